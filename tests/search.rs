@@ -180,3 +180,83 @@ fn members_search_for_themselves_alone() {
     by_ann("subjects", json!({"resource": "record:read", "action": "read"}))
         .refused(403, "ACCESS_DENIED");
 }
+
+/// A claim of a clearance, or of a property of the entities, would list what the member may not see.
+#[test]
+fn members_claim_nothing_in_a_search_of_the_directory() {
+    let tenant = Tenant::new();
+    let cleared = json!({"type": "CONDITION", "attribute": "user.clearance", "operator": "gte",
+        "value": {"attribute": "resource.level"}});
+    tenant.policy("cleared", "record:read", "allow", 1, &cleared);
+    let record =
+        |id: &str, level: i64| json!({"type": "record", "id": id, "properties": {"level": level}});
+    let entities = json!({"entities": [
+        record("open", 1), record("secret", 9), {"type": "record", "id": "unknown"},
+        {"type": "user", "id": "ann", "properties": {"clearance": 1}},
+    ]});
+    tenant.manage("PUT /api/v1/entities", &entities).is(200);
+    let ann = tenant.token("ann", &["user"]);
+    let by_ann = |route: &str, body: &Value| {
+        tenant.send(&Request::new(format!("POST {route}")).token(&ann).json(body))
+    };
+    let native = "/api/v1/search/resources";
+    let forged = |user: Value, resource: Value, more: Value| {
+        let mut body = about("ann", more);
+        body["attributes"] =
+            json!({"user": user, "resource": resource, "context": {"from": "app"}});
+        body
+    };
+    for (user, resource, path) in [
+        (json!({"clearance": 9}), json!({}), "/attributes/user"),
+        (json!({}), json!({"level": 0}), "/attributes/resource"),
+        (json!({"clearance": 9}), json!({"level": 0}), "/attributes/user"),
+    ] {
+        let body = forged(user, resource, json!({}));
+        let refused = by_ann(native, &body).refused(400, "VALIDATION_ERROR").json();
+        assert_eq!(refused["details"]["path"], path, "{refused}");
+    }
+    let body = forged(json!({}), json!({}), json!({}));
+    assert_eq!(ids(&by_ann(native, &body).is(200).json()), ["open"]);
+    // Candidates of the request are checks of them. Managers vouch for what they send.
+    let own = forged(json!({"clearance": 9}), json!({}), json!({"candidates": [{"id": "secret"}]}));
+    assert_eq!(ids(&by_ann(native, &own).is(200).json()), ["secret"]);
+    let all = forged(json!({"clearance": 9}), json!({"level": 0}), json!({}));
+    assert_eq!(
+        ids(&search(&tenant, "resources", &all).is(200).json()),
+        ["open", "secret", "unknown"]
+    );
+    let standard = json!({
+        "subject": {"type": "user", "id": "ann", "properties": {"clearance": 9}},
+        "action": {"name": "read"}, "resource": {"type": "record", "properties": {"level": 0}},
+    });
+    let found = by_ann("/access/v1/search/resource", &standard).is(200).json();
+    assert_eq!(ids(&found), ["open"]);
+    let managed = tenant.manage("POST /access/v1/search/resource", &standard).is(200).json();
+    assert_eq!(ids(&managed), ["open", "secret", "unknown"]);
+}
+
+/// Each verb of a type that has more than are read at once is decided, on one page or the next.
+#[test]
+fn actions_are_searched_to_the_last_verb() {
+    let tenant = Tenant::new();
+    tenant.rule("ann", "doc:*", "*", "allow");
+    let names: Vec<String> = (0..1_500).map(|number| format!("v{number:04}")).collect();
+    for part in names.chunks(1_000) {
+        let part: Vec<Value> =
+            part.iter().map(|verb| json!({"name": format!("doc:{verb}")})).collect();
+        tenant.manage("POST /api/v1/resources/list", &json!(part)).is(200);
+    }
+    let mut body = json!({"subject": "ann", "type": "doc"});
+    let mut found = Vec::new();
+    loop {
+        let page = search(&tenant, "actions", &body).is(200).json();
+        let results = page["results"].as_array().expect("results").iter();
+        found.extend(results.map(|one| one["action"].as_str().expect("an action").to_owned()));
+        assert_eq!(page["complete"] == true, page.get("next").is_none());
+        match page.get("next") {
+            Some(next) => body["cursor"] = next.clone(),
+            None => break,
+        }
+    }
+    assert_eq!(found, names);
+}

@@ -12,7 +12,7 @@ use crate::recipient::carried;
 /// Runs the handler to its end in its own task, even if the client disconnects. A write is therefore never cancelled
 /// between its commit and its publication, or in a `begin` (transact-rs/sqlx#4385).
 pub(super) async fn run_to_completion(request: Request, next: Next) -> Response {
-    let request = beside_when_large(carried(|| next.run(request))());
+    let request = beside_when_large(carried(|()| next.run(request))(()));
     let failed = match tokio::spawn(request).await {
         Ok(response) => return response,
         Err(failed) => failed,

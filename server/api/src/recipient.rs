@@ -99,13 +99,13 @@ impl Recipient {
 }
 
 /// Returns `work` of the request that runs, for another task or thread.
-pub(crate) fn carried<F: Future>(
-    work: impl FnOnce() -> F,
-) -> impl FnOnce() -> Either<F, TaskLocalFuture<Recipient, F>> {
+pub(crate) fn carried<A, F: Future>(
+    work: impl FnOnce(A) -> F,
+) -> impl FnOnce(A) -> Either<F, TaskLocalFuture<Recipient, F>> {
     let recipient = Recipient::current();
-    move || match recipient {
-        Some(recipient) => Either::Right(RECIPIENT.scope(recipient, work())),
-        None => Either::Left(work()),
+    move |argument| match recipient {
+        Some(recipient) => Either::Right(RECIPIENT.scope(recipient, work(argument))),
+        None => Either::Left(work(argument)),
     }
 }
 

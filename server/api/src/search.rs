@@ -11,8 +11,8 @@ use portcullis_model::search::{
 };
 use portcullis_operations::app::App;
 use portcullis_operations::search::{
-    ActionQuestion, ConditionalEntity, EntityQuestion, FoundEntity, RequestMark, SearchSource,
-    SearchedPage, search_actions, search_entities,
+    ActionQuestion, Claims, ConditionalEntity, EntityQuestion, FoundEntity, RequestMark,
+    SearchSource, SearchedPage, search_actions, search_entities,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -157,7 +157,8 @@ impl SearchEnd {
 /// Finds the resources of a type for which a subject may do something.
 ///
 /// Candidates are those of the request, or the entities of the directory. A page ends when it is full or after a second,
-/// with a cursor. A member may ask about its own subject, a manager about any.
+/// with a cursor. A member may ask about its own subject, without `user` and `resource` among the attributes of a search of
+/// the directory; a manager about any.
 #[utoipa::path(
     post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "searchResources",
     security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
@@ -219,7 +220,7 @@ pub(super) async fn actions(
     let tenant = caller.tenant().to_owned();
     let searches = app.clone();
     let search =
-        carried(move || async move { action_answer(&app, &caller, &body, at_least).await });
+        carried(move |_| async move { action_answer(&app, &caller, &body, at_least).await });
     searches.searches.run(&tenant, search).await
 }
 
@@ -273,7 +274,7 @@ async fn run(
     let tenant = caller.tenant().to_owned();
     let searches = app.clone();
     let search =
-        carried(move || async move { answer(&app, &caller, &body, searched, at_least).await });
+        carried(move |_| async move { answer(&app, &caller, &body, searched, at_least).await });
     searches.searches.run(&tenant, search).await
 }
 
@@ -302,12 +303,13 @@ async fn answer(
         action: body.action,
         domain: body.domain,
         attributes: body.attributes,
+        claims: Claims::Refused,
         candidates: body.candidates,
         page: body.page,
         cursor_at: CURSOR,
         at_least,
     };
-    let page = search_entities(app, caller, &question, &mark).await?;
+    let page = search_entities(app, caller, question, &mark).await?;
     caller.count_candidates(app, page.looked_at);
     let shows_conditions = caller.may_explain(body.domain, &app.manager_roles).is_ok();
     Ok(entity_answer(entity_type, page, shows_conditions))

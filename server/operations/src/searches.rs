@@ -1,13 +1,23 @@
-//! The searches that run and wait.
+//! The searches and reports that run and wait.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 
 use crate::error::OperationError;
 use crate::turns::{TurnLimits, Turns};
 
-/// The searches that run and wait.
+/// The time after which a page of a search or report ends. The next page goes on where it ended.
+pub(crate) const PAGE_TIME: Duration = Duration::from_secs(1);
+
+/// The searches and reports that run and wait.
 #[derive(Debug)]
 pub struct Searches(Turns);
+
+/// Whether somebody waits for the outcome of a search.
+#[derive(Clone, Debug)]
+pub struct Awaited(Weak<()>);
 
 impl Default for Searches {
     fn default() -> Self {
@@ -18,14 +28,14 @@ impl Default for Searches {
 
 impl Searches {
     /// Runs a search of `tenant` on a thread that no request uses, when it is its turn. A page takes up to a second of CPU
-    /// time.
+    /// time. A search whose parts take longer asks between them whether its outcome is still awaited.
     ///
     /// # Errors
     /// Those of the search; too many searches of the tenant wait, or the process stops.
     pub async fn run<T, F, E>(
         &self,
         tenant: &str,
-        search: impl FnOnce() -> F + Send + 'static,
+        search: impl FnOnce(Awaited) -> F + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
@@ -37,11 +47,16 @@ impl Searches {
             return Err(OperationError::NotNow(what.to_owned()).into());
         };
         let runtime = Handle::current();
+        // Dropped with this future, when the client goes away.
+        let waiting = Arc::new(());
+        let awaited = Awaited::while_held(&waiting);
         let job = tokio::task::spawn_blocking(move || {
             let _turn = turn;
-            runtime.block_on(search())
+            runtime.block_on(search(awaited))
         });
-        match job.await {
+        let done = job.await;
+        drop(waiting);
+        match done {
             Ok(found) => found,
             Err(failed) => match failed.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
@@ -51,5 +66,53 @@ impl Searches {
                 }
             },
         }
+    }
+}
+
+impl Awaited {
+    /// Returns what is awaited until `waiting` is dropped.
+    pub(crate) fn while_held(waiting: &Arc<()>) -> Self {
+        Self(Arc::downgrade(waiting))
+    }
+
+    /// Ends a search that nobody waits for.
+    ///
+    /// # Errors
+    /// The request has ended. Nobody sees the error.
+    pub(crate) fn check(&self) -> Result<(), OperationError> {
+        if self.0.strong_count() > 0 {
+            return Ok(());
+        }
+        Err(OperationError::NotNow("nobody waits for the answer any more".to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::{mpsc, oneshot};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_search_that_nobody_waits_for_ends_and_gives_its_turn_back() {
+        let searches = Arc::new(Searches::default());
+        let (began, begun) = oneshot::channel();
+        let (ended, mut end) = mpsc::unbounded_channel();
+        let search = move |awaited: Awaited| async move {
+            began.send(()).expect("the test waits");
+            while awaited.check().is_ok() {
+                tokio::task::yield_now().await;
+            }
+            ended.send(()).expect("the test waits");
+            Ok::<(), OperationError>(())
+        };
+        let running = Arc::clone(&searches);
+        let request = tokio::spawn(async move { running.run("acme", search).await });
+        begun.await.expect("it runs");
+        assert!(end.try_recv().is_err(), "its request waits");
+        request.abort();
+        end.recv().await.expect("it ends");
+        let next = searches.run("acme", |awaited| async move { awaited.check() });
+        next.await.expect("its turn comes, and it is awaited");
     }
 }

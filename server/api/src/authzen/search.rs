@@ -6,7 +6,8 @@ use percent_encoding::percent_decode_str;
 use portcullis_engine::search::Searched;
 use portcullis_operations::app::App;
 use portcullis_operations::search::{
-    ActionQuestion, EntityQuestion, FoundEntity, RequestMark, search_actions, search_entities,
+    ActionQuestion, Claims, EntityQuestion, FoundEntity, RequestMark, search_actions,
+    search_entities,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -113,7 +114,8 @@ pub(crate) async fn subjects(
 
 /// Finds the resources of a type to which a subject may do something.
 ///
-/// Candidates are the entities of the directory. A member may ask about its own subject, a manager about any.
+/// Candidates are the entities of the directory. A member may ask about its own subject, a manager about any. Properties that
+/// a member sends with subject and resource are not used.
 #[utoipa::path(
     post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "resourceSearch",
     security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
@@ -163,7 +165,7 @@ async fn run(
 ) -> Result<Response, ApiError> {
     let tenant = caller.tenant().to_owned();
     let searches = app.clone();
-    let search = carried(move || async move {
+    let search = carried(move |_| async move {
         let json = body.parse()?;
         let body = SearchBody::parse(&json, wanted)?;
         domain_of(&caller, body.domain())?;
@@ -202,12 +204,13 @@ async fn find_entities(
         action: body.action(),
         domain: body.domain(),
         attributes: body.attributes(),
+        claims: Claims::Unused,
         candidates: None,
         page: body.page,
         cursor_at: TOKEN,
         at_least,
     };
-    let page = search_entities(app, caller, &question, mark).await?;
+    let page = search_entities(app, caller, question, mark).await?;
     caller.count_candidates(app, page.looked_at);
     let name = |found: FoundEntity| EntityName { r#type: entity_type.to_owned(), id: found.id };
     let conditional = page.conditional.into_iter().map(|open| open.id).collect();

@@ -86,10 +86,10 @@ async fn a_write_is_refused_before_it_begins_or_answered() {
 #[tokio::test]
 async fn another_thread_has_the_recipient_too() {
     let answers = Answers::new(1 << 20);
-    let work = answers.to("acme").answer(async { carried(|| async { Recipient::current() }) });
+    let work = answers.to("acme").answer(async { carried(|()| async { Recipient::current() }) });
     let work = work.await;
     assert!(Recipient::current().is_none());
-    let found = std::thread::spawn(|| futures_util::FutureExt::now_or_never(work())).join();
+    let found = std::thread::spawn(|| futures_util::FutureExt::now_or_never(work(()))).join();
     let found = found.expect("a thread").flatten().expect("a recipient");
     assert_eq!(found.account(), MemoryAccount::for_tenant("acme"));
 }

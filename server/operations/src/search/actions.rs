@@ -7,16 +7,17 @@ use portcullis_engine::request::Attributes;
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Effect, Verdict};
 use portcullis_model::search::SearchPage;
-use portcullis_storage::verbs;
+use portcullis_storage::verbs::{self, VerbChunk};
 use tokio::time::Instant;
 
 use super::cursor::{Position, RequestMark};
 use super::page::{ConditionalEntity, SearchSource, SearchedPage};
-use super::{PAGE_TIME, scope};
+use super::scope;
 use crate::app::App;
 use crate::directory::{self, NeededEntities};
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
+use crate::searches::PAGE_TIME;
 
 /// A search for actions.
 #[derive(Debug)]
@@ -58,27 +59,46 @@ pub async fn search_actions(
     let cursor = question.page.cursor;
     let position = cursor.map(|cursor| mark.position(&app.keys, cursor, question.cursor_at));
     let position = position.transpose()?;
-    let mut tx = app.store.read(tenant).await?;
-    let verbs = verbs::of_type(&mut tx, question.resource_type).await?;
-    tx.end().await?;
-    let after = position.as_ref().map_or("", |at| &*at.last);
+    let mut last = position.as_ref().map_or("", |at| &*at.last).to_owned();
     let revision = position.as_ref().map_or(0, |at| at.revision);
     let mut page = SearchedPage::new(SearchSource::Request, revision);
-    // A page of none ends where it begins.
-    let mut last = (question.page.limit == 0).then(|| after.to_owned());
-    for verb in verbs.iter().filter(|verb| ***verb > *after) {
-        let is_over = page.len() >= question.page.limit || began.elapsed() >= PAGE_TIME;
-        if is_over && let Some(last) = last {
-            page.next = Some(last);
-            break;
+    'page: loop {
+        let chunk = read_verbs(app, tenant, question.resource_type, &last).await?;
+        for verb in chunk.verbs {
+            let is_full = page.len() >= question.page.limit || began.elapsed() >= PAGE_TIME;
+            // A page of none ends where it begins.
+            if is_full && (page.looked_at > 0 || question.page.limit == 0) {
+                page.next = Some(last);
+                break 'page;
+            }
+            decide(app, caller, question, (domain, tenant), &verb, &mut page).await?;
+            last = verb;
         }
-        decide(app, caller, question, (domain, tenant), verb, &mut page).await?;
-        last = Some(verb.clone());
+        match chunk.next {
+            Some(next) if began.elapsed() >= PAGE_TIME => {
+                page.next = Some(next);
+                break;
+            }
+            Some(next) => last = next,
+            None => break,
+        }
     }
     page.rules_changed = position.is_some_and(|at| at.revision != page.revision);
     page.next =
         page.next.map(|last| mark.cursor(&app.keys, &Position { revision: page.revision, last }));
     Ok(page)
+}
+
+async fn read_verbs(
+    app: &App,
+    tenant: &str,
+    resource_type: &str,
+    after: &str,
+) -> Result<VerbChunk, OperationError> {
+    let mut tx = app.store.read(tenant).await?;
+    let chunk = verbs::of_type(&mut tx, resource_type, after).await?;
+    tx.end().await?;
+    Ok(chunk)
 }
 
 /// Decides one action, and adds it to the page unless it is denied.

@@ -16,11 +16,11 @@ pub struct RequestMark(Vec<u8>);
 
 /// The place where a page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Position {
+pub(crate) struct Position {
     /// The revision of the rules of the page before.
-    pub(super) revision: u64,
+    pub(crate) revision: u64,
     /// The last candidate that was looked at.
-    pub(super) last: String,
+    pub(crate) last: String,
 }
 
 impl RequestMark {
@@ -43,7 +43,7 @@ impl RequestMark {
     }
 
     /// Returns the cursor of a position.
-    pub(super) fn cursor(&self, keys: &KeyRing, position: &Position) -> String {
+    pub(crate) fn cursor(&self, keys: &KeyRing, position: &Position) -> String {
         let content = position.content();
         let mac = keys.authenticate(&[&self.0, &content]);
         URL_SAFE_NO_PAD.encode([&mac[..], &content].concat())
@@ -53,7 +53,7 @@ impl RequestMark {
     ///
     /// # Errors
     /// The cursor was not made for this request.
-    pub(super) fn position(
+    pub(crate) fn position(
         &self,
         keys: &KeyRing,
         cursor: &str,

@@ -4,21 +4,23 @@ use std::borrow::Cow;
 
 use portcullis_auth::CheckCaller;
 use portcullis_engine::entities::{Entity, EntityTable, principal};
+use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::request::{AttributeMap, Attributes, Roles};
 use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
 };
-use portcullis_engine::{Check, CheckBody, Json, Plan, Precedence, TenantFacts};
+use portcullis_engine::{Check, CheckBody, Invalid, Json, Plan, Precedence, TenantFacts};
 use portcullis_model::search::{GivenCandidate, SearchPage};
 use tokio::time::Instant;
 
 use super::cursor::{Position, RequestMark};
 use super::page::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
-use super::{CLOCK_INTERVAL, PAGE_TIME, scope};
+use super::{CLOCK_INTERVAL, scope};
 use crate::app::App;
 use crate::directory::{self, NeededEntities};
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
+use crate::searches::PAGE_TIME;
 
 /// A search for resources or for subjects.
 #[derive(Debug)]
@@ -32,6 +34,8 @@ pub struct EntityQuestion<'q> {
     pub action: &'q str,
     pub domain: Option<&'q str>,
     pub attributes: Attributes<'q>,
+    /// What a member may claim by `attributes` in a search of the directory.
+    pub claims: Claims,
     /// The candidates of the request; `None` asks for those of the directory.
     pub candidates: Option<Vec<GivenCandidate<'q>>>,
     pub page: SearchPage<'q>,
@@ -41,6 +45,16 @@ pub struct EntityQuestion<'q> {
     pub at_least: u64,
 }
 
+/// What happens to attributes of users and resources that a member sends with a search of the directory. They would let it
+/// list what it may not see: it would claim a clearance, and the search would list the entities that need it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Claims {
+    /// They are a fault of the request.
+    Refused,
+    /// They are not used.
+    Unused,
+}
+
 /// Searches for the entities for which the request is allowed. Records no denials.
 ///
 /// # Errors
@@ -48,12 +62,17 @@ pub struct EntityQuestion<'q> {
 pub async fn search_entities(
     app: &App,
     caller: &CheckCaller,
-    question: &EntityQuestion<'_>,
+    mut question: EntityQuestion<'_>,
     mark: &RequestMark,
 ) -> Result<SearchedPage<FoundEntity>, OperationError> {
     let began = Instant::now();
     let subject = (question.searched == Searched::Resource).then_some(question.subject);
     let (domain, tenant) = scope(app, caller, subject, question.domain)?;
+    // Who may ask about anybody vouches for what it sends.
+    if caller.may_search(None, question.domain, &app.manager_roles).is_err() {
+        question.leave_out_claims()?;
+    }
+    let question = &question;
     let cursor = question.page.cursor;
     let position = cursor.map(|cursor| mark.position(&app.keys, cursor, question.cursor_at));
     let position = position.transpose()?;
@@ -71,7 +90,27 @@ pub async fn search_entities(
     Ok(page)
 }
 
-impl<'q> EntityQuestion<'q> {
+impl EntityQuestion<'_> {
+    /// Leaves out what a member claims about itself and about the entities of the directory.
+    fn leave_out_claims(&mut self) -> Result<(), Invalid> {
+        if self.candidates.is_some() {
+            return Ok(());
+        }
+        let (at, mut problems) = (Place::root(), Problems::default());
+        let sent = [("user", self.attributes.user), ("resource", self.attributes.resource)];
+        for (kind, _) in sent.iter().filter(|(_, attributes)| attributes.iter().next().is_some()) {
+            let what = format!(
+                "no `{kind}`: a member's search of the directory takes `{kind}.*` from token and directory alone"
+            );
+            problems.expected(&at.key("attributes").key(kind), what);
+        }
+        if self.claims == Claims::Refused {
+            problems.into_result()?;
+        }
+        (self.attributes.user, self.attributes.resource) = Default::default();
+        Ok(())
+    }
+
     /// Returns the known part of the request.
     fn check<'c>(
         &'c self,

@@ -6,11 +6,10 @@ mod entities;
 mod page;
 
 pub use actions::{ActionQuestion, FoundAction, search_actions};
+pub(crate) use cursor::Position;
 pub use cursor::RequestMark;
-pub use entities::{EntityQuestion, search_entities};
+pub use entities::{Claims, EntityQuestion, search_entities};
 pub use page::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
-
-use std::time::Duration;
 
 use portcullis_auth::CheckCaller;
 
@@ -18,8 +17,6 @@ use crate::app::App;
 use crate::error::OperationError;
 use crate::open_scope::open_scope;
 
-/// The time after which a page ends. The next page goes on where it ended.
-const PAGE_TIME: Duration = Duration::from_secs(1);
 /// The candidates that cost about as much CPU time as one check with its request. A search counts as one check for each
 /// such number.
 pub const CANDIDATES_PER_CHECK: usize = 100;
