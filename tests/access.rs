@@ -122,18 +122,27 @@ fn permissions_say_what_a_decision_depends_on() {
         {"resource": "doc:sign", "action": "sign", "decision": "deny", "depends_on": []},
         {"resource": "wiki:edit", "action": "edit", "decision": "allow", "depends_on": []},
     ]);
-    assert_eq!(listed.json(), expected);
+    let answer = json!({"results": expected, "complete": true, "revision": listed.revision()});
+    assert_eq!(listed.json(), answer);
     // Nobody else's roles and rights.
     own(&json!({"subject": "bob"})).refused(403, "ACCESS_DENIED");
     let searching = key(&tenant, &["access:search"]);
     let of_key = |body: Value| by_key(&tenant, &searching, PERMISSIONS, &body);
     of_key(json!({"domain": tenant.name})).refused(400, "VALIDATION_ERROR");
     let bob = json!({"subject": "bob", "domain": tenant.name});
-    assert_eq!(of_key(bob).is(200).json()[2]["decision"], "deny");
-    let request = Request::new("POST /api/v1/permissions?limit=2").json(&json!({}));
-    let page = tenant.send(&request.token(&tenant.token("dana", &["editor"]))).is(200);
-    assert_eq!(page.json().as_array().map(Vec::len), Some(2));
-    assert!(page.header("link").is_some());
+    assert_eq!(of_key(bob).is(200).json()["results"][2]["decision"], "deny");
+    let page = |query: String| {
+        let request = Request::new(format!("POST /api/v1/permissions?limit=2{query}"));
+        tenant.send(&request.json(&json!({})).token(&tenant.token("dana", &["editor"]))).is(200)
+    };
+    let first = page(String::new());
+    assert_eq!(first.json()["results"].as_array().map(Vec::len), Some(2));
+    assert_eq!(first.json()["complete"], false);
+    let next = first.text_of("next");
+    assert!(first.header("link").is_some_and(|link| link.contains(&format!("cursor={next}"))));
+    let last = page(format!("&cursor={next}"));
+    let expected = json!({"results": [expected[2]], "complete": true, "revision": last.revision()});
+    assert_eq!((last.json(), last.header("link")), (expected, None));
 }
 
 #[test]
@@ -157,7 +166,7 @@ fn the_tag_of_permissions_covers_what_they_depend_on() {
         "value": "2020-01-01T00:00:00Z"});
     tenant.policy("recently", "doc:read", "allow", 1, &tree);
     let listed = list(&["reader"], json!({}), &changed).is(200);
-    assert_eq!((tag(&listed), &listed.json()[0]["decision"]), (None, &json!("allow")));
+    assert_eq!((tag(&listed), &listed.json()["results"][0]["decision"]), (None, &json!("allow")));
 }
 
 #[test]
@@ -170,6 +179,7 @@ fn a_matrix_is_decided() {
         "resources": ["doc:read", "doc:sign"],
     });
     let answer = tenant.manage(MATRIX, &body).is(200).json();
+    assert_eq!((&answer["complete"], answer.get("next")), (&json!(true), None));
     let cells = answer["cells"].as_array().expect("cells").iter();
     let shown: Vec<_> = cells
         .map(|cell| {
@@ -188,8 +198,58 @@ fn a_matrix_is_decided() {
         ]
     );
     tenant.manage(MATRIX, &json!({"resources": ["doc:read"]})).refused(400, "VALIDATION_ERROR");
-    let roles: Vec<String> = (0..200).map(|number| format!("role{number}")).collect();
-    let resources: Vec<String> = (0..200).map(|number| format!("doc{number}:read")).collect();
-    let large = json!({"roles": roles, "resources": resources});
-    tenant.manage(MATRIX, &large).refused(400, "VALIDATION_ERROR");
+}
+
+/// A body of 267 KB names 200,000,000 cells. They are counted before anything is made of them.
+#[test]
+fn a_matrix_with_too_many_cells_is_refused_by_its_counts() {
+    let tenant = Tenant::new();
+    let names = |count: usize, name: &str| -> Vec<String> {
+        (0..count).map(|number| format!("{name}{number}")).collect()
+    };
+    let resources = |count: usize| -> Vec<String> {
+        (0..count).map(|number| format!("doc{number}:{}", "r".repeat(240))).collect()
+    };
+    for (roles, resources, actions) in
+        [(200, resources(1_000), 1_000), (200, resources(126), 1), (1, resources(26), 1_000)]
+    {
+        let body = json!({
+            "roles": names(roles, "role"), "resources": resources, "actions": names(actions, "act"),
+        });
+        let refused = tenant.manage(MATRIX, &body).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.json()["details"]["path"], "/resources");
+        assert!(refused.message().contains("at most 25000 cells"), "{}", refused.message());
+    }
+    let all = json!({"roles": names(200, "role"), "actions": names(126, "act")});
+    tenant.manage(MATRIX, &all).refused(400, "VALIDATION_ERROR");
+}
+
+/// Without resources a matrix has all that are registered, in pages.
+#[test]
+fn a_matrix_of_registered_resources_has_all_of_them() {
+    let tenant = Tenant::new();
+    tenant.rule("reader", "doc:*", "read", "allow");
+    let names: Vec<String> = (0..2_100).map(|number| format!("doc:r{number:04}")).collect();
+    for part in names.chunks(1_000) {
+        let part: Vec<Value> = part.iter().map(|name| json!({"name": name})).collect();
+        tenant.manage("POST /api/v1/resources/list", &json!(part)).is(200);
+    }
+    let mut body = json!({"roles": ["reader"], "actions": ["read"]});
+    let (mut found, mut pages) = (Vec::new(), 0);
+    loop {
+        let page = tenant.manage(MATRIX, &body).is(200).json();
+        let cells = page["cells"].as_array().expect("cells").iter();
+        found.extend(cells.map(|cell| cell["resource"].as_str().expect("a name").to_owned()));
+        pages += 1;
+        assert_eq!(page["complete"] == true, page.get("next").is_none(), "{pages}");
+        assert_eq!(page["rules_changed"], false);
+        match page.get("next") {
+            Some(next) => body["cursor"] = next.clone(),
+            None => break,
+        }
+    }
+    assert!(found == names && pages > 1, "{} of {pages} pages", found.len());
+    body["roles"] = json!(["other"]);
+    let refused = tenant.manage(MATRIX, &body).refused(400, "VALIDATION_ERROR").json();
+    assert_eq!(refused["details"]["path"], "/cursor");
 }

@@ -65,7 +65,8 @@ fn check(tenant: &Tenant<'_>, subject: &str, verb: &str, attributes: &Value) -> 
 fn permissions(tenant: &Tenant<'_>, subject: &str, attributes: &Value) -> Vec<String> {
     let body = json!({"subject": subject, "attributes": attributes});
     let listed = tenant.manage(PERMISSIONS, &body).is(200).json();
-    decisions(&listed, "depends")
+    assert_eq!((&listed["complete"], listed.get("next")), (&json!(true), None));
+    decisions(&listed["results"], "depends")
 }
 
 fn decisions(cells: &Value, open: &str) -> Vec<String> {

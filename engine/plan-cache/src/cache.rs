@@ -223,6 +223,13 @@ impl<E: Clone> PlanCache<E> {
         }
     }
 
+    /// Returns whether a plan of `resource` that reflects revision `from` is known to decide at revision `to` as well.
+    pub fn is_unaffected(&self, tenant: &str, resource: &str, from: u64, to: u64) -> bool {
+        let unaffected =
+            |log: Arc<ChangeLog>| !log.is_ended() && log.unaffected(resource, from, to);
+        from == to || self.logs.get(tenant).is_some_and(unaffected)
+    }
+
     /// Returns the last published revision of `tenant`; `None` if the cache does not know the tenant.
     pub fn latest(&self, tenant: &str) -> Option<u64> {
         self.logs.get(tenant).map(|changes| changes.latest())

@@ -174,20 +174,25 @@ impl<K: CursorKey> Requested<'_, K> {
         };
         let last = records.get(..written).and_then(<[T]>::last);
         let last = last.filter(|_| more || written < records.len()).map(key);
-        let link = last.and_then(|last| HeaderValue::from_str(&self.next(&last)).ok());
+        let link = last.and_then(|last| self.link(&last));
         (link.map(|link| [(LINK, link)]), respond::written("application/json", list))
             .into_response()
     }
 
+    /// Returns the cursor of the page after the record `last`.
+    pub(super) fn cursor(&self, last: &K) -> String {
+        URL_SAFE_NO_PAD.encode([last.bytes(), &self.mark].concat())
+    }
+
     /// Returns the `Link` to the page after the record `last`.
-    fn next(&self, last: &K) -> String {
-        let cursor = URL_SAFE_NO_PAD.encode([last.bytes(), &self.mark].concat());
+    pub(super) fn link(&self, last: &K) -> Option<HeaderValue> {
+        let cursor = self.cursor(last);
         let others = query(self.uri).filter(|(name, _)| name != "cursor");
         let next = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(others)
             .append_pair("cursor", &cursor)
             .finish();
-        format!("<{}?{next}>; rel=\"next\"", self.uri.path())
+        HeaderValue::from_str(&format!("<{}?{next}>; rel=\"next\"", self.uri.path())).ok()
     }
 }
 

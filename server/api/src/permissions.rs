@@ -2,13 +2,16 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::header::{CACHE_CONTROL, ETAG};
+use http::header::{CACHE_CONTROL, ETAG, LINK};
 use http::{HeaderValue, StatusCode, Uri};
 use portcullis_model::matrix::MatrixRequest;
 use portcullis_model::permissions::{PermissionsBody, PermissionsRequest};
 use portcullis_model::{document, schema};
 use portcullis_operations::app::App;
+use portcullis_operations::permissions::{PermissionPage, ResourcePermission};
+use portcullis_operations::search::RequestMark;
 use portcullis_operations::{matrices, permissions};
+use serde::Serialize;
 use serde_json::json;
 
 use super::body::JsonBody;
@@ -19,19 +22,32 @@ use crate::callers::SearchRequester;
 use crate::error::ApiError;
 use crate::etag::IfNoneMatch;
 use crate::openapi::Conflict;
+use crate::recipient::carried;
 use crate::respond::Json;
+
+pub(super) const MATRIX_PATH: &str = "/api/v1/matrix";
+
+/// A page of permissions.
+#[derive(Serialize)]
+struct PermissionsAnswer {
+    results: Vec<ResourcePermission>,
+    complete: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    revision: u64,
+}
 
 /// Lists what a subject may do on each registered resource.
 ///
 /// Without `subject` it is the caller. Attributes that the request leaves out are unknown: `depends_on` names those that
-/// the decision depends on. A page has at most 200 resources. The `ETag` covers everything that the page depends on; it
-/// is absent if a decision depends on the present or on a resolver.
+/// the decision depends on. A page has at most 200 resources, and ends after a second. The `ETag` covers everything that the
+/// page depends on; it is absent if a decision depends on the present or on a resolver.
 #[utoipa::path(
     post, path = "/api/v1/permissions", tag = "Decisions", operation_id = "listPermissions",
     security(("bearer" = []), ("serviceKey" = ["access:search"])),
     params(Requested, MinRevision, IfNoneMatch), request_body = PermissionsBody,
     responses(
-        (status = 200, description = "A page", body = [ResourcePermissionBody],
+        (status = 200, description = "A page", body = PermissionsAnswerBody,
             headers(("Link"), ("ETag"), ("X-Policy-Revision"))),
         (status = 304, description = "The page has the tag that `If-None-Match` names"),
         Conflict,
@@ -45,32 +61,52 @@ pub(super) async fn list(
     known: IfNoneMatch,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let page = paging::requested(&uri, "permissions", caller.tenant(), "")?;
-    let json = body.parse()?;
-    let request = PermissionsRequest::parse(&json)?;
-    let found = permissions::list(&app, &caller, &request, page.fetch(), at_least).await?;
+    let tenant = caller.tenant().to_owned();
+    let searches = app.clone();
+    let report = carried(move |awaited| async move {
+        let page = paging::requested(&uri, "permissions", caller.tenant(), "")?;
+        let json = body.parse()?;
+        let request = PermissionsRequest::parse(&json)?;
+        let wanted = page.fetch();
+        let found = permissions::list(&app, &caller, &request, wanted, at_least, &awaited).await?;
+        Ok(permissions_answer(&page, &known, found))
+    });
+    searches.searches.run(&tenant, report).await
+}
+
+fn permissions_answer(
+    page: &Requested<'_>,
+    known: &IfNoneMatch,
+    found: PermissionPage,
+) -> Response {
     let tag = found.tag.as_deref().and_then(|tag| HeaderValue::from_str(tag).ok());
     // What one caller may do is no business of others.
     let private = [(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"))];
     let revision = revision_header(found.revision);
     let tag_header = tag.map(|tag| [(ETAG, tag)]);
     if found.tag.as_deref().is_some_and(|tag| known.names(tag)) {
-        return Ok((StatusCode::NOT_MODIFIED, private, revision, tag_header, ()).into_response());
+        return (StatusCode::NOT_MODIFIED, private, revision, tag_header, ()).into_response();
     }
-    let body = page.respond(found.listed, |permission| permission.id);
-    Ok((private, revision, tag_header, body).into_response())
+    let answer = PermissionsAnswer {
+        complete: found.next.is_none(),
+        next: found.next.map(|last| page.cursor(&last)),
+        results: found.permissions,
+        revision: found.revision,
+    };
+    let link = found.next.and_then(|last| page.link(&last)).map(|link| [(LINK, link)]);
+    (private, revision, tag_header, link, Json(answer)).into_response()
 }
 
 /// Decides every cell of subjects or roles × resources × actions.
 ///
 /// A cell is decided for every request: all attributes are unknown. `rule_id` is what decides a request without
-/// attributes.
+/// attributes. A page ends after a second.
 #[utoipa::path(
-    post, path = "/api/v1/matrix", tag = "Decisions", operation_id = "decideMatrix",
+    post, path = MATRIX_PATH, tag = "Decisions", operation_id = "decideMatrix",
     security(("bearer" = []), ("serviceKey" = ["access:search", "policies:read"])),
     params(MinRevision), request_body = MatrixRequest,
     responses(
-        (status = 200, description = "The cells", body = MatrixAnswerBody, headers(("X-Policy-Revision"))),
+        (status = 200, description = "A page", body = MatrixAnswerBody, headers(("X-Policy-Revision"))),
         Conflict,
     ),
 )]
@@ -80,10 +116,33 @@ pub(super) async fn matrix(
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let request = MatrixRequest::parse(&body.parse()?)?;
-    let answer = matrices::matrix(&app, &caller, request, at_least).await?;
-    Ok((revision_header(answer.revision), Json(answer)).into_response())
+    let tenant = caller.tenant().to_owned();
+    let searches = app.clone();
+    let report = carried(move |awaited| async move {
+        let json = body.parse()?;
+        let request = MatrixRequest::parse(&json)?;
+        let mark =
+            RequestMark::new(MATRIX_PATH, caller.tenant(), caller.actor(), &json, &["cursor"]);
+        let answer = matrices::matrix(&app, &caller, request, &mark, at_least, &awaited).await?;
+        Ok((revision_header(answer.revision), Json(answer)).into_response())
+    });
+    searches.searches.run(&tenant, report).await
 }
+
+/// The answer of [`list`], as the document describes it.
+struct PermissionsAnswerBody;
+
+document!(PermissionsAnswerBody as "PermissionsAnswer", naming ResourcePermissionBody => {
+    let results = schema::list(schema::named::<ResourcePermissionBody>());
+    page(schema::record().field("results", results))
+        .example(json!({
+            "results": [{
+                "resource": "chart:read", "action": "read", "decision": "depends", "depends_on": ["resource.ward"],
+            }],
+            "complete": true,
+            "revision": 812,
+        }))
+});
 
 /// A permission, as the document describes it.
 struct ResourcePermissionBody;
@@ -113,10 +172,9 @@ document!(MatrixAnswerBody as "MatrixAnswer" => {
         .field("rule_id", maybe())
         .field("condition", maybe())
         .field("policies", schema::list(schema::string()));
-    schema::record()
-        .field("domain", schema::string())
-        .field("cells", schema::list(cell).description(Some("By resource, action and row")))
-        .field("revision", schema::integer(0, i64::MAX))
+    let cells = schema::list(cell).description(Some("By resource, action and row"));
+    page(schema::record().field("domain", schema::string()).field("cells", cells))
+        .field("rules_changed", schema::boolean().description(Some("Whether the rules changed since the page before")))
         .example(json!({
             "domain": "acme",
             "cells": [{
@@ -124,6 +182,18 @@ document!(MatrixAnswerBody as "MatrixAnswer" => {
                 "decision": "conditional", "rule_id": null,
                 "condition": "user.ward == resource.ward", "policies": ["own ward"],
             }],
+            "complete": true,
             "revision": 812,
+            "rules_changed": false,
         }))
 });
+
+/// Adds what every page has.
+fn page(record: schema::Record) -> schema::Record {
+    let complete = "Whether this is everything. If not, `next` leads on";
+    let next = "The page after this one: `cursor` of the next request";
+    record
+        .field("complete", schema::boolean().description(Some(complete)))
+        .maybe("next", schema::string().description(Some(next)))
+        .field("revision", schema::integer(0, i64::MAX))
+}

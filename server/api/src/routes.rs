@@ -82,7 +82,7 @@ fn public() -> OpenApiRouter<App> {
     let access = OpenApiRouter::new()
         .at("/api/v1/plan", routes!(filters::plan))
         .at("/api/v1/permissions", routes!(permissions::list))
-        .at("/api/v1/matrix", routes!(permissions::matrix))
+        .at(permissions::MATRIX_PATH, routes!(permissions::matrix))
         .route_layer(Extension(Class::Management));
     let management = OpenApiRouter::new()
         .at("/api/v1/resources", routes!(resources::register, resources::list))

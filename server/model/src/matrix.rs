@@ -8,11 +8,14 @@ use crate::document;
 use crate::fields::{list, one_or_more, owned, text};
 use crate::input::{self, Field, Members, object};
 use crate::schema;
+use crate::search::MAX_CURSOR;
 
 /// The maximum number of subjects and roles together.
 pub const MAX_ROWS: usize = 200;
 /// The maximum number of resources, and of actions.
 pub const MAX_COLUMNS: usize = 1_000;
+/// The maximum number of cells of a page: 50 roles × 500 actions.
+pub const MAX_CELLS: usize = 25_000;
 
 /// The body of `POST /api/v1/matrix`.
 #[derive(Clone, Debug)]
@@ -25,6 +28,8 @@ pub struct MatrixRequest {
     pub actions: Option<Vec<String>>,
     /// The domain; `None` is the caller's own.
     pub domain: Option<String>,
+    /// The place where the page begins; `None` for the first.
+    pub cursor: Option<String>,
 }
 
 /// A row of a matrix.
@@ -56,6 +61,8 @@ impl MatrixRequest {
         let actions = actions.about("The verb of each resource when absent");
         let actions = members.optional("actions", actions);
         let domain = members.optional("domain", text(MAX_DOMAIN));
+        let next = "Where the page begins: `next` of the page before";
+        let cursor = members.optional("cursor", text(MAX_CURSOR).about(next));
         let role = |role: String| MatrixSubject { subject: None, roles: Some(vec![role]) };
         let mut rows = subjects.unwrap_or_default();
         rows.extend(roles.unwrap_or_default().into_iter().map(role));
@@ -67,7 +74,14 @@ impl MatrixRequest {
                 members.expected_at(name, format!("at most {MAX_COLUMNS} values"));
             }
         }
-        Some(Self { rows, resources, actions, domain })
+        let count = |values: &Option<Vec<String>>| values.as_ref().map_or(1, Vec::len);
+        // Before anything is made of them: a body of 267 KB names 200,000,000 cells.
+        let cells = [rows.len(), count(&resources), count(&actions)];
+        if cells.into_iter().fold(1, usize::saturating_mul) > MAX_CELLS {
+            let what = format!("at most {MAX_CELLS} cells, which are rows × resources × actions");
+            members.expected_at("resources", what);
+        }
+        Some(Self { rows, resources, actions, domain, cursor })
     }
 }
 

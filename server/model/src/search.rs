@@ -20,7 +20,7 @@ pub const MAX_CANDIDATES: usize = 10_000;
 /// Longest type of an entity, in characters.
 const MAX_TYPE: usize = 128;
 /// Longest cursor, in characters: one with the longest id.
-const MAX_CURSOR: usize = 2_048;
+pub(crate) const MAX_CURSOR: usize = 2_048;
 
 /// The part of a search that says which page is wanted.
 #[derive(Clone, Copy, Debug)]

@@ -25,26 +25,7 @@ pub(crate) struct CommonPlans {
 }
 
 /// Returns the plans that decide `resources` in `tenant`, all of one revision: `at_least` or a later one, and no older than
-/// any write acknowledged here so far. The caller bounds the number of resources.
-///
-/// # Errors
-/// A plan cannot be had, or the rules change too fast.
-pub(crate) async fn find_all(
-    plans: &Plans,
-    tenant: &str,
-    resources: &[&str],
-    at_least: u64,
-) -> Result<CommonPlans, OperationError> {
-    let mut found = Vec::with_capacity(resources.len());
-    for resource in resources {
-        found.push(plans.find(tenant, resource, at_least).await?);
-    }
-    let CommonPlans { plans, revision } = agree(plans, tenant, resources, found).await?;
-    // Without resources no plan has a revision.
-    Ok(CommonPlans { plans, revision: revision.max(at_least) })
-}
-
-/// Returns the plans of a batch as [`find_all`] does, within the limits of batches.
+/// any write acknowledged here so far.
 ///
 /// # Errors
 /// A plan cannot be had, the plans are too many or too large together, or the rules change too fast.

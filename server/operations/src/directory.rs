@@ -6,7 +6,7 @@ use portcullis_engine::entities::EntityTable;
 use portcullis_engine::{Check, DirectoryNeeds, KnownEntities, Plan, Supply};
 
 use crate::app::App;
-use crate::entity_tables::{EntitiesError, LoadedEntities};
+use crate::entity_tables::{EntitiesError, EntityTables, LoadedEntities};
 use crate::metrics::CheckKind;
 
 /// Returns the parts of the directory that a check of this kind by `plan` needs. The legacy check reads no attributes.
@@ -69,13 +69,31 @@ impl NeededEntities {
     pub(crate) async fn load_for<'p>(
         app: &App,
         tenant: &str,
-        mut plans: impl Iterator<Item = &'p Plan>,
+        plans: impl Iterator<Item = &'p Plan>,
         kind: CheckKind,
     ) -> Result<Self, EntitiesError> {
-        if !plans.any(|plan| needs_entities(plan, kind)) {
-            return Ok(Self::Unneeded);
+        let mut needed = Self::Unneeded;
+        for plan in plans {
+            needed.load_if_needed(&app.entities, tenant, plan, kind).await?;
         }
-        Ok(Self::Loaded(app.entities.table(tenant).await?))
+        Ok(needed)
+    }
+
+    /// Loads the entities of the tenant if a check of this kind by `plan` needs them and they are not here yet.
+    ///
+    /// # Errors
+    /// The store failed, or the entities do not fit into memory.
+    pub(crate) async fn load_if_needed(
+        &mut self,
+        tables: &EntityTables,
+        tenant: &str,
+        plan: &Plan,
+        kind: CheckKind,
+    ) -> Result<(), EntitiesError> {
+        if matches!(self, Self::Unneeded) && needs_entities(plan, kind) {
+            *self = Self::Loaded(tables.table(tenant).await?);
+        }
+        Ok(())
     }
 
     /// Returns the entities of the tenant of `plan`, whether a check needs them or not. Loads them if necessary.

@@ -36,6 +36,7 @@ pub mod metrics;
 mod open_scope;
 mod ownership;
 pub mod permissions;
+mod plan_by_plan;
 pub mod plans;
 pub mod policies;
 pub mod proposals;

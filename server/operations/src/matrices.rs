@@ -1,7 +1,5 @@
 //! Decisions on subjects or roles × resources × actions (`docs/semantics.md`, section 15.2).
 
-use std::sync::Arc;
-
 use chrono::DateTime;
 use portcullis_auth::CheckCaller;
 use portcullis_bundle::matrix::CellDecision;
@@ -9,33 +7,45 @@ use portcullis_engine::matrix::{MatrixCell, PlanMatrix};
 use portcullis_engine::request::{Attributes, Caller, Roles};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{Check, Invalid, Plan, Supply};
-use portcullis_model::matrix::{MatrixRequest, MatrixSubject};
+use portcullis_model::matrix::{MAX_CELLS, MAX_COLUMNS, MatrixRequest, MatrixSubject};
 use portcullis_model::page::Page;
-use portcullis_plan_cache::CachedPlan;
-use portcullis_storage::resources;
+use portcullis_storage::{resources, tenants};
 use serde::Serialize;
+use tokio::time::Instant;
+use uuid::Uuid;
 
 use crate::app::App;
-use crate::common_plans::{CommonPlans, find_all};
 use crate::directory::{self, NeededEntities};
 use crate::error::OperationError;
 use crate::metrics::CheckKind;
 use crate::open_scope::open_scope;
+use crate::plan_by_plan::{PlanByPlan, Weighed};
+use crate::search::{Position, RequestMark};
+use crate::searches::Awaited;
 
-/// The maximum number of cells: 50 roles × 500 actions.
-const MAX_CELLS: usize = 25_000;
-/// The maximum number of evaluations of policies: a second or two.
+/// The maximum number of evaluations of policies for one resource: a second or two.
 const MAX_EVALUATIONS: usize = 5_000_000;
+/// The most bytes of the texts of a page: those of 25,000 cells with short conditions.
+const MAX_BYTES: usize = 8 << 20;
+/// The place of the cursor in the body.
+const CURSOR: &str = "/cursor";
 
-/// The decisions of a matrix.
+/// A page of a matrix.
 #[derive(Debug, Serialize)]
 pub struct MatrixAnswer {
     /// The domain that the cells are about.
     pub domain: String,
     /// By resource, action and row.
     pub cells: Vec<MatrixAnswerCell>,
-    /// The revision of the tenant that the answer reflects.
+    /// Whether these are the last cells.
+    pub complete: bool,
+    /// The cursor of the next page; `None` after the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// The revision of the tenant that the page reflects.
     pub revision: u64,
+    /// Whether the rules changed since the page before.
+    pub rules_changed: bool,
 }
 
 /// The decision on every request of a cell.
@@ -57,71 +67,110 @@ pub struct MatrixAnswerCell {
     pub policies: Vec<String>,
 }
 
-/// Decides every cell of `request`, by rules of revision `at_least` or a later one. Emits no event.
+/// Decides the cells of `request`, of as many resources as one page has, by rules of revision `at_least` or a later one.
+/// Emits no event.
 ///
 /// # Errors
-/// The caller may not see conditions, there are too many cells, or there are no plans that are new enough.
+/// The caller may not see conditions, the cursor is of another request, the cells of one resource are too much for one page,
+/// there are no plans that are new enough, or nobody waits any more.
 pub async fn matrix(
     app: &App,
     caller: &CheckCaller,
-    mut request: MatrixRequest,
+    request: MatrixRequest,
+    mark: &RequestMark,
     at_least: u64,
+    awaited: &Awaited,
 ) -> Result<MatrixAnswer, OperationError> {
-    let named = request.domain.take();
-    caller.may_explain(named.as_deref(), &app.manager_roles)?;
-    let (domain, tenant) = open_scope(app, caller, named.as_deref())?;
-    let resources = match request.resources.take() {
-        Some(resources) => resources,
-        None => registered(app, tenant).await?,
-    };
-    let columns = columns(resources, request.actions.as_deref());
-    if columns.len().saturating_mul(request.rows.len()) > MAX_CELLS {
-        let what = format!("at most {MAX_CELLS} cells, which are rows × resources × actions");
-        return Err(Invalid::expected("/resources", what).into());
-    }
-    let names: Vec<&str> = columns.iter().map(|(resource, _)| &**resource).collect();
-    let CommonPlans { plans, revision } = find_all(&app.plans, tenant, &names, at_least).await?;
-    let all = plans.iter().map(|cached| cached.plan());
-    let entities = NeededEntities::load_for(app, tenant, all, CheckKind::Combined).await?;
+    let began = Instant::now();
+    let named = request.domain.as_deref();
+    caller.may_explain(named, &app.manager_roles)?;
+    let (domain, tenant) = open_scope(app, caller, named)?;
+    let cursor = request.cursor.as_deref();
+    let position = cursor.map(|cursor| mark.position(&app.keys, cursor, CURSOR)).transpose()?;
+    let page = Columns::find(app, tenant, &request, position.as_ref()).await?;
     let rows = request.rows.into_iter().map(|row| Row::new(row, caller.of_check())).collect();
-    let domain = domain.to_owned();
-    let question = MatrixQuestion { rows, domain: domain.clone(), entities };
-    let work = move || cells(&columns, &plans, &question);
-    let cells = app.plans.compilations().policy(tenant, work).await??;
-    Ok(MatrixAnswer { domain, cells, revision })
+    let actions = request.actions;
+    let question = MatrixQuestion { rows, actions, domain: domain.to_owned(), awaited };
+    let report = PlanByPlan {
+        plans: &app.plans,
+        entities: &app.entities,
+        tenant,
+        at_least: at_least.max(page.revision),
+        awaited,
+        began,
+        max_bytes: MAX_BYTES,
+    };
+    let names: Vec<&str> = page.resources.iter().map(|(_, name)| &**name).collect();
+    let decide = |resource: &str, plan: &Plan, entities: &NeededEntities| {
+        question.cells(resource, plan, entities)
+    };
+    let decided = report.decide(&names, decide).await?;
+    let revision = decided.revision;
+    let next = page.position_after(decided.of_resources.len(), revision);
+    let next = next.map(|position| mark.cursor(&app.keys, &position));
+    Ok(MatrixAnswer {
+        domain: question.domain,
+        cells: decided.of_resources.into_iter().flatten().collect(),
+        complete: next.is_none(),
+        next,
+        revision,
+        rules_changed: position.is_some_and(|at| at.revision != revision),
+    })
 }
 
-/// Returns the names of the tenant's registered resources.
-async fn registered(app: &App, tenant: &str) -> Result<Vec<String>, OperationError> {
-    let limit = i64::try_from(MAX_CELLS).unwrap_or(i64::MAX);
-    let mut tx = app.store.read(tenant).await?;
-    let listed = resources::list(&mut tx, Page { limit, ..Page::FIRST }).await?;
-    tx.end().await?;
-    Ok(listed.records.into_iter().map(|record| record.registration.name).collect())
+/// The resources from which a page begins.
+struct Columns {
+    /// Each with its place, as a cursor names it.
+    resources: Vec<(String, String)>,
+    /// Whether there are more.
+    more: bool,
+    /// The revision at which the resources were registered; 0 if the request names them.
+    revision: u64,
 }
 
-/// Returns each resource with each action; its verb if there are none.
-fn columns(resources: Vec<String>, actions: Option<&[String]>) -> Vec<(String, String)> {
-    let mut columns = Vec::new();
-    for resource in resources {
-        match actions {
-            Some(actions) => {
-                columns.extend(actions.iter().map(|action| (resource.clone(), action.clone())));
-            }
-            None => {
-                let verb = split_resource(&resource).map_or("", |(_, verb)| verb).to_owned();
-                columns.push((resource, verb));
-            }
+impl Columns {
+    /// Finds the resources of `request` after `position`: those that it names, or the next registered ones.
+    async fn find(
+        app: &App,
+        tenant: &str,
+        request: &MatrixRequest,
+        position: Option<&Position>,
+    ) -> Result<Self, OperationError> {
+        let last = position.map(|at| &*at.last);
+        if let Some(names) = &request.resources {
+            let start = last.and_then(|last| last.parse::<usize>().ok()).map_or(0, |last| last + 1);
+            let named = names.iter().enumerate().skip(start);
+            let resources = named.map(|(place, name)| (place.to_string(), name.clone())).collect();
+            return Ok(Self { resources, more: false, revision: 0 });
         }
+        let after = last.and_then(|last| Uuid::parse_str(last).ok()).unwrap_or_default();
+        let of_resource = request.rows.len() * request.actions.as_ref().map_or(1, Vec::len);
+        let most = (MAX_CELLS / of_resource.max(1)).clamp(1, MAX_COLUMNS);
+        let page = Page { after, limit: i64::try_from(most).unwrap_or(i64::MAX) };
+        let mut tx = app.store.read(tenant).await?;
+        let revision = tenants::revision(&mut tx).await?;
+        let listed = resources::list(&mut tx, page).await?;
+        tx.end().await?;
+        let records = listed.records.into_iter();
+        let resources = records.map(|it| (it.id.to_string(), it.registration.name)).collect();
+        Ok(Self { resources, more: listed.more, revision })
     }
-    columns
+
+    /// Returns the position after the first `decided` resources; `None` if nothing comes after them.
+    fn position_after(&self, decided: usize, revision: u64) -> Option<Position> {
+        let goes_on = self.more || decided < self.resources.len();
+        let (last, _) = self.resources.get(decided.checked_sub(1)?).filter(|_| goes_on)?;
+        Some(Position { revision, last: last.clone() })
+    }
 }
 
 /// The rows of a matrix, and what completes their checks.
-struct MatrixQuestion {
+struct MatrixQuestion<'q> {
     rows: Vec<Row>,
+    /// `None` is the verb of each resource.
+    actions: Option<Vec<String>>,
     domain: String,
-    entities: NeededEntities,
+    awaited: &'q Awaited,
 }
 
 /// A row of a matrix.
@@ -159,64 +208,79 @@ impl Row {
     }
 }
 
-fn cells(
-    columns: &[(String, String)],
-    plans: &[Arc<CachedPlan>],
-    question: &MatrixQuestion,
-) -> Result<Vec<MatrixAnswerCell>, OperationError> {
-    let mut cells = Vec::with_capacity(columns.len() * question.rows.len());
-    let mut left = MAX_EVALUATIONS;
-    for (column, cached) in columns.iter().zip(plans) {
-        let mut shared = PlanMatrix::new(cached.plan(), Attributes::default());
-        for row in &question.rows {
-            cells.push(cell(row, column, cached.plan(), question, &mut shared, &mut left)?);
+impl MatrixQuestion<'_> {
+    /// Decides the cells of one resource.
+    fn cells(
+        &self,
+        resource: &str,
+        plan: &Plan,
+        entities: &NeededEntities,
+    ) -> Result<Vec<MatrixAnswerCell>, OperationError> {
+        let verb = [split_resource(resource).map_or("", |(_, verb)| verb).to_owned()];
+        let actions = self.actions.as_deref().unwrap_or(&verb);
+        let mut shared = PlanMatrix::new(plan, Attributes::default());
+        let (mut cells, mut evaluations, mut bytes) = (Vec::new(), MAX_EVALUATIONS, MAX_BYTES);
+        for action in actions {
+            for row in &self.rows {
+                self.awaited.check()?;
+                let of_cell = CellPlan { resource, action, plan, entities };
+                let cell = self.cell(row, &of_cell, &mut shared, &mut evaluations)?;
+                bytes = bytes.checked_sub(cell.weight()).ok_or_else(|| too_large(resource))?;
+                cells.push(cell);
+            }
         }
+        Ok(cells)
     }
-    Ok(cells)
+    /// Decides one cell. `shared` serves the rows without attributes of their own. Takes the evaluations from those that are
+    /// `left`.
+    fn cell<'p>(
+        &self,
+        row: &Row,
+        of: &CellPlan<'p, '_>,
+        shared: &mut PlanMatrix<'p, '_>,
+        left: &mut usize,
+    ) -> Result<MatrixAnswerCell, OperationError> {
+        let sent: Vec<&str> = match &row.roles {
+            RowRoles::Sent(roles) => roles.iter().map(String::as_str).collect(),
+            RowRoles::Claimed(_) | RowRoles::LeftOut => Vec::new(),
+        };
+        let check = Check {
+            subject: row.subject.as_deref().unwrap_or_default(),
+            resource: of.resource,
+            action: of.action,
+            domain: &self.domain,
+            roles: match &row.roles {
+                RowRoles::Sent(_) => Roles::Listed(&sent),
+                RowRoles::Claimed(roles) => Roles::Claimed(roles),
+                RowRoles::LeftOut => Roles::Supplied(&[]),
+            },
+            attributes: Attributes::default(),
+            claims: None,
+            now: DateTime::UNIX_EPOCH,
+        };
+        let supply = of.entities.supply(of.plan, CheckKind::Combined, &check);
+        let completed = directory::completed(supply.as_ref(), check);
+        let roles: Vec<String> = completed.roles.iter().map(str::to_owned).collect();
+        let (subject, domain) = (row.subject.as_deref(), Some(&*self.domain));
+        let cell = MatrixCell { subject, roles: &roles, domain, action: Some(of.action) };
+        let has_own = supply.as_ref().is_some_and(Supply::has_attributes);
+        let mut own = has_own.then(|| PlanMatrix::new(of.plan, completed.attributes));
+        let evaluated = own.as_ref().map_or(shared.policies_per_cell(), PlanMatrix::policies);
+        *left = left.checked_sub(evaluated).ok_or_else(|| too_large(of.resource))?;
+        let (decision, rule_id) = match &mut own {
+            Some(own) => decided(own, &cell),
+            None => decided(shared, &cell),
+        };
+        Ok(shown(row, of, decision, rule_id))
+    }
 }
 
-/// Decides one cell. `shared` serves the rows without attributes of their own. Takes the evaluations from those that are
-/// `left`.
-fn cell<'p>(
-    row: &Row,
-    (resource, action): &(String, String),
+/// The plan that decides a cell, and what completes its check.
+struct CellPlan<'p, 'c> {
+    resource: &'c str,
+    action: &'c str,
     plan: &'p Plan,
-    question: &MatrixQuestion,
-    shared: &mut PlanMatrix<'p, '_>,
-    left: &mut usize,
-) -> Result<MatrixAnswerCell, OperationError> {
-    let sent: Vec<&str> = match &row.roles {
-        RowRoles::Sent(roles) => roles.iter().map(String::as_str).collect(),
-        RowRoles::Claimed(_) | RowRoles::LeftOut => Vec::new(),
-    };
-    let check = Check {
-        subject: row.subject.as_deref().unwrap_or_default(),
-        resource,
-        action,
-        domain: &question.domain,
-        roles: match &row.roles {
-            RowRoles::Sent(_) => Roles::Listed(&sent),
-            RowRoles::Claimed(roles) => Roles::Claimed(roles),
-            RowRoles::LeftOut => Roles::Supplied(&[]),
-        },
-        attributes: Attributes::default(),
-        claims: None,
-        now: DateTime::UNIX_EPOCH,
-    };
-    let supply = question.entities.supply(plan, CheckKind::Combined, &check);
-    let completed = directory::completed(supply.as_ref(), check);
-    let roles: Vec<String> = completed.roles.iter().map(str::to_owned).collect();
-    let (subject, domain) = (row.subject.as_deref(), Some(&*question.domain));
-    let cell = MatrixCell { subject, roles: &roles, domain, action: Some(action) };
-    let has_own = supply.as_ref().is_some_and(Supply::has_attributes);
-    let mut own = has_own.then(|| PlanMatrix::new(plan, completed.attributes));
-    let evaluated = own.as_ref().map_or(shared.policies_per_cell(), PlanMatrix::policies);
-    *left = left.checked_sub(evaluated).ok_or_else(too_many_policies)?;
-    let (decision, rule_id) = match &mut own {
-        Some(own) => decided(own, &cell),
-        None => decided(shared, &cell),
-    };
-    Ok(shown(row, resource, action, decision, rule_id))
+    entities: &'p NeededEntities,
 }
 
 /// Returns the decision on a cell, and what decides it; `None` if that is conditional.
@@ -230,15 +294,18 @@ fn decided(
     (decision, rule_id)
 }
 
-fn too_many_policies() -> OperationError {
-    let what = "fewer roles or resources: their policies are more than are decided at once";
+fn too_large(resource: &str) -> OperationError {
+    let what = format!(
+        "fewer roles, subjects or actions: the cells of `{resource}` take more than {MAX_EVALUATIONS} evaluations of \
+         policies, or more than {} MiB",
+        MAX_BYTES >> 20
+    );
     Invalid::expected("/resources", what).into()
 }
 
 fn shown(
     row: &Row,
-    resource: &str,
-    action: &str,
+    of: &CellPlan<'_, '_>,
     decision: CellDecision,
     rule_id: Option<String>,
 ) -> MatrixAnswerCell {
@@ -250,11 +317,27 @@ fn shown(
     MatrixAnswerCell {
         subject: row.subject.clone(),
         role: row.role().cloned(),
-        resource: resource.to_owned(),
-        action: action.to_owned(),
+        resource: of.resource.to_owned(),
+        action: of.action.to_owned(),
         decision,
         rule_id,
         condition,
         policies,
+    }
+}
+
+impl Weighed for Vec<MatrixAnswerCell> {
+    fn weight(&self) -> usize {
+        self.iter().map(MatrixAnswerCell::weight).sum()
+    }
+}
+
+impl MatrixAnswerCell {
+    /// Returns the bytes that the cell takes until it is sent.
+    fn weight(&self) -> usize {
+        let texts = [&self.subject, &self.role, &self.rule_id, &self.condition];
+        let texts = texts.into_iter().flatten().chain([&self.resource, &self.action]);
+        let texts = texts.chain(&self.policies).map(|text| size_of::<String>() + text.len());
+        size_of::<Self>() + texts.sum::<usize>()
     }
 }

@@ -118,6 +118,11 @@ impl Plans {
         }
     }
 
+    /// Returns whether what a plan of `resource` decided at revision `from` is known to hold at revision `to`.
+    pub(crate) fn is_unaffected(&self, tenant: &str, resource: &str, from: u64, to: u64) -> bool {
+        self.cache.is_unaffected(tenant, resource, from, to)
+    }
+
     /// Returns the plan that decides `resource`: the one that it shares with all that no rule and no policy names, or its
     /// own. Loads what is missing or outdated.
     async fn find_or_load(
