@@ -59,8 +59,7 @@ pub fn who(arguments: &WhoCanArguments, out: &mut dyn Write) -> anyhow::Result<E
     let bundle = Bundle::read_folder(folder)?;
     let domain = arguments.domain.as_deref().unwrap_or(&bundle.tenant);
     let table = who_can(&decisions(&bundle), domain, action, resource);
-    write(&table, arguments.format, out)?;
-    Ok(ExitCode::SUCCESS)
+    write(&table, arguments.format, out)
 }
 
 /// Prints what a subject may do on the resources that are registered or named, and on what it depends.
@@ -74,8 +73,7 @@ pub fn what(arguments: &WhatCanArguments, out: &mut dyn Write) -> anyhow::Result
     let mut roles = bundle.user(subject).map(|user| user.roles.clone()).unwrap_or_default();
     roles.extend(arguments.role.iter().cloned());
     let table = what_can(&decisions(&bundle), domain, subject, &roles);
-    write(&table, arguments.format, out)?;
-    Ok(ExitCode::SUCCESS)
+    write(&table, arguments.format, out)
 }
 
 impl WhoCanArguments {

@@ -76,12 +76,10 @@ pub fn run(arguments: &MatrixArguments, out: &mut dyn Write) -> anyhow::Result<E
     }
     let bundle = read(folder)?;
     let filter = MatrixFilter { roles: role.clone(), resources: resource.clone() };
-    let table: MatrixTable = table(&decisions(&bundle), &filter);
-    write(&table, *format, out)?;
-    Ok(ExitCode::SUCCESS)
+    write(&table(&decisions(&bundle), &filter), *format, out)
 }
 
-/// Writes a table of decisions.
+/// Writes a table of decisions. The exit code is 0 if it is complete, and 1 otherwise.
 ///
 /// # Errors
 /// The output cannot be written.
@@ -89,13 +87,13 @@ pub(crate) fn write(
     table: &MatrixTable,
     format: ReportFormat,
     out: &mut dyn Write,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<ExitCode> {
     match format {
         ReportFormat::Text => text::table(table, out)?,
         ReportFormat::Json => json(table, out)?,
         ReportFormat::Markdown => markdown::table(table, out)?,
     }
-    Ok(())
+    Ok(if table.complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints the change of decisions between two folders. The exit code is 0 if there is none, and 2 otherwise.

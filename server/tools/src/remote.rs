@@ -18,7 +18,7 @@ use crate::matrix::{MatrixArguments, write};
 
 /// The most rows of one matrix that the service takes.
 const MAX_ROWS: usize = 200;
-/// The most pages of a search.
+/// The most pages of a search or matrix.
 const MAX_PAGES: usize = 1_000;
 
 /// Prints what a service decides for roles.
@@ -38,8 +38,7 @@ pub async fn matrix(
         question["resources"] = wanted(&service, resource).await?.into();
     }
     let table = of_roles(&service, &roles, question, domain.as_deref()).await?;
-    write(&table, *format, out)?;
-    Ok(ExitCode::SUCCESS)
+    write(&table, *format, out)
 }
 
 /// Prints which roles, and which subjects of the directory, may do something by a service.
@@ -58,8 +57,7 @@ pub async fn who(
     let question = json!({"resources": [resource], "actions": [action]});
     let mut table = of_roles(&service, &roles, question, domain).await?;
     add_subjects(&service, action, resource, domain, &mut table).await?;
-    write(&table, arguments.format, out)?;
-    Ok(ExitCode::SUCCESS)
+    write(&table, arguments.format, out)
 }
 
 /// Prints what a subject may do on registered resources by a service.
@@ -79,8 +77,7 @@ pub async fn what(
     }
     let question = json!({"subjects": [row]});
     let table = decided(&service, question, arguments.domain.as_deref()).await?;
-    write(&table, arguments.format, out)?;
-    Ok(ExitCode::SUCCESS)
+    write(&table, arguments.format, out)
 }
 
 /// Returns the subjects of rules, and the roles that include others, by name. The roles that conditions alone name are not
@@ -119,7 +116,10 @@ async fn of_roles(
     for roles in roles.chunks(MAX_ROWS) {
         let mut question = question.clone();
         question["roles"] = json!(roles);
-        table.cells.extend(decided(service, question, domain).await?.cells);
+        let part = decided(service, question, domain).await?;
+        table.cells.extend(part.cells);
+        table.complete &= part.complete;
+        table.note = table.note.or(part.note);
     }
     Ok(table)
 }
@@ -128,6 +128,7 @@ async fn of_roles(
 struct MatrixAnswer {
     domain: String,
     cells: Vec<AnsweredCell>,
+    next: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -141,7 +142,7 @@ struct AnsweredCell {
     policies: Vec<String>,
 }
 
-/// Returns the cells that are not denied.
+/// Returns the cells that are not denied, of every page.
 async fn decided(
     service: &Service,
     mut question: Value,
@@ -150,23 +151,35 @@ async fn decided(
     if let Some(domain) = domain {
         question["domain"] = domain.into();
     }
-    let answer: MatrixAnswer = service.post("matrix", &question).await?;
-    let row = |cell: AnsweredCell| {
-        let outcome = match &*cell.decision {
-            "allow" => CellDecision::Allow,
-            "deny" => return None,
-            _ => depending(cell.condition, cell.policies),
-        };
-        Some(MatrixRow {
-            role: cell.role.or(cell.subject),
-            domain: Some(answer.domain.clone()),
-            resource: cell.resource,
-            action: Some(cell.action),
-            outcome,
-        })
+    let mut table = MatrixTable { complete: true, ..MatrixTable::default() };
+    for _ in 0..MAX_PAGES {
+        let answer: MatrixAnswer = service.post("matrix", &question).await?;
+        let row = |cell| row(cell, &answer.domain);
+        table.cells.extend(answer.cells.into_iter().filter_map(row));
+        match answer.next {
+            Some(next) => question["cursor"] = next.into(),
+            None => return Ok(table),
+        }
+    }
+    let note = format!("only the first {MAX_PAGES} pages of the matrix are shown");
+    (table.complete, table.note) = (false, Some(note));
+    Ok(table)
+}
+
+/// Returns the row of a cell that is not denied.
+fn row(cell: AnsweredCell, domain: &str) -> Option<MatrixRow> {
+    let outcome = match &*cell.decision {
+        "allow" => CellDecision::Allow,
+        "deny" => return None,
+        _ => depending(cell.condition, cell.policies),
     };
-    let cells = answer.cells.into_iter().filter_map(row).collect();
-    Ok(MatrixTable { complete: true, note: None, cells })
+    Some(MatrixRow {
+        role: cell.role.or(cell.subject),
+        domain: Some(domain.to_owned()),
+        resource: cell.resource,
+        action: Some(cell.action),
+        outcome,
+    })
 }
 
 fn depending(condition: Option<String>, policies: Vec<String>) -> CellDecision {

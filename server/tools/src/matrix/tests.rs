@@ -81,6 +81,30 @@ fn a_table_says_who_has_what() {
     assert_eq!(text.lines().nth(2), Some(&*row), "{text}");
 }
 
+/// Each resource has 101 roles, 101 domains and 3 actions, so that four do not fit.
+#[test]
+fn a_table_that_is_not_complete_says_so_and_fails() {
+    let (_directory, folder, _) = folders();
+    let rule = |number: usize| {
+        format!("- {{sub: s{number}, dom: d{number}, obj: '*', act: go, effect: allow}}\n")
+    };
+    std::fs::write(folder.join("rules.yaml"), (0..100).map(rule).collect::<String>())
+        .expect("writable");
+    std::fs::write(folder.join("cases.yaml"), "[]\n").expect("writable");
+    let resources = |count: usize| {
+        let lines = (0..count).map(|number| format!("- {{name: 'doc:r{number}'}}\n"));
+        std::fs::write(folder.join("resources.yaml"), lines.collect::<String>()).expect("writable");
+    };
+    let code = |code: ExitCode| format!("{code:?}");
+    resources(1);
+    let (complete, text) = matrix(&[&folder], &[]).expect("a table");
+    assert_eq!(code(complete), code(ExitCode::SUCCESS), "{text}");
+    resources(5);
+    let (cut, text) = matrix(&[&folder], &[]).expect("a table");
+    assert_eq!(code(cut), code(ExitCode::FAILURE), "{text}");
+    assert!(text.contains("note: ") && text.contains("are left out"), "{text}");
+}
+
 #[test]
 fn wrong_arguments_are_named() {
     let (directory, folder, other) = folders();
