@@ -32,6 +32,7 @@ mod overload;
 mod patterns;
 mod plans;
 mod quotas;
+mod reports;
 mod trust;
 mod unread;
 mod writes;
@@ -104,6 +105,16 @@ const ATTACKS: &[Attack] = &[
         run: unread::without_credential,
     },
     Attack { number: "23", name: "50 batches whose answers nobody reads", run: unread::batches },
+    Attack {
+        number: "matrix",
+        name: "a matrix whose body of 267 KB names 200,000,000 cells",
+        run: reports::multiplied_counts,
+    },
+    Attack {
+        number: "permissions",
+        name: "permissions and a matrix by 200 large plans",
+        run: reports::large_plans,
+    },
     Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
     Attack {
         number: "load",

@@ -103,9 +103,16 @@ impl Request {
 
     /// Sends it, and goes away without waiting for the answer.
     pub(crate) fn abandon(&self, to: SocketAddr) {
+        drop(self.open(to));
+    }
+
+    /// Sends it, and returns the connection on which the answer will come.
+    pub(crate) fn open(&self, to: SocketAddr) -> TcpStream {
         let mut bytes = self.head(to, self.body.len()).into_bytes();
         bytes.extend(&self.body);
-        connect(to).write_all(&bytes).expect("the request is sent");
+        let mut connection = connect(to);
+        connection.write_all(&bytes).expect("the request is sent");
+        connection
     }
 
     fn head(&self, to: SocketAddr, length: usize) -> String {
