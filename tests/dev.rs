@@ -4,6 +4,7 @@ mod first_hour;
 mod folder;
 mod issuer;
 mod standard_client;
+mod start;
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpListener};
@@ -392,15 +393,6 @@ fn it_listens_on_loopback_only() {
         let dev = Dev::start(directory.path(), listen);
         assert!(dev.address.ip().is_loopback());
     }
-}
-
-#[test]
-fn a_port_in_use_is_named() {
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let directory = tempfile::tempdir().unwrap();
-    let done = finish(command(directory.path(), &taken.local_addr().unwrap().to_string()));
-    assert!(done.code.is_some_and(|code| code != 0), "{done:?}");
-    assert!(done.err.contains("LISTEN_ADDR"), "{done:?}");
 }
 
 #[test]

@@ -34,9 +34,12 @@ pub(crate) enum Command {
     Dev {
         /// A tenant folder, or a folder of tenant folders (default: the sample tenants).
         dir: Option<PathBuf>,
-        /// The directory for the database and the key of the identity provider.
+        /// The directory for the database and the key of the identity provider. One process uses it at a time.
         #[arg(long, default_value = ".portcullis-dev")]
         data_dir: PathBuf,
+        /// The port to listen on, 0 for a free one [default: that of LISTEN_ADDR, else 8080].
+        #[arg(long, value_name = "N")]
+        port: Option<u16>,
     },
     /// Ask a running service, or a folder, whether a subject may do something.
     ///

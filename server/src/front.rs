@@ -109,7 +109,7 @@ pub(crate) fn limits(config: &EdgeConfig) -> ConnectionLimits {
 }
 
 /// Binds `address`. The error names the variable that has it.
-pub(crate) async fn bind(variable: &str, address: SocketAddr) -> anyhow::Result<Listener> {
+async fn bind(variable: &str, address: SocketAddr) -> anyhow::Result<Listener> {
     let bound = Listener::bind(address).await;
     bound.with_context(|| {
         format!("{variable}: cannot listen on `{address}` (name another address, or port 0 for a free port)")

@@ -64,7 +64,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     let no_file = &EnvFile { env_file: None };
     match command {
         Command::Serve(file) => on_runtime(serve::run(Config::read(&prepare(&file)?)?)),
-        Command::Dev { dir, data_dir } => serve_folder(dir.as_deref(), &data_dir),
+        Command::Dev { dir, data_dir, port } => serve_folder(dir.as_deref(), &data_dir, port),
         Command::Init(arguments) => ask_and_init(&arguments),
         Command::Check(arguments) => with_variables(no_file, async |variables| {
             let now = Clock::system().now();
@@ -141,10 +141,17 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn serve_folder(dir: Option<&Path>, data_dir: &Path) -> anyhow::Result<ExitCode> {
+fn serve_folder(
+    dir: Option<&Path>,
+    data_dir: &Path,
+    port: Option<u16>,
+) -> anyhow::Result<ExitCode> {
     let variables = Variables::load(None)?.only(dev::VARIABLES);
     start_logging(&variables)?;
-    let listen = variables.loopback_listen()?;
+    let mut listen = variables.loopback_listen()?;
+    if let Some(port) = port {
+        listen.set_port(port);
+    }
     on_runtime(dev::run(dir, data_dir, listen, variables))
 }
 

@@ -1,5 +1,6 @@
 //! The files of the development mode. Only their owner can read them.
 
+use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
@@ -13,6 +14,33 @@ pub(super) fn create_dir(path: &Path) -> anyhow::Result<()> {
         .mode(0o700)
         .create(path)
         .with_context(|| format!("cannot create the data directory `{}`", path.display()))
+}
+
+/// Locks the data directory for this process until the file is dropped. The lock is the kernel's, so that it also ends with
+/// a process that is killed.
+///
+/// # Errors
+/// Another process holds the lock.
+pub(super) fn lock_dir(path: &Path) -> anyhow::Result<File> {
+    let file = path.join("lock");
+    let locked = std::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&file)
+        .map_err(TryLockError::Error)
+        .and_then(|file| file.try_lock().map(|()| file));
+    locked.map_err(|error| match error {
+        TryLockError::WouldBlock => anyhow::anyhow!(
+            "another `portcullis dev` uses the data directory `{}`; stop it, or give this one another directory and \
+             port: --data-dir DIR --port N",
+            path.display()
+        ),
+        TryLockError::Error(error) => {
+            anyhow::Error::new(error).context(format!("cannot lock `{}`", file.display()))
+        }
+    })
 }
 
 /// Returns the content of the file `path`. The first start creates it with the content that `make` returns.

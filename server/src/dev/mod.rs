@@ -27,6 +27,7 @@ use crate::front::{self, Front};
 use crate::serve::{self, Delivery};
 use examples::Examples;
 use issuer::Issuer;
+use portcullis_api::listener::Listener;
 use portcullis_api::{self as http, BodyBudget, RouteSet};
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_bundle::Bundle;
@@ -63,7 +64,9 @@ pub(crate) async fn run(
     // A folder with faults leaves no data directory behind.
     let tenants = ServedTenants::new(served(dir)?);
     files::create_dir(data_dir)?;
-    let listener = front::bind("LISTEN_ADDR", listen).await?;
+    // Before anything of the directory is read. The lock is released when the process ends, however it ends.
+    let _lock = files::lock_dir(data_dir)?;
+    let listener = bind(listen).await?;
     let base_url = format!("http://{}", listener.address());
     let issuer = Issuer::open(&data_dir.join("issuer-key.p8"), &base_url, tenants.clone())?;
     let oidc = oidc(&issuer)?;
@@ -116,6 +119,12 @@ pub(crate) async fn run(
         serve::until_stopped(app, delivery, vec![front], stop),
     )
     .await
+}
+
+async fn bind(address: SocketAddr) -> anyhow::Result<Listener> {
+    Listener::bind(address).await.with_context(|| {
+        format!("cannot listen on `{address}`; give another port with --port N, or a free one with --port 0")
+    })
 }
 
 /// Returns the settings with which the service trusts the issuer.
