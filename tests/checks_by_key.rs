@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::setup;
+use crate::support::process::{finish, portcullis};
 use crate::support::tenant::Decision;
 use crate::support::{ALL_PERMISSIONS, Reply, Request, Tenant};
 
@@ -128,7 +129,17 @@ fn a_check_by_a_key_has_one_domain() {
     if setup::SAAS {
         let reply = send(&tenant, &free, CHECK, &silent).invalid();
         assert_eq!(reply.details()["missing_fields"], json!(["domain"]));
-        assert!(reply.message().contains("the service key has none"), "{}", reply.message());
+        let advice = "the service key has none: send `domain` (with AuthZEN in `context`)";
+        assert!(reply.message().contains(advice), "{}", reply.message());
+        let ask = |more: &[&str]| {
+            let mut command = portcullis(&["check", "alice", "read", "doc:read"]);
+            command.args(["--url", &format!("http://{}", tenant.address)]).args(more);
+            command.env("SERVICE_API_KEY", &free);
+            finish(command)
+        };
+        let done = ask(&[]);
+        assert!(done.code == Some(1) && done.err.contains("; --domain names it"), "{done:?}");
+        assert_eq!(ask(&["--domain", &tenant.name]).code, Some(0));
         Decision::of(&send(&tenant, &free, CHECK, &elsewhere)).is_default();
     } else {
         Decision::of(&send(&tenant, &free, CHECK, &silent)).is("allow", &rule);

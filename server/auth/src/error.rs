@@ -27,6 +27,13 @@ pub enum AuthError {
     Internal(Box<dyn Error + Send + Sync>),
 }
 
+impl AuthError {
+    /// Returns the error of every key that the store does not have, whatever the reason.
+    pub(crate) fn unknown_key() -> Self {
+        Self::CredentialRefused("the service key is unknown or revoked".to_owned())
+    }
+}
+
 impl From<StoreError> for AuthError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)

@@ -54,8 +54,8 @@ impl ServiceKeys {
         Some(self.judge(key, presented, now))
     }
 
-    /// Verifies `presented` at `now` by the store, and remembers the key if it is good. An unknown, an expired and a
-    /// revoked key get the same error.
+    /// Verifies `presented` at `now` by the store, and remembers the key if it is good. An unknown and a revoked key
+    /// get the same error.
     pub async fn verify(
         &self,
         presented: &PresentedKey,
@@ -65,12 +65,10 @@ impl ServiceKeys {
         // In its own task: a client that disconnects must not cancel a `begin` (transact-rs/sqlx#4385).
         let found = tokio::spawn(find(self.store.clone(), presented.id));
         let found = found.await.map_err(|failed| AuthError::Internal(failed.into()))??;
-        let found = found.ok_or_else(refused)?;
+        let found = found.ok_or_else(AuthError::unknown_key)?;
         let is_open = found.is_open;
         let key = Arc::new(VerifiedKey::new(found, self.one_tenant_per_domain));
-        if !key.is(presented, now) {
-            return Err(refused());
-        }
+        key.must_be(presented, now)?;
         if !is_open {
             return Err(AuthError::TenantSuspended);
         }
@@ -84,9 +82,7 @@ impl ServiceKeys {
         presented: &PresentedKey,
         now: Timestamp,
     ) -> Result<Arc<VerifiedKey>, AuthError> {
-        if !key.is(presented, now) {
-            return Err(refused());
-        }
+        key.must_be(presented, now)?;
         if key.begin_use(now) {
             tokio::spawn(store_use(self.store.clone(), Arc::clone(&key), now));
         }
@@ -115,11 +111,7 @@ impl ServiceKeys {
 /// # Errors
 /// The text is not a service key.
 pub fn parse_key(key: &str) -> Result<PresentedKey, AuthError> {
-    PresentedKey::parse(key).ok_or_else(refused)
-}
-
-fn refused() -> AuthError {
-    AuthError::CredentialRefused("the service key is unknown, expired or revoked".to_owned())
+    PresentedKey::parse(key).ok_or_else(AuthError::unknown_key)
 }
 
 async fn find(store: Store, id: Uuid) -> Result<Option<FoundKey>, StoreError> {

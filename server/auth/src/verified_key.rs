@@ -73,9 +73,22 @@ impl VerifiedKey {
         &self.actor
     }
 
-    /// Returns whether this is the key that was sent, and has not expired at `now`.
-    pub(crate) fn is(&self, presented: &PresentedKey, now: Timestamp) -> bool {
-        presented.proves(&self.secret_hash, self.expires_at, now)
+    /// Refuses another key than this one, and this one if it has expired at `now`. Only a sender who has the secret learns
+    /// that it expired.
+    pub(crate) fn must_be(
+        &self,
+        presented: &PresentedKey,
+        now: Timestamp,
+    ) -> Result<(), AuthError> {
+        if !presented.proves(&self.secret_hash) {
+            return Err(AuthError::unknown_key());
+        }
+        match self.expires_at {
+            Some(expiry) if expiry <= now => Err(AuthError::CredentialRefused(format!(
+                "the service key expired at {expiry}; create another one"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Returns whether the last use at `now` must be stored. True for one caller at a time.

@@ -301,16 +301,9 @@ impl PresentedKey {
         Some(Self { id, secret_hash: Sha256::digest(secret).into() })
     }
 
-    /// Returns whether this is the key with `secret_hash` that ends at `expires_at`, and `now` is earlier. The secrets are
-    /// compared in constant time.
-    pub fn proves(
-        &self,
-        secret_hash: &[u8],
-        expires_at: Option<Timestamp>,
-        now: Timestamp,
-    ) -> bool {
-        let same = verify_slices_are_equal(&self.secret_hash, secret_hash).is_ok();
-        same && expires_at.is_none_or(|expiry| now < expiry)
+    /// Returns whether this is the key with `secret_hash`. The secrets are compared in constant time.
+    pub fn proves(&self, secret_hash: &[u8]) -> bool {
+        verify_slices_are_equal(&self.secret_hash, secret_hash).is_ok()
     }
 }
 
@@ -324,19 +317,13 @@ mod tests {
     }
 
     #[test]
-    fn a_key_proves_itself_until_it_expires() {
+    fn a_key_proves_itself_alone() {
         let (record, key) = issued();
         let presented = PresentedKey::parse(&key).expect("well-formed");
         assert_eq!(presented.id, record.id);
-        let proves = |record: &ServiceKeyRecord, expires_at: Option<i64>, now| {
-            let expires_at = expires_at.map(Timestamp::from_millis);
-            presented.proves(&record.secret_hash, expires_at, Timestamp::from_millis(now))
-        };
-        assert!(proves(&record, None, i64::MAX));
-        assert!(proves(&record, Some(10), 9));
-        assert!(!proves(&record, Some(10), 10));
+        assert!(presented.proves(&record.secret_hash));
         let (other, _) = issued();
-        assert!(!proves(&other, None, 0), "another secret");
+        assert!(!presented.proves(&other.secret_hash), "another secret");
         assert!(key.starts_with(&record.prefix) && key.is_ascii());
     }
 

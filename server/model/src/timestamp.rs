@@ -1,5 +1,6 @@
 //! Instants as the service stores and shows them.
 
+use std::fmt;
 use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -41,11 +42,17 @@ impl From<DateTime<Utc>> for Timestamp {
     }
 }
 
-impl Serialize for Timestamp {
+impl fmt::Display for Timestamp {
     /// RFC 3339, UTC, milliseconds.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let instant = DateTime::from_timestamp_millis(self.0).unwrap_or_default();
-        serializer.serialize_str(&instant.to_rfc3339_opts(SecondsFormat::Millis, true))
+        f.write_str(&instant.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -188,7 +188,8 @@ impl From<AuthError> for OperationError {
             AuthError::AccessDenied(why) => Self::AccessDenied(why),
             AuthError::DomainMissing => Self::Invalid(Invalid::missing(
                 "domain",
-                "the domain of the check, because the service key has none",
+                "a domain, because the service key has none: send `domain` (with AuthZEN in `context`), or create the key with \
+                 a `domain`",
             )),
             AuthError::TenantsUnknown => Self::Unavailable(
                 "the database",

@@ -26,6 +26,7 @@ pub use plan::{PlanArguments, run as plan};
 
 pub(crate) use apply::report as apply_report;
 pub(crate) use arguments::owner;
+pub(crate) use refusal::{NAME_DOMAIN, lacks_domain};
 pub(crate) use request::SentApply;
 pub(crate) use service::Service;
 pub(crate) use upload::{Planned, apply_content};

@@ -23,7 +23,8 @@ pub struct WhoCanArguments {
     words: Vec<String>,
     #[command(flatten)]
     pub remote: RemoteArguments,
-    /// The domain (default: that of the tenant, or of the caller).
+    /// The RBAC domain to decide in, such as a workspace [default: the tenant of the folder; with --url that of the token or
+    /// the service key]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long)]
     pub domain: Option<String>,
     /// The format of the output.
@@ -42,7 +43,8 @@ pub struct WhatCanArguments {
     /// A role of the subject, besides those of `tenant.yaml`, and in place of those that the service knows. May be repeated.
     #[arg(long)]
     pub role: Vec<String>,
-    /// The domain (default: that of the tenant, or of the caller).
+    /// The RBAC domain to decide in, such as a workspace [default: the tenant of the folder; with --url that of the token or
+    /// the service key]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long)]
     pub domain: Option<String>,
     /// The format of the output.

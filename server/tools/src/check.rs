@@ -63,7 +63,8 @@ pub struct CheckArguments {
     /// The time of the check (default: now). A service takes it with --explain only.
     #[arg(long, value_name = "RFC 3339", requires = "timed", value_parser = moment)]
     now: Option<DateTime<Utc>>,
-    /// The RBAC domain (default: that of the caller).
+    /// The RBAC domain to decide in, such as a workspace [default: that of the token or the service key; with --dir the
+    /// tenant]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long)]
     domain: Option<String>,
     /// Roles of the subject. They count only for a subject that is not the caller.

@@ -43,7 +43,8 @@ pub struct MatrixArguments {
     pub resource: Vec<ResourcePattern>,
     #[command(flatten)]
     pub remote: RemoteArguments,
-    /// The domain to ask the service about (default: that of the caller).
+    /// The RBAC domain to ask the service about, such as a workspace [default: that of the token or the service key]. Needed
+    /// in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long, requires = "url")]
     pub domain: Option<String>,
     /// The format of the output.

@@ -37,10 +37,8 @@ fn kinds() -> [(ApiError, &'static str); 26] {
             "The token was refused",
         ),
         (
-            OperationError::CredentialRefused(
-                "the service key is unknown, expired or revoked".to_owned(),
-            )
-            .into(),
+            OperationError::CredentialRefused("the service key is unknown or revoked".to_owned())
+                .into(),
             "The key was refused, or the route does not accept keys",
         ),
         (

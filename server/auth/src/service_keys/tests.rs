@@ -123,7 +123,26 @@ async fn a_key_expires_in_memory(database: TestDatabase) {
     keys.verify(&parsed(&key), now()).await.expect("it is good");
     let at = Timestamp::from_millis;
     assert_eq!(cached(&keys, &parsed(&key), at(expiry - 1)), Some(true));
-    assert_eq!(cached(&keys, &parsed(&key), at(expiry)), Some(false));
+    let refusal = |keys: &ServiceKeys, key: &PresentedKey| match keys.verify_cached(key, at(expiry))
+    {
+        Some(Err(AuthError::CredentialRefused(why))) => why,
+        other => panic!("{other:?}"),
+    };
+    let expected = format!(
+        "the service key expired at {}; create another one",
+        Timestamp::from_millis(expiry)
+    );
+    assert_eq!(refusal(&keys, &parsed(&key)), expected);
+    // Who does not have the secret does not learn that the key exists.
+    let (_, other) = issue(&store, "acme", NewServiceKey::named("k")).await;
+    let guessed = with_id_of(&key, &other);
+    assert_eq!(refusal(&keys, &guessed), "the service key is unknown or revoked");
+    // The store says the same as the memory.
+    keys.forget_all();
+    match keys.verify(&parsed(&key), at(expiry)).await {
+        Err(AuthError::CredentialRefused(why)) => assert_eq!(why, expected),
+        other => panic!("{other:?}"),
+    }
 }
 
 async fn a_key_of_a_closed_tenant_is_not_kept(database: TestDatabase) {

@@ -12,6 +12,9 @@ const MAX_LINES: usize = 20;
 /// The number of characters of an answer that is no JSON which the error shows.
 const SHOWN: usize = 300;
 
+/// Advice for a question without a domain. Each command that asks one has the argument.
+pub(crate) const NAME_DOMAIN: &str = "; --domain names it";
+
 /// A request that was refused.
 #[derive(Clone, Debug)]
 pub(super) struct Call<'a> {
@@ -58,7 +61,7 @@ pub(super) fn refusal(call: &Call<'_>, answer: &Answer) -> anyhow::Error {
         "`{base}` refuses {} /api/v1/{} with {status}: {message}{}",
         call.method,
         call.route,
-        hint(call, status, body["error"].as_str().unwrap_or_default())
+        hint(call, status, &body)
     );
     let lines = details(call, &body["details"]);
     for line in lines.iter().take(MAX_LINES) {
@@ -71,8 +74,9 @@ pub(super) fn refusal(call: &Call<'_>, answer: &Answer) -> anyhow::Error {
 }
 
 /// Returns advice that the message of the service cannot give.
-fn hint(call: &Call<'_>, status: StatusCode, code: &str) -> String {
-    match (status, code) {
+fn hint(call: &Call<'_>, status: StatusCode, body: &Value) -> String {
+    match (status, body["error"].as_str().unwrap_or_default()) {
+        (StatusCode::BAD_REQUEST, _) if lacks_domain(body) => NAME_DOMAIN.to_owned(),
         (_, "OWNED_BY_ANOTHER" | "DELETE_LIMIT") if call.is_import => {
             "; an import has no option for that: write a folder with --out, and run `portcullis apply`, which has one".to_owned()
         }
@@ -95,6 +99,13 @@ fn hint(call: &Call<'_>, status: StatusCode, code: &str) -> String {
         (StatusCode::PAYLOAD_TOO_LARGE, _) => too_large(call),
         _ => String::new(),
     }
+}
+
+/// Returns whether a question by a service key is refused because neither names a domain.
+pub(crate) fn lacks_domain(body: &Value) -> bool {
+    body["details"]["missing_fields"]
+        .as_array()
+        .is_some_and(|fields| fields.contains(&"domain".into()))
 }
 
 fn too_large(call: &Call<'_>) -> String {
@@ -178,6 +189,12 @@ mod tests {
                 json!({"error": "UNAUTHENTICATED", "message": "m"}),
                 &[][..],
                 "401 Unauthorized: m; give a token in TOKEN",
+            ),
+            (
+                400,
+                json!({"error": "VALIDATION_ERROR", "message": "m", "details": {"missing_fields": ["domain"]}}),
+                &[],
+                "400 Bad Request: m; --domain names it",
             ),
             (403, json!({"error": "ACCESS_DENIED", "message": "m"}), &[], "m; a manager may do it"),
             (

@@ -10,6 +10,8 @@ use portcullis_engine::Json;
 use serde_json::Value;
 use url::Url;
 
+use crate::as_code::{NAME_DOMAIN, lacks_domain};
+
 /// The time limit of the request. A check with resolvers takes a few seconds at most.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest answer that is read, in bytes. An explanation of thousands of policies takes some MiB.
@@ -54,7 +56,7 @@ fn read(base: &Url, answer: Answer) -> anyhow::Result<Value> {
     };
     if status != StatusCode::OK {
         let message = json.get("message").and_then(Value::as_str).unwrap_or_default();
-        bail!("`{base}` refuses the check with {status}: {message}{}", hint(status));
+        bail!("`{base}` refuses the check with {status}: {message}{}", hint(status, &json));
     }
     let decides = json.get("decision").and_then(Value::as_str);
     ensure!(
@@ -69,8 +71,9 @@ fn read(base: &Url, answer: Answer) -> anyhow::Result<Value> {
 }
 
 /// Returns advice that the message of the service cannot give.
-fn hint(status: StatusCode) -> &'static str {
+fn hint(status: StatusCode, body: &Value) -> &'static str {
     match status {
+        StatusCode::BAD_REQUEST if lacks_domain(body) => NAME_DOMAIN,
         StatusCode::UNAUTHORIZED => {
             "; give a token of this service with --token, or a service key with --key"
         }
@@ -106,6 +109,11 @@ mod tests {
                 401,
                 r#"{"message": "the token is expired"}"#,
                 "with 401 Unauthorized: the token is expired; give a token",
+            ),
+            (
+                400,
+                r#"{"message": "missing `domain`", "details": {"missing_fields": ["domain"]}}"#,
+                "with 400 Bad Request: missing `domain`; --domain names it",
             ),
             (
                 404,
