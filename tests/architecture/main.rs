@@ -7,6 +7,7 @@ mod circles;
 mod citations;
 mod crate_graph;
 mod doc_comments;
+mod documents;
 mod engine_alone;
 mod module_tree;
 mod named_crates;

@@ -59,7 +59,7 @@ pub struct Parts {
     pub public_url: Option<String>,
     /// Encrypts secrets at rest.
     pub keys: KeyRing,
-    /// CallerLimits the addresses of outgoing requests.
+    /// Limits the addresses of outgoing requests.
     pub egress: EgressConfig,
     pub webhooks: Webhooks,
     pub resolvers: ResolverService,

@@ -1,0 +1,149 @@
+//! Documents are true about themselves and about the code: a table of contents lists the sections, a glossary has each term
+//! once, and `` `name` in `file.rs` `` is defined in that file.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, Result};
+use regex_lite::Regex;
+
+use crate::expect_none;
+use crate::workspace::{TextFile, text_files};
+
+/// The documents whose code names must be defined where they say.
+const GUIDES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
+
+/// Returns the faults of a table of contents, whose rows begin with links such as `[2](#2-the-check)`, by the numbered
+/// headings of the second level. A document without such rows has none.
+fn faults_of_contents(document: &TextFile) -> Vec<String> {
+    let row = |line: &str| Some(line.strip_prefix("| ")?.split_once(" |")?.0.to_owned());
+    let is_link = |cell: &String| cell.starts_with('[') && cell.contains("](#");
+    let listed: Vec<String> = document.text.lines().filter_map(row).filter(is_link).collect();
+    let sections = document.text.lines().filter_map(|line| line.strip_prefix("## "));
+    let sections: Vec<String> = sections.filter_map(link).collect();
+    if listed.is_empty() || listed == sections {
+        return Vec::new();
+    }
+    let missing = sections.iter().filter(|section| !listed.contains(section));
+    let wrong = listed.iter().filter(|row| !sections.contains(row));
+    let path = document.path.display();
+    let mut faults: Vec<String> =
+        missing.map(|section| format!("{path}: the contents lack {section}")).collect();
+    faults.extend(wrong.map(|row| format!("{path}: the contents have {row}, which is no section")));
+    if faults.is_empty() {
+        faults.push(format!("{path}: the contents have the sections in another order, or twice"));
+    }
+    faults
+}
+
+/// Returns the link to a numbered heading such as `2. The check`.
+fn link(heading: &str) -> Option<String> {
+    let (number, _) = heading.split_once(". ")?;
+    number.parse::<u32>().ok()?;
+    let is_kept = |c: &char| c.is_alphanumeric() || [' ', '-'].contains(c);
+    let anchor: String = heading.to_lowercase().chars().filter(is_kept).collect();
+    Some(format!("[{number}](#{})", anchor.replace(' ', "-")))
+}
+
+/// Returns the terms that the table `| Term | Meaning |` has twice.
+fn faults_of_terms(document: &TextFile) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    let rows = document.text.lines().skip_while(|line| *line != "| Term | Meaning |").skip(2);
+    let rows = rows.take_while(|line| line.starts_with("| "));
+    let terms = rows.filter_map(|row| row.split(" | ").next());
+    let twice = terms.filter(|term| !known.insert(term.trim_start_matches("| ").to_lowercase()));
+    let path = document.path.display();
+    twice.map(|term| format!("{path}: the term `{}` stands twice", &term[2..])).collect()
+}
+
+/// Returns the names of a guide that are not defined where it says, and the files that do not exist. A file is named by
+/// the end of its path.
+fn faults_of_names(guide: &TextFile, sources: &[TextFile]) -> Result<Vec<String>> {
+    let text = guide.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let file =
+        Regex::new(r"(?:`([A-Za-z_][A-Za-z0-9_]*)(?:\(\))?` (?:in|of) )?`([A-Za-z0-9_./-]+\.rs)`")?;
+    let mut faults = Vec::new();
+    for found in file.captures_iter(&text) {
+        let named = found.get(2).map_or("", |path| path.as_str());
+        let files: Vec<_> = sources.iter().filter(|source| source.path.ends_with(named)).collect();
+        if files.is_empty() {
+            faults.push(format!("{}: there is no file `{named}`", guide.path.display()));
+        }
+        let Some(name) = found.get(1).map(|name| name.as_str()) else { continue };
+        let definition =
+            format!(r"\b(fn|const|static|struct|enum|trait|type|mod|macro_rules!) {name}\b");
+        let definition = Regex::new(&definition)?;
+        if !files.is_empty() && !files.iter().any(|source| definition.is_match(&source.text)) {
+            faults.push(format!("{}: `{named}` does not define `{name}`", guide.path.display()));
+        }
+    }
+    Ok(faults)
+}
+
+#[test]
+fn documents_say_what_they_and_the_code_have() -> Result<()> {
+    let (documents, sources) = (text_files(&["md"])?, text_files(&["rs"])?);
+    let mut found: Vec<String> = documents.iter().flat_map(faults_of_contents).collect();
+    found.extend(documents.iter().flat_map(faults_of_terms));
+    for name in GUIDES {
+        let guide = documents.iter().find(|document| document.path.as_os_str() == name);
+        found.extend(faults_of_names(guide.context(name)?, &sources)?);
+    }
+    expect_none(&found)
+}
+
+fn file(path: &str, text: &str) -> TextFile {
+    TextFile { path: path.into(), text: text.to_owned() }
+}
+
+#[test]
+fn contents_that_differ_from_the_sections_are_found() -> Result<()> {
+    let sections = "## 1. Terms\n### 1.1 All\n## 2. The check\n## Notes\n";
+    for (contents, expected) in [
+        ("", 0),
+        ("| [1](#1-terms) | x |\n| [2](#2-the-check) | y |\n", 0),
+        ("| [1](#1-terms) | x |\n", 1),
+        ("| [1](#1-terms) | x |\n| [2](#2-a-check) | y |\n", 2),
+        ("| [2](#2-the-check) | y |\n| [1](#1-terms) | x |\n", 1),
+        ("| [1](#1-terms) | x |\n| [2](#2-the-check) | y |\n| [2](#2-the-check) | y |\n", 1),
+    ] {
+        let found =
+            faults_of_contents(&file("docs/semantics.md", &format!("{contents}\n{sections}")));
+        anyhow::ensure!(found.len() == expected, "{contents}: {found:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_term_that_stands_twice_is_found() -> Result<()> {
+    let rows = |rows: &str| {
+        let text =
+            format!("| Term | Meaning |\n|---|---|\n{rows}\n| Not | But |\n|---|---|\n| a | b |\n");
+        faults_of_terms(&file("docs/glossary.md", &text))
+    };
+    anyhow::ensure!(rows("| a | x |\n| b | a |\n").is_empty());
+    for twice in ["| a | x |\n| b | y |\n| a | z |\n", "| kid | x |\n| Kid | y |\n"] {
+        anyhow::ensure!(rows(twice).len() == 1, "{twice}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_name_that_its_file_does_not_define_is_found() -> Result<()> {
+    let sources = [
+        file("server/src/a.rs", "pub(crate) fn read() {}\nconst MAX: u8 = 1;\n"),
+        file("server/src/b.rs", "use crate::a::read; // fn and read\n"),
+    ];
+    for (text, expected) in [
+        ("a line in `read` in `server/src/a.rs`, `MAX` of `src/a.rs`", 0),
+        ("`read()` in\n   `a.rs`", 0),
+        ("its name in `b.rs`, and `read` too", 0),
+        ("`read` in `server/src/b.rs`", 1),
+        ("`rea` in `a.rs`", 1),
+        ("`read` in `c.rs`", 1),
+        ("rows in `a.rs` and `server/a.rs`", 1),
+    ] {
+        let found = faults_of_names(&file("CONTRIBUTING.md", text), &sources)?;
+        anyhow::ensure!(found.len() == expected, "`{text}`: {found:?}");
+    }
+    Ok(())
+}
