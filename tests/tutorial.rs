@@ -1,4 +1,4 @@
-//! The tutorials are true: every command in them is run, in order, in one shell that starts in an empty folder, and the
+//! The tutorials and the guide to entities are true: every command in them is run, in order, in one shell that starts in an empty folder, and the
 //! document must be what comes out. What follows the heading [`END`] is no part of a tutorial.
 //!
 //! The blocks ```` ```sh ```` are the commands. The block behind one is its output: ```` ```text ````, or ```` ```json ````
@@ -25,6 +25,11 @@ fn every_command_of_the_tutorial_prints_what_stands_behind_it() {
 #[test]
 fn every_command_of_the_tutorial_of_policies_as_code_prints_what_stands_behind_it() {
     follow("docs/policies-as-code.md");
+}
+
+#[test]
+fn every_command_of_the_guide_to_entities_prints_what_stands_behind_it() {
+    follow("docs/entities.md");
 }
 
 /// Runs the commands of a document, and compares it with what comes out.
