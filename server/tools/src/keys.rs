@@ -39,8 +39,8 @@ pub struct CreateKeyArguments {
     /// `access:evaluate` for a key that requests checks.
     #[arg(long, value_delimiter = ',')]
     permissions: Vec<String>,
-    /// The one RBAC domain in which the key's checks are decided, such as the domain claim of a user's token. Needed in `saas`
-    /// mode and with SINGLE_TENANT, unless each check names its `domain`. Else a key has the domain of its tenant.
+    /// The one RBAC domain in which the key's checks are decided, as the domain claim of a token is. Needed in `saas` mode and
+    /// with SINGLE_TENANT, unless each check names its `domain`. Otherwise a key has the domain of its tenant.
     #[arg(long)]
     domain: Option<String>,
     /// Create the tenant if it does not exist, in `selfhost` mode.
