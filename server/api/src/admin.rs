@@ -20,7 +20,8 @@ use crate::error::ApiError;
 use crate::openapi::Conflict;
 use crate::paging::{self, Requested};
 use crate::path::Segments;
-use crate::respond::{Json, created_at, created_with_key};
+use crate::respond::{created_at, created_with_key};
+use crate::text_answer::Json;
 
 /// The answer to a creation: the only answer that has the key.
 #[derive(Serialize, ToSchema)]

@@ -50,7 +50,7 @@ pub(crate) enum TextError {
 }
 
 impl TextError {
-    /// What [`TextError::Spent`] is to a writer of JSON.
+    /// The kind of the error of a writer of JSON for [`TextError::Spent`].
     pub(crate) const SPENT: io::ErrorKind = io::ErrorKind::OutOfMemory;
 }
 

@@ -26,7 +26,8 @@ use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::openapi::{Conflict, QuotaExceeded};
 use crate::parameters::{flag, parameter, query};
-use crate::respond::{Json, revision_header};
+use crate::respond::revision_header;
+use crate::text_answer::Json;
 
 /// The path of [`run`], whose bodies have a limit of their own.
 pub(crate) const PATH: &str = "/api/v1/apply";

@@ -11,18 +11,19 @@ use http::request::Parts;
 use portcullis_auth::{
     ADMIN_ACTOR, AuthError, CheckCaller, Manager, Mode, TokenHolder, VerifiedKey, parse_key,
 };
-use portcullis_limits::{RefusedCredential, RequestPlace};
+use portcullis_limits::{MemoryAccount, RefusedCredential, RequestPlace, Spent};
 use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::Permission;
 use portcullis_operations::app::App;
+use portcullis_operations::error::OperationError;
 use portcullis_operations::key_holders;
 
 use crate::credential::Credential;
 use crate::error::ApiError;
-use crate::recipient::{begin_write, charge_to};
+use crate::raw_body::charge_body_to;
 use crate::request_id::RequestId;
 use crate::unknown_parameters::refuse_query_fault;
-use crate::{limits, managed_domain};
+use crate::{limits, managed_domain, recipient};
 
 /// The answer to a service key on the routes that manage service keys, which are all routes of a [`TenantManager`].
 const NO_KEYS_BY_KEY: &str = "this route needs a bearer token, not a key; the command `portcullis keys` manages \
@@ -154,7 +155,7 @@ impl TenantManager {
         };
         let holder = verified_token(app, parts, token).await?;
         let place = enter(app, parts, holder.tenant(), &holder.identity.subject).await?;
-        begin_write(&parts.method)?;
+        begin_write(parts)?;
         let domain = managed_domain::named(&app.mode, parts)?;
         let manager = holder.to_manager(domain, &app.manager_roles)?;
         // The tenant of the token is open; that of a named domain may be closed.
@@ -262,7 +263,7 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
                 let key = verified_key(app, parts, key).await?;
                 managed_domain::refuse(parts, "a service key manages its own tenant alone")?;
                 let place = enter(app, parts, key.tenant(), key.actor()).await?;
-                begin_write(&parts.method)?;
+                begin_write(parts)?;
                 TenantManager { manager: of_request(app, parts, key.manager()), place }
             }
             _ => TenantManager::verified(parts, app).await?,
@@ -311,6 +312,21 @@ async fn enter(
 ) -> Result<RequestPlace, ApiError> {
     charge_to(parts, tenant);
     limits::admit(app, parts, tenant, actor, app.clock.now()).await
+}
+
+/// Charges body and answer of a request to `tenant`, which sent it. The operator is the empty text.
+fn charge_to(parts: &mut Parts, tenant: &str) {
+    let account = MemoryAccount::for_tenant(tenant);
+    charge_body_to(parts, account);
+    recipient::charge_to(account);
+}
+
+/// Begins a request that may write, unless its method is safe.
+fn begin_write(parts: &Parts) -> Result<(), ApiError> {
+    if parts.method.is_safe() {
+        return Ok(());
+    }
+    recipient::begin_write().map_err(|Spent| OperationError::no_room_for_answer().into())
 }
 
 /// Returns a manager with the request that it sent, for its audit records.
@@ -368,7 +384,7 @@ impl FromRequestParts<App> for Admin {
         let origin = origin.with_request(address, request_id(parts));
         charge_to(parts, "");
         let place = limits::admit_operator(app, now).await?;
-        begin_write(&parts.method)?;
+        begin_write(parts)?;
         Ok(Self { origin, _place: place })
     }
 }

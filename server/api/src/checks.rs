@@ -19,7 +19,7 @@ use super::{digits, parameter, revision_header};
 use crate::callers::CheckRequester;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
-use crate::respond::Json;
+use crate::text_answer::Json;
 use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
 use portcullis_model::schema;
 use portcullis_operations::app::App;

@@ -21,7 +21,7 @@ use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{parameter, query, text_filter};
 use crate::path::Segments;
-use crate::respond::Json;
+use crate::text_answer::Json;
 
 /// The path of [`write()`], whose bodies have a limit of their own.
 pub(crate) const PATH: &str = "/api/v1/entities";

@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::rate_answer;
-use crate::respond::Json;
+use crate::text_answer::Json;
 /// Longest message, in bytes of JSON. It may quote the request, or what a module says.
 const MAX_MESSAGE: usize = 8 * 1_024;
 /// Most ids of policies in `details`, so that an error has at most 64 KiB.

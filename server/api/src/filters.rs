@@ -15,7 +15,7 @@ use super::revision_header;
 use crate::callers::SearchRequester;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
-use crate::respond::Json;
+use crate::text_answer::Json;
 
 /// Decides a request for all rows of a list, as a condition over their attributes.
 ///

@@ -15,7 +15,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::ObjectBuilder;
 
-use crate::respond::Json;
+use crate::text_answer::Json;
 
 /// Longest round trip to the database.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);

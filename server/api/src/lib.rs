@@ -60,6 +60,7 @@ mod search;
 mod sent_credential;
 mod service;
 mod service_keys;
+mod text_answer;
 mod unknown_parameters;
 mod upload;
 mod webhooks;

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use portcullis_operations::app::App;
 
-use crate::respond;
+use crate::text_answer;
 
 /// The text format of OpenMetrics 1.0, which Prometheus reads.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -20,5 +20,5 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
     )),
 )]
 pub(super) async fn metrics(State(app): State<App>) -> Response {
-    respond::text(OPEN_METRICS, |text| app.render_metrics(text))
+    text_answer::text(OPEN_METRICS, |text| app.render_metrics(text))
 }

@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::answer_text::AnswerText;
 use crate::error::ApiError;
 use crate::parameters::{digits, parameter, query};
-use crate::respond;
+use crate::text_answer::{self, JSON, Unwritten};
 
 /// Longest page, and the length of a page without `limit`.
 const MAX_LIMIT: usize = 1_000;
@@ -170,13 +170,12 @@ impl<K: CursorKey> Requested<'_, K> {
         let Listed { records, more } = listed;
         let (list, written) = match write(&records) {
             Ok(page) => page,
-            Err(error) => return respond::unwritten(error),
+            Err(error) => return Unwritten::from(error).into_response(),
         };
         let last = records.get(..written).and_then(<[T]>::last);
         let last = last.filter(|_| more || written < records.len()).map(key);
         let link = last.and_then(|last| self.link(&last));
-        (link.map(|link| [(LINK, link)]), respond::written("application/json", list))
-            .into_response()
+        (link.map(|link| [(LINK, link)]), text_answer::written(JSON, list)).into_response()
     }
 
     /// Returns the cursor of the page after the record `last`.

@@ -23,7 +23,7 @@ use crate::error::ApiError;
 use crate::etag::IfNoneMatch;
 use crate::openapi::Conflict;
 use crate::recipient::carried;
-use crate::respond::Json;
+use crate::text_answer::Json;
 
 pub(super) const MATRIX_PATH: &str = "/api/v1/matrix";
 

@@ -22,7 +22,8 @@ use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{effect_filter, parameter, query, text_filter};
 use crate::path::RecordId;
-use crate::respond::{Json, created, deleted, revision_header};
+use crate::respond::{created, deleted, revision_header};
+use crate::text_answer::Json;
 
 /// A written policy, and the warnings about it.
 #[derive(Serialize, ToSchema)]

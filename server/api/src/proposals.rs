@@ -15,7 +15,7 @@ use crate::error::ApiError;
 use crate::openapi::{Conflict, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::path::RecordId;
-use crate::respond::Json;
+use crate::text_answer::Json;
 
 /// Lists the tenant's proposals.
 #[utoipa::path(

@@ -1,4 +1,4 @@
-//! Whom an answer is for: the connection that takes it, and the tenant or the address that its memory is charged to
+//! The recipient of an answer: the connection that takes it, and the tenant or the address that its memory is charged to
 //! (`docs/semantics.md`, section 8.9).
 
 use std::cell::Cell;
@@ -6,17 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::Either;
-use http::Method;
-use http::request::Parts;
 use portcullis_limits::{MemoryAccount, MemoryBudget, MemoryCharge, Spent};
-use portcullis_operations::app::App;
-use portcullis_operations::error::OperationError;
 use tokio::task::futures::TaskLocalFuture;
-
-use crate::error::ApiError;
-use crate::limits::client_address;
-use crate::peer::Peer;
-use crate::raw_body::charge_body_to;
 
 /// Bytes of unsent answers that each connection has without a charge, so that small answers cost no shared counter.
 pub(crate) const FREE: usize = 64 * 1024;
@@ -61,19 +52,8 @@ pub(crate) struct Recipient {
 }
 
 impl Recipient {
-    /// Returns the recipient of the answer to a request whose sender is not known yet: the address of the client.
-    pub(crate) fn of(app: &App, parts: &Parts) -> Self {
-        let account = match client_address(app, parts) {
-            Some(address) => MemoryAccount::for_address(address),
-            None => MemoryAccount::for_tenant(""),
-        };
-        match parts.extensions.get() {
-            Some(Peer { answers, .. }) => Self::new(Arc::clone(answers), account),
-            None => Self::new(ConnectionAnswers::new(app.limits.answers.clone()), account),
-        }
-    }
-
-    fn new(connection: Arc<ConnectionAnswers>, account: MemoryAccount) -> Self {
+    /// Returns the recipient of an answer that is charged to `account` until the sender of the request is known.
+    pub(crate) fn new(connection: Arc<ConnectionAnswers>, account: MemoryAccount) -> Self {
         Self { connection, account: Cell::new(account), has_begun_write: Cell::new(false) }
     }
 
@@ -109,11 +89,8 @@ pub(crate) fn carried<A, F: Future>(
     }
 }
 
-/// Charges body and answer of the request that runs to `tenant`, which sent it. The operator is the empty text.
-pub(crate) fn charge_to(parts: &mut Parts, tenant: &str) {
-    let account = MemoryAccount::for_tenant(tenant);
-    charge_body_to(parts, account);
-    // Outside of a request there is nothing to charge.
+/// Charges the answer to the request that runs to `account`, the one of its sender. Does nothing outside of a request.
+pub(crate) fn charge_to(account: MemoryAccount) {
     let _ = RECIPIENT.try_with(|recipient| recipient.account.set(account));
 }
 
@@ -121,15 +98,12 @@ pub(crate) fn charge_to(parts: &mut Parts, tenant: &str) {
 ///
 /// # Errors
 /// The memory for answers is spent already.
-pub(crate) fn begin_write(method: &Method) -> Result<(), ApiError> {
-    if method.is_safe() {
-        return Ok(());
-    }
+pub(crate) fn begin_write() -> Result<(), Spent> {
     let begun = RECIPIENT.try_with(|recipient| {
         recipient.has_begun_write.set(true);
         recipient.connection.budget.must_have_room(recipient.account())
     });
-    begun.unwrap_or(Ok(())).map_err(|Spent| OperationError::no_room_for_answer().into())
+    begun.unwrap_or(Ok(()))
 }
 
 /// The memory of a part of an answer. It is free again when the hold is dropped.

@@ -21,7 +21,8 @@ use crate::openapi::{Conflict, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{flag, parameter};
 use crate::path::RecordId;
-use crate::respond::{Json, created, deleted, revision_header};
+use crate::respond::{created, deleted, revision_header};
+use crate::text_answer::Json;
 
 /// A registered resource, and the warnings about it.
 #[derive(Serialize, ToSchema)]

@@ -20,7 +20,8 @@ use crate::openapi::{Conflict, PreconditionFailed};
 use crate::paging::{self, Requested};
 use crate::parameters::parameter;
 use crate::path::Segments;
-use crate::respond::{Json, deleted, revision_header};
+use crate::respond::{deleted, revision_header};
+use crate::text_answer::Json;
 
 /// The name of a role in a path.
 #[derive(Debug, Deserialize)]

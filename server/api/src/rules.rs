@@ -21,7 +21,8 @@ use crate::force::Force;
 use crate::openapi::{Conflict, NotFound, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{effect_filter, parameter, query, text_filter};
-use crate::respond::{Json, created, deleted, revision_header};
+use crate::respond::{created, deleted, revision_header};
+use crate::text_answer::Json;
 
 /// A written rule, and the warnings about it.
 #[derive(Serialize, ToSchema)]

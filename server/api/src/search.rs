@@ -24,8 +24,8 @@ use crate::checks::MinRevision;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
 use crate::recipient::carried;
-use crate::respond::Json as JsonAnswer;
 use crate::revision_header;
+use crate::text_answer::Json as JsonAnswer;
 
 pub(crate) const RESOURCES_PATH: &str = "/api/v1/search/resources";
 pub(crate) const SUBJECTS_PATH: &str = "/api/v1/search/subjects";

@@ -18,6 +18,7 @@ use futures_util::future::Either;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, StatusCode, Uri, Version};
+use portcullis_limits::MemoryAccount;
 use portcullis_operations::app::App;
 use portcullis_operations::error::OperationError;
 use tokio::time::Instant;
@@ -35,12 +36,14 @@ use crate::entities;
 use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::large_bodies::beside_when_large;
 use crate::leftover;
+use crate::limits::client_address;
+use crate::peer::Peer;
 use crate::raw_body::BodyLimits;
 use crate::recipient::{ConnectionAnswers, Recipient};
 use crate::request_id::{REQUEST_ID, RequestId};
-use crate::respond::{Json, with_room};
 use crate::search;
 use crate::sent_credential::SentCredential;
+use crate::text_answer::{Json, Unwritten};
 use crate::unknown_parameters::KnownQueries;
 use crate::upload;
 
@@ -89,7 +92,7 @@ impl HttpService {
         let (mut parts, mut body) = request.into_parts();
         let exchange = Exchange::begin(&parts, app.clock.now());
         let direct = direct_route(&parts).filter(|_| *direct_checks);
-        let recipient = Recipient::of(app, &parts);
+        let recipient = recipient(app, &parts);
         let sent = SentCredential::of(app, &parts, &exchange.id);
         let most = match parts.uri.path() {
             _ if upload::is_upload(&parts) => MAX_UPLOAD,
@@ -120,7 +123,7 @@ impl HttpService {
         let routed = pin!(AssertUnwindSafe(routed).catch_unwind());
         let routed = beside_when_large(recipient.answer(routed));
         let answer = match deadline::until(exchange.began + REQUEST_TIMEOUT, routed).await {
-            Some(Ok(answer)) => method_not_allowed(with_room(answer)),
+            Some(Ok(answer)) => method_not_allowed(with_text(answer)),
             Some(Err(panic)) => after_panic(&*panic),
             None => after_timeout(),
         };
@@ -194,6 +197,28 @@ fn answered(answer: Result<Response, Infallible>) -> Response {
         Ok(answer) => answer,
         Err(never) => match never {},
     }
+}
+
+/// Returns the recipient of the answer to a request whose sender is not known yet: its address is charged.
+fn recipient(app: &App, parts: &Parts) -> Recipient {
+    let account = match client_address(app, parts) {
+        Some(address) => MemoryAccount::for_address(address),
+        None => MemoryAccount::for_tenant(""),
+    };
+    match parts.extensions.get() {
+        Some(Peer { answers, .. }) => Recipient::new(Arc::clone(answers), account),
+        None => Recipient::new(ConnectionAnswers::new(app.limits.answers.clone()), account),
+    }
+}
+
+/// Returns `answer`, or the error for which it has no text.
+fn with_text(answer: Response) -> Response {
+    let error = match answer.extensions().get() {
+        None => return answer,
+        Some(Unwritten::NoRoom) => OperationError::no_room_for_answer(),
+        Some(Unwritten::Failed(error)) => OperationError::Internal(Arc::clone(error).into()),
+    };
+    ApiError::from(error).into_response()
 }
 
 fn after_timeout() -> Response {

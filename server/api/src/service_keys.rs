@@ -15,7 +15,8 @@ use crate::error::ApiError;
 use crate::openapi::QuotaExceeded;
 use crate::paging::{self, Requested};
 use crate::path::RecordId;
-use crate::respond::{Json, created_with_key};
+use crate::respond::created_with_key;
+use crate::text_answer::Json;
 
 /// The answer to a creation: the only answer that has the key.
 #[derive(Serialize, ToSchema)]

@@ -18,7 +18,8 @@ use crate::force::Force;
 use crate::openapi::{Conflict, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::path::{RecordId, Segments};
-use crate::respond::{Json, created_at};
+use crate::respond::created_at;
+use crate::text_answer::Json;
 
 /// Registers a webhook.
 #[utoipa::path(

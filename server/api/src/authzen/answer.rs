@@ -26,7 +26,7 @@ pub(crate) struct EvaluationAnswer<'q> {
 
 /// The context of a decision: reasons, if they were asked for, or the fault of an evaluation.
 ///
-/// It borrows what it names, and words it when it is written: a long type that ten thousand evaluations have in common is in
+/// It borrows what it names, and words it when it is written: a reason that ten thousand evaluations have in common is in
 /// memory once.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct DecisionContext<'q> {

@@ -11,7 +11,7 @@ use super::paths::{CONFIGURATION_PATH, EVALUATION_PATH, EVALUATIONS_PATH};
 use super::search;
 use crate::error::ApiError;
 use crate::openapi::NotFound;
-use crate::respond::Json;
+use crate::text_answer::Json;
 
 /// The longest name of a tenant in a path, in bytes. A name of 256 characters may be percent-encoded.
 const MAX_NAME: usize = 3 * 4 * 256;

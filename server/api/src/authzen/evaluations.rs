@@ -23,7 +23,7 @@ use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
 use crate::error::ApiError;
 use crate::openapi::Conflict;
-use crate::respond::Json;
+use crate::text_answer::Json;
 
 /// Decides many requests of AuthZEN by the rules of one revision.
 ///

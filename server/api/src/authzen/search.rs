@@ -21,8 +21,8 @@ use crate::checks::MinRevision;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
 use crate::recipient::carried;
-use crate::respond::Json;
 use crate::revision_header;
+use crate::text_answer::Json;
 
 pub(crate) const SUBJECTS_PATH: &str = "/access/v1/search/subject";
 pub(crate) const RESOURCES_PATH: &str = "/access/v1/search/resource";

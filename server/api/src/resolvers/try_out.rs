@@ -16,7 +16,7 @@ use crate::body::JsonBody;
 use crate::callers::{Allowed, ResolversWrite};
 use crate::error::ApiError;
 use crate::path::RecordId;
-use crate::respond::Json;
+use crate::text_answer::Json;
 use portcullis_model::check::CheckRequest;
 use portcullis_model::document;
 use portcullis_model::fields::{list, string};
