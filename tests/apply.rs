@@ -147,6 +147,7 @@ fn an_export_is_a_bundle_without_ids_and_secrets() {
         json!([{"url": "https://hook.example/", "events": ["access.denied"], "secret": null}])
     );
     assert_eq!(reply.text, tenant.get("/api/v1/export").text);
+    assert_eq!(reply.header("content-type"), Some("application/json"));
     let own = tenant.get(&format!("/api/v1/export?owner={OWNER}")).is(200).json();
     assert_eq!(own["bundle"]["rules"].as_array().map(Vec::len), Some(1));
     tenant.get("/api/v1/export?owner=a%20b").refused(400, "BAD_REQUEST");

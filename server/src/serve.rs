@@ -21,6 +21,7 @@ use portcullis_operations::audit;
 use portcullis_operations::background::BackgroundTasks;
 use portcullis_operations::change_reader::ChangeReader;
 use portcullis_operations::entity_tables::EntityTables;
+use portcullis_operations::exports::Exports;
 use portcullis_operations::freshness::Freshness;
 use portcullis_operations::searches::Searches;
 
@@ -212,6 +213,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         keys: config.encryption_keys,
         egress: config.egress,
         searches: Searches::default(),
+        exports: Exports::default(),
         uploads: Uploads::default(),
         limits,
         probe_log: LogThrottle::default(),

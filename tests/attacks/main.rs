@@ -27,6 +27,7 @@ mod compile;
 mod cost;
 mod denials;
 mod edge;
+mod exports;
 mod operator;
 mod overload;
 mod patterns;
@@ -115,6 +116,7 @@ const ATTACKS: &[Attack] = &[
         name: "permissions and a matrix by 200 large plans",
         run: reports::large_plans,
     },
+    Attack { number: "exports", name: "24 exports of 24 MB at once", run: exports::many },
     Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
     Attack {
         number: "load",

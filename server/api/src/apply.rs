@@ -1,8 +1,14 @@
 //! Bundles: plan, apply and export (`docs/semantics.md`, section 10).
 
+use std::borrow::Cow;
+
+use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{StatusCode, Uri};
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, StatusCode, Uri};
 use portcullis_bundle::DocumentContext;
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::owner::is_owner;
@@ -14,7 +20,7 @@ use portcullis_model::settings::TenantSettings;
 use portcullis_model::wanted_webhook::WantedWebhook;
 use portcullis_model::{document, schema};
 use portcullis_operations::app::App;
-use portcullis_operations::apply::{self, ApplyRequest, MAX_TEXT, Mandate};
+use portcullis_operations::apply::{self, ApplyRequest, BrokenOff, MAX_TEXT, Mandate};
 use serde_json::json;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
@@ -112,8 +118,14 @@ pub(super) async fn export(
         let what = "the query parameter `owner` must have 1 to 256 printable characters without white space";
         return Err(ApiError::bad_request(what));
     }
-    let export = apply::export(&app, &caller, owner.as_deref()).await?;
-    Ok((revision_header(export.revision), Json(export)).into_response())
+    let export = apply::export(&app, &caller, owner.map(Cow::into_owned)).await?;
+    let json = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    let revision = revision_header(export.revision);
+    // After an error nothing follows: the connection ends, so that no client takes a part for the whole.
+    let pieces = stream::try_unfold(export, async |mut export| {
+        Ok::<_, BrokenOff>(export.next().await?.map(|piece| (Bytes::from(piece), export)))
+    });
+    Ok((json, revision, Body::from_stream(pieces)).into_response())
 }
 
 /// The query parameter of [`export`].

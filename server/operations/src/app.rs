@@ -11,6 +11,7 @@ use crate::change_reader::ChangeReader;
 use crate::entity_tables::EntityTables;
 use crate::erasure;
 use crate::error::OperationError;
+use crate::exports::Exports;
 use crate::freshness::Freshness;
 use crate::gates::{self, Passage};
 use crate::metrics::Metrics;
@@ -67,6 +68,7 @@ pub struct Parts {
     pub limits: CallerLimits,
     pub metrics: Metrics,
     pub searches: Searches,
+    pub exports: Exports,
     /// Limits the log lines of readiness probes that find no database.
     pub probe_log: LogThrottle,
     pub background: BackgroundTasks,
@@ -161,6 +163,7 @@ impl App {
         let (providers, key_sets) = self.authenticator.providers();
         let own = [
             ("uploads", self.uploads.tenants()),
+            ("exports", self.exports.len()),
             ("write_turns", self.store.writers()),
             ("service_keys", self.service_keys.len()),
             ("tokens", self.authenticator.remembered()),

@@ -31,7 +31,7 @@ mod stored_guards;
 pub use after::after;
 pub use approval::approve;
 pub use execute::{Execution, execute};
-pub use export::{Export, export};
+pub use export::{BrokenOff, Export, export};
 pub use plan::{ApplyPlan, Deletions, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
 pub use request::{ApplyRequest, ApplySource, MAX_TEXT};

@@ -22,6 +22,7 @@ pub mod entity_tables;
 pub mod erasure;
 pub mod error;
 pub mod etag;
+pub mod exports;
 pub mod failed_cases;
 pub mod filter_refusal;
 pub mod filters;

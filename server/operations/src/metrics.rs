@@ -38,6 +38,8 @@ pub struct Metrics {
     pub key_reads: Counter,
     /// Counts the transactions of the service that were repeated after a conflict with another one.
     pub conflicts: Counter,
+    /// Counts the exports that broke off before their end.
+    pub exports_broken: Counter,
     pub quotas: QuotaMetrics,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
@@ -68,6 +70,9 @@ impl Metrics {
         let conflicts = Counter::default();
         let help = "Transactions of the service that were repeated because they conflicted with another one";
         registry.register("transaction_conflicts", help, conflicts.clone());
+        let exports_broken = Counter::default();
+        let broken = "Exports that broke off, because their client took them too slowly or the database failed";
+        registry.register("exports_broken", broken, exports_broken.clone());
         let entity_bytes = Gauge::default();
         let bytes = "Bytes of the entities of all tenants in memory";
         registry.register("entity_table_bytes", bytes, entity_bytes.clone());
@@ -80,6 +85,7 @@ impl Metrics {
             denials_dropped,
             key_reads,
             conflicts,
+            exports_broken,
             quotas: QuotaMetrics::register(&mut registry),
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),

@@ -55,6 +55,12 @@ impl TurnLimits {
         }
     }
 
+    /// Returns the limits of exports, which read while their clients take them. They use at most half of the connections that
+    /// read SQLite.
+    pub(crate) fn of_exports() -> Self {
+        Self { at_once: 2, of_tenant: 1, waiting_of_tenant: 32, wait: Duration::from_secs(20) }
+    }
+
     /// Returns the limits of searches, which leave half of the cores to everything else. A page takes up to a second, and
     /// a body of up to 8 MiB while it waits.
     pub(crate) fn of_searches(cores: usize) -> Self {

@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 15] = [
+const SQLITE: [Source; 16] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -26,8 +26,9 @@ const SQLITE: [Source; 15] = [
     (13, "entities", include_str!("../migrations/sqlite/0013_entities.sql")),
     (14, "denials", include_str!("../migrations/sqlite/0014_denials.sql")),
     (15, "plan_sizes", include_str!("../migrations/sqlite/0015_plan_sizes.sql")),
+    (16, "policy_names", include_str!("../migrations/sqlite/0016_policy_names.sql")),
 ];
-const POSTGRES: [Source; 15] = [
+const POSTGRES: [Source; 16] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -43,6 +44,7 @@ const POSTGRES: [Source; 15] = [
     (13, "entities", include_str!("../migrations/postgres/0013_entities.sql")),
     (14, "denials", include_str!("../migrations/postgres/0014_denials.sql")),
     (15, "plan_sizes", include_str!("../migrations/postgres/0015_plan_sizes.sql")),
+    (16, "policy_names", include_str!("../migrations/postgres/0016_policy_names.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -75,7 +77,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 30] = [
+    const RELEASED: [(&str, &str); 32] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -137,6 +139,10 @@ mod tests {
             "511d50983c8fa20ed48310e9c6b9cb7c9053944bea64b8a08dc128fa68042056c3b2b7f704706ef425700fbc7d5f7014",
         ),
         (
+            "postgres/0016_policy_names.sql",
+            "3639301976e1f409a72d81764f50af67cecc7c553d54098277d0b5e12b7dea702076849bcb69ba4111843c02360eba93",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -195,6 +201,10 @@ mod tests {
         (
             "sqlite/0015_plan_sizes.sql",
             "a78851b4e4646b9e242bfa3838e47b3152c4dedc73d71633d9c1a1afff3c011431dfa7cd32fc12c53a35aa6855a720ab",
+        ),
+        (
+            "sqlite/0016_policy_names.sql",
+            "6af8f60c9544a0b33acc29fb1d1d869058dabbbe9d9c475f0442f51392fdcbc900068efcc5bda474ca9d9c562b53c2f9",
         ),
     ];
 

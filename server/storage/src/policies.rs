@@ -13,7 +13,8 @@ use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
 use crate::quotas::policy_bytes;
-use crate::tx::Tx;
+use crate::row_streams::{Records, stream_rows};
+use crate::tx::{Inner, Tx};
 
 struct Row {
     id: Uuid,
@@ -124,6 +125,28 @@ pub async fn all(tx: &mut Tx) -> Result<Vec<PolicyRecord>, StoreError> {
     );
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
     rows.into_iter().map(PolicyRecord::try_from).collect()
+}
+
+/// Reads all policies of the tenant, or those of `owner`, in the order of names and creation.
+pub fn by_name<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, PolicyRecord> {
+    // By the index, because to sort whole policies takes their memory, or the disk.
+    const SQLITE: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM abac_policies INDEXED BY abac_policies_by_name WHERE tenant_id = $1 \
+        AND deleted_at IS NULL AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) ORDER BY name, id"
+    );
+    const POSTGRES: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+        AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) ORDER BY name COLLATE \"C\", id"
+    );
+    let sql = match &tx.inner {
+        Inner::Sqlite(_) => SQLITE,
+        Inner::Postgres(_) => POSTGRES,
+    };
+    stream_rows!(tx, Row, sql, &tx.tenant, owner)
 }
 
 /// Lists every enabled policy, as plans need them.

@@ -13,6 +13,7 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
+use crate::row_streams::{Records, stream_rows};
 use crate::tx::Tx;
 
 /// All columns except the secrets, which only the loader needs.
@@ -80,6 +81,14 @@ pub async fn list(tx: &mut Tx) -> Result<Vec<StoredResolver>, StoreError> {
         created_at, updated_by, updated_at, managed_by FROM resolvers WHERE tenant_id = $1 ORDER BY id";
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
     rows.into_iter().map(StoredResolver::try_from).collect()
+}
+
+/// Reads all resolvers of the tenant, or those of `owner`, in the order of namespaces.
+pub fn by_namespace<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, StoredResolver> {
+    const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
+        created_at, updated_by, updated_at, managed_by FROM resolvers WHERE tenant_id = $1 \
+        AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) ORDER BY namespace";
+    stream_rows!(tx, Row, SQL, &tx.tenant, owner)
 }
 
 /// Lists a page of the tenant's resolvers, in order of creation.

@@ -15,6 +15,7 @@ use crate::json_list::{from_json_list, to_json_list};
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
 use crate::quotas::resource_bytes;
+use crate::row_streams::{Records, stream_rows};
 use crate::tx::Tx;
 
 struct Row {
@@ -97,6 +98,17 @@ pub async fn all(tx: &mut Tx) -> Result<Vec<ResourceRecord>, StoreError> {
         concat!("SELECT ", columns!(), " FROM resources WHERE tenant_id = $1 ORDER BY id");
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
     rows.into_iter().map(ResourceRecord::try_from).collect()
+}
+
+/// Reads all resources of the tenant, or those of `owner`, in the order of names.
+pub fn by_name<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, ResourceRecord> {
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM resources WHERE tenant_id = $1 AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) \
+        ORDER BY name"
+    );
+    stream_rows!(tx, Row, SQL, &tx.tenant, owner)
 }
 
 /// Returns whether the tenant has a resource that `pattern` matches.

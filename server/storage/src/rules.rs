@@ -14,6 +14,7 @@ use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
 use crate::quotas::rule_bytes;
+use crate::row_streams::{Records, stream_rows};
 use crate::tx::Tx;
 
 struct Row {
@@ -186,6 +187,17 @@ pub async fn all(tx: &mut Tx) -> Result<Vec<RuleRecord>, StoreError> {
         concat!("SELECT ", columns!(), " FROM rbac_rules WHERE tenant_id = $1 ORDER BY id");
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
     rows.into_iter().map(RuleRecord::try_from).collect()
+}
+
+/// Reads all explicit rules of the tenant, or those of `owner`, in the order of `obj`, `sub`, `dom` and `act`.
+pub fn explicit_by_tuple<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, RuleRecord> {
+    const SQL: &str = concat!(
+        "SELECT ",
+        columns!(),
+        " FROM rbac_rules WHERE tenant_id = $1 AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) \
+        AND origin = 'explicit' ORDER BY obj, sub, dom, act"
+    );
+    stream_rows!(tx, Row, SQL, &tx.tenant, owner)
 }
 
 /// Returns the rules with these ids, as plans need them; `None` for one that is gone.

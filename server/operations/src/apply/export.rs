@@ -1,81 +1,235 @@
-//! The content of a tenant as a bundle (`docs/semantics.md`, section 10.7).
+//! The content of a tenant as a bundle (`docs/semantics.md`, section 10.7). It is read while it is sent, each kind by one
+//! statement, so that no more than a few pieces of it are in memory.
 
+use std::time::Duration;
+
+use futures_util::TryStreamExt;
 use portcullis_auth::Manager;
-use portcullis_model::settings::TenantSettings;
+use portcullis_storage::{Records, StoreError, Tx};
+use portcullis_storage::{policies, resolvers, resources, rules, tenants, webhooks};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
 
-use super::content::{self, Content};
-use super::diff_rules::key;
-use super::state::TenantContent;
+use super::content;
+use super::state;
+use super::stored_guards::{self, StoredGuards};
 use crate::app::App;
 use crate::error::OperationError;
-use portcullis_model::rule::RuleOrigin;
 
-/// The content of a tenant, and its revision.
-#[derive(Debug, Serialize)]
+/// The longest time for which an export reads. Meanwhile it has a connection of the database, and its snapshot.
+const MAX_TIME: Duration = Duration::from_secs(60);
+/// A piece is sent when it has so many bytes.
+const PIECE: usize = 32 * 1024;
+
+/// An export that is read while its pieces are taken.
+#[derive(Debug)]
 pub struct Export {
     pub revision: u64,
-    pub bundle: ExportedBundle,
+    pieces: mpsc::Receiver<Piece>,
 }
 
-/// The content of a tenant as a bundle: each list is sorted by the identity of its objects.
-#[derive(Debug, Serialize)]
-pub struct ExportedBundle {
-    resources: Vec<Content>,
-    rules: Vec<Content>,
-    policies: Vec<Content>,
-    resolvers: Vec<Content>,
-    webhooks: Vec<Content>,
-    settings: TenantSettings,
-    cases: Vec<Box<RawValue>>,
-    users: Vec<Box<RawValue>>,
+/// A part of the text of an export.
+#[derive(Debug)]
+enum Piece {
+    Text(Vec<u8>),
+    /// Everything was sent.
+    End,
 }
 
-/// Returns the content of the caller's tenant; with `owner` only the objects of this owner.
+/// The export broke off: its client took it too slowly, or the database failed. Its text is not complete.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the export broke off")]
+pub struct BrokenOff;
+
+impl Export {
+    /// Returns the next piece of the text; `None` at its end.
+    ///
+    /// # Errors
+    /// [`BrokenOff`], as the last piece.
+    pub async fn next(&mut self) -> Result<Option<Vec<u8>>, BrokenOff> {
+        match self.pieces.recv().await {
+            Some(Piece::Text(text)) => Ok(Some(text)),
+            Some(Piece::End) => Ok(None),
+            None => Err(BrokenOff),
+        }
+    }
+}
+
+/// Begins to read the content of the caller's tenant, when it is the tenant's turn; with `owner` only the objects of this
+/// owner.
 ///
 /// # Errors
-/// The tenant has too much content, or the store failed.
+/// Too many exports wait, the tenant has too much content, or the store failed.
 pub async fn export(
     app: &App,
     caller: &Manager,
-    owner: Option<&str>,
+    owner: Option<String>,
 ) -> Result<Export, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let state = TenantContent::load(&mut tx).await?;
-    tx.end().await?;
-    let revision = state.revision;
-    Ok(Export { revision, bundle: bundle(state, owner, caller.domain()) })
+    let turn = app.exports.begin(caller.tenant()).await?;
+    let tx = app.store.read(caller.tenant()).await?;
+    let (app, domain) = (app.clone(), caller.domain().to_owned());
+    let (export, work) = begin(tx, owner, domain, Instant::now() + MAX_TIME).await?;
+    tokio::spawn(async move {
+        let _turn = turn;
+        match work.await {
+            Ok(()) | Err(Stop::Gone) => return,
+            Err(Stop::TooSlow) => {
+                tracing::warn!("an export broke off: its client took longer than {MAX_TIME:?}");
+            }
+            Err(Stop::Store(error)) => tracing::error!(%error, "an export broke off"),
+        }
+        app.metrics.exports_broken.inc();
+    });
+    Ok(export)
 }
 
-fn bundle(mut state: TenantContent, owner: Option<&str>, domain: &str) -> ExportedBundle {
-    let is_selected =
-        |managed_by: &Option<String>| owner.is_none() || managed_by.as_deref() == owner;
-    state.resources.retain(|one| is_selected(&one.managed_by));
-    state.resources.sort_unstable_by(|a, b| a.registration.name.cmp(&b.registration.name));
-    let is_explicit = |origin: RuleOrigin| origin == RuleOrigin::Explicit;
-    state.rules.retain(|one| is_explicit(one.origin) && is_selected(&one.managed_by));
-    state.rules.sort_by_cached_key(|rule| key(&rule.tuple));
-    state.policies.retain(|one| is_selected(&one.managed_by));
-    // Stable: the oldest of a name comes first.
-    state.policies.sort_by(|a, b| a.name.cmp(&b.name));
-    state.resolvers.retain(|one| is_selected(&one.managed_by));
-    state.resolvers.sort_by(|a, b| a.manifest.namespace.cmp(&b.manifest.namespace));
-    state.webhooks.retain(|one| is_selected(&one.managed_by));
-    state.webhooks.sort_by(|a, b| a.url.cmp(&b.url));
-    let raw = |text: String| RawValue::from_string(text).ok();
-    ExportedBundle {
-        resources: state
-            .resources
-            .iter()
-            .map(|one| content::of_resource(&one.registration))
-            .collect(),
-        rules: state.rules.iter().map(|rule| content::of_rule(rule, domain)).collect(),
-        policies: state.policies.iter().map(content::of_policy).collect(),
-        resolvers: state.resolvers.iter().map(content::of_resolver).collect(),
-        webhooks: state.webhooks.iter().map(content::of_webhook).collect(),
-        settings: state.settings,
-        cases: state.guards.case_texts.into_iter().filter_map(raw).collect(),
-        users: state.guards.user_texts.into_iter().filter_map(raw).collect(),
+/// Returns an export of the transaction's tenant, and the work that reads it.
+pub(super) async fn begin(
+    mut tx: Tx,
+    owner: Option<String>,
+    domain: String,
+    until: Instant,
+) -> Result<(Export, impl Future<Output = Result<(), Stop>> + Send), OperationError> {
+    state::must_fit(&mut tx).await?;
+    let revision = tenants::revision(&mut tx).await?;
+    let (sender, pieces) = mpsc::channel(1);
+    let work = async move {
+        let mut writer = Writer { text: Vec::new(), sender, until };
+        let written = writer.write(&mut tx, revision, owner.as_deref(), &domain).await;
+        // The connection is free before the last piece is taken.
+        tx.end().await?;
+        written?;
+        writer.send().await?;
+        writer.end().await
+    };
+    Ok((Export { revision, pieces }, work))
+}
+
+/// The reason why an export ends early.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// Nobody takes its pieces any more.
+    Gone,
+    /// Its client took too long.
+    TooSlow,
+    Store(StoreError),
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
     }
 }
+
+/// Writes the text of an export.
+struct Writer {
+    /// The part that is not sent.
+    text: Vec<u8>,
+    sender: mpsc::Sender<Piece>,
+    until: Instant,
+}
+
+impl Writer {
+    /// Writes all but the last piece.
+    async fn write(
+        &mut self,
+        tx: &mut Tx,
+        revision: u64,
+        owner: Option<&str>,
+        domain: &str,
+    ) -> Result<(), Stop> {
+        self.text.extend_from_slice(format!(r#"{{"revision":{revision},"bundle":{{"#).as_bytes());
+        self.name("resources");
+        let all = resources::by_name(tx, owner);
+        self.records(all, |one| content::of_resource(&one.registration)).await?;
+        self.name(",rules");
+        let all = rules::explicit_by_tuple(tx, owner);
+        self.records(all, |one| content::of_rule(&one, domain)).await?;
+        self.name(",policies");
+        self.records(policies::by_name(tx, owner), |one| content::of_policy(&one)).await?;
+        self.name(",resolvers");
+        self.records(resolvers::by_namespace(tx, owner), |one| content::of_resolver(&one)).await?;
+        self.name(",webhooks");
+        let mut webhooks = webhooks::all(tx).await?;
+        webhooks.retain(|one| owner.is_none() || one.managed_by.as_deref() == owner);
+        webhooks.sort_by(|a, b| a.url.cmp(&b.url));
+        self.list(webhooks.iter().map(content::of_webhook)).await?;
+        self.name(",settings");
+        self.value(&stored_guards::settings(tx).await?);
+        let guards = StoredGuards::load(tx).await?;
+        let raw = |text: String| RawValue::from_string(text).ok();
+        self.name(",cases");
+        self.list(guards.case_texts.into_iter().filter_map(raw)).await?;
+        self.name(",users");
+        self.list(guards.user_texts.into_iter().filter_map(raw)).await?;
+        self.text.extend_from_slice(b"}}");
+        Ok(())
+    }
+
+    /// Writes the name of a member, after its comma if it has one.
+    fn name(&mut self, name: &str) {
+        let (comma, name) = name.strip_prefix(',').map_or(("", name), |name| (",", name));
+        self.text.extend_from_slice(format!(r#"{comma}"{name}":"#).as_bytes());
+    }
+
+    fn value(&mut self, value: &impl Serialize) {
+        // Records as they are stored: there is nothing that could not be written.
+        let _ = serde_json::to_writer(&mut self.text, value);
+    }
+
+    /// Writes a list of records as they are read.
+    async fn records<T, C: Serialize>(
+        &mut self,
+        mut records: Records<'_, T>,
+        content: impl Fn(T) -> C,
+    ) -> Result<(), Stop> {
+        self.text.push(b'[');
+        let mut is_first = true;
+        while let Some(record) = records.try_next().await? {
+            self.item(&content(record), &mut is_first).await?;
+        }
+        self.text.push(b']');
+        Ok(())
+    }
+
+    async fn list<C: Serialize>(&mut self, items: impl Iterator<Item = C>) -> Result<(), Stop> {
+        self.text.push(b'[');
+        let mut is_first = true;
+        for item in items {
+            self.item(&item, &mut is_first).await?;
+        }
+        self.text.push(b']');
+        Ok(())
+    }
+
+    async fn item(&mut self, item: &impl Serialize, is_first: &mut bool) -> Result<(), Stop> {
+        if !std::mem::take(is_first) {
+            self.text.push(b',');
+        }
+        self.value(item);
+        if self.text.len() >= PIECE { self.send().await } else { Ok(()) }
+    }
+
+    /// Sends the text so far, as soon as the piece before it is taken.
+    async fn send(&mut self) -> Result<(), Stop> {
+        let text = std::mem::take(&mut self.text);
+        self.hand_over(Piece::Text(text)).await
+    }
+
+    async fn end(self) -> Result<(), Stop> {
+        self.hand_over(Piece::End).await
+    }
+
+    async fn hand_over(&self, piece: Piece) -> Result<(), Stop> {
+        match tokio::time::timeout_at(self.until, self.sender.send(piece)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Stop::Gone),
+            Err(_) => Err(Stop::TooSlow),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

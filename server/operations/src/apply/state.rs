@@ -19,6 +19,18 @@ use crate::error::OperationError;
 /// Most bytes of content that are read: each takes several times its size in memory.
 const MAX_CONTENT: i64 = 256 << 20;
 
+/// Refuses the transaction's tenant if it has too much content.
+///
+/// # Errors
+/// The content is larger than 256 MiB, or the store failed.
+pub(super) async fn must_fit(tx: &mut Tx) -> Result<(), OperationError> {
+    if content_size::bytes(tx).await? > MAX_CONTENT {
+        let what = format!("the tenant has more than {} MiB of content", MAX_CONTENT >> 20);
+        return Err(OperationError::Conflict(what));
+    }
+    Ok(())
+}
+
 /// The stored content of a tenant, each kind in order of creation.
 #[derive(Debug, Default)]
 pub struct TenantContent {
@@ -40,11 +52,7 @@ impl TenantContent {
     /// # Errors
     /// The content is larger than 256 MiB, or the store failed.
     pub async fn load(tx: &mut Tx) -> Result<Self, OperationError> {
-        let bytes = content_size::bytes(tx).await?;
-        if bytes > MAX_CONTENT {
-            let what = format!("the tenant has more than {} MiB of content", MAX_CONTENT >> 20);
-            return Err(OperationError::Conflict(what));
-        }
+        must_fit(tx).await?;
         Ok(Self {
             revision: tenants::revision(tx).await?,
             resources: resources::all(tx).await?,

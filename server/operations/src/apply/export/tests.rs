@@ -1,0 +1,156 @@
+//! An export is one snapshot, and a part of it never counts as the whole.
+
+use portcullis_engine::{Effect, ResourcePattern, RuleTuple, json};
+use portcullis_model::policy::NewPolicy;
+use portcullis_model::resource::{Registration, ResourceRecord};
+use portcullis_model::rule::{NewRule, RuleOrigin};
+use portcullis_model::{Authorship, Timestamp};
+use portcullis_storage::Store;
+use portcullis_storage::testing::{TestDatabase, on_every_database};
+use uuid::Uuid;
+
+use super::*;
+
+on_every_database!(
+    the_text_is_the_content_in_the_order_of_names,
+    an_export_is_one_snapshot_while_others_write,
+    who_does_not_take_the_pieces_loses_the_export_and_frees_its_connection,
+);
+
+/// Policies whose texts are several pieces.
+const MANY: u128 = 40;
+
+fn by() -> Authorship {
+    Authorship { actor: "ann".to_owned(), at: Timestamp::from_millis(1_000) }
+}
+
+async fn insert_policy(tx: &mut Tx, id: u128, name: &str, value: &str) {
+    let body = format!(
+        r#"{{"name": "{name}", "resource": "doc:*", "effect": "deny", "priority": 1, "rule_data":
+        {{"type": "CONDITION", "attribute": "user.a", "operator": "eq", "value": "{value}"}}}}"#
+    );
+    let body = json::parse(body.as_bytes()).expect("JSON");
+    let policy = NewPolicy::parse(&body).expect("valid");
+    let policy = policy.into_record(Uuid::from_u128(id), "acme", &by());
+    policies::insert(tx, &policy).await.expect("works");
+}
+
+async fn insert_rule(tx: &mut Tx, id: u128, obj: &str, sub: &str, origin: RuleOrigin) {
+    let obj = ResourcePattern::parse(obj).expect("a pattern");
+    let (sub, dom, act) = (sub.to_owned(), "acme".to_owned(), "read".to_owned());
+    let new = NewRule { tuple: RuleTuple { sub, dom, obj, act }, effect: Effect::Allow };
+    let rule = new.into_record(Uuid::from_u128(id), origin, &by());
+    assert!(rules::insert(tx, &rule).await.expect("works"));
+}
+
+async fn begun(
+    store: &Store,
+    until: Instant,
+) -> (Export, impl Future<Output = Result<(), Stop>> + use<>) {
+    let tx = store.read("acme").await.expect("begins");
+    begin(tx, None, "acme".to_owned(), until).await.expect("begins")
+}
+
+/// Takes what is left of an export.
+async fn rest(export: &mut Export) -> String {
+    let mut text = Vec::new();
+    while let Some(piece) = export.next().await.expect("a whole export") {
+        text.extend(piece);
+    }
+    String::from_utf8(text).expect("UTF-8")
+}
+
+fn far() -> Instant {
+    Instant::now() + MAX_TIME
+}
+
+async fn the_text_is_the_content_in_the_order_of_names(database: TestDatabase) {
+    let store = database.open().await;
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    for (id, name) in [(1, "b:read"), (2, "B:read"), (3, "a:read")] {
+        let registration = Registration {
+            name: name.to_owned(),
+            display_name: None,
+            service_name: None,
+            default_roles: Vec::new(),
+        };
+        let record = ResourceRecord {
+            id: Uuid::from_u128(id),
+            tenant_id: "acme".to_owned(),
+            registration,
+            created_at: by().at,
+            updated_at: None,
+            managed_by: None,
+        };
+        resources::upsert(&mut tx, None, &record, &by()).await.expect("works");
+    }
+    insert_rule(&mut tx, 4, "doc:read", "ann", RuleOrigin::Explicit).await;
+    insert_rule(&mut tx, 5, "*", "zoe", RuleOrigin::Explicit).await;
+    insert_rule(&mut tx, 6, "a:read", "staff", RuleOrigin::DefaultRole).await;
+    insert_policy(&mut tx, 7, "p", "x").await;
+    insert_policy(&mut tx, 8, "P", "y").await;
+    insert_policy(&mut tx, 9, "p", "z").await;
+    tx.commit().await.expect("commits");
+    let policy = |name: &str, value: &str| {
+        format!(
+            r#"{{"name":"{name}","resource":"doc:*","effect":"deny","priority":1,"rule_data":{{"type":"CONDITION","attribute":"user.a","operator":"eq","value":"{value}"}}}}"#
+        )
+    };
+    let expected = format!(
+        r#"{{"revision":1,"bundle":{{"resources":[{{"name":"B:read"}},{{"name":"a:read"}},{{"name":"b:read"}}],"rules":[{{"sub":"zoe","obj":"*","act":"read","effect":"allow"}},{{"sub":"ann","obj":"doc:read","act":"read","effect":"allow"}}],"policies":[{},{},{}],"resolvers":[],"webhooks":[],"settings":{},"cases":[],"users":[]}}}}"#,
+        policy("P", "y"),
+        policy("p", "x"),
+        policy("p", "z"),
+        serde_json::to_string(&portcullis_model::settings::TenantSettings::default())
+            .expect("JSON"),
+    );
+    let (mut export, work) = begun(&store, far()).await;
+    let (text, done) = tokio::join!(rest(&mut export), work);
+    done.expect("it ends");
+    assert_eq!((export.revision, text), (1, expected));
+}
+
+async fn fill(store: &Store, value: &str) {
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    for id in 0..MANY {
+        insert_policy(&mut tx, id + 1, &format!("p{id:03}"), &value.repeat(PIECE / 4)).await;
+    }
+    tx.commit().await.expect("commits");
+}
+
+async fn an_export_is_one_snapshot_while_others_write(database: TestDatabase) {
+    let store = database.open().await;
+    fill(&store, "v").await;
+    let (mut export, work) = begun(&store, far()).await;
+    let work = tokio::spawn(work);
+    let first = export.next().await.expect("a piece").expect("not the end");
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    for id in 0..MANY {
+        let policy = policies::find(&mut tx, Uuid::from_u128(id + 1)).await.expect("works");
+        policies::delete(&mut tx, &policy.expect("is there"), &by()).await.expect("works");
+    }
+    tx.commit().await.expect("commits while the export reads");
+    let text = String::from_utf8(first).expect("UTF-8") + &rest(&mut export).await;
+    work.await.expect("no panic").expect("it ends");
+    let exported: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let policies = exported["bundle"]["policies"].as_array().expect("a list");
+    assert_eq!((policies.len() as u128, &exported["revision"]), (MANY, &1.into()));
+}
+
+async fn who_does_not_take_the_pieces_loses_the_export_and_frees_its_connection(
+    database: TestDatabase,
+) {
+    let store = database.open().await;
+    fill(&store, "v").await;
+    // More exports than there are connections: each gives its own back.
+    for _ in 0..20 {
+        let (mut export, work) = begun(&store, Instant::now()).await;
+        assert!(matches!(work.await, Err(Stop::TooSlow)));
+        // A piece that was sent already comes, and then the error. Nothing says that this was everything.
+        export.next().await.expect("a piece").expect("not the end");
+        assert_eq!(export.next().await, Err(BrokenOff));
+        let (export, work) = begun(&store, far()).await;
+        drop(export);
+        assert!(matches!(work.await, Err(Stop::Gone)));
+    }
+}
