@@ -35,7 +35,7 @@ pub(super) struct Converted {
     pub(super) faults: Vec<ImportFault>,
     /// The number of lines that have no effect in this model.
     pub(super) without_effect: usize,
-    /// What the files cannot say, because the application may add it.
+    /// Notes about what the files cannot say, because the application may add it.
     pub(super) notes: Vec<ImportFault>,
     /// The objects of the lines, which say what a check asks.
     pub(super) objects: Objects,
