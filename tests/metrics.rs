@@ -68,6 +68,8 @@ fn every_map_that_callers_can_fill_has_its_entries_counted() {
         ("write_turns", 0.0),
         ("denial_subscribers", 0.0),
         ("denials", 0.0),
+        ("names", 0.0),
+        ("slow_names", 0.0),
         ("resolvers", 0.0),
         ("resolver_answers", 0.0),
         ("resolver_modules", 0.0),

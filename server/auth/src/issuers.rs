@@ -41,8 +41,10 @@ impl Issuers {
     /// Returns the providers that are registered in `store`. `client` fetches their key sets, and must be guarded.
     pub(crate) fn registered(client: Client, store: Store) -> Self {
         let fetches = move |address: &Url| {
+            // Several tenants may share a key set. So each host has the share of a tenant.
+            let client = client.of_tenant(address.host_str().unwrap_or_default());
             // The issuer is needed for discovery alone.
-            http_fetch(client.clone(), "", Some(address.clone()))
+            http_fetch(client, "", Some(address.clone()))
         };
         let key_sets = SharedKeySets::new(Box::new(fetches), Jitter::system());
         let lookup = move |issuer: String| -> BoxFuture<'static, _> {

@@ -21,6 +21,7 @@ impl Variables {
             (!certificates.is_empty()).then_some(certificates)
         })?;
         let rules = EgressRules { allow_http, allow: allow.unwrap_or_default() };
-        Ok(EgressConfig { rules, certificates: certificates.unwrap_or_default() })
+        let certificates = certificates.unwrap_or_default();
+        Ok(EgressConfig { rules, certificates, ..EgressConfig::default() })
     }
 }

@@ -13,13 +13,10 @@ use http::{HeaderMap, Method, StatusCode};
 use portcullis_model::egress_rules::EgressRules;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{RequestBuilder, multipart, redirect};
-use tokio::sync::Semaphore;
 use url::{Host, Url};
 
 use crate::config::EgressConfig;
-
-/// Most name lookups of a client at a time. It bounds the threads that wait for an unavailable name server.
-const MAX_LOOKUPS: usize = 64;
+use crate::names::Names;
 
 /// Most connections to a host that are kept: as many as a webhook may get requests at a time.
 const MAX_KEPT: usize = 32;
@@ -27,23 +24,35 @@ const MAX_KEPT: usize = 32;
 /// The part of the error of rustls about an answer that is not TLS.
 const NO_TLS: &str = "InvalidContentType";
 
+tokio::task_local! {
+    /// The tenant of the request that this task makes. The HTTP client asks for a name inside the request.
+    static TENANT: Arc<str>;
+}
+
 /// An HTTP client without redirects, proxies and retries. One timeout covers a whole request.
 #[derive(Clone, Debug)]
 pub struct Client {
     http: reqwest::Client,
     /// The rules of a guarded client; `None` if the operator configured every address.
     rules: Option<Arc<EgressRules>>,
+    /// The tenant whose requests it makes: lookups of names are fair between tenants.
+    tenant: Arc<str>,
 }
 
 impl Client {
     /// Returns a client for addresses that the operator configured.
     pub fn trusted(timeout: Duration) -> anyhow::Result<Self> {
-        Ok(Self { http: builder(timeout).build()?, rules: None })
+        Ok(Self { http: builder(timeout).build()?, rules: None, tenant: Arc::default() })
+    }
+
+    /// Returns the client for requests of `tenant`.
+    pub fn of_tenant(&self, tenant: &str) -> Self {
+        Self { tenant: tenant.into(), ..self.clone() }
     }
 
     /// Returns a client for addresses that tenants choose. Each request has a connection of its own.
     pub fn guarded(config: &EgressConfig, timeout: Duration) -> anyhow::Result<Self> {
-        Self::guarded_by_names_of(SystemResolver, config, timeout, Duration::ZERO)
+        Self::guarded_that_keeps(config, timeout, Duration::ZERO)
     }
 
     /// Returns a client for addresses that tenants choose, which keeps connections for `idle` after a request. The name of
@@ -53,18 +62,8 @@ impl Client {
         timeout: Duration,
         idle: Duration,
     ) -> anyhow::Result<Self> {
-        Self::guarded_by_names_of(SystemResolver, config, timeout, idle)
-    }
-
-    /// Returns a guarded client that resolves names with `names`, and keeps connections for `idle`.
-    fn guarded_by_names_of(
-        names: impl Resolve + 'static,
-        config: &EgressConfig,
-        timeout: Duration,
-        idle: Duration,
-    ) -> anyhow::Result<Self> {
         let rules = Arc::new(config.rules.clone());
-        let names: Arc<dyn Resolve> = Arc::new(BoundedResolver::new(Arc::new(names)));
+        let names = config.names.clone();
         let resolver = Arc::new(GuardedResolver { names, rules: Arc::clone(&rules) });
         let http = builder(timeout)
             .dns_resolver(resolver)
@@ -73,7 +72,7 @@ impl Client {
             .pool_max_idle_per_host(if idle.is_zero() { 0 } else { MAX_KEPT })
             .pool_idle_timeout(idle)
             .build()?;
-        Ok(Self { http, rules: Some(rules) })
+        Ok(Self { http, rules: Some(rules), tenant: Arc::default() })
     }
 
     /// Returns the body of a successful answer, which must have at most `max_bytes`.
@@ -150,7 +149,7 @@ impl Client {
         request: RequestBuilder,
         max_bytes: usize,
     ) -> Result<Answer, RequestError> {
-        let mut response = request.send().await?;
+        let mut response = TENANT.scope(Arc::clone(&self.tenant), request.send()).await?;
         if let Some(rules) = &self.rules {
             let peer = response.remote_addr().map(|peer| peer.ip());
             if !peer.is_some_and(|peer| rules.permits(peer)) {
@@ -245,47 +244,6 @@ fn literal_address(url: &Url) -> Option<IpAddr> {
     }
 }
 
-/// Resolves names with the resolver of the system.
-struct SystemResolver;
-
-impl Resolve for SystemResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        Box::pin(async move {
-            // The client replaces port 0 by the port of the URL.
-            let found: Vec<_> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            Ok(Box::new(found.into_iter()) as Addrs)
-        })
-    }
-}
-
-/// Limits the number of lookups that run at a time. A lookup counts until it ends, even if no request waits for it any
-/// more, because it still occupies a thread.
-struct BoundedResolver {
-    names: Arc<dyn Resolve>,
-    lookups: Arc<Semaphore>,
-}
-
-impl BoundedResolver {
-    fn new(names: Arc<dyn Resolve>) -> Self {
-        Self { names, lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)) }
-    }
-}
-
-impl Resolve for BoundedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let (names, lookups) = (Arc::clone(&self.names), Arc::clone(&self.lookups));
-        Box::pin(async move {
-            let permit = lookups.acquire_owned().await?;
-            let lookup = tokio::spawn(async move {
-                let found = names.resolve(name).await;
-                drop(permit);
-                found
-            });
-            lookup.await?
-        })
-    }
-}
-
 /// The error of a name with an address that is not allowed.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the name has an address that is not allowed")]
@@ -293,23 +251,24 @@ pub struct RefusedName;
 
 /// Refuses a name if one of its addresses is not allowed. The client connects to exactly the addresses that it returns.
 struct GuardedResolver {
-    names: Arc<dyn Resolve>,
+    names: Names,
     rules: Arc<EgressRules>,
 }
 
 impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let (rules, found) = (Arc::clone(&self.rules), self.names.resolve(name));
+        let (rules, names) = (Arc::clone(&self.rules), self.names.clone());
+        // A connection that outlives its request asks in no task of a tenant.
+        let tenant = TENANT.try_with(Arc::clone).unwrap_or_default();
         Box::pin(async move {
-            let addresses: Vec<SocketAddr> = found.await?.collect();
-            let allowed = |address: &SocketAddr| {
-                let address = address.ip();
-                rules.permits(address) && !is_own(&rules, address)
-            };
+            let addresses = names.resolve(tenant, name.as_str().to_owned()).await?;
+            let allowed = |address: &IpAddr| rules.permits(*address) && !is_own(&rules, *address);
             if !addresses.iter().all(allowed) {
                 return Err(RefusedName.into());
             }
-            Ok(Box::new(addresses.into_iter()) as Addrs)
+            // The client replaces port 0 by the port of the URL.
+            let targets: Vec<_> = addresses.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
+            Ok(Box::new(targets.into_iter()) as Addrs)
         })
     }
 }

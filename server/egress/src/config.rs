@@ -3,6 +3,8 @@
 use portcullis_model::egress_rules::EgressRules;
 use reqwest::Certificate;
 
+use crate::names::Names;
+
 /// The settings of outgoing requests that tenants cause.
 #[derive(Clone, Debug, Default)]
 pub struct EgressConfig {
@@ -10,4 +12,6 @@ pub struct EgressConfig {
     pub rules: EgressRules,
     /// Certificates that are trusted besides those of the system.
     pub certificates: Vec<Certificate>,
+    /// The names of hosts, which all clients of these settings look up together.
+    pub names: Names,
 }

@@ -5,7 +5,9 @@
 
 mod client;
 mod config;
+mod names;
 
 pub use client::{Answer, Client, RequestError};
 pub use config::EgressConfig;
+pub use names::{Lookup, NameUse, Names};
 pub use reqwest::multipart;

@@ -161,7 +161,11 @@ impl App {
     /// Those of `text`.
     pub fn render_metrics(&self, text: &mut impl fmt::Write) -> fmt::Result {
         let (providers, key_sets) = self.authenticator.providers();
+        let names = self.egress.names.measure();
+        self.metrics.names.show(&names);
         let own = [
+            ("names", names.names),
+            ("slow_names", names.slow_names),
             ("uploads", self.uploads.tenants()),
             ("exports", self.exports.len()),
             ("write_turns", self.store.writers()),

@@ -34,6 +34,7 @@ pub mod large_bodies;
 pub mod load_sources;
 pub mod matrices;
 pub mod metrics;
+mod name_metrics;
 mod open_scope;
 mod ownership;
 pub mod permissions;

@@ -15,6 +15,7 @@ pub use crate::check_metrics::CheckKind;
 use crate::check_metrics::CheckMetrics;
 use crate::edge_metrics::{ConnectionMetrics, register_bodies};
 use crate::load_sources::LoadSources;
+use crate::name_metrics::NameMetrics;
 use crate::quota_metrics::QuotaMetrics;
 use portcullis_limits::{LimitMetrics, MemoryMetrics};
 use portcullis_resolvers::ResolverMetrics;
@@ -46,6 +47,7 @@ pub struct Metrics {
     pub connections: ConnectionMetrics,
     pub bodies: MemoryMetrics,
     pub limits: LimitMetrics,
+    pub names: NameMetrics,
 }
 
 impl Default for Metrics {
@@ -92,6 +94,7 @@ impl Metrics {
             connections: ConnectionMetrics::register(&mut registry),
             bodies: register_bodies(&mut registry),
             limits: LimitMetrics::register(&mut registry),
+            names: NameMetrics::register(&mut registry),
             registry,
         }
     }

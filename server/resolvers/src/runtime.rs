@@ -138,8 +138,8 @@ impl ResolverRuntime {
         module: Arc<Module>,
         manifest: &Manifest,
     ) -> Result<Binding, BindingError> {
-        let endpoints =
-            Granted::new(self.client.clone(), manifest).map_err(BindingError::Header)?;
+        let client = self.client.of_tenant(tenant);
+        let endpoints = Granted::new(client, manifest).map_err(BindingError::Header)?;
         let grant = Grant { config: manifest.config.clone(), endpoints: Arc::new(endpoints) };
         Ok(Binding {
             resolver: self.host.bind(module, grant, manifest.limits, self.share(tenant))?,

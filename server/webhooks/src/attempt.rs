@@ -37,25 +37,22 @@ impl AttemptOutcome {
 
 /// The receiver of a batch of deliveries.
 pub(crate) struct Target {
+    /// The client for requests of the tenant.
+    pub(crate) client: Client,
     pub(crate) url: Result<Url, url::ParseError>,
     /// The secret that signs, decrypted.
     pub(crate) secret: Vec<u8>,
 }
 
 /// Sends the event of `job`.
-pub(crate) async fn send(
-    client: &Client,
-    job: &Job,
-    target: &Target,
-    at: Timestamp,
-) -> AttemptOutcome {
+pub(crate) async fn send(job: &Job, target: &Target, at: Timestamp) -> AttemptOutcome {
     let start = Instant::now();
     let body = job.body();
     let mut headers = signature::headers(&target.secret, job.event, at, &body);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, HeaderValue::from_static("Portcullis-Webhooks"));
     let answer = match &target.url {
-        Ok(url) => client.post(url.clone(), headers, body, MAX_RESPONSE).await,
+        Ok(url) => target.client.post(url.clone(), headers, body, MAX_RESPONSE).await,
         Err(error) => Err(RequestError::Refused(error.to_string())),
     };
     let duration = start.elapsed();

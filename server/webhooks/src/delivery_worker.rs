@@ -213,7 +213,10 @@ impl DeliveryWorker {
     fn target(&self, queue: &DeliveryQueue, job: &Job) -> Option<Target> {
         let context = Context::of_webhook_secret(&queue.tenant, queue.webhook);
         match self.keys.decrypt(context, &job.secret) {
-            Ok(secret) => Some(Target { url: Url::parse(&job.url), secret }),
+            Ok(secret) => {
+                let client = self.client.of_tenant(&queue.tenant);
+                Some(Target { client, url: Url::parse(&job.url), secret })
+            }
             Err(error) => {
                 tracing::error!(%error, webhook = %queue.webhook, "cannot sign a delivery");
                 None
@@ -224,7 +227,7 @@ impl DeliveryWorker {
     async fn attempt(&self, target: Option<&Target>, job: Job) -> CompletedAttempt {
         let at = Timestamp::from(self.clock.now());
         let outcome = match target {
-            Some(target) => attempt::send(&self.client, &job, target, at).await,
+            Some(target) => attempt::send(&job, target, at).await,
             None => AttemptOutcome::unsigned(),
         };
         let record = self.attempt_record(&job, outcome, at);

@@ -1,11 +1,13 @@
 //! The dispatcher with a clock that is put forward and back, on every database.
 
+use std::io;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use chrono::DateTime;
-use portcullis_egress::{Client, EgressConfig};
+use portcullis_egress::{Client, EgressConfig, Names};
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 use portcullis_model::egress_rules::EgressRules;
@@ -38,6 +40,7 @@ on_every_database!(
     denied_checks_go_out_one_at_a_time_in_order,
     as_many_denied_checks_are_on_their_way_as_are_allowed,
     after_a_failure_a_batch_begins_no_attempt,
+    slow_names_of_a_tenant_hold_up_no_other,
 );
 
 const T0: i64 = 1_700_000_000_000;
@@ -86,20 +89,27 @@ async fn accept(listener: TcpListener, requests: UnboundedSender<Request>) {
 
 impl Stage {
     async fn on(database: &TestDatabase) -> Self {
-        Self::with(database, 1).await
+        Self::with(database, 1, ("127.0.0.1", Names::default())).await
     }
 
-    /// A dispatcher that sends so many denied checks at a time.
-    async fn with(database: &TestDatabase, denials_at_once: usize) -> Self {
+    /// A dispatcher that sends so many denied checks at a time, to the host of this name.
+    async fn with(
+        database: &TestDatabase,
+        denials_at_once: usize,
+        (host, names): (&str, Names),
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let url = format!("http://{}/", listener.local_addr().expect("bound"));
+        let port = listener.local_addr().expect("bound").port();
+        let url = format!("http://{host}:{port}/");
         let (sender, requests) = unbounded_channel();
         tokio::spawn(accept(listener, sender));
         let (store, now) = (database.open().await, Arc::new(AtomicI64::new(T0)));
         let keys = KeyRing::parse(&KeyRing::generate_key().expect("a key")).expect("valid");
         let webhook = Uuid::from_u128(1);
-        insert(&store, &keys, webhook, url).await;
-        let worker = Arc::new(worker(store.clone(), keys, Arc::clone(&now), denials_at_once));
+        insert(&store, &keys, TENANT, webhook, url).await;
+        let client = client(names);
+        let worker = worker(store.clone(), client, keys, Arc::clone(&now), denials_at_once);
+        let worker = Arc::new(worker);
         let wake = Arc::new(Notify::new());
         let dispatcher = Dispatcher::new(Arc::clone(&worker), String::new(), Arc::clone(&wake));
         let dispatcher = tokio::spawn(dispatcher.run());
@@ -160,36 +170,42 @@ impl Stage {
     }
 }
 
-async fn insert(store: &Store, keys: &KeyRing, id: Uuid, url: String) {
+async fn insert(store: &Store, keys: &KeyRing, tenant: &str, id: Uuid, url: String) {
     let record = WebhookRecord {
         managed_by: None,
         id,
         url,
         events: vec![EventType::WebhookTest],
-        tenant_id: TENANT.to_owned(),
+        tenant_id: tenant.to_owned(),
         created_by: "ann".to_owned(),
         created_at: Timestamp::from_millis(T0),
         updated_at: None,
     };
-    let secret = keys.encrypt(Context::of_webhook_secret(TENANT, id), b"a-secret-of-sixteen");
-    let mut tx = store.write(TENANT, T0).await.expect("begins");
+    let secret = keys.encrypt(Context::of_webhook_secret(tenant, id), b"a-secret-of-sixteen");
+    let mut tx = store.write(tenant, T0).await.expect("begins");
     webhooks::insert(&mut tx, &record, &secret.expect("encrypts")).await.expect("works");
     tx.commit().await.expect("commits");
 }
 
+/// A client that may deliver to this machine.
+fn client(names: Names) -> Client {
+    let allow = vec!["127.0.0.0/8".parse().expect("a network")];
+    let rules = EgressRules { allow_http: true, allow };
+    let egress = EgressConfig { rules, names, ..EgressConfig::default() };
+    Client::guarded(&egress, WebhookConfig::default().timeout).expect("a client")
+}
+
 fn worker(
     store: Store,
+    client: Client,
     keys: KeyRing,
     now: Arc<AtomicI64>,
     denials_at_once: usize,
 ) -> DeliveryWorker {
     let config = WebhookConfig::default();
-    let allow = vec!["127.0.0.0/8".parse().expect("a network")];
-    let rules = EgressRules { allow_http: true, allow };
-    let egress = EgressConfig { rules, ..EgressConfig::default() };
     DeliveryWorker {
         store,
-        client: Client::guarded(&egress, config.timeout).expect("a client"),
+        client,
         timeout: config.timeout,
         denials_at_once,
         keys,
@@ -277,7 +293,7 @@ async fn denied_checks_go_out_one_at_a_time_in_order(database: TestDatabase) {
 }
 
 async fn as_many_denied_checks_are_on_their_way_as_are_allowed(database: TestDatabase) {
-    let mut stage = Stage::with(&database, 4).await;
+    let mut stage = Stage::with(&database, 4, ("127.0.0.1", Names::default())).await;
     let events = stage.denials(6).await;
     let mut held = Vec::new();
     for _ in 0..4 {
@@ -318,5 +334,44 @@ async fn after_a_failure_a_batch_begins_no_attempt(database: TestDatabase) {
         attempts.expect("works").records.iter().map(|one| one.event_id).collect();
     assert_eq!(recorded, [events[1], events[0]]);
     request.answer(200).await;
+    stage.stop().await;
+}
+
+async fn slow_names_of_a_tenant_hold_up_no_other(database: TestDatabase) {
+    // The name server does not answer for the names of the one tenant until the end.
+    let answers = Arc::new(Semaphore::new(0));
+    let asked = Arc::clone(&answers);
+    let names = Names::new(move |name| {
+        let asked = Arc::clone(&asked);
+        Box::pin(async move {
+            if name == "quick.example" {
+                return Ok(vec![Ipv4Addr::LOCALHOST.into()]);
+            }
+            let _closed = asked.acquire_owned().await;
+            Err(io::Error::other("no answer"))
+        })
+    });
+    let mut stage = Stage::with(&database, 1, ("quick.example", names.clone())).await;
+    // More than there are places for lookups.
+    for number in 2..102 {
+        let (id, url) = (Uuid::from_u128(number), format!("http://slow-{number}.example/"));
+        insert(&stage.store, &stage.worker.keys, "noisy", id, url).await;
+    }
+    let mut tx = stage.store.write("noisy", T0).await.expect("begins");
+    for number in 2..102 {
+        tx.record(Event::test(Uuid::from_u128(number), Timestamp::from_millis(T0)));
+    }
+    tx.commit().await.expect("commits");
+    stage.wake.notify_one();
+    // On a busy machine the first ones have given up before the last ones begin.
+    let begun = || names.measure().names as u64 + names.measure().late;
+    while begun() < 100 {
+        tokio::task::yield_now().await;
+    }
+    let event = stage.event().await;
+    let request = stage.request().await;
+    assert_eq!(request.event, event);
+    request.answer(200).await;
+    answers.close();
     stage.stop().await;
 }

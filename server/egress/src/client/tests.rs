@@ -120,15 +120,28 @@ impl Changing {
         Self(Arc::new(Mutex::new(answers.map(Iterator::collect).collect())))
     }
 
+    fn names(&self) -> Names {
+        let answers = self.clone();
+        Names::new(move |_| {
+            let answer = answers.next().into_iter().map(IpAddr::from).collect();
+            Box::pin(async { Ok(answer) })
+        })
+    }
+
+    fn next(&self) -> Vec<Ipv4Addr> {
+        self.0.lock().expect("unpoisoned").pop().expect("one more answer")
+    }
+
     fn left(&self) -> usize {
         self.0.lock().expect("unpoisoned").len()
     }
 }
 
+/// Gives the answers without a guard.
 impl Resolve for Changing {
     fn resolve(&self, _: Name) -> Resolving {
-        let answer = self.0.lock().expect("unpoisoned").pop().expect("one more answer");
-        let addresses: Vec<_> = answer.into_iter().map(|ip| SocketAddr::from((ip, 0))).collect();
+        let addresses: Vec<_> =
+            self.next().into_iter().map(|ip| SocketAddr::from((ip, 0))).collect();
         Box::pin(async move { Ok(Box::new(addresses.into_iter()) as Addrs) })
     }
 }
@@ -146,9 +159,8 @@ async fn what_was_judged_is_what_gets_connected_though_the_name_changes() {
     });
     let url = format!("http://rebinding.example:{port}/");
     let names = Changing::through(&[&[OPEN], &[SHUT], &[OPEN, SHUT], &[OPEN]]);
-    let config = config(&["127.0.0.2/32"]);
-    let guarded = Client::guarded_by_names_of(names.clone(), &config, PATIENT, Duration::ZERO)
-        .expect("a client");
+    let config = EgressConfig { names: names.names(), ..config(&["127.0.0.2/32"]) };
+    let guarded = Client::guarded(&config, PATIENT).expect("a client");
     assert_eq!(get(&guarded, &url).await.expect("is open"), b"127.0.0.2");
     assert_eq!(names.left(), 3, "it was asked once");
     assert!(get(&guarded, &url).await.is_err(), "each request is judged anew");
@@ -174,11 +186,10 @@ async fn a_kept_connection_goes_where_it_was_judged_to_go() {
         }
     });
     let url = format!("http://rebinding.example:{port}/");
-    let config = config(&["127.0.0.2/32"]);
     for (idle, second_is_answered) in [(PATIENT, true), (Duration::ZERO, false)] {
         let names = Changing::through(&[&[OPEN], &[SHUT], &[SHUT]]);
-        let client = Client::guarded_by_names_of(names.clone(), &config, PATIENT, idle);
-        let client = client.expect("a client");
+        let config = EgressConfig { names: names.names(), ..config(&["127.0.0.2/32"]) };
+        let client = Client::guarded_that_keeps(&config, PATIENT, idle).expect("a client");
         let before = connections.load(Ordering::SeqCst);
         assert_eq!(get(&client, &url).await.expect("is open"), b"ok");
         assert_eq!(get(&client, &url).await.is_ok(), second_is_answered, "{idle:?}");
@@ -243,19 +254,11 @@ async fn one_deadline_covers_header_and_body() {
     }
 }
 
-/// Names that nobody resolves.
-struct Silent;
-
-impl Resolve for Silent {
-    fn resolve(&self, _: Name) -> Resolving {
-        Box::pin(std::future::pending())
-    }
-}
-
 #[tokio::test]
 async fn the_deadline_covers_the_resolution_of_the_name() {
-    let client = Client::guarded_by_names_of(Silent, &config(&[]), TIMEOUT, Duration::ZERO)
-        .expect("a client");
+    let names = Names::new(|_| Box::pin(std::future::pending()));
+    let config = EgressConfig { names, ..config(&[]) };
+    let client = Client::guarded(&config, TIMEOUT).expect("a client");
     let url: Url = "http://silent.example/".parse().expect("a URL");
     let refused = client.post(url, HeaderMap::new(), Vec::new(), 1).await.expect_err("no answer");
     assert!(matches!(refused, RequestError::Timeout), "{refused}");
@@ -286,26 +289,34 @@ async fn an_error_shows_nothing_of_the_url() {
     assert!(text.starts_with("cannot connect: ") && !text.contains("hidden"), "{text}");
 }
 
-/// Names that are looked up for ever, and how many were.
-struct Endless(Arc<AtomicUsize>);
-
-impl Resolve for Endless {
-    fn resolve(&self, _: Name) -> Resolving {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        Box::pin(std::future::pending())
+#[tokio::test]
+async fn a_name_is_looked_up_on_behalf_of_the_tenant_of_the_request() {
+    let (port, _) = serve(OK);
+    let names = Names::new(|name| {
+        Box::pin(async move {
+            match name.starts_with("slow") {
+                true => std::future::pending().await,
+                false => Ok(vec![Ipv4Addr::LOCALHOST.into()]),
+            }
+        })
+    });
+    let config = EgressConfig { names: names.clone(), ..config(&["127.0.0.0/8"]) };
+    let client = Client::guarded(&config, TIMEOUT).expect("a client");
+    let patient = Client::guarded(&config, PATIENT).expect("a client");
+    let requests = (0..50).map(|number| {
+        let client = client.of_tenant("noisy");
+        tokio::spawn(async move { get(&client, &format!("http://slow-{number}.example/")).await })
+    });
+    let requests: Vec<_> = requests.collect();
+    while names.measure().names < 50 {
+        tokio::task::yield_now().await;
     }
-}
-
-#[tokio::test(start_paused = true)]
-async fn lookups_that_nobody_waits_for_any_more_count() {
-    let lookups = Arc::new(AtomicUsize::new(0));
-    let names = BoundedResolver::new(Arc::new(Endless(Arc::clone(&lookups))));
-    for _ in 0..MAX_LOOKUPS + 1 {
-        let lookup = names.resolve("a.example".parse().expect("a name"));
-        let given_up = tokio::time::timeout(Duration::from_millis(1), lookup).await;
-        assert!(given_up.is_err());
+    let quick = format!("http://quick.example:{port}/");
+    assert_eq!(get(&patient.of_tenant("quiet"), &quick).await.expect("answers"), b"ok");
+    assert!(get(&client.of_tenant("noisy"), &quick).await.is_err(), "it waits for its own");
+    for request in requests {
+        assert!(request.await.expect("no panic").is_err());
     }
-    assert_eq!(lookups.load(Ordering::SeqCst), MAX_LOOKUPS);
 }
 
 #[tokio::test]
