@@ -111,6 +111,42 @@ fn a_plan_shows_the_decisions_that_it_changes() {
 }
 
 #[test]
+fn what_roles_include_is_judged_as_it_decides() {
+    let tenant = Tenant::new();
+    tenant.rule("reader", "doc:read", "read", "allow");
+    let check = |role: &str| json!({"subject": "ann", "resource": "doc:read", "action": "read", "attributes": {"user": {"roles": [role]}}});
+    let case = json!({"name": "interns do not read", "check": check("intern"),
+        "expect": {"decision": "deny", "rule": "default-deny"}});
+    apply(&tenant, &json!({"settings": {"gates": {"cases": true}}, "cases": [case]}));
+    let of =
+        |role: &str, included: &str| json!({"roles": [{"name": role, "includes": [included]}]});
+    let interns = of("intern", "reader");
+    let asking = body_with(&interns, &json!({"impact": true}));
+    let planned = tenant.manage(PLAN, &asking).is(200).json();
+    assert_eq!(planned["tests"]["failed"][0]["case"], "interns do not read");
+    assert_eq!(
+        planned["impact"]["changes"],
+        json!([{"role": "intern", "domain": tenant.name, "resource": "doc:read", "action": "read",
+            "before": {"decision": "deny"}, "after": {"decision": "allow"}}])
+    );
+    tenant.manage(APPLY, &body(&interns)).refused(422, "CASES_FAILED");
+    // A role is not an entity.
+    let entity = json!({"entities": [{"type": "user", "id": "eve"}]});
+    tenant.manage("PUT /api/v1/entities", &entity).is(200);
+    for route in [PLAN, APPLY] {
+        let refused = tenant.manage(route, &body(&of("lead", "eve"))).invalid();
+        assert_eq!(refused.paths(), ["/bundle/roles"]);
+    }
+    let applied = apply(&tenant, &of("lead", "reader"));
+    assert_eq!(changes(&applied.json()), ["create role lead"]);
+    assert_eq!(tenant.check(&check("lead")).is(200).text_of("decision"), "allow");
+    let audited = tenant.get("/api/v1/audit?action=role.created").is(200).json();
+    assert_eq!(audited[0]["records"], json!(["lead"]));
+    let exported = tenant.get("/api/v1/export").is(200).json();
+    assert_eq!(exported["bundle"]["roles"], of("lead", "reader")["roles"]);
+}
+
+#[test]
 fn the_same_bundle_changes_nothing() {
     let tenant = Tenant::new();
     let first = apply(&tenant, &bundle());

@@ -17,7 +17,10 @@ fn only(tenant: &Tenant<'_>, list: &str) -> String {
 #[test]
 fn changes_of_managed_records_are_refused_unless_they_are_forced() {
     let tenant = Tenant::new();
-    apply(&tenant, &bundle());
+    let mut all = bundle();
+    all["roles"] = json!([{"name": "head", "includes": ["nurse"]}]);
+    apply(&tenant, &all);
+    let role = "/api/v1/roles/head";
     let policy = format!("/api/v1/abac/policies/{}", only(&tenant, "/api/v1/abac/policies"));
     let webhook = format!("/api/v1/webhooks/{}", only(&tenant, "/api/v1/webhooks"));
     let resource = format!("/api/v1/resources/{}", only(&tenant, "/api/v1/resources"));
@@ -27,10 +30,12 @@ fn changes_of_managed_records_are_refused_unless_they_are_forced() {
     // Without a domain, a key means another one in `saas` mode.
     let dom = &tenant.name;
     let of_role = json!({"sub": "reader", "dom": dom, "obj": "wiki:read", "act": "read"});
-    let rows: [(String, Value, u16); 8] = [
+    let rows: [(String, Value, u16); 10] = [
         (format!("PUT {policy}"), json!({"priority": 11}), 200),
         (format!("PUT {webhook}"), json!({"events": ["policy.rbac.changed"]}), 200),
         (format!("PUT {rules}"), effect, 200),
+        (format!("PUT {role}"), json!({"includes": ["doctor"]}), 200),
+        (format!("DELETE {role}"), Value::Null, 204),
         (format!("DELETE {rules}"), of_role, 204),
         (format!("DELETE {rules}"), rule, 204),
         (format!("DELETE {policy}"), Value::Null, 204),
@@ -52,8 +57,8 @@ fn changes_of_managed_records_are_refused_unless_they_are_forced() {
         assert_eq!(reply.status, served, "{route}: {}", reply.text);
     }
     // The next plan shows what is missing.
-    let planned = tenant.manage(super::PLAN, &super::body(&super::bundle())).is(200).json();
-    assert_eq!(planned["counts"]["create"], 4);
+    let planned = tenant.manage(super::PLAN, &super::body(&all)).is(200).json();
+    assert_eq!(planned["counts"]["create"], 5);
 }
 
 #[test]

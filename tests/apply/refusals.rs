@@ -108,6 +108,9 @@ fn a_key_needs_the_right_of_each_kind() {
         let message = refused.refused(403, "ACCESS_DENIED").message();
         assert!(message.contains(lacking), "{message}");
     }
+    let resources = key(&tenant, &["resources:write"]);
+    let refused = by_key(&tenant, &resources, &body(&json!({"roles": []})));
+    refused.refused(403, "ACCESS_DENIED");
     let full = key(&tenant, &all);
     by_key(&tenant, &full, &body(&bundle())).is(200);
     for member in ["force", "allow_deletes"] {

@@ -15,6 +15,7 @@ use portcullis_model::owner::is_owner;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resolver::WantedResolver;
 use portcullis_model::resource::Registration;
+use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
 use portcullis_model::settings::TenantSettings;
 use portcullis_model::wanted_webhook::WantedWebhook;
@@ -145,7 +146,7 @@ struct ApplyBody;
 
 document!(
     ApplyBody,
-    naming Registration, NewRule, NewPolicy, WantedResolver, WantedWebhook, TenantSettings
+    naming Registration, NewRule, NewRole, NewPolicy, WantedResolver, WantedWebhook, TenantSettings
     => {
     let text = || schema::short(MAX_TEXT);
     let source = schema::input()
@@ -182,6 +183,7 @@ fn bundle() -> schema::Input {
     schema::input()
         .optional("resources", schema::list(schema::named::<Registration>()))
         .optional("rules", schema::list(schema::named::<NewRule>()))
+        .optional("roles", schema::list(schema::named::<NewRole>()))
         .optional("policies", items(any_object("As a body that creates a policy, or with `when`")))
         .optional("resolvers", schema::list(schema::named::<WantedResolver>()))
         .optional("webhooks", schema::list(schema::named::<WantedWebhook>()))
@@ -206,7 +208,7 @@ document!(ExportAnswer => {
             "revision": 812,
             "bundle": {
                 "resources": [{"name": "x-ray:read", "defaultRoles": ["doctor"]}],
-                "rules": [], "policies": [], "resolvers": [], "webhooks": [],
+                "rules": [], "roles": [], "policies": [], "resolvers": [], "webhooks": [],
                 "settings": {"gates": {"cases": false, "approval": false}, "max_deletes": 20, "owners": {}},
                 "cases": [], "users": [],
             },

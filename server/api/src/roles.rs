@@ -16,6 +16,7 @@ use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
 use crate::etag::{self, IfMatch};
+use crate::force::Force;
 use crate::openapi::{Conflict, PreconditionFailed};
 use crate::paging::{self, Requested};
 use crate::parameters::parameter;
@@ -48,7 +49,7 @@ impl IntoParams for RolePath {
 /// Holders of the role have the included roles too, and those that these include. A role cannot include itself.
 #[utoipa::path(
     put, path = "/api/v1/roles/{name}", tag = "Roles", operation_id = "putRole",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RolePath, IfMatch),
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RolePath, IfMatch, Force),
     request_body = RoleBody,
     responses(
         (status = 200, description = "The role", body = RoleRecord,
@@ -63,11 +64,12 @@ pub(super) async fn put(
     caller: Allowed<PoliciesWrite>,
     Segments(path): Segments<RolePath>,
     IfMatch(precondition): IfMatch,
+    Force(force): Force,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let name = path.known()?;
     let body = RoleBody::parse(&body.parse()?)?;
-    let written = roles::put(&app, &caller, name, &precondition, body).await?;
+    let written = roles::put(&app, &caller, name, &precondition, body, force).await?;
     let (role, revision) = (written.record, revision_header(written.revision));
     let status = if role.is_new { StatusCode::CREATED } else { StatusCode::OK };
     let tag = etag::header(&role.record);
@@ -108,10 +110,10 @@ pub(super) async fn show(
 /// Makes a role include no other any more.
 #[utoipa::path(
     delete, path = "/api/v1/roles/{name}", tag = "Roles", operation_id = "deleteRole",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RolePath, IfMatch),
+    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RolePath, IfMatch, Force),
     responses(
         (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
-        PreconditionFailed,
+        Conflict, PreconditionFailed,
     ),
 )]
 pub(super) async fn delete(
@@ -119,6 +121,8 @@ pub(super) async fn delete(
     caller: Allowed<PoliciesWrite>,
     Segments(path): Segments<RolePath>,
     IfMatch(precondition): IfMatch,
+    Force(force): Force,
 ) -> Result<Response, ApiError> {
-    Ok(deleted(roles::delete(&app, &caller, path.known()?, &precondition).await?))
+    let revision = roles::delete(&app, &caller, path.known()?, &precondition, force).await?;
+    Ok(deleted(revision))
 }

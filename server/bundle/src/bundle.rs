@@ -3,13 +3,14 @@
 use std::io;
 use std::path::Path;
 
-use portcullis_engine::Json;
 use portcullis_engine::fields::list;
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Json, RoleInclusions};
 
 use portcullis_model::folder_webhook::{FolderWebhook, SecretReference};
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resource::Registration;
+use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
 use portcullis_model::settings::TenantSettings;
 
@@ -18,7 +19,6 @@ use crate::error::BundleError;
 use crate::files::Files;
 use crate::item_files::{ItemKind, SourceFile};
 use crate::list_files::{CASES, Listed, POLICIES, RESOURCES, RULES};
-use crate::policies;
 use crate::registry::{ItemWarning, RegisteredNames};
 use crate::resolvers::{self, MANIFEST_FILE, SampleResolver};
 use crate::rulebook::Rulebook;
@@ -26,20 +26,24 @@ use crate::sources::{DiskFolder, FileSource};
 use crate::strays::{StrayFile, meant, strays_in, with_lists};
 use crate::unique::each_once;
 use crate::users::{self, SampleUser, TENANT_FILE};
+use crate::{policies, roles};
 
+/// May be missing.
+pub(super) const ROLES_FILE: &str = "roles.yaml";
 /// May be missing.
 const RESOLVERS_FILE: &str = "resolvers.yaml";
 /// May be missing.
-const WEBHOOKS_FILE: &str = "webhooks.yaml";
+pub(super) const WEBHOOKS_FILE: &str = "webhooks.yaml";
 /// May be missing.
 const SETTINGS_FILE: &str = "settings.yaml";
 
 /// The files that are read, beside those in the folders of lists.
-const KNOWN_FILES: [&str; 8] = [
+const KNOWN_FILES: [&str; 9] = [
     TENANT_FILE,
     RESOLVERS_FILE,
     RESOURCES.file,
     RULES.file,
+    ROLES_FILE,
     POLICIES.file,
     CASES.file,
     WEBHOOKS_FILE,
@@ -70,6 +74,8 @@ pub struct Bundle {
     /// The explicit rules. They come before the registrations of `resources`, so that a default role
     /// makes no rule for a tuple that has one.
     pub rules: Vec<NewRule>,
+    /// The roles that include others; `None` without a file: they are not kept in the folder.
+    pub roles: Option<Vec<NewRole>>,
     pub policies: Vec<NewPolicy>,
     pub cases: Vec<Case>,
     /// `None` without a file: the tenant's webhooks are not kept in the folder.
@@ -139,8 +145,11 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let has_resolvers = resolvers.is_some();
     let resolvers = resolvers.unwrap_or_default();
     let (resources, rules) = (read_resources(files)?, read_rules(files, &tenant)?);
+    let roles = files.read_optional(ROLES_FILE, roles::read)?;
     let policies = read_policies(files, &resolvers)?;
-    let rulebook = Rulebook::new(&tenant, &resources.items, &rules.items, &policies.items);
+    let included = roles.iter().flatten().map(|role| (role.name.clone(), role.includes.clone()));
+    let rulebook = Rulebook::new(&tenant, &resources.items, &rules.items, &policies.items)
+        .with_inclusions(RoleInclusions::new(included));
     let deciders = cases::deciders(&rulebook, &policies.items);
     let subjects: Vec<&str> = users.iter().map(|user| &*user.sub).collect();
     let names =
@@ -161,6 +170,9 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     warnings.extend(files.warnings(&policies, policy_warnings.clone()));
     let mut sources = vec![files.item_file(ItemKind::Resolver, RESOLVERS_FILE, resolvers.len())];
     sources.extend(files.item_files(ItemKind::Rule, &rules));
+    if let Some(roles) = &roles {
+        sources.push(files.item_file(ItemKind::Role, ROLES_FILE, roles.len()));
+    }
     sources.extend(files.item_files(ItemKind::Policy, &policies));
     sources.extend(files.item_files(ItemKind::Case, &cases));
     let secrets = secret_uses(files, &resolvers, webhooks.as_deref().unwrap_or_default());
@@ -171,6 +183,7 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
         resolvers,
         resources: resources.items,
         rules: rules.items,
+        roles,
         policies: policies.items,
         cases: cases.items,
         webhooks,

@@ -40,6 +40,10 @@ pub(super) fn rule<'j>(json: &Json<'j>) -> Json<'j> {
     Json::Object(ordered(json, &["sub", "dom", "obj", "act", "effect"], &[]))
 }
 
+pub(super) fn role<'j>(json: &Json<'j>) -> Json<'j> {
+    Json::Object(ordered(json, &["name", "includes"], &[]))
+}
+
 pub(super) fn policy<'j>(json: &Json<'j>) -> Json<'j> {
     let names = ["name", "description", "resource", "effect", "priority", "enabled"];
     let mut members = ordered(json, &names, &[("enabled", Json::Bool(true))]);

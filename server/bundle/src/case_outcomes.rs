@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_engine::{
-    AttributeAnswers, Check, DEFAULT_DENY, Effect, Invalid, KnownEntities, Plan, Supply, Verdict,
-};
+use portcullis_engine::{AttributeAnswers, Check, DEFAULT_DENY, Effect, Invalid, Plan, Verdict};
 
 use crate::case_set::CaseSet;
 use crate::cases::{Case, Expected};
-use crate::rulebook::Rulebook;
+use crate::rulebook::{Rulebook, included_roles};
 use crate::verdict::{CaseVerdict, UndeterminedPolicy};
 
 /// Most work for all cases together, in bytes of compiled plans. The compilation of 64 MiB takes some two seconds of one
@@ -166,10 +164,7 @@ fn decide(
     case: &Case,
 ) -> Result<Outcome, Invalid> {
     let sent = case.to_check(&set.users, &set.domain)?;
-    // A case is decided without a directory. Its roles include others as in a check.
-    let nobody = KnownEntities::default;
-    let supply =
-        plan.facts().map(|facts| Supply::new(facts, nobody(), &sent, plan.directory_needs()));
+    let supply = included_roles(plan, &sent);
     let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
     let answers = match answers(plan, &check, case) {
         Ok(answers) => answers,

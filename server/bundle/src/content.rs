@@ -7,6 +7,7 @@ use portcullis_engine::{Json, json};
 use portcullis_model::folder_webhook::FolderWebhook;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resource::Registration;
+use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
 
 use crate::resolvers::SampleResolver;
@@ -43,6 +44,9 @@ impl Bundle {
             ("rules", array(&self.rules, rule)),
             ("policies", array(&self.policies, policy)),
         ];
+        if let Some(roles) = &self.roles {
+            kinds.push(("roles", array(roles, role)));
+        }
         if self.has_resolvers {
             let resolvers = self.resolvers.iter().zip(modules);
             let resolvers = resolvers.map(|(one, module)| resolver(one, module, secrets));
@@ -100,6 +104,11 @@ fn rule(one: &NewRule) -> Json<'static> {
         ("act", text(&one.tuple.act)),
         ("effect", text(one.effect.as_str())),
     ])
+}
+
+fn role(one: &NewRole) -> Json<'static> {
+    let includes = array(&one.includes, |role| text(role));
+    object(vec![("name", text(&one.name)), ("includes", includes)])
 }
 
 fn policy(one: &NewPolicy) -> Json<'static> {

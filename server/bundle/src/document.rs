@@ -8,14 +8,15 @@ use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resolver::WantedResolver;
 use portcullis_model::resource::Registration;
+use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
 use portcullis_model::settings::TenantSettings;
 use portcullis_model::wanted_webhook::WantedWebhook;
 
 use crate::cases::{Case, CaseNames};
-use crate::policies;
 use crate::unique::each_once;
 use crate::users::{SampleUser, read_users};
+use crate::{policies, roles};
 
 /// The content of a tenant. A kind that is `None` is absent from the object.
 #[derive(Debug, Default)]
@@ -23,6 +24,7 @@ pub struct BundleDocument {
     pub resources: Option<Vec<Registration>>,
     /// The explicit rules.
     pub rules: Option<Vec<NewRule>>,
+    pub roles: Option<Vec<NewRole>>,
     pub policies: Option<Vec<SentPolicy>>,
     pub resolvers: Option<Vec<WantedResolver>>,
     pub webhooks: Option<Vec<WantedWebhook>>,
@@ -69,6 +71,7 @@ impl BundleDocument {
         let resources = fields.optional("resources", read_resources);
         let rules =
             fields.optional("rules", |json, at, problems| read_rules(json, at, problems, domain));
+        let roles = fields.optional("roles", roles::read);
         let policies = fields.optional("policies", read_policies);
         let resolvers = fields
             .optional("resolvers", |json, at, problems| read_resolvers(json, at, problems, egress));
@@ -83,7 +86,17 @@ impl BundleDocument {
         let cases =
             fields.optional("cases", |json, at, problems| read_cases(json, at, problems, &named));
         fields.close();
-        Some(Self { resources, rules, policies, resolvers, webhooks, settings, cases, users })
+        Some(Self {
+            resources,
+            rules,
+            roles,
+            policies,
+            resolvers,
+            webhooks,
+            settings,
+            cases,
+            users,
+        })
     }
 
     /// Returns whether the bundle has this kind.
@@ -91,6 +104,7 @@ impl BundleDocument {
         match kind {
             ObjectKind::Resource => self.resources.is_some(),
             ObjectKind::Rule => self.rules.is_some(),
+            ObjectKind::Role => self.roles.is_some(),
             ObjectKind::Policy => self.policies.is_some(),
             ObjectKind::Resolver => self.resolvers.is_some(),
             ObjectKind::Webhook => self.webhooks.is_some(),

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use portcullis_engine::Json;
 
+use crate::bundle::{ROLES_FILE, WEBHOOKS_FILE};
 use crate::canonical;
 use crate::folder_file::{ExportError, FolderFile, list_file, object_file};
 use crate::list_files::{CASES, POLICIES, RESOURCES, RULES};
@@ -45,10 +46,13 @@ pub fn folder_files(content: &ExportedContent<'_>) -> Result<Vec<FolderFile>, Ex
     if let Some(resolvers) = items(content, "resolvers")?.filter(|items| !items.is_empty()) {
         files.extend(resolver_files(resolvers, content.descriptors)?);
     }
-    if let Some(webhooks) = items(content, "webhooks")?.filter(|items| !items.is_empty()) {
-        let mut webhooks: Vec<Json<'_>> = webhooks.iter().map(canonical::webhook).collect();
-        webhooks.sort_by(by_members);
-        files.push(list_file("webhooks.yaml", &webhooks, ItemLayout::Block)?);
+    for (kind, file, layout, write) in OPTIONAL_LISTS {
+        let items = items(content, kind)?.unwrap_or_default();
+        let mut items: Vec<Json<'_>> = items.iter().map(write).collect();
+        items.sort_by(by_members);
+        if !items.is_empty() {
+            files.push(list_file(file, &items, layout)?);
+        }
     }
     if let Some(settings) = content.kinds.get("settings").and_then(Json::as_object) {
         let settings = canonical::settings(settings);
@@ -68,6 +72,12 @@ const LISTS: [(&str, &str, ItemLayout, WriteItem); 4] = [
     ("rules", RULES.file, ItemLayout::Line, canonical::rule),
     ("policies", POLICIES.file, ItemLayout::Block, canonical::policy),
     ("cases", CASES.file, ItemLayout::Block, canonical::case),
+];
+
+/// The lists that a folder has only if they have items.
+const OPTIONAL_LISTS: [(&str, &str, ItemLayout, WriteItem); 2] = [
+    ("roles", ROLES_FILE, ItemLayout::Line, canonical::role),
+    ("webhooks", WEBHOOKS_FILE, ItemLayout::Block, canonical::webhook),
 ];
 
 /// Returns the items of a kind.

@@ -6,7 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::fixture::{edit, write_tenant};
-use super::{Bundle, LIST_FOLDERS};
+use super::{Bundle, LIST_FOLDERS, SecretValues, included_roles};
 
 const LOCKED_TWICE: &str = "- name: locked
   resource: wiki:read
@@ -92,6 +92,60 @@ fn a_warning_names_the_file_of_a_list() {
         bundle.warnings.iter().map(|line| line.replacen(&place, "", 1)).collect();
     assert!(warnings[0].starts_with("b.yaml:1:17: "), "{warnings:?}");
     assert_eq!(warnings[1..], ["c.yml: this file is not read", "deep: this file is not read"]);
+}
+
+const ROLES: &str = "- {name: editor, includes: [reader]}\n- name: head\n  includes: [editor]\n";
+
+#[test]
+fn roles_of_a_folder_include_others_in_cases() {
+    let folder = tenant();
+    assert_eq!(Bundle::read_folder(folder.path()).expect("sound").roles, None);
+    write(folder.path(), "roles.yaml", ROLES);
+    edit(folder.path(), "tenant.yaml", "roles: [reader]", "roles: [head]");
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let case = &bundle.cases[0];
+    let sent = case.to_check(&bundle.users, &bundle.tenant).expect("a check");
+    let plan = bundle.rulebook.plan(sent.resource);
+    let supply = included_roles(&plan, &sent).expect("the roles that are included");
+    let decision = plan.evaluate(&supply.complete(sent));
+    assert_eq!(bundle.rulebook.name(decision.rule_id()), "reader, acme, wiki:read, read");
+    let sent = bundle.content(&SecretValues::new(), &[]);
+    let roles =
+        r#"[{"name":"editor","includes":["reader"]},{"name":"head","includes":["editor"]}]"#;
+    assert_eq!(sent.get("roles").map(ToString::to_string).as_deref(), Some(roles));
+}
+
+#[test]
+fn faults_of_roles_are_named() {
+    let circle = "roles.yaml:1:28: at `/0/includes`: expected no role that includes `editor`, as `head` does: a role \
+        cannot include itself\nroles.yaml:3:13: at `/1/includes`: expected no role that includes `head`, as `editor` does: \
+        a role cannot include itself";
+    for (from, to, expected) in [
+        ("[reader]", "[head]", circle),
+        (
+            "name: head",
+            "name: editor",
+            "roles.yaml:2:3: at `/1`: expected a unique `name`, but an earlier item also has `editor`\nroles.yaml:3:13: \
+             at `/1/includes`: expected other roles than `editor`: a role cannot include itself",
+        ),
+        ("[reader]", "[]", "roles.yaml:1:28: at `/0/includes`: expected at least one role"),
+        (
+            "includes: [reader]",
+            "include: [reader]",
+            "roles.yaml:1:3: at `/0`: field `includes` is missing\nroles.yaml:1:18: at `/0`: field `include` is unknown; did you \
+             mean `includes`?",
+        ),
+    ] {
+        let folder = tenant();
+        write(folder.path(), "roles.yaml", ROLES);
+        edit(folder.path(), "roles.yaml", from, to);
+        assert_eq!(refusal(folder.path()), expected);
+    }
+    let many: Vec<String> =
+        (0..1_001).map(|n| format!("- {{name: r{n}, includes: [x]}}\n")).collect();
+    let folder = tenant();
+    write(folder.path(), "roles.yaml", &many.concat());
+    assert!(refusal(folder.path()).contains("expected at most 1000 roles that include others"));
 }
 
 #[test]

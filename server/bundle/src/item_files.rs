@@ -7,6 +7,7 @@ use crate::positions::{Position, Positions};
 pub enum ItemKind {
     Resolver,
     Rule,
+    Role,
     Policy,
     Case,
 }

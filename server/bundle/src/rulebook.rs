@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use portcullis_engine::{DEFAULT_DENY, Plan, Policy, RoleInclusions, Rule, TenantFacts};
+use portcullis_engine::{
+    Check, DEFAULT_DENY, KnownEntities, Plan, Policy, RoleInclusions, Rule, Supply, TenantFacts,
+};
 use uuid::Uuid;
 
 use portcullis_model::policy::NewPolicy;
@@ -15,7 +17,7 @@ use portcullis_model::rule::NewRule;
 pub struct Rulebook {
     policies: Vec<Policy>,
     rules: Vec<Rule>,
-    /// The roles that include others. A folder has none.
+    /// The roles that include others.
     facts: Arc<TenantFacts>,
 }
 
@@ -52,6 +54,11 @@ impl Rulebook {
     #[must_use]
     pub fn with_inclusions(self, inclusions: RoleInclusions) -> Self {
         Self { facts: Arc::new(TenantFacts { inclusions, directory: None }), ..self }
+    }
+
+    /// The facts that the plans share.
+    pub fn facts(&self) -> &Arc<TenantFacts> {
+        &self.facts
     }
 
     /// The roles that include others.
@@ -92,6 +99,12 @@ impl Rulebook {
         let name = name.or_else(|| rule().map(|rule| rule.tuple.to_string()));
         name.unwrap_or_else(|| DEFAULT_DENY.to_owned())
     }
+}
+
+/// Returns the roles that those of `check` include, if `plan` needs them. A folder and stored cases have no directory.
+pub fn included_roles<'s>(plan: &'s Plan, check: &Check<'s>) -> Option<Supply<'s>> {
+    let (facts, needs) = (plan.facts()?, plan.directory_needs());
+    Some(Supply::new(facts, KnownEntities::default(), check, needs))
 }
 
 /// The explicit rules, then those that the registrations make: one for each default role whose tuple has

@@ -4,6 +4,7 @@ use portcullis_model::file_schema::FileSchema;
 use portcullis_model::folder_webhook::FolderWebhook;
 use portcullis_model::policy::FilePolicy;
 use portcullis_model::resource::Registration;
+use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
 use portcullis_model::settings::TenantSettings;
 
@@ -12,7 +13,7 @@ use crate::resolvers::SampleResolver;
 use crate::users::TenantFile;
 
 /// The schema of each file of a tenant folder. The files of a folder such as `policies/` have that of the list.
-pub const SCHEMAS: [FileSchema; 8] = [
+pub const SCHEMAS: [FileSchema; 9] = [
     FileSchema::of::<TenantFile>("tenant", "tenant.yaml", "The tenant and its sample users"),
     FileSchema::list_of::<Registration>(
         "resources",
@@ -25,6 +26,12 @@ pub const SCHEMAS: [FileSchema; 8] = [
         "rules.yaml",
         "Rule",
         "RBAC rules: a subject or a role may do an action on a resource. A deny beats every allow",
+    ),
+    FileSchema::list_of::<NewRole>(
+        "roles",
+        "roles.yaml",
+        "Role",
+        "Roles that include other roles. Who has a role has the roles that it includes, and those that these include",
     ),
     FileSchema::list_of::<FilePolicy>(
         "policies",

@@ -11,7 +11,7 @@ use super::embedded::EMBEDDED;
 use super::fixture::{RULES, edit, without_positions, write_tenant};
 use super::list_files::{CASES, POLICIES, RULES as RULE_FILES};
 use super::schemas::not_expressible::is_refused_by_its_schema;
-use super::{Bundle, Case, SampleUser, TENANT_FILE};
+use super::{Bundle, Case, SampleUser, TENANT_FILE, included_roles};
 
 pub(super) const CASES_FILE: &str = CASES.file;
 pub(super) const POLICIES_FILE: &str = POLICIES.file;
@@ -278,7 +278,9 @@ fn a_sample_case_without_an_instant_does_not_depend_on_it() {
             for now in instants {
                 let now = now.parse().expect("an instant");
                 let caller = user.map(SampleUser::caller);
-                let check = Check::new(body, &bundle.tenant, caller, now);
+                let sent = Check::new(body, &bundle.tenant, caller, now);
+                let supply = included_roles(&plan, &sent);
+                let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
                 let decider = bundle.rulebook.name(plan.evaluate(&check).rule_id());
                 assert_eq!(decider, case.expected.rule, "{} at {now}", case.name);
             }

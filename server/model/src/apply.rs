@@ -14,6 +14,8 @@ use crate::{Timestamp, document, schema};
 pub enum ObjectKind {
     Resource,
     Rule,
+    /// A role that includes others.
+    Role,
     Policy,
     Resolver,
     Webhook,
@@ -25,14 +27,15 @@ pub enum ObjectKind {
 
 impl ObjectKind {
     /// The kinds of objects that have an owner.
-    pub const ALL: [Self; 5] =
-        [Self::Resource, Self::Rule, Self::Policy, Self::Resolver, Self::Webhook];
+    pub const ALL: [Self; 6] =
+        [Self::Resource, Self::Rule, Self::Role, Self::Policy, Self::Resolver, Self::Webhook];
 
     /// Returns the name of one object of the kind.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Resource => "resource",
             Self::Rule => "rule",
+            Self::Role => "role",
             Self::Policy => "policy",
             Self::Resolver => "resolver",
             Self::Webhook => "webhook",

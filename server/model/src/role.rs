@@ -1,6 +1,9 @@
 //! Roles that include other roles (`docs/semantics.md`, section 12.8).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use portcullis_engine::fields::within;
+use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::MAX_SUBJECT;
 use portcullis_engine::{Invalid, Json};
 use serde::Serialize;
@@ -12,6 +15,10 @@ use crate::{Authorship, Timestamp, document, schema};
 
 /// Most roles that a role names as included.
 const MAX_INCLUDES: usize = 100;
+/// Most roles of a tenant that include others: each plan of the tenant has them.
+const MAX_ROLES: usize = 1_000;
+/// Most roles that those of a tenant name together: a check may have to walk through all of them.
+const MAX_NAMED: usize = 5_000;
 
 /// A role as the store keeps it and the API shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -23,6 +30,8 @@ pub struct RoleRecord {
     pub created_at: Timestamp,
     pub updated_by: Option<String>,
     pub updated_at: Option<Timestamp>,
+    /// The owner, if the role is managed.
+    pub managed_by: Option<String>,
 }
 
 document!(RoleRecord, naming Timestamp => {
@@ -33,6 +42,7 @@ document!(RoleRecord, naming Timestamp => {
         .field("created_at", schema::named::<Timestamp>())
         .field("updated_by", schema::nullable(schema::string()))
         .field("updated_at", schema::nullable(schema::named::<Timestamp>()))
+        .field("managed_by", schema::nullable(schema::string()))
         .about("A role that includes other roles")
         .example(json!({
             "name": "head-nurse",
@@ -41,6 +51,7 @@ document!(RoleRecord, naming Timestamp => {
             "created_at": "2026-05-16T09:30:00.000Z",
             "updated_by": null,
             "updated_at": null,
+            "managed_by": null,
         }))
 });
 
@@ -69,25 +80,7 @@ impl RoleBody {
     }
 
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
-        let about = "The roles that who has this role has too";
-        let includes = one_or_more(text(MAX_SUBJECT), "role").about(about);
-        let includes = members.required("includes", includes)?;
-        if includes.len() > MAX_INCLUDES {
-            members.expected_at("includes", format!("at most {MAX_INCLUDES} roles"));
-        }
-        Some(Self { includes })
-    }
-
-    /// Returns the record of a new role.
-    pub fn into_record(self, name: &str, by: &Authorship) -> RoleRecord {
-        RoleRecord {
-            name: name.to_owned(),
-            includes: self.includes,
-            created_by: by.actor.clone(),
-            created_at: by.at,
-            updated_by: None,
-            updated_at: None,
-        }
+        Some(Self { includes: declare_includes(members)? })
     }
 }
 
@@ -97,7 +90,149 @@ document!(RoleBody => {
         .example(json!({"includes": ["nurse"]}))
 });
 
+/// A role that a bundle or the file `roles.yaml` names, with the roles that it includes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRole {
+    pub name: String,
+    /// At least one role, each once.
+    pub includes: Vec<String>,
+}
+
+impl NewRole {
+    /// Reads the role at `at`.
+    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        input::read(json, at, problems, Self::declare)
+    }
+
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let name = members.required("name", text(MAX_SUBJECT).about("The role; unique"));
+        let includes = declare_includes(members);
+        Some(Self { name: name?, includes: includes? })
+    }
+
+    /// Returns the record of a new role.
+    pub fn into_record(self, by: &Authorship) -> RoleRecord {
+        RoleRecord {
+            name: self.name,
+            includes: self.includes,
+            created_by: by.actor.clone(),
+            created_at: by.at,
+            updated_by: None,
+            updated_at: None,
+            managed_by: None,
+        }
+    }
+}
+
+document!(NewRole => {
+    input::describe(NewRole::declare)
+        .about("A role that includes other roles")
+        .example(json!({"name": "head-nurse", "includes": ["nurse"]}))
+});
+
+fn declare_includes(members: &mut Members<'_, '_>) -> Option<Vec<String>> {
+    let about = "The roles that who has this role has too";
+    let includes = one_or_more(text(MAX_SUBJECT), "role").about(about);
+    let includes = members.required("includes", includes)?;
+    if includes.len() > MAX_INCLUDES {
+        members.expected_at("includes", format!("at most {MAX_INCLUDES} roles"));
+    }
+    Some(includes)
+}
+
+/// The roles of a tenant that include others, with the roles that each names.
+#[derive(Debug)]
+pub struct RoleGraph<'r>(BTreeMap<&'r str, &'r [String]>);
+
+impl<'r> RoleGraph<'r> {
+    /// Makes the graph of pairs of a role and the roles that it names.
+    pub fn new(roles: impl IntoIterator<Item = (&'r str, &'r [String])>) -> Self {
+        Self(roles.into_iter().collect())
+    }
+
+    /// Returns the limit that the roles exceed, as "at most …".
+    pub fn exceeded_limit(&self) -> Option<String> {
+        if self.0.len() > MAX_ROLES {
+            return Some(format!("at most {MAX_ROLES} roles that include others"));
+        }
+        let named: usize = self.0.values().map(|includes| includes.len()).sum();
+        (named > MAX_NAMED).then(|| format!("at most {MAX_NAMED} roles that others include"))
+    }
+
+    /// Returns what is expected in place of `includes`, the roles that `name` names, if it includes itself by one of them.
+    pub fn circle(&self, name: &str, includes: &[String]) -> Option<String> {
+        let included = includes.iter().find(|first| self.leads_to(first, name))?;
+        Some(match included == name {
+            true => format!("other roles than `{name}`: a role cannot include itself"),
+            false => format!(
+                "no role that includes `{name}`, as `{included}` does: a role cannot include itself"
+            ),
+        })
+    }
+
+    /// Notes each of `roles`, the list at `at`, that includes itself.
+    pub fn note_circles(&self, roles: &[NewRole], at: &Place<'_>, problems: &mut Problems) {
+        for (index, role) in roles.iter().enumerate() {
+            if let Some(what) = self.circle(&role.name, &role.includes) {
+                problems.expected(&at.index(index).key("includes"), what);
+            }
+        }
+    }
+
+    /// Returns whether `first` is `name` or includes it, directly or by others.
+    fn leads_to(&self, first: &str, name: &str) -> bool {
+        let (mut seen, mut left) = (BTreeSet::from([first]), vec![first]);
+        while let Some(role) = left.pop() {
+            if role == name {
+                return true;
+            }
+            let included = self.0.get(role).copied().into_iter().flatten().map(String::as_str);
+            left.extend(included.filter(|next| seen.insert(next)));
+        }
+        false
+    }
+}
+
 /// Returns whether a role can have this name.
 pub fn is_role(name: &str) -> bool {
     within(name, MAX_SUBJECT) && !name.contains('\0')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_role_that_includes_itself_is_found() {
+        let owned = |names: &[&str]| names.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
+        let cases: [(&[(&str, &[&str])], Option<&str>); 4] = [
+            (&[("a", &["b", "c"]), ("b", &["d"]), ("c", &["d"])], None),
+            (&[("a", &["a"])], Some("other roles than `a`")),
+            (&[("a", &["x", "b"]), ("b", &["c"]), ("c", &["a"])], Some("as `b` does")),
+            // A circle of others, which no write lets in, is passed through once.
+            (&[("a", &["b"]), ("b", &["c"]), ("c", &["b"])], None),
+        ];
+        for (pairs, expected) in cases {
+            let pairs: Vec<_> = pairs.iter().map(|(name, all)| (*name, owned(all))).collect();
+            let graph = RoleGraph::new(pairs.iter().map(|(name, all)| (*name, all.as_slice())));
+            let found = graph.circle("a", &pairs[0].1);
+            let fits =
+                expected.is_none_or(|part| found.as_ref().is_some_and(|it| it.contains(part)));
+            assert!(fits && found.is_some() == expected.is_some(), "{pairs:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_roles_of_a_tenant_are_bounded() {
+        let names: Vec<String> = (0..=MAX_ROLES).map(|number| number.to_string()).collect();
+        let limit = |roles: usize, included: usize| {
+            let includes = &names[..included];
+            RoleGraph::new(names[..roles].iter().map(|name| (&**name, includes))).exceeded_limit()
+        };
+        assert_eq!(limit(MAX_ROLES, 5), None);
+        let of_roles = "at most 1000 roles that include others".to_owned();
+        assert_eq!(limit(MAX_ROLES + 1, 1), Some(of_roles));
+        let of_named = "at most 5000 roles that others include".to_owned();
+        assert_eq!(limit(834, 6), Some(of_named));
+    }
 }

@@ -11,6 +11,7 @@ mod context;
 mod diff_policies;
 mod diff_resolvers;
 mod diff_resources;
+mod diff_roles;
 mod diff_rules;
 mod diff_webhooks;
 mod draft;

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use portcullis_bundle::{CaseFailure, CaseOutcomes, CaseSet, Rulebook, SkipCause};
-use portcullis_engine::RoleInclusions;
 use portcullis_engine::json::JsonError;
 use portcullis_storage::tenant_cases::StoredCases;
 use portcullis_storage::{StoreError, Tx, policies, roles, rules, tenant_cases};
@@ -78,8 +77,8 @@ async fn judge(tx: &mut Tx) -> Result<Judgement, OperationError> {
         return Ok(Judgement::default());
     }
     let (rules, policies) = (rules::of_every_plan(tx).await?, policies::of_every_plan(tx).await?);
-    let inclusions = RoleInclusions::new(roles::all(tx).await?);
-    let content = Rulebook::of_stored(rules, policies).with_inclusions(inclusions);
+    let content = Rulebook::of_stored(rules, policies);
+    let content = content.with_inclusions(roles::inclusions(tx).await?);
     judge_content(content, cases).await
 }
 

@@ -1,11 +1,9 @@
 //! The use cases of roles that include other roles (`docs/semantics.md`, section 12.8).
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use portcullis_auth::Manager;
 use portcullis_engine::Invalid;
 use portcullis_model::page::Listed;
-use portcullis_model::role::{RoleBody, RoleRecord};
+use portcullis_model::role::{NewRole, RoleBody, RoleGraph, RoleRecord};
 use portcullis_storage::entities::{NameClash, clash_of_roles};
 use portcullis_storage::{Tx, roles};
 
@@ -13,14 +11,10 @@ use crate::app::App;
 use crate::entities::is_entity;
 use crate::error::OperationError;
 use crate::etag::Precondition;
+use crate::ownership;
 use crate::written::Written;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("role");
-
-/// Most roles of a tenant that include others: each plan of the tenant has them.
-const MAX_ROLES: usize = 1_000;
-/// Most roles that those of a tenant name together: a check may have to walk through all of them.
-const MAX_NAMED: usize = 5_000;
 
 /// A role that was written.
 #[derive(Debug)]
@@ -33,19 +27,21 @@ pub struct StoredRole {
 /// Makes the role `name` include the roles of `body`, in place of those from before.
 ///
 /// # Errors
-/// The precondition does not hold, the role would include itself, the tenant has too many such roles, a role has the
-/// name of an entity, or the store failed.
+/// The precondition does not hold, the role is managed and the change not forced, the role would include itself, the
+/// tenant has too many such roles, a role has the name of an entity, or the store failed.
 pub async fn put(
     app: &App,
     caller: &Manager,
     name: &str,
     precondition: &Precondition,
     body: RoleBody,
+    force: bool,
 ) -> Result<Written<StoredRole>, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let old = roles::find(&mut tx, name).await?;
     check_precondition(precondition, old.as_ref())?;
+    ownership::check(caller, old.as_ref().and_then(|old| old.managed_by.as_deref()), force)?;
     let is_new = old.is_none();
     let record = match old {
         Some(old) if old.includes == body.includes => {
@@ -53,7 +49,7 @@ pub async fn put(
             return Ok(Written::new(StoredRole { record: old, is_new }, revision));
         }
         Some(old) => old.with_includes(body.includes, &by),
-        None => body.into_record(name, &by),
+        None => NewRole { name: name.to_owned(), includes: body.includes }.into_record(&by),
     };
     check_inclusions(&mut tx, &record).await?;
     roles::store(&mut tx, &record).await?;
@@ -75,46 +71,42 @@ fn check_precondition(
 
 /// Refuses a role that would include itself, is one too many, or shares a name with an entity.
 async fn check_inclusions(tx: &mut Tx, record: &RoleRecord) -> Result<(), OperationError> {
-    let mut all: BTreeMap<String, Vec<String>> = roles::all(tx).await?.into_iter().collect();
-    all.insert(record.name.clone(), record.includes.clone());
-    if all.len() > MAX_ROLES {
-        return Err(OperationError::Conflict(format!(
-            "the tenant has {MAX_ROLES} roles that include others, which is the most; delete one first"
-        )));
-    }
-    if all.values().map(Vec::len).sum::<usize>() > MAX_NAMED {
-        return Err(OperationError::Conflict(format!(
-            "the roles of the tenant would name more than {MAX_NAMED} included roles; remove some first"
-        )));
-    }
-    if let Some(included) = cycle(&all, &record.name) {
-        let what = format!(
-            "no role that includes `{}`, as `{included}` does: a role cannot include itself",
-            record.name
-        );
+    let stored = roles::all(tx).await?;
+    let others = stored.iter().filter(|other| other.name != record.name);
+    let graph = graph(others.chain([record]));
+    must_be_few(&graph)?;
+    if let Some(what) = graph.circle(&record.name, &record.includes) {
         return Err(Invalid::expected("/includes", what).into());
     }
-    let names: Vec<&str> =
-        std::iter::once(&record.name).chain(&record.includes).map(String::as_str).collect();
-    match clash_of_roles(tx, &names).await? {
-        Some(NameClash::RoleIsEntity(role)) => Err(is_entity(&role, "/includes")),
-        _ => Ok(()),
-    }
+    must_not_be_entities(tx, [(&*record.name, &*record.includes)], "/includes").await
 }
 
-/// Returns a role that `name` names as included and that includes `name`, directly or by others.
-fn cycle<'r>(all: &'r BTreeMap<String, Vec<String>>, name: &str) -> Option<&'r str> {
-    let includes = |role: &str| all.get(role).into_iter().flatten().map(String::as_str);
-    includes(name).find(|first| {
-        let (mut seen, mut left) = (BTreeSet::from([*first]), vec![*first]);
-        while let Some(role) = left.pop() {
-            if role == name {
-                return true;
-            }
-            left.extend(includes(role).filter(|next| seen.insert(*next)));
-        }
-        false
-    })
+/// Returns which of `roles` include which.
+pub(crate) fn graph<'r>(roles: impl IntoIterator<Item = &'r RoleRecord>) -> RoleGraph<'r> {
+    RoleGraph::new(roles.into_iter().map(|role| (&*role.name, &*role.includes)))
+}
+
+/// Refuses more roles than a tenant may have.
+pub(crate) fn must_be_few(roles: &RoleGraph<'_>) -> Result<(), OperationError> {
+    let Some(limit) = roles.exceeded_limit() else { return Ok(()) };
+    Err(OperationError::Conflict(format!("the tenant may have {limit}; delete some first")))
+}
+
+/// Refuses `roles`, with those that each includes, of which one has the name of an entity. The error is at `at`.
+pub(crate) async fn must_not_be_entities<'r>(
+    tx: &mut Tx,
+    roles: impl IntoIterator<Item = (&'r str, &'r [String])>,
+    at: &str,
+) -> Result<(), OperationError> {
+    let mut names = Vec::new();
+    for (name, includes) in roles {
+        names.push(name);
+        names.extend(includes.iter().map(String::as_str));
+    }
+    match clash_of_roles(tx, &names).await? {
+        Some(NameClash::RoleIsEntity(role)) => Err(is_entity(&role, at)),
+        _ => Ok(()),
+    }
 }
 
 /// Lists the roles of the caller's tenant that include others, in the order of names.
@@ -144,41 +136,20 @@ pub async fn get(app: &App, caller: &Manager, name: &str) -> Result<RoleRecord, 
 /// Makes a role include no other any more, and returns the tenant's revision.
 ///
 /// # Errors
-/// The tenant has no such role, the precondition does not hold, or the store failed.
+/// The tenant has no such role, the precondition does not hold, the role is managed and the change not forced, or the
+/// store failed.
 pub async fn delete(
     app: &App,
     caller: &Manager,
     name: &str,
     precondition: &Precondition,
+    force: bool,
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let record = roles::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
     precondition.check(&record)?;
+    ownership::check(caller, record.managed_by.as_deref(), force)?;
     roles::delete(&mut tx, name).await?;
     app.commit(tx).await
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_role_that_includes_itself_is_found() {
-        let all = |pairs: &[(&str, &[&str])]| -> BTreeMap<String, Vec<String>> {
-            let owned = |(name, includes): &(&str, &[&str])| {
-                ((*name).to_owned(), includes.iter().map(|one| (*one).to_owned()).collect())
-            };
-            pairs.iter().map(owned).collect()
-        };
-        for (pairs, expected) in [
-            (all(&[("a", &["b", "c"]), ("b", &["d"]), ("c", &["d"])]), None),
-            (all(&[("a", &["a"])]), Some("a")),
-            (all(&[("a", &["x", "b"]), ("b", &["c"]), ("c", &["a"])]), Some("b")),
-            // A circle of others, which no write lets in, is passed through once.
-            (all(&[("a", &["b"]), ("b", &["c"]), ("c", &["b"])]), None),
-        ] {
-            assert_eq!(cycle(&pairs, "a"), expected, "{pairs:?}");
-        }
-    }
 }

@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 16] = [
+const SQLITE: [Source; 17] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -27,8 +27,9 @@ const SQLITE: [Source; 16] = [
     (14, "denials", include_str!("../migrations/sqlite/0014_denials.sql")),
     (15, "plan_sizes", include_str!("../migrations/sqlite/0015_plan_sizes.sql")),
     (16, "policy_names", include_str!("../migrations/sqlite/0016_policy_names.sql")),
+    (17, "role_owners", include_str!("../migrations/sqlite/0017_role_owners.sql")),
 ];
-const POSTGRES: [Source; 16] = [
+const POSTGRES: [Source; 17] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -45,6 +46,7 @@ const POSTGRES: [Source; 16] = [
     (14, "denials", include_str!("../migrations/postgres/0014_denials.sql")),
     (15, "plan_sizes", include_str!("../migrations/postgres/0015_plan_sizes.sql")),
     (16, "policy_names", include_str!("../migrations/postgres/0016_policy_names.sql")),
+    (17, "role_owners", include_str!("../migrations/postgres/0017_role_owners.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -143,6 +145,10 @@ mod tests {
             "3639301976e1f409a72d81764f50af67cecc7c553d54098277d0b5e12b7dea702076849bcb69ba4111843c02360eba93",
         ),
         (
+            "postgres/0017_role_owners.sql",
+            "28a1832d3fbdf6c83a11ab95ef5f00338df155f803a97f287bf6576b7523d3af220b18c5f189782a0e71fd7b6f8b672f",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -205,6 +211,10 @@ mod tests {
         (
             "sqlite/0016_policy_names.sql",
             "6af8f60c9544a0b33acc29fb1d1d869058dabbbe9d9c475f0442f51392fdcbc900068efcc5bda474ca9d9c562b53c2f9",
+        ),
+        (
+            "sqlite/0017_role_owners.sql",
+            "26f009e9b79363ad13879e67a445789ed6721369b38112437ac6a83811ae322a8e1b0c043742a2b26aedb28a2d0372d3",
         ),
     ];
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use portcullis_engine::ResourcePattern;
+use portcullis_engine::{ResourcePattern, RoleInclusions};
 use portcullis_model::Timestamp;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::page::{Listed, Page};
@@ -22,9 +22,12 @@ struct Row {
     created_at: i64,
     updated_by: Option<String>,
     updated_at: Option<i64>,
+    managed_by: Option<String>,
 }
 
-from_row!(Row { name, includes, created_by, created_at, updated_by, updated_at } as columns);
+from_row!(
+    Row { name, includes, created_by, created_at, updated_by, updated_at, managed_by } as columns
+);
 
 impl TryFrom<Row> for RoleRecord {
     type Error = StoreError;
@@ -37,6 +40,7 @@ impl TryFrom<Row> for RoleRecord {
             created_at: Timestamp::from_millis(row.created_at),
             updated_by: row.updated_by,
             updated_at: row.updated_at.map(Timestamp::from_millis),
+            managed_by: row.managed_by,
         })
     }
 }
@@ -62,9 +66,28 @@ pub async fn list(tx: &mut Tx, after: &str, limit: i64) -> Result<Listed<RoleRec
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, after)
 }
 
-/// Reads every role that includes others, with the roles that it names, in the order of names.
-pub async fn all(tx: &mut Tx) -> Result<Vec<(String, Vec<String>)>, StoreError> {
-    const SQL: &str = "SELECT name, includes FROM roles WHERE tenant_id = $1 ORDER BY name";
+/// Reads every role that includes others, in the order of names.
+pub async fn all(tx: &mut Tx) -> Result<Vec<RoleRecord>, StoreError> {
+    const SQL: &str =
+        concat!("SELECT ", columns!(), " FROM roles WHERE tenant_id = $1 ORDER BY name");
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
+    rows.into_iter().map(RoleRecord::try_from).collect()
+}
+
+/// Reads which roles include which.
+pub async fn inclusions(tx: &mut Tx) -> Result<RoleInclusions, StoreError> {
+    Ok(RoleInclusions::new(pairs(tx).await?))
+}
+
+/// Returns the names of all roles that include others or are included.
+pub async fn names(tx: &mut Tx) -> Result<BTreeSet<String>, StoreError> {
+    let all = pairs(tx).await?.into_iter();
+    Ok(all.flat_map(|(name, includes)| std::iter::once(name).chain(includes)).collect())
+}
+
+/// Reads every role that includes others, with the roles that it names.
+async fn pairs(tx: &mut Tx) -> Result<Vec<(String, Vec<String>)>, StoreError> {
+    const SQL: &str = "SELECT name, includes FROM roles WHERE tenant_id = $1";
     let rows = fetch_all!(tx, (String, String), SQL, &tx.tenant)?;
     let read = |(name, includes): (String, String)| {
         Ok((name, from_json_list(&includes, "roles.includes")?))
@@ -72,18 +95,13 @@ pub async fn all(tx: &mut Tx) -> Result<Vec<(String, Vec<String>)>, StoreError> 
     rows.into_iter().map(read).collect()
 }
 
-/// Returns the names of all roles that include others or are included.
-pub async fn names(tx: &mut Tx) -> Result<BTreeSet<String>, StoreError> {
-    let all = all(tx).await?.into_iter();
-    Ok(all.flat_map(|(name, includes)| std::iter::once(name).chain(includes)).collect())
-}
-
 /// Inserts `role`, or replaces the one with the same name.
 pub async fn store(tx: &mut Tx, role: &RoleRecord) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO roles (tenant_id, name, includes, created_by, created_at, \
-        updated_by, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7) \
+        updated_by, updated_at, managed_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
         ON CONFLICT (tenant_id, name) DO UPDATE SET includes = excluded.includes, \
-        updated_by = excluded.updated_by, updated_at = excluded.updated_at";
+        updated_by = excluded.updated_by, updated_at = excluded.updated_at, \
+        managed_by = excluded.managed_by";
     execute!(
         tx,
         SQL,
@@ -94,6 +112,7 @@ pub async fn store(tx: &mut Tx, role: &RoleRecord) -> Result<(), StoreError> {
         role.created_at.millis(),
         role.updated_by.as_deref(),
         role.updated_at.map(Timestamp::millis),
+        role.managed_by.as_deref(),
     )?;
     let action = match role.updated_at {
         None => AuditAction::RoleCreated,

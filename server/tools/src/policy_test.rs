@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use portcullis_bundle::{Bundle, Case};
+use portcullis_bundle::{Bundle, Case, included_roles};
 use portcullis_config::Variables;
 use portcullis_engine::AttributeAnswers;
 
@@ -74,8 +74,10 @@ pub async fn answers(
     let resolvers = FolderResolvers::open(folder, bundle, variables).await?;
     let mut all = Vec::with_capacity(bundle.cases.len());
     for case in &bundle.cases {
-        let check = case.to_check(&bundle.users, &bundle.tenant)?;
-        let plan = bundle.rulebook.plan(check.resource);
+        let sent = case.to_check(&bundle.users, &bundle.tenant)?;
+        let plan = bundle.rulebook.plan(sent.resource);
+        let supply = included_roles(&plan, &sent);
+        let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
         all.push(resolvers.answers(&bundle.tenant, &plan, &check, case).await);
     }
     Ok(all)

@@ -20,6 +20,7 @@ fn every_kind_is_read() {
     let text = r#"{
         "resources": [{"name": "wiki:read", "defaultRoles": ["reader"]}],
         "rules": [{"sub": "ann", "obj": "wiki:*", "act": "read", "effect": "allow"}],
+        "roles": [{"name": "head", "includes": ["reader"]}],
         "policies": [
             {"name": "a", "resource": "*", "effect": "deny", "priority": 1, "when": "user.a == hr.b"},
             {"name": "b", "resource": "*", "effect": "deny", "priority": 1,
@@ -55,7 +56,7 @@ fn every_kind_is_read() {
 fn an_absent_kind_is_none_and_an_empty_one_is_not() {
     let bundle = read(r#"{"rules": [], "policies": null}"#).expect("sound");
     let has = ObjectKind::ALL.map(|kind| bundle.has(kind));
-    assert_eq!(has, [false, true, false, false, false]);
+    assert_eq!(has, [false, true, false, false, false, false]);
     assert!(!bundle.has_settings_or_cases());
 }
 

@@ -8,7 +8,6 @@ use portcullis_engine::rbac::WILDCARD;
 use portcullis_engine::resource::split_resource;
 
 use super::decision_set::Matching;
-use super::roles_in::roles_in;
 
 /// The values of each axis. The last value of an axis is `None`: everything that has no value of its own.
 pub(super) struct Axes<'s> {
@@ -36,25 +35,24 @@ pub(super) struct Wanted<'s> {
 }
 
 impl<'s> Axes<'s> {
-    /// Returns the axes of `resource`, whose rules and policies are these, in one or more sets.
+    /// Returns the axes of `resource`, whose rules and policies are these, in one or more sets with their inclusions. A role
+    /// includes others as `inclusions` say.
     pub(super) fn new(
         resource: &'s str,
-        sets: &[&Matching<'s>],
+        sets: &[(&Matching<'s>, &'s RoleInclusions)],
         inclusions: &'s RoleInclusions,
     ) -> Self {
         let (mut roles, mut domains) = (BTreeSet::new(), BTreeSet::new());
         let mut actions: BTreeSet<&str> = BTreeSet::new();
-        for matching in sets {
+        for (matching, _) in sets {
+            roles.extend(matching.roles());
             for rule in &matching.rules {
-                roles.insert(&*rule.tuple.sub);
                 domains.insert(&*rule.tuple.dom);
                 actions.insert(&rule.tuple.act);
             }
-            let conditions = matching.policies.iter().filter_map(|it| it.condition.as_ref().ok());
-            conditions.for_each(|condition| roles_in(condition, &mut roles));
         }
         actions.extend(split_resource(resource).map(|(_, verb)| verb));
-        inclusions.add_including(&mut roles);
+        sets.iter().for_each(|(_, inclusions)| inclusions.add_including(&mut roles));
         let roles = named(roles).map(|role| with_included(inclusions, [role]));
         let open = || std::iter::once(None);
         Self {
@@ -65,6 +63,13 @@ impl<'s> Axes<'s> {
             actions: named(actions).map(Some).chain(open()).collect(),
             inclusions,
         }
+    }
+
+    /// Returns the roles of each cell as other inclusions say.
+    pub(super) fn roles_by(&self, inclusions: &RoleInclusions) -> Vec<Vec<String>> {
+        let role =
+            |roles: &Vec<String>| with_included(inclusions, roles.first().map(String::as_str));
+        self.roles.iter().map(role).collect()
     }
 
     /// Leaves the cells that are wanted.

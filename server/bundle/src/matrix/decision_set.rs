@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use portcullis_engine::{Plan, Policy, ResourcePattern, RoleInclusions, Rule, expression};
 use uuid::Uuid;
 
+use super::roles_in::roles_in;
 use crate::rulebook::Rulebook;
 
 /// The rules and enabled policies of a tenant, with the roles that include others and the resources that are registered.
@@ -65,19 +66,54 @@ impl<'s> DecisionSet<'s> {
         self.policies.get(&id).copied()
     }
 
-    /// Returns the patterns whose rules or policies differ between two sets.
+    /// Returns the patterns whose rules or policies differ between two sets, or that name a role which another role includes
+    /// in one of them alone.
     pub(super) fn changed_patterns<'p>(&'p self, other: &'p DecisionSet<'_>) -> BTreeSet<&'p str> {
         let all = self.by_pattern.keys().chain(other.by_pattern.keys());
         let contents = |set: &DecisionSet<'_>, pattern: &str| {
             set.by_pattern.get(pattern).map(Matching::contents).unwrap_or_default()
         };
-        all.filter(|pattern| contents(self, pattern) != contents(other, pattern))
-            .map(String::as_str)
-            .collect()
+        let moved = self.moved_roles(other);
+        let names_moved = |set: &DecisionSet<'_>, pattern: &str| {
+            let matching = set.by_pattern.get(pattern).filter(|_| !moved.is_empty());
+            matching.is_some_and(|matching| !matching.roles().is_disjoint(&moved))
+        };
+        let is_changed = |pattern: &&String| {
+            contents(self, pattern) != contents(other, pattern)
+                || [self, other].into_iter().any(|set| names_moved(set, pattern))
+        };
+        all.filter(is_changed).map(String::as_str).collect()
+    }
+
+    /// Returns the roles that rules and conditions name and that another role includes in one of two sets alone.
+    fn moved_roles<'p>(&'p self, other: &'p DecisionSet<'_>) -> BTreeSet<&'p str> {
+        if self.inclusions == other.inclusions {
+            return BTreeSet::new();
+        }
+        let all = self.by_pattern.values().chain(other.by_pattern.values());
+        let named: BTreeSet<&str> = all.flat_map(Matching::roles).collect();
+        let mut including = named.clone();
+        self.inclusions.add_including(&mut including);
+        other.inclusions.add_including(&mut including);
+        let mut moved = BTreeSet::new();
+        for role in including {
+            let included = [self, other].map(|set| set.inclusions.expand([role].into_iter()));
+            let [old, new] = included.map(BTreeSet::from_iter);
+            moved.extend(old.symmetric_difference(&new).filter(|role| named.contains(*role)));
+        }
+        moved
     }
 }
 
-impl Matching<'_> {
+impl<'s> Matching<'s> {
+    /// Returns the subjects of the rules, and the roles that the conditions name.
+    pub(super) fn roles(&self) -> BTreeSet<&'s str> {
+        let mut roles: BTreeSet<&str> = self.rules.iter().map(|rule| &*rule.tuple.sub).collect();
+        let conditions = self.policies.iter().filter_map(|it| it.condition.as_ref().ok());
+        conditions.for_each(|condition| roles_in(condition, &mut roles));
+        roles
+    }
+
     /// Compiles the plan of `resource`, which all of these match.
     pub(super) fn plan(&self, resource: &str) -> Plan {
         let rules: Vec<Rule> = self.rules.iter().copied().cloned().collect();

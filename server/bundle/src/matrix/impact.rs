@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use portcullis_engine::matrix::PlanMatrix;
+use portcullis_engine::matrix::{MatrixCell, PlanMatrix};
 use portcullis_engine::request::Attributes;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ pub struct CellChange {
     pub after: CellDecision,
 }
 
-/// Compares what two sets of rules and policies decide. Roles include the same roles in both.
+/// Compares what two sets of rules and policies decide, with the roles that roles include in each.
 pub fn impact(before: &DecisionSet<'_>, after: &DecisionSet<'_>) -> Impact {
     let changed = before.changed_patterns(after);
     let is_changed =
@@ -76,7 +76,9 @@ fn changes_of<'s>(
     budget: &mut Budget<'s>,
 ) -> Option<Vec<CellChange>> {
     let (old, new) = (before.matching(resource), after.matching(resource));
-    let axes = Axes::new(resource, &[&old, &new], after.inclusions);
+    let sets = [(&old, before.inclusions), (&new, after.inclusions)];
+    let axes = Axes::new(resource, &sets, after.inclusions);
+    let old_roles = axes.roles_by(before.inclusions);
     budget.take_resource(resource, old.policies.len() + new.policies.len(), axes.cells())?;
     let (old, new) = (old.plan(resource), new.plan(resource));
     let mut old = PlanMatrix::new(&old, Attributes::default());
@@ -86,7 +88,8 @@ fn changes_of<'s>(
     let mut grid = Grid::new(&axes);
     let mut known = HashMap::new();
     axes.for_each(|place, cell| {
-        let (was, is) = (old.outcome(&cell), new.outcome(&cell));
+        let roles = old_roles.get(place[0]).map_or(cell.roles, Vec::as_slice);
+        let (was, is) = (old.outcome(&MatrixCell { roles, ..cell }), new.outcome(&cell));
         if is_same((&was, before), (&is, after)) {
             return;
         }

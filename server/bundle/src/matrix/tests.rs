@@ -137,6 +137,34 @@ fn changes_are_those_of_decisions() {
     }
 }
 
+/// A role that includes others in one of two sets alone changes the decisions on what those may, and nothing else.
+#[test]
+fn other_inclusions_change_decisions() {
+    let book = |pairs: &[(&str, &[&str])]| {
+        let read = ["doctor, er, chart:read, read, allow", "clerk, er, desk:use, use, allow"];
+        let writes = r#"writes, chart:write, allow, 5: request.roles contains "doctor""#;
+        let owned = |role: &&str| (*role).to_owned();
+        let pairs = pairs.iter().map(|(name, of)| (owned(name), of.iter().map(owned).collect()));
+        Rulebook::of_stored(rules(&read), policies(&[writes]))
+            .with_inclusions(RoleInclusions::new(pairs))
+    };
+    let (none, head) = (book(&[]), book(&[("head", &["doctor"])]));
+    let chief = book(&[("head", &["doctor"]), ("chief", &["head", "nobody"])]);
+    let gains = |role: &str, from: &str, to: &str| {
+        ["er, chart:read, read", "*, chart:write, *"]
+            .map(|cells| format!("{role}, {cells}: {from} -> {to}"))
+    };
+    for (before, after, expected) in [
+        (&none, &head, gains("head", "deny", "allow").to_vec()),
+        (&head, &none, gains("head", "allow", "deny").to_vec()),
+        (&head, &chief, gains("chief", "deny", "allow").to_vec()),
+        (&head, &head, vec![]),
+    ] {
+        let sets = [before, after].map(|book| DecisionSet::new(book, REGISTERED));
+        assert_eq!(lines(&impact(&sets[0], &sets[1])), expected);
+    }
+}
+
 /// A change for a role is one for each role that includes it, and what that role lets through already is none.
 #[test]
 fn roles_that_include_a_changed_role_change_with_it() {

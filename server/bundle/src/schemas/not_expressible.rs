@@ -23,6 +23,7 @@ pub(crate) const NOT_EXPRESSIBLE: &[(&str, &str)] = &[
     ("is the name of one of `secrets`", "the names are in another member"),
     ("expected no responses for", "the names are in another member"),
     ("expected a unique", "a schema compares whole items, not one member of each"),
+    ("a role cannot include itself", "a schema does not follow names"),
     ("not valid YAML", "the syntax comes before the content"),
     (" position ", "a schema does not read expressions"),
     ("expected a regular expression", "a schema does not read patterns"),

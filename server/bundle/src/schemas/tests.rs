@@ -18,7 +18,7 @@ use super::SCHEMAS;
 use super::not_expressible::{NOT_EXPRESSIBLE, is_not_expressible};
 use crate::cases::{Case, CaseNames};
 use crate::resolvers::{SampleResolver, namespaces};
-use crate::{policies, users};
+use crate::{policies, roles, users};
 
 const TENANT: &str = "
 tenant: acme
@@ -34,6 +34,10 @@ const RESOURCES: &str = "
 const RULES: &str = "
 - {sub: writer, dom: acme, obj: 'wiki:*', act: '*', effect: allow}
 - {sub: '*', obj: 'wiki:write', act: write, effect: deny}
+";
+const ROLES: &str = "
+- {name: lead, includes: [writer, reader]}
+- {name: writer, includes: [reader]}
 ";
 const POLICIES: &str = r#"
 - name: tree
@@ -110,10 +114,11 @@ max_deletes: 20
 owners: {'git:acme': {keys: [019e301f-05c0-7a4e-9c1b-5f0e8d3a7b64]}}
 ";
 /// The files, each with every member.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     ("tenant.yaml", TENANT),
     ("resources.yaml", RESOURCES),
     ("rules.yaml", RULES),
+    ("roles.yaml", ROLES),
     ("policies.yaml", POLICIES),
     ("resolvers.yaml", RESOLVERS),
     ("cases.yaml", CASES),
@@ -147,6 +152,7 @@ fn read(file: &str, document: &Value, known: &[SampleResolver]) -> Result<(), In
             NewRule::read(json, at, problems, "acme")
         })(&json, at, &mut problems)
         .map(drop),
+        "roles.yaml" => roles::read(&json, at, &mut problems).map(drop),
         "policies.yaml" => policies::read(&json, at, &mut problems, &namespaces(known)).map(drop),
         "resolvers.yaml" => resolvers(&json, at, &mut problems).map(drop),
         "cases.yaml" => list(|json, at: &Place<'_>, problems: &mut Problems| {

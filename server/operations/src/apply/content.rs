@@ -5,6 +5,7 @@ use portcullis_model::apply::FieldChange;
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resolver::StoredResolver;
 use portcullis_model::resource::Registration;
+use portcullis_model::role::RoleRecord;
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::webhook::WebhookRecord;
 use serde::ser::SerializeMap;
@@ -85,6 +86,11 @@ pub(super) fn of_rule(rule: &RuleRecord, domain: &str) -> Content {
         .with("obj", tuple.obj.to_string())
         .with("act", &tuple.act)
         .with("effect", rule.effect.as_str())
+}
+
+/// Returns a role as a bundle writes it.
+pub(super) fn of_role(role: &RoleRecord) -> Content {
+    Content::default().with("name", &role.name).with("includes", &role.includes)
 }
 
 /// Returns a policy as a bundle writes it. An expression is its `when`.

@@ -2,17 +2,22 @@
 
 use portcullis_model::Authorship;
 use portcullis_model::resolver::StoredResolver;
+use portcullis_model::role::RoleRecord;
 use portcullis_model::wanted_webhook::WantedWebhook;
 use portcullis_model::webhook::WebhookRecord;
 use portcullis_resolvers::secrets;
 use portcullis_storage::bulk::{self, RecordWrite};
 use portcullis_storage::encryption::{Context, KeyRing};
-use portcullis_storage::{Tx, resolvers, webhooks};
+use portcullis_storage::{Tx, resolvers, roles, webhooks};
 
 use super::plan::ApplyPlan;
 use super::ready::ReadyResolver;
 use crate::error::OperationError;
 use crate::resolvers::taken;
+use crate::roles::must_not_be_entities;
+
+/// The JSON pointer of the roles of a bundle.
+pub(super) const ROLES: &str = "/bundle/roles";
 
 /// The parts of a write that a plan does not show.
 #[derive(Clone, Copy, Debug)]
@@ -37,12 +42,31 @@ pub async fn execute(
     let writes = &plan.writes;
     bulk::write_resources(tx, &writes.resources, execution.by).await?;
     bulk::write_rules(tx, &writes.rules, execution.by).await?;
+    write_roles(tx, &writes.roles).await?;
     bulk::write_policies(tx, &writes.policies, execution.by).await?;
     for write in &writes.resolvers {
         write_resolver(tx, write, execution).await?;
     }
     for write in &writes.webhooks {
         write_webhook(tx, write, execution).await?;
+    }
+    Ok(())
+}
+
+async fn write_roles(
+    tx: &mut Tx,
+    writes: &[RecordWrite<RoleRecord>],
+) -> Result<(), OperationError> {
+    let new = writes.iter().filter_map(RecordWrite::after);
+    // An entity may have got the name since the plan was made.
+    must_not_be_entities(tx, new.map(|role| (&*role.name, &*role.includes)), ROLES).await?;
+    for write in writes {
+        match write {
+            RecordWrite::Insert(new) | RecordWrite::Update { new, .. } => {
+                roles::store(tx, new).await?;
+            }
+            RecordWrite::Delete(old) => _ = roles::delete(tx, &old.name).await?,
+        }
     }
     Ok(())
 }

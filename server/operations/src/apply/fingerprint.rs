@@ -37,6 +37,11 @@ pub(super) fn fingerprint(state: &TenantContent, request: &ApplyRequest, domain:
     });
     add(&mut digest, "rules", read);
 
+    let names: HashSet<&str> = bundle.roles.iter().flatten().map(|one| &*one.name).collect();
+    let read = state.roles.iter();
+    let read = read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.name));
+    add(&mut digest, "roles", read);
+
     let names: HashSet<&str> =
         bundle.policies.iter().flatten().map(|sent| &*sent.policy.name).collect();
     let read = state.policies.iter();

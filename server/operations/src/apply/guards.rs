@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use portcullis_bundle::{BundleDocument, CaseSet, Rulebook, SentText};
 use portcullis_engine::json::JsonError;
-use portcullis_engine::{Invalid, Rule};
+use portcullis_engine::{Invalid, RoleInclusions, Rule};
 use portcullis_model::Authorship;
 use portcullis_model::apply::{FieldChange, ObjectKind, PlannedAction, PlannedChange};
 use portcullis_model::settings::TenantSettings;
@@ -143,7 +143,7 @@ fn texts<'t, T>(sent: Option<&'t [SentText<T>]>, stored: &'t [String]) -> Vec<&'
     }
 }
 
-/// Returns the rules and enabled policies after these writes.
+/// Returns the rules, enabled policies and inclusions of roles after these writes.
 pub(super) fn rulebook(state: &TenantContent, writes: &Writes) -> Rulebook {
     let rules = after(&state.rules, &writes.rules, |rule| rule.id).into_iter();
     let rules =
@@ -152,7 +152,9 @@ pub(super) fn rulebook(state: &TenantContent, writes: &Writes) -> Rulebook {
     let enabled = enabled.into_iter().filter(|policy| policy.enabled);
     let policies = enabled.map(|policy| policies::planned(policy.clone()));
     let content = Rulebook::of_stored(rules.collect(), policies.collect());
-    content.with_inclusions(state.inclusions.clone())
+    let roles = after(&state.roles, &writes.roles, |role| &*role.name).into_iter();
+    let roles = roles.map(|role| (role.name.clone(), role.includes.clone()));
+    content.with_inclusions(RoleInclusions::new(roles))
 }
 
 /// Returns the members of the settings that differ.

@@ -6,6 +6,7 @@ use portcullis_model::apply::{BundleWarning, OwnerConflict, PlanCounts, PlannedC
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resolver::StoredResolver;
 use portcullis_model::resource::ResourceRecord;
+use portcullis_model::role::RoleRecord;
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::webhook::WebhookRecord;
 use portcullis_storage::bulk::RecordWrite;
@@ -16,7 +17,7 @@ use super::draft::Draft;
 use super::fingerprint::fingerprint;
 use super::request::ApplyRequest;
 use super::state::TenantContent;
-use super::{diff_policies, diff_resolvers, diff_resources, diff_webhooks, namespaces};
+use super::{diff_policies, diff_resolvers, diff_resources, diff_roles, diff_webhooks, namespaces};
 use crate::error::OperationError;
 
 pub use super::context::PlanContext;
@@ -51,6 +52,7 @@ pub struct Deletions {
 pub struct Writes {
     pub resources: Vec<RecordWrite<ResourceRecord>>,
     pub rules: Vec<RecordWrite<RuleRecord>>,
+    pub roles: Vec<RecordWrite<RoleRecord>>,
     pub policies: Vec<RecordWrite<PolicyRecord>>,
     pub resolvers: Vec<RecordWrite<StoredResolver>>,
     pub webhooks: Vec<RecordWrite<WebhookRecord>>,
@@ -60,7 +62,7 @@ pub struct Writes {
 ///
 /// # Errors
 /// A policy of the bundle reads an attribute that no resolver has after the plan, an enabled policy that stays loses one,
-/// or a new webhook has no secret.
+/// a role would include itself, the tenant would have too many roles, or a new webhook has no secret.
 pub fn plan(
     state: &TenantContent,
     request: &ApplyRequest,
@@ -83,6 +85,10 @@ pub fn plan(
     }
     rules.follow(&writes.resources, context);
     writes.rules = rules.into_writes();
+    if let Some(wanted) = &bundle.roles {
+        writes.roles = diff_roles::diff(&mut draft, state, wanted, prune, context);
+        diff_roles::check(state, &writes.roles, wanted, &mut problems)?;
+    }
     if let Some(wanted) = &bundle.policies {
         writes.policies = diff_policies::diff(&mut draft, state, wanted, prune, context);
     }

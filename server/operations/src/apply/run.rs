@@ -13,7 +13,7 @@ use portcullis_storage::bulk::RecordWrite;
 use tokio::time::Instant;
 
 use super::answer::{Shown, answer, case_report};
-use super::execute::{Execution, execute};
+use super::execute::{Execution, ROLES, execute};
 use super::guards::GuardWrites;
 use super::impact;
 use super::plan::{ApplyPlan, PlanContext, plan};
@@ -25,6 +25,7 @@ use crate::app::App;
 use crate::error::OperationError;
 use crate::gates::{self, Passage};
 use crate::proposals::{self, NewProposal};
+use crate::roles::must_not_be_entities;
 use crate::write_refusal::WriteRefusal;
 
 /// The mandate of an apply: how far it goes.
@@ -104,6 +105,9 @@ impl Attempt<'_> {
         let Self { app, caller, request, state, by, domain, mandate } = self;
         let webhooks = request.bundle.webhooks.as_deref().unwrap_or_default();
         let changed_secrets = secrets::changed(&mut tx, &app.keys, state, webhooks).await?;
+        let roles = request.bundle.roles.iter().flatten();
+        let roles = roles.map(|role| (&*role.name, &*role.includes));
+        must_not_be_entities(&mut tx, roles, ROLES).await?;
         let context = PlanContext {
             tenant: caller.tenant(),
             domain,
@@ -233,9 +237,11 @@ fn has_default_roles(request: &ApplyRequest) -> bool {
 fn write_permission(kind: ObjectKind) -> Permission {
     match kind {
         ObjectKind::Resource => Permission::ResourcesWrite,
-        ObjectKind::Rule | ObjectKind::Policy | ObjectKind::Settings | ObjectKind::Case => {
-            Permission::PoliciesWrite
-        }
+        ObjectKind::Rule
+        | ObjectKind::Role
+        | ObjectKind::Policy
+        | ObjectKind::Settings
+        | ObjectKind::Case => Permission::PoliciesWrite,
         ObjectKind::Resolver => Permission::ResolversWrite,
         ObjectKind::Webhook => Permission::WebhooksWrite,
     }

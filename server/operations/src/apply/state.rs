@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use portcullis_engine::RoleInclusions;
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resolver::StoredResolver;
 use portcullis_model::resource::ResourceRecord;
+use portcullis_model::role::RoleRecord;
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::settings::TenantSettings;
 use portcullis_model::webhook::WebhookRecord;
@@ -40,8 +40,8 @@ pub struct TenantContent {
     pub policies: Vec<PolicyRecord>,
     pub resolvers: Vec<StoredResolver>,
     pub webhooks: Vec<WebhookRecord>,
-    /// The roles that include others, which no bundle changes.
-    pub inclusions: RoleInclusions,
+    /// The roles that include others, by name.
+    pub roles: Vec<RoleRecord>,
     pub settings: TenantSettings,
     pub guards: StoredGuards,
 }
@@ -60,7 +60,7 @@ impl TenantContent {
             policies: policies::all(tx).await?,
             resolvers: resolvers::list(tx).await?,
             webhooks: webhooks::all(tx).await?,
-            inclusions: RoleInclusions::new(roles::all(tx).await?),
+            roles: roles::all(tx).await?,
             settings: stored_guards::settings(tx).await?,
             guards: StoredGuards::load(tx).await?,
         })
@@ -72,7 +72,8 @@ impl TenantContent {
             .chain(self.rules.iter().map(|record| &record.managed_by))
             .chain(self.policies.iter().map(|record| &record.managed_by))
             .chain(self.resolvers.iter().map(|record| &record.managed_by))
-            .chain(self.webhooks.iter().map(|record| &record.managed_by));
+            .chain(self.webhooks.iter().map(|record| &record.managed_by))
+            .chain(self.roles.iter().map(|record| &record.managed_by));
         owners.filter(|known| known.as_deref() == Some(owner)).count()
     }
 

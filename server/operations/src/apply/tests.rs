@@ -16,6 +16,7 @@ use portcullis_storage::testing::TestDatabase;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::error::OperationError;
 use crate::registration::register;
 use portcullis_storage::testing::on_every_database;
 
@@ -27,6 +28,8 @@ on_every_database!(
     a_policy_that_moves_is_another_one,
     rules_of_default_roles_belong_to_their_resource,
     a_fingerprint_follows_what_the_plan_read,
+    roles_have_owners_as_rules_have,
+    a_role_of_a_bundle_does_not_include_itself_by_others,
     many_objects_are_written,
 );
 
@@ -44,6 +47,21 @@ impl World {
         let key = KeyRing::generate_key().expect("random");
         let keys = KeyRing::parse(&key).expect("a key");
         Self { store: database.open().await, ids: Ids::new(), keys }
+    }
+
+    /// Plans `body`, and writes nothing.
+    async fn plan(&self, body: &Value) -> Result<ApplyPlan, OperationError> {
+        let none = HashSet::new();
+        let context = PlanContext {
+            tenant: "acme",
+            domain: "acme",
+            by: &by("ci"),
+            ids: &self.ids,
+            resolvers: &[],
+            operator: &[],
+            changed_secrets: &none,
+        };
+        plan(&self.state().await, &request(body), &context)
     }
 
     /// Plans `body` with the bundle, and writes it unless there are conflicts. Returns the plan and the revision.
@@ -278,6 +296,59 @@ async fn a_fingerprint_follows_what_the_plan_read(database: TestDatabase) {
         ]}}))
         .await;
     assert_ne!(world.apply(&body).await.0.fingerprint, first, "an object of the owner");
+}
+
+fn role(name: &str, includes: &[&str]) -> Value {
+    json!({"name": name, "includes": includes})
+}
+
+async fn roles_have_owners_as_rules_have(database: TestDatabase) {
+    let world = World::new(&database).await;
+    let two = json!({"bundle": {"roles": [role("head", &["nurse"]), role("chief", &["head"])]}});
+    let (plan, revision) = world.apply(&two).await;
+    assert_eq!(changes(&plan), ["create role head", "create role chief"]);
+    let first = plan.fingerprint;
+    let (plan, again) = world.apply(&two).await;
+    assert_eq!((plan.counts.unchanged, again), (2, revision));
+    assert_ne!(plan.fingerprint, first, "the plan read other roles");
+    let other = json!({"owner": "git:b", "bundle": {"roles": [role("head", &["nurse"])]}});
+    assert_eq!(world.apply(&other).await.0.conflicts[0].managed_by, OWNER);
+    let other =
+        json!({"owner": "git:b", "force": true, "bundle": {"roles": [role("head", &["x"])]}});
+    let (plan, _) = world.apply(&other).await;
+    assert_eq!(
+        json!(plan.changes[0].fields),
+        json!([
+            {"path": "/includes", "before": ["nurse"], "after": ["x"]},
+            {"path": "/managed_by", "before": "git:a", "after": "git:b"},
+        ])
+    );
+    let state = world.state().await;
+    let stored: Vec<_> =
+        state.roles.iter().map(|one| (&*one.name, one.managed_by.as_deref())).collect();
+    assert_eq!(stored, [("chief", Some(OWNER)), ("head", Some("git:b"))]);
+    assert_eq!(world.apply(&json!({"bundle": {"rules": []}})).await.0.counts.delete, 0);
+    let (plan, _) = world.apply(&json!({"bundle": {"roles": []}})).await;
+    assert_eq!(changes(&plan), ["delete role chief"]);
+    assert_eq!(plan.deletions, Deletions { count: 1, owned: 1, limit: 1 });
+    assert_eq!(world.state().await.roles.len(), 1);
+}
+
+async fn a_role_of_a_bundle_does_not_include_itself_by_others(database: TestDatabase) {
+    let world = World::new(&database).await;
+    let other = json!({"owner": "git:b", "bundle": {"roles": [role("nurse", &["staff"])]}});
+    world.apply(&other).await;
+    let circle =
+        json!({"bundle": {"roles": [role("head", &["nurse"]), role("staff", &["x", "nurse"])]}});
+    let Err(OperationError::Invalid(invalid)) = world.plan(&circle).await else {
+        panic!("a circle")
+    };
+    let paths: Vec<_> = invalid.problems().iter().map(|problem| &*problem.path).collect();
+    assert_eq!(paths, ["/bundle/roles/1/includes"]);
+    // Together they are more than a tenant may have.
+    let many: Vec<Value> = (0..1_000).map(|number| role(&format!("r{number}"), &["x"])).collect();
+    let refused = world.plan(&json!({"bundle": {"roles": many}})).await;
+    assert!(matches!(refused, Err(OperationError::Conflict(_))), "{refused:?}");
 }
 
 async fn many_objects_are_written(database: TestDatabase) {

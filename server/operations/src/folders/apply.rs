@@ -10,8 +10,9 @@ use portcullis_model::ids::Ids;
 use portcullis_model::page::Page;
 use portcullis_model::policy::{NewPolicy, PolicyRecord};
 use portcullis_model::resource::{Registration, ResourceRecord};
+use portcullis_model::role::{NewRole, RoleRecord};
 use portcullis_model::rule::{NewRule, RuleOrigin};
-use portcullis_storage::{StoreError, Tx, policies, resources, rules};
+use portcullis_storage::{StoreError, Tx, policies, resources, roles, rules};
 
 /// A change of one stored object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl fmt::Display for ObjectChange {
     }
 }
 
-/// Makes the rules, policies and resources of the transaction's tenant those of `bundle`, and returns the changes.
+/// Makes the rules, roles, policies and resources of the transaction's tenant those of `bundle`, and returns the changes.
 /// Objects that do not differ keep their ids. The tenant must be the bundle's.
 pub async fn apply(
     tx: &mut Tx,
@@ -59,12 +60,13 @@ pub async fn apply(
     let mut work = Work { tx, by, ids, changes: Vec::new() };
     // The order of the files: explicit rules first, so that a default role makes no second rule.
     work.rules(&rules_with_origins(bundle)).await?;
+    work.roles(bundle.roles.as_deref().unwrap_or_default()).await?;
     work.policies(&bundle.policies).await?;
     work.resources(&bundle.resources, &bundle.tenant).await?;
     Ok(work.changes)
 }
 
-/// Removes the rules, policies and resources of the transaction's tenant, and returns the changes.
+/// Removes the rules, roles, policies and resources of the transaction's tenant, and returns the changes.
 pub async fn clear(
     tx: &mut Tx,
     by: &Authorship,
@@ -73,6 +75,7 @@ pub async fn clear(
     let domain = tx.tenant().to_owned();
     let mut work = Work { tx, by, ids, changes: Vec::new() };
     work.rules(&[]).await?;
+    work.roles(&[]).await?;
     work.policies(&[]).await?;
     work.resources(&[], &domain).await?;
     Ok(work.changes)
@@ -143,6 +146,29 @@ impl Work<'_> {
         new.updated_at = Some(self.by.at);
         rules::update(self.tx, &old, &new, self.by).await?;
         self.note(ChangeKind::Changed, "rule", &rule.tuple);
+        Ok(())
+    }
+
+    async fn roles(&mut self, wanted: &[NewRole]) -> Result<(), StoreError> {
+        let mut stored: BTreeMap<String, RoleRecord> = BTreeMap::new();
+        for record in roles::all(self.tx).await? {
+            stored.insert(record.name.clone(), record);
+        }
+        for role in wanted {
+            let (kind, record) = match stored.remove(&role.name) {
+                Some(old) if old.includes == role.includes => continue,
+                Some(old) => {
+                    (ChangeKind::Changed, old.with_includes(role.includes.clone(), self.by))
+                }
+                None => (ChangeKind::Added, role.clone().into_record(self.by)),
+            };
+            roles::store(self.tx, &record).await?;
+            self.note(kind, "role", &role.name);
+        }
+        for name in stored.into_keys() {
+            roles::delete(self.tx, &name).await?;
+            self.note(ChangeKind::Removed, "role", name);
+        }
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use portcullis_engine::{Effect, ResourcePattern, RuleTuple, json};
 use portcullis_model::policy::NewPolicy;
-use portcullis_model::role::RoleBody;
+use portcullis_model::role::NewRole;
 use portcullis_model::rule::{NewRule, RuleOrigin};
 use portcullis_model::settings::Gates;
 use portcullis_model::{Authorship, Timestamp, ids::Ids};
@@ -186,9 +186,8 @@ async fn a_role_that_includes_another_is_judged_as_it_decides(database: TestData
     pass(&mut tx, Passage::default()).await.expect("the case holds");
     tx.commit().await.expect("commits");
     for (includes, is_passed) in [("writer", true), ("reader", false)] {
-        let body = format!(r#"{{"includes": ["{includes}"]}}"#);
-        let body = json::parse(body.as_bytes()).expect("JSON");
-        let role = RoleBody::parse(&body).expect("sound").into_record("clerk", &by());
+        let role = NewRole { name: "clerk".to_owned(), includes: vec![includes.to_owned()] };
+        let role = role.into_record(&by());
         let mut tx = store.write("acme", 0).await.expect("begins");
         roles::store(&mut tx, &role).await.expect("works");
         assert_eq!(pass(&mut tx, Passage::default()).await.is_ok(), is_passed, "{includes}");

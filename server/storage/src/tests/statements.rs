@@ -31,7 +31,7 @@ fn sources() -> Vec<(PathBuf, String)> {
 
 /// Returns the columns that the macro `columns!()` of a source lists.
 fn columns(source: &str) -> String {
-    let fields = source.split("} as columns);").next().and_then(|head| head.rsplit('{').next());
+    let fields = source.split("} as columns").next().and_then(|head| head.rsplit('{').next());
     let written = source.split("macro_rules! columns {").nth(1).and_then(|it| it.split('"').nth(1));
     written.or(fields).unwrap_or_default().trim().replace("\\\n", " ").replace('\n', " ")
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
-use portcullis_bundle::{Bundle, SampleUser};
+use portcullis_bundle::{Bundle, SampleUser, included_roles};
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Json};
 use serde_json::{Value, json};
 
@@ -21,7 +21,9 @@ pub(super) fn decide(
     let caller = caller(bundle, user, body.subject)?;
     let domain = body.domain.unwrap_or(&bundle.tenant);
     let plan = bundle.rulebook.plan(body.resource);
-    let check = Check::new(body, domain, caller.map(SampleUser::caller), now);
+    let sent = Check::new(body, domain, caller.map(SampleUser::caller), now);
+    let supply = included_roles(&plan, &sent);
+    let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
     let answers = AttributeAnswers::default();
     let decision = plan.evaluate_with(&check, &answers);
     let mut answer = json!({

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portcullis_bundle::{Bundle, Case, Expected, ItemKind, rests_on};
+use portcullis_bundle::{Bundle, Case, Expected, ItemKind, included_roles, rests_on};
 use portcullis_engine::excerpt::quoted;
 use portcullis_engine::{AttributeAnswers, Check, Plan, Verdict};
 
@@ -15,9 +15,11 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     for (index, case) in bundle.cases.iter().enumerate() {
         // The reader accepts valid checks only.
-        let Ok(check) = case.to_check(&bundle.users, &bundle.tenant) else { continue };
+        let Ok(sent) = case.to_check(&bundle.users, &bundle.tenant) else { continue };
         let plan =
-            plans.entry(check.resource).or_insert_with_key(|name| bundle.rulebook.plan(name));
+            &*plans.entry(sent.resource).or_insert_with_key(|name| bundle.rulebook.plan(name));
+        let supply = included_roles(plan, &sent);
+        let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
         let Some(undetermined) = undetermined(bundle, plan, &check, case) else { continue };
         let name = quoted(&case.name);
         let (code, message, advice) = match (undetermined.first(), case.undetermined_allowed) {

@@ -22,6 +22,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
     let mut doubts = unregistered(&bundle.rule_warnings, ItemKind::Rule);
     doubts.extend(unregistered(&bundle.policy_warnings, ItemKind::Policy));
     doubts.extend(unknown_roles(bundle));
+    doubts.extend(unknown_included_roles(bundle));
     doubts.extend(unused_resolvers(bundle));
     doubts.extend(bundle.strays.iter().map(|StrayFile { name, meant }| Doubt {
         code: LintCode::UnreadFile,
@@ -49,9 +50,11 @@ fn unregistered(warnings: &[ItemWarning], kind: ItemKind) -> Vec<Doubt> {
     warnings.iter().map(doubt).collect()
 }
 
-/// Finds roles that a condition looks for and that no user, rule, resource or case has.
+/// Finds roles that a condition looks for and that no user, rule, resource, other role or case has.
 fn unknown_roles(bundle: &Bundle) -> Vec<Doubt> {
-    let known = known_roles(bundle);
+    let mut known = known_roles(bundle);
+    let roles = bundle.roles.iter().flatten();
+    known.extend(roles.flat_map(|role| &role.includes).map(String::as_str));
     let mut doubts = Vec::new();
     for (index, policy) in bundle.policies.iter().enumerate() {
         let mut reported = HashSet::new();
@@ -59,13 +62,12 @@ fn unknown_roles(bundle: &Bundle) -> Vec<Doubt> {
             if known.contains(role) || !reported.insert(role) {
                 continue;
             }
-            let meant = nearest(role, known.iter().copied());
-            let meant = meant.map(|meant| format!("write `{meant}`, or ")).unwrap_or_default();
+            let meant = meant(role, &known);
             doubts.push(Doubt {
                 code: LintCode::UnknownRole,
                 subject: LintSubject::Item(ItemKind::Policy, index, ""),
                 message: format!(
-                    "policy {} looks for the role {}, which no user, rule, resource or case has",
+                    "policy {} looks for the role {}, which no user, rule, resource, other role or case has",
                     quoted(&policy.name),
                     quoted(role)
                 ),
@@ -76,11 +78,42 @@ fn unknown_roles(bundle: &Bundle) -> Vec<Doubt> {
     doubts
 }
 
+/// Finds roles that a role includes and that give nothing: no rule, resource or condition names them, nor do they include
+/// others, and no user or case has them.
+fn unknown_included_roles(bundle: &Bundle) -> Vec<Doubt> {
+    let mut known = known_roles(bundle);
+    known.extend(bundle.policies.iter().flat_map(|it| roles_of(&it.rule_data.condition)));
+    let mut doubts = Vec::new();
+    for (index, role) in bundle.roles.iter().flatten().enumerate() {
+        for included in role.includes.iter().filter(|included| !known.contains(&***included)) {
+            doubts.push(Doubt {
+                code: LintCode::UnknownRole,
+                subject: LintSubject::Item(ItemKind::Role, index, "/includes"),
+                message: format!(
+                    "the role {} includes the role {}, which no rule, resource, policy, user or case has",
+                    quoted(&role.name),
+                    quoted(included)
+                ),
+                advice: format!("{}give the role something by a rule", meant(included, &known)),
+            });
+        }
+    }
+    doubts
+}
+
+/// Returns the advice to write the nearest known role.
+fn meant(role: &str, known: &HashSet<&str>) -> String {
+    let meant = nearest(role, known.iter().copied());
+    meant.map(|meant| format!("write `{meant}`, or ")).unwrap_or_default()
+}
+
 fn known_roles(bundle: &Bundle) -> HashSet<&str> {
     let users = bundle.users.iter().flat_map(|user| &user.roles);
     let rules = bundle.rules.iter().map(|rule| &rule.tuple.sub).filter(|sub| *sub != WILDCARD);
     let defaults = bundle.resources.iter().flat_map(|resource| &resource.default_roles);
-    let mut known: HashSet<&str> = users.chain(rules).chain(defaults).map(|role| &**role).collect();
+    let including = bundle.roles.iter().flatten().map(|role| &role.name);
+    let all = users.chain(rules).chain(defaults).chain(including);
+    let mut known: HashSet<&str> = all.map(|role| &**role).collect();
     for case in &bundle.cases {
         let Ok(check) = CheckBody::parse(&case.check) else { continue };
         known.extend(roles_of_check(&check));

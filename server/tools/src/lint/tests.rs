@@ -75,6 +75,21 @@ rules.yaml:1:19: warning UNREGISTERED: no registered resource matches `wikki:rea
 }
 
 #[test]
+fn a_role_that_is_included_and_gives_nothing_is_found() {
+    let roles =
+        "- {name: editor, includes: [reader]}\n- {name: head, includes: [editor, raeder]}\n";
+    let of_editors = policy("p", "allow", 1, r#"request.roles contains "editor""#);
+    let folder = tenant(&[("roles.yaml", roles), ("policies.yaml", &of_editors)]);
+    let (_, out, _) = lint(folder.path(), |arguments| arguments.allow = vec![LintCode::NoCase]);
+    let expected = "\
+roles.yaml:2:26: warning UNKNOWN_ROLE: the role `head` includes the role `raeder`, which no rule, resource, policy, user or case has
+    write `reader`, or give the role something by a rule
+0 errors, 1 warning, 0 notes in 1 folder
+";
+    assert_eq!(out, expected);
+}
+
+#[test]
 fn json_has_the_same() {
     let folder =
         tenant(&[("rules.yaml", "- {sub: ann, obj: wikki:read, act: read, effect: allow}\n")]);

@@ -1,6 +1,6 @@
 //! The cases of two folders that are decided otherwise in the second.
 
-use portcullis_bundle::{Bundle, Case};
+use portcullis_bundle::{Bundle, Case, included_roles};
 use portcullis_engine::{Effect, Invalid, Verdict};
 use serde::Serialize;
 
@@ -72,8 +72,10 @@ fn decide(
     case: &Case,
     folder: &Bundle,
 ) -> Result<Result<DecidedCase, String>, Invalid> {
-    let check = case.to_check(&owner.users, &owner.tenant)?;
-    let plan = folder.rulebook.plan(check.resource);
+    let sent = case.to_check(&owner.users, &owner.tenant)?;
+    let plan = folder.rulebook.plan(sent.resource);
+    let supply = included_roles(&plan, &sent);
+    let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
     let given = &case.resolved;
     if let Verdict::NeedsAttributes(requests) = plan.decide(&check, &given.answers) {
         let called = requests.iter().find(|it| !given.namespaces.contains(&*it.namespace));

@@ -1,6 +1,6 @@
 //! Decides one case, and compares the decision with the expected one.
 
-use portcullis_bundle::{Bundle, Case, CaseVerdict, Expected, UndeterminedPolicy};
+use portcullis_bundle::{Bundle, Case, CaseVerdict, Expected, UndeterminedPolicy, included_roles};
 use portcullis_engine::Invalid;
 
 use super::coverage::Coverage;
@@ -60,8 +60,10 @@ pub(super) async fn decide<'f>(
     case: &'f Case,
     coverage: &mut Coverage,
 ) -> Result<CaseResult<'f>, Invalid> {
-    let check = case.to_check(&bundle.users, &bundle.tenant)?;
-    let plan = bundle.rulebook.plan(check.resource);
+    let sent = case.to_check(&bundle.users, &bundle.tenant)?;
+    let plan = bundle.rulebook.plan(sent.resource);
+    let supply = included_roles(&plan, &sent);
+    let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
     let answers = resolvers.answers(&bundle.tenant, &plan, &check, case).await;
     let decision = plan.evaluate_with(&check, &answers);
     let explanation = plan.explain(&check, &answers, decision.rule_id());

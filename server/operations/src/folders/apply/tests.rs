@@ -98,6 +98,26 @@ async fn only_the_difference_is_written() {
 }
 
 #[tokio::test]
+async fn roles_follow_their_file() {
+    let world = World::new().await;
+    world.apply().await;
+    let file = world.tenant().join("roles.yaml");
+    for (text, expected) in [
+        (
+            "- {name: a, includes: [x]}\n- {name: b, includes: [a]}\n",
+            &["+ role `a`", "+ role `b`"][..],
+        ),
+        ("- {name: a, includes: [y]}\n", &["~ role `a`", "- role `b`"]),
+        ("- {name: a, includes: [y]}\n", &[]),
+    ] {
+        std::fs::write(&file, text).expect("writable");
+        assert_eq!(world.apply().await, expected);
+    }
+    std::fs::remove_file(&file).expect("removed");
+    assert_eq!(world.apply().await, ["- role `a`"]);
+}
+
+#[tokio::test]
 async fn objects_that_the_files_do_not_have_go() {
     let world = World::new().await;
     world.apply().await;
