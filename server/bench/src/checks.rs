@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
-use portcullis_bundle::{Case, DEFAULT_NOW, SampleUser};
-use portcullis_engine::{AttributeAnswers, Caller, Check, CheckBody, Json, json};
+use portcullis_bundle::{Case, DEFAULT_NOW, SampleUser, included_roles};
+use portcullis_engine::{AttributeAnswers, Caller, Check, CheckBody, Decision, Json, Plan, json};
 
 use crate::tenant::Tenant;
 use crate::unusable::Unusable;
@@ -60,6 +60,17 @@ impl MeasuredCheck {
         let domain = body.domain.unwrap_or(&tenants.get(self.tenant)?.domain);
         Some(Check::new(body, domain, caller, self.now))
     }
+}
+
+/// Decides a check. Its roles include others; no directory completes it.
+pub(super) fn decide<'p>(
+    plan: &'p Plan,
+    check: &Check<'_>,
+    resolved: &AttributeAnswers,
+) -> Decision<'p> {
+    let supply = included_roles(plan, check);
+    let check = supply.as_ref().map_or(*check, |supply| supply.complete(*check));
+    plan.evaluate_with(&check, resolved)
 }
 
 /// Returns the cases of the tenants' folders.

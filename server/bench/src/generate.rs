@@ -12,7 +12,7 @@ use fastrand::Rng;
 use portcullis_engine::{AttributeAnswers, Plan, ResourcePattern, Rule};
 use uuid::Uuid;
 
-use crate::checks::{CheckOrigin, MeasuredCheck};
+use crate::checks::{CheckOrigin, MeasuredCheck, decide};
 use crate::tenant::Tenant;
 use draft::Draft;
 use solve::Solver;
@@ -176,7 +176,7 @@ impl<'a> Generator<'a> {
             resolved: AttributeAnswers::default(),
         };
         let check = asked.check(std::slice::from_ref(self.tenant))?;
-        plan.evaluate(&check).rule_id()
+        decide(plan, &check, &asked.resolved).rule_id()
     }
 
     /// Returns a resource that `pattern` matches.

@@ -1,7 +1,9 @@
 //! The sources of plans: memory and databases.
 
+use std::sync::Arc;
+
 use anyhow::Context;
-use portcullis_engine::Plan;
+use portcullis_engine::{Plan, TenantFacts};
 use tempfile::TempDir;
 
 use crate::tenant::Tenant;
@@ -11,7 +13,7 @@ use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
 use portcullis_operations::plans;
-use portcullis_storage::{OpenError, Store, StoreError, policies, rules, tenants};
+use portcullis_storage::{OpenError, Store, StoreError, policies, roles, rules, tenants};
 
 /// The value of `--scratch` for a temporary SQLite file.
 const TEMPORARY: &str = "sqlite";
@@ -76,8 +78,11 @@ impl Source {
         let mut tx = store.read(&id).await?;
         let rules = rules::of_every_plan(&mut tx).await?;
         let policies = policies::of_every_plan(&mut tx).await?;
+        let inclusions = roles::inclusions(&mut tx).await?;
         tx.end().await?;
-        Ok(Tenant::new(id, domain, rules, policies, None))
+        let mut tenant = Tenant::new(id, domain, rules, policies, None);
+        tenant.facts = Arc::new(TenantFacts { inclusions, directory: None });
+        Ok(tenant)
     }
 
     /// Compiles the plan of a resource, like the service.

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use portcullis_engine::{AttributeAnswers, Plan, Policy, ResourcePattern, Rule};
+use portcullis_engine::{AttributeAnswers, Plan, Policy, ResourcePattern, Rule, TenantFacts};
 
 use crate::unusable::Unusable;
 use portcullis_bundle::Bundle;
@@ -20,6 +21,8 @@ pub(super) struct Tenant {
     pub(super) rules: Vec<Rule>,
     /// The enabled policies.
     pub(super) policies: Vec<Policy>,
+    /// The roles that include others.
+    pub(super) facts: Arc<TenantFacts>,
     /// The positions of rules and of policies, by their resource pattern.
     by_pattern: HashMap<String, [Vec<usize>; 2]>,
     /// The files, if it comes from a folder.
@@ -44,7 +47,8 @@ impl Tenant {
             by_pattern.entry(policy.resource.to_string()).or_default()[1].push(index);
         }
         let domain = domain.unwrap_or(&id).to_owned();
-        Self { id, domain, rules, policies, by_pattern, bundle, answers: Vec::new() }
+        let facts = Arc::default();
+        Self { id, domain, rules, policies, facts, by_pattern, bundle, answers: Vec::new() }
     }
 
     /// Returns copies of the rules and policies that can decide `resource`, like a database.
@@ -61,7 +65,7 @@ impl Tenant {
     /// Compiles the plan of `resource`.
     pub(super) fn plan(&self, resource: &str) -> Plan {
         let (rules, policies) = self.deciding(resource);
-        Plan::compile(resource, 0, &rules, policies)
+        Plan::compile(resource, 0, &rules, policies).with_facts(Arc::clone(&self.facts))
     }
 }
 
@@ -88,8 +92,9 @@ pub(super) async fn read_folders(
         }
         let book = &bundle.rulebook;
         let (rules, policies) = (book.rules().to_vec(), book.policies().to_vec());
+        let facts = Arc::clone(book.facts());
         let tenant = Tenant::new(id, domain, rules, policies, Some(bundle));
-        tenants.push(Tenant { answers, ..tenant });
+        tenants.push(Tenant { answers, facts, ..tenant });
     }
     Ok(tenants)
 }

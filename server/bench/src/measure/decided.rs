@@ -6,7 +6,7 @@ use portcullis_engine::{DEFAULT_DENY, Decision, Effect, Matched, Verdict};
 use uuid::Uuid;
 
 use super::bench::{Bench, BenchCache, Question};
-use crate::checks::CheckOrigin;
+use crate::checks::{CheckOrigin, decide};
 use crate::report::{
     CheckCounts, DecidedCase, DecisionCount, Differing, Report, TenantSize, UndeterminedChecks,
 };
@@ -92,7 +92,7 @@ impl Bench<'_> {
         for question in questions {
             let cached = question.plan(&cache, source).await?;
             let plan = cached.plan();
-            let decision = plan.evaluate_with(&question.check, question.resolved);
+            let decision = decide(plan, &question.check, question.resolved);
             decisions.push(Decided {
                 effect: decision.effect(),
                 kind: kind(&decision),
