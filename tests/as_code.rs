@@ -174,6 +174,68 @@ fn drift_is_what_somebody_changed_beside_the_folder() {
 }
 
 #[test]
+fn roles_that_include_others_are_exported_planned_and_drift() {
+    let exported = Exported::new();
+    let tenant = &exported.tenant;
+    let include = |role: &str, included: &str| {
+        tenant.manage(format!("PUT /api/v1/roles/{role}"), &json!({"includes": [included]}))
+    };
+    include("head", "nurse").is(201);
+    exported.export("acme").is(0);
+    let file = |folder: &str| {
+        fs::read_to_string(exported.root.path().join(folder).join("roles.yaml")).unwrap()
+    };
+    assert_eq!(file("acme"), "- {name: head, includes: [nurse]}\n");
+    let planned = exported.run(&["plan", "acme"]).is(2);
+    assert!(planned.out.contains("= role `head` (adopted)"), "{}", planned.out);
+    exported.run(&["apply", "acme"]).is(0);
+    exported.run(&["plan", "acme"]).is(0);
+    // Somebody changes it beside the folder.
+    include("head?force=true", "porter").is(200);
+    let drift = exported.run(&["drift", "acme"]).is(2);
+    let line =
+        "~ role `head`\n    /includes: [\"nurse\"] in the folder, [\"porter\"] in the service";
+    assert!(drift.out.contains(line), "{}", drift.out);
+    exported.export("again").is(0);
+    assert_eq!(file("again"), "- {name: head, includes: [porter]}\n");
+    let mut command = portcullis(&["diff", "acme", "again"]);
+    command.current_dir(exported.root.path());
+    let differing = finish(command).is(2);
+    assert!(differing.out.contains("head has chart:read"), "{}", differing.out);
+    exported.run(&["apply", "acme"]).is(0);
+    exported.run(&["drift", "acme"]).is(0);
+}
+
+#[test]
+fn what_decides_without_an_owner_is_listed() {
+    let exported = Exported::applied();
+    let tenant = &exported.tenant;
+    let listed = exported.run(&["drift", "--unowned"]).is(0);
+    assert_eq!(listed.out, "everything that decides has an owner");
+    tenant.rule("somebody", "chart:read", "read", "allow");
+    tenant.manage("PUT /api/v1/roles/night", &json!({"includes": ["nurse"]})).is(201);
+    let tree: Value = serde_json::from_str(TREE).unwrap();
+    tenant.policy("by hand", "chart:*", "deny", 1, &tree);
+    // A disabled policy decides nothing, and neither does a resource without default roles.
+    let off = tenant.policy("off", "chart:*", "deny", 1, &tree);
+    tenant.manage(format!("PUT /api/v1/abac/policies/{off}"), &json!({"enabled": false})).is(200);
+    let resources =
+        json!([{"name": "note:read", "defaultRoles": ["nurse"]}, {"name": "note:write"}]);
+    tenant.manage("POST /api/v1/resources/list", &resources).is(200);
+    let listed = exported.run(&["drift", "--unowned"]).is(2);
+    let rule = format!("somebody, {}, chart:read, read", tenant.name);
+    assert_eq!(
+        listed.out,
+        format!(
+            "these decide and have no owner\n+ resource `note:read`\n+ rule `{rule}`\n+ role `night`\n+ policy `by hand`"
+        )
+    );
+    let json = exported.run(&["drift", "--unowned", "--format", "json"]).is(2);
+    let json: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(json["unowned"][1], json!({"kind": "rule", "name": rule}));
+}
+
+#[test]
 fn objects_of_another_owner_are_conflicts() {
     let exported = Exported::applied();
     let planned = exported.run(&["plan", "acme", "--owner", "git:other"]).is(1);

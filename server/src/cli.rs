@@ -75,9 +75,9 @@ pub(crate) enum Command {
     Plan(as_code::PlanArguments),
     /// Make the objects of an owner those of a tenant folder, all at once or not at all.
     Apply(as_code::ApplyArguments),
-    /// Show how the objects of an owner differ from a tenant folder.
+    /// Show how the objects of an owner differ from a tenant folder, or what decides and has no owner.
     ///
-    /// The exit code is 0 if they do not, and 2 if they do.
+    /// The exit code is 0 if there is nothing to show, and 2 if there is something.
     Drift(as_code::DriftArguments),
     /// Run the test cases of tenants kept as files, without a server.
     Test(policy_test::CaseTestArguments),

@@ -16,6 +16,7 @@ mod request;
 mod service;
 mod shown;
 mod text;
+mod unowned;
 mod upload;
 
 pub use apply::{ApplyArguments, run as apply};

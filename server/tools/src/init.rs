@@ -44,9 +44,9 @@ pub fn run(
     Ok(())
 }
 
-/// Refuses a folder that has one of the files, or the folder of schemas.
+/// Refuses a folder that has a file of a tenant folder, or the folder of schemas.
 fn must_be_free(folder: &Path) -> anyhow::Result<()> {
-    let names = files::NAMES.iter().chain([&files::SCHEMA_FOLDER]);
+    let names = SCHEMAS.iter().map(|schema| schema.file).chain([files::SCHEMA_FOLDER]);
     let existing = names.filter(|name| folder.join(name).exists());
     let existing: Vec<String> = existing.map(|name| format!("`{name}`")).collect();
     if existing.is_empty() {

@@ -19,6 +19,8 @@ use super::{markdown, text};
 /// The arguments of `portcullis apply`.
 #[derive(Debug, clap::Args)]
 pub struct ApplyArguments {
+    /// The tenant folder.
+    dir: PathBuf,
     #[command(flatten)]
     content: ContentArguments,
     /// Carry out this plan of `portcullis plan --out`, if nothing that it read has changed.
@@ -41,10 +43,10 @@ pub async fn run(
     out: &mut (dyn Write + Send),
     err: &mut (dyn Write + Send),
 ) -> anyhow::Result<ExitCode> {
-    let ApplyArguments { content, plan, expect_revision, source } = arguments;
+    let ApplyArguments { dir, content, plan, expect_revision, source } = arguments;
     let service = Service::new(&content.service, variables)?;
     let plan = plan.as_deref().map(PlanFile::read).transpose()?;
-    let mut folder = FolderContent::read(content, variables, err)?;
+    let mut folder = FolderContent::read(dir, content, variables, err)?;
     if let Some(plan) = &plan {
         if content.owner.is_none() {
             folder.owner.clone_from(&plan.owner);

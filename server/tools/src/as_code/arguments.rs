@@ -1,7 +1,5 @@
 //! The arguments that several commands have.
 
-use std::path::PathBuf;
-
 use clap::ValueEnum;
 use portcullis_model::owner::is_owner;
 use url::Url;
@@ -27,11 +25,9 @@ pub(super) struct ServiceArguments {
     pub(super) key: Option<String>,
 }
 
-/// The folder, and what an apply of it means.
+/// The service, and what an apply of a folder means.
 #[derive(Debug, clap::Args)]
 pub(super) struct ContentArguments {
-    /// The tenant folder.
-    pub(super) dir: PathBuf,
     #[command(flatten)]
     pub(super) service: ServiceArguments,
     /// The owner of the objects, such as `git:github.com/acme/authz` (default: `files:` and the tenant's id).

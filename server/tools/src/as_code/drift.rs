@@ -1,6 +1,8 @@
-//! `portcullis drift`: shows how the objects of an owner differ from the folder that they were applied from.
+//! `portcullis drift`: shows how the objects of an owner differ from the folder that they were applied from, or what decides
+//! without an owner.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use portcullis_config::Variables;
@@ -13,16 +15,25 @@ use super::request::SentApply;
 use super::service::Service;
 use super::shown::visible;
 use super::upload::FolderContent;
-use super::{markdown, text};
+use super::{markdown, text, unowned};
 
 /// The arguments of `portcullis drift`.
 #[derive(Debug, clap::Args)]
 pub struct DriftArguments {
+    /// The tenant folder.
+    #[arg(required_unless_present = "unowned")]
+    dir: Option<PathBuf>,
+    /// List what decides and has no owner, in place of the drift of a folder.
+    #[arg(
+        long,
+        conflicts_with_all = ["dir", "owner", "no_prune", "force", "allow_deletes"]
+    )]
+    unowned: bool,
     #[command(flatten)]
     content: ContentArguments,
 }
 
-/// Prints the drift. The exit code is 0 without any, and 2 with some.
+/// Prints the drift, or what has no owner. The exit code is 0 without any, and 2 with some.
 ///
 /// # Errors
 /// The folder is not valid, or the service gives no answer.
@@ -32,9 +43,12 @@ pub async fn run(
     out: &mut (dyn Write + Send),
     err: &mut (dyn Write + Send),
 ) -> anyhow::Result<ExitCode> {
-    let content = &arguments.content;
+    let DriftArguments { dir, unowned, content } = arguments;
     let service = Service::new(&content.service, variables)?;
-    let folder = FolderContent::read(content, variables, err)?;
+    let Some(dir) = dir.as_ref().filter(|_| !unowned) else {
+        return unowned::run(&service, content.format, out).await;
+    };
+    let folder = FolderContent::read(dir, content, variables, err)?;
     let request = SentApply::of(&folder.owner);
     let planned = folder.send(&service, &request, true).await?;
     let found = drift(&planned.answer.changes);

@@ -20,6 +20,8 @@ pub(super) const CHANGES: u8 = 2;
 /// The arguments of `portcullis plan`.
 #[derive(Debug, clap::Args)]
 pub struct PlanArguments {
+    /// The tenant folder.
+    dir: PathBuf,
     #[command(flatten)]
     content: ContentArguments,
     /// Write the plan to this file, for `portcullis apply --plan`.
@@ -41,9 +43,9 @@ pub async fn run(
     out: &mut (dyn Write + Send),
     err: &mut (dyn Write + Send),
 ) -> anyhow::Result<ExitCode> {
-    let PlanArguments { content, out: file, impact } = arguments;
+    let PlanArguments { dir, content, out: file, impact } = arguments;
     let service = Service::new(&content.service, variables)?;
-    let folder = FolderContent::read(content, variables, err)?;
+    let folder = FolderContent::read(dir, content, variables, err)?;
     let request = SentApply {
         owner: &folder.owner,
         keeps_others: content.no_prune,

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use http::{Method, StatusCode};
@@ -40,11 +41,12 @@ impl FolderContent {
     /// # Errors
     /// The folder is not valid, or a variable is not set.
     pub(super) fn read(
+        dir: &Path,
         arguments: &ContentArguments,
         variables: &Variables,
         err: &mut (dyn Write + Send),
     ) -> anyhow::Result<Self> {
-        let bundle = Bundle::read_folder(&arguments.dir)?;
+        let bundle = Bundle::read_folder(dir)?;
         for warning in &bundle.warnings {
             writeln!(err, "warning: {warning}")?;
         }
@@ -64,7 +66,7 @@ impl FolderContent {
         if !missing.is_empty() {
             bail!("{}", missing.join("\n"));
         }
-        let modules = modules::read(&arguments.dir, &bundle)?;
+        let modules = modules::read(dir, &bundle)?;
         let owner = arguments.owner.clone().unwrap_or_else(|| format!("files:{}", bundle.tenant));
         Ok(Self { bundle, owner, secrets, modules })
     }

@@ -1,0 +1,87 @@
+//! `portcullis drift --unowned`: lists what decides and has no owner (`docs/semantics.md`, section 10.2).
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::arguments::OutputFormat;
+use super::lines::{Sign, SignedLine, object};
+use super::plan::CHANGES;
+use super::service::Service;
+use super::{markdown, text};
+
+/// The lists of objects that decide: the kind of the objects, the route, the members that name one, and whether one decides.
+const LISTS: [(&str, &str, &[&str], fn(&Value) -> bool); 5] = [
+    ("resource", "resources", &["name"], makes_rules),
+    ("rule", "resources/policies", &["sub", "dom", "obj", "act"], is_explicit),
+    ("role", "roles", &["name"], |_| true),
+    ("policy", "abac/policies", &["name"], is_enabled),
+    ("resolver", "resolvers", &["namespace"], is_own_and_enabled),
+];
+
+/// Prints what decides and has no owner. The exit code is 0 without any, and 2 with some.
+///
+/// # Errors
+/// The service gives no answer, or refuses one of the lists.
+pub(super) async fn run(
+    service: &Service,
+    format: OutputFormat,
+    out: &mut (dyn Write + Send),
+) -> anyhow::Result<ExitCode> {
+    let mut found = Vec::new();
+    for (kind, route, members, decides) in LISTS {
+        let records = service.list(route).await?;
+        let unowned = records.iter().filter(|one| one["managed_by"].is_null() && decides(one));
+        let mut names: Vec<String> = unowned.map(|one| name(one, members)).collect();
+        names.sort_unstable();
+        found.extend(names.into_iter().map(|name| (kind, name)));
+    }
+    out.write_all(shown(&found, format).as_bytes())?;
+    Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHANGES) })
+}
+
+fn shown(found: &[(&str, String)], format: OutputFormat) -> String {
+    let line = |(kind, name): &(&str, String)| SignedLine::new(Sign::Added, object(kind, name));
+    let lines: Vec<SignedLine> = found.iter().map(line).collect();
+    match format {
+        OutputFormat::Json => {
+            let object = |(kind, name): &(&str, String)| json!({"kind": kind, "name": name});
+            let unowned: Vec<Value> = found.iter().map(object).collect();
+            format!("{}\n", json!({"unowned": unowned}))
+        }
+        OutputFormat::Markdown => markdown::drift("Portcullis: no owner", &lines),
+        OutputFormat::Text => {
+            let mut shown = match found.is_empty() {
+                true => "everything that decides has an owner\n".to_owned(),
+                false => "these decide and have no owner\n".to_owned(),
+            };
+            text::signed(&lines, &mut shown);
+            shown
+        }
+    }
+}
+
+/// Returns the members of a record that name it.
+fn name(record: &Value, members: &[&str]) -> String {
+    let texts: Vec<&str> = members.iter().filter_map(|member| record[*member].as_str()).collect();
+    texts.join(", ")
+}
+
+/// Returns whether a resource decides: its default roles make rules, which have no owner of their own.
+fn makes_rules(resource: &Value) -> bool {
+    resource["defaultRoles"].as_array().is_some_and(|roles| !roles.is_empty())
+}
+
+fn is_explicit(rule: &Value) -> bool {
+    rule["origin"] == "explicit"
+}
+
+fn is_enabled(policy: &Value) -> bool {
+    policy["enabled"] == true
+}
+
+/// Returns whether policies get attributes from a resolver. Those of the operator have no owner.
+fn is_own_and_enabled(resolver: &Value) -> bool {
+    resolver["origin"] == "tenant" && is_enabled(resolver)
+}
