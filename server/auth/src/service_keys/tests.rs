@@ -134,7 +134,7 @@ async fn a_key_expires_in_memory(database: TestDatabase) {
     );
     assert_eq!(refusal(&keys, &parsed(&key)), expected);
     // Who does not have the secret does not learn that the key exists.
-    let (_, other) = issue(&store, "acme", NewServiceKey::named("k")).await;
+    let (_, other) = issue(&store, "other", NewServiceKey::named("k")).await;
     let guessed = with_id_of(&key, &other);
     assert_eq!(refusal(&keys, &guessed), "the service key is unknown or revoked");
     // The store says the same as the memory.
