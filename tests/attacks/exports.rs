@@ -7,15 +7,14 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::cost::{Figure, memory};
-use crate::plans::p99;
+use crate::plans::{large_tree, p99};
 use crate::support::client::connect;
-use crate::support::tenant::condition;
 use crate::support::{MANAGER, Provider, Settings, Tenant};
 
 /// Exports at once.
 const EXPORTS: usize = 24;
-/// Policies of 1 MB.
-const POLICIES: usize = 24;
+/// Policies of 240 KB.
+const POLICIES: usize = 100;
 
 /// Exports 24 MB 24 times at once, with as many clients that take nothing, and measures the checks of another tenant.
 pub(crate) fn many() -> Vec<Figure> {
@@ -53,9 +52,8 @@ pub(crate) fn many() -> Vec<Figure> {
 }
 
 fn fill(tenant: &Tenant<'_>) {
-    let values: Vec<String> = (0..60_000).map(|n| format!("value-{n}")).collect();
     for number in 0..POLICIES {
-        let tree = condition("user.name", "in", &values);
+        let tree = large_tree(number);
         tenant.policy(&format!("p{number}"), &format!("doc-{number}:read"), "allow", 1, &tree);
     }
 }
