@@ -61,7 +61,8 @@ impl Metrics {
     pub fn new() -> Self {
         let mut registry = Registry::with_prefix("portcullis");
         let denials_lost = Counter::default();
-        let lost = "Denied checks whose event may be lost because the database was unavailable";
+        let lost =
+            "Denied checks whose event may be lost because the database did not store it in time";
         registry.register("denials_lost", lost, denials_lost.clone());
         let denials_dropped = Counter::default();
         let dropped = "Deliveries of denied checks that were dropped because too many waited for their webhook";

@@ -93,7 +93,10 @@ impl Denials {
         }
         if missing > 0 {
             let lost = self.0.lost.inc_by(missing) + missing;
-            tracing::error!(lost, "an `access.denied` event may be lost: the store is unavailable");
+            tracing::error!(
+                lost,
+                "an `access.denied` event may be lost: it was not stored within 2 s"
+            );
         }
     }
 }
