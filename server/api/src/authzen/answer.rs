@@ -9,8 +9,8 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
+use super::scope::QuestionFault;
 use super::topic::Topic;
-use crate::error::ApiError;
 
 /// The key of a reason: the status of HTTP that a denial would have.
 const FORBIDDEN: &str = "403";
@@ -26,7 +26,7 @@ pub(crate) struct EvaluationAnswer<'q> {
 
 /// The context of a decision: reasons, if they were asked for, or the fault of an evaluation.
 ///
-/// It borrows what it names, and words it when it is written: a reason that ten thousand evaluations have in common is in
+/// It borrows what it names, and words it when it is written: a long type that ten thousand evaluations have in common is in
 /// memory once.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct DecisionContext<'q> {
@@ -41,7 +41,7 @@ pub(crate) struct DecisionContext<'q> {
     #[serde(skip_serializing_if = "Option::is_none")]
     policy_revision: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'q EvaluationFault>,
+    error: Option<EvaluationFault<'q>>,
 }
 
 /// The reason of a denial, for the person who was denied.
@@ -69,16 +69,16 @@ fn by_status<S: Serializer>(
 
 /// The fault of one evaluation of many.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct EvaluationFault {
+pub(crate) struct EvaluationFault<'q> {
     status: u16,
-    message: String,
+    #[serde(serialize_with = "worded")]
+    #[schema(value_type = String)]
+    message: &'q QuestionFault,
 }
 
-impl EvaluationFault {
-    /// Returns the fault that `error` is for an evaluation alone.
-    pub(super) fn new(error: &ApiError) -> Self {
-        Self { status: error.status().as_u16(), message: error.message() }
-    }
+/// Writes the text of a fault.
+fn worded<S: Serializer>(fault: &&QuestionFault, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(fault)
 }
 
 /// The decisions of evaluations.
@@ -128,8 +128,9 @@ impl<'q> EvaluationAnswer<'q> {
     }
 
     /// Returns the answer to an evaluation that cannot be decided.
-    pub(super) fn faulty(fault: &'q EvaluationFault) -> Self {
-        let context = DecisionContext { error: Some(fault), ..DecisionContext::default() };
+    pub(super) fn faulty(fault: &'q QuestionFault) -> Self {
+        let error = EvaluationFault { status: fault.status().as_u16(), message: fault };
+        let context = DecisionContext { error: Some(error), ..DecisionContext::default() };
         Self { decision: false, context: Some(context) }
     }
 }

@@ -1,5 +1,7 @@
 //! `POST /access/v1/evaluations`: many decisions (`docs/semantics.md`, section 11.5).
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_auth::CheckCaller;
@@ -8,16 +10,15 @@ use portcullis_engine::{CheckBody, Invalid};
 use portcullis_operations::app::App;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
 use portcullis_operations::batch_items::BatchItems;
-use portcullis_operations::error::OperationError;
 
-use super::answer::{EvaluationAnswer, EvaluationFault, EvaluationsAnswer, Reasons};
+use super::answer::{EvaluationAnswer, EvaluationsAnswer, Reasons};
 use super::body::{Questions, RequestBody, StandardBody};
 use super::document::{EvaluationsRequest, EvaluationsResponse};
 use super::evaluation::decide;
 use super::options::Options;
 use super::plain::PlainBody;
 use super::question::Question;
-use super::scope::Scope;
+use super::scope::{QuestionFault, Scope};
 use super::topic::Topic;
 use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
@@ -83,21 +84,28 @@ async fn evaluate_tree(
 fn judged<'q>(
     caller: &CheckCaller,
     questions: Vec<Result<Question<'q>, Invalid>>,
-) -> Vec<Result<Question<'q>, EvaluationFault>> {
+) -> Vec<Result<Question<'q>, QuestionFault>> {
     let domains = questions.iter().flatten().map(|question| question.topic().domain);
     let scope = Scope::new(caller, domains);
-    let judge = |question: Question<'q>| match scope.fault(question.topic().domain) {
-        None => Ok(question),
-        Some(fault) => Err(fault),
+    let mut last: Option<(Option<&'q str>, Option<Arc<ApiError>>)> = None;
+    let mut judge = |question: Question<'q>| {
+        let domain = question.topic().domain;
+        // Most evaluations have the domain of the one before, and share its refusal.
+        let refusal = match &last {
+            Some((known, refusal)) if *known == domain => refusal.clone(),
+            _ => scope.refusal(domain).map(Arc::new),
+        };
+        last = Some((domain, refusal.clone()));
+        refusal.map_or(Ok(question), |refusal| Err(QuestionFault::Refused(refusal)))
     };
-    let fault = |invalid| EvaluationFault::new(&ApiError::from(OperationError::from(invalid)));
-    questions.into_iter().map(|question| question.map_err(fault).and_then(judge)).collect()
+    let judged = questions.into_iter();
+    judged.map(|read| read.map_err(QuestionFault::Invalid).and_then(&mut judge)).collect()
 }
 
 /// Returns the checks of the questions without a fault, up to the question after which the answer ends for certain. A
 /// fault is a denial.
 fn decidable<'q>(
-    questions: &'q [Result<Question<'_>, EvaluationFault>],
+    questions: &'q [Result<Question<'_>, QuestionFault>],
     semantic: BatchSemantic,
 ) -> Vec<CheckBody<'q>> {
     let before_fault = questions.iter().take_while(|question| question.is_ok()).count();
@@ -126,7 +134,7 @@ impl Request<'_> {
     async fn decide_all<'q>(
         &self,
         checks: &dyn BatchItems,
-        topics: impl ExactSizeIterator<Item = Result<Topic<'q>, &'q EvaluationFault>>,
+        topics: impl ExactSizeIterator<Item = Result<Topic<'q>, &'q QuestionFault>>,
     ) -> Result<Response, ApiError> {
         let Self { app, caller, body, options, at_least } = *self;
         caller.count_items(app, topics.len())?;
@@ -147,7 +155,7 @@ impl Request<'_> {
     /// Returns the answers in the order of the questions, up to the one after which the answer ends.
     fn assemble<'a, 'q: 'a>(
         &self,
-        topics: impl ExactSizeIterator<Item = Result<Topic<'q>, &'q EvaluationFault>>,
+        topics: impl ExactSizeIterator<Item = Result<Topic<'q>, &'q QuestionFault>>,
         answer: &'a BatchAnswer,
     ) -> Vec<EvaluationAnswer<'a>> {
         let Self { app, caller, options, .. } = *self;

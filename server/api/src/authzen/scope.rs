@@ -1,10 +1,13 @@
 //! The domains and the tenant of AuthZEN requests (`docs/semantics.md`, sections 11.6 and 11.7).
 
+use std::fmt;
+use std::sync::Arc;
+
+use http::StatusCode;
 use portcullis_auth::{AuthError, CheckCaller};
 use portcullis_engine::Invalid;
 use portcullis_operations::error::OperationError;
 
-use super::answer::EvaluationFault;
 use crate::error::ApiError;
 
 /// Returns the domain of a question whose context names `domain`.
@@ -55,18 +58,45 @@ impl<'c> Scope<'c> {
             // Most evaluations have the domain of the one before.
             let is_known = last == Some(domain);
             last = Some(domain);
-            is_known || self.fault(domain).is_none()
+            is_known || self.refusal(domain).is_none()
         })
     }
 
-    /// Returns the fault of an evaluation in `domain`; `None` if it is decided.
-    pub(super) fn fault(&self, domain: Option<&str>) -> Option<EvaluationFault> {
+    /// Returns the reason why an evaluation in `domain` is not decided; `None` if it is.
+    pub(super) fn refusal(&self, domain: Option<&str>) -> Option<ApiError> {
         match tenant_of(self.caller, domain) {
             Ok(tenant) if Some(tenant) == self.tenant => None,
-            Ok(_) => Some(EvaluationFault::new(&ApiError::bad_request(
+            Ok(_) => Some(ApiError::bad_request(
                 "`context.domain` is another tenant's than the rest of the request: send it in a request of its own",
-            ))),
-            Err(error) => Some(EvaluationFault::new(&error)),
+            )),
+            Err(error) => Some(error),
+        }
+    }
+}
+
+/// The fault of a question, which is worded when the answer is written.
+#[derive(Debug)]
+pub(super) enum QuestionFault {
+    Invalid(Invalid),
+    /// The caller may not ask. Questions in one domain share it.
+    Refused(Arc<ApiError>),
+}
+
+impl QuestionFault {
+    /// Returns the status that the question would have as a request of its own.
+    pub(super) fn status(&self) -> StatusCode {
+        match self {
+            Self::Invalid(_) => StatusCode::BAD_REQUEST,
+            Self::Refused(error) => error.status(),
+        }
+    }
+}
+
+impl fmt::Display for QuestionFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(invalid) => invalid.fmt(f),
+            Self::Refused(error) => f.write_str(&error.message()),
         }
     }
 }
