@@ -202,10 +202,12 @@ pub fn is_role(name: &str) -> bool {
 mod tests {
     use super::*;
 
+    type Pairs<'p> = &'p [(&'p str, &'p [&'p str])];
+
     #[test]
     fn a_role_that_includes_itself_is_found() {
         let owned = |names: &[&str]| names.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>();
-        let cases: [(&[(&str, &[&str])], Option<&str>); 4] = [
+        let cases: [(Pairs<'_>, Option<&str>); 4] = [
             (&[("a", &["b", "c"]), ("b", &["d"]), ("c", &["d"])], None),
             (&[("a", &["a"])], Some("other roles than `a`")),
             (&[("a", &["x", "b"]), ("b", &["c"]), ("c", &["a"])], Some("as `b` does")),
