@@ -11,13 +11,34 @@ use super::plan::CHANGES;
 use super::service::Service;
 use super::{markdown, text};
 
-/// The lists of objects that decide: the kind of the objects, the route, the members that name one, and whether one decides.
-const LISTS: [(&str, &str, &[&str], fn(&Value) -> bool); 5] = [
-    ("resource", "resources", &["name"], makes_rules),
-    ("rule", "resources/policies", &["sub", "dom", "obj", "act"], is_explicit),
-    ("role", "roles", &["name"], |_| true),
-    ("policy", "abac/policies", &["name"], is_enabled),
-    ("resolver", "resolvers", &["namespace"], is_own_and_enabled),
+/// A list of objects that decide.
+struct DecidingList {
+    kind: &'static str,
+    route: &'static str,
+    /// The members that name an object.
+    members: &'static [&'static str],
+    /// Whether an object decides.
+    decides: fn(&Value) -> bool,
+}
+
+const NAME: &[&str] = &["name"];
+const TUPLE: &[&str] = &["sub", "dom", "obj", "act"];
+const LISTS: [DecidingList; 5] = [
+    DecidingList { kind: "resource", route: "resources", members: NAME, decides: makes_rules },
+    DecidingList {
+        kind: "rule",
+        route: "resources/policies",
+        members: TUPLE,
+        decides: is_explicit,
+    },
+    DecidingList { kind: "role", route: "roles", members: NAME, decides: |_| true },
+    DecidingList { kind: "policy", route: "abac/policies", members: NAME, decides: is_enabled },
+    DecidingList {
+        kind: "resolver",
+        route: "resolvers",
+        members: &["namespace"],
+        decides: is_own_and_enabled,
+    },
 ];
 
 /// Prints what decides and has no owner. The exit code is 0 without any, and 2 with some.
@@ -30,7 +51,7 @@ pub(super) async fn run(
     out: &mut (dyn Write + Send),
 ) -> anyhow::Result<ExitCode> {
     let mut found = Vec::new();
-    for (kind, route, members, decides) in LISTS {
+    for DecidingList { kind, route, members, decides } in LISTS {
         let records = service.list(route).await?;
         let unowned = records.iter().filter(|one| one["managed_by"].is_null() && decides(one));
         let mut names: Vec<String> = unowned.map(|one| name(one, members)).collect();
