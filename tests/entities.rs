@@ -95,6 +95,22 @@ fn wrong_entities_are_refused_with_their_place_and_nothing_is_written() {
 }
 
 #[test]
+fn a_list_of_entities_takes_no_precondition() {
+    let tenant = Tenant::new();
+    let written = put(&tenant, &json!([user("ann")])).is(200).json();
+    let list = tenant.managing("PUT /api/v1/entities").json(&json!({"entities": [user("ann")]}));
+    for condition in ["\"another\"", "*", ""] {
+        let refused = tenant.send(&list.clone().header("if-match", condition));
+        let message = refused.refused(400, "BAD_REQUEST").message();
+        assert!(message.contains("`source`"), "{message}");
+    }
+    assert_eq!(
+        tenant.send(&list).is(200).json()["entities_revision"],
+        written["entities_revision"]
+    );
+}
+
+#[test]
 fn a_body_of_entities_may_be_larger_than_others() {
     let tenant = Tenant::new();
     let note = "x".repeat(4_000);

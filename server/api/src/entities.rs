@@ -16,7 +16,7 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use crate::body::JsonBody;
 use crate::callers::{Allowed, EntitiesRead, EntitiesWrite};
 use crate::error::ApiError;
-use crate::etag::{self, IfMatch};
+use crate::etag::{self, IfMatch, NoIfMatch};
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::{self, Requested};
 use crate::parameters::{parameter, query, text_filter};
@@ -44,6 +44,7 @@ pub(crate) const MAX_BODY: usize = 8 * 1024 * 1024;
 pub(super) async fn write(
     State(app): State<App>,
     caller: Allowed<EntitiesWrite>,
+    _: NoIfMatch,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let turn = entities::turn(&app, &caller).await?;

@@ -13,6 +13,7 @@ use utoipa::IntoParams;
 use utoipa::openapi::Type;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
+use crate::error::ApiError;
 use crate::parameters::parameter;
 
 /// Returns the `ETag` header of a record. It changes with every change of the record.
@@ -47,6 +48,23 @@ impl IntoParams for IfMatch {
         let about = "The `ETag` of the record as the client knows it, or several, or `*`: if the record is \
                      another by now, the answer is a 412";
         vec![parameter(ParameterIn::Header, "If-Match", schema::typed(Type::String), about)]
+    }
+}
+
+/// The refusal of `If-Match` on a route that writes many records: it would guard none of them.
+pub(crate) struct NoIfMatch;
+
+impl<S: Send + Sync> FromRequestParts<S> for NoIfMatch {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        if !parts.headers.contains_key(IF_MATCH) {
+            return Ok(Self);
+        }
+        Err(ApiError::bad_request(
+            "this route writes many records and takes no `If-Match`, which would guard none of them; leave the header \
+             out, and let one writer own the records of a `source`",
+        ))
     }
 }
 
