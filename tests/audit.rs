@@ -39,17 +39,30 @@ fn a_tenant_and_the_operator_find_a_change() {
     assert_eq!((&newest["actor"], &newest["credential"]), (&json!("boss"), &json!("token")));
     assert_eq!((&newest["records"], &newest["count"]), (&json!([id]), &json!(1)));
     assert_eq!(newest["tenant_id"], json!(accounts[0].id));
+    let priorities = [&newest["before"]["priority"], &newest["after"]["priority"]];
+    assert_eq!(priorities, [&json!(1), &json!(2)]);
     for (query, expected) in [
         ("?action=policy.created", 1),
         ("?actor=boss", 2),
         (&*format!("?record={id}"), 2),
         (&*format!("?record={id}&actor=admin"), 0),
         (&*format!("?record={NO_ID}"), 0),
+        ("?record=7", 0),
+        ("?from=2020-01-01T00:00:00Z&actor=boss", 2),
+        ("?to=2020-01-01T00:00:00Z", 0),
     ] {
         let records = north.get(&format!("/api/v1/audit{query}")).is(200).json();
         assert_eq!(actions(&records).len(), expected, "{query}");
     }
-    for query in ["?action=policy", "?record=7", "?actor=%00", "?limit=0", "?cursor=x"] {
+    for query in [
+        "?action=policy",
+        "?record=%00",
+        "?actor=%00",
+        "?from=2020",
+        "?to=2020-01-01",
+        "?limit=0",
+        "?cursor=x",
+    ] {
         north.get(&format!("/api/v1/audit{query}")).refused(400, "BAD_REQUEST");
         audit(&server, query).refused(400, "BAD_REQUEST");
     }
@@ -168,4 +181,46 @@ fn an_admin_key_with_a_name_is_named() {
     let records = audit(&server, "?action=tenant.created").is(200).json();
     let who = json!([records[0]["actor"], records[0]["credential"], records[0]["key"]]);
     assert_eq!(who, json!(["admin:alice", "admin_key", "alice"]));
+}
+
+#[test]
+fn a_record_says_what_changed_by_which_key_and_from_which_commit() {
+    let server = saas::settings().start();
+    let account = Account::open(&server, "acme");
+    let tenant = account.tenant(&server);
+    let body = json!({"name": "deploy", "permissions": ["policies:write", "policies:read"]});
+    let key = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key");
+    let source = json!({"commit": "3f2c", "ref": "main", "url": "https://git.example/authz"});
+    let apply = json!({"owner": "git:acme", "source": source, "message": "open the wiki", "bundle": {
+        "rules": [{"sub": "ann", "obj": "wiki:read", "act": "read", "effect": "allow"}]}});
+    let request = Request::new("POST /api/v1/apply").header("x-service-api-key", &key).json(&apply);
+    request.send(server.address).is(200);
+    let newest =
+        |query: &str| tenant.get(&format!("/api/v1/audit?{query}")).is(200).json()[0].clone();
+    let created = newest("action=rule.created");
+    let message = json!({"commit": "3f2c", "ref": "main", "url": "https://git.example/authz",
+        "message": "open the wiki"});
+    assert_eq!((&created["key_name"], &created["source"]), (&json!("deploy"), &message));
+    assert_eq!((&created["before"], &created["after"]["sub"]), (&Value::Null, &json!("ann")));
+    let entity = |ward: &str| json!({"entities": [{"type": "user", "id": "ann", "properties": {"ward": ward}}]});
+    tenant.manage("PUT /api/v1/entities", &entity("obstetrics")).is(200);
+    let written = newest("record=user:ann");
+    assert_eq!(
+        (&written["after"]["properties"], &written["source"]),
+        (&json!(["ward"]), &Value::Null)
+    );
+    assert!(!written.to_string().contains("obstetrics"));
+    let settings = json!({"owner": "x", "bundle": {"settings": {"audit_values": true}}});
+    tenant.manage("POST /api/v1/apply", &settings).is(200);
+    let changed = newest("action=settings.updated");
+    assert_eq!(
+        (&changed["before"], &changed["after"]["audit_values"]),
+        (&Value::Null, &json!(true))
+    );
+    tenant.manage("PUT /api/v1/entities", &entity("surgery")).is(200);
+    let written = newest("record=user:ann");
+    let wards = [&written["before"]["properties"]["ward"], &written["after"]["properties"]["ward"]];
+    assert_eq!(wards, [&json!("obstetrics"), &json!("surgery")]);
+    tenant.manage("PUT /api/v1/roles/clerk", &json!({"includes": ["reader"]})).is(201);
+    assert_eq!(newest("record=clerk")["after"]["includes"], json!(["reader"]));
 }

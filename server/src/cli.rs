@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
 use portcullis_tools::{
-    as_code, can, check, convert, fmt, import, init, keys, lint, matrix, policy_test, resolver_cli,
-    schema,
+    as_code, audit, can, check, convert, fmt, import, init, keys, lint, matrix, policy_test,
+    resolver_cli, schema,
 };
 use uuid::Uuid;
 
@@ -55,9 +55,8 @@ pub(crate) enum Command {
     Tenants(Tenants),
     /// Print the audit records, newest first.
     Audit {
-        /// Only those of one tenant: its id, or in `saas` mode its slug.
-        #[arg(long)]
-        tenant: Option<String>,
+        #[command(flatten)]
+        arguments: audit::AuditArguments,
         #[command(flatten)]
         file: EnvFile,
     },

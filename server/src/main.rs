@@ -4,6 +4,8 @@ mod cli;
 mod descriptors;
 mod dev;
 mod front;
+#[cfg(test)]
+mod judged_writes;
 mod reference;
 #[cfg(test)]
 mod request_costs;
@@ -73,8 +75,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Migrate(file) => with_variables(&file, migrate),
         Command::Keys(command) => manage_keys(command),
         Command::Tenants(command) => manage_tenants(command),
-        Command::Audit { tenant, file } => {
-            with_variables(&file, async |variables| audit::list(variables, tenant.as_deref()).await)
+        Command::Audit { arguments, file } => {
+            with_variables(&file, async |variables| audit::list(variables, &arguments).await)
         }
         Command::Secrets(Secrets::Reencrypt { file }) => {
             with_variables(&file, async |variables| secrets::reencrypt(variables).await)

@@ -65,10 +65,14 @@ impl Provider {
     }
 
     fn token(&self, roles: &[&str]) -> String {
+        self.token_in("acme", roles)
+    }
+
+    pub(crate) fn token_in(&self, domain: &str, roles: &[&str]) -> String {
         let claims = json!({
             "iss": self.issuer,
             "sub": "ann",
-            "dom": "acme",
+            "dom": domain,
             "realm_access": {"roles": roles},
             "exp": Clock::system().now().timestamp() + 600,
         });
@@ -130,12 +134,18 @@ async fn start(data: &Path, provider: &Provider) -> SocketAddr {
     address
 }
 
-/// Returns a service without a listener, and the token of a caller whose check of [`check_body`] is allowed.
-pub(crate) async fn service(data: &Path, provider: &Provider) -> (HttpService, String) {
+/// Returns the wired service without a listener.
+pub(crate) async fn unlistening(data: &Path, provider: &Provider) -> (App, HttpService) {
     let config = config(data, provider);
     let edge = config.edge.clone();
     let app = wired(config).await;
     let service = router(app.clone(), RouteSet::Everything, bodies(&app, &edge));
+    (app, service)
+}
+
+/// Returns a service without a listener, and the token of a caller whose check of [`check_body`] is allowed.
+pub(crate) async fn service(data: &Path, provider: &Provider) -> (HttpService, String) {
+    let (_, service) = unlistening(data, provider).await;
     let request = http::Request::post("/api/v1/resources")
         .header("authorization", format!("Bearer {}", provider.token(&["admin"])))
         .header("content-type", "application/json")

@@ -23,6 +23,7 @@ use portcullis_operations::change_reader::ChangeReader;
 use portcullis_operations::entity_tables::EntityTables;
 use portcullis_operations::exports::Exports;
 use portcullis_operations::freshness::Freshness;
+use portcullis_operations::judgements::Judgements;
 use portcullis_operations::searches::Searches;
 
 use crate::front::{Front, Listeners};
@@ -214,6 +215,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         egress: config.egress,
         searches: Searches::default(),
         exports: Exports::default(),
+        judgements: Judgements::default(),
         uploads: Uploads::default(),
         limits,
         probe_log: LogThrottle::default(),

@@ -126,6 +126,71 @@ fn a_key_needs_the_right_of_each_kind() {
 }
 
 #[test]
+fn a_dry_run_needs_the_right_to_read_and_shows_no_more() {
+    let tenant = Tenant::new();
+    apply(&tenant, &bundle());
+    let send = |route: &str, key: &str, body: &Value| {
+        Request::new(route).header("x-service-api-key", key).json(body).send(tenant.address)
+    };
+    let all = ["resources:read", "policies:read", "webhooks:read"];
+    let mut kept = bundle();
+    kept["webhooks"][0]["secret"] = Value::Null;
+    for lacking in all {
+        let permissions: Vec<_> = all.into_iter().filter(|one| *one != lacking).collect();
+        let refused = send(PLAN, &key(&tenant, &permissions), &body(&kept));
+        let message = refused.refused(403, "ACCESS_DENIED").message();
+        assert!(message.contains(lacking), "{message}");
+    }
+    let reader = key(&tenant, &all);
+    send(PLAN, &reader, &body(&kept)).is(200);
+    send(APPLY, &reader, &body(&kept)).refused(403, "ACCESS_DENIED");
+    // A secret is compared with the stored one.
+    let message = send(PLAN, &reader, &body(&bundle())).refused(403, "ACCESS_DENIED").message();
+    assert!(message.contains("webhooks:write"), "{message}");
+    let module = json!({"resolvers": [{"namespace": "hr", "sha256": "0".repeat(64),
+        "endpoints": {}, "secrets": {"token": "t"}}]});
+    let resolvers = key(&tenant, &["resolvers:read"]);
+    let refused = send(PLAN, &resolvers, &body(&module));
+    assert!(refused.status == 403 && refused.message().contains("resolvers:write"));
+    let impact = body_with(&json!({"webhooks": []}), &json!({"impact": true}));
+    let webhooks = key(&tenant, &["webhooks:read"]);
+    send(PLAN, &webhooks, &impact).refused(403, "ACCESS_DENIED");
+}
+
+#[test]
+fn an_apply_without_the_right_to_read_answers_with_counts_and_codes() {
+    let tenant = Tenant::new();
+    let case = json!({"name": "the secret case", "check": {"subject": "eve", "resource": "wiki:read",
+        "action": "read"}, "expect": {"decision": "allow", "rule": "x"}});
+    apply(&tenant, &json!({"cases": [case]}));
+    apply(
+        &tenant,
+        &json!({"rules": [{"sub": "ann", "obj": "wiki:*", "act": "read", "effect": "allow"}]}),
+    );
+    let blind = key(&tenant, &["policies:write"]);
+    by_key(&tenant, &blind, &body_with(&json!({}), &json!({"impact": true}))).is(200);
+    let typo =
+        json!({"rules": [{"sub": "bob", "obj": "wikki:*", "act": "read", "effect": "allow"}]});
+    let typo = body_with(&typo, &json!({"prune": false, "impact": true}));
+    Request::new(PLAN)
+        .header("x-service-api-key", &blind)
+        .json(&typo)
+        .send(tenant.address)
+        .refused(403, "ACCESS_DENIED");
+    let answer = by_key(&tenant, &blind, &typo).is(200).json();
+    let shown =
+        json!([answer["counts"]["create"], answer["changes"], answer["impact"], answer["tests"]]);
+    let tests = json!({"passed": 0, "failed": [], "skipped": []});
+    assert_eq!(shown, json!([1, [], null, tests]), "{answer}");
+    for warning in answer["warnings"].as_array().into_iter().flatten() {
+        assert_eq!((&warning["code"], &warning["message"]), (&json!("UNREGISTERED"), &json!("")));
+    }
+    let other = body_with(&typo["bundle"], &json!({"owner": "git:other"}));
+    let refused = by_key(&tenant, &blind, &other).refused(409, "OWNED_BY_ANOTHER");
+    assert_eq!(refused.details()["conflicts"], json!([]));
+}
+
+#[test]
 fn a_large_body_is_read_up_to_its_own_limit() {
     let tenant = Tenant::new();
     // Larger than other bodies may be.

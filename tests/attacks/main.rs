@@ -117,6 +117,11 @@ const ATTACKS: &[Attack] = &[
         run: reports::large_plans,
     },
     Attack { number: "exports", name: "24 exports of 24 MB at once", run: exports::many },
+    Attack {
+        number: "judged",
+        name: "applies with 1,000 cases and `impact`, and syncs of 10,000 entities",
+        run: writes::judged,
+    },
     Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
     Attack {
         number: "load",

@@ -28,7 +28,7 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{AdditionalProperties, Object, Type};
 
 use crate::body::JsonBody;
-use crate::callers::{Allowed, BundleRead, BundleWrite};
+use crate::callers::{Allowed, BundleRead, BundleSend};
 use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::openapi::{Conflict, QuotaExceeded};
@@ -42,7 +42,9 @@ pub(crate) const PATH: &str = "/api/v1/apply";
 /// Makes the content of an owner that of a bundle, or plans it.
 ///
 /// The whole is one transaction and one revision. A service key needs the write permission of each kind that the bundle
-/// has, `policies:write` for settings and cases, and `policies:force` for `force` and `allow_deletes`.
+/// has, `policies:write` for settings and cases, and `policies:force` for `force` and `allow_deletes`. Without the read
+/// permissions it gets counts and codes alone. A dry run needs the read permission of each kind, and also the write
+/// permission of a kind of which the bundle has bytes of a module or the value of a secret.
 #[utoipa::path(
     post, path = "/api/v1/apply", tag = "Policies as code", operation_id = "apply",
     security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(DryRun),
@@ -58,7 +60,7 @@ pub(crate) const PATH: &str = "/api/v1/apply";
 )]
 pub(super) async fn run(
     State(app): State<App>,
-    caller: Allowed<BundleWrite>,
+    caller: Allowed<BundleSend>,
     uri: Uri,
     deadline: Deadline,
     body: JsonBody,

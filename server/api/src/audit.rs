@@ -4,12 +4,11 @@ use axum::extract::State;
 use axum::response::Response;
 use http::Uri;
 use portcullis_model::audit::{AuditAction, AuditFilter, AuditRecord};
-use portcullis_model::schema;
+use portcullis_model::{Timestamp, schema};
 use portcullis_operations::app::App;
 use portcullis_operations::audit;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
-use uuid::Uuid;
 
 use crate::callers::{Admin, Allowed, AuditRead};
 use crate::error::ApiError;
@@ -62,11 +61,15 @@ struct Filter;
 impl IntoParams for Filter {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let actor = "Only records of this actor, character by character";
-        let record = "Only records about the record with this id";
+        let record =
+            "Only records about the record with this id, or about the role or entity of this name";
+        let (from, to) = ("Only records from this instant on", "Only records before this instant");
         vec![
             parameter(ParameterIn::Query, "action", action_schema(), "Only records of this action"),
             parameter(ParameterIn::Query, "actor", schema::string(), actor),
-            parameter(ParameterIn::Query, "record", schema::id(), record),
+            parameter(ParameterIn::Query, "record", schema::string(), record),
+            parameter(ParameterIn::Query, "from", schema::instant(), from),
+            parameter(ParameterIn::Query, "to", schema::instant(), to),
         ]
     }
 }
@@ -92,7 +95,9 @@ fn filter(uri: &Uri) -> Result<AuditFilter, ApiError> {
         match &*name {
             "action" => filter.action = Some(action_filter(&value)?),
             "actor" => filter.actor = Some(text_filter("actor", &value)?),
-            "record" => filter.record = Some(record_filter(&value)?),
+            "record" => filter.record = Some(text_filter("record", &value)?),
+            "from" => filter.from = Some(instant_filter("from", &value)?),
+            "to" => filter.to = Some(instant_filter("to", &value)?),
             _ => {}
         }
     }
@@ -107,7 +112,11 @@ fn action_filter(value: &str) -> Result<AuditAction, ApiError> {
     })
 }
 
-fn record_filter(value: &str) -> Result<Uuid, ApiError> {
-    let id = Uuid::try_parse(value);
-    id.map_err(|_| ApiError::bad_request("the query parameter `record` must be a UUID"))
+fn instant_filter(name: &str, value: &str) -> Result<Timestamp, ApiError> {
+    Timestamp::parse(value).ok_or_else(|| {
+        ApiError::bad_request(format!(
+            "the query parameter `{name}` must be an RFC 3339 instant, such as `2026-05-16T09:30:00Z`; a `+` in it is \
+             sent as `%2B`"
+        ))
+    })
 }

@@ -7,6 +7,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use http::Uri;
 use http::request::Parts;
 use portcullis_auth::{
     ADMIN_ACTOR, AuthError, CheckCaller, Manager, Mode, TokenHolder, VerifiedKey, parse_key,
@@ -20,6 +21,7 @@ use portcullis_operations::key_holders;
 
 use crate::credential::Credential;
 use crate::error::ApiError;
+use crate::parameters::flag;
 use crate::raw_body::charge_body_to;
 use crate::request_id::RequestId;
 use crate::unknown_parameters::refuse_query_fault;
@@ -192,8 +194,8 @@ impl<R> Deref for Allowed<R> {
 
 /// The right that a handler's parameter names.
 pub(crate) trait Right {
-    /// Refuses a caller without the permissions that it needs.
-    fn check(manager: &Manager) -> Result<(), AuthError>;
+    /// Refuses a caller without the permissions that it needs for a request with this query.
+    fn check(manager: &Manager, uri: &Uri) -> Result<(), AuthError>;
 }
 
 macro_rules! rights {
@@ -202,7 +204,7 @@ macro_rules! rights {
         pub(crate) enum $name {}
 
         impl Right for $name {
-            fn check(manager: &Manager) -> Result<(), AuthError> {
+            fn check(manager: &Manager, _: &Uri) -> Result<(), AuthError> {
                 manager.must_have(Permission::$name)
             }
         }
@@ -223,34 +225,46 @@ rights!(
     AuditRead
 );
 
-/// The right to send a bundle: some permission to write. Which ones it needs is known when it is read.
+/// The right to send a bundle: some permission to write, or to read for a dry run. Which ones it needs is known when it is
+/// read.
 #[derive(Debug)]
-pub(crate) enum BundleWrite {}
+pub(crate) enum BundleSend {}
 
-impl Right for BundleWrite {
-    fn check(manager: &Manager) -> Result<(), AuthError> {
-        let others =
-            [Permission::ResourcesWrite, Permission::ResolversWrite, Permission::WebhooksWrite];
-        if others.into_iter().any(|one| manager.must_have(one).is_ok()) {
+impl Right for BundleSend {
+    fn check(manager: &Manager, uri: &Uri) -> Result<(), AuthError> {
+        let (policies, others) = match flag(uri, "dry_run") {
+            Ok(true) => (Permission::PoliciesRead, &BUNDLE_READ[1..]),
+            _ => (
+                Permission::PoliciesWrite,
+                &[
+                    Permission::ResourcesWrite,
+                    Permission::ResolversWrite,
+                    Permission::WebhooksWrite,
+                ][..],
+            ),
+        };
+        if others.iter().any(|one| manager.must_have(*one).is_ok()) {
             return Ok(());
         }
-        manager.must_have(Permission::PoliciesWrite)
+        manager.must_have(policies)
     }
 }
+
+/// The permissions to read the content of a tenant.
+const BUNDLE_READ: [Permission; 4] = [
+    Permission::PoliciesRead,
+    Permission::ResourcesRead,
+    Permission::ResolversRead,
+    Permission::WebhooksRead,
+];
 
 /// The right to read the whole content of a tenant.
 #[derive(Debug)]
 pub(crate) enum BundleRead {}
 
 impl Right for BundleRead {
-    fn check(manager: &Manager) -> Result<(), AuthError> {
-        let all = [
-            Permission::ResourcesRead,
-            Permission::PoliciesRead,
-            Permission::ResolversRead,
-            Permission::WebhooksRead,
-        ];
-        all.into_iter().try_for_each(|one| manager.must_have(one))
+    fn check(manager: &Manager, _: &Uri) -> Result<(), AuthError> {
+        BUNDLE_READ.into_iter().try_for_each(|one| manager.must_have(one))
     }
 }
 
@@ -268,7 +282,7 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
             }
             _ => TenantManager::verified(parts, app).await?,
         };
-        R::check(&manager)?;
+        R::check(&manager, &parts.uri)?;
         refuse_query_fault(parts)?;
         Ok(Self { manager, _place: place, right: PhantomData })
     }

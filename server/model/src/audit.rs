@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -68,6 +69,20 @@ impl Origin {
     pub fn with_request(self, address: Option<IpAddr>, request_id: Option<String>) -> Self {
         Self { address, request_id, ..self }
     }
+}
+
+/// The origin of an apply: where its bundle is from, and what its author says about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ChangeSource {
+    #[schema(required)]
+    pub commit: Option<String>,
+    #[serde(rename = "ref")]
+    #[schema(required)]
+    pub reference: Option<String>,
+    #[schema(required)]
+    pub url: Option<String>,
+    #[schema(required)]
+    pub message: Option<String>,
 }
 
 macro_rules! actions {
@@ -149,9 +164,13 @@ document!(AuditAction => schema::string()
     "actor": "ines-admin",
     "credential": "token",
     "key": null,
+    "key_name": null,
     "action": "policy.updated",
     "records": ["019e301f-05c0-7a4e-9c1b-5f0e8d3a7b68"],
     "count": 1,
+    "before": {"id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b68", "name": "visitors-by-day", "priority": 1},
+    "after": {"id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b68", "name": "visitors-by-day", "priority": 10},
+    "source": {"commit": "3f2c", "ref": "main", "url": null, "message": null},
     "address": "203.0.113.7",
     "request_id": "019e3020-2ac4-7d54-8f0b-2c4b1a9d6e70",
 })))]
@@ -168,12 +187,25 @@ pub struct AuditRecord {
     /// The id of the service key, or the name of the admin key.
     #[schema(required)]
     pub key: Option<String>,
+    /// The name that the service key had.
+    #[schema(required)]
+    pub key_name: Option<String>,
     #[schema(value_type = AuditAction)]
     pub action: String,
-    /// The ids of the records that changed.
+    /// The ids of the records that changed; the names of roles and entities.
     pub records: Vec<String>,
     /// The number of changes, or of refusals, that the record stands for.
     pub count: i64,
+    /// The record before the change; a list in the order of `records` if they are several. `null` if there was none, or
+    /// if records of this kind are not kept.
+    #[schema(required, schema_with = schema::anything)]
+    pub before: Option<Value>,
+    /// As `before`, after the change.
+    #[schema(required, schema_with = schema::anything)]
+    pub after: Option<Value>,
+    /// The origin of the apply that made the change.
+    #[schema(required)]
+    pub source: Option<ChangeSource>,
     /// The address of the client, if it is known.
     #[schema(required)]
     pub address: Option<String>,
@@ -186,8 +218,12 @@ pub struct AuditRecord {
 pub struct AuditFilter {
     pub action: Option<AuditAction>,
     pub actor: Option<String>,
-    /// Only audit records about the record with this id.
-    pub record: Option<Uuid>,
+    /// Only audit records about the record with this id or name.
+    pub record: Option<String>,
+    /// Only audit records from this instant on.
+    pub from: Option<Timestamp>,
+    /// Only audit records before this instant.
+    pub to: Option<Timestamp>,
 }
 
 /// The audit records that are kept.

@@ -64,7 +64,7 @@ impl RoleRecord {
 }
 
 /// The body of `PUT /api/v1/roles/{name}`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RoleBody {
     /// At least one role, each once.
     pub includes: Vec<String>,

@@ -32,12 +32,15 @@ pub struct TenantSettings {
     /// The directory goes before requests and tokens where they differ.
     #[serde(skip_serializing_if = "is_unset")]
     pub directory_wins: bool,
+    /// Audit records have the values of the attributes of entities, not their names alone.
+    #[serde(skip_serializing_if = "is_unset")]
+    pub audit_values: bool,
 }
 
 /// An export has the members that a version without a directory knows, unless the tenant sets others.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_unset(directory_wins: &bool) -> bool {
-    !directory_wins
+fn is_unset(flag: &bool) -> bool {
+    !flag
 }
 
 /// The conditions that a write of decision content must meet.
@@ -62,6 +65,7 @@ impl Default for TenantSettings {
             max_deletes: MAX_DELETES,
             owners: BTreeMap::new(),
             directory_wins: false,
+            audit_values: false,
         }
     }
 }
@@ -84,11 +88,16 @@ impl TenantSettings {
             .default_is(false)
             .about("The directory goes before requests and tokens, not the other way around");
         let directory_wins = members.optional("directory_wins", wins);
+        let values = boolean().default_is(false).about(
+            "Audit records have the values of the attributes of entities, not their names alone",
+        );
+        let audit_values = members.optional("audit_values", values);
         Some(Self {
             gates: gates.unwrap_or(default.gates),
             max_deletes: max_deletes.unwrap_or(default.max_deletes),
             owners: owners.unwrap_or(default.owners),
             directory_wins: directory_wins.unwrap_or(default.directory_wins),
+            audit_values: audit_values.unwrap_or(default.audit_values),
         })
     }
 

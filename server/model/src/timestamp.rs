@@ -19,6 +19,11 @@ impl Timestamp {
         Self(millis)
     }
 
+    /// Reads an RFC 3339 instant, cut to milliseconds.
+    pub fn parse(text: &str) -> Option<Self> {
+        DateTime::parse_from_rfc3339(text).ok().map(|instant| instant.to_utc().into())
+    }
+
     /// The instant at which a UUIDv7 was made.
     pub fn of(id: Uuid) -> Self {
         // The first 48 bits of a UUIDv7 are its time (RFC 9562 section 5.7).

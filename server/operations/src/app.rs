@@ -14,6 +14,7 @@ use crate::error::OperationError;
 use crate::exports::Exports;
 use crate::freshness::Freshness;
 use crate::gates::{self, Passage};
+use crate::judgements::Judgements;
 use crate::metrics::Metrics;
 use crate::plans::Plans;
 use crate::refusals::Refusals;
@@ -69,6 +70,8 @@ pub struct Parts {
     pub metrics: Metrics,
     pub searches: Searches,
     pub exports: Exports,
+    /// The judgements of changes by the cases of tenants.
+    pub judgements: Judgements,
     /// Limits the log lines of readiness probes that find no database.
     pub probe_log: LogThrottle,
     pub background: BackgroundTasks,
@@ -92,7 +95,8 @@ impl App {
     /// after the return sees the change, and the delivery of its events has begun.
     ///
     /// # Errors
-    /// A gate refuses the change, the tenant would have more than a quota allows, or the database failed.
+    /// A gate refuses the change, or needs a judgement on it, which `GatedWrite` makes; the tenant would have more than a
+    /// quota allows, or the database failed.
     pub async fn commit(&self, mut tx: Tx) -> Result<u64, OperationError> {
         gates::pass(&mut tx, Passage::default()).await?;
         Ok(self.finish(tx).await?)
@@ -176,6 +180,7 @@ impl App {
             ("entity_tables", self.entities.count()),
             ("entity_load_tenants", self.entities.loads()),
             ("tenant_facts", self.plans.facts()),
+            ("judgement_tenants", self.judgements.tenants()),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
         let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());

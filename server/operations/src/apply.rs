@@ -24,6 +24,7 @@ mod namespaces;
 mod plan;
 mod ready;
 mod request;
+mod rights;
 mod run;
 mod secrets;
 mod state;
@@ -35,8 +36,8 @@ pub use execute::{Execution, execute};
 pub use export::{BrokenOff, Export, export};
 pub use plan::{ApplyPlan, Deletions, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
-pub use request::{ApplyRequest, ApplySource, MAX_TEXT};
-pub use run::{Mandate, apply, must_have_rights};
+pub use request::{ApplyRequest, MAX_TEXT};
+pub use run::{Mandate, apply};
 pub use state::TenantContent;
 pub use stored_guards::StoredGuards;
 

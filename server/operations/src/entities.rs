@@ -4,8 +4,8 @@ use portcullis_auth::Manager;
 use portcullis_engine::Invalid;
 use portcullis_model::entity::{EntitiesBody, EntityRecord, NewEntity, SyncBody, WrittenEntities};
 use portcullis_model::page::Listed;
-use portcullis_storage::entities::{EntityOrigin, NameClash, Upserted, syncs};
-use portcullis_storage::{Tx, WriteTurn, entities};
+use portcullis_storage::entities::{EntityOrigin, NameClash, Upsert, Upserted, syncs};
+use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, entities, tenants};
 use uuid::Uuid;
 
 use crate::app::App;
@@ -37,10 +37,10 @@ pub async fn write(
     body: &EntitiesBody,
 ) -> Result<WrittenEntities, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write_in(turn, caller, &by).await?;
     let origin = EntityOrigin { source: body.source.as_deref(), sync: None };
-    check_names(&mut tx, &body.entities).await?;
-    let upserted = entities::upsert(&mut tx, &body.entities, origin).await?;
+    let compared = Compared::on_snapshot(app, caller, &body.entities, origin).await?;
+    let mut tx = app.write_in(turn, caller, &by).await?;
+    let upserted = compared.write(&mut tx, &body.entities, origin).await?;
     commit(app, tx, upserted, 0, None).await
 }
 
@@ -56,17 +56,15 @@ pub async fn sync(
     body: &SyncBody,
 ) -> Result<WrittenEntities, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write_in(turn, caller, &by).await?;
-    let id = match body.sync {
-        Some(id) => {
-            must_go_on(&mut tx, &body.source, id).await?;
-            id
-        }
-        None => begin(&mut tx, &body.source, app.ids.next(by.at)).await?,
-    };
+    let id = body.sync.unwrap_or_else(|| app.ids.next(by.at));
     let origin = EntityOrigin { source: Some(&body.source), sync: Some(id) };
-    check_names(&mut tx, &body.entities).await?;
-    let upserted = entities::upsert(&mut tx, &body.entities, origin).await?;
+    let compared = Compared::on_snapshot(app, caller, &body.entities, origin).await?;
+    let mut tx = app.write_in(turn, caller, &by).await?;
+    match body.sync {
+        Some(id) => must_go_on(&mut tx, &body.source, id).await?,
+        None => begin(&mut tx, &body.source, id).await?,
+    }
+    let upserted = compared.write(&mut tx, &body.entities, origin).await?;
     if body.finish {
         let deleted = syncs::finish(&mut tx, &body.source, id).await?;
         return commit(app, tx, upserted, deleted, None).await;
@@ -74,15 +72,63 @@ pub async fn sync(
     commit(app, tx, upserted, 0, Some(id)).await
 }
 
+/// Entities that are compared with the stored ones, and the content that they were compared with. On SQLite all tenants
+/// write with one connection, so that 10,000 comparisons must not happen in the transaction.
+struct Compared<'e> {
+    upsert: Upsert<'e>,
+    met: (HistoryPosition, HistoryPosition),
+}
+
+impl<'e> Compared<'e> {
+    async fn on_snapshot(
+        app: &App,
+        caller: &Manager,
+        entities: &'e [NewEntity],
+        origin: EntityOrigin<'e>,
+    ) -> Result<Self, OperationError> {
+        let mut tx = app.store.read(caller.tenant()).await?;
+        let compared = Self::of(&mut tx, entities, origin).await?;
+        tx.end().await?;
+        Ok(compared)
+    }
+
+    async fn of(
+        tx: &mut Tx,
+        entities: &'e [NewEntity],
+        origin: EntityOrigin<'e>,
+    ) -> Result<Self, OperationError> {
+        let met = met(tx).await?;
+        check_names(tx, entities).await?;
+        Ok(Self { upsert: Upsert::of(tx, entities, origin).await?, met })
+    }
+
+    /// Writes the entities. If another replica wrote since the comparison, they are compared again.
+    async fn write(
+        mut self,
+        tx: &mut Tx,
+        entities: &'e [NewEntity],
+        origin: EntityOrigin<'e>,
+    ) -> Result<Upserted, OperationError> {
+        if met(tx).await? != self.met {
+            self = Self::of(tx, entities, origin).await?;
+        }
+        Ok(self.upsert.write(tx).await?)
+    }
+}
+
+/// Returns the places in the histories of what names are compared with: the roles and the entities.
+async fn met(tx: &mut Tx) -> Result<(HistoryPosition, HistoryPosition), StoreError> {
+    Ok((tenants::position(tx).await?, entities::state(tx).await?.position))
+}
+
 /// Begins a sync of `source`, in place of one that goes on.
-async fn begin(tx: &mut Tx, source: &str, id: Uuid) -> Result<Uuid, OperationError> {
+async fn begin(tx: &mut Tx, source: &str, id: Uuid) -> Result<(), OperationError> {
     if syncs::current(tx, source).await?.is_none() && syncs::count(tx).await? >= MAX_SYNCS {
         return Err(OperationError::Conflict(format!(
             "syncs of {MAX_SYNCS} sources go on; end one with `finish` first"
         )));
     }
-    syncs::begin(tx, source, id).await?;
-    Ok(id)
+    Ok(syncs::begin(tx, source, id).await?)
 }
 
 async fn must_go_on(tx: &mut Tx, source: &str, id: Uuid) -> Result<(), OperationError> {

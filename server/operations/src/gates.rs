@@ -1,14 +1,19 @@
 //! The gates that a tenant puts before changes of what decides (`docs/semantics.md`, section 10.9).
 //!
 //! Every commit of a caller passes `pass`. The gates are those that were stored before the change, which the lock of the
-//! tenant has read.
+//! tenant has read. The cases are decided beside the transaction that writes, on a snapshot: `gated_writes.rs` has the order.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use portcullis_bundle::{CaseFailure, CaseOutcomes, CaseSet, Rulebook, SkipCause};
 use portcullis_engine::json::JsonError;
+use portcullis_engine::{Policy, RoleInclusions, Rule};
 use portcullis_storage::tenant_cases::StoredCases;
-use portcullis_storage::{StoreError, Tx, policies, roles, rules, tenant_cases};
+use portcullis_storage::{
+    HistoryPosition, Store, StoreError, Tx, policies, roles, rules, tenant_cases, tenants,
+};
+use uuid::Uuid;
 
 use crate::error::OperationError;
 
@@ -30,24 +35,25 @@ pub struct Judgement {
     pub refused: Vec<CaseFailure>,
 }
 
+/// Returns whether the changes of `tx` pass the gates only with a judgement.
+pub(crate) fn need_judgement(tx: &Tx) -> bool {
+    tx.concerns_guards() || (tx.gates().cases && tx.concerns_gates())
+}
+
 /// Lets the changes of `tx` pass the gates of its tenant. A tenant without gates pays nothing.
 ///
 /// # Errors
-/// A gate refuses the changes, or the store failed.
+/// A gate refuses the changes, nobody judged them, or the store failed.
 pub(crate) async fn pass(tx: &mut Tx, passage: Passage) -> Result<(), OperationError> {
     if !tx.concerns_gates() {
         return Ok(());
     }
-    let gates = tx.gates();
-    if gates.cases || tx.concerns_guards() {
-        let judgement = match passage.judgement {
-            Some(judgement) => judgement,
-            None => judge(tx).await?,
-        };
+    if need_judgement(tx) {
+        let judgement = passage.judgement.ok_or(StoreError::GatesNotPassed)?;
         must_pass_cases(tx, &judgement)?;
         note_skipped(tx, &judgement.report).await?;
     }
-    if gates.approval && !passage.is_approved {
+    if tx.gates().approval && !passage.is_approved {
         return Err(OperationError::ApprovalRequired);
     }
     tx.pass_gates();
@@ -65,21 +71,73 @@ pub(crate) fn must_pass_cases(tx: &Tx, judgement: &Judgement) -> Result<(), Oper
     Ok(())
 }
 
-/// Decides the tenant's cases on its content as the transaction leaves it.
-///
-/// # Errors
-/// The store failed.
-async fn judge(tx: &mut Tx) -> Result<Judgement, OperationError> {
-    let replaced = tenant_cases::replaced(tx).cloned();
-    let present = tenant_cases::find(tx).await?.unwrap_or_default();
-    let cases = JudgingCases { present, replaced };
-    if cases.are_none() {
-        return Ok(Judgement::default());
+/// The changes of a transaction, as a judgement needs them.
+#[derive(Debug)]
+pub(crate) struct Change {
+    tenant: String,
+    /// The place in the history of the content that the transaction met.
+    pub(crate) met: HistoryPosition,
+    /// The rules that changed; `None` is one that is gone.
+    rules: Vec<(Uuid, Option<Rule>)>,
+    policies: Vec<(Uuid, Option<Policy>)>,
+    inclusions: RoleInclusions,
+    cases: JudgingCases,
+}
+
+impl Change {
+    /// Reads the changes of `tx`: little, whatever the tenant has.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(crate) async fn of(tx: &mut Tx) -> Result<Self, StoreError> {
+        let ids = |ids: Vec<Option<Uuid>>| -> Vec<Uuid> { ids.into_iter().flatten().collect() };
+        let rule_ids = ids(tx.touched().iter().map(|touched| touched.rule).collect());
+        let policy_ids = ids(tx.touched().iter().map(|touched| touched.policy).collect());
+        Ok(Self {
+            tenant: tx.tenant().to_owned(),
+            met: tenants::position(tx).await?,
+            rules: rules::of_ids(tx, &rule_ids).await?,
+            policies: policies::of_ids(tx, &policy_ids).await?,
+            inclusions: roles::inclusions(tx).await?,
+            cases: JudgingCases {
+                replaced: tenant_cases::replaced(tx).cloned(),
+                present: tenant_cases::find(tx).await?.unwrap_or_default(),
+            },
+        })
     }
-    let (rules, policies) = (rules::of_every_plan(tx).await?, policies::of_every_plan(tx).await?);
-    let content = Rulebook::of_stored(rules, policies);
-    let content = content.with_inclusions(roles::inclusions(tx).await?);
-    judge_content(content, cases).await
+
+    /// Decides the tenant's cases on its content with these changes, in a snapshot. Returns `None` if the content is not
+    /// the one that the changes met.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub(crate) async fn judge(self, store: &Store) -> Result<Option<Judgement>, OperationError> {
+        if self.cases.are_none() {
+            return Ok(Some(Judgement::default()));
+        }
+        let mut tx = store.read(&self.tenant).await?;
+        let is_met = tenants::position(&mut tx).await? == self.met;
+        let rules = rules::of_every_plan(&mut tx).await?;
+        let policies = policies::of_every_plan(&mut tx).await?;
+        tx.end().await?;
+        if !is_met {
+            return Ok(None);
+        }
+        let rules = replaced(rules, self.rules, |rule| rule.id);
+        let policies = replaced(policies, self.policies, |policy| policy.id);
+        let content = Rulebook::of_stored(rules, policies).with_inclusions(self.inclusions);
+        judge_content(content, self.cases).await.map(Some)
+    }
+}
+
+/// Returns the stored records with those that changed, in the order of the ids.
+fn replaced<T>(stored: Vec<T>, changed: Vec<(Uuid, Option<T>)>, id: impl Fn(&T) -> Uuid) -> Vec<T> {
+    let changed: HashMap<Uuid, Option<T>> = changed.into_iter().collect();
+    let kept = stored.into_iter().filter(|record| !changed.contains_key(&id(record)));
+    let mut after: Vec<T> = kept.collect();
+    after.extend(changed.into_values().flatten());
+    after.sort_by_key(id);
+    after
 }
 
 /// The cases that judge a change.

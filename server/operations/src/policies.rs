@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::error::OperationError;
 use crate::etag::Precondition;
+use crate::gated_writes::GatedWrite;
 use crate::ownership;
 use crate::warnings;
 use crate::written::Written;
@@ -39,12 +40,17 @@ pub async fn create(
     policy: NewPolicy,
 ) -> Result<Written<PolicyRecord>, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    check_attributes(app, &mut tx, policy.rule_data.format, &policy.rule_data.condition).await?;
-    let record = insert(&mut tx, policy, &by, &app.ids).await?;
-    let warnings = warnings::of_policy(&mut tx, &record.resource).await?;
-    let revision = app.commit(tx).await?;
-    Ok(Written { record, revision, warnings })
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        check_attributes(app, &mut tx, policy.rule_data.format, &policy.rule_data.condition)
+            .await?;
+        let record = insert(&mut tx, policy.clone(), &by, &app.ids).await?;
+        let warnings = warnings::of_policy(&mut tx, &record.resource).await?;
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(Written { record, revision, warnings });
+        }
+    }
 }
 
 /// Inserts a policy into the transaction's tenant. The caller has checked the attributes that its condition reads.
@@ -95,20 +101,24 @@ pub async fn update(
     force: bool,
 ) -> Result<Written<PolicyRecord>, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let old = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    precondition.check(&old)?;
-    ownership::check(caller, old.managed_by.as_deref(), force)?;
-    let mut record = update.applied_to(&old)?;
-    if record != old {
-        check_changed_attributes(app, &mut tx, update, &old, &record).await?;
-        record.updated_by = Some(by.actor.clone());
-        record.updated_at = Some(by.at);
-        policies::update(&mut tx, &old, &record, &by).await?;
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let old = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+        precondition.check(&old)?;
+        ownership::check(caller, old.managed_by.as_deref(), force)?;
+        let mut record = update.applied_to(&old)?;
+        if record != old {
+            check_changed_attributes(app, &mut tx, update, &old, &record).await?;
+            record.updated_by = Some(by.actor.clone());
+            record.updated_at = Some(by.at);
+            policies::update(&mut tx, &old, &record, &by).await?;
+        }
+        let warnings = warnings::of_policy(&mut tx, &record.resource).await?;
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(Written { record, revision, warnings });
+        }
     }
-    let warnings = warnings::of_policy(&mut tx, &record.resource).await?;
-    let revision = app.commit(tx).await?;
-    Ok(Written { record, revision, warnings })
 }
 
 /// Deletes a policy of the caller's tenant, and returns the tenant's revision. The store retains the record, but no
@@ -121,12 +131,17 @@ pub async fn delete(
     force: bool,
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    precondition.check(&record)?;
-    ownership::check(caller, record.managed_by.as_deref(), force)?;
-    policies::delete(&mut tx, &record, &by).await?;
-    app.commit(tx).await
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+        precondition.check(&record)?;
+        ownership::check(caller, record.managed_by.as_deref(), force)?;
+        policies::delete(&mut tx, &record, &by).await?;
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(revision);
+        }
+    }
 }
 
 /// Checks the attributes of a policy whose condition changes or that is enabled (`docs/semantics.md`, section 5.11).

@@ -20,6 +20,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::error::OperationError;
 use crate::etag::Precondition;
+use crate::gated_writes::GatedWrite;
 use crate::ownership;
 use crate::written::Written;
 use admission::{admit, bind};
@@ -105,13 +106,17 @@ async fn store(
     by: &Authorship,
 ) -> Result<Written<StoredResolver>, OperationError> {
     let record = &prepared.record;
-    let mut tx = app.write(caller, by).await?;
-    let namespace = &record.manifest.namespace;
-    if is_of_operator(app, namespace) || !insert(&mut tx, &prepared).await? {
-        return Err(taken(namespace));
+    let mut write = GatedWrite::new(app, caller, by);
+    loop {
+        let mut tx = write.begin().await?;
+        let namespace = &record.manifest.namespace;
+        if is_of_operator(app, namespace) || !insert(&mut tx, &prepared).await? {
+            return Err(taken(namespace));
+        }
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(Written::new(activate(app, prepared), revision));
+        }
     }
-    let revision = app.commit(tx).await?;
-    Ok(Written::new(activate(app, prepared), revision))
 }
 
 /// Inserts a prepared resolver into the transaction's tenant. Returns whether its namespace is free.
@@ -173,21 +178,25 @@ pub async fn delete(
 ) -> Result<u64, OperationError> {
     must_be_own(app, caller.tenant(), id)?;
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let stored = resolvers::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    precondition.check(&stored)?;
-    ownership::check(caller, stored.managed_by.as_deref(), force)?;
-    let namespace = &stored.manifest.namespace;
-    let readers = namespaces::readers(&mut tx, namespace).await?;
-    if !readers.is_empty() {
-        let what = format!("enabled policies read `{namespace}`: disable or delete them first");
-        return Err(OperationError::StillRead(what, readers));
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let stored = resolvers::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+        precondition.check(&stored)?;
+        ownership::check(caller, stored.managed_by.as_deref(), force)?;
+        let namespace = &stored.manifest.namespace;
+        let readers = namespaces::readers(&mut tx, namespace).await?;
+        if !readers.is_empty() {
+            let what = format!("enabled policies read `{namespace}`: disable or delete them first");
+            return Err(OperationError::StillRead(what, readers));
+        }
+        resolvers::delete(&mut tx, id).await?;
+        if let Some(revision) = write.commit(tx).await? {
+            app.resolvers.remove(caller.tenant(), id);
+            app.resolvers.forget_module(&stored.module.sha256).await;
+            return Ok(revision);
+        }
     }
-    resolvers::delete(&mut tx, id).await?;
-    let revision = app.commit(tx).await?;
-    app.resolvers.remove(caller.tenant(), id);
-    app.resolvers.forget_module(&stored.module.sha256).await;
-    Ok(revision)
 }
 
 /// Whether the operator has a resolver of this namespace.

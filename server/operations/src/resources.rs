@@ -1,6 +1,7 @@
 //! The use cases of registered resources (`docs/semantics.md`, sections 3.5 to 3.8).
 
 use portcullis_auth::Manager;
+use portcullis_model::Authorship;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::rule::RuleRecord;
@@ -11,6 +12,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::OperationError;
+use crate::gated_writes::GatedWrite;
 use crate::ownership;
 use crate::registration;
 use crate::written::Written;
@@ -49,18 +51,33 @@ pub async fn register(
 ) -> Result<Written<Registered>, OperationError> {
     check_new_roles(caller, &registration)?;
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    check_old_roles(&mut tx, caller, &registration).await?;
-    let met = met_managed(&mut tx, caller, &registration, force).await?;
-    let (record, is_new) = match met {
-        Some(record) => (record, false),
-        None => {
-            registration::register(&mut tx, registration, caller.domain(), &by, &app.ids).await?
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let (record, is_new) =
+            register_in(app, &mut tx, caller, registration.clone(), &by, force).await?;
+        if let Some(revision) = write.commit(tx).await? {
+            let warnings = warnings_about(&record, is_new || force);
+            return Ok(Written { record: Registered { record, is_new }, revision, warnings });
         }
-    };
-    let revision = app.commit(tx).await?;
-    let warnings = warnings_about(&record, is_new || force);
-    Ok(Written { record: Registered { record, is_new }, revision, warnings })
+    }
+}
+
+/// Registers a resource in the transaction's tenant, unless it is managed and its change is not forced. Returns the record,
+/// and whether its name was not registered before.
+async fn register_in(
+    app: &App,
+    tx: &mut Tx,
+    caller: &Manager,
+    registration: Registration,
+    by: &Authorship,
+    force: bool,
+) -> Result<(ResourceRecord, bool), OperationError> {
+    check_old_roles(tx, caller, &registration).await?;
+    match met_managed(tx, caller, &registration, force).await? {
+        Some(record) => Ok((record, false)),
+        None => Ok(registration::register(tx, registration, caller.domain(), by, &app.ids).await?),
+    }
 }
 
 /// Returns the managed resource that has the name of `registration`, unless its change is forced.
@@ -109,22 +126,20 @@ pub async fn register_all(
         check_new_roles(caller, registration)?;
     }
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write_in(turn, caller, &by).await?;
-    let mut records = Vec::with_capacity(registrations.len());
-    for registration in registrations {
-        check_old_roles(&mut tx, caller, &registration).await?;
-        let record = match met_managed(&mut tx, caller, &registration, force).await? {
-            Some(record) => record,
-            None => {
-                let domain = caller.domain();
-                registration::register(&mut tx, registration, domain, &by, &app.ids).await?.0
-            }
-        };
-        let warnings = warnings_about(&record, force);
-        records.push(RegisteredInBulk { record, warnings });
+    let mut write = GatedWrite::new(app, caller, &by).in_turn(turn);
+    loop {
+        let mut tx = write.begin().await?;
+        let mut records = Vec::with_capacity(registrations.len());
+        for registration in &registrations {
+            let (record, _) =
+                register_in(app, &mut tx, caller, registration.clone(), &by, force).await?;
+            let warnings = warnings_about(&record, force);
+            records.push(RegisteredInBulk { record, warnings });
+        }
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(Written::new(records, revision));
+        }
     }
-    let revision = app.commit(tx).await?;
-    Ok(Written::new(records, revision))
 }
 
 /// Lists the resources of the caller's tenant, in order of creation.
@@ -164,26 +179,31 @@ pub async fn delete(
     force: bool,
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let resource = resources::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    ownership::check(caller, resource.managed_by.as_deref(), force)?;
-    let name = &resource.registration.name;
-    let limit = MAX_DELETED_RULES as i64 + 1;
-    let named = rules::of_object(&mut tx, name, explicit_rules, limit).await?;
-    if !named.is_empty() {
-        caller.must_have(Permission::PoliciesWrite)?;
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let resource = resources::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+        ownership::check(caller, resource.managed_by.as_deref(), force)?;
+        let name = &resource.registration.name;
+        let limit = MAX_DELETED_RULES as i64 + 1;
+        let named = rules::of_object(&mut tx, name, explicit_rules, limit).await?;
+        if !named.is_empty() {
+            caller.must_have(Permission::PoliciesWrite)?;
+        }
+        if named.len() > MAX_DELETED_RULES {
+            return Err(OperationError::Conflict(format!(
+                "more than {MAX_DELETED_RULES} rules would go with the resource; delete rules first"
+            )));
+        }
+        for rule in &named {
+            ownership::check(caller, rule.managed_by.as_deref(), force)?;
+            rules::delete(&mut tx, rule, &by).await?;
+        }
+        resources::delete(&mut tx, &resource).await?;
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(revision);
+        }
     }
-    if named.len() > MAX_DELETED_RULES {
-        return Err(OperationError::Conflict(format!(
-            "more than {MAX_DELETED_RULES} rules would go with the resource; delete rules first"
-        )));
-    }
-    for rule in &named {
-        ownership::check(caller, rule.managed_by.as_deref(), force)?;
-        rules::delete(&mut tx, rule, &by).await?;
-    }
-    resources::delete(&mut tx, &resource).await?;
-    app.commit(tx).await
 }
 
 /// Lists every rule that can match a resource of the caller's tenant, including rules with a pattern.

@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::entities::is_entity;
 use crate::error::OperationError;
 use crate::etag::Precondition;
+use crate::gated_writes::GatedWrite;
 use crate::ownership;
 use crate::written::Written;
 
@@ -38,23 +39,32 @@ pub async fn put(
     force: bool,
 ) -> Result<Written<StoredRole>, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let old = roles::find(&mut tx, name).await?;
-    check_precondition(precondition, old.as_ref())?;
-    ownership::check(caller, old.as_ref().and_then(|old| old.managed_by.as_deref()), force)?;
-    let is_new = old.is_none();
-    let record = match old {
-        Some(old) if old.includes == body.includes => {
-            let revision = app.commit(tx).await?;
-            return Ok(Written::new(StoredRole { record: old, is_new }, revision));
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let old = roles::find(&mut tx, name).await?;
+        check_precondition(precondition, old.as_ref())?;
+        ownership::check(caller, old.as_ref().and_then(|old| old.managed_by.as_deref()), force)?;
+        let is_new = old.is_none();
+        let record = match old {
+            Some(old) if old.includes == body.includes => old,
+            old => {
+                let record = match old {
+                    Some(old) => old.with_includes(body.includes.clone(), &by),
+                    None => {
+                        let includes = body.includes.clone();
+                        NewRole { name: name.to_owned(), includes }.into_record(&by)
+                    }
+                };
+                check_inclusions(&mut tx, &record).await?;
+                roles::store(&mut tx, &record).await?;
+                record
+            }
+        };
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(Written::new(StoredRole { record, is_new }, revision));
         }
-        Some(old) => old.with_includes(body.includes, &by),
-        None => NewRole { name: name.to_owned(), includes: body.includes }.into_record(&by),
-    };
-    check_inclusions(&mut tx, &record).await?;
-    roles::store(&mut tx, &record).await?;
-    let revision = app.commit(tx).await?;
-    Ok(Written::new(StoredRole { record, is_new }, revision))
+    }
 }
 
 /// A role that does not exist has no tag.
@@ -146,10 +156,15 @@ pub async fn delete(
     force: bool,
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let record = roles::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
-    precondition.check(&record)?;
-    ownership::check(caller, record.managed_by.as_deref(), force)?;
-    roles::delete(&mut tx, name).await?;
-    app.commit(tx).await
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let record = roles::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+        precondition.check(&record)?;
+        ownership::check(caller, record.managed_by.as_deref(), force)?;
+        roles::delete(&mut tx, name).await?;
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(revision);
+        }
+    }
 }

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::OperationError;
+use crate::gated_writes::GatedWrite;
 use crate::ownership;
 use crate::warnings;
 use crate::written::Written;
@@ -29,14 +30,18 @@ pub async fn create(
 ) -> Result<Written<RuleRecord>, OperationError> {
     must_match(caller, &rule.tuple.dom)?;
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
     let record = rule.into_record(app.ids.next(by.at), RuleOrigin::Explicit, &by);
-    if !rules::insert(&mut tx, &record).await? {
-        return Err(conflict(&record));
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        if !rules::insert(&mut tx, &record).await? {
+            return Err(conflict(&record));
+        }
+        let warnings = warnings::of_rule(&mut tx, &record.tuple).await?;
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(Written { record, revision, warnings });
+        }
     }
-    let warnings = warnings::of_rule(&mut tx, &record.tuple).await?;
-    let revision = app.commit(tx).await?;
-    Ok(Written { record, revision, warnings })
 }
 
 /// Inserts a rule into the transaction's tenant, unless the tenant has a rule with this tuple.
@@ -90,24 +95,28 @@ pub async fn update(
         must_match(caller, domain)?;
     }
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let old = find_updated(&mut tx, update).await?.ok_or(NOT_FOUND)?;
-    ownership::check_rule(&mut tx, caller, &old, force).await?;
-    let mut record = update.applied_to(&old);
-    // An update that confirms a default rule makes it explicit, even if nothing else changes.
-    if update.says_something() {
-        record.origin = RuleOrigin::Explicit;
-    }
-    if differs(&old, &record) {
-        record.updated_by = Some(by.actor.clone());
-        record.updated_at = Some(by.at);
-        if !rules::update(&mut tx, &old, &record, &by).await? {
-            return Err(conflict(&record));
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let old = find_updated(&mut tx, update).await?.ok_or(NOT_FOUND)?;
+        ownership::check_rule(&mut tx, caller, &old, force).await?;
+        let mut record = update.applied_to(&old);
+        // An update that confirms a default rule makes it explicit, even if nothing else changes.
+        if update.says_something() {
+            record.origin = RuleOrigin::Explicit;
+        }
+        if differs(&old, &record) {
+            record.updated_by = Some(by.actor.clone());
+            record.updated_at = Some(by.at);
+            if !rules::update(&mut tx, &old, &record, &by).await? {
+                return Err(conflict(&record));
+            }
+        }
+        let warnings = warnings::of_rule(&mut tx, &record.tuple).await?;
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(Written { record, revision, warnings });
         }
     }
-    let warnings = warnings::of_rule(&mut tx, &record.tuple).await?;
-    let revision = app.commit(tx).await?;
-    Ok(Written { record, revision, warnings })
 }
 
 /// Deletes a rule of the caller's tenant, and returns the tenant's revision. Its domain may be any: version 0.1 stored
@@ -122,11 +131,16 @@ pub async fn delete(
     force: bool,
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let rule = find_named(&mut tx, name).await?.ok_or(NOT_FOUND)?;
-    ownership::check_rule(&mut tx, caller, &rule, force).await?;
-    rules::delete(&mut tx, &rule, &by).await?;
-    app.commit(tx).await
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let rule = find_named(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+        ownership::check_rule(&mut tx, caller, &rule, force).await?;
+        rules::delete(&mut tx, &rule, &by).await?;
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(revision);
+        }
+    }
 }
 
 /// Refuses a rule in `domain` if it could match no check of the tenant.

@@ -1,21 +1,22 @@
 //! The table of audit records. Triggers refuse each update, and each deletion without a row in `audit_pruning`.
 
 use portcullis_model::Timestamp;
-use portcullis_model::audit::{AuditAction, AuditFilter, AuditRecord, Origin};
+use portcullis_model::audit::{AuditAction, AuditFilter, AuditRecord, CredentialKind, Origin};
 use portcullis_model::ids::Ids;
 use portcullis_model::page::{Listed, Page};
+use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+use crate::audit_entry::AuditEntry;
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
-use crate::tx::{AuditEntry, EVERY_TENANT, Tx};
+use crate::tx::{EVERY_TENANT, Tx};
+use crate::{audit_entry, service_keys};
 
 /// The `tenant_id` of audit records that belong to no tenant.
 pub const NO_TENANT: &str = "";
-/// The most ids of one audit record. A bulk registration changes thousands of records, and must not write as many rows.
-const MAX_IDS: usize = 100;
 
 struct Row {
     tenant_id: String,
@@ -24,9 +25,13 @@ struct Row {
     actor: String,
     credential: String,
     key_id: Option<String>,
+    key_name: Option<String>,
     action: String,
     records: String,
     count: i64,
+    before_change: Option<String>,
+    after_change: Option<String>,
+    source: Option<String>,
     address: Option<String>,
     request_id: Option<String>,
 }
@@ -38,9 +43,13 @@ from_row!(Row {
     actor,
     credential,
     key_id,
+    key_name,
     action,
     records,
     count,
+    before_change,
+    after_change,
+    source,
     address,
     request_id
 } as columns);
@@ -56,27 +65,39 @@ impl TryFrom<Row> for AuditRecord {
             actor: row.actor,
             credential: row.credential,
             key: row.key_id,
+            key_name: row.key_name,
             action: row.action,
             records: from_json_list(&row.records, "audit_records.records")?,
             count: row.count,
+            before: from_json(row.before_change, "audit_records.before_change")?,
+            after: from_json(row.after_change, "audit_records.after_change")?,
+            source: from_json(row.source, "audit_records.source")?,
             address: row.address,
             request_id: row.request_id,
         })
     }
 }
 
+fn from_json<T: DeserializeOwned>(
+    text: Option<String>,
+    what: &'static str,
+) -> Result<Option<T>, StoreError> {
+    let read = |text: String| serde_json::from_str(&text).map_err(|_| StoreError::Corrupt { what });
+    text.map(read).transpose()
+}
+
 /// Stores what the transaction changed. Changes of one kind that follow each other share audit records.
 pub(crate) async fn write(tx: &mut Tx) -> Result<(), StoreError> {
     let entries = std::mem::take(&mut tx.audited);
-    let ids = Ids::new();
-    for group in entries.chunk_by(|one, next| one.action == next.action) {
-        for part in group.chunks(MAX_IDS) {
-            let Some(AuditEntry { action, .. }) = part.first() else { continue };
-            let records: Vec<&str> = part.iter().map(|entry| &*entry.record).collect();
-            let (origin, at) = (tx.origin.clone(), tx.at);
-            let count = i64::try_from(part.len()).unwrap_or(i64::MAX);
-            insert(tx, ids.next(at), &origin, at, (*action, &records, count)).await?;
-        }
+    let mut rest = &entries[..];
+    if rest.is_empty() {
+        return Ok(());
+    }
+    let (ids, author) = (Ids::new(), Author::of(tx).await?);
+    while !rest.is_empty() {
+        let (part, others) = rest.split_at(audit_entry::sharing(rest).max(1));
+        insert(tx, ids.next(author.at), &author, part, number(part.len())).await?;
+        rest = others;
     }
     Ok(())
 }
@@ -84,14 +105,16 @@ pub(crate) async fn write(tx: &mut Tx) -> Result<(), StoreError> {
 /// Stores that the transaction changed `count` records by one call, in one audit record that names the first of them.
 pub(crate) async fn write_call(
     tx: &mut Tx,
-    action: AuditAction,
-    records: &[String],
+    entries: &[AuditEntry],
     count: usize,
 ) -> Result<(), StoreError> {
-    let (origin, at) = (tx.origin.clone(), tx.at);
-    let named: Vec<&str> = records.iter().take(MAX_IDS).map(String::as_str).collect();
-    let count = i64::try_from(count).unwrap_or(i64::MAX);
-    insert(tx, Ids::new().next(at), &origin, at, (action, &named, count)).await
+    let author = Author::of(tx).await?;
+    let named = entries.get(..audit_entry::sharing(entries).max(1)).unwrap_or_default();
+    insert(tx, Ids::new().next(author.at), &author, named, number(count)).await
+}
+
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// Stores that credentials of this origin were refused `count` times. For a transaction that sees every tenant.
@@ -102,21 +125,50 @@ pub async fn insert_refusal(
     at: Timestamp,
     count: i64,
 ) -> Result<(), StoreError> {
-    insert(tx, id, origin, at, (AuditAction::CredentialRefused, &[], count)).await
+    let author = Author { origin: origin.clone(), key_name: None, source: None, at };
+    let refusal = AuditEntry::nameless(AuditAction::CredentialRefused);
+    insert(tx, id, &author, &[refusal], count).await
 }
 
+/// Who made the changes of a transaction, and why.
+struct Author {
+    origin: Origin,
+    key_name: Option<String>,
+    /// As JSON.
+    source: Option<String>,
+    at: Timestamp,
+}
+
+impl Author {
+    async fn of(tx: &mut Tx) -> Result<Self, StoreError> {
+        let origin = tx.origin.clone();
+        let key = origin.key.as_deref().filter(|_| origin.credential == CredentialKind::ServiceKey);
+        let key_name = match key.and_then(|key| Uuid::try_parse(key).ok()) {
+            Some(key) => service_keys::find(tx, key).await?.map(|key| key.name),
+            None => None,
+        };
+        let source = tx.source.as_ref().and_then(|source| serde_json::to_string(source).ok());
+        Ok(Self { origin, key_name, source, at: tx.at })
+    }
+}
+
+/// Stores an audit record of `entries`, of one action, which stand for `count` changes.
 async fn insert(
     tx: &mut Tx,
     id: Uuid,
-    origin: &Origin,
-    at: Timestamp,
-    (action, records, count): (AuditAction, &[&str], i64),
+    author: &Author,
+    entries: &[AuditEntry],
+    count: i64,
 ) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO audit_records (tenant_id, id, created_at, actor, credential, \
-        key_id, action, records, count, address, request_id) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+        key_id, key_name, action, records, count, before_change, after_change, source, address, \
+        request_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+    let Some(AuditEntry { action, .. }) = entries.first() else { return Ok(()) };
     let tenant = if tx.tenant == EVERY_TENANT { NO_TENANT } else { &tx.tenant };
     let tenant = tenant.to_owned();
+    let records: Vec<&str> = entries.iter().filter_map(|entry| entry.record.as_deref()).collect();
+    let [before, after] = audit_entry::changes(entries);
+    let Author { origin, key_name, source, at } = author;
     execute!(
         tx,
         SQL,
@@ -126,9 +178,13 @@ async fn insert(
         &origin.actor,
         origin.credential.as_str(),
         origin.key.as_deref(),
+        key_name.as_deref(),
         action.as_str(),
-        to_json_list(records),
+        to_json_list(&records),
         count,
+        before,
+        after,
+        source.as_deref(),
         origin.address.map(|address| address.to_string()),
         origin.request_id.as_deref(),
     )?;
@@ -141,20 +197,24 @@ pub async fn list(
     filter: &AuditFilter,
     page: Page,
 ) -> Result<Listed<AuditRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(records) + octet_length(actor) AS BIGINT) \
+    const SIZES: &str = "SELECT CAST(octet_length(records) + octet_length(actor) \
+        + COALESCE(octet_length(before_change), 0) + COALESCE(octet_length(after_change), 0) \
+        + COALESCE(octet_length(source), 0) AS BIGINT) \
         FROM audit_records WHERE tenant_id = $1 AND id < $2 \
         AND (CAST($3 AS TEXT) IS NULL OR action = $3) AND (CAST($4 AS TEXT) IS NULL OR actor = $4) \
-        AND (CAST($5 AS TEXT) IS NULL OR records LIKE $5) ORDER BY id DESC LIMIT $6";
+        AND (CAST($5 AS TEXT) IS NULL OR replace(records, $5, '') <> records) AND id >= $6 \
+        ORDER BY id DESC LIMIT $7";
     const SQL: &str = concat!(
         "SELECT ",
         columns!(),
         " FROM audit_records WHERE tenant_id = $1 AND id < $2 \
         AND (CAST($3 AS TEXT) IS NULL OR action = $3) AND (CAST($4 AS TEXT) IS NULL OR actor = $4) \
-        AND (CAST($5 AS TEXT) IS NULL OR records LIKE $5) ORDER BY id DESC LIMIT $6"
+        AND (CAST($5 AS TEXT) IS NULL OR replace(records, $5, '') <> records) AND id >= $6 \
+        ORDER BY id DESC LIMIT $7"
     );
-    let Filter { action, actor, record } = Filter::of(filter);
-    let before = before(page);
-    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, before, action, actor, record.as_deref())
+    let Filter { action, actor, record, from, before } = Filter::of(filter, page);
+    let record = record.as_deref();
+    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, before, action, actor, record, from)
 }
 
 /// Lists a page of all audit records, newest first; with `tenant` only those of this tenant. For a transaction that sees
@@ -165,45 +225,49 @@ pub async fn list_all(
     filter: &AuditFilter,
     page: Page,
 ) -> Result<Listed<AuditRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(records) + octet_length(actor) AS BIGINT) \
+    const SIZES: &str = "SELECT CAST(octet_length(records) + octet_length(actor) \
+        + COALESCE(octet_length(before_change), 0) + COALESCE(octet_length(after_change), 0) \
+        + COALESCE(octet_length(source), 0) AS BIGINT) \
         FROM audit_records WHERE id < $1 \
         AND (CAST($2 AS TEXT) IS NULL OR action = $2) AND (CAST($3 AS TEXT) IS NULL OR actor = $3) \
-        AND (CAST($4 AS TEXT) IS NULL OR records LIKE $4) \
-        AND (CAST($5 AS TEXT) IS NULL OR tenant_id = $5) ORDER BY id DESC LIMIT $6";
+        AND (CAST($4 AS TEXT) IS NULL OR replace(records, $4, '') <> records) \
+        AND (CAST($5 AS TEXT) IS NULL OR tenant_id = $5) AND id >= $6 ORDER BY id DESC LIMIT $7";
     const SQL: &str = concat!(
         "SELECT ",
         columns!(),
         " FROM audit_records WHERE id < $1 \
         AND (CAST($2 AS TEXT) IS NULL OR action = $2) AND (CAST($3 AS TEXT) IS NULL OR actor = $3) \
-        AND (CAST($4 AS TEXT) IS NULL OR records LIKE $4) \
-        AND (CAST($5 AS TEXT) IS NULL OR tenant_id = $5) ORDER BY id DESC LIMIT $6"
+        AND (CAST($4 AS TEXT) IS NULL OR replace(records, $4, '') <> records) \
+        AND (CAST($5 AS TEXT) IS NULL OR tenant_id = $5) AND id >= $6 ORDER BY id DESC LIMIT $7"
     );
-    let Filter { action, actor, record } = Filter::of(filter);
-    let before = before(page);
-    fetch_page!(tx, Row, page, SIZES, SQL, before, action, actor, record.as_deref(), tenant)
+    let Filter { action, actor, record, from, before } = Filter::of(filter, page);
+    let record = record.as_deref();
+    fetch_page!(tx, Row, page, SIZES, SQL, before, action, actor, record, tenant, from)
 }
 
 /// The filter as statements take it.
 struct Filter<'f> {
     action: Option<&'static str>,
     actor: Option<&'f str>,
-    /// A pattern of `LIKE`.
+    /// As the list of records has it.
     record: Option<String>,
+    /// The first id.
+    from: Uuid,
+    /// The id before which the page begins: the newest audit records come first.
+    before: Uuid,
 }
 
 impl<'f> Filter<'f> {
-    fn of(filter: &'f AuditFilter) -> Self {
+    fn of(filter: &'f AuditFilter, page: Page) -> Self {
+        let last = if page.after.is_nil() { Uuid::max() } else { page.after };
         Self {
             action: filter.action.map(AuditAction::as_str),
             actor: filter.actor.as_deref(),
-            record: filter.record.map(|id| format!("%\"{id}\"%")),
+            record: filter.record.as_ref().map(|record| serde_json::json!(record).to_string()),
+            from: filter.from.map_or(Uuid::nil(), first_id),
+            before: filter.to.map_or(last, |to| last.min(first_id(to))),
         }
     }
-}
-
-/// Returns the id before which a page begins: the newest audit records come first.
-fn before(page: Page) -> Uuid {
-    if page.after.is_nil() { Uuid::max() } else { page.after }
 }
 
 /// Deletes up to `limit` audit records of `tenant` that are older than `before`, or that are not among the `newest` ones.

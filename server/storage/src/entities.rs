@@ -3,6 +3,7 @@
 //! Entities have a revision and a history of their own beside those of the rules, so that a busy sync touches no plan. A
 //! deleted entity keeps its row for a while: a replica that reads what changed since a revision learns of the deletion.
 
+mod audited;
 mod content;
 mod found;
 mod lists;
@@ -14,16 +15,16 @@ mod table;
 
 use std::collections::HashMap;
 
-use portcullis_model::audit::AuditAction;
 use portcullis_model::entity::{EntityRecord, NewEntity};
 use portcullis_model::quota::Quota;
 use uuid::Uuid;
 
-use crate::audit;
 use crate::error::StoreError;
 use crate::macros::execute;
 use crate::row_lists::{Rows, write_rows};
 use crate::tx::Tx;
+use crate::{audit, tenant_settings};
+use audited::AuditedEntities;
 use content::Content;
 use found::{EntityKey, StoredEntity, find_stored};
 use names::RoleCounts;
@@ -59,64 +60,93 @@ pub struct Upserted {
 }
 
 /// An entity that is written, with what its row has.
+#[derive(Debug)]
 struct EntityWrite<'e> {
     entity: &'e NewEntity,
     content: Content,
-    revision: i64,
-    updated_at: i64,
+    /// The revision and the instant of an entity that only becomes part of a sync.
+    unchanged: Option<(i64, i64)>,
 }
 
-/// Inserts `entities`, no two of one type and id, or replaces those of the same types and ids. The revision of the entities
-/// rises by one if any of them changes.
-pub async fn upsert(
-    tx: &mut Tx,
-    entities: &[NewEntity],
-    origin: EntityOrigin<'_>,
-) -> Result<Upserted, StoreError> {
-    let keys = entities.iter().map(EntityKey::of).collect();
-    let stored: HashMap<EntityKey, StoredEntity> = find_stored(tx, keys).await?;
-    let mut writes = Vec::with_capacity(entities.len());
-    let (mut changed, mut roles) = (Vec::new(), RoleCounts::default());
-    for entity in entities {
-        let content = Content::of(entity);
-        let old = stored.get(&EntityKey::of(entity));
+/// Entities that are encoded and compared with the stored ones. Nothing of it needs the lock of the database.
+#[derive(Debug)]
+pub struct Upsert<'e> {
+    origin: EntityOrigin<'e>,
+    writes: Vec<EntityWrite<'e>>,
+    changed: AuditedEntities,
+    unchanged: u64,
+    roles: RoleCounts,
+    new: i64,
+    bytes: i64,
+}
+
+impl<'e> Upsert<'e> {
+    /// Compares `entities`, no two of one type and id, with the stored ones.
+    pub async fn of(
+        tx: &mut Tx,
+        entities: &'e [NewEntity],
+        origin: EntityOrigin<'e>,
+    ) -> Result<Self, StoreError> {
+        let keys = entities.iter().map(EntityKey::of).collect();
+        let stored: HashMap<EntityKey, StoredEntity> = find_stored(tx, keys).await?;
+        let changed = AuditedEntities::new(tenant_settings::audit_values(tx).await?);
+        let roles = RoleCounts::default();
+        let mut upsert =
+            Self { origin, writes: Vec::new(), changed, unchanged: 0, roles, new: 0, bytes: 0 };
+        for entity in entities {
+            upsert.add(entity, stored.get(&EntityKey::of(entity)))?;
+        }
+        Ok(upsert)
+    }
+
+    fn add(&mut self, entity: &'e NewEntity, old: Option<&StoredEntity>) -> Result<(), StoreError> {
+        let (content, origin) = (Content::of(entity), self.origin);
         let live = old.filter(|old| !old.is_deleted);
         if let Some(old) = live.filter(|old| old.is(&content, origin.source)) {
+            self.unchanged += 1;
             if origin.sync.is_some() && old.sync != origin.sync {
-                let (revision, updated_at) = (old.revision, old.updated_at);
-                writes.push(EntityWrite { entity, content, revision, updated_at });
+                let unchanged = Some((old.revision, old.updated_at));
+                self.writes.push(EntityWrite { entity, content, unchanged });
             }
-            continue;
+            return Ok(());
         }
-        roles.add(entity.every_role());
+        self.roles.add(entity.every_role());
         if let Some(old) = live {
-            roles.remove(old)?;
+            self.roles.remove(old)?;
         }
-        tx.count(Quota::Entities, i64::from(live.is_none()));
-        tx.count(Quota::StoredBytes, content.bytes() - live.map_or(0, StoredEntity::bytes));
-        changed.push(format!("{}:{}", entity.kind, entity.id));
-        let revision = revision::next(tx).await?;
-        writes.push(EntityWrite { entity, content, revision, updated_at: tx.at.millis() });
+        self.new += i64::from(live.is_none());
+        self.bytes += content.bytes() - live.map_or(0, StoredEntity::bytes);
+        self.changed.write(live, entity, &content);
+        self.writes.push(EntityWrite { entity, content, unchanged: None });
+        Ok(())
     }
-    write_rows!(tx, ENTITIES, writes, write =>
-        &write.entity.kind,
-        &write.entity.id,
-        &write.content.roles,
-        &write.content.domain_roles,
-        &write.content.properties,
-        origin.source,
-        origin.sync,
-        write.revision,
-        write.updated_at,
-        false,
-    );
-    roles.store(tx).await?;
-    if !changed.is_empty() {
-        audit::write_call(tx, AuditAction::EntitiesWritten, &changed, changed.len()).await?;
+
+    /// Inserts the entities, or replaces those of the same types and ids. The revision of the entities rises by one if any
+    /// of them changes.
+    pub async fn write(self, tx: &mut Tx) -> Result<Upserted, StoreError> {
+        let Self { origin, writes, changed, unchanged, roles, new, bytes } = self;
+        let revision = if changed.count() == 0 { 0 } else { revision::next(tx).await? };
+        let written = (revision, tx.at.millis());
+        write_rows!(tx, ENTITIES, writes, write =>
+            &write.entity.kind,
+            &write.entity.id,
+            &write.content.roles,
+            &write.content.domain_roles,
+            &write.content.properties,
+            origin.source,
+            origin.sync,
+            write.unchanged.unwrap_or(written).0,
+            write.unchanged.unwrap_or(written).1,
+            false,
+        );
+        roles.store(tx).await?;
+        tx.count(Quota::Entities, new);
+        tx.count(Quota::StoredBytes, bytes);
+        if changed.count() > 0 {
+            audit::write_call(tx, changed.entries(), changed.count()).await?;
+        }
+        Ok(Upserted { written: u64::try_from(changed.count()).unwrap_or(u64::MAX), unchanged })
     }
-    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    let (written, all) = (count(changed.len()), count(entities.len()));
-    Ok(Upserted { written, unchanged: all - written })
 }
 
 /// Finds the entity of this type and id.
@@ -142,8 +172,9 @@ pub async fn delete(tx: &mut Tx, kind: &str, id: &str) -> Result<bool, StoreErro
     roles.store(tx).await?;
     tx.count(Quota::Entities, -1);
     tx.count(Quota::StoredBytes, -stored.bytes());
-    let record = format!("{kind}:{id}");
-    audit::write_call(tx, AuditAction::EntitiesDeleted, &[record], 1).await?;
+    let mut deleted = AuditedEntities::new(tenant_settings::audit_values(tx).await?);
+    deleted.delete(&stored);
+    audit::write_call(tx, deleted.entries(), 1).await?;
     revision::forget_deletions(tx).await?;
     Ok(true)
 }

@@ -6,6 +6,7 @@
 
 pub mod attempts;
 pub mod audit;
+mod audit_entry;
 pub mod bulk;
 pub mod changes;
 mod commit;

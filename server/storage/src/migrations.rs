@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 17] = [
+const SQLITE: [Source; 18] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -28,8 +28,9 @@ const SQLITE: [Source; 17] = [
     (15, "plan_sizes", include_str!("../migrations/sqlite/0015_plan_sizes.sql")),
     (16, "policy_names", include_str!("../migrations/sqlite/0016_policy_names.sql")),
     (17, "role_owners", include_str!("../migrations/sqlite/0017_role_owners.sql")),
+    (18, "audit_details", include_str!("../migrations/sqlite/0018_audit_details.sql")),
 ];
-const POSTGRES: [Source; 17] = [
+const POSTGRES: [Source; 18] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -47,6 +48,7 @@ const POSTGRES: [Source; 17] = [
     (15, "plan_sizes", include_str!("../migrations/postgres/0015_plan_sizes.sql")),
     (16, "policy_names", include_str!("../migrations/postgres/0016_policy_names.sql")),
     (17, "role_owners", include_str!("../migrations/postgres/0017_role_owners.sql")),
+    (18, "audit_details", include_str!("../migrations/postgres/0018_audit_details.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -79,7 +81,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 34] = [
+    const RELEASED: [(&str, &str); 36] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -149,6 +151,10 @@ mod tests {
             "28a1832d3fbdf6c83a11ab95ef5f00338df155f803a97f287bf6576b7523d3af220b18c5f189782a0e71fd7b6f8b672f",
         ),
         (
+            "postgres/0018_audit_details.sql",
+            "ddf606ffca4693bed413fd6772c5583f80ac95e39df57a44db8f5e5ead3f41d8321c4a71444fd19ebc790836ffe5f0a8",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -215,6 +221,10 @@ mod tests {
         (
             "sqlite/0017_role_owners.sql",
             "26f009e9b79363ad13879e67a445789ed6721369b38112437ac6a83811ae322a8e1b0c043742a2b26aedb28a2d0372d3",
+        ),
+        (
+            "sqlite/0018_audit_details.sql",
+            "ddf606ffca4693bed413fd6772c5583f80ac95e39df57a44db8f5e5ead3f41d8321c4a71444fd19ebc790836ffe5f0a8",
         ),
     ];
 

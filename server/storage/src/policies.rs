@@ -215,7 +215,7 @@ pub(crate) fn note_insert(tx: &mut Tx, policy: &PolicyRecord) {
     tx.count_on(&policy.resource, policy_bytes(policy));
     tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     tx.record(Event::policy_created(policy));
-    tx.audit(AuditAction::PolicyCreated, policy.id);
+    tx.audit_change(AuditAction::PolicyCreated, policy.id, None, Some(policy));
 }
 
 /// Stores `policy`, the updated form of `old`. The resource never changes.
@@ -256,7 +256,7 @@ pub(crate) fn note_update(tx: &mut Tx, old: &PolicyRecord, policy: &PolicyRecord
     if !policy.has_content_of(old) {
         tx.record(Event::policy_updated(old, policy, by));
     }
-    tx.audit(AuditAction::PolicyUpdated, policy.id);
+    tx.audit_change(AuditAction::PolicyUpdated, policy.id, Some(old), Some(policy));
 }
 
 /// Marks `policy` as deleted; the record is retained.
@@ -274,5 +274,5 @@ pub(crate) fn note_delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) {
     tx.count_on(&policy.resource, -policy_bytes(policy));
     tx.touch([Touched::by_policy(policy.id, policy.resource.clone())]);
     tx.record(Event::policy_deleted(policy, by));
-    tx.audit(AuditAction::PolicyDeleted, policy.id);
+    tx.audit_change(AuditAction::PolicyDeleted, policy.id, Some(policy), None);
 }

@@ -171,7 +171,7 @@ pub(crate) fn note_upsert(tx: &mut Tx, old: Option<&ResourceRecord>, resource: &
     tx.count(Quota::Resources, i64::from(old.is_none()));
     tx.count(Quota::StoredBytes, resource_bytes(resource) - old.map_or(0, resource_bytes));
     tx.touch([]);
-    tx.audit(AuditAction::ResourceRegistered, resource.id);
+    tx.audit_change(AuditAction::ResourceRegistered, resource.id, old, Some(resource));
 }
 
 /// Deletes `resource`. The rules that name it are other records.
@@ -193,7 +193,7 @@ pub(crate) fn count_delete(tx: &mut Tx, resource: &ResourceRecord) {
 /// Notes the other consequences of the deletion of `resource`.
 pub(crate) fn note_delete(tx: &mut Tx, resource: &ResourceRecord) {
     tx.touch([]);
-    tx.audit(AuditAction::ResourceDeleted, resource.id);
+    tx.audit_change(AuditAction::ResourceDeleted, resource.id, Some(resource), None);
 }
 
 #[cfg(test)]

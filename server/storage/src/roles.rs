@@ -102,6 +102,7 @@ pub async fn store(tx: &mut Tx, role: &RoleRecord) -> Result<(), StoreError> {
         ON CONFLICT (tenant_id, name) DO UPDATE SET includes = excluded.includes, \
         updated_by = excluded.updated_by, updated_at = excluded.updated_at, \
         managed_by = excluded.managed_by";
+    let old = find(tx, &role.name).await?;
     execute!(
         tx,
         SQL,
@@ -118,22 +119,22 @@ pub async fn store(tx: &mut Tx, role: &RoleRecord) -> Result<(), StoreError> {
         None => AuditAction::RoleCreated,
         Some(_) => AuditAction::RoleUpdated,
     };
-    note(tx, action, &role.name);
+    note(tx, action, old.as_ref(), Some(role));
     Ok(())
 }
 
 /// Deletes the role with this name. False if there is none.
 pub async fn delete(tx: &mut Tx, name: &str) -> Result<bool, StoreError> {
     const SQL: &str = "DELETE FROM roles WHERE tenant_id = $1 AND name = $2";
-    if execute!(tx, SQL, &tx.tenant, name)? == 0 {
-        return Ok(false);
-    }
-    note(tx, AuditAction::RoleDeleted, name);
+    let Some(old) = find(tx, name).await? else { return Ok(false) };
+    execute!(tx, SQL, &tx.tenant, name)?;
+    note(tx, AuditAction::RoleDeleted, Some(&old), None);
     Ok(true)
 }
 
 /// Notes that what a role includes changed: rules of any resource may name it.
-fn note(tx: &mut Tx, action: AuditAction, name: &str) {
+fn note(tx: &mut Tx, action: AuditAction, old: Option<&RoleRecord>, new: Option<&RoleRecord>) {
     tx.touch([ResourcePattern::Any.into()]);
-    tx.audit(action, name);
+    let name = new.or(old).map_or("", |role| &role.name);
+    tx.audit_change(action, name, old, new);
 }

@@ -252,7 +252,7 @@ pub(crate) fn note_insert(tx: &mut Tx, rule: &RuleRecord) {
     tx.touch([Touched::by_rule(rule.id, rule.tuple.obj.clone())]);
     let by = Authorship { actor: rule.created_by.clone(), at: rule.created_at };
     tx.record(Event::rule(RuleChange::Created, rule, &by));
-    tx.audit(AuditAction::RuleCreated, rule.id);
+    tx.audit_change(AuditAction::RuleCreated, rule.id, None, Some(rule));
 }
 
 /// Stores `new`, which has the id of `old`. False if another rule has its tuple.
@@ -294,7 +294,7 @@ pub(crate) fn note_update(tx: &mut Tx, old: &RuleRecord, new: &RuleRecord, by: &
     if (&old.tuple, old.effect, old.origin) != (&new.tuple, new.effect, new.origin) {
         tx.record(Event::rule(RuleChange::Updated, new, by));
     }
-    tx.audit(AuditAction::RuleUpdated, new.id);
+    tx.audit_change(AuditAction::RuleUpdated, new.id, Some(old), Some(new));
 }
 
 /// Deletes `rule`.
@@ -318,5 +318,5 @@ pub(crate) fn count_delete(tx: &mut Tx, rule: &RuleRecord) {
 pub(crate) fn note_delete(tx: &mut Tx, rule: &RuleRecord, by: &Authorship) {
     tx.touch([Touched::by_rule(rule.id, rule.tuple.obj.clone())]);
     tx.record(Event::rule(RuleChange::Deleted, rule, by));
-    tx.audit(AuditAction::RuleDeleted, rule.id);
+    tx.audit_change(AuditAction::RuleDeleted, rule.id, Some(rule), None);
 }

@@ -5,7 +5,9 @@ use portcullis_model::Authorship;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::quota::Quota;
 use portcullis_model::settings::Gates;
+use serde_json::Value;
 
+use crate::audit_entry::AuditEntry;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_optional};
 use crate::tx::Tx;
@@ -29,14 +31,26 @@ pub async fn store(
         settings = excluded.settings, updated_by = excluded.updated_by, \
         updated_at = excluded.updated_at";
     const GATES: &str = "UPDATE tenants SET gate_cases = $2, gate_approval = $3 WHERE id = $1";
-    let old = find(tx).await?.map_or(0, |old| old.len());
+    let old = find(tx).await?;
     execute!(tx, SQL, &tx.tenant, settings, &by.actor, by.at.millis())?;
     execute!(tx, GATES, &tx.tenant, gates.cases, gates.approval)?;
-    tx.count(Quota::StoredBytes, length(settings.len()) - length(old));
+    tx.count(
+        Quota::StoredBytes,
+        length(settings.len()) - length(old.as_ref().map_or(0, String::len)),
+    );
     tx.touch_guards();
     let tenant = tx.tenant.clone();
-    tx.audit(AuditAction::SettingsUpdated, tenant);
+    let entry = AuditEntry::new(AuditAction::SettingsUpdated, tenant);
+    tx.audited.push(entry.with_change(old, Some(settings.to_owned())));
     Ok(())
+}
+
+/// Returns whether audit records have the values of the attributes of entities.
+pub(crate) async fn audit_values(tx: &mut Tx) -> Result<bool, StoreError> {
+    let Some(settings) = find(tx).await? else { return Ok(false) };
+    let corrupt = |_| StoreError::Corrupt { what: "tenant_settings.settings" };
+    let settings: Value = serde_json::from_str(&settings).map_err(corrupt)?;
+    Ok(settings.get("audit_values").and_then(Value::as_bool).unwrap_or(false))
 }
 
 /// Stores whether the directory goes before requests. Plans know it, so a change touches all of them.

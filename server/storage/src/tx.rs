@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use portcullis_engine::{ResourcePattern, Touched};
 use portcullis_model::Timestamp;
-use portcullis_model::audit::{AuditAction, Origin};
+use portcullis_model::audit::{AuditAction, ChangeSource, Origin};
 use portcullis_model::event::Event;
 use portcullis_model::quota::{PerQuota, Quota, Quotas};
 use portcullis_model::settings::Gates;
+use serde::Serialize;
 use sqlx::{Postgres, Sqlite, Transaction};
 use uuid::Uuid;
 
+use crate::audit_entry::AuditEntry;
 use crate::error::StoreError;
 use crate::history::HistoryPosition;
 use crate::stored_cases::StoredCases;
@@ -45,6 +47,8 @@ pub struct Tx {
     pub(crate) audited: Vec<AuditEntry>,
     /// The author of the changes.
     pub(crate) origin: Origin,
+    /// The origin of the apply that makes the changes.
+    pub(crate) source: Option<ChangeSource>,
     /// The instant of the changes.
     pub(crate) at: Timestamp,
     /// The changes so far of the numbers that quotas limit.
@@ -64,14 +68,6 @@ pub struct Tx {
 pub(crate) enum Inner {
     Sqlite(Transaction<'static, Sqlite>),
     Postgres(Transaction<'static, Postgres>),
-}
-
-/// A change that a transaction made.
-#[derive(Debug)]
-pub(crate) struct AuditEntry {
-    pub(crate) action: AuditAction,
-    /// The id of the record that changed.
-    pub(crate) record: String,
 }
 
 /// The writes of a transaction that change the work of webhooks.
@@ -102,6 +98,7 @@ impl Tx {
             revoked_keys: Vec::new(),
             audited: Vec::new(),
             origin: Origin::service(),
+            source: None,
             at: Timestamp::from_millis(0),
             change: PerQuota::default(),
             plan_changes: BTreeMap::new(),
@@ -122,9 +119,16 @@ impl Tx {
         self.touched.get_or_insert_default().extend(touched);
     }
 
-    /// Notes a change of the settings or cases of the tenant, which its gates judge as they judge decision data.
+    /// Notes a change of the settings or cases of the tenant, which its gates judge as they judge decision data. It raises
+    /// the revision and touches no plan.
     pub(crate) fn touch_guards(&mut self) {
         self.touched_guards = true;
+        self.touch([]);
+    }
+
+    /// Returns what the changes so far touch.
+    pub fn touched(&self) -> &[Touched] {
+        self.touched.as_deref().unwrap_or_default()
     }
 
     /// Returns the gates that hold for the transaction: those that were stored before it. Only a transaction that locked
@@ -173,6 +177,11 @@ impl Tx {
         self.at = at;
     }
 
+    /// Names the origin of the apply that makes the changes.
+    pub fn apply_from(&mut self, source: ChangeSource) {
+        self.source = Some(source).filter(|source| *source != ChangeSource::default());
+    }
+
     /// Names the service itself as the author, and the instant of the changes.
     pub fn attribute_to_service(&mut self, at: Timestamp) {
         self.attribute_to(&Origin::service(), at);
@@ -181,15 +190,34 @@ impl Tx {
     /// Notes a change of the record with this id, of which the commit stores an audit record. Every function that writes
     /// a change that somebody decided on calls it, so that no change can miss its audit record.
     pub fn audit(&mut self, action: AuditAction, record: impl ToString) {
-        self.audited.push(AuditEntry { action, record: record.to_string() });
+        self.audited.push(AuditEntry::new(action, record));
+    }
+
+    /// Notes a change as [`Tx::audit`] does, with the record before and after it.
+    pub(crate) fn audit_change<T: Serialize>(
+        &mut self,
+        action: AuditAction,
+        record: impl ToString,
+        before: Option<&T>,
+        after: Option<&T>,
+    ) {
+        // Records are texts, numbers, lists and maps of them: there is nothing that could not be written.
+        let text = |record: &T| serde_json::to_string(record).unwrap_or_default();
+        let entry = AuditEntry::new(action, record);
+        self.audited.push(entry.with_change(before.map(text), after.map(text)));
     }
 
     /// Ends a transaction that only read.
     pub async fn end(self) -> Result<(), StoreError> {
+        self.cancel().await.map(drop)
+    }
+
+    /// Takes back what the transaction wrote, and returns the turn in which it did. The database is free for others.
+    pub async fn cancel(self) -> Result<Option<WriteTurn>, StoreError> {
         match self.inner {
             Inner::Sqlite(inner) => inner.rollback().await?,
             Inner::Postgres(inner) => inner.rollback().await?,
         }
-        Ok(())
+        Ok(self.turn)
     }
 }

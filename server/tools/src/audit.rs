@@ -4,6 +4,7 @@ use std::io::Write;
 
 use anyhow::Context;
 use portcullis_config::Variables;
+use portcullis_model::Timestamp;
 use portcullis_model::audit::AuditFilter;
 use portcullis_model::page::Page;
 use portcullis_operations::audit;
@@ -14,18 +15,53 @@ use crate::operator::{OfflineOperator, shown};
 /// The most audit records that are read at a time.
 const PAGE: i64 = 500;
 
-/// Prints the audit records, newest first, each as a line of JSON: of every tenant, or of `tenant` alone.
-pub async fn list(variables: &Variables, tenant: Option<&str>) -> anyhow::Result<()> {
+/// The arguments of `portcullis audit`.
+#[derive(Debug, clap::Args)]
+pub struct AuditArguments {
+    /// Only those of one tenant: its id, or in `saas` mode its slug.
+    #[arg(long)]
+    tenant: Option<String>,
+    /// Only those from this instant on, such as `2026-05-16T09:30:00Z`.
+    #[arg(long, value_name = "INSTANT", value_parser = instant)]
+    since: Option<Timestamp>,
+    /// Only those before this instant.
+    #[arg(long, value_name = "INSTANT", value_parser = instant)]
+    until: Option<Timestamp>,
+    /// Only those of this actor.
+    #[arg(long)]
+    actor: Option<String>,
+    /// Only those about the record with this id, or about the role or entity of this name.
+    #[arg(long)]
+    record: Option<String>,
+    /// At most so many.
+    #[arg(long, value_name = "NUMBER")]
+    limit: Option<u32>,
+}
+
+fn instant(text: &str) -> Result<Timestamp, &'static str> {
+    Timestamp::parse(text).ok_or("expected an RFC 3339 instant, such as `2026-05-16T09:30:00Z`")
+}
+
+/// Prints the audit records that the arguments select, newest first, each as a line of JSON.
+pub async fn list(variables: &Variables, arguments: &AuditArguments) -> anyhow::Result<()> {
     let operator = OfflineOperator::open(variables).await?;
-    let tenant = match tenant {
+    let tenant = match arguments.tenant.as_deref() {
         // A tenant of `selfhost` mode exists from its first write on. Before it there are no records, and no error.
         Some(tenant) if operator.creates_tenants() => Some(tenant.to_owned()),
         Some(tenant) => Some(operator.tenant(tenant).await.context("--tenant")?),
         None => None,
     };
-    let (mut out, filter) = (std::io::stdout(), AuditFilter::default());
-    let mut page = Page { after: Uuid::nil(), limit: PAGE };
-    loop {
+    let filter = AuditFilter {
+        action: None,
+        actor: arguments.actor.clone(),
+        record: arguments.record.clone(),
+        from: arguments.since,
+        to: arguments.until,
+    };
+    let mut out = std::io::stdout();
+    let mut left = arguments.limit.map_or(i64::MAX, i64::from);
+    let mut page = Page { after: Uuid::nil(), limit: PAGE.min(left) };
+    while page.limit > 0 {
         let records = audit::list_all(&operator.store, tenant.as_deref(), &filter, page).await;
         let records = records.map_err(shown)?;
         let Some(last) = records.records.last() else { break };
@@ -33,6 +69,8 @@ pub async fn list(variables: &Variables, tenant: Option<&str>) -> anyhow::Result
         for record in &records.records {
             writeln!(out, "{}", serde_json::to_string(record)?)?;
         }
+        left -= i64::try_from(records.records.len()).unwrap_or(i64::MAX);
+        page.limit = PAGE.min(left);
     }
     operator.store.close().await;
     Ok(())

@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::after::after;
 use super::plan::{ApplyPlan, Writes};
 use super::state::TenantContent;
+use crate::app::App;
 use crate::error::OperationError;
 use crate::gates::{Judgement, JudgingCases, judge_content};
 
@@ -37,9 +38,11 @@ impl GuardWrites {
     ) -> Result<Self, OperationError> {
         let settings = bundle.settings.clone().filter(|settings| *settings != state.settings);
         let cases = wanted_cases(bundle, state, domain)?;
+        let list = |text: &str| if text.is_empty() { "[]".to_owned() } else { text.to_owned() };
         let is_same = |new: &StoredCases| {
             let old = &state.guards.cases;
-            (&new.cases, &new.users) == (&old.cases, &old.users)
+            // A tenant that never had cases has no lists of them.
+            (&new.cases, &new.users) == (&list(&old.cases), &list(&old.users))
                 && (new.is_empty() || new.domain == old.domain)
         };
         Ok(Self { settings, cases: cases.filter(|new| !is_same(new)) })
@@ -48,9 +51,11 @@ impl GuardWrites {
     /// Decides the tenant's cases on the content after `plan`.
     ///
     /// # Errors
-    /// The stored cases cannot be read.
+    /// The stored cases cannot be read, or too many changes of the tenant wait for a judgement.
     pub(super) async fn judge(
         &self,
+        app: &App,
+        tenant: &str,
         state: &TenantContent,
         plan: &ApplyPlan,
     ) -> Result<Judgement, OperationError> {
@@ -62,6 +67,7 @@ impl GuardWrites {
         if cases.are_none() {
             return Ok(Judgement::default());
         }
+        let _turn = app.judgements.begin(tenant).await?;
         judge_content(rulebook(state, &plan.writes), cases).await
     }
 
@@ -160,7 +166,14 @@ pub(super) fn rulebook(state: &TenantContent, writes: &Writes) -> Rulebook {
 /// Returns the members of the settings that differ.
 fn settings_fields(old: &TenantSettings, new: &TenantSettings) -> Vec<FieldChange> {
     let (old, new) = (members(old), members(new));
-    let paths = ["/gates/cases", "/gates/approval", "/max_deletes", "/owners", "/directory_wins"];
+    let paths = [
+        "/gates/cases",
+        "/gates/approval",
+        "/max_deletes",
+        "/owners",
+        "/directory_wins",
+        "/audit_values",
+    ];
     let value = |settings: &Value, path| settings.pointer(path).map(Value::to_string);
     let change = |path| (path, value(&old, path), value(&new, path));
     let differing = paths.map(change).into_iter().filter(|(_, old, new)| old != new);

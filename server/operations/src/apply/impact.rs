@@ -9,22 +9,23 @@ use super::after::after;
 use super::guards::rulebook;
 use super::plan::{ApplyPlan, Writes};
 use super::state::TenantContent;
+use crate::app::App;
 use crate::error::OperationError;
 
-/// Returns the decisions of roles that differ before and after the plan. It takes long, so it runs on a thread that serves
-/// no requests.
+/// Returns the decisions of roles that differ before and after the plan. It takes long, so it takes the turn of a search.
 ///
 /// # Errors
-/// The comparison ended in a fault of the service.
+/// Too many searches of the tenant wait.
 pub(super) async fn report(
+    app: &App,
+    tenant: &str,
     state: &TenantContent,
     plan: &ApplyPlan,
 ) -> Result<ImpactReport, OperationError> {
     let before = Content::of(state, &Writes::default());
     let after = Content::of(state, &plan.writes);
-    let comparing = tokio::task::spawn_blocking(move || impact(&before.set(), &after.set()));
-    let found = comparing.await.map_err(|error| OperationError::Internal(error.into()))?;
-    Ok(shown(found))
+    let compare = move |_| async move { Ok(shown(impact(&before.set(), &after.set()))) };
+    app.searches.run(tenant, compare).await
 }
 
 /// The part of a tenant's content that decides.

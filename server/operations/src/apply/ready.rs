@@ -1,6 +1,6 @@
 //! The resolvers of a bundle, with their modules and secrets.
 //!
-//! Modules are admitted before the transaction, because that takes seconds; secrets and bindings are read and made in it.
+//! Modules are admitted first, because that takes seconds; secrets and bindings are read and made for each snapshot.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::resolvers::admission::{admit, bind};
 use crate::resolvers::{is_of_operator, stored_module, taken};
 
 /// The module of a resolver of a bundle.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FoundModule {
     record: ModuleRecord,
     /// Absent if the resolver is disabled and its module is stored.
@@ -121,11 +121,11 @@ pub(super) async fn make_ready(
     tx: &mut Tx,
     state: &TenantContent,
     wanted: &[WantedResolver],
-    found: Vec<FoundModule>,
+    found: &[FoundModule],
 ) -> Result<Vec<ReadyResolver>, OperationError> {
     let stored: HashSet<&str> = state.resolvers.iter().map(|one| &*one.module.sha256).collect();
     let mut ready = Vec::with_capacity(wanted.len());
-    for (index, (wanted, found)) in wanted.iter().zip(found).enumerate() {
+    for (index, (wanted, found)) in wanted.iter().zip(found.iter().cloned()).enumerate() {
         if found.bytes.is_none() && !stored.contains(&*found.record.sha256) {
             return Err(replaced());
         }

@@ -4,6 +4,7 @@ use portcullis_bundle::{BundleDocument, DocumentContext};
 use portcullis_engine::fields::{Fields, boolean, string};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json};
+use portcullis_model::audit::ChangeSource;
 use portcullis_model::owner::{MAX_OWNER, is_owner};
 
 /// Longest `message`, `commit`, `ref` and `url`, in characters.
@@ -13,8 +14,7 @@ pub const MAX_TEXT: usize = 1_024;
 #[derive(Debug)]
 pub struct ApplyRequest {
     pub owner: String,
-    pub source: ApplySource,
-    pub message: Option<String>,
+    pub source: ChangeSource,
     /// Whether objects of the owner go that the bundle does not name.
     pub prune: bool,
     /// Whether objects of other owners are taken over.
@@ -26,14 +26,6 @@ pub struct ApplyRequest {
     /// Whether the answer shows the decisions that change.
     pub impact: bool,
     pub bundle: BundleDocument,
-}
-
-/// The origin of a bundle.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ApplySource {
-    pub commit: Option<String>,
-    pub reference: Option<String>,
-    pub url: Option<String>,
 }
 
 impl ApplyRequest {
@@ -55,7 +47,7 @@ impl ApplyRequest {
     ) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
         let owner = fields.required("owner", owner);
-        let source = fields.optional("source", ApplySource::read);
+        let source = fields.optional("source", source);
         let message = fields.optional("message", short);
         let prune = fields.optional("prune", boolean);
         let force = fields.optional("force", boolean);
@@ -69,8 +61,7 @@ impl ApplyRequest {
         fields.close();
         Some(Self {
             owner: owner?,
-            source: source.unwrap_or_default(),
-            message,
+            source: ChangeSource { message, ..source.unwrap_or_default() },
             prune: prune.unwrap_or(true),
             force: force.unwrap_or(false),
             allow_deletes: allow_deletes.unwrap_or(false),
@@ -82,15 +73,13 @@ impl ApplyRequest {
     }
 }
 
-impl ApplySource {
-    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let commit = fields.optional("commit", short);
-        let reference = fields.optional("ref", short);
-        let url = fields.optional("url", short);
-        fields.close();
-        Some(Self { commit, reference, url })
-    }
+fn source(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<ChangeSource> {
+    let mut fields = Fields::open(json, at, problems)?;
+    let commit = fields.optional("commit", short);
+    let reference = fields.optional("ref", short);
+    let url = fields.optional("url", short);
+    fields.close();
+    Some(ChangeSource { commit, reference, url, message: None })
 }
 
 fn owner(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {

@@ -1,15 +1,15 @@
-//! An apply: its rights, its plan, and one transaction that writes it (`docs/semantics.md`, section 10.4).
+//! An apply: a plan that is made and judged on a snapshot, and one transaction that writes it (`docs/semantics.md`,
+//! section 10.4).
 
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_model::Authorship;
-use portcullis_model::apply::{ApplyAnswer, ObjectKind, ProposalSummary};
+use portcullis_model::apply::{ApplyAnswer, ProposalSummary};
 use portcullis_model::audit::CredentialKind;
 use portcullis_model::proposal::ProposalRecord;
-use portcullis_model::service_key::Permission;
 use portcullis_model::settings::TenantSettings;
-use portcullis_storage::Tx;
 use portcullis_storage::bulk::RecordWrite;
+use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, tenants, webhooks};
 use tokio::time::Instant;
 
 use super::answer::{Shown, answer, case_report};
@@ -17,13 +17,15 @@ use super::execute::{Execution, ROLES, execute};
 use super::guards::GuardWrites;
 use super::impact;
 use super::plan::{ApplyPlan, PlanContext, plan};
-use super::ready::{ReadyResolver, find_modules, make_ready};
+use super::ready::{FoundModule, ReadyResolver, find_modules, make_ready};
 use super::request::ApplyRequest;
+use super::rights::{self, Sight};
 use super::secrets;
 use super::state::TenantContent;
 use crate::app::App;
 use crate::error::OperationError;
-use crate::gates::{self, Passage};
+use crate::gated_writes::MAX_JUDGEMENTS;
+use crate::gates::{self, Judgement, Passage};
 use crate::proposals::{self, NewProposal};
 use crate::roles::must_not_be_entities;
 use crate::write_refusal::WriteRefusal;
@@ -54,27 +56,13 @@ pub async fn apply(
     mandate: Mandate<'_>,
     ready_by: Instant,
 ) -> Result<ApplyAnswer, OperationError> {
-    let dry_run = matches!(mandate, Mandate::DryRun);
-    must_have_rights(caller, request)?;
+    rights::must_have_rights(caller, request, matches!(mandate, Mandate::DryRun))?;
     must_match(caller, request)?;
     let wanted = request.bundle.resolvers.as_deref().unwrap_or_default();
     let found = find_modules(app, caller.tenant(), wanted, ready_by).await?;
     let by = app.authored_by(caller.actor());
-    let mut tx = match dry_run {
-        true => app.store.read(caller.tenant()).await?,
-        false => app.write(caller, &by).await?,
-    };
-    let state = TenantContent::load(&mut tx).await?;
-    must_be_bound(caller, &request.owner, &state.settings)?;
-    must_be_expected(request.expect_revision, state.revision)?;
-    let ready = make_ready(app, &mut tx, &state, wanted, found).await;
-    let made = match ready {
-        Ok(ready) => {
-            let attempt = Attempt { app, caller, request, domain, state: &state, by: &by, mandate };
-            attempt.make(tx, ready).await
-        }
-        Err(error) => Err(error),
-    };
+    let attempt = Attempt { app, caller, request, domain, by: &by, mandate, found: &found };
+    let made = attempt.make().await;
     let is_written = made.as_ref().is_ok_and(|answer| answer.applied);
     if !is_written {
         // No resolver got these modules, so their compiled code is of no use.
@@ -82,32 +70,81 @@ pub async fn apply(
             app.resolvers.forget_module(&resolver.sha256).await;
         }
     }
-    made
+    let sight = Sight::of(caller, request);
+    made.map(|answer| sight.of_answer(answer)).map_err(|error| sight.of_error(error))
 }
 
-/// One apply, with the content that it meets.
+/// One apply.
 struct Attempt<'a> {
     app: &'a App,
     caller: &'a Manager,
     request: &'a ApplyRequest,
-    state: &'a TenantContent,
     by: &'a Authorship,
     domain: &'a str,
     mandate: Mandate<'a>,
+    found: &'a [FoundModule],
+}
+
+/// A plan with its effects, and the content that it was made for.
+struct JudgedPlan {
+    position: HistoryPosition,
+    state: TenantContent,
+    ready: Vec<ReadyResolver>,
+    plan: ApplyPlan,
+    guards: GuardWrites,
+    judgement: Judgement,
+    shown: Shown,
+}
+
+/// The end of one attempt to carry out a plan.
+enum CarriedOut {
+    Done(Box<ApplyAnswer>),
+    /// Nothing is written: the content is not the one that the plan was made for.
+    Changed(Option<WriteTurn>),
 }
 
 impl Attempt<'_> {
-    async fn make(
-        &self,
-        mut tx: Tx,
-        ready: Vec<ReadyResolver>,
-    ) -> Result<ApplyAnswer, OperationError> {
-        let Self { app, caller, request, state, by, domain, mandate } = self;
+    /// Makes the plan, and carries it out as far as the mandate goes. After the first plan for content that changed
+    /// meanwhile, the next one is made in the turn of the tenant: its other writes wait, so that they starve no apply.
+    async fn make(&self) -> Result<ApplyAnswer, OperationError> {
+        let (mut turn, mut expected) = (None, 0);
+        for _ in 0..MAX_JUDGEMENTS {
+            let judged = self.judge().await?;
+            if matches!(self.mandate, Mandate::DryRun) {
+                return Ok(judged.into_answer(None));
+            }
+            must_be_allowed(self.request, &judged.plan)?;
+            expected = judged.state.revision;
+            match self.carry_out(judged, turn).await? {
+                CarriedOut::Done(answer) => return Ok(*answer),
+                CarriedOut::Changed(kept) => turn = kept,
+            }
+        }
+        let mut tx = self.app.store.read(self.caller.tenant()).await?;
+        let current = tenants::revision(&mut tx).await?;
+        tx.end().await?;
+        Err(WriteRefusal::RevisionChanged { expected, current }.into())
+    }
+
+    /// Makes the plan on a snapshot of the content, and judges it beside the database.
+    async fn judge(&self) -> Result<JudgedPlan, OperationError> {
+        let Self { app, caller, request, domain, by, .. } = self;
+        let dry_run = matches!(self.mandate, Mandate::DryRun);
+        let mut tx = app.store.read(caller.tenant()).await?;
+        let position = tenants::position(&mut tx).await?;
+        let state = TenantContent::load(&mut tx).await?;
+        if !dry_run {
+            must_be_bound(caller, &request.owner, &state.settings)?;
+        }
+        must_be_expected(request.expect_revision, state.revision)?;
+        let wanted = request.bundle.resolvers.as_deref().unwrap_or_default();
+        let ready = make_ready(app, &mut tx, &state, wanted, self.found).await?;
         let webhooks = request.bundle.webhooks.as_deref().unwrap_or_default();
-        let changed_secrets = secrets::changed(&mut tx, &app.keys, state, webhooks).await?;
+        let changed_secrets = secrets::changed(&mut tx, &app.keys, &state, webhooks).await?;
         let roles = request.bundle.roles.iter().flatten();
         let roles = roles.map(|role| (&*role.name, &*role.includes));
         must_not_be_entities(&mut tx, roles, ROLES).await?;
+        tx.end().await?;
         let context = PlanContext {
             tenant: caller.tenant(),
             domain,
@@ -117,36 +154,49 @@ impl Attempt<'_> {
             operator: &app.resolvers.operator_resolvers(),
             changed_secrets: &changed_secrets,
         };
-        let mut plan = plan(state, request, &context)?;
-        let guards = GuardWrites::of(&request.bundle, state, domain)?;
-        guards.add_to(&mut plan, state);
-        // Default roles that a resource loses take their rules with them.
-        if !plan.writes.rules.is_empty() {
-            caller.must_have(Permission::PoliciesWrite)?;
-        }
+        let mut plan = plan(&state, request, &context)?;
+        let guards = GuardWrites::of(&request.bundle, &state, domain)?;
+        guards.add_to(&mut plan, &state);
+        rights::must_have_rights_to(caller, &plan, dry_run)?;
         must_be_fresh(request.expect_fingerprint.as_deref(), &plan)?;
-        let judgement = guards.judge(state, &plan).await?;
+        let judgement = guards.judge(app, caller.tenant(), &state, &plan).await?;
         let tests = case_report(&judgement.report);
         let impact = match request.impact {
-            true => Some(impact::report(state, &plan).await?),
+            true => Some(impact::report(app, caller.tenant(), &state, &plan).await?),
             false => None,
         };
         let shown = Shown { tests, impact };
-        if matches!(mandate, Mandate::DryRun) {
-            tx.end().await?;
-            return Ok(answer(plan, shown, state.revision, false));
+        Ok(JudgedPlan { position, state, ready, plan, guards, judgement, shown })
+    }
+
+    /// Writes the plan, or makes a proposal of it, if the content is still the one that it was made for.
+    async fn carry_out(
+        &self,
+        mut judged: JudgedPlan,
+        turn: Option<WriteTurn>,
+    ) -> Result<CarriedOut, OperationError> {
+        let Self { app, caller, by, mandate, .. } = self;
+        let turn = match turn {
+            Some(turn) => turn,
+            None => app.store.turn(caller.tenant()).await?,
+        };
+        let mut tx = app.write_in(turn, caller, by).await?;
+        if !judged.is_for(&mut tx).await? {
+            return Ok(CarriedOut::Changed(tx.cancel().await?));
         }
-        must_be_allowed(request, &plan)?;
-        let execution = Execution { keys: &app.keys, by, resolvers: &ready, webhooks };
-        execute(&mut tx, &plan, &execution).await?;
-        guards.store(&mut tx, by).await?;
+        tx.apply_from(self.request.source.clone());
+        let webhooks = self.request.bundle.webhooks.as_deref().unwrap_or_default();
+        let execution = Execution { keys: &app.keys, by, resolvers: &judged.ready, webhooks };
+        execute(&mut tx, &judged.plan, &execution).await?;
+        judged.guards.store(&mut tx, by).await?;
         let mut is_approved = false;
         match mandate {
             Mandate::Apply(body) if tx.gates().approval && tx.concerns_gates() => {
-                gates::must_pass_cases(&tx, &judgement)?;
+                gates::must_pass_cases(&tx, &judged.judgement)?;
                 tx.end().await?;
-                let answer = answer(plan, shown, state.revision, false);
-                return self.propose(answer, body).await;
+                let answer = judged.into_answer(None);
+                let proposed = self.propose(answer, body).await?;
+                return Ok(CarriedOut::Done(Box::new(proposed)));
             }
             Mandate::Approval(proposal) => {
                 proposals::settle(&mut tx, proposal, caller, by).await?;
@@ -154,10 +204,12 @@ impl Attempt<'_> {
             }
             _ => {}
         }
-        let passage = Passage { is_approved, judgement: Some(judgement) };
+        let judgement = Some(std::mem::take(&mut judged.judgement));
+        let passage = Passage { is_approved, judgement };
         let revision = app.commit_with(tx, passage).await?;
-        activate(app, caller.tenant(), &plan, ready).await;
-        Ok(answer(plan, shown, revision, true))
+        let ready = std::mem::take(&mut judged.ready);
+        activate(app, caller.tenant(), &judged.plan, ready).await;
+        Ok(CarriedOut::Done(Box::new(judged.into_answer(Some(revision)))))
     }
 
     /// Makes a proposal of the apply.
@@ -168,7 +220,7 @@ impl Attempt<'_> {
     ) -> Result<ApplyAnswer, OperationError> {
         let new = NewProposal {
             owner: self.request.owner.clone(),
-            message: self.request.message.clone(),
+            message: self.request.source.message.clone(),
             body,
             plan: serde_json::to_value(&answer)
                 .map_err(|error| OperationError::Internal(error.into()))?,
@@ -177,6 +229,19 @@ impl Attempt<'_> {
         let record = proposals::propose(self.app, self.caller, new).await?;
         answer.proposal = Some(ProposalSummary::from(&record));
         Ok(answer)
+    }
+}
+
+impl JudgedPlan {
+    /// Returns whether the content that `tx` meets is the one that the plan was made for. Webhooks have no revision.
+    async fn is_for(&self, tx: &mut Tx) -> Result<bool, StoreError> {
+        Ok(tenants::position(tx).await? == self.position
+            && webhooks::all(tx).await? == self.state.webhooks)
+    }
+
+    /// Returns the answer; with the revision that the plan made, if it was carried out.
+    fn into_answer(self, made: Option<u64>) -> ApplyAnswer {
+        answer(self.plan, self.shown, made.unwrap_or(self.state.revision), made.is_some())
     }
 }
 
@@ -207,43 +272,6 @@ async fn activate(app: &App, tenant: &str, plan: &ApplyPlan, ready: Vec<ReadyRes
             Some(binding) => app.resolvers.activate(tenant, new.reference(), binding),
             None => app.resolvers.disable(tenant, new.reference()),
         }
-    }
-}
-
-/// Refuses a caller without the write permission of a kind that the bundle has.
-///
-/// # Errors
-/// [`OperationError::AccessDenied`]
-pub fn must_have_rights(caller: &Manager, request: &ApplyRequest) -> Result<(), OperationError> {
-    let bundle = &request.bundle;
-    for kind in ObjectKind::ALL.into_iter().filter(|kind| bundle.has(*kind)) {
-        caller.must_have(write_permission(kind))?;
-    }
-    // Default roles make rules, and a resource that goes takes them with it.
-    if bundle.has_settings_or_cases() || has_default_roles(request) {
-        caller.must_have(Permission::PoliciesWrite)?;
-    }
-    if request.force || request.allow_deletes {
-        caller.must_have(Permission::PoliciesForce)?;
-    }
-    Ok(())
-}
-
-fn has_default_roles(request: &ApplyRequest) -> bool {
-    let mut resources = request.bundle.resources.iter().flatten();
-    resources.any(|resource| !resource.default_roles.is_empty())
-}
-
-fn write_permission(kind: ObjectKind) -> Permission {
-    match kind {
-        ObjectKind::Resource => Permission::ResourcesWrite,
-        ObjectKind::Rule
-        | ObjectKind::Role
-        | ObjectKind::Policy
-        | ObjectKind::Settings
-        | ObjectKind::Case => Permission::PoliciesWrite,
-        ObjectKind::Resolver => Permission::ResolversWrite,
-        ObjectKind::Webhook => Permission::WebhooksWrite,
     }
 }
 

@@ -19,6 +19,7 @@ on_every_database!(
     settings_and_cases_from_before_judge_their_own_change,
     a_policy_that_reads_a_resolver_takes_no_case_out_of_the_gate,
     a_role_that_includes_another_is_judged_as_it_decides,
+    a_judgement_counts_for_the_content_that_the_change_met_alone,
 );
 
 const OPEN: Gates = Gates { cases: false, approval: false };
@@ -69,15 +70,23 @@ async fn tenant(database: &TestDatabase, gates: Gates, must_hold: &str) -> (Stor
     allow(&mut tx, "ann").await;
     tenant_cases::store(&mut tx, &cases(must_hold), &by()).await.expect("works");
     set_gates(&mut tx, gates).await;
-    pass(&mut tx, Passage::default()).await.expect("no gate was stored before");
+    judged(&store, &mut tx).await.expect("no gate was stored before");
     tx.commit().await.expect("commits");
     let tx = store.write("acme", 0).await.expect("begins");
     (store, tx)
 }
 
+/// Lets the transaction pass the gates, with a judgement if it needs one.
+async fn judged(store: &Store, tx: &mut Tx) -> Result<(), OperationError> {
+    let change = Change::of(tx).await.expect("works");
+    let judgement = change.judge(store).await.expect("works");
+    assert!(judgement.is_some(), "nothing was committed in between");
+    pass(tx, Passage { is_approved: false, judgement }).await
+}
+
 /// Returns the names of the cases for which the transaction is refused; empty if it passes.
-async fn refused_cases(tx: &mut Tx) -> Vec<String> {
-    match pass(tx, Passage::default()).await {
+async fn refused_cases(store: &Store, tx: &mut Tx) -> Vec<String> {
+    match judged(store, tx).await {
         Ok(()) => Vec::new(),
         Err(OperationError::CasesFailed(failed)) => {
             failed.into_iter().map(|one| one.case).collect()
@@ -89,25 +98,25 @@ async fn refused_cases(tx: &mut Tx) -> Vec<String> {
 async fn a_change_that_fails_a_case_is_refused(database: TestDatabase) {
     let (store, mut tx) = tenant(&database, CASES, MUST_HOLD).await;
     allow(&mut tx, "bob").await;
-    assert!(refused_cases(&mut tx).await.is_empty(), "the cases say nothing of `bob`");
+    assert!(refused_cases(&store, &mut tx).await.is_empty(), "the cases say nothing of `bob`");
     allow(&mut tx, "eve").await;
-    assert_eq!(refused_cases(&mut tx).await, ["eve"]);
+    assert_eq!(refused_cases(&store, &mut tx).await, ["eve"]);
     drop(tx);
     // The control: the same change without the gate.
     let mut tx = store.write("acme", 0).await.expect("begins");
     set_gates(&mut tx, OPEN).await;
-    pass(&mut tx, Passage::default()).await.expect("the cases pass");
+    judged(&store, &mut tx).await.expect("the cases pass");
     tx.commit().await.expect("commits");
     let mut tx = store.write("acme", 0).await.expect("begins");
     allow(&mut tx, "eve").await;
-    assert!(refused_cases(&mut tx).await.is_empty());
+    assert!(refused_cases(&store, &mut tx).await.is_empty());
     tx.commit().await.expect("commits");
 }
 
 async fn a_change_needs_approval(database: TestDatabase) {
     let (store, mut tx) = tenant(&database, APPROVAL, "[]").await;
     allow(&mut tx, "eve").await;
-    let refused = pass(&mut tx, Passage::default()).await;
+    let refused = judged(&store, &mut tx).await;
     assert!(matches!(refused, Err(OperationError::ApprovalRequired)));
     let approved = Passage { is_approved: true, ..Passage::default() };
     pass(&mut tx, approved).await.expect("a second manager approved");
@@ -115,7 +124,7 @@ async fn a_change_needs_approval(database: TestDatabase) {
     // The gate itself is behind the gate.
     let mut tx = store.write("acme", 0).await.expect("begins");
     set_gates(&mut tx, OPEN).await;
-    let refused = pass(&mut tx, Passage::default()).await;
+    let refused = judged(&store, &mut tx).await;
     assert!(matches!(refused, Err(OperationError::ApprovalRequired)));
 }
 
@@ -124,51 +133,52 @@ async fn settings_and_cases_from_before_judge_their_own_change(database: TestDat
     // Each loosens the gate in the transaction that needs it open.
     allow(&mut tx, "eve").await;
     set_gates(&mut tx, OPEN).await;
-    assert_eq!(refused_cases(&mut tx).await, ["eve"]);
+    assert_eq!(refused_cases(&store, &mut tx).await, ["eve"]);
     drop(tx);
     let mut tx = store.write("acme", 0).await.expect("begins");
     allow(&mut tx, "eve").await;
     tenant_cases::store(&mut tx, &cases("[]"), &by()).await.expect("works");
     tenant_cases::store(&mut tx, &cases("[]"), &by()).await.expect("works");
-    assert_eq!(refused_cases(&mut tx).await, ["eve"]);
+    assert_eq!(refused_cases(&store, &mut tx).await, ["eve"]);
     drop(tx);
     // A new case that fails is refused as well.
     let mut tx = store.write("acme", 0).await.expect("begins");
     let other = MUST_HOLD.replace("\"eve\"", "\"bob\"").replace("\"allow\"", "\"deny\"");
     tenant_cases::store(&mut tx, &cases(&other), &by()).await.expect("works");
-    assert_eq!(refused_cases(&mut tx).await, ["ann"]);
+    assert_eq!(refused_cases(&store, &mut tx).await, ["ann"]);
     drop(tx);
     // The control: cases that hold may go.
     let mut tx = store.write("acme", 0).await.expect("begins");
     tenant_cases::store(&mut tx, &cases("[]"), &by()).await.expect("works");
-    assert!(refused_cases(&mut tx).await.is_empty());
+    assert!(refused_cases(&store, &mut tx).await.is_empty());
 }
 
 async fn a_policy_that_reads_a_resolver_takes_no_case_out_of_the_gate(database: TestDatabase) {
     let (store, mut tx) = tenant(&database, CASES, MUST_HOLD).await;
     add_policy(&mut tx, ABROAD).await;
-    assert_eq!(refused_cases(&mut tx).await, ["ann"]);
+    assert_eq!(refused_cases(&store, &mut tx).await, ["ann"]);
     drop(tx);
     // Cases that bring no answer of the resolver may stay undecided if they were stored so.
     let mut tx = store.write("acme", 0).await.expect("begins");
     set_gates(&mut tx, OPEN).await;
-    pass(&mut tx, Passage::default()).await.expect("the cases pass");
+    judged(&store, &mut tx).await.expect("the cases pass");
     tx.commit().await.expect("commits");
     let mut tx = store.write("acme", 0).await.expect("begins");
     add_policy(&mut tx, ABROAD).await;
-    pass(&mut tx, Passage::default()).await.expect("no gate");
+    judged(&store, &mut tx).await.expect("no gate");
     tx.commit().await.expect("commits");
     let mut tx = store.write("acme", 0).await.expect("begins");
     set_gates(&mut tx, CASES).await;
-    let judgement = judge(&mut tx).await.expect("works");
+    let change = Change::of(&mut tx).await.expect("works");
+    let judgement = change.judge(&store).await.expect("works").expect("nothing came in between");
     assert_eq!(judgement.report.skipped.len(), 1);
-    pass(&mut tx, Passage::default()).await.expect("no gate was stored before");
+    judged(&store, &mut tx).await.expect("no gate was stored before");
     tx.commit().await.expect("commits");
     let mut tx = store.write("acme", 0).await.expect("begins");
     allow(&mut tx, "bob").await;
-    assert!(refused_cases(&mut tx).await.is_empty());
+    assert!(refused_cases(&store, &mut tx).await.is_empty());
     allow(&mut tx, "eve").await;
-    let refused = refused_cases(&mut tx).await;
+    let refused = refused_cases(&store, &mut tx).await;
     assert!(refused == ["eve"], "a case that is decided stays so: {refused:?}");
 }
 
@@ -183,13 +193,31 @@ async fn a_role_that_includes_another_is_judged_as_it_decides(database: TestData
     allow(&mut tx, "reader").await;
     set_gates(&mut tx, CASES).await;
     tenant_cases::store(&mut tx, &cases(CLERKS), &by()).await.expect("works");
-    pass(&mut tx, Passage::default()).await.expect("the case holds");
+    judged(&store, &mut tx).await.expect("the case holds");
     tx.commit().await.expect("commits");
     for (includes, is_passed) in [("writer", true), ("reader", false)] {
         let role = NewRole { name: "clerk".to_owned(), includes: vec![includes.to_owned()] };
         let role = role.into_record(&by());
         let mut tx = store.write("acme", 0).await.expect("begins");
         roles::store(&mut tx, &role).await.expect("works");
-        assert_eq!(pass(&mut tx, Passage::default()).await.is_ok(), is_passed, "{includes}");
+        assert_eq!(judged(&store, &mut tx).await.is_ok(), is_passed, "{includes}");
     }
+}
+
+async fn a_judgement_counts_for_the_content_that_the_change_met_alone(database: TestDatabase) {
+    let (store, mut tx) = tenant(&database, CASES, MUST_HOLD).await;
+    allow(&mut tx, "bob").await;
+    let refused = pass(&mut tx, Passage::default()).await;
+    assert!(refused.is_err(), "nobody judged the change");
+    let change = Change::of(&mut tx).await.expect("works");
+    // The transaction that is to be judged holds no lock: another write commits before the judgement.
+    let turn = tx.cancel().await.expect("ends").expect("the turn of the tenant");
+    let mut other = store.write_in(turn, 0).await.expect("begins");
+    allow(&mut other, "dan").await;
+    other.pass_gates();
+    other.commit().await.expect("commits");
+    assert!(change.judge(&store).await.expect("works").is_none());
+    let mut again = store.write("acme", 0).await.expect("begins");
+    allow(&mut again, "bob").await;
+    judged(&store, &mut again).await.expect("the cases say nothing of `bob`");
 }

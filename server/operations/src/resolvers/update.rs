@@ -17,6 +17,7 @@ use super::{NOT_FOUND, is_of_operator, must_be_own, taken};
 use crate::app::App;
 use crate::error::OperationError;
 use crate::etag::Precondition;
+use crate::gated_writes::GatedWrite;
 use crate::ownership;
 use crate::written::Written;
 
@@ -58,8 +59,9 @@ pub async fn update(
         None => None,
     };
     let attempt = Attempt { app, caller, id, precondition, change, by: &by };
+    let mut write = GatedWrite::new(app, caller, &by);
     for _ in 0..ATTEMPTS {
-        let made = attempt.make(module.clone()).await;
+        let made = attempt.make_judged(&mut write, module.clone()).await;
         if let (Some(module), true) = (&module, made.is_err()) {
             app.resolvers.forget_module(&module.digest().to_string()).await;
         }
@@ -96,6 +98,23 @@ struct Attempt<'a> {
     by: &'a Authorship,
 }
 
+/// The end of one attempt.
+enum Made {
+    Written(Box<Written<StoredResolver>>),
+    /// Nothing is written: the change was judged, and is to be made again.
+    Judged,
+    /// Nothing is written: the module is not the one of the resolver any more.
+    OutdatedModule,
+}
+
+impl Made {
+    /// Returns the end of an attempt whose commit returned `revision`.
+    fn committed(new: StoredResolver, revision: Option<u64>) -> Self {
+        revision
+            .map_or(Self::Judged, |revision| Self::Written(Box::new(Written::new(new, revision))))
+    }
+}
+
 /// The manifest that a change starts from.
 struct OldManifest {
     manifest: Manifest,
@@ -108,13 +127,28 @@ impl Attempt<'_> {
     ///
     /// Returns `None` if the module is neither, or if it is missing and needed. A disabled resolver needs none, so that
     /// a manager can disable a resolver that is broken, and repair it.
-    async fn make(
+    async fn make_judged(
         &self,
+        write: &mut GatedWrite<'_>,
         module: Option<Arc<Module>>,
     ) -> Result<Option<Written<StoredResolver>>, OperationError> {
+        loop {
+            match self.make(write, module.clone()).await? {
+                Made::Written(written) => return Ok(Some(*written)),
+                Made::OutdatedModule => return Ok(None),
+                Made::Judged => {}
+            }
+        }
+    }
+
+    async fn make(
+        &self,
+        write: &mut GatedWrite<'_>,
+        module: Option<Arc<Module>>,
+    ) -> Result<Made, OperationError> {
         let Self { app, caller, id, change, by, .. } = self;
         let tenant = caller.tenant();
-        let mut tx = app.write(caller, by).await?;
+        let mut tx = write.begin().await?;
         let old = resolvers::find(&mut tx, *id).await?.ok_or(NOT_FOUND)?;
         self.precondition.check(&old)?;
         ownership::check(caller, old.managed_by.as_deref(), change.force)?;
@@ -122,7 +156,7 @@ impl Attempt<'_> {
         let about = module.as_deref().map_or_else(|| old.module.clone(), module_record);
         let is_outdated = change.module.is_none() && about.sha256 != old.module.sha256;
         if is_outdated || (enabled && module.is_none()) {
-            return Ok(None);
+            return Ok(Made::OutdatedModule);
         }
         let encrypted = resolvers::secrets(&mut tx, *id).await?.ok_or(NOT_FOUND)?;
         let OldManifest { manifest, is_readable } = self.old_manifest(&old, &encrypted, enabled)?;
@@ -142,7 +176,8 @@ impl Attempt<'_> {
         // Secrets that cannot be read are replaced even if the new ones have the same names.
         let repairs_secrets = replaces_secrets && !is_readable;
         if new == old && manifest.secrets == old_secrets && !repairs_secrets {
-            return Ok(Some(Written::new(new, app.commit(tx).await?)));
+            let revision = write.commit(tx).await?;
+            return Ok(Made::committed(new, revision));
         }
         new.version += 1;
         new.updated_by = Some(by.actor.clone());
@@ -155,7 +190,7 @@ impl Attempt<'_> {
         if !resolvers::update(&mut tx, &new, &encrypted, change.module.as_deref()).await? {
             return Err(taken(&new.manifest.namespace));
         }
-        let revision = app.commit(tx).await?;
+        let Some(revision) = write.commit(tx).await? else { return Ok(Made::Judged) };
         match binding {
             Some(binding) => app.resolvers.activate(tenant, new.reference(), binding),
             None => app.resolvers.disable(tenant, new.reference()),
@@ -163,7 +198,7 @@ impl Attempt<'_> {
         if new.module.sha256 != old.module.sha256 {
             app.resolvers.forget_module(&old.module.sha256).await;
         }
-        Ok(Some(Written::new(new, revision)))
+        Ok(Made::committed(new, Some(revision)))
     }
 
     /// Returns the manifest of `old` with its secrets. A resolver whose secrets cannot be decrypted can be disabled, and

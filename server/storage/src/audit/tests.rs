@@ -1,6 +1,7 @@
 //! Audit records in every database: they come back, they stay, and they never change.
 
-use portcullis_model::audit::CredentialKind;
+use portcullis_model::audit::{ChangeSource, CredentialKind};
+use serde_json::json;
 use sqlx::AssertSqlSafe;
 
 use super::*;
@@ -14,6 +15,7 @@ on_every_database!(
     nobody_changes_or_deletes_an_audit_record,
     tenants_see_their_own_records,
     refused_credentials_drive_out_no_record_of_the_operator,
+    a_record_says_what_changed_and_where_it_is_from,
 );
 
 fn origin() -> Origin {
@@ -51,9 +53,13 @@ async fn a_change_and_its_audit_record_are_one_transaction(database: TestDatabas
         actor: "ann".to_owned(),
         credential: "service_key".to_owned(),
         key: Some("7".to_owned()),
+        key_name: None,
         action: "rule.created".to_owned(),
         records: vec![id.to_string()],
         count: 1,
+        before: None,
+        after: None,
+        source: None,
         address: Some("203.0.113.7".to_owned()),
         request_id: Some("r-1".to_owned()),
     };
@@ -70,10 +76,16 @@ async fn filters_and_pages_select(database: TestDatabase) {
     ] {
         changed(&store, "acme", at, action, &[id]).await;
     }
-    let of = |action: Option<AuditAction>, actor: Option<&str>, record| AuditFilter {
+    let of = |action: Option<AuditAction>, actor: Option<&str>, record: Option<Uuid>| AuditFilter {
         action,
         actor: actor.map(str::to_owned),
-        record,
+        record: record.map(|id| id.to_string()),
+        ..AuditFilter::default()
+    };
+    let between = |from: i64, to: i64| AuditFilter {
+        from: Some(Timestamp::from_millis(from)),
+        to: Some(Timestamp::from_millis(to)),
+        ..AuditFilter::default()
     };
     for (filter, expected) in [
         (of(None, None, None), &[3_000, 2_000, 1_000][..]),
@@ -81,6 +93,8 @@ async fn filters_and_pages_select(database: TestDatabase) {
         (of(None, Some("ann"), Some(one)), &[3_000, 1_000]),
         (of(None, Some("bob"), None), &[]),
         (of(None, None, Some(Uuid::from_u128(3))), &[]),
+        (between(1_001, 3_000), &[2_000]),
+        (between(2_000, 3_001), &[3_000, 2_000]),
     ] {
         let times = |records: Vec<AuditRecord>| {
             records.iter().map(|record| record.at.millis()).collect::<Vec<_>>()
@@ -105,7 +119,7 @@ async fn many_changes_share_records(database: TestDatabase) {
     let records = listed(&store, "acme", &AuditFilter::default(), Page::FIRST).await;
     let counts: Vec<_> = records.iter().map(|one| (one.count, one.records.len())).collect();
     assert_eq!(counts, [(50, 50), (100, 100), (100, 100)]);
-    let last = AuditFilter { record: ids.last().copied(), ..AuditFilter::default() };
+    let last = AuditFilter { record: ids.last().map(Uuid::to_string), ..AuditFilter::default() };
     assert_eq!(listed(&store, "acme", &last, Page::FIRST).await.len(), 1);
 }
 
@@ -199,4 +213,28 @@ async fn refused_credentials_drive_out_no_record_of_the_operator(database: TestD
     assert_eq!(pruned(0).await, expected);
     assert_eq!(pruned(0).await, expected, "nothing is left to delete");
     assert_eq!(pruned(2_001).await, expected[..4], "the age holds for each record");
+}
+
+async fn a_record_says_what_changed_and_where_it_is_from(database: TestDatabase) {
+    let store = database.open().await;
+    let mut tx = store.write("acme", 1_000).await.expect("begins");
+    let source = ChangeSource { commit: Some("3f2c".to_owned()), ..ChangeSource::default() };
+    tx.apply_from(source.clone());
+    for name in ["a\\b", "A%", "_"] {
+        tx.audit_change(AuditAction::RoleUpdated, name, Some(&1), Some(&2));
+    }
+    tx.audit_change(AuditAction::RoleDeleted, "b\"", Some(&"x".repeat(9_000)), None);
+    tx.commit().await.expect("commits");
+    let about =
+        |record: &str| AuditFilter { record: Some(record.to_owned()), ..AuditFilter::default() };
+    let found = listed(&store, "acme", &about("A%"), Page::FIRST).await;
+    let [record] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((&record.before, &record.after), (&Some(json!([1, 1, 1])), &Some(json!([2, 2, 2]))));
+    assert_eq!(record.source, Some(source));
+    let deleted = listed(&store, "acme", &about("b\""), Page::FIRST).await;
+    let changes: Vec<_> = deleted.into_iter().map(|one| (one.before, one.after)).collect();
+    assert_eq!(changes, [(Some(json!({"omitted_bytes": 9_002})), None)]);
+    for other in ["a%", "b", "A", "%", "a"] {
+        assert!(listed(&store, "acme", &about(other), Page::FIRST).await.is_empty(), "{other}");
+    }
 }

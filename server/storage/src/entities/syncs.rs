@@ -1,17 +1,17 @@
 //! Full syncs of the entities of one source. A sync names entities in several calls, and its end deletes what it did not
 //! name, in one transaction.
 
-use portcullis_model::audit::AuditAction;
 use portcullis_model::quota::Quota;
 use uuid::Uuid;
 
+use super::audited::AuditedEntities;
 use super::found::StoredEntity;
 use super::names::RoleCounts;
 use super::revision;
-use crate::audit;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional};
 use crate::tx::Tx;
+use crate::{audit, tenant_settings};
 
 /// Entities that one statement deletes.
 const BATCH: i64 = 1_000;
@@ -42,27 +42,27 @@ pub async fn count(tx: &mut Tx) -> Result<i64, StoreError> {
 /// Ends the sync `id` of a source: deletes the entities of the source that it did not name. Returns how many.
 pub async fn finish(tx: &mut Tx, source: &str, id: Uuid) -> Result<u64, StoreError> {
     const END: &str = "DELETE FROM entity_syncs WHERE tenant_id = $1 AND source = $2";
-    let (mut deleted, mut roles) = (Vec::new(), RoleCounts::default());
+    let mut deleted = AuditedEntities::new(tenant_settings::audit_values(tx).await?);
+    let mut roles = RoleCounts::default();
     loop {
         let batch = delete_batch(tx, source, id).await?;
         for stored in &batch {
             roles.remove(stored)?;
             tx.count(Quota::Entities, -1);
             tx.count(Quota::StoredBytes, -stored.bytes());
+            deleted.delete(stored);
         }
-        let is_last = batch.len() < BATCH as usize;
-        deleted.extend(batch.into_iter().map(|one| format!("{}:{}", one.kind, one.id)));
-        if is_last {
+        if batch.len() < BATCH as usize {
             break;
         }
     }
     roles.store(tx).await?;
     execute!(tx, END, &tx.tenant, source)?;
-    if !deleted.is_empty() {
-        audit::write_call(tx, AuditAction::EntitiesDeleted, &deleted, deleted.len()).await?;
+    if deleted.count() > 0 {
+        audit::write_call(tx, deleted.entries(), deleted.count()).await?;
         revision::forget_deletions(tx).await?;
     }
-    Ok(u64::try_from(deleted.len()).unwrap_or(u64::MAX))
+    Ok(u64::try_from(deleted.count()).unwrap_or(u64::MAX))
 }
 
 /// Deletes the next entities of a source that the sync `id` did not name, and returns them as they were.

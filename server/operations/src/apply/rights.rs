@@ -1,0 +1,141 @@
+//! The rights that an apply and a dry run need, and what their caller may see (`docs/semantics.md`, section 10.4).
+
+use portcullis_auth::{AuthError, Manager};
+use portcullis_model::apply::{ApplyAnswer, ObjectKind};
+use portcullis_model::resolver::{Secrets, SentSecrets};
+use portcullis_model::service_key::Permission;
+
+use super::plan::ApplyPlan;
+use super::request::ApplyRequest;
+use crate::error::OperationError;
+use crate::write_refusal::WriteRefusal;
+
+/// Refuses a caller without the write permission of a kind that the bundle has. For a dry run the read permissions suffice,
+/// unless the bundle has bytes of a module, which cost a compilation, or secrets, with which the plan compares the stored ones.
+pub(super) fn must_have_rights(
+    caller: &Manager,
+    request: &ApplyRequest,
+    dry_run: bool,
+) -> Result<(), AuthError> {
+    if dry_run {
+        must_read(caller, request)?;
+    }
+    let mut kinds = kinds(request);
+    if dry_run {
+        kinds.retain(|kind| has_secrets(request, *kind));
+    }
+    kinds.into_iter().try_for_each(|kind| caller.must_have(permissions(kind).1))?;
+    if !dry_run && (request.force || request.allow_deletes) {
+        caller.must_have(Permission::PoliciesForce)?;
+    }
+    Ok(())
+}
+
+/// Refuses a plan that changes rules by their resources, if the caller may not write rules, or read them for a dry run.
+pub(super) fn must_have_rights_to(
+    caller: &Manager,
+    plan: &ApplyPlan,
+    dry_run: bool,
+) -> Result<(), AuthError> {
+    let (read, write) = permissions(ObjectKind::Rule);
+    match plan.writes.rules.is_empty() {
+        true => Ok(()),
+        false => caller.must_have(if dry_run { read } else { write }),
+    }
+}
+
+/// The part of an answer that its caller may see.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sight {
+    /// The caller may read every kind that the plan shows.
+    content: bool,
+    cases: bool,
+}
+
+impl Sight {
+    pub(super) fn of(caller: &Manager, request: &ApplyRequest) -> Self {
+        let cases = caller.must_have(Permission::PoliciesRead).is_ok();
+        // Resources may take rules with them.
+        let has_resources = request.bundle.has(ObjectKind::Resource);
+        let content = must_read(caller, request).is_ok() && (cases || !has_resources);
+        Self { content, cases }
+    }
+
+    /// Returns the answer with the counts and codes alone of what the caller may not see.
+    pub(super) fn of_answer(self, mut answer: ApplyAnswer) -> ApplyAnswer {
+        if !self.content {
+            answer.changes.clear();
+            answer.conflicts.clear();
+            answer.impact = None;
+            answer.warnings.iter_mut().for_each(|warning| warning.message.clear());
+        }
+        if !self.cases {
+            answer.tests.failed.clear();
+            answer.tests.skipped.clear();
+        }
+        answer
+    }
+
+    /// Returns the error without the names that the caller may not see.
+    pub(super) fn of_error(self, error: OperationError) -> OperationError {
+        match error {
+            OperationError::Refused(WriteRefusal::OwnedByAnother(_)) if !self.content => {
+                WriteRefusal::OwnedByAnother(Vec::new()).into()
+            }
+            OperationError::StillRead(what, _) if !self.cases => {
+                OperationError::StillRead(what, Vec::new())
+            }
+            OperationError::CasesFailed(_) if !self.cases => {
+                OperationError::CasesFailed(Vec::new())
+            }
+            error => error,
+        }
+    }
+}
+
+/// Refuses a caller who may not read what the plan of the bundle shows.
+fn must_read(caller: &Manager, request: &ApplyRequest) -> Result<(), AuthError> {
+    kinds(request).into_iter().try_for_each(|kind| caller.must_have(permissions(kind).0))?;
+    if request.impact { caller.must_have(Permission::PoliciesRead) } else { Ok(()) }
+}
+
+/// Returns the kinds that the bundle changes. Default roles make rules.
+fn kinds(request: &ApplyRequest) -> Vec<ObjectKind> {
+    let bundle = &request.bundle;
+    let mut kinds: Vec<_> = ObjectKind::ALL.into_iter().filter(|kind| bundle.has(*kind)).collect();
+    let mut resources = bundle.resources.iter().flatten();
+    if resources.any(|resource| !resource.default_roles.is_empty()) {
+        kinds.push(ObjectKind::Rule);
+    }
+    if bundle.has_settings_or_cases() {
+        kinds.push(ObjectKind::Settings);
+    }
+    kinds
+}
+
+/// Returns the permissions to read and to write objects of a kind.
+fn permissions(kind: ObjectKind) -> (Permission, Permission) {
+    match kind {
+        ObjectKind::Resource => (Permission::ResourcesRead, Permission::ResourcesWrite),
+        ObjectKind::Rule
+        | ObjectKind::Role
+        | ObjectKind::Policy
+        | ObjectKind::Settings
+        | ObjectKind::Case => (Permission::PoliciesRead, Permission::PoliciesWrite),
+        ObjectKind::Resolver => (Permission::ResolversRead, Permission::ResolversWrite),
+        ObjectKind::Webhook => (Permission::WebhooksRead, Permission::WebhooksWrite),
+    }
+}
+
+/// Returns whether the bundle has bytes of a module or the value of a secret in an object of this kind.
+fn has_secrets(request: &ApplyRequest, kind: ObjectKind) -> bool {
+    let bundle = &request.bundle;
+    match kind {
+        ObjectKind::Resolver => bundle.resolvers.iter().flatten().any(|one| {
+            let is_given = one.secrets == SentSecrets::Given;
+            (is_given && one.manifest.secrets != Secrets::default()) || one.module.is_some()
+        }),
+        ObjectKind::Webhook => bundle.webhooks.iter().flatten().any(|one| one.secret.is_some()),
+        _ => false,
+    }
+}

@@ -1,0 +1,93 @@
+//! Writes of what decides, which the gates of the tenant judge (`docs/semantics.md`, section 10.9).
+//!
+//! On SQLite all tenants write with one connection, so that a transaction must not wait for a judgement. A write that needs
+//! one is made, read and taken back; its cases are decided on a snapshot; then it is made again, and committed if the
+//! content is still the one of the snapshot.
+
+use portcullis_auth::Manager;
+use portcullis_model::Authorship;
+use portcullis_storage::{HistoryPosition, Tx, WriteTurn};
+
+use crate::app::App;
+use crate::error::OperationError;
+use crate::gates::{self, Change, Judgement, Passage};
+use crate::write_refusal::WriteRefusal;
+
+/// Most judgements of one change. Within a process none is needed twice, because the tenant's other writes wait for their
+/// turn; another replica may write in between.
+pub(crate) const MAX_JUDGEMENTS: usize = 3;
+
+/// A write of the caller's tenant, made again until its judgement is about the content that it meets:
+///
+/// ```text
+/// let mut write = GatedWrite::new(app, caller, &by);
+/// loop {
+///     let mut tx = write.begin().await?;
+///     … the changes …
+///     if let Some(revision) = write.commit(tx).await? {
+///         return Ok(revision);
+///     }
+/// }
+/// ```
+#[derive(Debug)]
+pub(crate) struct GatedWrite<'w> {
+    app: &'w App,
+    caller: &'w Manager,
+    by: &'w Authorship,
+    /// Kept from one transaction to the next.
+    turn: Option<WriteTurn>,
+    /// The last judgement, and the place in the history of the content that it is about.
+    judged: Option<(HistoryPosition, Judgement)>,
+    judgements: usize,
+}
+
+impl<'w> GatedWrite<'w> {
+    pub(crate) fn new(app: &'w App, caller: &'w Manager, by: &'w Authorship) -> Self {
+        Self { app, caller, by, turn: None, judged: None, judgements: 0 }
+    }
+
+    /// Returns the write in a turn that the caller's tenant has.
+    pub(crate) fn in_turn(self, turn: WriteTurn) -> Self {
+        Self { turn: Some(turn), ..self }
+    }
+
+    /// Begins the transaction in which the changes are made.
+    ///
+    /// # Errors
+    /// Too many writes of the tenant wait, or the store failed.
+    pub(crate) async fn begin(&mut self) -> Result<Tx, OperationError> {
+        let turn = match self.turn.take() {
+            Some(turn) => turn,
+            None => self.app.store.turn(self.caller.tenant()).await?,
+        };
+        Ok(self.app.write_in(turn, self.caller, self.by).await?)
+    }
+
+    /// Commits the changes as [`App::commit`] does. Returns `None` if they were judged instead, and are to be made again.
+    ///
+    /// # Errors
+    /// The errors of [`App::commit`]; other replicas changed the content during each of three judgements.
+    pub(crate) async fn commit(&mut self, mut tx: Tx) -> Result<Option<u64>, OperationError> {
+        if !gates::need_judgement(&tx) {
+            return self.app.commit(tx).await.map(Some);
+        }
+        let change = Change::of(&mut tx).await?;
+        let judged = self.judged.take();
+        let expected = judged.as_ref().map_or(change.met.revision, |(met, _)| met.revision);
+        if let Some((_, judgement)) = judged.filter(|(met, _)| *met == change.met) {
+            let passage = Passage { is_approved: false, judgement: Some(judgement) };
+            return self.app.commit_with(tx, passage).await.map(Some);
+        }
+        if self.judgements == MAX_JUDGEMENTS {
+            let current = change.met.revision;
+            return Err(WriteRefusal::RevisionChanged { expected, current }.into());
+        }
+        self.judgements += 1;
+        self.turn = tx.cancel().await?;
+        let met = change.met.clone();
+        let _turn = self.app.judgements.begin(self.caller.tenant()).await?;
+        let judgement = change.judge(&self.app.store).await?;
+        self.judged = judgement.map(|judgement| (met, judgement));
+        Ok(None)
+    }
+}

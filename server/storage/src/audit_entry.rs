@@ -1,0 +1,96 @@
+//! A change as its audit record has it.
+
+use portcullis_model::audit::AuditAction;
+
+/// Longest record before or after a change that is kept, in bytes of JSON. A condition may have many times as much.
+const MAX_VALUE: usize = 8 * 1024;
+/// Most bytes of an audit record that are records before and after its changes: with the most records that a tenant keeps,
+/// they take at most 1.6 GB.
+const MAX_VALUES: usize = 2 * MAX_VALUE;
+/// The most ids of one audit record. A bulk registration changes thousands of records, and must not write as many rows.
+const MAX_IDS: usize = 100;
+
+/// A change that a transaction made.
+#[derive(Debug)]
+pub(crate) struct AuditEntry {
+    pub(crate) action: AuditAction,
+    /// The id or the name of the record that changed, if it was one.
+    pub(crate) record: Option<String>,
+    /// The record before the change, as JSON.
+    before: Option<String>,
+    after: Option<String>,
+}
+
+impl AuditEntry {
+    pub(crate) fn new(action: AuditAction, record: impl ToString) -> Self {
+        Self { record: Some(record.to_string()), ..Self::nameless(action) }
+    }
+
+    /// Returns an event that changed no record.
+    pub(crate) fn nameless(action: AuditAction) -> Self {
+        Self { action, record: None, before: None, after: None }
+    }
+
+    /// Returns the change with the record before and after it, as JSON. A longer one is left out, with its length.
+    pub(crate) fn with_change(self, before: Option<String>, after: Option<String>) -> Self {
+        let short = |text: String| match text.len() {
+            ..=MAX_VALUE => text,
+            bytes => format!(r#"{{"omitted_bytes":{bytes}}}"#),
+        };
+        Self { before: before.map(short), after: after.map(short), ..self }
+    }
+
+    fn bytes(&self) -> usize {
+        [&self.before, &self.after].into_iter().flatten().map(String::len).sum()
+    }
+}
+
+/// Returns how many of the first entries share an audit record: those of one action, as far as they fit.
+pub(crate) fn sharing(entries: &[AuditEntry]) -> usize {
+    let mut bytes = 0;
+    let fits = |entry: &&AuditEntry| {
+        bytes += entry.bytes();
+        bytes <= MAX_VALUES && entries.first().is_some_and(|first| first.action == entry.action)
+    };
+    entries.iter().take(MAX_IDS).take_while(fits).count()
+}
+
+/// Returns the records before the changes and after them, each as one JSON text; a list if there are several changes.
+pub(crate) fn changes(entries: &[AuditEntry]) -> [Option<String>; 2] {
+    let before = entries.iter().map(|entry| entry.before.as_deref()).collect();
+    [before, entries.iter().map(|entry| entry.after.as_deref()).collect()].map(joined)
+}
+
+fn joined(texts: Vec<Option<&str>>) -> Option<String> {
+    match texts[..] {
+        [text] => text.map(str::to_owned),
+        _ if texts.iter().all(Option::is_none) => None,
+        _ => {
+            let texts: Vec<&str> = texts.into_iter().map(|text| text.unwrap_or("null")).collect();
+            Some(format!("[{}]", texts.join(",")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(bytes: usize) -> AuditEntry {
+        let text = Some(format!("\"{}\"", "x".repeat(bytes)));
+        AuditEntry::new(AuditAction::RuleUpdated, "r").with_change(text, None)
+    }
+
+    #[test]
+    fn an_audit_record_has_a_bound() {
+        let many: Vec<_> = (0..300).map(|_| entry(10)).collect();
+        assert_eq!(sharing(&many), MAX_IDS);
+        let large: Vec<_> = (0..300).map(|_| entry(MAX_VALUE / 2)).collect();
+        assert_eq!(sharing(&large), 3);
+        let huge = [entry(MAX_VALUE), entry(1)];
+        assert_eq!(changes(&huge[..1])[0].as_deref(), Some(r#"{"omitted_bytes":8194}"#));
+        let mixed = [entry(1), AuditEntry::new(AuditAction::RuleDeleted, "r")];
+        assert_eq!(sharing(&mixed), 1);
+        assert_eq!(changes(&mixed), [Some(r#"["x",null]"#.to_owned()), None]);
+    }
+}
