@@ -28,6 +28,7 @@ mod cost;
 mod denials;
 mod edge;
 mod exports;
+mod names;
 mod operator;
 mod overload;
 mod patterns;
@@ -121,6 +122,9 @@ const ATTACKS: &[Attack] = &[
         number: "judged",
         name: "applies with 1,000 cases and `impact`, and syncs of 10,000 entities",
         run: writes::judged,
+        number: "names",
+        name: "50 webhooks of a tenant with names that nobody resolves",
+        run: names::silent_name_server,
     },
     Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
     Attack {

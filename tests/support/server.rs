@@ -134,6 +134,18 @@ impl Settings {
         self.start_by(inside)
     }
 
+    /// Starts it where the system resolves names with the name server at `address`. Needs the rights of root.
+    #[track_caller]
+    pub(crate) fn start_with_name_server(&self, address: &str) -> Server {
+        let file = self.place.directory.path().join("resolv.conf");
+        std::fs::write(&file, format!("nameserver {address}\n")).expect("a file");
+        let mut inside = Command::new("unshare");
+        let mount = "mount --bind \"$1\" /etc/resolv.conf && exec \"$0\" serve";
+        inside.args(["--mount", "sh", "-c", mount]).arg(portcullis(&["serve"]).get_program());
+        inside.arg(file).env_clear().stdin(Stdio::null());
+        self.start_by(inside)
+    }
+
     #[track_caller]
     fn start_by(&self, mut command: Command) -> Server {
         command.envs(&self.variables).current_dir(self.place.directory.path());
