@@ -130,7 +130,7 @@ pub async fn insert_refusal(
     insert(tx, id, &author, &[refusal], count).await
 }
 
-/// Who made the changes of a transaction, and why.
+/// The author of the changes of a transaction, and the origin of the apply that made them.
 struct Author {
     origin: Origin,
     key_name: Option<String>,
