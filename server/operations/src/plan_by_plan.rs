@@ -37,7 +37,7 @@ pub(crate) trait Weighed {
     fn weight(&self) -> usize;
 }
 
-/// What was decided about the first resources of a list.
+/// The decisions about the first resources of a list.
 #[derive(Debug)]
 pub(crate) struct Decided<T> {
     /// One for each of the first resources: for at least one, unless there are none.

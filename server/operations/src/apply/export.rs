@@ -112,7 +112,7 @@ pub(super) async fn begin(
 pub(super) enum Stop {
     /// Nobody takes its pieces any more.
     Gone,
-    /// Its client took too long.
+    /// The client took too long.
     TooSlow,
     Store(StoreError),
 }

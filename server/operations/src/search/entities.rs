@@ -34,7 +34,7 @@ pub struct EntityQuestion<'q> {
     pub action: &'q str,
     pub domain: Option<&'q str>,
     pub attributes: Attributes<'q>,
-    /// What a member may claim by `attributes` in a search of the directory.
+    /// The treatment of attributes that a member sends with a search of the directory.
     pub claims: Claims,
     /// The candidates of the request; `None` asks for those of the directory.
     pub candidates: Option<Vec<GivenCandidate<'q>>>,
@@ -45,7 +45,7 @@ pub struct EntityQuestion<'q> {
     pub at_least: u64,
 }
 
-/// What happens to attributes of users and resources that a member sends with a search of the directory. They would let it
+/// The treatment of attributes of users and resources that a member sends with a search of the directory. They would let it
 /// list what it may not see: it would claim a clearance, and the search would list the entities that need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claims {
