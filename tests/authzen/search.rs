@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ARCHIVED, fixture};
+use super::{ARCHIVED, fixture, policy};
 use crate::support::{Reply, Request, Tenant};
 
 /// The requests of the fixture and their results.
@@ -200,6 +200,49 @@ fn null_in_the_searched_part_is_absent() {
     assert_eq!(both(json!({})), [true, true]);
     assert_eq!(both(json!({"status": "active"})), [false, false]);
     assert_eq!(both(json!({"status": null})), [false, false]);
+}
+
+/// A member's properties are not used, so that they forge nothing. The types are those of an evaluation.
+#[test]
+fn a_member_searches_by_the_types_of_its_evaluations() {
+    let tenant = Tenant::new();
+    let typed = r#"user.type == "user" && resource.type == "record""#;
+    policy(&tenant, "record:read", "allow", 1, typed);
+    policy(&tenant, "record:write", "allow", 1, r#"user.type == "admin" || user.rank == 1"#);
+    let entities = json!({"entities": [{"type": "record", "id": "r1"}]});
+    tenant.manage("PUT /api/v1/entities", &entities).is(200);
+    let alice = tenant.token("alice", &["user"]);
+    let ask = |route: &str, action: &str, properties: Value| {
+        let body = json!({"subject": {"type": "user", "id": "alice", "properties": properties},
+            "action": {"name": action}, "resource": {"type": "record", "id": "r1"}});
+        let request = Request::new(format!("POST /access/v1/{route}")).token(&alice);
+        tenant.send(&request.json(&body)).is(200).json()
+    };
+    let found = json!([{"type": "record", "id": "r1"}]);
+    for properties in [json!({}), json!({"rank": 1})] {
+        assert_eq!(ask("evaluation", "read", properties.clone())["decision"], true);
+        assert_eq!(ask("search/resource", "read", properties)["results"], found);
+    }
+    for forged in [json!({"type": "admin"}), json!({"rank": 1})] {
+        assert_eq!(ask("search/resource", "write", forged.clone())["results"], json!([]));
+        assert_eq!(ask("search/resource", "read", forged)["results"], found);
+    }
+}
+
+#[test]
+fn a_search_that_decides_nothing_is_of_the_demanded_revision() {
+    let tenant = searchable();
+    let latest = tenant.decide("alice", "record:read", "read").revision;
+    for (kind, page) in [("record", json!({"limit": 0})), ("nothing", json!({}))] {
+        let body = json!({"subject": {"type": "user", "id": "alice"},
+            "resource": {"type": kind, "id": "record-1"}, "page": page});
+        let demand = |revision: u64| {
+            let request = tenant.managing("POST /access/v1/search/action").json(&body);
+            tenant.send(&request.header("x-min-policy-revision", &revision.to_string()))
+        };
+        assert_eq!(demand(latest).is(200).revision(), latest, "{kind}");
+        demand(latest + 1).refused(503, "DEPENDENCY_UNAVAILABLE");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Decisions on many resources, plan by plan (`docs/semantics.md`, section 15.3). Only the cache keeps a plan after its
 //! resource is decided, so that a report of large plans takes no more memory than checks do.
 
+use std::time::Duration;
+
 use portcullis_engine::Plan;
 use tokio::time::Instant;
 
@@ -14,6 +16,9 @@ use crate::searches::{Awaited, PAGE_TIME};
 /// The most rounds in which resources that changed meanwhile are decided again. After them the page ends before the first
 /// that changed once more, so that a tenant that writes all the time gets shorter pages.
 const MAX_ROUNDS: usize = 3;
+
+/// The time after which no resource but the first is decided again. The page ends before the one that changed.
+const MAX_TIME: Duration = PAGE_TIME.saturating_mul(3);
 
 /// A report on resources of one tenant.
 #[derive(Clone, Copy)]
@@ -74,14 +79,26 @@ impl PlanByPlan<'_> {
         }
         for _ in 0..MAX_ROUNDS {
             let newest = revisions.iter().copied().max().unwrap_or_default();
+            let (mut kept, mut bytes) = (0, 0);
             for ((resource, one), revision) in
                 resources.iter().zip(&mut decided).zip(&mut revisions)
             {
                 if !self.plans.is_unaffected(self.tenant, resource, *revision, newest) {
+                    if kept > 0 && self.began.elapsed() >= MAX_TIME {
+                        break;
+                    }
                     (*one, *revision) =
                         self.decide_one(resource, newest, &mut entities, &mut decide).await?;
                 }
+                // What is decided again may be larger than before.
+                bytes += one.weight();
+                if kept > 0 && bytes > self.max_bytes {
+                    break;
+                }
+                kept += 1;
             }
+            decided.truncate(kept);
+            revisions.truncate(kept);
         }
         let (agreed, revision) = agreed(self.plans, self.tenant, resources, &revisions);
         decided.truncate(agreed);

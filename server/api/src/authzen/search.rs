@@ -115,7 +115,7 @@ pub(crate) async fn subjects(
 /// Finds the resources of a type to which a subject may do something.
 ///
 /// Candidates are the entities of the directory. A member may ask about its own subject, a manager about any. Properties that
-/// a member sends with subject and resource are not used.
+/// a member sends with subject and resource are not used; their types are.
 #[utoipa::path(
     post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "resourceSearch",
     security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
@@ -196,6 +196,7 @@ async fn find_entities(
     mark: &RequestMark,
     at_least: u64,
 ) -> Result<Response, ApiError> {
+    let types = body.types();
     let question = EntityQuestion {
         searched,
         entity_type,
@@ -204,7 +205,7 @@ async fn find_entities(
         action: body.action(),
         domain: body.domain(),
         attributes: body.attributes(),
-        claims: Claims::Unused,
+        claims: Claims::Replaced(body.attributes_with(&types)),
         candidates: None,
         page: body.page,
         cursor_at: TOKEN,

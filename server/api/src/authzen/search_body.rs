@@ -7,6 +7,7 @@ use portcullis_engine::Json;
 use portcullis_engine::fields::within;
 use portcullis_engine::fields::{Fields, string};
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::json::Member;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT};
 use portcullis_engine::request::{AttributeMap, Attributes};
 use portcullis_engine::resource::split_resource;
@@ -143,6 +144,21 @@ impl<'j> SearchBody<'j> {
             action: AttributeMap::of_members(action.unwrap_or_default()),
             context: AttributeMap::of_members(&self.context.attributes),
         }
+    }
+
+    /// Returns the types of the subject and of the resource as their only attributes. No property replaces them.
+    pub(super) fn types(&self) -> [[Member<'j>; 1]; 2] {
+        let kinds = [self.subject.kind, self.resource.kind];
+        kinds.map(|kind| [("type".into(), Json::String(kind.into()))])
+    }
+
+    /// Returns the known attributes, with these alone of the subject and of the resource.
+    pub(super) fn attributes_with<'a>(
+        &'a self,
+        [user, resource]: &'a [[Member<'j>; 1]; 2],
+    ) -> Attributes<'a> {
+        let [user, resource] = [user, resource].map(|members| AttributeMap::of_members(members));
+        Attributes { user, resource, ..self.attributes() }
     }
 }
 

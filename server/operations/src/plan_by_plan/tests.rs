@@ -19,6 +19,7 @@ use crate::registration::register;
 on_every_database!(
     only_the_cache_keeps_plans,
     what_another_replica_changed_meanwhile_is_decided_again,
+    what_grows_when_it_is_decided_again_ends_the_page,
     a_page_ends_by_time_and_by_bytes,
     a_report_that_nobody_waits_for_decides_nothing,
 );
@@ -32,6 +33,15 @@ type Decision = (String, u64);
 impl Weighed for Decision {
     fn weight(&self) -> usize {
         10
+    }
+}
+
+/// A decision of so many bytes.
+struct Bytes(usize);
+
+impl Weighed for Bytes {
+    fn weight(&self) -> usize {
+        self.0
     }
 }
 
@@ -121,6 +131,21 @@ async fn what_another_replica_changed_meanwhile_is_decided_again(database: TestD
     assert_eq!(order.last(), Some(&named("a:read", 4)));
     let all: Vec<_> = RESOURCES.iter().map(|name| named(name, 4)).collect();
     assert_eq!((decided.of_resources, decided.revision), (all, 4));
+}
+
+async fn what_grows_when_it_is_decided_again_ends_the_page(database: TestDatabase) {
+    let (service, waiting) = (Service::open(&database).await, Arc::new(()));
+    let awaited = Awaited::while_held(&waiting);
+    service.plans.find("acme", "a:read", 0).await.expect("a plan");
+    Service::beside(service.store.clone()).change("a:read", "writer").await;
+    let decide = |resource: &str, plan: &Plan, _: &NeededEntities| {
+        let has_grown = resource == "a:read" && plan.revision() == 4;
+        Ok(Bytes(if has_grown { 15 } else { 10 }))
+    };
+    let page = PlanByPlan { max_bytes: 30, ..service.report(&awaited) };
+    let decided = page.decide(&RESOURCES, decide).await.expect("decided");
+    let weights: Vec<usize> = decided.of_resources.iter().map(Weighed::weight).collect();
+    assert_eq!((weights, decided.revision), (vec![15, 10], 4));
 }
 
 async fn a_page_ends_by_time_and_by_bytes(database: TestDatabase) {

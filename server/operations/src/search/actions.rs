@@ -7,6 +7,7 @@ use portcullis_engine::request::Attributes;
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Effect, Verdict};
 use portcullis_model::search::SearchPage;
+use portcullis_plan_cache::EVERYTHING;
 use portcullis_storage::verbs::{self, VerbChunk};
 use tokio::time::Instant;
 
@@ -61,7 +62,10 @@ pub async fn search_actions(
     let position = position.transpose()?;
     let mut last = position.as_ref().map_or("", |at| &*at.last).to_owned();
     let revision = position.as_ref().map_or(0, |at| at.revision);
-    let mut page = SearchedPage::new(SearchSource::Request, revision);
+    // A page that decides nothing has a revision, too: that of the plan that every tenant has.
+    let at_least = app.plans.find(tenant, EVERYTHING, question.at_least).await?.revision();
+    let question = &ActionQuestion { at_least, ..*question };
+    let mut page = SearchedPage::new(SearchSource::Request, revision.max(at_least));
     'page: loop {
         let chunk = read_verbs(app, tenant, question.resource_type, &last).await?;
         for verb in chunk.verbs {

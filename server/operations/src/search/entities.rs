@@ -35,7 +35,7 @@ pub struct EntityQuestion<'q> {
     pub domain: Option<&'q str>,
     pub attributes: Attributes<'q>,
     /// The treatment of attributes that a member sends with a search of the directory.
-    pub claims: Claims,
+    pub claims: Claims<'q>,
     /// The candidates of the request; `None` asks for those of the directory.
     pub candidates: Option<Vec<GivenCandidate<'q>>>,
     pub page: SearchPage<'q>,
@@ -47,12 +47,12 @@ pub struct EntityQuestion<'q> {
 
 /// The treatment of attributes of users and resources that a member sends with a search of the directory. They would let it
 /// list what it may not see: it would claim a clearance, and the search would list the entities that need it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claims {
+#[derive(Clone, Copy, Debug)]
+pub enum Claims<'q> {
     /// They are a fault of the request.
     Refused,
-    /// They are not used.
-    Unused,
+    /// The request has these attributes instead, in which no claim is left.
+    Replaced(Attributes<'q>),
 }
 
 /// Searches for the entities for which the request is allowed. Records no denials.
@@ -96,6 +96,10 @@ impl EntityQuestion<'_> {
         if self.candidates.is_some() {
             return Ok(());
         }
+        if let Claims::Replaced(attributes) = self.claims {
+            self.attributes = attributes;
+            return Ok(());
+        }
         let (at, mut problems) = (Place::root(), Problems::default());
         let sent = [("user", self.attributes.user), ("resource", self.attributes.resource)];
         for (kind, _) in sent.iter().filter(|(_, attributes)| attributes.iter().next().is_some()) {
@@ -104,11 +108,7 @@ impl EntityQuestion<'_> {
             );
             problems.expected(&at.key("attributes").key(kind), what);
         }
-        if self.claims == Claims::Refused {
-            problems.into_result()?;
-        }
-        (self.attributes.user, self.attributes.resource) = Default::default();
-        Ok(())
+        problems.into_result()
     }
 
     /// Returns the known part of the request.
