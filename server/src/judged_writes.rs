@@ -52,12 +52,11 @@ impl World {
         self.send(tenant, "/api/v1/resources/policies", &rule(sub))
     }
 
-    /// Sends `change`, which waits for its judgement, and then lets other tenants write. Returns the answer to the change,
-    /// and of the tenant's own rule `bob`, which it may write meanwhile if `own` says so.
+    /// Sends `change`, which waits for its judgement, and then lets another tenant write, and the same tenant begin to.
+    /// Returns the answer to the change.
     async fn write_beside(
         &self,
         change: impl FnOnce(&Self) -> JoinHandle<(u16, Value)>,
-        own: bool,
     ) -> (u16, Value) {
         let busy = self.judge_others().await;
         let waiting = change(self);
@@ -66,9 +65,7 @@ impl World {
         }
         let someone = self.app.ids.next(self.app.clock.now().into()).to_string();
         assert_eq!(self.add_rule("other", &someone).await.unwrap().0, 201);
-        if own {
-            self.app.store.turn("acme").await.expect("the turn of the tenant is free");
-        }
+        self.app.store.turn("acme").await.expect("the turn of the tenant is free");
         assert!(!waiting.is_finished());
         drop(busy);
         let (status, answer) = waiting.await.unwrap();
@@ -95,23 +92,23 @@ async fn an_apply_is_judged_beside_the_writes_of_others() {
     let world = World::start().await;
     let body = json!({"owner": "git:a", "prune": false, "bundle": {"rules": [rule("ann")]}});
     let apply = |world: &World| world.send("acme", "/api/v1/apply", &body);
-    let (status, answer) = world.write_beside(apply, true).await;
+    let (status, answer) = world.write_beside(apply).await;
     assert_eq!(
         (status, &answer["applied"], &answer["tests"]["passed"]),
         (200, &json!(true), &json!(1))
     );
     let refused = json!({"owner": "git:a", "prune": false, "bundle": {"rules": [rule("eve")]}});
     let refused = |world: &World| world.send("acme", "/api/v1/apply", &refused);
-    let (status, answer) = world.write_beside(refused, true).await;
+    let (status, answer) = world.write_beside(refused).await;
     assert_eq!((status, &answer["error"]), (422, &json!("CASES_FAILED")), "{answer}");
 }
 
 #[tokio::test]
 async fn a_write_with_gates_is_judged_beside_the_writes_of_others() {
     let world = World::start().await;
-    let (status, _) = world.write_beside(|world| world.add_rule("acme", "ann"), false).await;
+    let (status, _) = world.write_beside(|world| world.add_rule("acme", "ann")).await;
     assert_eq!(status, 201);
-    let (status, answer) = world.write_beside(|world| world.add_rule("acme", "eve"), false).await;
+    let (status, answer) = world.write_beside(|world| world.add_rule("acme", "eve")).await;
     assert_eq!((status, &answer["error"]), (422, &json!("CASES_FAILED")), "{answer}");
 }
 

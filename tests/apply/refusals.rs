@@ -180,7 +180,9 @@ fn an_apply_without_the_right_to_read_answers_with_counts_and_codes() {
     let answer = by_key(&tenant, &blind, &typo).is(200).json();
     let shown =
         json!([answer["counts"]["create"], answer["changes"], answer["impact"], answer["tests"]]);
-    let tests = json!({"passed": 0, "failed": [], "skipped": []});
+    let tests = json!({
+        "passed": 0, "failed_count": 1, "skipped_count": 0, "failed": [], "skipped": [],
+    });
     assert_eq!(shown, json!([1, [], null, tests]), "{answer}");
     for warning in answer["warnings"].as_array().into_iter().flatten() {
         assert_eq!((&warning["code"], &warning["message"]), (&json!("UNREGISTERED"), &json!("")));
@@ -188,6 +190,12 @@ fn an_apply_without_the_right_to_read_answers_with_counts_and_codes() {
     let other = body_with(&typo["bundle"], &json!({"owner": "git:other"}));
     let refused = by_key(&tenant, &blind, &other).refused(409, "OWNED_BY_ANOTHER");
     assert_eq!(refused.details()["conflicts"], json!([]));
+    apply(&tenant, &json!({"settings": {"gates": {"cases": true}}}));
+    let more = json!({"rules": [{"sub": "cy", "obj": "wiki:*", "act": "read", "effect": "allow"}]});
+    let refused = by_key(&tenant, &blind, &body_with(&more, &json!({"prune": false})));
+    let refused = refused.refused(422, "CASES_FAILED");
+    assert_eq!(refused.details(), json!({"failed": [], "more_failed": 1}));
+    assert!(refused.message().starts_with("1 of the tenant's cases"), "{}", refused.message());
 }
 
 #[test]

@@ -22,7 +22,7 @@ use portcullis_operations::key_holders;
 use crate::credential::Credential;
 use crate::error::ApiError;
 use crate::parameters::flag;
-use crate::raw_body::charge_body_to;
+use crate::raw_body::{charge_body_to, deadline_of};
 use crate::request_id::RequestId;
 use crate::unknown_parameters::refuse_query_fault;
 use crate::{limits, managed_domain, recipient};
@@ -345,7 +345,8 @@ fn begin_write(parts: &Parts) -> Result<(), ApiError> {
 
 /// Returns a manager with the request that it sent, for its audit records.
 fn of_request(app: &App, parts: &Parts, manager: Manager) -> Manager {
-    manager.with_request(limits::client_address(app, parts), request_id(parts))
+    let deadline = deadline_of(&parts.extensions).instant();
+    manager.with_request(limits::client_address(app, parts), request_id(parts), deadline)
 }
 
 /// Returns the id of the request.

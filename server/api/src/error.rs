@@ -103,7 +103,9 @@ impl ApiError {
             Self::Operation(OperationError::StillRead(_, policies)) => {
                 json!({"policy_ids": policies.iter().take(MAX_POLICIES).collect::<Vec<_>>()})
             }
-            Self::Operation(OperationError::CasesFailed(failed)) => failed_cases::details(failed),
+            Self::Operation(OperationError::CasesFailed { named, count }) => {
+                failed_cases::details(named, *count)
+            }
             Self::Operation(OperationError::QuotaExceeded(excess)) => {
                 json!({"quota": excess.quota.as_str(), "limit": excess.limit, "used": excess.used})
             }
@@ -161,7 +163,7 @@ fn operation_status(error: &OperationError) -> (StatusCode, &'static str) {
             (StatusCode::PRECONDITION_FAILED, "PRECONDITION_FAILED")
         }
         OperationError::Refused(refusal) => refusals::status(refusal),
-        OperationError::CasesFailed(_) => (StatusCode::UNPROCESSABLE_ENTITY, "CASES_FAILED"),
+        OperationError::CasesFailed { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "CASES_FAILED"),
         OperationError::FilterRefused(refusal) => filter_refusals::status(refusal),
         OperationError::ApprovalRequired => (StatusCode::CONFLICT, "APPROVAL_REQUIRED"),
         OperationError::QuotaExceeded(_) => (StatusCode::UNPROCESSABLE_ENTITY, "QUOTA_EXCEEDED"),
@@ -196,10 +198,9 @@ fn operation_message(error: &OperationError) -> String {
         }
         OperationError::Refused(refusal) => refusals::message(refusal),
         OperationError::FilterRefused(refusal) => filter_refusals::message(refusal),
-        OperationError::CasesFailed(failed) => format!(
-            "{} of the tenant's cases would fail, and its gate `cases` refuses such a change; mend the change, or \
-             change the cases first",
-            failed.len()
+        OperationError::CasesFailed { count, .. } => format!(
+            "{count} of the tenant's cases would fail, and its gate `cases` refuses such a change; mend the change, or \
+             change the cases first"
         ),
         OperationError::ApprovalRequired => {
             "the tenant's gate `approval` wants a second manager for this change; send it as an apply, which makes a \

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use portcullis_engine::rbac::WILDCARD;
 use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::Permission;
+use tokio::time::Instant;
 
 use crate::error::AuthError;
 use crate::identity::Identity;
@@ -92,6 +93,7 @@ impl TokenHolder {
             origin: Origin::new(&identity.subject, CredentialKind::Token),
             one_tenant_per_domain: self.one_tenant_per_domain,
             permissions: Permission::ALL.to_vec(),
+            deadline: None,
         })
     }
 }
@@ -104,6 +106,7 @@ pub struct Manager {
     pub(crate) origin: Origin,
     pub(crate) one_tenant_per_domain: bool,
     pub(crate) permissions: Vec<Permission>,
+    pub(crate) deadline: Option<Instant>,
 }
 
 impl Manager {
@@ -133,10 +136,21 @@ impl Manager {
         &self.origin
     }
 
-    /// Returns this caller with the request that it sent.
+    /// Returns this caller with the request that it sent, which may write until `deadline`.
     #[must_use]
-    pub fn with_request(self, address: Option<IpAddr>, request_id: Option<String>) -> Self {
-        Self { origin: self.origin.with_request(address, request_id), ..self }
+    pub fn with_request(
+        self,
+        address: Option<IpAddr>,
+        request_id: Option<String>,
+        deadline: Instant,
+    ) -> Self {
+        let origin = self.origin.with_request(address, request_id);
+        Self { origin, deadline: Some(deadline), ..self }
+    }
+
+    /// Returns whether a write that begins now ends before the caller is told that its request took too long.
+    pub fn is_in_time(&self) -> bool {
+        self.deadline.is_none_or(|deadline| Instant::now() < deadline)
     }
 
     /// Returns whether a rule in `domain` can match a check of the tenant. Where a domain is a tenant, only the

@@ -129,6 +129,7 @@ impl VerifiedKey {
                 .with_key(self.id().to_string()),
             one_tenant_per_domain: self.one_tenant_per_domain,
             permissions: self.permissions.clone(),
+            deadline: None,
         }
     }
 }

@@ -137,6 +137,9 @@ pub struct SkippedCase {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CaseReport {
     pub passed: u64,
+    pub failed_count: u64,
+    pub skipped_count: u64,
+    /// Empty for a caller without `policies:read`, as `skipped` is.
     pub failed: Vec<FailedCase>,
     pub skipped: Vec<SkippedCase>,
 }
@@ -256,7 +259,9 @@ document!(
             }],
             "conflicts": [],
             "counts": {"create": 0, "update": 1, "delete": 0, "adopt": 0, "unchanged": 41},
-            "tests": {"passed": 41, "failed": [], "skipped": []},
+            "tests": {
+                "passed": 41, "failed_count": 0, "skipped_count": 0, "failed": [], "skipped": [],
+            },
             "impact": null,
             "warnings": [],
         }))

@@ -53,8 +53,9 @@ pub enum OperationError {
     Unavailable(&'static str, Cause),
     /// A rule of the tenant's owners forbids the write.
     Refused(WriteRefusal),
-    /// The gate `cases` of the tenant refuses the change: these cases would not have the expected decisions.
-    CasesFailed(Vec<CaseFailure>),
+    /// The gate `cases` of the tenant refuses the change: `count` cases would not have the expected decisions.
+    /// None of them is named to a caller who may not read them.
+    CasesFailed { named: Vec<CaseFailure>, count: usize },
     /// The gate `approval` of the tenant refuses the change.
     ApprovalRequired,
     /// There is no plan for the rows of a list.
@@ -68,6 +69,16 @@ pub enum OperationError {
 }
 
 impl OperationError {
+    /// Returns the error without the names of cases and policies, for a caller who may not read them.
+    #[must_use]
+    pub(crate) fn without_cases(self) -> Self {
+        match self {
+            Self::StillRead(what, _) => Self::StillRead(what, Vec::new()),
+            Self::CasesFailed { count, .. } => Self::CasesFailed { named: Vec::new(), count },
+            error => error,
+        }
+    }
+
     /// Returns the error of an answer for whose memory there is no room.
     pub fn no_room_for_answer() -> Self {
         let what = "answers that are not read yet take too much memory at the moment; read them, or ask for less at a \

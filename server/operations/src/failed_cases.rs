@@ -11,8 +11,9 @@ const MAX_BYTES: usize = 48 * 1024;
 /// Longest text of a case, in bytes of JSON.
 const MAX_TEXT: usize = 1_024;
 
-/// Returns the details of an error: the first failed cases, and the number of the others if there are any.
-pub fn details(failed: &[CaseFailure]) -> Value {
+/// Returns the details of an error about `count` failed cases: the first of `failed`, and the number of the others if there
+/// are any.
+pub fn details(failed: &[CaseFailure], count: usize) -> Value {
     let mut bytes = 0;
     let mut named = Vec::new();
     for failure in failed.iter().take(MAX_CASES) {
@@ -23,7 +24,7 @@ pub fn details(failed: &[CaseFailure]) -> Value {
         }
         named.push(case);
     }
-    match failed.len() - named.len() {
+    match count.saturating_sub(named.len()) {
         0 => json!({"failed": named}),
         more => json!({"failed": named, "more_failed": more}),
     }
@@ -59,10 +60,11 @@ mod tests {
             reason: "x".repeat(5_000),
         };
         let short = CaseFailure { reason: String::new(), ..failure("a") };
-        let named = details(&vec![short; 3]);
+        let named = details(&vec![short; 3], 3);
         assert_eq!(named["failed"].as_array().map(Vec::len), Some(3));
         assert_eq!(named.get("more_failed"), None);
-        let many = details(&vec![failure("b"); 200]);
+        assert_eq!(details(&[], 3), json!({"failed": [], "more_failed": 3}));
+        let many = details(&vec![failure("b"); 200], 200);
         let count = many["failed"].as_array().map_or(0, Vec::len);
         assert!(count > 10 && many.to_string().len() < 64 * 1024, "{count}");
         assert_eq!(many["more_failed"], 200 - count);

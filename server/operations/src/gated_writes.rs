@@ -6,11 +6,13 @@
 
 use portcullis_auth::Manager;
 use portcullis_model::Authorship;
+use portcullis_model::service_key::Permission;
 use portcullis_storage::{HistoryPosition, Tx, WriteTurn};
 
 use crate::app::App;
 use crate::error::OperationError;
 use crate::gates::{self, Change, Judgement, Passage};
+use crate::judgements::JudgementTurn;
 use crate::write_refusal::WriteRefusal;
 
 /// Most judgements of one change. Within a process none is needed twice, because the tenant's other writes wait for their
@@ -36,6 +38,9 @@ pub(crate) struct GatedWrite<'w> {
     by: &'w Authorship,
     /// Kept from one transaction to the next.
     turn: Option<WriteTurn>,
+    /// The turn to judge, from the moment when the gates need it until the change is written. So judged changes of a tenant
+    /// follow each other, and the turn to write is kept while cases are decided and never while a judgement waits.
+    judging: Option<JudgementTurn>,
     /// The last judgement, and the place in the history of the content that it is about.
     judged: Option<(HistoryPosition, Judgement)>,
     judgements: usize,
@@ -43,7 +48,7 @@ pub(crate) struct GatedWrite<'w> {
 
 impl<'w> GatedWrite<'w> {
     pub(crate) fn new(app: &'w App, caller: &'w Manager, by: &'w Authorship) -> Self {
-        Self { app, caller, by, turn: None, judged: None, judgements: 0 }
+        Self { app, caller, by, turn: None, judging: None, judged: None, judgements: 0 }
     }
 
     /// Returns the write in a turn that the caller's tenant has.
@@ -54,8 +59,9 @@ impl<'w> GatedWrite<'w> {
     /// Begins the transaction in which the changes are made.
     ///
     /// # Errors
-    /// Too many writes of the tenant wait, or the store failed.
+    /// The request took too long, too many writes of the tenant wait, or the store failed.
     pub(crate) async fn begin(&mut self) -> Result<Tx, OperationError> {
+        must_be_in_time(self.caller)?;
         let turn = match self.turn.take() {
             Some(turn) => turn,
             None => self.app.store.turn(self.caller.tenant()).await?,
@@ -67,9 +73,21 @@ impl<'w> GatedWrite<'w> {
     ///
     /// # Errors
     /// The errors of [`App::commit`]; other replicas changed the content during each of three judgements.
-    pub(crate) async fn commit(&mut self, mut tx: Tx) -> Result<Option<u64>, OperationError> {
+    pub(crate) async fn commit(&mut self, tx: Tx) -> Result<Option<u64>, OperationError> {
+        let may_read = self.caller.must_have(Permission::PoliciesRead).is_ok();
+        let committed = self.commit_or_judge(tx).await;
+        committed.map_err(|error| if may_read { error } else { error.without_cases() })
+    }
+
+    async fn commit_or_judge(&mut self, mut tx: Tx) -> Result<Option<u64>, OperationError> {
         if !gates::need_judgement(&tx) {
             return self.app.commit(tx).await.map(Some);
+        }
+        if self.judging.is_none() {
+            // The changes are made again: the content may be another one when the turn comes.
+            drop(tx.cancel().await?);
+            self.judging = Some(self.app.judgements.begin(self.caller.tenant()).await?);
+            return Ok(None);
         }
         let change = Change::of(&mut tx).await?;
         let judged = self.judged.take();
@@ -83,11 +101,23 @@ impl<'w> GatedWrite<'w> {
             return Err(WriteRefusal::RevisionChanged { expected, current }.into());
         }
         self.judgements += 1;
-        self.turn = tx.cancel().await?;
+        // After a judgement in vain the tenant's other writes wait, so that they starve no change.
+        self.turn = tx.cancel().await?.filter(|_| self.judgements > 1);
         let met = change.met.clone();
-        let _turn = self.app.judgements.begin(self.caller.tenant()).await?;
         let judgement = change.judge(&self.app.store).await?;
         self.judged = judgement.map(|judgement| (met, judgement));
         Ok(None)
     }
+}
+
+/// Refuses to write for a request that took too long: its sender may have been told that nothing was written.
+///
+/// # Errors
+/// [`OperationError::NotNow`]
+pub(crate) fn must_be_in_time(caller: &Manager) -> Result<(), OperationError> {
+    if caller.is_in_time() {
+        return Ok(());
+    }
+    let what = "the request took too long, and nothing was written; try again later";
+    Err(OperationError::NotNow(what.to_owned()))
 }

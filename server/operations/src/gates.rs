@@ -66,7 +66,8 @@ pub(crate) async fn pass(tx: &mut Tx, passage: Passage) -> Result<(), OperationE
 /// [`OperationError::CasesFailed`]
 pub(crate) fn must_pass_cases(tx: &Tx, judgement: &Judgement) -> Result<(), OperationError> {
     if tx.gates().cases && !judgement.refused.is_empty() {
-        return Err(OperationError::CasesFailed(judgement.refused.clone()));
+        let (named, count) = (judgement.refused.clone(), judgement.refused.len());
+        return Err(OperationError::CasesFailed { named, count });
     }
     Ok(())
 }

@@ -21,15 +21,15 @@ impl Default for Judgements {
             at_once: Self::at_once(),
             of_tenant: 1,
             waiting_of_tenant: 64,
-            wait: Duration::from_secs(20),
+            wait: Duration::from_secs(10),
         }))
     }
 }
 
 impl Judgements {
-    /// Returns how many judgements run at the same time.
+    /// Returns how many judgements run at the same time, which leaves half of the cores to everything else.
     pub fn at_once() -> usize {
-        std::thread::available_parallelism().map_or(1, usize::from).max(2)
+        (std::thread::available_parallelism().map_or(1, usize::from) / 2).max(1)
     }
 
     /// Returns the number of tenants with judgements that run or wait.
@@ -40,7 +40,7 @@ impl Judgements {
     /// Waits for a turn of `tenant`.
     ///
     /// # Errors
-    /// Too many changes of the tenant wait, or the wait takes longer than 20 s.
+    /// Too many changes of the tenant wait, or the wait takes longer than 10 s.
     pub async fn begin(&self, tenant: &str) -> Result<JudgementTurn, OperationError> {
         self.0.begin(tenant).await.map(JudgementTurn).ok_or_else(|| {
             let what = "too many changes of this tenant wait for the judgement of its cases, and nothing was written; \

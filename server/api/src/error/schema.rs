@@ -99,7 +99,7 @@ fn kinds() -> [(ApiError, &'static str); 26] {
             "The apply deletes too many objects",
         ),
         (
-            OperationError::CasesFailed(Vec::new()).into(),
+            OperationError::CasesFailed { named: Vec::new(), count: 0 }.into(),
             "The tenant's gate `cases` refuses this change",
         ),
         (
@@ -236,6 +236,11 @@ fn error_body() -> AnySchema {
             schema::list(schema::typed(Type::Object)).description(Some(
                 "The cases that would fail, at most 100: `case`, `expected`, `actual` and `reason`",
             )),
+        )
+        .property(
+            "more_failed",
+            schema::typed(Type::Integer)
+                .description(Some("The number of cases that `failed` leaves out, if there are any")),
         )
         .property("request_id", about("Finds the line in the log"))
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))

@@ -32,6 +32,8 @@ pub(super) fn case_report(outcomes: &CaseOutcomes) -> CaseReport {
         .map(|skipped| SkippedCase { case: skipped.case.clone(), reason: skipped.cause.reason() });
     CaseReport {
         passed: outcomes.passed as u64,
+        failed_count: outcomes.failed.len() as u64,
+        skipped_count: outcomes.skipped.len() as u64,
         failed: failed.collect(),
         skipped: skipped.collect(),
     }

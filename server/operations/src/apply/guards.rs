@@ -18,6 +18,7 @@ use super::state::TenantContent;
 use crate::app::App;
 use crate::error::OperationError;
 use crate::gates::{Judgement, JudgingCases, judge_content};
+use crate::judgements::JudgementTurn;
 
 /// The settings and cases that an apply stores. `None` is what does not change.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ impl GuardWrites {
         Ok(Self { settings, cases: cases.filter(|new| !is_same(new)) })
     }
 
-    /// Decides the tenant's cases on the content after `plan`.
+    /// Decides the tenant's cases on the content after `plan`, in a turn that is kept for the next judgement.
     ///
     /// # Errors
     /// The stored cases cannot be read, or too many changes of the tenant wait for a judgement.
@@ -58,6 +59,7 @@ impl GuardWrites {
         tenant: &str,
         state: &TenantContent,
         plan: &ApplyPlan,
+        turn: &mut Option<JudgementTurn>,
     ) -> Result<Judgement, OperationError> {
         let stored = state.guards.cases.clone();
         let cases = match self.cases.clone() {
@@ -67,7 +69,9 @@ impl GuardWrites {
         if cases.are_none() {
             return Ok(Judgement::default());
         }
-        let _turn = app.judgements.begin(tenant).await?;
+        if turn.is_none() {
+            *turn = Some(app.judgements.begin(tenant).await?);
+        }
         judge_content(rulebook(state, &plan.writes), cases).await
     }
 

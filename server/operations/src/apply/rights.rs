@@ -82,12 +82,7 @@ impl Sight {
             OperationError::Refused(WriteRefusal::OwnedByAnother(_)) if !self.content => {
                 WriteRefusal::OwnedByAnother(Vec::new()).into()
             }
-            OperationError::StillRead(what, _) if !self.cases => {
-                OperationError::StillRead(what, Vec::new())
-            }
-            OperationError::CasesFailed(_) if !self.cases => {
-                OperationError::CasesFailed(Vec::new())
-            }
+            error if !self.cases => error.without_cases(),
             error => error,
         }
     }

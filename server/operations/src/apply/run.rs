@@ -24,8 +24,9 @@ use super::secrets;
 use super::state::TenantContent;
 use crate::app::App;
 use crate::error::OperationError;
-use crate::gated_writes::MAX_JUDGEMENTS;
+use crate::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
 use crate::gates::{self, Judgement, Passage};
+use crate::judgements::JudgementTurn;
 use crate::proposals::{self, NewProposal};
 use crate::roles::must_not_be_entities;
 use crate::write_refusal::WriteRefusal;
@@ -107,9 +108,10 @@ impl Attempt<'_> {
     /// Makes the plan, and carries it out as far as the mandate goes. After the first plan for content that changed
     /// meanwhile, the next one is made in the turn of the tenant: its other writes wait, so that they starve no apply.
     async fn make(&self) -> Result<ApplyAnswer, OperationError> {
-        let (mut turn, mut expected) = (None, 0);
+        // The turn to judge comes before the turn to write, so that no write waits for the judgement of another tenant.
+        let (mut judging, mut turn, mut expected) = (None, None, 0);
         for _ in 0..MAX_JUDGEMENTS {
-            let judged = self.judge().await?;
+            let judged = self.judge(&mut judging).await?;
             if matches!(self.mandate, Mandate::DryRun) {
                 return Ok(judged.into_answer(None));
             }
@@ -127,7 +129,10 @@ impl Attempt<'_> {
     }
 
     /// Makes the plan on a snapshot of the content, and judges it beside the database.
-    async fn judge(&self) -> Result<JudgedPlan, OperationError> {
+    async fn judge(
+        &self,
+        judging: &mut Option<JudgementTurn>,
+    ) -> Result<JudgedPlan, OperationError> {
         let Self { app, caller, request, domain, by, .. } = self;
         let dry_run = matches!(self.mandate, Mandate::DryRun);
         let mut tx = app.store.read(caller.tenant()).await?;
@@ -159,7 +164,7 @@ impl Attempt<'_> {
         guards.add_to(&mut plan, &state);
         rights::must_have_rights_to(caller, &plan, dry_run)?;
         must_be_fresh(request.expect_fingerprint.as_deref(), &plan)?;
-        let judgement = guards.judge(app, caller.tenant(), &state, &plan).await?;
+        let judgement = guards.judge(app, caller.tenant(), &state, &plan, judging).await?;
         let tests = case_report(&judgement.report);
         let impact = match request.impact {
             true => Some(impact::report(app, caller.tenant(), &state, &plan).await?),
@@ -176,6 +181,7 @@ impl Attempt<'_> {
         turn: Option<WriteTurn>,
     ) -> Result<CarriedOut, OperationError> {
         let Self { app, caller, by, mandate, .. } = self;
+        must_be_in_time(caller)?;
         let turn = match turn {
             Some(turn) => turn,
             None => app.store.turn(caller.tenant()).await?,

@@ -88,8 +88,8 @@ async fn judged(store: &Store, tx: &mut Tx) -> Result<(), OperationError> {
 async fn refused_cases(store: &Store, tx: &mut Tx) -> Vec<String> {
     match judged(store, tx).await {
         Ok(()) => Vec::new(),
-        Err(OperationError::CasesFailed(failed)) => {
-            failed.into_iter().map(|one| one.case).collect()
+        Err(OperationError::CasesFailed { named, .. }) => {
+            named.into_iter().map(|one| one.case).collect()
         }
         Err(other) => panic!("{other:?}"),
     }

@@ -79,6 +79,9 @@ pub(super) struct ChangeCounts {
 #[serde(default)]
 pub(super) struct TestCounts {
     pub(super) passed: u64,
+    pub(super) failed_count: u64,
+    pub(super) skipped_count: u64,
+    /// Empty, as `skipped` is, if the caller may not read them.
     pub(super) failed: Vec<FailedTest>,
     pub(super) skipped: Vec<SkippedTest>,
 }

@@ -116,9 +116,11 @@ pub(super) fn conflicts(conflicts: &[OwnedObject]) -> Vec<String> {
 
 /// Returns the line with the numbers of cases; `None` if there are none.
 pub(super) fn test_counts(tests: &TestCounts) -> Option<String> {
-    let TestCounts { passed, failed, skipped } = tests;
-    let (failed, skipped) = (failed.len(), skipped.len());
-    let any = *passed > 0 || failed > 0 || skipped > 0;
+    // Services of earlier versions send the lists alone.
+    let failed = tests.failed_count.max(tests.failed.len() as u64);
+    let skipped = tests.skipped_count.max(tests.skipped.len() as u64);
+    let passed = tests.passed;
+    let any = passed > 0 || failed > 0 || skipped > 0;
     any.then(|| format!("{passed} passed, {failed} failed, {skipped} skipped"))
 }
 
@@ -163,7 +165,8 @@ pub(super) fn warnings(warnings: &[PlanWarning]) -> Vec<String> {
     warnings.iter().map(line).collect()
 }
 
-/// Returns whether the plan changes anything.
+/// Returns whether the plan changes anything. A key that may not read gets the numbers of changes alone.
 pub(super) fn has_changes(plan: &PlanAnswer) -> bool {
-    !plan.changes.is_empty()
+    let ChangeCounts { create, update, delete, adopt, .. } = plan.counts;
+    !plan.changes.is_empty() || create + update + delete + adopt > 0
 }

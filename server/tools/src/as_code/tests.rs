@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::answer::PlanAnswer;
-use super::{markdown, text};
+use super::answer::{PlanAnswer, TestCounts};
+use super::{lines, markdown, text};
 
 fn plan() -> PlanAnswer {
     let decision = |decision: &str, rule: &str| json!({"decision": decision, "rule": rule});
@@ -31,6 +31,8 @@ fn plan() -> PlanAnswer {
         "counts": {"create": 1, "update": 1, "delete": 1, "adopt": 1, "unchanged": 41},
         "tests": {
             "passed": 40,
+            "failed_count": 1,
+            "skipped_count": 1,
             "failed": [{"case": "c", "expected": decision("deny", "old"), "actual": decision("allow", "new")}],
             "skipped": [{"case": "s", "reason": "it needs the resolver `hr`"}],
         },
@@ -89,6 +91,14 @@ fn a_plan_without_anything_is_two_lines() {
     let counts = "0 to create, 0 to update, 0 to delete, 0 to adopt, 2 unchanged";
     assert_eq!(text::plan("title", &answer), format!("title\n\n{counts}\n"));
     assert_eq!(markdown::plan("title", "o", &answer), format!("### title\n\n{counts}\n"));
+}
+
+#[test]
+fn cases_that_the_caller_may_not_read_are_counted() {
+    let tests = json!({"passed": 4, "failed_count": 2, "skipped_count": 3});
+    let tests: TestCounts = serde_json::from_value(tests).expect("the numbers alone");
+    assert_eq!(lines::test_counts(&tests).as_deref(), Some("4 passed, 2 failed, 3 skipped"));
+    assert!(lines::tests(&tests).is_empty());
 }
 
 #[test]
