@@ -39,8 +39,12 @@ pub(super) fn fingerprint(state: &TenantContent, request: &ApplyRequest, domain:
 
     let names: HashSet<&str> = bundle.roles.iter().flatten().map(|one| &*one.name).collect();
     let read = state.roles.iter();
-    let read = read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.name));
-    add(&mut digest, "roles", read);
+    let mut read =
+        read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.name)).peekable();
+    // Versions without roles have no such part: the plans that they made stay fresh.
+    if read.peek().is_some() {
+        add(&mut digest, "roles", read);
+    }
 
     let names: HashSet<&str> =
         bundle.policies.iter().flatten().map(|sent| &*sent.policy.name).collect();
@@ -76,4 +80,43 @@ fn add<T: Serialize>(digest: &mut Sha256, kind: &str, records: impl IntoIterator
         digest.update(serde_json::to_vec(&record).unwrap_or_default());
     }
     digest.update(b"\n\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_bundle::DocumentContext;
+    use portcullis_engine::json;
+    use portcullis_model::egress_rules::EgressRules;
+    use portcullis_model::settings::TenantSettings;
+
+    use super::*;
+    use crate::apply::StoredGuards;
+
+    /// Proposals and plans of versions without roles have this digest.
+    #[test]
+    fn a_digest_has_no_part_for_roles_that_were_not_read() {
+        let body = br#"{"owner": "git:o", "bundle": {"rules": []}}"#;
+        let request = json::parse(body).expect("JSON");
+        let egress = EgressRules::default();
+        let context = DocumentContext { domain: "acme", egress: &egress };
+        let request = ApplyRequest::parse(&request, context).expect("sound");
+        let state = TenantContent {
+            revision: 1,
+            resources: Vec::new(),
+            rules: Vec::new(),
+            policies: Vec::new(),
+            resolvers: Vec::new(),
+            webhooks: Vec::new(),
+            roles: Vec::new(),
+            settings: TenantSettings::default(),
+            guards: StoredGuards::default(),
+        };
+        let settings = serde_json::to_string(&state.settings).expect("JSON");
+        let text = format!(
+            "resources\n\nrules\n\npolicies\n\nresolvers\n\nwebhooks\n\nsettings\n{settings}\n\ncases\n\nusers\n\n"
+        );
+        let digits: String =
+            Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(fingerprint(&state, &request, "acme"), format!("sha256:{digits}"));
+    }
 }
