@@ -102,15 +102,15 @@ pub(crate) async fn write(tx: &mut Tx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Stores that the transaction changed `count` records by one call, in one audit record that names the first of them.
+/// Stores that the transaction changed `count` records by one call, in one audit record. `entries` are the first of the
+/// changes, of one action; the audit record names each of them.
 pub(crate) async fn write_call(
     tx: &mut Tx,
     entries: &[AuditEntry],
     count: usize,
 ) -> Result<(), StoreError> {
     let author = Author::of(tx).await?;
-    let named = entries.get(..audit_entry::sharing(entries).max(1)).unwrap_or_default();
-    insert(tx, Ids::new().next(author.at), &author, named, number(count)).await
+    insert(tx, Ids::new().next(author.at), &author, entries, number(count)).await
 }
 
 fn number(count: usize) -> i64 {

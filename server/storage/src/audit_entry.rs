@@ -4,9 +4,11 @@ use portcullis_model::audit::AuditAction;
 
 /// Longest record before or after a change that is kept, in bytes of JSON. A condition may have many times as much.
 const MAX_VALUE: usize = 8 * 1024;
-/// Most bytes of an audit record that are records before and after its changes: with the most records that a tenant keeps,
-/// they take at most 1.6 GB.
+/// Most bytes of an audit record that are records before and after its changes, without what stands for those that are left
+/// out: with the most records that a tenant keeps, they take at most 1.6 GB.
 const MAX_VALUES: usize = 2 * MAX_VALUE;
+/// Longest text that is never left out, in bytes: hardly longer than what would stand for it, or just that.
+const MAX_OMITTED: usize = 40;
 /// The most ids of one audit record. A bulk registration changes thousands of records, and must not write as many rows.
 const MAX_IDS: usize = 100;
 
@@ -33,10 +35,7 @@ impl AuditEntry {
 
     /// Returns the change with the record before and after it, as JSON. A longer one is left out, with its length.
     pub(crate) fn with_change(self, before: Option<String>, after: Option<String>) -> Self {
-        let short = |text: String| match text.len() {
-            ..=MAX_VALUE => text,
-            bytes => format!(r#"{{"omitted_bytes":{bytes}}}"#),
-        };
+        let short = |text: String| if text.len() > MAX_VALUE { omitted(&text) } else { text };
         Self { before: before.map(short), after: after.map(short), ..self }
     }
 
@@ -55,18 +54,35 @@ pub(crate) fn sharing(entries: &[AuditEntry]) -> usize {
     entries.iter().take(MAX_IDS).take_while(fits).count()
 }
 
-/// Returns the records before the changes and after them, each as one JSON text; a list if there are several changes.
+/// Returns the records before the changes and after them, each as one JSON text; a list if there are several changes. Of
+/// changes that do not fit any more there are the lengths.
 pub(crate) fn changes(entries: &[AuditEntry]) -> [Option<String>; 2] {
-    let before = entries.iter().map(|entry| entry.before.as_deref()).collect();
-    [before, entries.iter().map(|entry| entry.after.as_deref()).collect()].map(joined)
+    let mut bytes = 0;
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for entry in entries {
+        bytes += entry.bytes();
+        let fitting = |text: &String| match bytes > MAX_VALUES && text.len() > MAX_OMITTED {
+            true => omitted(text),
+            false => text.clone(),
+        };
+        before.push(entry.before.as_ref().map(fitting));
+        after.push(entry.after.as_ref().map(fitting));
+    }
+    [joined(&before), joined(&after)]
 }
 
-fn joined(texts: Vec<Option<&str>>) -> Option<String> {
-    match texts[..] {
-        [text] => text.map(str::to_owned),
+/// Returns what stands for a record that is left out.
+fn omitted(text: &str) -> String {
+    format!(r#"{{"omitted_bytes":{}}}"#, text.len())
+}
+
+fn joined(texts: &[Option<String>]) -> Option<String> {
+    match texts {
+        [text] => text.clone(),
         _ if texts.iter().all(Option::is_none) => None,
         _ => {
-            let texts: Vec<&str> = texts.into_iter().map(|text| text.unwrap_or("null")).collect();
+            let texts: Vec<&str> =
+                texts.iter().map(|text| text.as_deref().unwrap_or("null")).collect();
             Some(format!("[{}]", texts.join(",")))
         }
     }
@@ -89,6 +105,16 @@ mod tests {
         assert_eq!(sharing(&large), 3);
         let huge = [entry(MAX_VALUE), entry(1)];
         assert_eq!(changes(&huge[..1])[0].as_deref(), Some(r#"{"omitted_bytes":8194}"#));
+        // One call names all, and shows those that fit.
+        let call: Vec<_> =
+            (0..MAX_IDS).map(|_| entry(MAX_VALUE / 2)).chain([entry(9_000)]).collect();
+        let before = changes(&call)[0].clone().unwrap_or_default();
+        let shown: Vec<serde_json::Value> = serde_json::from_str(&before).expect("a list");
+        assert_eq!(shown.len(), MAX_IDS + 1);
+        assert_eq!(shown.iter().filter(|one| one.is_string()).count(), 3);
+        assert_eq!(shown[3], serde_json::json!({"omitted_bytes": MAX_VALUE / 2 + 2}));
+        assert_eq!(shown[MAX_IDS], serde_json::json!({"omitted_bytes": 9_002}));
+        assert!(before.len() < MAX_VALUES + MAX_IDS * MAX_OMITTED, "{}", before.len());
         let mixed = [entry(1), AuditEntry::new(AuditAction::RuleDeleted, "r")];
         assert_eq!(sharing(&mixed), 1);
         assert_eq!(changes(&mixed), [Some(r#"["x",null]"#.to_owned()), None]);

@@ -16,6 +16,7 @@ on_every_database!(
     tenants_see_their_own_records,
     refused_credentials_drive_out_no_record_of_the_operator,
     a_record_says_what_changed_and_where_it_is_from,
+    a_call_names_records_whose_content_does_not_fit,
 );
 
 fn origin() -> Origin {
@@ -237,4 +238,24 @@ async fn a_record_says_what_changed_and_where_it_is_from(database: TestDatabase)
     for other in ["a%", "b", "A", "%", "a"] {
         assert!(listed(&store, "acme", &about(other), Page::FIRST).await.is_empty(), "{other}");
     }
+}
+
+async fn a_call_names_records_whose_content_does_not_fit(database: TestDatabase) {
+    let store = database.open().await;
+    let mut tx = store.write("acme", 1_000).await.expect("begins");
+    let text = Some(format!("\"{}\"", "x".repeat(1_000)));
+    let entries: Vec<_> = (0..100)
+        .map(|number| AuditEntry::new(AuditAction::EntitiesWritten, format!("user:u{number}")))
+        .map(|entry| entry.with_change(None, text.clone()))
+        .collect();
+    write_call(&mut tx, &entries, 500).await.expect("works");
+    tx.commit().await.expect("commits");
+    let last = AuditFilter { record: Some("user:u99".to_owned()), ..AuditFilter::default() };
+    let found = listed(&store, "acme", &last, Page::FIRST).await;
+    let [record] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((record.records.len(), record.count, &record.before), (100, 500, &None));
+    let after = record.after.as_ref().expect("a list");
+    assert!(after[15].is_string(), "{after}");
+    assert_eq!(after[16], json!({"omitted_bytes": 1_002}));
+    assert_eq!(after[99], json!({"omitted_bytes": 1_002}));
 }
