@@ -9,12 +9,11 @@ use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{CheckBody, CheckBuffer, Effect, ExplainedCheckBody, Invalid};
 use serde::Serialize;
-use serde_json::value::RawValue;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
 
 use super::body::JsonBody;
-use super::explain::{Explain, ExplanationSchema, explanation};
+use super::explain::{Explain, ExplanationAnswer, ExplanationSchema, explained};
 use super::{digits, parameter, revision_header};
 use crate::callers::CheckRequester;
 use crate::error::ApiError;
@@ -39,7 +38,7 @@ const SUBJECT_OF_KEY: &str = "the subject of the check, because a service key is
     "matched_rule_id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b68",
     "reason": "ABAC policy `own-chart` allows",
 })))]
-struct Answer {
+struct Answer<'e> {
     #[schema(schema_with = schema::effect)]
     decision: Effect,
     /// The id of the policy or rule that decided, or `default-deny`.
@@ -47,7 +46,7 @@ struct Answer {
     reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ExplanationSchema)]
-    explanation: Option<Box<RawValue>>,
+    explanation: Option<ExplanationAnswer<'e>>,
 }
 
 /// The answer to a legacy check.
@@ -61,10 +60,10 @@ struct Answer {
 struct LegacyAnswer {
     allowed: bool,
     #[serde(flatten)]
-    answer: Answer,
+    answer: Answer<'static>,
 }
 
-impl From<CheckAnswer> for Answer {
+impl From<CheckAnswer> for Answer<'_> {
     fn from(answer: CheckAnswer) -> Self {
         let CheckAnswer { effect, matched_rule_id, reason, .. } = answer;
         Self { decision: effect, matched_rule_id, reason, explanation: None }
@@ -99,10 +98,15 @@ pub(super) async fn check(
     };
     let options = CheckOptions { kind: CheckKind::Combined, at_least, explain, now };
     let decided = checks::check(&app, &caller, body, options).await?;
-    let explanation =
-        decided.evidence.as_ref().and_then(|evidence| explanation(&decided, evidence));
     let revision = decided.answer.revision;
-    Ok(respond(revision, Answer { explanation, ..Answer::from(decided.answer) }))
+    let Some(evidence) = &decided.evidence else {
+        return Ok(respond(revision, Answer::from(decided.answer)));
+    };
+    let answer = decided.answer.clone();
+    Ok(explained(&decided, evidence, |explanation| {
+        let explanation = Some(explanation);
+        respond(revision, Answer { explanation, ..Answer::from(answer) })
+    }))
 }
 
 /// Answers `POST /api/v1/check` with the extractors and the handler of the route, but without the router, whose boxes

@@ -47,10 +47,9 @@ pub(super) async fn write(
     _: NoIfMatch,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let turn = entities::turn(&app, &caller).await?;
+    // Before anything is waited for: beside the threads of other requests. The body charges what was read of it.
     let entities = EntitiesBody::parse(&body.parse()?)?;
-    // Its memory is free for others while the write waits.
-    drop(body);
+    let turn = entities::turn(&app, &caller).await?;
     Ok(Json(entities::write(&app, &caller, turn, &entities).await?).into_response())
 }
 
@@ -72,9 +71,8 @@ pub(super) async fn sync(
     caller: Allowed<EntitiesWrite>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let turn = entities::turn(&app, &caller).await?;
     let part = SyncBody::parse(&body.parse()?)?;
-    drop(body);
+    let turn = entities::turn(&app, &caller).await?;
     Ok(Json(entities::sync(&app, &caller, turn, &part).await?).into_response())
 }
 

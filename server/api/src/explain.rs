@@ -4,7 +4,6 @@ use axum::extract::FromRequestParts;
 use http::request::Parts;
 use portcullis_engine::Explanation;
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::Type;
@@ -40,28 +39,29 @@ impl IntoParams for Explain {
     }
 }
 
+/// The explanation of a decision. It is written with the answer, so that its text is charged.
 #[derive(Serialize)]
-struct ExplanationAnswer<'e> {
+pub(super) struct ExplanationAnswer<'e> {
     revision: u64,
     #[serde(flatten)]
     explanation: Explanation<'e>,
     resolvers: &'e [Report],
 }
 
-/// Returns the explanation of `decided` as JSON text. `None` if it cannot be written as JSON.
-pub(super) fn explanation(
+/// Returns the answer that `respond` makes of the explanation of `decided`.
+pub(super) fn explained<A>(
     decided: &DecidedCheck<'_>,
     evidence: &Evidence,
-) -> Option<Box<RawValue>> {
+    respond: impl FnOnce(ExplanationAnswer<'_>) -> A,
+) -> A {
     let Evidence { cached, entities, asked, rule_id } = evidence;
     let supply = entities.supply(cached.plan(), CheckKind::Combined, &decided.check);
     let check = directory::completed(supply.as_ref(), decided.check);
-    let answer = ExplanationAnswer {
+    respond(ExplanationAnswer {
         revision: decided.answer.revision,
         explanation: cached.plan().explain(&check, &asked.answers, *rule_id),
         resolvers: &asked.reports,
-    };
-    to_raw_value(&answer).ok()
+    })
 }
 
 /// An explanation in the OpenAPI document.

@@ -39,20 +39,17 @@ pub(crate) async fn take_turn(bodies: &LargeBodies, sender: &str) -> Result<(), 
     Ok(())
 }
 
-/// Runs a request. When it has read a large body, its thread first hands the other requests over to another one. The turn
-/// lasts until the request waits for something, such as the database, which it must not make others wait for.
+/// Runs a request. When it has read a large body, its thread first hands the other requests over to another one. That and
+/// the turn last until the request waits for something: what it computes later is short, or gives way by itself.
 pub(crate) async fn beside_when_large<T>(request: impl Future<Output = T>) -> T {
     let mut request = pin!(request);
-    let mut is_large = false;
     let mut turn = None;
     let poll = poll_fn(|context| {
-        if is_large {
-            let _turn = turn.take();
+        if let Some(_turn) = turn.take() {
             return beside(|| request.as_mut().poll(context));
         }
         let polled = request.as_mut().poll(context);
         turn = TURN.with(RefCell::take);
-        is_large = turn.is_some();
         polled
     });
     TURN.scope(RefCell::new(None), poll).await

@@ -43,7 +43,7 @@ pub struct DecidedCheck<'c> {
 }
 
 /// The answer to a check. It does not borrow from the plan.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CheckAnswer {
     pub effect: Effect,
     /// The id of the policy or rule that decided, or `default-deny`.
