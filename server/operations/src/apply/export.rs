@@ -1,20 +1,21 @@
 //! The content of a tenant as a bundle (`docs/semantics.md`, section 10.7). It is read while it is sent, each kind by one
-//! statement, so that no more than a few pieces of it are in memory.
+//! statement, so that no more than a few pieces of it are in memory, and the cases, which are one text in the database.
 
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use portcullis_auth::Manager;
 use portcullis_storage::{Records, StoreError, Tx};
-use portcullis_storage::{policies, resolvers, resources, roles, rules, tenants, webhooks};
+use portcullis_storage::{
+    policies, resolvers, resources, roles, rules, tenant_cases, tenants, webhooks,
+};
 use serde::Serialize;
-use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::content;
 use super::state;
-use super::stored_guards::{self, StoredGuards};
+use super::stored_guards;
 use crate::app::App;
 use crate::error::OperationError;
 
@@ -97,7 +98,8 @@ pub(super) async fn begin(
     let (sender, pieces) = mpsc::channel(1);
     let work = async move {
         let mut writer = Writer { text: Vec::new(), sender, until };
-        let written = writer.write(&mut tx, revision, owner.as_deref(), &domain).await;
+        let written = writer.write(&mut tx, revision, owner.as_deref(), &domain);
+        let written = tokio::time::timeout_at(until, written).await.unwrap_or(Err(Stop::TooSlow));
         // The connection is free before the last piece is taken.
         tx.end().await?;
         written?;
@@ -162,12 +164,13 @@ impl Writer {
         self.list(webhooks.iter().map(content::of_webhook)).await?;
         self.name(",settings");
         self.value(&stored_guards::settings(tx).await?);
-        let guards = StoredGuards::load(tx).await?;
-        let raw = |text: String| RawValue::from_string(text).ok();
+        let stored = tenant_cases::find(tx).await?;
+        let (cases, users) =
+            stored.as_ref().map_or(("[]", "[]"), |stored| (&*stored.cases, &*stored.users));
         self.name(",cases");
-        self.list(guards.case_texts.into_iter().filter_map(raw)).await?;
+        self.list(stored_guards::items(cases, "tenant_cases.cases")?.into_iter()).await?;
         self.name(",users");
-        self.list(guards.user_texts.into_iter().filter_map(raw)).await?;
+        self.list(stored_guards::items(users, "tenant_cases.users")?.into_iter()).await?;
         self.text.extend_from_slice(b"}}");
         Ok(())
     }

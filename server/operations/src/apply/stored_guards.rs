@@ -21,8 +21,10 @@ impl StoredGuards {
     /// Reads the cases of the transaction's tenant.
     pub(super) async fn load(tx: &mut Tx) -> Result<Self, StoreError> {
         let Some(cases) = tenant_cases::find(tx).await? else { return Ok(Self::default()) };
-        let case_texts = items(&cases.cases, "tenant_cases.cases")?;
-        let user_texts = items(&cases.users, "tenant_cases.users")?;
+        let texts =
+            |items: Vec<&RawValue>| items.iter().map(|item| item.get().to_owned()).collect();
+        let case_texts = texts(items(&cases.cases, "tenant_cases.cases")?);
+        let user_texts = texts(items(&cases.users, "tenant_cases.users")?);
         Ok(Self { cases, case_texts, user_texts })
     }
 }
@@ -37,9 +39,10 @@ pub(super) async fn settings(tx: &mut Tx) -> Result<TenantSettings, StoreError> 
     problems.finish(settings).map_err(|_| corrupt())
 }
 
-/// Returns the texts of the items of a JSON array.
-fn items(text: &str, what: &'static str) -> Result<Vec<String>, StoreError> {
-    let items: Vec<Box<RawValue>> =
-        serde_json::from_str(text).map_err(|_| StoreError::Corrupt { what })?;
-    Ok(items.into_iter().map(|item| item.get().to_owned()).collect())
+/// Returns the items of a stored JSON array.
+pub(super) fn items<'t>(
+    text: &'t str,
+    what: &'static str,
+) -> Result<Vec<&'t RawValue>, StoreError> {
+    serde_json::from_str(text).map_err(|_| StoreError::Corrupt { what })
 }

@@ -146,8 +146,10 @@ async fn who_does_not_take_the_pieces_loses_the_export_and_frees_its_connection(
     for _ in 0..20 {
         let (mut export, work) = begun(&store, Instant::now()).await;
         assert!(matches!(work.await, Err(Stop::TooSlow)));
-        // A piece that was sent already comes, and then the error. Nothing says that this was everything.
-        export.next().await.expect("a piece").expect("not the end");
+        // Pieces that were sent already may come, and then the error. Nothing says that this was everything.
+        while let Ok(piece) = export.next().await {
+            piece.expect("not the end");
+        }
         assert_eq!(export.next().await, Err(BrokenOff));
         let (export, work) = begun(&store, far()).await;
         drop(export);
