@@ -41,8 +41,10 @@ impl Issuers {
     /// Returns the providers that are registered in `store`. `client` fetches their key sets, and must be guarded.
     pub(crate) fn registered(client: Client, store: Store) -> Self {
         let fetches = move |address: &Url| {
-            // Several tenants may share a key set. So each host has the share of a tenant.
-            let client = client.of_tenant(address.host_str().unwrap_or_default());
+            // Several tenants may share a key set. So each host has the share of a tenant, under a name that no tenant can
+            // have, which would take that share: their ids have no space.
+            let host = address.host_str().unwrap_or_default();
+            let client = client.of_tenant(&format!("host {host}"));
             // The issuer is needed for discovery alone.
             http_fetch(client, "", Some(address.clone()))
         };

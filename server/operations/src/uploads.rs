@@ -71,7 +71,7 @@ impl Uploads {
 
 fn full(whose: &str) -> OperationError {
     let what = format!(
-        "too many modules {whose} are being uploaded or compiled, and nothing was written; try again later"
+        "too many bundles or modules {whose} are being read, and nothing was written; try again later"
     );
     OperationError::NotNow(what)
 }
