@@ -213,7 +213,7 @@ struct RoleGroups<'r> {
     complete: usize,
 }
 
-/// How far the search is with a role.
+/// The progress of the search with a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// The role has this place in `open`.
