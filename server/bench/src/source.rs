@@ -31,7 +31,7 @@ enum PlanSource {
     /// The rules that a tenant was read with.
     Memory,
     /// A database, and its temporary folder.
-    Store(Store, #[expect(dead_code, reason = "its drop removes the folder")] Option<TempDir>),
+    Store(Box<Store>, #[expect(dead_code, reason = "its drop removes the folder")] Option<TempDir>),
 }
 
 impl Source {
@@ -43,7 +43,7 @@ impl Source {
     /// Opens a database that is only read.
     pub(super) async fn open(url: &str) -> anyhow::Result<Self> {
         let store = usable(url, Store::open_to_read(url).await)?;
-        Ok(Self { name: shown(url), from: PlanSource::Store(store, None) })
+        Ok(Self { name: shown(url), from: PlanSource::Store(Box::new(store), None) })
     }
 
     /// Opens an empty database, and stores `tenants` in it.
@@ -64,7 +64,7 @@ impl Source {
             portcullis_operations::folders::store(&mut tx, bundle, &by, &ids).await?;
             tx.commit().await?;
         }
-        Ok(Self { name, from: PlanSource::Store(store, folder) })
+        Ok(Self { name, from: PlanSource::Store(Box::new(store), folder) })
     }
 
     /// Reads the tenant with this id or slug. `domain` is the domain of its checks that have none.
