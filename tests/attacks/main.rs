@@ -122,6 +122,8 @@ const ATTACKS: &[Attack] = &[
         number: "judged",
         name: "applies with 1,000 cases and `impact`, and syncs of 10,000 entities",
         run: writes::judged,
+    },
+    Attack {
         number: "names",
         name: "50 webhooks of a tenant with names that nobody resolves",
         run: names::silent_name_server,
