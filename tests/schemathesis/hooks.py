@@ -124,12 +124,12 @@ def follow_the_text(body, operation):
     # A property may have any JSON value, but no text of the service has U+0000.
     if operation in STANDARD:
         for name in list(body):
-            body[name] = without_nul(body[name])
+            body[without_nul(name)] = without_nul(body.pop(name))
     # An instant belongs to an explained check alone.
     if operation == "testResolver" and isinstance(body.get("check"), dict):
         body["check"].pop("now", None)
     # A valid cursor comes only from the page before.
-    if operation in ("searchResources", "searchSubjects", "searchActions"):
+    if operation in ("searchResources", "searchSubjects", "searchActions", "decideMatrix"):
         body.pop("cursor", None)
     if operation in ("resourceSearch", "subjectSearch", "actionSearch") and isinstance(body.get("page"), dict):
         body["page"].pop("token", None)
