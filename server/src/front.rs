@@ -6,8 +6,8 @@ use anyhow::Context;
 use portcullis_api::listener::{ConnectionLimits, Listener, TlsError, TlsFiles, TlsIdentity};
 use portcullis_api::{BodyBudget, HttpService, RouteSet, router};
 use portcullis_config::{ConfigError, EdgeConfig, TlsConfig};
-use portcullis_operations::app::App;
-use portcullis_operations::edge_metrics::ConnectionMetrics;
+use portcullis_runtime::app::App;
+use portcullis_runtime::edge_metrics::ConnectionMetrics;
 use tokio::sync::watch;
 
 use crate::descriptors;

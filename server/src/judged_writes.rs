@@ -2,8 +2,8 @@
 
 use axum::body::{Body, to_bytes};
 use portcullis_api::HttpService;
-use portcullis_operations::app::App;
-use portcullis_operations::judgements::Judgements;
+use portcullis_runtime::app::App;
+use portcullis_runtime::judgements::Judgements;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

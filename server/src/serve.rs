@@ -16,26 +16,26 @@ use portcullis_egress::Client;
 use portcullis_limits::{CallerLimits, LogThrottle};
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::clock::Clock;
-use portcullis_operations::app::{App, Parts};
 use portcullis_operations::audit;
-use portcullis_operations::background::BackgroundTasks;
-use portcullis_operations::change_reader::ChangeReader;
-use portcullis_operations::entity_tables::EntityTables;
-use portcullis_operations::exports::Exports;
-use portcullis_operations::freshness::Freshness;
-use portcullis_operations::judgements::Judgements;
-use portcullis_operations::searches::Searches;
+use portcullis_runtime::app::{App, Parts};
+use portcullis_runtime::background::BackgroundTasks;
+use portcullis_runtime::change_reader::ChangeReader;
+use portcullis_runtime::entity_tables::EntityTables;
+use portcullis_runtime::exports::Exports;
+use portcullis_runtime::freshness::Freshness;
+use portcullis_runtime::judgements::Judgements;
+use portcullis_runtime::searches::Searches;
 
 use crate::front::{Front, Listeners};
 use crate::start_log::StartSettings;
 use portcullis_api::BodyBudget;
 use portcullis_model::ids::Ids;
 use portcullis_model::jitter::Jitter;
-use portcullis_operations::metrics::Metrics;
-use portcullis_operations::plans::Plans;
-use portcullis_operations::refusals::Refusals;
-use portcullis_operations::uploads::Uploads;
 use portcullis_resolvers::{Registry, ResolverService};
+use portcullis_runtime::metrics::Metrics;
+use portcullis_runtime::plans::Plans;
+use portcullis_runtime::refusals::Refusals;
+use portcullis_runtime::uploads::Uploads;
 use portcullis_storage::Store;
 use portcullis_webhooks::{
     DeliveryWorker, Dispatcher, MAX_TRANSACTIONS, Schedule, Webhooks, prune_for_ever,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use chrono::DateTime;
 use portcullis_limits::{CallerLimits, Class, LimitConfig, Moment, Rate, RequestKind};
-use portcullis_operations::metrics::Metrics;
+use portcullis_runtime::metrics::Metrics;
 use serde_json::json;
 
 use crate::cost::{Figure, cpu};

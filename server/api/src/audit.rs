@@ -5,8 +5,8 @@ use axum::response::Response;
 use http::Uri;
 use portcullis_model::audit::{AuditAction, AuditFilter, AuditRecord};
 use portcullis_model::{Timestamp, schema};
-use portcullis_operations::app::App;
 use portcullis_operations::audit;
+use portcullis_runtime::app::App;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 

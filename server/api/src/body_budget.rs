@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use portcullis_engine::resolver_contract::MODULE_BYTES;
 use portcullis_limits::{MemoryAccount, MemoryBudget, MemoryCharge, MemoryMetrics};
-use portcullis_operations::error::OperationError;
-use portcullis_operations::large_bodies::LargeBodies;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::large_bodies::LargeBodies;
 
 use crate::large_bodies;
 

@@ -15,9 +15,9 @@ use portcullis_auth::{
 use portcullis_limits::{MemoryAccount, RefusedCredential, RequestPlace, Spent};
 use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::Permission;
-use portcullis_operations::app::App;
-use portcullis_operations::error::OperationError;
 use portcullis_operations::key_holders;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 
 use crate::credential::Credential;
 use crate::error::ApiError;

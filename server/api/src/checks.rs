@@ -21,10 +21,10 @@ use crate::openapi::Conflict;
 use crate::text_answer::Json;
 use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
 use portcullis_model::schema;
-use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
-use portcullis_operations::error::OperationError;
-use portcullis_operations::metrics::CheckKind;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::metrics::CheckKind;
 
 /// The path of checks.
 pub(crate) const PATH: &str = "/api/v1/check";

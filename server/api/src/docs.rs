@@ -11,7 +11,7 @@ use http::HeaderName;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use portcullis_model::document;
 use portcullis_model::schema::{self, AnySchema};
-use portcullis_operations::error::OperationError;
+use portcullis_runtime::error::OperationError;
 use serde_json::json;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};

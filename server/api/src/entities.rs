@@ -7,8 +7,8 @@ use portcullis_model::entity::{
     EntitiesBody, EntityRecord, MAX_ID, MAX_TYPE, SyncBody, WrittenEntities,
 };
 use portcullis_model::schema;
-use portcullis_operations::app::App;
 use portcullis_operations::entities;
+use portcullis_runtime::app::App;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterIn};

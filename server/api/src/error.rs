@@ -14,8 +14,8 @@ use portcullis_engine::Invalid;
 use portcullis_engine::excerpt::excerpt;
 use portcullis_engine::invalid::Fault;
 use portcullis_limits::RateRefusal;
-use portcullis_operations::error::OperationError;
 use portcullis_operations::failed_cases;
+use portcullis_runtime::error::OperationError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

@@ -17,8 +17,8 @@ use portcullis_model::schema::{
 };
 use portcullis_operations::checks::{DecidedCheck, Evidence};
 use portcullis_operations::directory;
-use portcullis_operations::metrics::CheckKind;
 use portcullis_resolvers::Report;
+use portcullis_runtime::metrics::CheckKind;
 
 /// Whether the query asks for an explanation.
 #[derive(Clone, Copy)]

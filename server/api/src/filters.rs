@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_model::filter::{FilterBody, FilterRequest};
 use portcullis_model::{document, schema};
-use portcullis_operations::app::App;
 use portcullis_operations::filters;
+use portcullis_runtime::app::App;
 use serde_json::json;
 use utoipa::openapi::Type;
 

@@ -10,7 +10,7 @@ use http::StatusCode;
 use portcullis_engine::{Check, CheckBody, Effect, Plan, ResourcePattern, Rule, RuleTuple, json};
 use portcullis_limits::Moment;
 use portcullis_model::schema;
-use portcullis_operations::app::App;
+use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::ObjectBuilder;

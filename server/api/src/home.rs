@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
-use portcullis_operations::error::OperationError;
+use portcullis_runtime::error::OperationError;
 
 use crate::docs::page_headers;
 use crate::error::ApiError;

@@ -6,8 +6,8 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-use portcullis_operations::error::OperationError;
-use portcullis_operations::large_bodies::{LargeBodies, LargeBodyTurn};
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::large_bodies::{LargeBodies, LargeBodyTurn};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// A body with more bytes is large. The tree of a smaller one takes some milliseconds.

@@ -3,7 +3,7 @@
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use portcullis_operations::error::OperationError;
+use portcullis_runtime::error::OperationError;
 
 use crate::error::ApiError;
 use crate::large_bodies::beside_when_large;

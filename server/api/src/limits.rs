@@ -15,9 +15,9 @@ use portcullis_limits::{
     Admission, Class, KeyLookup, Moment, RateLevels, RateRefusal, RefusalReason, RefusedCredential,
     RequestKind, RequestPlace,
 };
-use portcullis_operations::app::App;
-use portcullis_operations::error::OperationError;
 use portcullis_operations::search::CANDIDATES_PER_CHECK;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 
 use crate::error::ApiError;
 use crate::peer::Peer;

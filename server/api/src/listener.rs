@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portcullis_operations::edge_metrics::ConnectionMetrics;
+use portcullis_runtime::edge_metrics::ConnectionMetrics;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;

@@ -11,7 +11,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use http::header::HOST;
 use http::uri::Authority;
-use portcullis_operations::error::OperationError;
+use portcullis_runtime::error::OperationError;
 
 use crate::error::ApiError;
 

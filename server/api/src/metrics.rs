@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use portcullis_operations::app::App;
+use portcullis_runtime::app::App;
 
 use crate::text_answer;
 

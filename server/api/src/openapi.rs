@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use portcullis_auth::Mode;
 use portcullis_model::schema as words;
-use portcullis_operations::app::App;
+use portcullis_runtime::app::App;
 use serde_json::{Map, Value, json};
 use utoipa::IntoResponses;
 use utoipa::openapi::{OpenApi, Ref, RefOr, Response};

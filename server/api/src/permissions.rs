@@ -7,10 +7,10 @@ use http::{HeaderValue, StatusCode, Uri};
 use portcullis_model::matrix::MatrixRequest;
 use portcullis_model::permissions::{PermissionsBody, PermissionsRequest};
 use portcullis_model::{document, schema};
-use portcullis_operations::app::App;
 use portcullis_operations::permissions::{PermissionPage, ResourcePermission};
 use portcullis_operations::search::RequestMark;
 use portcullis_operations::{matrices, permissions};
+use portcullis_runtime::app::App;
 use serde::Serialize;
 use serde_json::json;
 

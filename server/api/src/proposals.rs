@@ -5,8 +5,8 @@ use axum::response::{IntoResponse, Response};
 use http::Uri;
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::proposal::ProposalRecord;
-use portcullis_operations::app::App;
 use portcullis_operations::{apply, proposals};
+use portcullis_runtime::app::App;
 
 use crate::apply::answered;
 use crate::callers::TenantManager;

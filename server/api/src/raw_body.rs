@@ -11,7 +11,7 @@ use http::{Extensions, HeaderMap};
 use http_body::Body as HttpBody;
 use http_body_util::BodyExt;
 use portcullis_limits::{MemoryAccount, MemoryCharge};
-use portcullis_operations::error::OperationError;
+use portcullis_runtime::error::OperationError;
 
 use crate::body_budget::BodyBudget;
 use crate::deadline::Deadline;

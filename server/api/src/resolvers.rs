@@ -7,8 +7,8 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
 use portcullis_model::resolver::{Manifest, ManifestUpdate, ResolverRecord};
-use portcullis_operations::app::App;
 use portcullis_operations::resolvers::{self, FoundResolver};
+use portcullis_runtime::app::App;
 
 use crate::callers::{Allowed, ResolversRead, ResolversWrite};
 use crate::error::ApiError;

@@ -7,8 +7,8 @@ use portcullis_model::resource::{BulkRegistration, Registration, ResourceRecord}
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::schema;
 use portcullis_model::warning::Warning;
-use portcullis_operations::app::App;
 use portcullis_operations::resources;
+use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};

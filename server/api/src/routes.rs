@@ -3,7 +3,7 @@
 use axum::{Extension, Router, middleware};
 use portcullis_auth::Mode;
 use portcullis_limits::Class;
-use portcullis_operations::app::App;
+use portcullis_runtime::app::App;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 

@@ -9,11 +9,11 @@ use portcullis_model::search::{
     ActionSearchBody, ActionSearchRequest, EntitySearchBody, ResourceSearchRequest,
     SubjectSearchRequest,
 };
-use portcullis_operations::app::App;
 use portcullis_operations::search::{
     ActionQuestion, Claims, ConditionalEntity, EntityQuestion, FoundEntity, RequestMark,
     SearchSource, SearchedPage, search_actions, search_entities,
 };
+use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;

@@ -6,7 +6,7 @@ use http::header::{AUTHORIZATION, HeaderValue};
 use http::request::Parts;
 use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::PresentedKey;
-use portcullis_operations::app::App;
+use portcullis_runtime::app::App;
 
 use crate::credential::{ADMIN_KEY, SERVICE_KEY, is_bearer_key};
 use crate::limits;

@@ -19,8 +19,8 @@ use http::header::{CONTENT_LENGTH, EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, StatusCode, Uri, Version};
 use portcullis_limits::MemoryAccount;
-use portcullis_operations::app::App;
-use portcullis_operations::error::OperationError;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use tokio::time::Instant;
 use tower::Service;
 

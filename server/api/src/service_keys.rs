@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, Uri};
 use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
-use portcullis_operations::app::App;
 use portcullis_operations::service_keys;
+use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -17,8 +17,8 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Json, JsonError};
 use portcullis_model::resolver::{Manifest, ManifestUpdate};
 use portcullis_model::{document, schema};
-use portcullis_operations::error::OperationError;
-use portcullis_operations::uploads::Uploads;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::uploads::Uploads;
 use utoipa::openapi::schema::Type;
 
 use crate::deadline::Deadline;

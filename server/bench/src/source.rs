@@ -12,7 +12,7 @@ use portcullis_config::{ConfigError, without_password};
 use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
-use portcullis_operations::plans;
+use portcullis_runtime::plans;
 use portcullis_storage::{OpenError, Store, StoreError, policies, roles, rules, tenants};
 
 /// The value of `--scratch` for a temporary SQLite file.

@@ -7,10 +7,9 @@ use portcullis_model::Timestamp;
 use portcullis_model::audit::{AuditFilter, AuditRecord, AuditRetention};
 use portcullis_model::clock::Clock;
 use portcullis_model::page::{Listed, Page};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Store, StoreError, audit};
-
-use crate::app::App;
-use crate::error::OperationError;
 
 /// The most rows of one transaction, so that other writers wait a short time only.
 const BATCH: i64 = 500;

@@ -14,15 +14,15 @@ use portcullis_limits::{MemoryAccount, MemoryCharge, Spent};
 use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::OpenCheck;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::metrics::CheckKind;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::app::App;
 use crate::batch_items::BatchItems;
 use crate::common_plans::{self, CommonPlans};
 use crate::directory::{self, NeededEntities};
-use crate::error::OperationError;
-use crate::metrics::CheckKind;
 use crate::recent_reasons::RecentReasons;
 
 /// The time after which a batch lets other requests of its thread go on.

@@ -8,15 +8,15 @@ use portcullis_engine::{AttributeAnswers, Check, CheckBody, Decision, Effect, Pl
 use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::Asked;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::plans::{PlanError, is_lost};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::app::App;
 use crate::directory::{self, NeededEntities};
-use crate::error::OperationError;
-use crate::metrics::CheckKind;
 use crate::open_scope::open_scope;
-use crate::plans::{PlanError, is_lost};
 
 /// The parts of a check that are not in its body.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use portcullis_plan_cache::CachedPlan;
-
-use crate::error::OperationError;
-use crate::plans::Plans;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::plans::Plans;
 
 /// The most resources of a batch. A plan may have to be loaded for each.
 const MAX_RESOURCES: usize = 1_000;

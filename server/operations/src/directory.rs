@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use portcullis_engine::entities::EntityTable;
 use portcullis_engine::{Check, DirectoryNeeds, KnownEntities, Plan, Supply};
-
-use crate::app::App;
-use crate::entity_tables::{EntitiesError, EntityTables, LoadedEntities};
-use crate::metrics::CheckKind;
+use portcullis_runtime::app::App;
+use portcullis_runtime::entity_tables::{EntitiesError, EntityTables, LoadedEntities};
+use portcullis_runtime::metrics::CheckKind;
 
 /// Returns the parts of the directory that a check of this kind by `plan` needs. The legacy check reads no attributes.
 fn needs(plan: &Plan, kind: CheckKind) -> DirectoryNeeds {

@@ -4,12 +4,12 @@ use portcullis_auth::Manager;
 use portcullis_engine::Invalid;
 use portcullis_model::entity::{EntitiesBody, EntityRecord, NewEntity, SyncBody, WrittenEntities};
 use portcullis_model::page::Listed;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::entities::{EntityOrigin, NameClash, Upsert, Upserted, syncs};
 use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, entities, tenants};
 use uuid::Uuid;
 
-use crate::app::App;
-use crate::error::OperationError;
 use crate::etag::Precondition;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("entity");

@@ -3,10 +3,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use portcullis_runtime::error::OperationError;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-
-use crate::error::OperationError;
 
 /// Characters of a tag between its quotes: 132 bits of a hash.
 const TAG_CHARS: usize = 22;

@@ -10,15 +10,15 @@ use portcullis_engine::{
     AttributeAnswers, AttributeRequest, Check, Condition, Effect, Json, expression,
 };
 use portcullis_model::filter::{FilterRequest, SqlOptions};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::filter_refusal::FilterRefusal;
+use portcullis_runtime::metrics::CheckKind;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
-use crate::app::App;
 use crate::directory::{self, NeededEntities};
-use crate::error::OperationError;
-use crate::filter_refusal::FilterRefusal;
-use crate::metrics::CheckKind;
 use crate::open_scope::open_scope;
 
 /// The decision on a check for all rows.

@@ -7,13 +7,12 @@
 use portcullis_auth::Manager;
 use portcullis_model::Authorship;
 use portcullis_model::service_key::Permission;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::gates::{self, Change, Judgement, Passage};
+use portcullis_runtime::judgements::JudgementTurn;
+use portcullis_runtime::write_refusal::WriteRefusal;
 use portcullis_storage::{HistoryPosition, Tx, WriteTurn};
-
-use crate::app::App;
-use crate::error::OperationError;
-use crate::gates::{self, Change, Judgement, Passage};
-use crate::judgements::JudgementTurn;
-use crate::write_refusal::WriteRefusal;
 
 /// Most judgements of one change. Within a process none is needed twice, because the tenant's other writes wait for their
 /// turn; another replica may write in between.

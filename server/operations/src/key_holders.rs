@@ -5,8 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use portcullis_auth::{AuthError, VerifiedKey};
 use portcullis_model::service_key::PresentedKey;
-
-use crate::app::App;
+use portcullis_runtime::app::App;
 
 /// Verifies `key` at `now` without the store. `None` if the store must be read: the key is not in memory, or the memory
 /// was not compared with the store within `MAX_STALENESS`.

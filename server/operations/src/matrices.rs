@@ -9,19 +9,19 @@ use portcullis_engine::resource::split_resource;
 use portcullis_engine::{Check, Invalid, Plan, Supply};
 use portcullis_model::matrix::{MAX_CELLS, MAX_COLUMNS, MatrixRequest, MatrixSubject};
 use portcullis_model::page::Page;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::searches::Awaited;
 use portcullis_storage::{resources, tenants};
 use serde::Serialize;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::app::App;
 use crate::directory::{self, NeededEntities};
-use crate::error::OperationError;
-use crate::metrics::CheckKind;
 use crate::open_scope::open_scope;
 use crate::plan_by_plan::{PlanByPlan, Weighed};
 use crate::search::{Position, RequestMark};
-use crate::searches::Awaited;
 
 /// The maximum number of evaluations of policies for one resource: a second or two.
 const MAX_EVALUATIONS: usize = 5_000_000;

@@ -1,9 +1,8 @@
 //! The domain and the tenant that a question is about.
 
 use portcullis_auth::CheckCaller;
-
-use crate::app::App;
-use crate::error::OperationError;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 
 /// Returns the domain that a question of `caller` names, or the caller's own, and its tenant.
 ///

@@ -4,10 +4,9 @@ use portcullis_auth::Manager;
 use portcullis_engine::ResourcePattern;
 use portcullis_model::rule::{RuleOrigin, RuleRecord};
 use portcullis_model::service_key::Permission;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::write_refusal::WriteRefusal;
 use portcullis_storage::{StoreError, Tx, resources};
-
-use crate::error::OperationError;
-use crate::write_refusal::WriteRefusal;
 
 /// Refuses a change of a record of `owner`, unless it is forced by a caller who may do that.
 pub(crate) fn check(

@@ -7,19 +7,19 @@ use portcullis_engine::resource::split_resource;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Invalid, Plan};
 use portcullis_model::page::{Listed, MAX_PAGE_BYTES, Page};
 use portcullis_model::permissions::PermissionsRequest;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::searches::Awaited;
 use portcullis_storage::{resources, tenants};
 use serde::Serialize;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::app::App;
 use crate::directory::{self, NeededEntities};
-use crate::error::OperationError;
 use crate::etag::entity_tag;
-use crate::metrics::CheckKind;
 use crate::open_scope::open_scope;
 use crate::plan_by_plan::{PlanByPlan, Weighed};
-use crate::searches::Awaited;
 
 /// The maximum number of resources on a page. Each has a plan, which may have to be loaded.
 const MAX_PAGE: i64 = 200;

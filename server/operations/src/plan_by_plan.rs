@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use portcullis_engine::Plan;
+use portcullis_runtime::entity_tables::EntityTables;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::plans::Plans;
+use portcullis_runtime::searches::{Awaited, PAGE_TIME};
 use tokio::time::Instant;
 
 use crate::directory::NeededEntities;
-use crate::entity_tables::EntityTables;
-use crate::error::OperationError;
-use crate::metrics::CheckKind;
-use crate::plans::Plans;
-use crate::searches::{Awaited, PAGE_TIME};
 
 /// The most rounds in which resources that changed meanwhile are decided again. After them the page ends before the first
 /// that changed once more, so that a tenant that writes all the time gets shorter pages.

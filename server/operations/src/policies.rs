@@ -8,11 +8,11 @@ use portcullis_model::ids::Ids;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
 use portcullis_resolvers::namespaces;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::{StoreError, Tx, policies};
 use uuid::Uuid;
 
-use crate::app::App;
-use crate::error::OperationError;
 use crate::etag::Precondition;
 use crate::gated_writes::GatedWrite;
 use crate::ownership;

@@ -7,14 +7,13 @@ use portcullis_model::audit::CredentialKind;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::proposal::{ProposalRecord, ProposalState};
 use portcullis_model::{Authorship, Timestamp};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::encryption::Context;
 use portcullis_storage::proposals::ProposedRequest;
 use portcullis_storage::{Tx, proposals, service_keys};
 use serde_json::Value;
 use uuid::Uuid;
-
-use crate::app::App;
-use crate::error::OperationError;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("proposal");
 

@@ -13,12 +13,12 @@ use portcullis_model::page::{Listed, Page};
 use portcullis_model::resolver::{Manifest, ResolverRecord, StoredResolver};
 use portcullis_resolver_host::Module;
 use portcullis_resolvers::{Binding, module_record, namespaces, secrets};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::{StoreError, Tx, resolvers};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::app::App;
-use crate::error::OperationError;
 use crate::etag::Precondition;
 use crate::gated_writes::GatedWrite;
 use crate::ownership;

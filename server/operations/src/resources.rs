@@ -7,11 +7,11 @@ use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::service_key::Permission;
 use portcullis_model::warning::Warning;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, WriteTurn, resources, rules};
 use uuid::Uuid;
 
-use crate::app::App;
-use crate::error::OperationError;
 use crate::gated_writes::GatedWrite;
 use crate::ownership;
 use crate::registration;

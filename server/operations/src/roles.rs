@@ -4,12 +4,12 @@ use portcullis_auth::Manager;
 use portcullis_engine::Invalid;
 use portcullis_model::page::Listed;
 use portcullis_model::role::{NewRole, RoleBody, RoleGraph, RoleRecord};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::entities::{NameClash, clash_of_roles};
 use portcullis_storage::{Tx, roles};
 
-use crate::app::App;
 use crate::entities::is_entity;
-use crate::error::OperationError;
 use crate::etag::Precondition;
 use crate::gated_writes::GatedWrite;
 use crate::ownership;

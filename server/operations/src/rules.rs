@@ -7,11 +7,11 @@ use portcullis_model::ids::Ids;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::rule::{NewRule, RuleName, RuleOrigin, RuleRecord, RuleUpdate};
 use portcullis_model::rule_filter::RuleFilter;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::{StoreError, Tx, rules};
 use uuid::Uuid;
 
-use crate::app::App;
-use crate::error::OperationError;
 use crate::gated_writes::GatedWrite;
 use crate::ownership;
 use crate::warnings;

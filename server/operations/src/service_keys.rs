@@ -7,11 +7,10 @@ use portcullis_model::audit::Origin;
 use portcullis_model::ids::Ids;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Store, StoreError, Tx, service_keys};
 use uuid::Uuid;
-
-use crate::app::App;
-use crate::error::OperationError;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("service key");
 

@@ -3,10 +3,9 @@
 use portcullis_model::Authorship;
 use portcullis_model::audit::Origin;
 use portcullis_model::tenant::{TenantRecord, TenantState};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Store, StoreError, Tx, erasure, tenants};
-
-use crate::app::App;
-use crate::error::OperationError;
 
 const NO_TENANT: OperationError = OperationError::NotFound("tenant");
 

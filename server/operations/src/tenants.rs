@@ -8,11 +8,11 @@ use portcullis_model::page::{Listed, Page};
 use portcullis_model::provider::{NewProvider, ProviderRecord};
 use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
 use portcullis_model::tenant::{NewTenant, TenantRecord, TenantState};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Store, StoreError, Tx, providers, service_keys, tenants};
 use uuid::Uuid;
 
-use crate::app::App;
-use crate::error::OperationError;
 use crate::service_keys::issue;
 
 const NO_TENANT: OperationError = OperationError::NotFound("tenant");

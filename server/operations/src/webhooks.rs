@@ -6,12 +6,12 @@ use portcullis_model::delivery::AttemptRecord;
 use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::webhook::{NewWebhook, Secret, WebhookRecord, WebhookUpdate};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::encryption::{Context, CryptoError};
 use portcullis_storage::{attempts, deliveries, events, webhooks};
 use uuid::Uuid;
 
-use crate::app::App;
-use crate::error::OperationError;
 use crate::ownership;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("webhook");

@@ -9,9 +9,9 @@ use http::StatusCode;
 use portcullis_api::{self as api, PageLink};
 use portcullis_bundle::{Bundle, Case, SampleUser};
 use portcullis_engine::{Check, CheckBody};
-use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
-use portcullis_operations::metrics::CheckKind;
+use portcullis_runtime::app::App;
+use portcullis_runtime::metrics::CheckKind;
 use url::form_urlencoded::byte_serialize;
 
 use super::tenants::ServedTenants;

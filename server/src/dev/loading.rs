@@ -1,7 +1,7 @@
 //! Stores the tenants that `portcullis dev` serves.
 
-use portcullis_operations::app::App;
 use portcullis_operations::folders::ObjectChange;
+use portcullis_runtime::app::App;
 use portcullis_storage::tenants;
 
 use super::resolvers;

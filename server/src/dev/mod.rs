@@ -35,9 +35,9 @@ use portcullis_config::{Config, EdgeConfig, Variables, open_database, own_compil
 use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::provider::ClaimConfig;
-use portcullis_operations::app::App;
-use portcullis_operations::metrics::Metrics;
 use portcullis_resolvers::{CompilerLimits, ResolverConfig};
+use portcullis_runtime::app::App;
+use portcullis_runtime::metrics::Metrics;
 use portcullis_storage::StoreLimits;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::WebhookConfig;

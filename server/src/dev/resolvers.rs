@@ -15,10 +15,10 @@ use portcullis_egress::EgressConfig;
 use portcullis_model::Authorship;
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::resolver::{Manifest, StoredResolver};
-use portcullis_operations::app::App;
 use portcullis_operations::folders::{ChangeKind, ObjectChange};
 use portcullis_operations::resolvers::{self as operations, PreparedResolver};
 use portcullis_resolvers::secrets;
+use portcullis_runtime::app::App;
 use portcullis_storage::{Tx, resolvers};
 
 /// The endpoint that is a directory of ours.

@@ -6,8 +6,8 @@ use portcullis_config::{Variables, open_database, open_existing_database};
 use portcullis_model::Authorship;
 use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::clock::Clock;
-use portcullis_operations::error::OperationError;
 use portcullis_operations::tenants;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::Store;
 
 /// The database of a command, and the operator: whoever reaches the database is the operator.

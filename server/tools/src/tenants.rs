@@ -5,7 +5,8 @@ use std::io::Write;
 use portcullis_config::Variables;
 use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::{self, StateChange};
-use portcullis_operations::{erasure, tenants};
+use portcullis_operations::tenants;
+use portcullis_runtime::erasure;
 
 use crate::operator::{OfflineOperator, shown};
 

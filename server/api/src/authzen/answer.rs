@@ -4,7 +4,7 @@ use std::fmt;
 
 use portcullis_auth::CheckCaller;
 use portcullis_engine::Effect;
-use portcullis_operations::app::App;
+use portcullis_runtime::app::App;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
 use portcullis_model::{document, schema};
-use portcullis_operations::app::App;
+use portcullis_runtime::app::App;
 use serde_json::{Map, Value, json};
 
 use super::paths::{CONFIGURATION_PATH, EVALUATION_PATH, EVALUATIONS_PATH};

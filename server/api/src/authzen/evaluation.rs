@@ -6,9 +6,9 @@ use bytes::Bytes;
 use http::request::Parts;
 use http_body::Body as HttpBody;
 use portcullis_engine::CheckBody;
-use portcullis_operations::app::App;
 use portcullis_operations::checks::{self, CheckOptions};
-use portcullis_operations::metrics::CheckKind;
+use portcullis_runtime::app::App;
+use portcullis_runtime::metrics::CheckKind;
 
 use super::answer::{EvaluationAnswer, Reasons};
 use super::body::{Questions, RequestBody, StandardBody};

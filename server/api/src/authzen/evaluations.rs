@@ -7,9 +7,9 @@ use axum::response::{IntoResponse, Response};
 use portcullis_auth::CheckCaller;
 use portcullis_engine::batch::BatchSemantic;
 use portcullis_engine::{CheckBody, Invalid};
-use portcullis_operations::app::App;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
 use portcullis_operations::batch_items::BatchItems;
+use portcullis_runtime::app::App;
 
 use super::answer::{EvaluationAnswer, EvaluationsAnswer, Reasons};
 use super::body::{Questions, RequestBody, StandardBody};

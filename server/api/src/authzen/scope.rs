@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use portcullis_auth::{AuthError, CheckCaller};
 use portcullis_engine::Invalid;
-use portcullis_operations::error::OperationError;
+use portcullis_runtime::error::OperationError;
 
 use crate::error::ApiError;
 

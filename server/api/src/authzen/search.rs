@@ -4,11 +4,11 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 use portcullis_engine::search::Searched;
-use portcullis_operations::app::App;
 use portcullis_operations::search::{
     ActionQuestion, Claims, EntityQuestion, FoundEntity, RequestMark, search_actions,
     search_entities,
 };
+use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 

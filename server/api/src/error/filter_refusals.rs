@@ -1,7 +1,7 @@
 //! The answers to plans that cannot be made (`docs/semantics.md`, section 14).
 
 use http::StatusCode;
-use portcullis_operations::filter_refusal::FilterRefusal;
+use portcullis_runtime::filter_refusal::FilterRefusal;
 use serde_json::{Value, json};
 
 /// Most policies in `details`, so that an error has at most 64 KiB.

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use portcullis_model::apply::OwnerConflict;
-use portcullis_operations::write_refusal::WriteRefusal;
+use portcullis_runtime::write_refusal::WriteRefusal;
 use serde_json::{Value, json};
 
 /// Most bytes of the conflicts of an error, which has at most 64 KiB in all.

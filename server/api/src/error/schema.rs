@@ -13,8 +13,8 @@ use portcullis_model::apply::{ObjectKind, OwnerConflict};
 use portcullis_model::document;
 use portcullis_model::quota::{Quota, QuotaExcess};
 use portcullis_model::schema::{self, AnySchema};
-use portcullis_operations::filter_refusal::FilterRefusal;
-use portcullis_operations::write_refusal::WriteRefusal;
+use portcullis_runtime::filter_refusal::FilterRefusal;
+use portcullis_runtime::write_refusal::WriteRefusal;
 
 /// Returns one error of each kind, and the situation in which a client gets it.
 fn kinds() -> [(ApiError, &'static str); 26] {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use portcullis_operations::edge_metrics::ConnectionMetrics;
+use portcullis_runtime::edge_metrics::ConnectionMetrics;
 
 use super::activity::Activity;
 

@@ -2,8 +2,8 @@
 
 use axum::extract::{FromRequest, Request};
 use portcullis_model::resolver::ManifestUpdate;
-use portcullis_operations::app::App;
 use portcullis_operations::resolvers::ResolverChange;
+use portcullis_runtime::app::App;
 
 use crate::body::JsonBody;
 use crate::deadline::Deadline;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use portcullis_engine::{CheckBody, Invalid, Json as Value};
 use portcullis_model::schema::{self, AnySchema};
-use portcullis_operations::app::App;
 use portcullis_operations::resolvers::{self, TryOutResult};
 use portcullis_resolver_host::{AnsweredAttribute, CallOutcome, Level, LogLine};
 use portcullis_resolvers::{LoadFailure, json};
+use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -4,13 +4,13 @@ use portcullis_auth::Manager;
 use portcullis_bundle::DocumentContext;
 use portcullis_engine::json;
 use portcullis_model::apply::ApplyAnswer;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::request::ApplyRequest;
 use super::run::{Mandate, apply};
-use crate::app::App;
-use crate::error::OperationError;
 use crate::proposals;
 
 /// Approves a proposal: applies its request, if the content is the one that the proposer saw.

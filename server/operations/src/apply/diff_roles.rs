@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_model::apply::ObjectKind;
 use portcullis_model::role::{NewRole, RoleRecord};
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
 
 use super::after::after;
@@ -12,7 +13,6 @@ use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
 use super::state::TenantContent;
-use crate::error::OperationError;
 use crate::roles::{graph, must_be_few};
 
 const KIND: ObjectKind = ObjectKind::Role;

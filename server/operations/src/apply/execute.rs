@@ -6,13 +6,13 @@ use portcullis_model::role::RoleRecord;
 use portcullis_model::wanted_webhook::WantedWebhook;
 use portcullis_model::webhook::WebhookRecord;
 use portcullis_resolvers::secrets;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::{self, RecordWrite};
 use portcullis_storage::encryption::{Context, KeyRing};
 use portcullis_storage::{Tx, resolvers, roles, webhooks};
 
 use super::plan::ApplyPlan;
 use super::ready::ReadyResolver;
-use crate::error::OperationError;
 use crate::resolvers::taken;
 use crate::roles::must_not_be_entities;
 

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use portcullis_auth::Manager;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Records, StoreError, Tx};
 use portcullis_storage::{
     policies, resolvers, resources, roles, rules, tenant_cases, tenants, webhooks,
@@ -16,8 +18,6 @@ use tokio::time::Instant;
 use super::content;
 use super::state;
 use super::stored_guards;
-use crate::app::App;
-use crate::error::OperationError;
 
 /// The longest time for which an export reads. Meanwhile it has a connection of the database, and its snapshot.
 const MAX_TIME: Duration = Duration::from_secs(60);

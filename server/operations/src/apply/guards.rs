@@ -8,6 +8,10 @@ use portcullis_engine::{Invalid, RoleInclusions, Rule};
 use portcullis_model::Authorship;
 use portcullis_model::apply::{FieldChange, ObjectKind, PlannedAction, PlannedChange};
 use portcullis_model::settings::TenantSettings;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::gates::{Judgement, JudgingCases, judge_content};
+use portcullis_runtime::judgements::JudgementTurn;
 use portcullis_storage::tenant_cases::StoredCases;
 use portcullis_storage::{StoreError, Tx, policies, tenant_cases, tenant_settings};
 use serde_json::Value;
@@ -15,10 +19,6 @@ use serde_json::Value;
 use super::after::after;
 use super::plan::{ApplyPlan, Writes};
 use super::state::TenantContent;
-use crate::app::App;
-use crate::error::OperationError;
-use crate::gates::{Judgement, JudgingCases, judge_content};
-use crate::judgements::JudgementTurn;
 
 /// The settings and cases that an apply stores. `None` is what does not change.
 #[derive(Debug)]

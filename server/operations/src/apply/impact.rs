@@ -4,13 +4,13 @@ use portcullis_bundle::Rulebook;
 use portcullis_bundle::matrix::{CellChange, CellDecision, DecisionSet, Impact, impact};
 use portcullis_model::apply::{ImpactChange, ImpactOutcome, ImpactReport};
 use portcullis_model::resource::ResourceRecord;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 
 use super::after::after;
 use super::guards::rulebook;
 use super::plan::{ApplyPlan, Writes};
 use super::state::TenantContent;
-use crate::app::App;
-use crate::error::OperationError;
 
 /// Returns the decisions of roles that differ before and after the plan. It takes long, so it takes the turn of a search.
 ///

@@ -9,10 +9,9 @@ use portcullis_engine::{AttributeKind, Namespaces};
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resolver::StoredResolver;
 use portcullis_resolvers::OperatorResolver;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
 use portcullis_storage::policies::planned;
-
-use crate::error::OperationError;
 
 /// Returns the namespaces of these resolvers, and then those of the operator.
 pub(super) fn of(resolvers: &[&StoredResolver], operator: &[OperatorResolver]) -> Namespaces {

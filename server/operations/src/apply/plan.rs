@@ -9,6 +9,7 @@ use portcullis_model::resource::ResourceRecord;
 use portcullis_model::role::RoleRecord;
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::webhook::WebhookRecord;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
 
 use super::after::after;
@@ -18,7 +19,6 @@ use super::fingerprint::fingerprint;
 use super::request::ApplyRequest;
 use super::state::TenantContent;
 use super::{diff_policies, diff_resolvers, diff_resources, diff_roles, diff_webhooks, namespaces};
-use crate::error::OperationError;
 
 pub use super::context::PlanContext;
 

@@ -12,12 +12,12 @@ use portcullis_model::resolver::{
 };
 use portcullis_resolver_host::Module;
 use portcullis_resolvers::{Binding, LoadFailure, module_record, secrets};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, resolvers};
 use tokio::time::Instant;
 
 use super::state::TenantContent;
-use crate::app::App;
-use crate::error::OperationError;
 use crate::resolvers::admission::{admit, bind};
 use crate::resolvers::{is_of_operator, stored_module, taken};
 

@@ -4,11 +4,11 @@ use portcullis_auth::{AuthError, Manager};
 use portcullis_model::apply::{ApplyAnswer, ObjectKind};
 use portcullis_model::resolver::{Secrets, SentSecrets};
 use portcullis_model::service_key::Permission;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::write_refusal::WriteRefusal;
 
 use super::plan::ApplyPlan;
 use super::request::ApplyRequest;
-use crate::error::OperationError;
-use crate::write_refusal::WriteRefusal;
 
 /// Refuses a caller without the write permission of a kind that the bundle has. For a dry run the read permissions suffice,
 /// unless the bundle has bytes of a module, which cost a compilation, or secrets, with which the plan compares the stored ones.

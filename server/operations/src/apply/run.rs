@@ -8,6 +8,11 @@ use portcullis_model::apply::{ApplyAnswer, ProposalSummary};
 use portcullis_model::audit::CredentialKind;
 use portcullis_model::proposal::ProposalRecord;
 use portcullis_model::settings::TenantSettings;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::gates::{self, Judgement, Passage};
+use portcullis_runtime::judgements::JudgementTurn;
+use portcullis_runtime::write_refusal::WriteRefusal;
 use portcullis_storage::bulk::RecordWrite;
 use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, tenants, webhooks};
 use tokio::time::Instant;
@@ -22,14 +27,9 @@ use super::request::ApplyRequest;
 use super::rights::{self, Sight};
 use super::secrets;
 use super::state::TenantContent;
-use crate::app::App;
-use crate::error::OperationError;
 use crate::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
-use crate::gates::{self, Judgement, Passage};
-use crate::judgements::JudgementTurn;
 use crate::proposals::{self, NewProposal};
 use crate::roles::must_not_be_entities;
-use crate::write_refusal::WriteRefusal;
 
 /// The mandate of an apply: how far it goes.
 #[derive(Clone, Copy, Debug)]

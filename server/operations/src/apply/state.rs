@@ -9,12 +9,12 @@ use portcullis_model::role::RoleRecord;
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::settings::TenantSettings;
 use portcullis_model::webhook::WebhookRecord;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::{
     Tx, content_size, policies, resolvers, resources, roles, rules, tenants, webhooks,
 };
 
 use super::stored_guards::{self, StoredGuards};
-use crate::error::OperationError;
 
 /// Most bytes of content that are read: each takes several times its size in memory.
 const MAX_CONTENT: i64 = 256 << 20;

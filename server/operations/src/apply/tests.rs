@@ -10,13 +10,13 @@ use portcullis_model::apply::PlannedAction;
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::ids::Ids;
 use portcullis_model::rule::RuleOrigin;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::Store;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::testing::TestDatabase;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::error::OperationError;
 use crate::registration::register;
 use portcullis_storage::testing::on_every_database;
 

@@ -9,11 +9,11 @@ use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
 use portcullis_model::resource::Registration;
 use portcullis_model::{Authorship, Timestamp};
+use portcullis_runtime::metrics::PlanMetrics;
 use portcullis_storage::Store;
 use portcullis_storage::testing::{TestDatabase, on_every_database};
 
 use super::*;
-use crate::metrics::PlanMetrics;
 use crate::registration::register;
 
 on_every_database!(

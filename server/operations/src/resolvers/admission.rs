@@ -8,10 +8,9 @@ use portcullis_engine::resolver_contract::MODULE_BYTES;
 use portcullis_model::resolver::Manifest;
 use portcullis_resolver_host::{CallError, GrantError, LoadError, Module};
 use portcullis_resolvers::{Binding, BindingError, is_transient};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use tokio::time::{Instant, timeout_at};
-
-use crate::app::App;
-use crate::error::OperationError;
 
 /// Admits a module, outside of any transaction. The time of the request ends at `ready_by`.
 pub(crate) async fn admit(

@@ -6,11 +6,11 @@ use portcullis_engine::{Check, CheckBody, Invalid};
 use portcullis_model::resolver::StoredResolver;
 use portcullis_resolver_host::CallOutcome;
 use portcullis_resolvers::LoadFailure;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use uuid::Uuid;
 
 use super::{NOT_FOUND, must_be_own};
-use crate::app::App;
-use crate::error::OperationError;
 
 /// The result of a sample check.
 #[derive(Debug)]

@@ -8,14 +8,14 @@ use portcullis_model::Authorship;
 use portcullis_model::resolver::{Manifest, ManifestUpdate, StoredResolver};
 use portcullis_resolver_host::Module;
 use portcullis_resolvers::{LoadFailure, module_record, namespaces, secrets};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, resolvers};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use super::admission::{admit, bind, still_compiling};
 use super::{NOT_FOUND, is_of_operator, must_be_own, taken};
-use crate::app::App;
-use crate::error::OperationError;
 use crate::etag::Precondition;
 use crate::gated_writes::GatedWrite;
 use crate::ownership;

@@ -8,17 +8,17 @@ use portcullis_engine::resource::split_resource;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Effect, Verdict};
 use portcullis_model::search::SearchPage;
 use portcullis_plan_cache::EVERYTHING;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::searches::PAGE_TIME;
 use portcullis_storage::verbs::{self, VerbChunk};
 use tokio::time::Instant;
 
 use super::cursor::{Position, RequestMark};
 use super::page::{ConditionalEntity, SearchSource, SearchedPage};
 use super::scope;
-use crate::app::App;
 use crate::directory::{self, NeededEntities};
-use crate::error::OperationError;
-use crate::metrics::CheckKind;
-use crate::searches::PAGE_TIME;
 
 /// A search for actions.
 #[derive(Debug)]

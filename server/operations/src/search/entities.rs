@@ -11,16 +11,16 @@ use portcullis_engine::search::{
 };
 use portcullis_engine::{Check, CheckBody, Invalid, Json, Plan, Precedence, TenantFacts};
 use portcullis_model::search::{GivenCandidate, SearchPage};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::searches::PAGE_TIME;
 use tokio::time::Instant;
 
 use super::cursor::{Position, RequestMark};
 use super::page::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
 use super::{CLOCK_INTERVAL, scope};
-use crate::app::App;
 use crate::directory::{self, NeededEntities};
-use crate::error::OperationError;
-use crate::metrics::CheckKind;
-use crate::searches::PAGE_TIME;
 
 /// A search for resources or for subjects.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ pub use entities::{Claims, EntityQuestion, search_entities};
 pub use page::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
 
 use portcullis_auth::CheckCaller;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
 
-use crate::app::App;
-use crate::error::OperationError;
 use crate::open_scope::open_scope;
 
 /// The candidates that cost about as much CPU time as one check with its request. A search counts as one check for each

@@ -11,8 +11,8 @@ use hdrhistogram::Histogram;
 use portcullis_config::Variables;
 use portcullis_engine::{AttributeRequest, ResolverRef, json};
 use portcullis_model::clock::Clock;
-use portcullis_operations::metrics::Metrics;
 use portcullis_resolvers::{Registry, ResolverConfig};
+use portcullis_runtime::metrics::Metrics;
 use uuid::Uuid;
 
 use super::checks::{self, ExpectedAnswer, Sample};

@@ -3,7 +3,7 @@
 use portcullis_engine::CheckBody;
 use portcullis_engine::json::parse;
 use portcullis_operations::batch_items::BatchItems;
-use portcullis_operations::error::OperationError;
+use portcullis_runtime::error::OperationError;
 
 use super::super::plain::PlainBody;
 use super::super::topic::Topic;

@@ -18,7 +18,7 @@ impl Exports {
     ///
     /// # Errors
     /// Too many exports of the tenant wait, or the wait takes longer than 20 s.
-    pub(crate) async fn begin(&self, tenant: &str) -> Result<Turn, OperationError> {
+    pub async fn begin(&self, tenant: &str) -> Result<Turn, OperationError> {
         self.0.begin(tenant).await.ok_or_else(|| {
             let what = "too many exports run already; try again later";
             OperationError::NotNow(what.to_owned())

@@ -7,11 +7,9 @@ use portcullis_model::rule::{NewRule, RuleOrigin};
 use portcullis_model::settings::Gates;
 use portcullis_model::{Authorship, Timestamp, ids::Ids};
 use portcullis_storage::testing::{TestDatabase, on_every_database};
-use portcullis_storage::{Store, tenant_settings};
+use portcullis_storage::{Store, policies, rules, tenant_settings};
 
 use super::*;
-use crate::policies::insert as insert_policy;
-use crate::rules::insert as insert_rule;
 
 on_every_database!(
     a_change_that_fails_a_case_is_refused,
@@ -50,13 +48,15 @@ async fn allow(tx: &mut Tx, sub: &str) {
     let obj = ResourcePattern::parse("doc:read").expect("a resource");
     let tuple = RuleTuple { sub: sub.into(), dom: "acme".into(), obj, act: "read".into() };
     let rule = NewRule { tuple, effect: Effect::Allow };
-    insert_rule(tx, rule, RuleOrigin::Explicit, &by(), &Ids::new()).await.expect("works");
+    let rule = rule.into_record(Ids::new().next(by().at), RuleOrigin::Explicit, &by());
+    assert!(rules::insert(tx, &rule).await.expect("works"));
 }
 
 async fn add_policy(tx: &mut Tx, text: &str) {
     let json = json::parse(text.as_bytes()).expect("JSON");
     let policy = NewPolicy::parse(&json).expect("valid");
-    insert_policy(tx, policy, &by(), &Ids::new()).await.expect("works");
+    let policy = policy.into_record(Ids::new().next(by().at), tx.tenant(), &by());
+    policies::insert(tx, &policy).await.expect("works");
 }
 
 async fn set_gates(tx: &mut Tx, gates: Gates) {

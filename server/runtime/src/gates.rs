@@ -19,11 +19,11 @@ use crate::error::OperationError;
 
 /// The facts about a change that are known before it passes the gates.
 #[derive(Debug, Default)]
-pub(crate) struct Passage {
+pub struct Passage {
     /// A second manager approved the change.
-    pub(crate) is_approved: bool,
+    pub is_approved: bool,
     /// The judgement on the content after the change, if it was made.
-    pub(crate) judgement: Option<Judgement>,
+    pub judgement: Option<Judgement>,
 }
 
 /// The outcome of a tenant's cases after the changes of a transaction.
@@ -36,7 +36,7 @@ pub struct Judgement {
 }
 
 /// Returns whether the changes of `tx` pass the gates only with a judgement.
-pub(crate) fn need_judgement(tx: &Tx) -> bool {
+pub fn need_judgement(tx: &Tx) -> bool {
     tx.concerns_guards() || (tx.gates().cases && tx.concerns_gates())
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn need_judgement(tx: &Tx) -> bool {
 ///
 /// # Errors
 /// A gate refuses the changes, nobody judged them, or the store failed.
-pub(crate) async fn pass(tx: &mut Tx, passage: Passage) -> Result<(), OperationError> {
+pub async fn pass(tx: &mut Tx, passage: Passage) -> Result<(), OperationError> {
     if !tx.concerns_gates() {
         return Ok(());
     }
@@ -64,7 +64,7 @@ pub(crate) async fn pass(tx: &mut Tx, passage: Passage) -> Result<(), OperationE
 ///
 /// # Errors
 /// [`OperationError::CasesFailed`]
-pub(crate) fn must_pass_cases(tx: &Tx, judgement: &Judgement) -> Result<(), OperationError> {
+pub fn must_pass_cases(tx: &Tx, judgement: &Judgement) -> Result<(), OperationError> {
     if tx.gates().cases && !judgement.refused.is_empty() {
         let (named, count) = (judgement.refused.clone(), judgement.refused.len());
         return Err(OperationError::CasesFailed { named, count });
@@ -74,10 +74,10 @@ pub(crate) fn must_pass_cases(tx: &Tx, judgement: &Judgement) -> Result<(), Oper
 
 /// The changes of a transaction, as a judgement needs them.
 #[derive(Debug)]
-pub(crate) struct Change {
+pub struct Change {
     tenant: String,
     /// The place in the history of the content that the transaction met.
-    pub(crate) met: HistoryPosition,
+    pub met: HistoryPosition,
     /// The rules that changed; `None` is one that is gone.
     rules: Vec<(Uuid, Option<Rule>)>,
     policies: Vec<(Uuid, Option<Policy>)>,
@@ -90,7 +90,7 @@ impl Change {
     ///
     /// # Errors
     /// The store failed.
-    pub(crate) async fn of(tx: &mut Tx) -> Result<Self, StoreError> {
+    pub async fn of(tx: &mut Tx) -> Result<Self, StoreError> {
         let ids = |ids: Vec<Option<Uuid>>| -> Vec<Uuid> { ids.into_iter().flatten().collect() };
         let rule_ids = ids(tx.touched().iter().map(|touched| touched.rule).collect());
         let policy_ids = ids(tx.touched().iter().map(|touched| touched.policy).collect());
@@ -112,7 +112,7 @@ impl Change {
     ///
     /// # Errors
     /// The store failed.
-    pub(crate) async fn judge(self, store: &Store) -> Result<Option<Judgement>, OperationError> {
+    pub async fn judge(self, store: &Store) -> Result<Option<Judgement>, OperationError> {
         if self.cases.are_none() {
             return Ok(Some(Judgement::default()));
         }
@@ -143,16 +143,16 @@ fn replaced<T>(stored: Vec<T>, changed: Vec<(Uuid, Option<T>)>, id: impl Fn(&T) 
 
 /// The cases that judge a change.
 #[derive(Debug)]
-pub(crate) struct JudgingCases {
+pub struct JudgingCases {
     /// The cases of the tenant after the change.
-    pub(crate) present: StoredCases,
+    pub present: StoredCases,
     /// The cases from before the change, if it stores other ones.
-    pub(crate) replaced: Option<StoredCases>,
+    pub replaced: Option<StoredCases>,
 }
 
 impl JudgingCases {
     /// Returns whether there is no case.
-    pub(crate) fn are_none(&self) -> bool {
+    pub fn are_none(&self) -> bool {
         self.present.is_empty() && self.replaced.as_ref().is_none_or(StoredCases::is_empty)
     }
 }
@@ -161,7 +161,7 @@ impl JudgingCases {
 ///
 /// # Errors
 /// The cases are not those that a service stored.
-pub(crate) async fn judge_content(
+pub async fn judge_content(
     content: Rulebook,
     JudgingCases { present, replaced }: JudgingCases,
 ) -> Result<Judgement, OperationError> {

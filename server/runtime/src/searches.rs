@@ -9,7 +9,7 @@ use crate::error::OperationError;
 use crate::turns::{TurnLimits, Turns};
 
 /// The time after which a page of a search or report ends. The next page goes on where it ended.
-pub(crate) const PAGE_TIME: Duration = Duration::from_secs(1);
+pub const PAGE_TIME: Duration = Duration::from_secs(1);
 
 /// The searches and reports that run and wait.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Searches {
 
 impl Awaited {
     /// Returns what is awaited until `waiting` is dropped.
-    pub(crate) fn while_held(waiting: &Arc<()>) -> Self {
+    pub fn while_held(waiting: &Arc<()>) -> Self {
         Self(Arc::downgrade(waiting))
     }
 
@@ -79,7 +79,7 @@ impl Awaited {
     ///
     /// # Errors
     /// The request has ended. Nobody sees the error.
-    pub(crate) fn check(&self) -> Result<(), OperationError> {
+    pub fn check(&self) -> Result<(), OperationError> {
         if self.0.strong_count() > 0 {
             return Ok(());
         }

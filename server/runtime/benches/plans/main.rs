@@ -1,6 +1,6 @@
 //! Changes and loads of large plans, against the bars of `docs/performance.md`.
 //!
-//! `cargo bench -p portcullis-operations --bench plans -- [GROUP]… [--json FILE]`. Each time is wall time of one check
+//! `cargo bench -p portcullis-runtime --bench plans -- [GROUP]… [--json FILE]`. Each time is wall time of one check
 //! from the store to the decision. A missed bar is reported; a wrong decision ends the run.
 
 #![expect(

@@ -106,11 +106,7 @@ impl App {
     ///
     /// # Errors
     /// The errors of [`App::commit`].
-    pub(crate) async fn commit_with(
-        &self,
-        mut tx: Tx,
-        passage: Passage,
-    ) -> Result<u64, OperationError> {
+    pub async fn commit_with(&self, mut tx: Tx, passage: Passage) -> Result<u64, OperationError> {
         gates::pass(&mut tx, passage).await?;
         Ok(self.finish(tx).await?)
     }

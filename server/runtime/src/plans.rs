@@ -119,7 +119,7 @@ impl Plans {
     }
 
     /// Returns whether what a plan of `resource` decided at revision `from` is known to hold at revision `to`.
-    pub(crate) fn is_unaffected(&self, tenant: &str, resource: &str, from: u64, to: u64) -> bool {
+    pub fn is_unaffected(&self, tenant: &str, resource: &str, from: u64, to: u64) -> bool {
         self.cache.is_unaffected(tenant, resource, from, to)
     }
 
@@ -289,6 +289,6 @@ fn not_lost(cached: Arc<CachedPlan>, at_least: u64) -> Result<Arc<CachedPlan>, P
 }
 
 /// Returns whether `at_least`, a revision that a check demands or 0, is of an earlier epoch than the plan's.
-pub(crate) fn is_lost(at_least: u64, latest: u64) -> bool {
+pub fn is_lost(at_least: u64, latest: u64) -> bool {
     at_least > 0 && epoch(at_least) < epoch(latest)
 }

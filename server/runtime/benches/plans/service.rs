@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use portcullis_engine::{Check, CheckBody, Effect, Plan, json};
 use portcullis_model::clock::Clock;
-use portcullis_operations::metrics::PlanMetrics;
-use portcullis_operations::plans::Plans;
+use portcullis_runtime::metrics::PlanMetrics;
+use portcullis_runtime::plans::Plans;
 use portcullis_storage::Store;
 
 /// Longer than the measurement.

@@ -85,7 +85,7 @@ pub(crate) struct Turns {
 
 /// The permission to do a piece of work, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub struct Turn {
     _of_all: OwnedSemaphorePermit,
     _of_tenant: OwnedSemaphorePermit,
     _tenant: KeyUse<Box<str>, Semaphore>,

@@ -37,7 +37,7 @@ impl Freshness {
     }
 
     /// Returns whether the last proof is younger than `MAX_STALENESS`.
-    pub(crate) fn is_proved(&self) -> bool {
+    pub fn is_proved(&self) -> bool {
         let proved_at = Duration::from_millis(self.proved_at.load(Ordering::Relaxed));
         self.start.elapsed().saturating_sub(proved_at) <= self.max_staleness
     }

@@ -30,7 +30,7 @@ pub struct Uploads {
 
 /// The permission to have an upload in memory. It ends when it is dropped.
 #[derive(Debug)]
-pub struct Turn {
+pub struct UploadTurn {
     _own: KeyUse<Box<str>, ()>,
     _permit: OwnedSemaphorePermit,
 }
@@ -50,13 +50,13 @@ impl Uploads {
     ///
     /// # Errors
     /// The tenant has its greatest number of uploads, too many uploads wait, or the wait takes longer than 10 s.
-    pub async fn begin(&self, tenant: &str) -> Result<Turn, OperationError> {
+    pub async fn begin(&self, tenant: &str) -> Result<UploadTurn, OperationError> {
         let own = self.begin_own(tenant).ok_or_else(|| full("of this tenant"))?;
         let place = self.waiting.try_acquire().map_err(|_| full("in all"))?;
         let wait = tokio::time::timeout(WAIT, Arc::clone(&self.all).acquire_owned());
         let permit = wait.await.ok().and_then(Result::ok).ok_or_else(|| full("in all"))?;
         drop(place);
-        Ok(Turn { _own: own, _permit: permit })
+        Ok(UploadTurn { _own: own, _permit: permit })
     }
 
     /// Returns the number of tenants that have uploads.
@@ -76,7 +76,7 @@ fn full(whose: &str) -> OperationError {
     OperationError::NotNow(what)
 }
 
-impl Turn {
+impl UploadTurn {
     /// Returns `bytes` as an owner of this turn. The turn ends when the last copy of the bytes is dropped.
     pub fn until_gone(self, bytes: Bytes) -> Bytes {
         Bytes::from_owner(Held { bytes, _turn: self })
@@ -86,7 +86,7 @@ impl Turn {
 /// Bytes that hold a turn.
 struct Held {
     bytes: Bytes,
-    _turn: Turn,
+    _turn: UploadTurn,
 }
 
 impl AsRef<[u8]> for Held {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use portcullis_engine::Effect;
-use portcullis_operations::plans::Plans;
+use portcullis_runtime::plans::Plans;
 use portcullis_storage::testing::TestDatabase;
 use portcullis_storage::{Store, policies, rules};
 use portcullis_workloads::measure::median;

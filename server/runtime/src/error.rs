@@ -71,7 +71,7 @@ pub enum OperationError {
 impl OperationError {
     /// Returns the error without the names of cases and policies, for a caller who may not read them.
     #[must_use]
-    pub(crate) fn without_cases(self) -> Self {
+    pub fn without_cases(self) -> Self {
         match self {
             Self::StillRead(what, _) => Self::StillRead(what, Vec::new()),
             Self::CasesFailed { count, .. } => Self::CasesFailed { named: Vec::new(), count },

@@ -1,0 +1,32 @@
+//! The state of a running service: the wired parts, plans and entities in memory, changes of other processes, turns,
+//! metrics, and the commit of every change.
+
+pub mod app;
+pub mod background;
+pub mod change_reader;
+mod changes;
+mod check_metrics;
+pub mod compilations;
+pub mod edge_metrics;
+pub mod entity_tables;
+pub mod erasure;
+pub mod error;
+pub mod exports;
+pub mod filter_refusal;
+pub mod freshness;
+pub mod gates;
+pub mod judgements;
+pub mod large_bodies;
+pub mod load_sources;
+pub mod metrics;
+mod name_metrics;
+pub mod plans;
+mod provider_uses;
+pub mod quota_metrics;
+pub mod refusals;
+pub mod searches;
+mod tenant_facts;
+mod tenant_reads;
+mod turns;
+pub mod uploads;
+pub mod write_refusal;
