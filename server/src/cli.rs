@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
 use portcullis_tools::{
-    as_code, audit, can, check, convert, fmt, import, init, keys, lint, matrix, policy_test,
+    as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test,
     resolver_cli, schema,
 };
 use uuid::Uuid;
@@ -220,7 +220,7 @@ pub(crate) enum Import {
     /// --skip-unsupported.
     Casbin {
         #[command(flatten)]
-        arguments: import::ImportArguments,
+        arguments: portcullis_import::ImportArguments,
         #[command(flatten)]
         file: EnvFile,
     },

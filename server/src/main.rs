@@ -27,7 +27,7 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    as_code, audit, can, check, convert, fmt, import, init, keys, lint, matrix, policy_test,
+    as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test,
     remote, resolver_cli, schema, secrets, tenants,
 };
 #[cfg(all(feature = "jemalloc", not(test)))]
@@ -83,7 +83,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Import(Import::Casbin { arguments, file }) => {
             with_variables(&file, async |variables| {
-                import::run(&arguments, variables, &mut out, &mut err).await
+                portcullis_import::run(&arguments, variables, &mut out, &mut err).await
             })
         }
         Command::Export(arguments) => with_variables(no_file, async |variables| {

@@ -6,6 +6,7 @@ mod apply;
 mod arguments;
 mod drift;
 mod export;
+mod import;
 mod lines;
 mod markdown;
 mod modules;
@@ -20,17 +21,14 @@ mod unowned;
 mod upload;
 
 pub use apply::{ApplyArguments, run as apply};
-pub use arguments::OutputFormat;
+pub use arguments::{OutputFormat, owner};
 pub use drift::{DriftArguments, run as drift};
 pub use export::{ExportArguments, run as export};
+pub use import::import;
 pub use plan::{PlanArguments, run as plan};
+pub use service::Service;
 
-pub(crate) use apply::report as apply_report;
-pub(crate) use arguments::owner;
 pub(crate) use refusal::{NAME_DOMAIN, lacks_domain};
-pub(crate) use request::SentApply;
-pub(crate) use service::Service;
-pub(crate) use upload::{Planned, apply_content};
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,6 @@ pub mod check;
 pub mod convert;
 pub mod fmt;
 pub mod humanize;
-pub mod import;
 pub mod init;
 pub mod keys;
 pub mod lint;

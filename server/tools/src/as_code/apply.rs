@@ -81,7 +81,7 @@ fn shown(format: OutputFormat, owner: &str, planned: &Planned) -> String {
 }
 
 /// Returns the outcome as text, without the objects that are new.
-pub(crate) fn report(owner: &str, answer: &PlanAnswer) -> String {
+pub(super) fn report(owner: &str, answer: &PlanAnswer) -> String {
     text::short_plan(&format!("{owner}: {}", outcome(answer)), answer)
 }
 

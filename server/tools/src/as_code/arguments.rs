@@ -76,7 +76,10 @@ pub enum OutputFormat {
 }
 
 /// Reads the name of an owner.
-pub(crate) fn owner(text: &str) -> Result<String, &'static str> {
+///
+/// # Errors
+/// The rule that the name breaks.
+pub fn owner(text: &str) -> Result<String, &'static str> {
     let expected = "expected 1 to 256 printable characters without white space, such as `git:github.com/acme/authz`";
     is_owner(text).then(|| text.to_owned()).ok_or(expected)
 }

@@ -9,7 +9,7 @@ use super::arguments::SourceArguments;
 
 /// An apply, or a dry run of one.
 #[derive(Debug, Default)]
-pub(crate) struct SentApply<'a> {
+pub(super) struct SentApply<'a> {
     pub(super) owner: &'a str,
     pub(super) source: Option<&'a SourceArguments>,
     pub(super) keeps_others: bool,
@@ -24,12 +24,12 @@ pub(crate) struct SentApply<'a> {
 
 impl<'a> SentApply<'a> {
     /// Returns an apply with every default.
-    pub(crate) fn of(owner: &'a str) -> Self {
+    pub(super) fn of(owner: &'a str) -> Self {
         Self { owner, ..Self::default() }
     }
 
     /// Returns the apply of an import.
-    pub(crate) fn for_import(owner: &'a str) -> Self {
+    pub(super) fn for_import(owner: &'a str) -> Self {
         Self { owner, is_import: true, ..Self::default() }
     }
 

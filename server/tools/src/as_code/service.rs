@@ -22,7 +22,7 @@ const MAX_ANSWER: usize = 80 << 20;
 const MAX_PAGES: usize = 1_000;
 
 /// A running service, and the credential for it.
-pub(crate) struct Service {
+pub struct Service {
     pub(super) base: Url,
     credential: (HeaderName, HeaderValue),
     client: Client,
@@ -38,7 +38,10 @@ impl Service {
     }
 
     /// Returns the service at `base`, which may end with a path.
-    pub(crate) fn with_credential(
+    ///
+    /// # Errors
+    /// There is no client for HTTP.
+    pub fn with_credential(
         base: &Url,
         credential: (HeaderName, HeaderValue),
     ) -> anyhow::Result<Self> {

@@ -28,10 +28,10 @@ pub(super) struct FolderContent {
 }
 
 /// The answer of the service, as it was sent and as it was read.
-pub(crate) struct Planned {
+pub(super) struct Planned {
     /// One line of JSON.
     pub(super) text: String,
-    pub(crate) answer: PlanAnswer,
+    pub(super) answer: PlanAnswer,
 }
 
 impl FolderContent {
@@ -107,7 +107,7 @@ impl FolderContent {
 ///
 /// # Errors
 /// The service gives no answer or refuses the call.
-pub(crate) async fn apply_content(
+pub(super) async fn apply_content(
     service: &Service,
     request: &SentApply<'_>,
     content: Json<'static>,

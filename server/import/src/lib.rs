@@ -32,9 +32,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use portcullis_config::Variables;
 use portcullis_model::clock::Clock;
+use portcullis_tools::as_code::owner;
 use url::Url;
 
-use crate::as_code::owner;
 use condition::Attribute;
 use files::yaml;
 use model::Model;

@@ -8,11 +8,11 @@ use anyhow::Context;
 use http::{HeaderName, HeaderValue};
 use portcullis_config::Variables;
 use portcullis_engine::json;
+use portcullis_tools::as_code::{self, Service};
 use serde_json::json;
 use url::Url;
 
 use super::output::Converted;
-use crate::as_code::{Planned, SentApply, Service, apply_content, apply_report};
 
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
 
@@ -48,9 +48,8 @@ impl<'a> Target<'a> {
         let Converted { rules, policies, .. } = converted;
         let content = json!({"rules": rules, "policies": policies}).to_string();
         let content = json::parse(content.as_bytes())?.into_owned();
-        let request = SentApply::for_import(self.owner);
-        let Planned { answer, .. } = apply_content(&self.service, &request, content).await?;
-        err.write_all(apply_report(self.owner, &answer).as_bytes())?;
+        let report = as_code::import(&self.service, self.owner, content).await?;
+        err.write_all(report.as_bytes())?;
         Ok(())
     }
 }
