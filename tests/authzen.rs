@@ -238,7 +238,7 @@ fn an_evaluation_in_a_foreign_domain_is_a_denial_of_its_own() {
     };
     let (allowed, foreign) = (json!([true, null]), json!([false, 403]));
     // A key has one domain in both modes.
-    let key = json!({"name": "gateway", "permissions": ["access:evaluate"], "domain": crate::setup::SAAS.then_some(own)});
+    let key = json!({"name": "gateway", "permissions": ["access:evaluate"], "domain": crate::setup::is_saas().then_some(own)});
     let key = tenant.manage("POST /api/v1/service-api-keys", &key).is(201).text_of("key");
     let ask = |body: &Value| tenant.send(&Request::new(EVALUATIONS).token(&key).json(body));
     for items in [
@@ -260,7 +260,7 @@ fn an_evaluation_in_a_foreign_domain_is_a_denial_of_its_own() {
     let all = body(json!([at("elsewhere"), at("*")]), "execute_all");
     assert_eq!(decided(ask(&all)), [foreign.clone(), foreign.clone()]);
     // So does a member in `selfhost` mode, where another domain is another tenant; a reason says so.
-    if !crate::setup::SAAS {
+    if !crate::setup::is_saas() {
         let answer = send(&tenant, EVALUATIONS, &body(items.clone(), "execute_all")).is(200).json();
         let error = &answer["evaluations"][1]["context"]["error"];
         assert!(
@@ -288,7 +288,7 @@ fn the_domain_of_the_context_is_the_domain_of_the_check() {
     assert_eq!(ask(json!(tenant.name)).is(200).json(), json!({"decision": true}));
     ask(json!(7)).is(400);
     let elsewhere = ask(json!("elsewhere"));
-    if crate::setup::SAAS {
+    if crate::setup::is_saas() {
         assert_eq!(elsewhere.is(200).json(), json!({"decision": false}));
     } else {
         elsewhere.is(403);

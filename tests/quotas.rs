@@ -6,8 +6,10 @@ use crate::setup;
 use crate::support::tenant::always;
 use crate::support::{Provider, Reply, Request, Server, Settings, Tenant};
 
-/// Keys that a tenant has from the start.
-const BOOTSTRAP_KEYS: u64 = if setup::SAAS { 1 } else { 0 };
+/// Returns the keys that a tenant has from the start.
+fn bootstrap_keys() -> u64 {
+    u64::from(setup::is_saas())
+}
 
 fn settings() -> Settings {
     Settings::of(Provider::shared())
@@ -76,11 +78,11 @@ fn each_quota_refuses_what_exceeds_it_and_frees_what_is_deleted() {
         .set("QUOTA_POLICIES", "2")
         .set("QUOTA_RULES", "2")
         .set("QUOTA_RESOURCES", "2")
-        .set("QUOTA_SERVICE_KEYS", (2 + BOOTSTRAP_KEYS).to_string())
+        .set("QUOTA_SERVICE_KEYS", (2 + bootstrap_keys()).to_string())
         .start();
     let (full, other) = (tenant(&server, "crowded"), tenant(&server, "other"));
     for (route, quota, body) in KINDS {
-        let most = if quota == "service_keys" { 2 + BOOTSTRAP_KEYS } else { 2 };
+        let most = if quota == "service_keys" { 2 + bootstrap_keys() } else { 2 };
         let created = full.manage(route, &body(1)).is(201);
         full.manage(route, &body(2)).is(201);
         exceeds(full.manage(route, &body(3)), quota, most, most);

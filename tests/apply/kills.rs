@@ -90,7 +90,7 @@ fn a_kill_leaves_the_content_before_or_after() {
     kill_during_applies(5);
 }
 
-/// Takes minutes: `cargo test --test selfhost_sqlite hundreds_of_kills_leave -- --ignored`.
+/// Takes minutes: `cargo test --test blackbox hundreds_of_kills_leave -- --ignored`.
 #[test]
 #[ignore = "takes minutes"]
 fn hundreds_of_kills_leave_the_content_before_or_after() {

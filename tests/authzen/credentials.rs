@@ -11,7 +11,7 @@ fn key(tenant: &Tenant<'_>, permission: &str) -> String {
 }
 
 fn domain(tenant: &Tenant<'_>) -> Option<String> {
-    crate::setup::SAAS.then(|| tenant.name.clone())
+    crate::setup::is_saas().then(|| tenant.name.clone())
 }
 
 fn read(route: &str) -> Request {
@@ -66,7 +66,7 @@ fn the_message_of_a_missing_domain_names_the_context() {
     ];
     for request in single {
         let reply = tenant.send(&request.token(&free));
-        if crate::setup::SAAS {
+        if crate::setup::is_saas() {
             let reply = reply.invalid();
             assert_eq!(reply.details()["missing_fields"], json!(["context.domain"]));
             assert!(reply.message().contains("`context.domain`"), "{}", reply.message());
@@ -82,7 +82,7 @@ fn the_message_of_a_missing_domain_names_the_context() {
     let answer = tenant.send(&Request::new(EVALUATIONS).token(&free).json(&many)).is(200).json();
     let [first, second] = [0, 1].map(|index| answer["evaluations"][index].clone());
     assert_eq!(second, json!({"decision": true}));
-    if crate::setup::SAAS {
+    if crate::setup::is_saas() {
         assert_eq!(
             (&first["decision"], &first["context"]["error"]["status"]),
             (&json!(false), &json!(400))

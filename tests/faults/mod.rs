@@ -2,7 +2,7 @@
 //! each run.
 //!
 //! The usual run causes each fault once, for a short time. The long one prints the table of `docs/operations.md`:
-//! `cargo test -p portcullis-server --test selfhost_postgres faults::for_long -- --ignored --nocapture`
+//! `cargo test -p portcullis-server --test blackbox faults::for_long -- --ignored --nocapture`
 
 #![expect(clippy::expect_used, reason = "all of it is test code, helpers included")]
 

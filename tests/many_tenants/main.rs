@@ -13,8 +13,13 @@
 
 /// The set-up of this binary.
 mod setup {
-    pub(crate) const SAAS: bool = true;
-    pub(crate) const POSTGRES: bool = false;
+    pub(crate) fn is_saas() -> bool {
+        true
+    }
+
+    pub(crate) fn is_postgres() -> bool {
+        false
+    }
 }
 
 #[expect(unused_imports, reason = "the black-box tests use all of it")]

@@ -70,7 +70,7 @@ fn a_thousand_revocations() {
     let effects = ["deny", "allow"].into_iter().cycle().take(RULE_CHANGES);
     report("rule", effects.map(|effect| rule(&here, &there, &id, effect)).collect());
     report("service key", (0..KEY_CHANGES).map(|_| key(&here, &there)).collect());
-    if setup::SAAS {
+    if setup::is_saas() {
         let operator = Operator::of(&replicas[0]);
         let times = (0..PROVIDER_CHANGES).map(|_| provider(&here, &there, &operator)).collect();
         report("identity provider", times);

@@ -91,7 +91,7 @@ fn a_check_after_a_start_waits_for_the_resolver() {
     let policy = only_obstetrics(&tenant);
     let server = server.crash_and_restart();
     let tenant = tenant.at(&server);
-    if crate::setup::SAAS {
+    if crate::setup::is_saas() {
         eventually("the issuer is known", || {
             let check = json!({"subject": "ann", "resource": "a:b", "action": "read"});
             tenant.check(&check).status == 200

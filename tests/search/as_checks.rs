@@ -1,8 +1,8 @@
 //! A search finds exactly what checks allow: random policies and rules, entities of the directory and candidates of the
 //! request, each compared with a check of it. These routes refuse `null`; the tests of the engine compare it.
 //!
-//! `cargo test -p portcullis-server --test selfhost_sqlite -- --ignored decides_as_a_million` compares a million
-//! candidates on SQLite, and `selfhost_postgres` on PostgreSQL.
+//! `TEST_SETUP=selfhost_sqlite,selfhost_postgres cargo test -p portcullis-server --test blackbox decides_as_a_million --
+//! --ignored` compares a million candidates on each database.
 
 use std::collections::BTreeMap;
 use std::iter;

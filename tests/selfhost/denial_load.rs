@@ -173,7 +173,7 @@ fn measurements_of_denied_checks_that_are_all_delivered() {
             "{}: denied checks, {batch} in a request, {at_once} at once to the receiver: {:.0}/s answered and delivered; all answered after \
              {:.1} s, of which the load waited {:.1} s for the receiver; all delivered after {:.1} s; CPU of each: server \
              {:.0} µs, PostgreSQL {:.0} µs, load and receiver {:.0} µs",
-            if setup::POSTGRES { "PostgreSQL" } else { "SQLite" },
+            if setup::is_postgres() { "PostgreSQL" } else { "SQLite" },
             CHECKS as f64 / took.as_secs_f64(),
             answered.as_secs_f64(),
             paused.as_secs_f64(),

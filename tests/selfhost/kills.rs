@@ -179,7 +179,7 @@ fn kills_lose_no_event() {
     lose_no_event(40);
 }
 
-/// Takes minutes: `cargo test --test selfhost_sqlite hundreds_of_kills_lose -- --ignored --nocapture`.
+/// Takes minutes: `cargo test --test blackbox hundreds_of_kills_lose -- --ignored --nocapture`.
 #[test]
 #[ignore = "takes minutes"]
 fn hundreds_of_kills_lose_no_event() {

@@ -1,7 +1,7 @@
 //! Figures, for who wants to know: they are printed, and only what is promised is asserted.
 //!
 //! `cargo build --release -p portcullis-server`, and then `PORTCULLIS_BIN=$PWD/target/release/portcullis cargo test
-//! -p portcullis-server --test selfhost_sqlite -- --ignored --test-threads 1 measurements`; the same with `selfhost_postgres`.
+//! -p portcullis-server --test blackbox -- --ignored --test-threads 1 measurements`, which runs on both databases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::support::openid::say;
 use crate::support::{Answer, Provider, Receiver, Request, Tenant};
 
 fn database() -> &'static str {
-    if setup::POSTGRES { "PostgreSQL" } else { "SQLite" }
+    if setup::is_postgres() { "PostgreSQL" } else { "SQLite" }
 }
 
 /// The value below which this part of all is, in milliseconds.

@@ -26,7 +26,7 @@ fn recorded(name: &str) -> PathBuf {
 
 /// The database and the answers of this set-up.
 fn files() -> (PathBuf, PathBuf) {
-    if setup::POSTGRES {
+    if setup::is_postgres() {
         (recorded("postgres.sql"), recorded("postgres.json"))
     } else {
         (recorded("database.sqlite"), recorded("sqlite.json"))
@@ -149,8 +149,8 @@ fn with_tenants(mut answers: Value, server: &Server) -> Value {
 
 /// Writes the fixture, with the binary of the old version:
 ///
-/// `PORTCULLIS_BIN=<portcullis 0.1> cargo test -p portcullis-server --test selfhost_sqlite -- --ignored upgrade::record`,
-/// and `selfhost_postgres`. `pg_dump` must be installed.
+/// `PORTCULLIS_BIN=<portcullis 0.1> cargo test -p portcullis-server --test blackbox -- --ignored upgrade::record`.
+/// `pg_dump` must be installed.
 #[test]
 #[ignore = "writes the fixture of a released version"]
 fn record() {

@@ -1,7 +1,7 @@
 //! The foundation of the tests: the built server as a child process, an identity provider with real keys, a
 //! thin client, and tenants to work in.
 
-#![allow(dead_code, reason = "each set-up has tests of its own, and uses its part of this")]
+#![allow(dead_code, reason = "the benchmarks use a part of this")]
 
 pub(crate) mod certificates;
 pub(crate) mod client;

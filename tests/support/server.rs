@@ -38,7 +38,7 @@ impl Settings {
     /// is registered with each tenant.
     pub(crate) fn of(provider: &Provider) -> Self {
         let settings = Self::without_provider();
-        if !setup::SAAS {
+        if !setup::is_saas() {
             return settings.set("AUTH_SERVER_URL", provider.issuer());
         }
         settings
@@ -50,7 +50,7 @@ impl Settings {
 
     /// Everything but a provider.
     pub(crate) fn without_provider() -> Self {
-        if setup::POSTGRES { Self::on(migrated_database()) } else { Self::on_sqlite() }
+        if setup::is_postgres() { Self::on(migrated_database()) } else { Self::on_sqlite() }
     }
 
     fn on_sqlite() -> Self {
@@ -77,7 +77,7 @@ impl Settings {
 
     /// Starts a server on a database that is still empty.
     pub(crate) fn on_an_empty_database(self) -> Self {
-        if setup::POSTGRES { self.on_database(cluster().database()) } else { self }
+        if setup::is_postgres() { self.on_database(cluster().database()) } else { self }
     }
 
     /// Starts a server on another database of PostgreSQL.

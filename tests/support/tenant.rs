@@ -38,7 +38,7 @@ impl<'p> Tenant<'p> {
     /// The tenant `name` of a server; in `saas` mode it is created if it is not there.
     #[track_caller]
     pub(crate) fn of(server: &Server, provider: &'p Provider, name: &str) -> Self {
-        let (id, issuer) = if setup::SAAS {
+        let (id, issuer) = if setup::is_saas() {
             let issuer = provider.issuer_of(name);
             let operator = Operator::of(server);
             let id = operator.tenant(&format!("the-{name}"));
