@@ -4,16 +4,12 @@ mod cli;
 mod descriptors;
 mod dev;
 mod front;
-#[cfg(test)]
-mod judged_writes;
 mod reference;
-#[cfg(test)]
-mod request_costs;
-#[cfg(test)]
-mod request_scaling;
 mod serve;
 mod start_log;
 mod telemetry;
+#[cfg(test)]
+mod tests;
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -229,19 +225,4 @@ async fn migrate(variables: &Variables) -> anyhow::Result<()> {
     open_database(&variables.database_url()?).await?.close().await;
     let _ = writeln!(std::io::stdout(), "the database is up to date");
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_thread_that_computes_does_not_hold_the_process() {
-        let (_never, wait) = std::sync::mpsc::channel::<()>();
-        let work = async move {
-            tokio::task::spawn_blocking(move || wait.recv());
-            Ok(ExitCode::SUCCESS)
-        };
-        assert!(on_runtime(work).is_ok());
-    }
 }

@@ -7,7 +7,7 @@ use portcullis_runtime::judgements::Judgements;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::request_costs::{Provider, unlistening};
+use super::request_costs::{Provider, unlistening};
 
 /// A service with a tenant `acme`, whose case every change must pass.
 struct World {

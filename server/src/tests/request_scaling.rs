@@ -10,7 +10,7 @@ use http::Request;
 use portcullis_api::HttpService;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::request_costs::{Provider, check_body, service};
+use super::request_costs::{Provider, check_body, service};
 
 /// The time of one turn.
 const TURN: Duration = Duration::from_secs(1);
@@ -105,7 +105,7 @@ fn on_the_second_processor() {
 /// Returns the sum of the rates of two processes that run at the same time.
 fn of_two_processes() -> f64 {
     let start = |name: &str| {
-        let name = format!("request_scaling::{name}");
+        let name = format!("tests::request_scaling::{name}");
         Command::new(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "--nocapture", &name])
             .stdout(Stdio::piped())
