@@ -52,6 +52,8 @@ pub enum SkipCause {
     Resolver(String),
     /// The cases before it took all the work that is allowed.
     TooMuchWork,
+    /// The cases before it took all the time that is allowed.
+    TooMuchTime,
 }
 
 impl UnjudgedCase {
@@ -73,33 +75,48 @@ impl SkipCause {
                 "the plans of all cases together have more than {} MiB; write cases about fewer resources",
                 MAX_WORK / 1024 / 1024
             ),
+            Self::TooMuchTime => {
+                "the cases before it took all the time of a judgement; write fewer cases, shorter values or simpler patterns"
+                    .to_owned()
+            }
         }
     }
 }
 
 impl CaseOutcomes {
-    /// Decides the cases of `set` against `rulebook`. Failed and skipped cases are in the order of the set.
-    pub fn of(rulebook: &Rulebook, set: &CaseSet) -> Self {
-        Self::within(rulebook, set, MAX_WORK)
+    /// Decides the cases of `set` against `rulebook`. Failed and skipped cases are in the order of the set. Once
+    /// `may_go_on` returns false, all further cases are skipped; it is asked before each plan and each case.
+    pub fn of(rulebook: &Rulebook, set: &CaseSet, may_go_on: impl Fn() -> bool) -> Self {
+        Self::within(rulebook, set, MAX_WORK, may_go_on)
     }
 
-    fn within(rulebook: &Rulebook, set: &CaseSet, max_work: usize) -> Self {
+    fn within(
+        rulebook: &Rulebook,
+        set: &CaseSet,
+        max_work: usize,
+        may_go_on: impl Fn() -> bool,
+    ) -> Self {
         let mut outcomes: Vec<(usize, Outcome)> = Vec::with_capacity(set.cases.len());
+        let stop = |work: usize| match work > max_work {
+            true => Some(SkipCause::TooMuchWork),
+            false => (!may_go_on()).then_some(SkipCause::TooMuchTime),
+        };
         let mut work = 0_usize;
         for (resource, cases) in by_resource(&set.cases) {
             let all = rulebook.policies().len() + rulebook.rules().len();
             work = work.saturating_add(all * COMPARED);
-            if work > max_work {
-                outcomes.extend(cases.iter().map(|(index, _)| (*index, Outcome::TooMuchWork)));
+            if let Some(cause) = stop(work) {
+                let skipped = |(index, _): &_| (*index, Outcome::Skipped(cause.clone()));
+                outcomes.extend(cases.iter().map(skipped));
                 continue;
             }
             let plan = rulebook.plan(resource);
             work = work.saturating_add(plan.weight());
             for (index, case) in cases {
                 work = work.saturating_add(plan.weight() / EXPLAINED_PART);
-                let outcome = match work > max_work {
-                    true => Outcome::TooMuchWork,
-                    false => Outcome::of(rulebook, &plan, set, case),
+                let outcome = match stop(work) {
+                    Some(cause) => Outcome::Skipped(cause),
+                    None => Outcome::of(rulebook, &plan, set, case),
                 };
                 outcomes.push((index, outcome));
             }
@@ -124,12 +141,7 @@ impl CaseOutcomes {
                 let (actual, reason) = (Some(expected.clone()), undetermined(&policies));
                 self.failed.push(CaseFailure { case: name, expected, actual, reason });
             }
-            Outcome::NeedsResolver(namespace) => {
-                let cause = SkipCause::Resolver(namespace);
-                self.skipped.push(UnjudgedCase { case: name, expected, cause });
-            }
-            Outcome::TooMuchWork => {
-                let cause = SkipCause::TooMuchWork;
+            Outcome::Skipped(cause) => {
                 self.skipped.push(UnjudgedCase { case: name, expected, cause });
             }
         }
@@ -139,8 +151,7 @@ impl CaseOutcomes {
 /// The outcome of a case.
 enum Outcome {
     Decided(CaseVerdict),
-    NeedsResolver(String),
-    TooMuchWork,
+    Skipped(SkipCause),
 }
 
 impl Outcome {
@@ -168,7 +179,7 @@ fn decide(
     let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
     let answers = match answers(plan, &check, case) {
         Ok(answers) => answers,
-        Err(namespace) => return Ok(Outcome::NeedsResolver(namespace)),
+        Err(namespace) => return Ok(Outcome::Skipped(SkipCause::Resolver(namespace))),
     };
     let decision = plan.evaluate_with(&check, &answers);
     let explanation = plan.explain(&check, &answers, decision.rule_id());

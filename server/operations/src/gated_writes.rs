@@ -4,6 +4,8 @@
 //! one is made, read and taken back; its cases are decided on a snapshot; then it is made again, and committed if the
 //! content is still the one of the snapshot.
 
+use std::sync::Arc;
+
 use portcullis_auth::Manager;
 use portcullis_model::Authorship;
 use portcullis_model::service_key::Permission;
@@ -39,7 +41,7 @@ pub(crate) struct GatedWrite<'w> {
     turn: Option<WriteTurn>,
     /// The turn to judge, from the moment when the gates need it until the change is written. So judged changes of a tenant
     /// follow each other, and the turn to write is kept while cases are decided and never while a judgement waits.
-    judging: Option<JudgementTurn>,
+    judging: Option<Arc<JudgementTurn>>,
     /// The last judgement, and the place in the history of the content that it is about.
     judged: Option<(HistoryPosition, Judgement)>,
     judgements: usize,
@@ -82,12 +84,13 @@ impl<'w> GatedWrite<'w> {
         if !gates::need_judgement(&tx) {
             return self.app.commit(tx).await.map(Some);
         }
-        if self.judging.is_none() {
+        let Some(turn) = self.judging.clone() else {
             // The changes are made again: the content may be another one when the turn comes.
             drop(tx.cancel().await?);
-            self.judging = Some(self.app.judgements.begin(self.caller.tenant()).await?);
+            let turn = self.app.judgements.begin(self.caller.tenant()).await?;
+            self.judging = Some(Arc::new(turn));
             return Ok(None);
-        }
+        };
         let change = Change::of(&mut tx).await?;
         let judged = self.judged.take();
         let expected = judged.as_ref().map_or(change.met.revision, |(met, _)| met.revision);
@@ -103,7 +106,7 @@ impl<'w> GatedWrite<'w> {
         // After a judgement in vain the tenant's other writes wait, so that they starve no change.
         self.turn = tx.cancel().await?.filter(|_| self.judgements > 1);
         let met = change.met.clone();
-        let judgement = change.judge(&self.app.store).await?;
+        let judgement = change.judge(&self.app.store, &turn).await?;
         self.judged = judgement.map(|judgement| (met, judgement));
         Ok(None)
     }

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use portcullis_bundle::{CaseFailure, CaseOutcomes, CaseSet, Rulebook, SkipCause};
 use portcullis_engine::json::JsonError;
@@ -13,9 +14,16 @@ use portcullis_storage::tenant_cases::StoredCases;
 use portcullis_storage::{
     HistoryPosition, Store, StoreError, Tx, policies, roles, rules, tenant_cases, tenants,
 };
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::error::OperationError;
+use crate::judgements::JudgementTurn;
+use crate::searches::Awaited;
+
+/// The longest time for which one judgement decides cases. A case takes up to half a second more, because one that began
+/// is decided.
+const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// The facts about a change that are known before it passes the gates.
 #[derive(Debug, Default)]
@@ -112,7 +120,11 @@ impl Change {
     ///
     /// # Errors
     /// The store failed.
-    pub async fn judge(self, store: &Store) -> Result<Option<Judgement>, OperationError> {
+    pub async fn judge(
+        self,
+        store: &Store,
+        turn: &Arc<JudgementTurn>,
+    ) -> Result<Option<Judgement>, OperationError> {
         if self.cases.are_none() {
             return Ok(Some(Judgement::default()));
         }
@@ -127,7 +139,7 @@ impl Change {
         let rules = replaced(rules, self.rules, |rule| rule.id);
         let policies = replaced(policies, self.policies, |policy| policy.id);
         let content = Rulebook::of_stored(rules, policies).with_inclusions(self.inclusions);
-        judge_content(content, self.cases).await.map(Some)
+        judge_content(content, self.cases, turn).await.map(Some)
     }
 }
 
@@ -157,20 +169,43 @@ impl JudgingCases {
     }
 }
 
-/// Decides cases on the content after a change.
+/// Decides cases on the content after a change, on a thread that serves no requests. The thread keeps `turn` until it is
+/// done, and ends after the case that it decides if nobody waits for the judgement any more.
+///
+/// # Errors
+/// The cases are not those that a service stored, or the process stops.
+pub async fn judge_content(
+    content: Rulebook,
+    cases: JudgingCases,
+    turn: &Arc<JudgementTurn>,
+) -> Result<Judgement, OperationError> {
+    let (turn, until) = (Arc::clone(turn), Instant::now() + MAX_TIME);
+    // Dropped with this future, when the client goes away.
+    let waiting = Arc::new(());
+    let awaited = Awaited::while_held(&waiting);
+    let judging = tokio::task::spawn_blocking(move || {
+        let _turn = turn;
+        judge(&content, cases, || awaited.is_until(until))
+    });
+    let judged = judging.await.map_err(|error| OperationError::Internal(error.into()))?;
+    drop(waiting);
+    Ok(judged.map_err(|_| StoreError::Corrupt { what: "tenant_cases.cases" })?)
+}
+
+/// Decides cases for as long as they may go on.
 ///
 /// # Errors
 /// The cases are not those that a service stored.
-pub async fn judge_content(
-    content: Rulebook,
+fn judge(
+    content: &Rulebook,
     JudgingCases { present, replaced }: JudgingCases,
-) -> Result<Judgement, OperationError> {
-    let content = Arc::new(content);
-    let skipped = replaced.as_ref().unwrap_or(&present).skipped.clone();
-    let report = report(&content, present).await?;
+    may_go_on: impl Fn() -> bool,
+) -> Result<Judgement, JsonError> {
+    let skipped = &replaced.as_ref().unwrap_or(&present).skipped;
+    let report = report(content, &present, &may_go_on)?;
     let mut refused = refused(&report, |name| replaced.is_some() || skipped.contains(name));
-    if let Some(replaced) = replaced {
-        let of_replaced = self::report(&content, replaced).await?;
+    if let Some(replaced) = &replaced {
+        let of_replaced = self::report(content, replaced, &may_go_on)?;
         for failure in self::refused(&of_replaced, |name| skipped.contains(name)) {
             if !refused.contains(&failure) {
                 refused.push(failure);
@@ -185,27 +220,26 @@ pub async fn judge_content(
 fn refused(report: &CaseOutcomes, may_skip: impl Fn(&String) -> bool) -> Vec<CaseFailure> {
     let unjudged = report.skipped.iter().filter(|skipped| match skipped.cause {
         SkipCause::Resolver(_) => !may_skip(&skipped.case),
-        SkipCause::TooMuchWork => true,
+        SkipCause::TooMuchWork | SkipCause::TooMuchTime => true,
     });
     let unjudged = unjudged.map(|skipped| skipped.clone().into_failure());
     report.failed.iter().cloned().chain(unjudged).collect()
 }
 
-/// Decides stored cases, on a thread that serves no requests.
-async fn report(
-    rulebook: &Arc<Rulebook>,
-    cases: StoredCases,
-) -> Result<CaseOutcomes, OperationError> {
+/// Decides stored cases.
+///
+/// # Errors
+/// The cases are not those that a service stored.
+fn report(
+    content: &Rulebook,
+    cases: &StoredCases,
+    may_go_on: impl Fn() -> bool,
+) -> Result<CaseOutcomes, JsonError> {
     if cases.is_empty() {
         return Ok(CaseOutcomes::default());
     }
-    let rulebook = Arc::clone(rulebook);
-    let deciding = tokio::task::spawn_blocking(move || -> Result<CaseOutcomes, JsonError> {
-        let set = CaseSet::of_stored(&cases.domain, &cases.cases, &cases.users)?;
-        Ok(CaseOutcomes::of(&rulebook, &set))
-    });
-    let decided = deciding.await.map_err(|error| OperationError::Internal(error.into()))?;
-    Ok(decided.map_err(|_| StoreError::Corrupt { what: "tenant_cases.cases" })?)
+    let set = CaseSet::of_stored(&cases.domain, &cases.cases, &cases.users)?;
+    Ok(CaseOutcomes::of(content, &set, may_go_on))
 }
 
 /// Stores which cases need a resolver, so that the gate knows them the next time.

@@ -9,8 +9,8 @@ use crate::turns::{Turn, TurnLimits, Turns};
 #[derive(Debug)]
 pub struct JudgementTurn(#[expect(dead_code, reason = "held until it is dropped")] Turn);
 
-/// The judgements that run and wait. A judgement decides up to 1,000 cases on all content of a tenant, which takes seconds
-/// of CPU time at most.
+/// The judgements that run and wait. A judgement decides up to 1,000 cases on all content of a tenant, for 10 s at
+/// most.
 #[derive(Debug)]
 pub struct Judgements(Turns);
 

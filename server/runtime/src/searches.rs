@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 use crate::error::OperationError;
 use crate::turns::{TurnLimits, Turns};
@@ -73,6 +74,11 @@ impl Awaited {
     /// Returns what is awaited until `waiting` is dropped.
     pub fn while_held(waiting: &Arc<()>) -> Self {
         Self(Arc::downgrade(waiting))
+    }
+
+    /// Returns whether somebody waits, before the instant `end`.
+    pub fn is_until(&self, end: Instant) -> bool {
+        self.0.strong_count() > 0 && Instant::now() < end
     }
 
     /// Ends a search that nobody waits for.

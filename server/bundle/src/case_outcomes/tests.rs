@@ -1,5 +1,7 @@
 //! Cases that pass, fail and are skipped.
 
+use std::cell::Cell;
+
 use portcullis_engine::{Condition, Effect, Policy, ResourcePattern, Rule, RuleTuple, json};
 use uuid::Uuid;
 
@@ -58,7 +60,7 @@ fn set() -> CaseSet {
 
 #[test]
 fn each_case_passes_fails_or_is_skipped_with_its_cause() {
-    let report = CaseOutcomes::of(&rulebook(), &set());
+    let report = CaseOutcomes::of(&rulebook(), &set(), || true);
     assert_eq!(report.passed, 3);
     let failed: Vec<_> = report
         .failed
@@ -87,11 +89,29 @@ fn each_case_passes_fails_or_is_skipped_with_its_cause() {
 
 #[test]
 fn cases_beyond_the_work_are_skipped() {
-    let report = CaseOutcomes::within(&rulebook(), &set(), 0);
+    let report = CaseOutcomes::within(&rulebook(), &set(), 0, || true);
     assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (0, 0, 7));
     assert!(report.skipped.iter().all(|case| case.cause == SkipCause::TooMuchWork));
     // The plan of the first resource takes all of it, and the cases of later resources are skipped.
     let one = rulebook().plan("doc:read").weight() + 1_000;
-    let report = CaseOutcomes::within(&rulebook(), &set(), one);
+    let report = CaseOutcomes::within(&rulebook(), &set(), one, || true);
     assert!(report.passed > 0 && !report.skipped.is_empty(), "{report:?}");
+}
+
+#[test]
+fn cases_after_the_time_are_skipped() {
+    let decided = |allowed: usize| {
+        let asked = Cell::new(0);
+        let may_go_on = || asked.replace(asked.get() + 1) < allowed;
+        CaseOutcomes::of(&rulebook(), &set(), may_go_on)
+    };
+    // The first resource takes one question for its plan and one for each of its two cases.
+    let report = decided(3);
+    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (1, 1, 5));
+    assert!(report.skipped.iter().all(|case| case.cause == SkipCause::TooMuchTime));
+    let report = decided(2);
+    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (1, 0, 6));
+    // The control: four resources and seven cases.
+    let skipped = decided(11).skipped;
+    assert!(skipped.iter().all(|case| case.cause == SkipCause::Resolver("geo".to_owned())));
 }

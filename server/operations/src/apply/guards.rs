@@ -1,6 +1,7 @@
 //! The settings and the cases of an apply: the guards of the tenant's content (`docs/semantics.md`, sections 10.6 to 10.9).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use portcullis_bundle::{BundleDocument, CaseSet, Rulebook, SentText};
 use portcullis_engine::json::JsonError;
@@ -59,7 +60,7 @@ impl GuardWrites {
         tenant: &str,
         state: &TenantContent,
         plan: &ApplyPlan,
-        turn: &mut Option<JudgementTurn>,
+        turn: &mut Option<Arc<JudgementTurn>>,
     ) -> Result<Judgement, OperationError> {
         let stored = state.guards.cases.clone();
         let cases = match self.cases.clone() {
@@ -69,10 +70,11 @@ impl GuardWrites {
         if cases.are_none() {
             return Ok(Judgement::default());
         }
-        if turn.is_none() {
-            *turn = Some(app.judgements.begin(tenant).await?);
-        }
-        judge_content(rulebook(state, &plan.writes), cases).await
+        let turn = match turn {
+            Some(turn) => turn,
+            None => turn.insert(Arc::new(app.judgements.begin(tenant).await?)),
+        };
+        judge_content(rulebook(state, &plan.writes), cases, turn).await
     }
 
     /// Stores the settings and cases that change.

@@ -1,6 +1,8 @@
 //! An apply: a plan that is made and judged on a snapshot, and one transaction that writes it (`docs/semantics.md`,
 //! section 10.4).
 
+use std::sync::Arc;
+
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_model::Authorship;
@@ -131,7 +133,7 @@ impl Attempt<'_> {
     /// Makes the plan on a snapshot of the content, and judges it beside the database.
     async fn judge(
         &self,
-        judging: &mut Option<JudgementTurn>,
+        judging: &mut Option<Arc<JudgementTurn>>,
     ) -> Result<JudgedPlan, OperationError> {
         let Self { app, caller, request, domain, by, .. } = self;
         let dry_run = matches!(self.mandate, Mandate::DryRun);

@@ -10,6 +10,7 @@ use portcullis_storage::testing::{TestDatabase, on_every_database};
 use portcullis_storage::{Store, policies, rules, tenant_settings};
 
 use super::*;
+use crate::judgements::Judgements;
 
 on_every_database!(
     a_change_that_fails_a_case_is_refused,
@@ -76,10 +77,15 @@ async fn tenant(database: &TestDatabase, gates: Gates, must_hold: &str) -> (Stor
     (store, tx)
 }
 
+/// Returns a turn to judge.
+async fn judging_turn() -> Arc<JudgementTurn> {
+    Arc::new(Judgements::default().begin("acme").await.expect("a turn"))
+}
+
 /// Lets the transaction pass the gates, with a judgement if it needs one.
 async fn judged(store: &Store, tx: &mut Tx) -> Result<(), OperationError> {
     let change = Change::of(tx).await.expect("works");
-    let judgement = change.judge(store).await.expect("works");
+    let judgement = change.judge(store, &judging_turn().await).await.expect("works");
     assert!(judgement.is_some(), "nothing was committed in between");
     pass(tx, Passage { is_approved: false, judgement }).await
 }
@@ -170,7 +176,11 @@ async fn a_policy_that_reads_a_resolver_takes_no_case_out_of_the_gate(database: 
     let mut tx = store.write("acme", 0).await.expect("begins");
     set_gates(&mut tx, CASES).await;
     let change = Change::of(&mut tx).await.expect("works");
-    let judgement = change.judge(&store).await.expect("works").expect("nothing came in between");
+    let judgement = change
+        .judge(&store, &judging_turn().await)
+        .await
+        .expect("works")
+        .expect("nothing came in between");
     assert_eq!(judgement.report.skipped.len(), 1);
     judged(&store, &mut tx).await.expect("no gate was stored before");
     tx.commit().await.expect("commits");
@@ -216,8 +226,53 @@ async fn a_judgement_counts_for_the_content_that_the_change_met_alone(database: 
     allow(&mut other, "dan").await;
     other.pass_gates();
     other.commit().await.expect("commits");
-    assert!(change.judge(&store).await.expect("works").is_none());
+    assert!(change.judge(&store, &judging_turn().await).await.expect("works").is_none());
     let mut again = store.write("acme", 0).await.expect("begins");
     allow(&mut again, "bob").await;
     judged(&store, &mut again).await.expect("the cases say nothing of `bob`");
+}
+
+/// Judges the content without rules by [`MUST_HOLD`], in a process with one thread for this that begins after `meanwhile`.
+fn judged_after(meanwhile: impl AsyncFnOnce()) -> Judgement {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().start_paused(true).max_blocking_threads(1);
+    runtime.build().expect("a runtime").block_on(async {
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let busy = tokio::task::spawn_blocking(move || released.recv());
+        let content = Rulebook::of_stored(Vec::new(), Vec::new());
+        let cases = JudgingCases { present: cases(MUST_HOLD), replaced: None };
+        let turn = judging_turn().await;
+        let (judged, ()) = tokio::join!(judge_content(content, cases, &turn), async {
+            meanwhile().await;
+            release.send(()).expect("the thread waits");
+        });
+        busy.await.expect("no panic").expect("released");
+        judged.expect("valid cases")
+    })
+}
+
+#[test]
+fn no_case_is_decided_after_the_time_of_a_judgement() {
+    let judged = judged_after(async || tokio::time::advance(MAX_TIME).await);
+    let causes: Vec<_> = judged.report.skipped.iter().map(|skipped| &skipped.cause).collect();
+    assert_eq!(causes, [&SkipCause::TooMuchTime, &SkipCause::TooMuchTime]);
+    assert_eq!(judged.refused.len(), 2, "the gate refuses what nobody decided");
+    // The control.
+    let judged = judged_after(async || {});
+    assert_eq!((judged.report.passed, judged.report.failed.len(), judged.refused.len()), (1, 1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_case_is_decided_for_a_client_that_is_gone() {
+    let (waiting, until) = (Arc::new(()), Instant::now() + MAX_TIME);
+    let awaited = Awaited::while_held(&waiting);
+    let judged = || {
+        let cases = JudgingCases { present: cases(MUST_HOLD), replaced: Some(cases(CLERKS)) };
+        let content = Rulebook::of_stored(Vec::new(), Vec::new());
+        judge(&content, cases, || awaited.is_until(until)).expect("valid cases")
+    };
+    assert!(judged().report.skipped.is_empty(), "the control: somebody waits");
+    drop(waiting);
+    assert_eq!(judged().report.skipped.len(), 2);
+    assert_eq!(judged().refused.len(), 3, "the cases from before are not decided either");
 }
