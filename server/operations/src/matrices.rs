@@ -265,7 +265,7 @@ impl MatrixQuestion<'_> {
         let cell = MatrixCell { subject, roles: &roles, domain, action: Some(of.action) };
         let has_own = supply.as_ref().is_some_and(Supply::has_attributes);
         let mut own = has_own.then(|| PlanMatrix::new(of.plan, completed.attributes));
-        let evaluated = own.as_ref().map_or(shared.policies_per_cell(), PlanMatrix::policies);
+        let evaluated = own.as_ref().map_or(shared.cost_per_cell(), PlanMatrix::cost);
         *left = left.checked_sub(evaluated).ok_or_else(|| too_large(of.resource))?;
         let (decision, rule_id) = match &mut own {
             Some(own) => decided(own, &cell),

@@ -55,6 +55,9 @@ pub use residual::{OpenPolicy, Residual};
 /// a matrix has thousands of cells.
 pub(super) const MAX_BYTES: usize = 4 * 1024;
 
+/// The parts of conditions, each a test or an operation on others, that cost as much as a policy. Most policies have fewer.
+const PARTS_OF_POLICY: usize = 16;
+
 /// The known part of requests for the resource of a plan. Everything that is not in it is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MatrixCell<'c> {
@@ -93,14 +96,14 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
         Self { plan, attributes, ranks, tests: tests_of_cells(plan), outcomes: HashMap::new() }
     }
 
-    /// Returns the maximum number of policies that deciding a further cell evaluates: none if no policy tells cells apart.
-    pub fn policies_per_cell(&self) -> usize {
-        if self.tests.is_empty() { 0 } else { self.ranks.len() }
+    /// Returns the cost of deciding a further cell, as [`PlanMatrix::cost`] counts it: none if no policy tells cells apart.
+    pub fn cost_per_cell(&self) -> usize {
+        if self.tests.is_empty() { 0 } else { self.cost() }
     }
 
-    /// Returns the number of policies that deciding a single cell evaluates.
-    pub fn policies(&self) -> usize {
-        self.ranks.len()
+    /// Returns the cost of deciding a single cell: the number of policies, and one more for each sixteen parts of conditions.
+    pub fn cost(&self) -> usize {
+        self.ranks.len() + self.plan.whole().program.nodes().len() / PARTS_OF_POLICY
     }
 
     /// Decides all requests that fit `cell`.

@@ -174,7 +174,20 @@ fn only_cells_that_policies_tell_apart_cost_policies() -> Result<(), invalid::Fa
     ] {
         let plan = plan("chart:read", &[], &[("allow", 0, condition)])?;
         let matrix = PlanMatrix::new(&plan, Attributes::default());
-        assert_eq!(matrix.policies_per_cell(), expected, "{condition}");
+        assert_eq!(matrix.cost_per_cell(), expected, "{condition}");
     }
+    Ok(())
+}
+
+#[test]
+fn large_conditions_cost_as_much_as_many_policies() -> Result<(), invalid::Fault> {
+    let test = |number: usize| format!(r#"request.subject == "user-{number}""#);
+    let costs = [1, 15, 160].map(|tests| {
+        let condition = (0..tests).map(test).collect::<Vec<_>>().join(" || ");
+        let plan = plan("chart:read", &[], &[("allow", 0, &condition)])?;
+        Ok(PlanMatrix::new(&plan, Attributes::default()).cost())
+    });
+    let costs: Result<Vec<usize>, invalid::Fault> = costs.into_iter().collect();
+    assert_eq!(costs?, [1, 2, 11]);
     Ok(())
 }

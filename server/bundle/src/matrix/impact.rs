@@ -83,7 +83,7 @@ fn changes_of<'s>(
     let (old, new) = (old.plan(resource), new.plan(resource));
     let mut old = PlanMatrix::new(&old, Attributes::default());
     let mut new = PlanMatrix::new(&new, Attributes::default());
-    let per_cell = old.policies_per_cell() + new.policies_per_cell();
+    let per_cell = old.cost_per_cell() + new.cost_per_cell();
     budget.take_evaluations(resource, per_cell, axes.cells())?;
     let mut grid = Grid::new(&axes);
     let mut known = HashMap::new();

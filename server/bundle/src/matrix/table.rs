@@ -114,7 +114,7 @@ fn rows_of<'s>(
     budget.take_resource(resource, matching.policies.len(), axes.cells())?;
     let plan = matching.plan(resource);
     let mut matrix = PlanMatrix::new(&plan, Attributes::default());
-    budget.take_evaluations(resource, matrix.policies_per_cell(), axes.cells())?;
+    budget.take_evaluations(resource, matrix.cost_per_cell(), axes.cells())?;
     let mut grid = Grid::new(&axes);
     let mut known = HashMap::new();
     axes.for_each(|place, cell| {
