@@ -104,7 +104,7 @@ pub(crate) fn write(
 pub fn diff(arguments: &DiffArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
     let diff = MatrixDiff {
-        impact: impact(&decisions(&before), &decisions(&after)),
+        impact: impact(&decisions(&before), &decisions(&after), || true),
         cases: cases::changes(&before, &after)?,
     };
     match arguments.format {

@@ -45,9 +45,14 @@ impl<'s> Budget<'s> {
         self.keep(resource, left)
     }
 
+    /// Notes a resource that is not decided.
+    pub(super) fn leave_out(&mut self, resource: &'s str) {
+        self.left_out.push(resource);
+    }
+
     fn keep(&mut self, resource: &'s str, left: Option<(usize, usize)>) -> Option<()> {
         if left.is_none() {
-            self.left_out.push(resource);
+            self.leave_out(resource);
         }
         (self.evaluations, self.cells) = left?;
         Some(())

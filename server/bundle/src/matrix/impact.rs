@@ -44,8 +44,13 @@ pub struct CellChange {
     pub after: CellDecision,
 }
 
-/// Compares what two sets of rules and policies decide, with the roles that roles include in each.
-pub fn impact(before: &DecisionSet<'_>, after: &DecisionSet<'_>) -> Impact {
+/// Compares what two sets of rules and policies decide, with the roles that roles include in each. Once `may_go_on`, which
+/// is asked before each resource, returns false, the others are left out.
+pub fn impact(
+    before: &DecisionSet<'_>,
+    after: &DecisionSet<'_>,
+    may_go_on: impl Fn() -> bool,
+) -> Impact {
     let changed = before.changed_patterns(after);
     let is_changed =
         |name: &&str| patterns_of(name).iter().any(|pattern| changed.contains(&**pattern));
@@ -54,6 +59,10 @@ pub fn impact(before: &DecisionSet<'_>, after: &DecisionSet<'_>) -> Impact {
     let mut budget = Budget::new();
     let mut changes: Vec<CellChange> = Vec::new();
     for resource in resources {
+        if !may_go_on() {
+            budget.leave_out(resource);
+            continue;
+        }
         changes.extend(changes_of(resource, before, after, &mut budget).unwrap_or_default());
     }
     let all = changes.len();

@@ -71,7 +71,7 @@ fn changes(before: Set<'_>, after: Set<'_>) -> Vec<String> {
     let [before, after] =
         [before, after].map(|(own, of)| Rulebook::of_stored(rules(own), policies(of)));
     let [before, after] = [&before, &after].map(|all| DecisionSet::new(all, REGISTERED));
-    lines(&impact(&before, &after))
+    lines(&impact(&before, &after, || true))
 }
 
 fn lines(impact: &Impact) -> Vec<String> {
@@ -161,7 +161,7 @@ fn other_inclusions_change_decisions() {
         (&head, &head, vec![]),
     ] {
         let sets = [before, after].map(|book| DecisionSet::new(book, REGISTERED));
-        assert_eq!(lines(&impact(&sets[0], &sets[1])), expected);
+        assert_eq!(lines(&impact(&sets[0], &sets[1], || true)), expected);
     }
 }
 
@@ -201,7 +201,7 @@ fn roles_that_include_a_changed_role_change_with_it() {
         (book(&[read], &[]), book(&[read, head], &[]), &[]),
     ] {
         let sets = [&before, &after].map(|book| DecisionSet::new(book, REGISTERED));
-        assert_eq!(lines(&impact(&sets[0], &sets[1])), expected);
+        assert_eq!(lines(&impact(&sets[0], &sets[1], || true)), expected);
     }
 }
 
@@ -230,11 +230,28 @@ fn more_cells_than_the_limit_are_named() {
     let all = [many, write].concat();
     let books = [Vec::new(), all].map(|rules| Rulebook::of_stored(rules, Vec::new()));
     let sets = books.each_ref().map(|book| DecisionSet::new(book, REGISTERED));
-    let impact = impact(&sets[0], &sets[1]);
+    let impact = impact(&sets[0], &sets[1], || true);
     assert!(!impact.complete);
     let note = "1 resources are left out (`chart:read`): they have more cells or policies than are decided at once";
     assert_eq!(impact.note.as_deref(), Some(note));
     assert_eq!(impact.changes.len(), 1, "the other resource is compared");
+}
+
+#[test]
+fn resources_after_the_time_are_named() {
+    let all =
+        rules(&["doctor, er, chart:read, read, allow", "doctor, er, chart:write, write, allow"]);
+    let books = [Vec::new(), all].map(|rules| Rulebook::of_stored(rules, Vec::new()));
+    let sets = books.each_ref().map(|book| DecisionSet::new(book, REGISTERED));
+    let asked = std::cell::Cell::new(0);
+    let first_alone = || asked.replace(asked.get() + 1) < 1;
+    let impact = impact(&sets[0], &sets[1], first_alone);
+    assert_eq!((impact.complete, impact.changes.len()), (false, 1));
+    assert!(
+        impact
+            .note
+            .is_some_and(|note| note.starts_with("1 resources are left out (`chart:write`)"))
+    );
 }
 
 #[test]
@@ -301,7 +318,7 @@ fn compare_single_checks(before: &[Rule], after: &[Rule]) -> [u32; 2] {
         both.iter().map(|rule| rule.tuple.obj.to_string()).chain(["d:r".to_owned()]).collect();
     let books = [before, after].map(|rules| Rulebook::of_stored(rules.to_vec(), Vec::new()));
     let sets = books.each_ref().map(|book| DecisionSet::new(book, ["d:r"]));
-    let impact = impact(&sets[0], &sets[1]);
+    let impact = impact(&sets[0], &sets[1], || true);
     let mut counts = [0; 2];
     for resource in ["d:r", "d:w", "d:q", "e:r", "f:q"] {
         let plans = [before, after].map(|rules| Plan::compile(resource, 1, rules, []));

@@ -1,18 +1,26 @@
 //! The decisions that an apply changes (`docs/semantics.md`, section 2.13).
 
+use std::time::Duration;
+
 use portcullis_bundle::Rulebook;
 use portcullis_bundle::matrix::{CellChange, CellDecision, DecisionSet, Impact, impact};
 use portcullis_model::apply::{ImpactChange, ImpactOutcome, ImpactReport};
 use portcullis_model::resource::ResourceRecord;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
+use portcullis_runtime::searches::Awaited;
+use tokio::time::Instant;
 
 use super::after::after;
 use super::guards::rulebook;
 use super::plan::{ApplyPlan, Writes};
 use super::state::TenantContent;
 
-/// Returns the decisions of roles that differ before and after the plan. It takes long, so it takes the turn of a search.
+/// The longest time of one comparison. A resource that began is compared.
+const MAX_TIME: Duration = Duration::from_secs(10);
+
+/// Returns the decisions of roles that differ before and after the plan. It takes long, so it takes the turn of a search, and
+/// ends when its time is over or nobody waits for it.
 ///
 /// # Errors
 /// Too many searches of the tenant wait.
@@ -24,7 +32,10 @@ pub(super) async fn report(
 ) -> Result<ImpactReport, OperationError> {
     let before = Content::of(state, &Writes::default());
     let after = Content::of(state, &plan.writes);
-    let compare = move |_| async move { Ok(shown(impact(&before.set(), &after.set()))) };
+    let compare = async move |awaited: Awaited| {
+        let until = Instant::now() + MAX_TIME;
+        Ok(shown(impact(&before.set(), &after.set(), || awaited.is_until(until))))
+    };
     app.searches.run(tenant, compare).await
 }
 
