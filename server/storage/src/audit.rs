@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
 use crate::macros::{execute, fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
-use crate::tx::{EVERY_TENANT, Tx};
+use crate::tx::{EVERY_TENANT, Inner, Tx};
 use crate::{audit_entry, service_keys};
 
 /// The `tenant_id` of audit records that belong to no tenant.
@@ -191,30 +191,46 @@ async fn insert(
     Ok(())
 }
 
+/// Returns the statements that select a page of the audit records for which `$tenant` is true: the sizes and the rows.
+macro_rules! statements {
+    ($tx:expr, $tenant:literal) => {
+        match &$tx.inner {
+            Inner::Sqlite(_) => statements!(
+                @of $tenant, "EXISTS (SELECT 1 FROM json_each(records) WHERE value = $5)"
+            ),
+            Inner::Postgres(_) => statements!(@of $tenant, "CAST(records AS JSONB) ? $5"),
+        }
+    };
+    (@of $tenant:literal, $has_record:literal) => {
+        [
+            statements!(
+                @of "CAST(octet_length(records) + octet_length(actor) \
+                + COALESCE(octet_length(before_change), 0) + COALESCE(octet_length(after_change), 0) \
+                + COALESCE(octet_length(source), 0) AS BIGINT)", $tenant, $has_record
+            ),
+            statements!(@of columns!(), $tenant, $has_record),
+        ]
+    };
+    (@of $selected:expr, $tenant:literal, $has_record:literal) => {
+        concat!(
+            "SELECT ", $selected, " FROM audit_records WHERE ", $tenant,
+            " AND id < $2 AND (CAST($3 AS TEXT) IS NULL OR action = $3) \
+            AND (CAST($4 AS TEXT) IS NULL OR actor = $4) \
+            AND (CAST($5 AS TEXT) IS NULL OR ", $has_record, ") AND id >= $6 \
+            ORDER BY id DESC LIMIT $7"
+        )
+    };
+}
+
 /// Lists a page of the audit records of the transaction's tenant, newest first.
 pub async fn list(
     tx: &mut Tx,
     filter: &AuditFilter,
     page: Page,
 ) -> Result<Listed<AuditRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(records) + octet_length(actor) \
-        + COALESCE(octet_length(before_change), 0) + COALESCE(octet_length(after_change), 0) \
-        + COALESCE(octet_length(source), 0) AS BIGINT) \
-        FROM audit_records WHERE tenant_id = $1 AND id < $2 \
-        AND (CAST($3 AS TEXT) IS NULL OR action = $3) AND (CAST($4 AS TEXT) IS NULL OR actor = $4) \
-        AND (CAST($5 AS TEXT) IS NULL OR replace(records, $5, '') <> records) AND id >= $6 \
-        ORDER BY id DESC LIMIT $7";
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM audit_records WHERE tenant_id = $1 AND id < $2 \
-        AND (CAST($3 AS TEXT) IS NULL OR action = $3) AND (CAST($4 AS TEXT) IS NULL OR actor = $4) \
-        AND (CAST($5 AS TEXT) IS NULL OR replace(records, $5, '') <> records) AND id >= $6 \
-        ORDER BY id DESC LIMIT $7"
-    );
+    let [sizes, sql] = statements!(tx, "tenant_id = $1");
     let Filter { action, actor, record, from, before } = Filter::of(filter, page);
-    let record = record.as_deref();
-    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, before, action, actor, record, from)
+    fetch_page!(tx, Row, page, sizes, sql, &tx.tenant, before, action, actor, record, from)
 }
 
 /// Lists a page of all audit records, newest first; with `tenant` only those of this tenant. For a transaction that sees
@@ -225,32 +241,16 @@ pub async fn list_all(
     filter: &AuditFilter,
     page: Page,
 ) -> Result<Listed<AuditRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(records) + octet_length(actor) \
-        + COALESCE(octet_length(before_change), 0) + COALESCE(octet_length(after_change), 0) \
-        + COALESCE(octet_length(source), 0) AS BIGINT) \
-        FROM audit_records WHERE id < $1 \
-        AND (CAST($2 AS TEXT) IS NULL OR action = $2) AND (CAST($3 AS TEXT) IS NULL OR actor = $3) \
-        AND (CAST($4 AS TEXT) IS NULL OR replace(records, $4, '') <> records) \
-        AND (CAST($5 AS TEXT) IS NULL OR tenant_id = $5) AND id >= $6 ORDER BY id DESC LIMIT $7";
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM audit_records WHERE id < $1 \
-        AND (CAST($2 AS TEXT) IS NULL OR action = $2) AND (CAST($3 AS TEXT) IS NULL OR actor = $3) \
-        AND (CAST($4 AS TEXT) IS NULL OR replace(records, $4, '') <> records) \
-        AND (CAST($5 AS TEXT) IS NULL OR tenant_id = $5) AND id >= $6 ORDER BY id DESC LIMIT $7"
-    );
+    let [sizes, sql] = statements!(tx, "(CAST($1 AS TEXT) IS NULL OR tenant_id = $1)");
     let Filter { action, actor, record, from, before } = Filter::of(filter, page);
-    let record = record.as_deref();
-    fetch_page!(tx, Row, page, SIZES, SQL, before, action, actor, record, tenant, from)
+    fetch_page!(tx, Row, page, sizes, sql, tenant, before, action, actor, record, from)
 }
 
 /// The filter as statements take it.
 struct Filter<'f> {
     action: Option<&'static str>,
     actor: Option<&'f str>,
-    /// As the list of records has it.
-    record: Option<String>,
+    record: Option<&'f str>,
     /// The first id.
     from: Uuid,
     /// The id before which the page begins: the newest audit records come first.
@@ -263,7 +263,7 @@ impl<'f> Filter<'f> {
         Self {
             action: filter.action.map(AuditAction::as_str),
             actor: filter.actor.as_deref(),
-            record: filter.record.as_ref().map(|record| serde_json::json!(record).to_string()),
+            record: filter.record.as_deref(),
             from: filter.from.map_or(Uuid::nil(), first_id),
             before: filter.to.map_or(last, |to| last.min(first_id(to))),
         }

@@ -11,6 +11,7 @@ use crate::testing::{TestDatabase, on_every_database};
 on_every_database!(
     a_change_and_its_audit_record_are_one_transaction,
     filters_and_pages_select,
+    a_record_is_found_by_its_whole_name_alone,
     many_changes_share_records,
     nobody_changes_or_deletes_an_audit_record,
     tenants_see_their_own_records,
@@ -110,6 +111,32 @@ async fn filters_and_pages_select(database: TestDatabase) {
             after = page.first().expect("one").id;
             assert_eq!(times(page), [*expected]);
         }
+    }
+}
+
+async fn a_record_is_found_by_its_whole_name_alone(database: TestDatabase) {
+    let store = database.open().await;
+    for (at, names) in [(1, ["a,", ",b"]), (2, ["q\"x", "back\\"]), (3, [",", "x"])] {
+        let mut tx = store.write("acme", at).await.expect("begins");
+        names.iter().for_each(|name| tx.audit(AuditAction::RoleCreated, name));
+        tx.commit().await.expect("commits");
+    }
+    for (name, expected) in [
+        (",", &[3][..]),
+        ("x", &[3]),
+        ("q\"x", &[2]),
+        ("back\\", &[2]),
+        ("back", &[]),
+        ("a,", &[1]),
+        ("a", &[]),
+    ] {
+        let filter = AuditFilter { record: Some(name.to_owned()), ..AuditFilter::default() };
+        let records = listed(&store, "acme", &filter, Page::FIRST).await;
+        let times: Vec<_> = records.iter().map(|record| record.at.millis()).collect();
+        assert_eq!(times, expected, "{name}");
+        let mut tx = store.read_all().await.expect("begins");
+        let all = list_all(&mut tx, None, &filter, Page::FIRST).await.expect("works").records;
+        assert_eq!(all, records);
     }
 }
 
