@@ -129,6 +129,7 @@ struct MatrixAnswer {
     domain: String,
     cells: Vec<AnsweredCell>,
     next: Option<String>,
+    rules_changed: bool,
 }
 
 #[derive(Deserialize)]
@@ -154,9 +155,7 @@ async fn decided(
     let mut table = MatrixTable { complete: true, ..MatrixTable::default() };
     for _ in 0..MAX_PAGES {
         let answer: MatrixAnswer = service.post("matrix", &question).await?;
-        let row = |cell| row(cell, &answer.domain);
-        table.cells.extend(answer.cells.into_iter().filter_map(row));
-        match answer.next {
+        match answer.add_to(&mut table) {
             Some(next) => question["cursor"] = next.into(),
             None => return Ok(table),
         }
@@ -164,6 +163,24 @@ async fn decided(
     let note = format!("only the first {MAX_PAGES} pages of the matrix are shown");
     (table.complete, table.note) = (false, Some(note));
     Ok(table)
+}
+
+impl MatrixAnswer {
+    /// Adds the cells that are not denied. Returns the cursor of the next page.
+    fn add_to(self, table: &mut MatrixTable) -> Option<String> {
+        let row = |cell| row(cell, &self.domain);
+        table.cells.extend(self.cells.into_iter().filter_map(row));
+        note_change(self.rules_changed, table);
+        self.next
+    }
+}
+
+/// Notes in `table` that its pages reflect different rules.
+fn note_change(rules_changed: bool, table: &mut MatrixTable) {
+    if rules_changed {
+        let note = "the rules changed while the pages were read; run the command again";
+        (table.complete, table.note) = (false, Some(note.to_owned()));
+    }
 }
 
 /// Returns the row of a cell that is not denied.
@@ -192,6 +209,7 @@ struct SearchAnswer {
     conditional: Vec<FoundSubject>,
     next: Option<String>,
     because: Option<String>,
+    rules_changed: bool,
 }
 
 #[derive(Deserialize)]
@@ -237,6 +255,7 @@ async fn add_subjects(
         if page.because.is_some() {
             (table.complete, table.note) = (false, page.because);
         }
+        note_change(page.rules_changed, table);
         match page.next {
             Some(next) => question["cursor"] = next.into(),
             None => return Ok(()),
@@ -245,4 +264,28 @@ async fn add_subjects(
     let note = format!("only the first {MAX_PAGES} pages of subjects are shown");
     (table.complete, table.note) = (false, Some(note));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(next: Option<&str>, rules_changed: bool) -> MatrixAnswer {
+        let cell = json!({"subject": null, "role": "nurse", "resource": "chart:read", "action": "read",
+            "decision": "allow", "condition": null, "policies": []});
+        let page = json!({"domain": "acme", "cells": [cell], "next": next, "rules_changed": rules_changed});
+        serde_json::from_value(page).expect("a page")
+    }
+
+    #[test]
+    fn pages_of_different_rules_are_not_complete() {
+        for rules_changed in [false, true] {
+            let mut table = MatrixTable { complete: true, ..MatrixTable::default() };
+            assert_eq!(page(Some("next"), false).add_to(&mut table).as_deref(), Some("next"));
+            assert!(table.complete, "the first page");
+            assert_eq!(page(None, rules_changed).add_to(&mut table), None);
+            assert_eq!((table.cells.len(), table.complete), (2, !rules_changed));
+            assert_eq!(table.note.is_some(), rules_changed);
+        }
+    }
 }
