@@ -92,11 +92,13 @@ pub(super) fn webhook<'j>(json: &Json<'j>) -> Json<'j> {
 
 /// Returns the settings without those that have their default.
 pub(super) fn settings<'j>(settings: &[Member<'j>]) -> Vec<Member<'j>> {
-    let mut members = members_in_order(settings, &["gates", "max_deletes", "owners"]);
+    let names = ["gates", "max_deletes", "owners", "directory_wins", "audit_values"];
+    let mut members = members_in_order(settings, &names);
     members.retain(|(name, value)| match (&**name, value) {
         ("gates", Json::Object(gates)) => gates.iter().any(|(_, gate)| *gate != Json::Bool(false)),
         ("max_deletes", value) => *value != Json::Number(DEFAULT_MAX_DELETES.into()),
-        (_, value) => *value != EMPTY_OBJECT,
+        ("owners", value) => *value != EMPTY_OBJECT,
+        (_, value) => *value != Json::Bool(false),
     });
     members
 }

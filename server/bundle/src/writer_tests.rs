@@ -307,6 +307,11 @@ fn settings_with_their_defaults_have_no_file() {
             r#"{"owners": {}, "max_deletes": 0, "gates": {"cases": true, "approval": false}}"#,
             Some("gates: {cases: true, approval: false}\nmax_deletes: 0\n"),
         ),
+        (r#"{"directory_wins": false, "audit_values": false}"#, None),
+        (
+            r#"{"audit_values": true, "directory_wins": true}"#,
+            Some("directory_wins: true\naudit_values: true\n"),
+        ),
     ] {
         let files = files_of(&format!(r#"{{"settings": {settings}}}"#));
         let file = files.iter().find(|file| file.name == "settings.yaml");
