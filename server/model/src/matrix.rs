@@ -14,6 +14,8 @@ use crate::search::MAX_CURSOR;
 pub const MAX_ROWS: usize = 200;
 /// The maximum number of resources, and of actions.
 pub const MAX_COLUMNS: usize = 1_000;
+/// The maximum number of roles of a subject.
+const MAX_ROLES: usize = 1_000;
 /// The maximum number of cells of a page: 50 roles × 500 actions.
 pub const MAX_CELLS: usize = 25_000;
 
@@ -68,6 +70,9 @@ impl MatrixRequest {
         rows.extend(roles.unwrap_or_default().into_iter().map(role));
         if rows.is_empty() || rows.len() > MAX_ROWS {
             members.expected_at("roles", format!("1 to {MAX_ROWS} roles and subjects together"));
+        }
+        if rows.iter().any(|row| row.roles.as_ref().is_some_and(|roles| roles.len() > MAX_ROLES)) {
+            members.expected_at("subjects", format!("at most {MAX_ROLES} roles of a subject"));
         }
         for (name, values) in [("resources", &resources), ("actions", &actions)] {
             if values.as_ref().is_some_and(|values| values.len() > MAX_COLUMNS) {
