@@ -152,6 +152,10 @@ fn a_dry_run_needs_the_right_to_read_and_shows_no_more() {
     let resolvers = key(&tenant, &["resolvers:read"]);
     let refused = send(PLAN, &resolvers, &body(&module));
     assert!(refused.status == 403 && refused.message().contains("resolvers:write"));
+    let resource = json!({"resources": [{"name": "note:read"}]});
+    let resource = body_with(&resource, &json!({"prune": false}));
+    let plan = send(PLAN, &key(&tenant, &["resources:read"]), &resource).is(200).json();
+    assert_eq!(plan["changes"][0]["name"], "note:read", "{plan}");
     let impact = body_with(&json!({"webhooks": []}), &json!({"impact": true}));
     let webhooks = key(&tenant, &["webhooks:read"]);
     send(PLAN, &webhooks, &impact).refused(403, "ACCESS_DENIED");

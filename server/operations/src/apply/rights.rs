@@ -47,7 +47,7 @@ pub(super) fn must_have_rights_to(
 /// The part of an answer that its caller may see.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sight {
-    /// The caller may read every kind that the plan shows.
+    /// The caller may read every kind that the bundle has.
     content: bool,
     cases: bool,
 }
@@ -55,15 +55,19 @@ pub(super) struct Sight {
 impl Sight {
     pub(super) fn of(caller: &Manager, request: &ApplyRequest) -> Self {
         let cases = caller.must_have(Permission::PoliciesRead).is_ok();
-        // Resources may take rules with them.
-        let has_resources = request.bundle.has(ObjectKind::Resource);
-        let content = must_read(caller, request).is_ok() && (cases || !has_resources);
-        Self { content, cases }
+        Self { content: must_read(caller, request).is_ok(), cases }
+    }
+
+    /// Returns whether the caller may see changes of these kinds. Resources may take rules with them.
+    fn may_see(self, mut kinds: impl Iterator<Item = ObjectKind>) -> bool {
+        self.content && (self.cases || kinds.all(|kind| kind != ObjectKind::Rule))
     }
 
     /// Returns the answer with the counts and codes alone of what the caller may not see.
     pub(super) fn of_answer(self, mut answer: ApplyAnswer) -> ApplyAnswer {
-        if !self.content {
+        let changes = answer.changes.iter().map(|change| change.kind);
+        let conflicts = answer.conflicts.iter().map(|conflict| conflict.kind);
+        if !self.may_see(changes.chain(conflicts)) {
             answer.changes.clear();
             answer.conflicts.clear();
             answer.impact = None;
@@ -79,7 +83,9 @@ impl Sight {
     /// Returns the error without the names that the caller may not see.
     pub(super) fn of_error(self, error: OperationError) -> OperationError {
         match error {
-            OperationError::Refused(WriteRefusal::OwnedByAnother(_)) if !self.content => {
+            OperationError::Refused(WriteRefusal::OwnedByAnother(conflicts))
+                if !self.may_see(conflicts.iter().map(|conflict| conflict.kind)) =>
+            {
                 WriteRefusal::OwnedByAnother(Vec::new()).into()
             }
             error if !self.cases => error.without_cases(),
