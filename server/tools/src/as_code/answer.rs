@@ -113,6 +113,8 @@ pub(super) struct SkippedTest {
 /// A doubt about the content.
 #[derive(Debug, Deserialize)]
 pub(super) struct PlanWarning {
+    pub(super) code: String,
+    /// Empty if the caller may not read what it is about.
     pub(super) message: String,
     pub(super) path: Option<String>,
 }

@@ -156,11 +156,12 @@ pub(super) fn impact(impact: &Impact) -> Vec<String> {
 
 /// Returns the lines about warnings.
 pub(super) fn warnings(warnings: &[PlanWarning]) -> Vec<String> {
-    let line = |one: &PlanWarning| match &one.path {
-        Some(path) if !path.is_empty() => {
-            format!("{} (at `{}`)", visible(&one.message), visible(path))
+    let line = |one: &PlanWarning| {
+        let what = visible(if one.message.is_empty() { &one.code } else { &one.message });
+        match &one.path {
+            Some(path) if !path.is_empty() => format!("{what} (at `{}`)", visible(path)),
+            _ => what,
         }
-        _ => visible(&one.message),
     };
     warnings.iter().map(line).collect()
 }

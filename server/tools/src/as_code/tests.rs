@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::answer::{PlanAnswer, TestCounts};
+use super::answer::{PlanAnswer, PlanWarning, TestCounts};
 use super::{lines, markdown, text};
 
 fn plan() -> PlanAnswer {
@@ -91,6 +91,13 @@ fn a_plan_without_anything_is_two_lines() {
     let counts = "0 to create, 0 to update, 0 to delete, 0 to adopt, 2 unchanged";
     assert_eq!(text::plan("title", &answer), format!("title\n\n{counts}\n"));
     assert_eq!(markdown::plan("title", "o", &answer), format!("### title\n\n{counts}\n"));
+}
+
+#[test]
+fn a_warning_that_the_caller_may_not_read_has_its_code() {
+    let warning = json!([{"code": "UNREGISTERED", "message": "", "path": "/bundle/rules/0/obj"}]);
+    let warnings: Vec<PlanWarning> = serde_json::from_value(warning).expect("a warning");
+    assert_eq!(lines::warnings(&warnings), ["UNREGISTERED (at `/bundle/rules/0/obj`)"]);
 }
 
 #[test]
