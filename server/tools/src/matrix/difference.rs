@@ -18,6 +18,7 @@ pub struct MatrixDiff {
 impl MatrixDiff {
     /// Returns whether everything was compared and nothing differs.
     pub(super) fn is_empty(&self) -> bool {
-        self.impact.complete && self.impact.changes.is_empty() && self.cases.changed.is_empty()
+        let is_complete = self.impact.complete && self.cases.skipped.is_empty();
+        is_complete && self.impact.changes.is_empty() && self.cases.changed.is_empty()
     }
 }

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use portcullis_bundle::fixture::{edit, write_tenant};
+use portcullis_bundle::matrix::Impact;
 
-use super::{DiffArguments, MatrixArguments, diff, run};
+use super::{CaseChanges, DiffArguments, MatrixArguments, MatrixDiff, UncomparedCase, diff, run};
 
 #[derive(Parser)]
 struct Matrix {
@@ -178,6 +179,16 @@ fn a_difference_says_who_gains_and_loses_what() {
          | a reader reads | allow by `reader, acme, wiki:read, read` | deny by `default-deny` |\n"
     );
     assert_eq!(markdown, expected);
+}
+
+#[test]
+fn a_case_that_is_not_compared_is_a_difference() {
+    let complete = || Impact { complete: true, ..Impact::default() };
+    let nothing = MatrixDiff { impact: complete(), cases: CaseChanges::default() };
+    assert!(nothing.is_empty());
+    let skipped = vec![UncomparedCase { case: "abroad".to_owned(), reason: String::new() }];
+    let cases = CaseChanges { skipped, ..CaseChanges::default() };
+    assert!(!MatrixDiff { impact: complete(), cases }.is_empty());
 }
 
 /// A text of a folder changes neither a terminal nor a page.
