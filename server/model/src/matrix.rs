@@ -104,3 +104,18 @@ document!(MatrixRequest => {
         "roles": ["doctor", "nurse"], "resources": ["chart:read", "chart:sign"],
     }))
 });
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_has_a_number_of_roles_at_most() {
+        for (number, is_valid) in [(MAX_ROLES, true), (MAX_ROLES + 1, false)] {
+            let roles: Vec<String> = (0..number).map(|role| role.to_string()).collect();
+            let text = json!({"subjects": [{"subject": "ann", "roles": roles}]}).to_string();
+            let body = portcullis_engine::json::parse(text.as_bytes()).expect("JSON");
+            assert_eq!(MatrixRequest::parse(&body).is_ok(), is_valid, "{number}");
+        }
+    }
+}
