@@ -168,9 +168,9 @@ impl From<PlanError> for OperationError {
             PlanError::Store(error) => error.into(),
             PlanError::TooStale => Self::Unavailable("the database", error.into()),
             // Wishes and loads of the client: no fault of the service, and so no line in the log.
-            PlanError::NoSuchRevision { .. } => Self::NotNow(
-                "the required policy revision is unavailable; try again later".to_owned(),
-            ),
+            PlanError::NoSuchRevision { at_least, .. } => Self::NotNow(format!(
+                "rules of revision {at_least} or a later one are not available yet; try again later"
+            )),
             PlanError::RevisionLost { at_least, latest } => Self::RevisionLost { at_least, latest },
             PlanError::Entities(error) => error.into(),
             PlanError::TooManyLoads => Self::NotNow(format!("{error}; try again later")),
@@ -223,5 +223,13 @@ mod tests {
     fn a_name_that_no_tenant_has_is_not_found() {
         let error = OperationError::from(StoreError::NotATenant);
         assert!(matches!(error, OperationError::NotFound("tenant")), "{error:?}");
+    }
+
+    /// A report asks for the revision of its page, and a batch for the latest of its plans, also if the client asks for none.
+    #[test]
+    fn a_revision_that_is_not_available_is_named() {
+        let error = PlanError::NoSuchRevision { at_least: 7, latest: 6 };
+        let OperationError::NotNow(what) = OperationError::from(error) else { panic!("a 503") };
+        assert!(what.starts_with("rules of revision 7 or a later one"), "{what}");
     }
 }
