@@ -57,9 +57,19 @@ fn a_restart_keeps_everything() {
 
 #[test]
 fn a_crash_loses_no_acknowledged_write() {
+    crash_during_writes(3);
+}
+
+#[test]
+#[ignore = "a kill loop: `.ci/long` runs it"]
+fn many_crashes_lose_no_acknowledged_write() {
+    crash_during_writes(40);
+}
+
+fn crash_during_writes(rounds: usize) {
     let mut server = Settings::of(provider()).start();
     let mut acknowledged: Vec<String> = vec![];
-    for round in 1..=20 {
+    for round in 1..=rounds {
         let (sender, receiver) = mpsc::channel();
         let (here, name) = (tenant(&server), format!("round-{round}"));
         let writer = std::thread::spawn(move || write_until_refused(&here, &name, &sender));
@@ -76,7 +86,7 @@ fn a_crash_loses_no_acknowledged_write() {
         // round's look at them.
         assert_eq!(revision, stored.len() as u64 + round as u64, "round {round}");
     }
-    assert!(acknowledged.len() >= 20);
+    assert!(acknowledged.len() >= rounds);
 }
 
 /// Creates one rule after the other until the server is gone; each acknowledged id is sent on.

@@ -90,9 +90,8 @@ fn a_kill_leaves_the_content_before_or_after() {
     kill_during_applies(5);
 }
 
-/// Takes minutes: `cargo test --test blackbox hundreds_of_kills_leave -- --ignored`.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "a kill loop: `.ci/long` runs it"]
 fn hundreds_of_kills_leave_the_content_before_or_after() {
     kill_during_applies(200);
 }

@@ -91,14 +91,13 @@ fn replicas_share_the_work_and_send_everything_once_and_in_order() {
     }
 }
 
-/// The denied checks of one batch, of which each replica gets `BATCHES`.
+/// The denied checks of one batch.
 const BATCH: usize = 50;
-const BATCHES: usize = 100;
 
-/// Causes the batches of one replica.
-fn deny_batches(tenant: &Tenant<'_>, replica: usize) {
+/// Causes the denied checks of one replica.
+fn deny_batches(tenant: &Tenant<'_>, replica: usize, batches: usize) {
     let token = tenant.token("gateway", &["service"]);
-    for batch in 0..BATCHES {
+    for batch in 0..batches {
         let subject = |number| json!({"subject": format!("{replica}-{batch}-{number}")});
         let checks: Vec<_> = (0..BATCH).map(subject).collect();
         let body = json!({"resource": "doc:read", "action": "read", "checks": checks});
@@ -108,9 +107,20 @@ fn deny_batches(tenant: &Tenant<'_>, replica: usize) {
 
 #[test]
 fn no_denied_check_is_lost_while_receivers_fail() {
+    lose_no_denied_check(10);
+}
+
+#[test]
+#[ignore = "a soak: `.ci/long` runs it"]
+fn none_of_many_denied_checks_is_lost_while_receivers_fail() {
+    lose_no_denied_check(400);
+}
+
+/// Lets each of two replicas deny `batches` batches of checks while two of three receivers fail.
+fn lose_no_denied_check(batches: usize) {
     let settings = settings()
         .set("WEBHOOK_MAX_FAILURES", "1000")
-        .set("WEBHOOK_MAX_WAITING_DENIALS", "20000")
+        .set("WEBHOOK_MAX_WAITING_DENIALS", "50000")
         .set("WEBHOOK_DENIALS_AT_ONCE", "16");
     let replicas = [settings.start(), settings.start()];
     let here = tenant(&replicas[0]);
@@ -127,7 +137,7 @@ fn no_denied_check_is_lost_while_receivers_fail() {
     });
     std::thread::scope(|scope| {
         for (replica, tenant) in [&here, &there].into_iter().enumerate() {
-            scope.spawn(move || deny_batches(tenant, replica));
+            scope.spawn(move || deny_batches(tenant, replica, batches));
         }
     });
     let told = || -> BTreeSet<String> {
@@ -135,7 +145,7 @@ fn no_denied_check_is_lost_while_receivers_fail() {
         let subjects = told.iter().map(|one| one.json()["data"]["subject"].to_string());
         subjects.filter(|subject| subject != r#""first""#).collect()
     };
-    let all = replicas.len() * BATCHES * BATCH;
+    let all = replicas.len() * batches * BATCH;
     loop {
         let before = receiver.count();
         let missing = all - told().len();

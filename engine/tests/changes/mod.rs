@@ -76,7 +76,7 @@ fn a_plan_of_an_earlier_one_is_as_a_new_one() {
 
 /// Takes minutes.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "a soak: `.ci/long` runs it"]
 fn a_plan_of_an_earlier_one_is_as_a_new_one_many_times() {
     compare_many(MANY_SCENARIOS);
 }

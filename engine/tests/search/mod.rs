@@ -30,7 +30,7 @@ fn a_search_decides_as_checks_do() {
 }
 
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "a soak: `.ci/long` runs it"]
 fn a_search_decides_as_a_million_checks_do() {
     compare(MANY_CASES, 2);
 }

@@ -68,14 +68,14 @@ async fn postgres_selects_the_rows_that_checks_allow() {
 }
 
 #[tokio::test]
-#[ignore = "a million cases take minutes"]
+#[ignore = "a soak: `.ci/long` runs it"]
 async fn sqlite_selects_the_rows_that_a_million_checks_allow() {
     let database = Database::sqlite().await;
     compare(&database, MANY_PLANS).await;
 }
 
 #[tokio::test]
-#[ignore = "a million cases take minutes"]
+#[ignore = "a soak: `.ci/long` runs it"]
 async fn postgres_selects_the_rows_that_a_million_checks_allow() {
     let Some((_own, database)) = Database::postgres().await else { return };
     compare(&database, MANY_PLANS).await;
