@@ -20,6 +20,7 @@ use portcullis_operations::audit;
 use portcullis_runtime::app::{App, Parts};
 use portcullis_runtime::background::BackgroundTasks;
 use portcullis_runtime::change_reader::ChangeReader;
+use portcullis_runtime::compilations::Compilations;
 use portcullis_runtime::entity_tables::EntityTables;
 use portcullis_runtime::exports::Exports;
 use portcullis_runtime::freshness::Freshness;
@@ -193,6 +194,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
             clock.clone(),
             plans,
         ),
+        compilations: Compilations::default(),
         entities: EntityTables::new(store.clone(), config.entities_bytes, config.max_staleness),
         webhooks: Webhooks::new(
             store.clone(),

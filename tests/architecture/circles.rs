@@ -1,4 +1,5 @@
-//! No modules of a crate depend on each other in a circle, so that each can be read with only those below it in mind.
+//! No modules of a crate depend on each other in a circle, so that each can be read with only those below it in mind. A
+//! module is a file, and also a file with the folder of its submodules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +10,37 @@ use crate::{expect_none, workspace};
 /// Returns the circles of a crate: the modules of each and the lines that make it one.
 fn circles(package: &Crate) -> anyhow::Result<Vec<String>> {
     let edges = ModuleTree::new(&package.modules)?.edges();
+    let mut found = circles_of(package, &edges);
+    let folders: BTreeSet<String> = package
+        .modules
+        .iter()
+        .filter_map(|module| module.path.split_last())
+        .map(|(_, folder)| folder.join("::"))
+        .collect();
+    for folder in folders {
+        found.extend(circles_of(package, &edges_inside(&folder, &edges)));
+    }
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// Returns the edges between the submodules of `folder`, each with everything below it as one module.
+fn edges_inside(folder: &str, edges: &[Edge]) -> Vec<Edge> {
+    let prefix = if folder.is_empty() { String::new() } else { format!("{folder}::") };
+    let child = |module: &str| {
+        let name = module.strip_prefix(&prefix)?.split("::").next()?;
+        (!name.is_empty()).then(|| format!("{prefix}{name}"))
+    };
+    let inside = edges.iter().filter_map(|edge| {
+        let (from, to) = (child(&edge.from)?, child(&edge.to)?);
+        (from != to).then(|| Edge { from, to, line: edge.line, named: edge.named.clone() })
+    });
+    inside.collect()
+}
+
+/// Returns the circles that `edges` make.
+fn circles_of(package: &Crate, edges: &[Edge]) -> Vec<String> {
     let files: BTreeMap<String, String> = package
         .modules
         .iter()
@@ -17,15 +49,15 @@ fn circles(package: &Crate) -> anyhow::Result<Vec<String>> {
     let mut found = Vec::new();
     let mut known = BTreeSet::new();
     for start in files.keys() {
-        let circle: BTreeSet<&str> = reachable(start, &edges)
+        let circle: BTreeSet<&str> = reachable(start, edges)
             .into_iter()
-            .filter(|module| reachable(module, &edges).contains(start.as_str()))
+            .filter(|module| reachable(module, edges).contains(start.as_str()))
             .collect();
         if !circle.is_empty() && known.insert(circle.clone()) {
-            found.push(describe(package, &circle, &edges, &files));
+            found.push(describe(package, &circle, edges, &files));
         }
     }
-    Ok(found)
+    found
 }
 
 /// Returns the modules that `start` depends on, over any number of steps.
@@ -98,6 +130,20 @@ fn a_circle_is_found() -> anyhow::Result<()> {
     let found = circles(&package)?;
     anyhow::ensure!(
         found.len() == 1 && found.iter().all(|circle| circle.contains("3 modules")),
+        "{found:?}"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_circle_through_a_submodule_is_found() -> anyhow::Result<()> {
+    let a = module(&["a"], "use crate::b::f;")?;
+    let error = module(&["a", "error"], "pub struct Error;")?;
+    let b = module(&["b"], "pub fn f() -> crate::a::error::Error { todo!() }")?;
+    let package = Crate { name: "sample".to_owned(), modules: vec![module(&[], "")?, a, error, b] };
+    let found = circles(&package)?;
+    anyhow::ensure!(
+        found.len() == 1 && found.iter().all(|circle| circle.contains("2 modules")),
         "{found:?}"
     );
     Ok(())

@@ -20,7 +20,7 @@ use portcullis_model::rule::NewRule;
 use portcullis_model::settings::TenantSettings;
 use portcullis_model::wanted_webhook::WantedWebhook;
 use portcullis_model::{document, schema};
-use portcullis_operations::apply::{self, ApplyRequest, BrokenOff, MAX_TEXT, Mandate};
+use portcullis_operations::apply::{self, ApplyRequest, BrokenOff, MAX_TEXT};
 use portcullis_runtime::app::App;
 use serde_json::json;
 use utoipa::IntoParams;
@@ -66,19 +66,13 @@ pub(super) async fn run(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let dry_run = flag(&uri, "dry_run")?;
-    // A tree takes many times the memory of its text, and a bundle may bring modules.
-    let _turn = app.uploads.begin(caller.tenant()).await?;
     let (domain, egress) = (caller.domain().to_owned(), app.egress.rules.clone());
     let read = move || -> Result<(ApplyRequest, String), ApiError> {
         let context = DocumentContext { domain: &domain, egress: &egress };
         let json = body.parse()?;
         Ok((ApplyRequest::parse(&json, context)?, json.to_string()))
     };
-    let (request, text) = app.plans.compilations().policy(caller.tenant(), read).await??;
-    let mandate = if dry_run { Mandate::DryRun } else { Mandate::Apply(&text) };
-    let ready_by = deadline.instant();
-    let answer = apply::apply(&app, &caller, &request, caller.domain(), mandate, ready_by).await?;
-    Ok(answered(answer))
+    Ok(answered(apply::apply_body(&app, &caller, read, dry_run, deadline.instant()).await?))
 }
 
 /// Answers with a plan: 202 if it waits for a second manager.

@@ -4,7 +4,7 @@ use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
 use portcullis_auth::{AuthError, Mode};
 
-use crate::authzen::paths::is_standard;
+use crate::authzen_paths::is_standard;
 use crate::error::ApiError;
 use crate::no_credential::no_credential;
 use crate::raw_body::refuse_oversize;

@@ -12,6 +12,7 @@ mod answer_text;
 mod apply;
 mod audit;
 mod authzen;
+mod authzen_paths;
 mod batch;
 mod body;
 mod body_budget;

@@ -12,6 +12,7 @@ use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::{IntoParams, ToSchema};
+use uuid::Uuid;
 
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
@@ -53,8 +54,7 @@ pub(super) async fn create(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let read = move || -> Result<NewPolicy, ApiError> { Ok(NewPolicy::parse(&body.parse()?)?) };
-    let policy = app.plans.compilations().policy(caller.tenant(), read).await??;
-    let Written { record, revision, warnings } = policies::create(&app, &caller, policy).await?;
+    let Written { record, revision, warnings } = policies::create(&app, &caller, read).await?;
     let location = format!("/api/v1/abac/policies/{}", record.id);
     let tag = etag::header(&record);
     let answer = WrittenPolicy { record, warnings };
@@ -144,11 +144,11 @@ pub(super) async fn update(
     Force(force): Force,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let read =
-        move || -> Result<PolicyUpdate, ApiError> { Ok(PolicyUpdate::parse(&body.parse()?)?) };
-    let update = app.plans.compilations().policy(caller.tenant(), read).await??;
-    let id = id.known("policy")?;
-    let written = policies::update(&app, &caller, id, &precondition, &update, force).await?;
+    let read = move || -> Result<(Uuid, PolicyUpdate), ApiError> {
+        let update = PolicyUpdate::parse(&body.parse()?)?;
+        Ok((id.known("policy")?, update))
+    };
+    let written = policies::update(&app, &caller, read, &precondition, force).await?;
     let Written { record, revision, warnings } = written;
     let tag = etag::header(&record);
     let answer = WrittenPolicy { record, warnings };

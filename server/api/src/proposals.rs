@@ -66,8 +66,6 @@ pub(super) async fn approve(
     id: RecordId,
     deadline: Deadline,
 ) -> Result<Response, ApiError> {
-    // The request takes as much memory as it took when it was sent.
-    let _turn = app.uploads.begin(caller.tenant()).await?;
     let id = id.known("proposal")?;
     Ok(answered(apply::approve(&app, &caller, id, deadline.instant()).await?))
 }

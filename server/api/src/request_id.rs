@@ -5,7 +5,7 @@ use http::header::{HeaderName, HeaderValue};
 use http::request::Parts;
 use uuid::{Builder, Uuid};
 
-use crate::authzen::paths::is_standard;
+use crate::authzen_paths::is_standard;
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 

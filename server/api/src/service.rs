@@ -27,7 +27,7 @@ use tower::Service;
 use crate::allowed_methods::method_not_allowed;
 use crate::apply;
 use crate::authzen::evaluation::evaluate_directly;
-use crate::authzen::paths::{EVALUATION_PATH, EVALUATIONS_PATH};
+use crate::authzen_paths::{EVALUATION_PATH, EVALUATIONS_PATH};
 use crate::batch;
 use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::checks;

@@ -1,7 +1,7 @@
 //! Plans and applies of bundles (`docs/semantics.md`, section 10).
 //!
-//! [`plan()`] is a pure function of the stored content and the bundle; [`execute()`] writes what it says. [`apply()`] calls
-//! both in one transaction.
+//! [`plan()`] is a pure function of the stored content and the bundle; [`execute()`] writes what it says.
+//! [`apply_body()`] calls both for a caller, in one transaction.
 
 mod after;
 mod answer;
@@ -37,7 +37,7 @@ pub use export::{BrokenOff, Export, export};
 pub use plan::{ApplyPlan, Deletions, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
 pub use request::{ApplyRequest, MAX_TEXT};
-pub use run::{Mandate, apply};
+pub use run::apply_body;
 pub use state::TenantContent;
 pub use stored_guards::StoredGuards;
 

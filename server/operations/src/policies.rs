@@ -30,14 +30,24 @@ pub struct PolicyFilter {
     pub effect: Option<Effect>,
 }
 
-/// Creates a policy in the caller's tenant.
+/// Creates the policy that `read` compiles, in the caller's tenant.
 ///
 /// # Errors
-/// The condition reads an attribute that no resolver of the tenant has, or the store failed.
-pub async fn create(
+/// The error of `read`; too many policies of the tenant are compiled, the condition reads an attribute that no resolver of
+/// the tenant has, or the store failed.
+pub async fn create<E: From<OperationError> + Send + 'static>(
     app: &App,
     caller: &Manager,
-    policy: NewPolicy,
+    read: impl FnOnce() -> Result<NewPolicy, E> + Send + 'static,
+) -> Result<Written<PolicyRecord>, E> {
+    let policy = app.compilations.policy(caller.tenant(), read).await??;
+    Ok(create_compiled(app, caller, &policy).await?)
+}
+
+async fn create_compiled(
+    app: &App,
+    caller: &Manager,
+    policy: &NewPolicy,
 ) -> Result<Written<PolicyRecord>, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut write = GatedWrite::new(app, caller, &by);
@@ -89,10 +99,21 @@ pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<PolicyRecord, 
 /// Updates a policy of the caller's tenant. An update that changes nothing keeps record and revision as they are.
 ///
 /// # Errors
-/// The tenant has no such policy, the precondition does not hold, the policy is managed and the change is not forced, the
-/// update does not fit the stored record, the
-/// new condition reads an attribute that no resolver of the tenant has, or the store failed.
-pub async fn update(
+/// The error of `read`; too many policies of the tenant are compiled, the tenant has no such policy, the precondition does
+/// not hold, the policy is managed and the change is not forced, the update does not fit the stored record, the new
+/// condition reads an attribute that no resolver of the tenant has, or the store failed.
+pub async fn update<E: From<OperationError> + Send + 'static>(
+    app: &App,
+    caller: &Manager,
+    read: impl FnOnce() -> Result<(Uuid, PolicyUpdate), E> + Send + 'static,
+    precondition: &Precondition,
+    force: bool,
+) -> Result<Written<PolicyRecord>, E> {
+    let (id, update) = app.compilations.policy(caller.tenant(), read).await??;
+    Ok(update_compiled(app, caller, id, precondition, &update, force).await?)
+}
+
+async fn update_compiled(
     app: &App,
     caller: &Manager,
     id: Uuid,

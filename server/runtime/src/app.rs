@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::background::BackgroundTasks;
 use crate::change_reader::ChangeReader;
+use crate::compilations::Compilations;
 use crate::entity_tables::EntityTables;
 use crate::erasure;
 use crate::error::OperationError;
@@ -45,6 +46,8 @@ pub struct App(Arc<Parts>);
 pub struct Parts {
     pub store: Store,
     pub plans: Plans,
+    /// The compilations of policies.
+    pub compilations: Compilations,
     pub entities: EntityTables,
     pub mode: Mode,
     pub authenticator: Authenticator,
@@ -168,6 +171,7 @@ impl App {
             ("slow_names", names.slow_names),
             ("uploads", self.uploads.tenants()),
             ("exports", self.exports.len()),
+            ("compilation_tenants", self.compilations.len()),
             ("write_turns", self.store.writers()),
             ("service_keys", self.service_keys.len()),
             ("tokens", self.authenticator.remembered()),

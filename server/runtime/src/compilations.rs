@@ -1,26 +1,20 @@
 //! Compiles policies on threads of their own, so that no tenant's patterns delay the requests of others.
 
-use portcullis_engine::Plan;
-use std::collections::HashSet;
-
-use parking_lot::Mutex;
-use uuid::Uuid;
-
 use crate::error::OperationError;
 use crate::turns::{TurnLimits, Turns};
-
-/// Most policies over their budget that are remembered as logged. Only databases of version 0.1 have such policies.
-const MOST_LOGGED: usize = 10_000;
 
 /// The compilations that run and wait. A tenant compiles one policy at a time, and tenants take turns.
 #[derive(Debug)]
 pub struct Compilations(Turns);
 
-impl Compilations {
-    pub(crate) fn for_cores(cores: usize) -> Self {
+impl Default for Compilations {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self(Turns::new(TurnLimits::of_compilations(cores)))
     }
+}
 
+impl Compilations {
     /// Reads and compiles a policy of `tenant` by `work`, on a thread that no request uses. It waits for its turn. The
     /// turn lasts until the work is done, even if the caller goes away.
     ///
@@ -54,30 +48,6 @@ impl Compilations {
     }
 }
 
-/// The policies over their budget that the log has named.
-#[derive(Debug, Default)]
-pub(crate) struct OverBudgetLog(Mutex<HashSet<Uuid>>);
-
-impl OverBudgetLog {
-    /// Writes a line for each policy of `plan` that is over its budget, once for each policy.
-    pub(crate) fn report(&self, tenant: &str, plan: &Plan) {
-        for policy in plan.policies_over_budget() {
-            if self.is_first(policy) {
-                tracing::warn!(
-                    tenant,
-                    %policy,
-                    "patterns of the policy are too large, and their tests are undetermined; write smaller ones"
-                );
-            }
-        }
-    }
-
-    fn is_first(&self, policy: Uuid) -> bool {
-        let mut logged = self.0.lock();
-        logged.len() < MOST_LOGGED && logged.insert(policy)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use tokio::sync::mpsc;
@@ -86,7 +56,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_tenant_compiles_one_policy_and_others_go_before_its_second() {
-        let compilations = Compilations::for_cores(1);
+        let compilations = Compilations(Turns::new(TurnLimits::of_compilations(1)));
         let (begun, mut order) = mpsc::unbounded_channel();
         let (release, released) = std::sync::mpsc::channel::<()>();
         let work = |tenant: &'static str| {
@@ -114,17 +84,5 @@ mod tests {
         assert_eq!(order.recv().await, Some("bolt"));
         assert_eq!(order.recv().await, Some("acme"));
         assert_eq!(compilations.len(), 0);
-    }
-
-    #[test]
-    fn a_policy_is_logged_once() {
-        let log = OverBudgetLog::default();
-        let id = Uuid::from_u128;
-        assert!(log.is_first(id(1)));
-        assert!(!log.is_first(id(1)));
-        for number in 0..MOST_LOGGED as u128 {
-            log.is_first(id(number));
-        }
-        assert_eq!(log.0.lock().len(), MOST_LOGGED);
     }
 }

@@ -8,6 +8,7 @@ mod folding;
 mod following;
 mod histories;
 mod load;
+mod over_budget;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,6 @@ use portcullis_plan_cache::{CachedPlan, EVERYTHING, HotPlans, NewPlan, PlanCache
 use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, epoch};
 use tokio::time::Instant;
 
-use crate::compilations::{Compilations, OverBudgetLog};
 use crate::freshness::Freshness;
 use crate::metrics::PlanMetrics;
 use crate::tenant_facts::SharedFacts;
@@ -26,6 +26,7 @@ use crate::turns::{TurnLimits, Turns};
 use demanded::DemandedRevisions;
 use folding::Folding;
 use histories::Histories;
+use over_budget::OverBudgetLog;
 
 pub use error::PlanError;
 use load::{Known, LoadedPlan};
@@ -37,7 +38,6 @@ pub use load::load;
 pub struct Plans {
     store: Store,
     cache: Arc<PlanCache<PlanError>>,
-    compilations: Compilations,
     freshness: Freshness,
     turns: Turns,
     folding: Folding,
@@ -62,7 +62,6 @@ impl Plans {
             store,
             cache: Arc::new(PlanCache::new(max_bytes)),
             freshness: Freshness::new(max_staleness),
-            compilations: Compilations::for_cores(cores),
             turns: Turns::new(TurnLimits::of_loads(cores)),
             folding: Folding::default(),
             over_budget: OverBudgetLog::default(),
@@ -72,11 +71,6 @@ impl Plans {
             clock,
             metrics,
         }
-    }
-
-    /// Returns the compilations of policies.
-    pub fn compilations(&self) -> &Compilations {
-        &self.compilations
     }
 
     /// Pins the plans that most checks need. Such a plan is no older than any write acknowledged here so far.
@@ -264,7 +258,7 @@ impl Plans {
     }
 
     /// Updates the metrics of the size of the cache, and returns the number of entries of each map.
-    pub fn measure(&self) -> [(&'static str, usize); 7] {
+    pub fn measure(&self) -> [(&'static str, usize); 6] {
         let size = self.cache.size();
         self.metrics.cache_bytes.set(i64::try_from(size.bytes).unwrap_or(i64::MAX));
         [
@@ -272,7 +266,6 @@ impl Plans {
             ("plan_tenants", size.tenants),
             ("plan_loads", size.loads),
             ("plan_load_tenants", self.turns.len()),
-            ("compilation_tenants", self.compilations.len()),
             ("demanded_revisions", self.demanded.len()),
             ("histories", self.histories.len()),
         ]

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::ExitCode;
 
+use anyhow::Context;
 use portcullis_bundle::matrix::{CellDecision, MatrixRow, MatrixTable};
 use portcullis_config::Variables;
 use portcullis_engine::ResourcePattern;
@@ -15,11 +16,20 @@ use serde_json::{Value, json};
 use crate::as_code::Service;
 use crate::can::{WhatCanArguments, WhoCanArguments};
 use crate::matrix::{MatrixArguments, write};
+use crate::remote_arguments::RemoteArguments;
 
 /// The most rows of one matrix that the service takes.
 const MAX_ROWS: usize = 200;
 /// The most pages of a search or matrix.
 const MAX_PAGES: usize = 1_000;
+
+/// Returns the service, with the credential of the arguments or the variables.
+fn service(arguments: &RemoteArguments, variables: &Variables) -> anyhow::Result<Service> {
+    let RemoteArguments { url, token, key } = arguments;
+    let url = url.as_ref().context("expected the URL of a service in --url")?;
+    let credential = variables.manager_credential(token.as_deref(), key.as_deref())?;
+    Service::with_credential(url, credential)
+}
 
 /// Prints what a service decides for roles.
 ///
@@ -31,7 +41,7 @@ pub async fn matrix(
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let MatrixArguments { remote, role, resource, domain, format, .. } = arguments;
-    let service = remote.service(variables)?;
+    let service = service(remote, variables)?;
     let roles = if role.is_empty() { named_roles(&service).await? } else { role.clone() };
     let mut question = json!({});
     if !resource.is_empty() {
@@ -51,7 +61,7 @@ pub async fn who(
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let (_, action, resource) = arguments.question()?;
-    let service = arguments.remote.service(variables)?;
+    let service = service(&arguments.remote, variables)?;
     let domain = arguments.domain.as_deref();
     let roles = named_roles(&service).await?;
     let question = json!({"resources": [resource], "actions": [action]});
@@ -70,7 +80,7 @@ pub async fn what(
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let (_, subject) = arguments.question()?;
-    let service = arguments.remote.service(variables)?;
+    let service = service(&arguments.remote, variables)?;
     let mut row = json!({"subject": subject});
     if !arguments.role.is_empty() {
         row["roles"] = json!(arguments.role);

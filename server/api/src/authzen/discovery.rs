@@ -7,8 +7,8 @@ use portcullis_model::{document, schema};
 use portcullis_runtime::app::App;
 use serde_json::{Map, Value, json};
 
-use super::paths::{CONFIGURATION_PATH, EVALUATION_PATH, EVALUATIONS_PATH};
 use super::search;
+use crate::authzen_paths::{CONFIGURATION_PATH, EVALUATION_PATH, EVALUATIONS_PATH};
 use crate::error::ApiError;
 use crate::openapi::NotFound;
 use crate::text_answer::Json;

@@ -13,7 +13,6 @@ pub(crate) mod evaluations;
 mod flatten;
 mod made_names;
 mod options;
-pub(crate) mod paths;
 mod plain;
 mod plain_parts;
 mod question;

@@ -25,6 +25,8 @@ pub async fn approve(
     id: Uuid,
     ready_by: Instant,
 ) -> Result<ApplyAnswer, OperationError> {
+    // The request takes as much memory as it took when it was sent.
+    let _turn = app.uploads.begin(caller.tenant()).await?;
     let (record, stored) = proposals::open_request(app, caller, id).await?;
     let (domain, body) = (stored.domain.clone(), stored.body);
     let egress = app.egress.rules.clone();
@@ -32,7 +34,7 @@ pub async fn approve(
         let context = DocumentContext { domain: &domain, egress: &egress };
         Ok(ApplyRequest::parse(&json::parse(&body)?, context)?)
     };
-    let mut request = app.plans.compilations().policy(caller.tenant(), read).await??;
+    let mut request = app.compilations.policy(caller.tenant(), read).await??;
     // The fingerprint says what matters of the state that the proposer saw.
     request.expect_revision = None;
     request.expect_fingerprint = Some(record.fingerprint.clone());

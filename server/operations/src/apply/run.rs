@@ -35,13 +35,33 @@ use crate::roles::must_not_be_entities;
 
 /// The mandate of an apply: how far it goes.
 #[derive(Clone, Copy, Debug)]
-pub enum Mandate<'m> {
+pub(super) enum Mandate<'m> {
     /// Only the plan is made.
     DryRun,
     /// The plan is carried out, or becomes a proposal with this body.
     Apply(&'m str),
     /// The plan of a proposal is carried out. The caller approves it.
     Approval(&'m ProposalRecord),
+}
+
+/// Applies the request that `read` makes of a body, with the body itself; with `dry_run`, only makes the plan.
+///
+/// Modules must be in memory before `ready_by`.
+///
+/// # Errors
+/// The error of `read`; too many bundles are being read, or the apply is refused as [`apply`] says.
+pub async fn apply_body<E: From<OperationError> + Send + 'static>(
+    app: &App,
+    caller: &Manager,
+    read: impl FnOnce() -> Result<(ApplyRequest, String), E> + Send + 'static,
+    dry_run: bool,
+    ready_by: Instant,
+) -> Result<ApplyAnswer, E> {
+    // A tree takes many times the memory of its text, and a bundle may bring modules.
+    let _turn = app.uploads.begin(caller.tenant()).await?;
+    let (request, body) = app.compilations.policy(caller.tenant(), read).await??;
+    let mandate = if dry_run { Mandate::DryRun } else { Mandate::Apply(&body) };
+    Ok(apply(app, caller, &request, caller.domain(), mandate, ready_by).await?)
 }
 
 /// Makes the plan of `request`, and carries it out as far as `mandate` goes. Rules without a domain are in `domain`.
@@ -51,7 +71,7 @@ pub enum Mandate<'m> {
 /// # Errors
 /// The caller lacks a right, the bundle does not fit the stored content, the plan is refused, or the store failed. Then
 /// nothing is written.
-pub async fn apply(
+pub(super) async fn apply(
     app: &App,
     caller: &Manager,
     request: &ApplyRequest,
