@@ -4,6 +4,7 @@ mod cli;
 mod descriptors;
 mod dev;
 mod front;
+mod measure;
 mod reference;
 mod serve;
 mod start_log;
@@ -134,7 +135,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
         }
         Command::Bench { arguments, file } => {
-            done(bench::run(&arguments, &prepare(&file)?, &mut out))
+            done(measure::run(&arguments, &prepare(&file)?, &mut out))
         }
     }
 }

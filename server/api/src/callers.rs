@@ -10,10 +10,10 @@ use axum::extract::FromRequestParts;
 use http::Uri;
 use http::request::Parts;
 use portcullis_auth::{
-    ADMIN_ACTOR, AuthError, CheckCaller, Manager, Mode, TokenHolder, VerifiedKey, parse_key,
+    AuthError, CheckCaller, Manager, Mode, TokenHolder, VerifiedKey, parse_key,
 };
 use portcullis_limits::{MemoryAccount, RefusedCredential, RequestPlace, Spent};
-use portcullis_model::audit::{CredentialKind, Origin};
+use portcullis_model::audit::{ADMIN_ACTOR, CredentialKind, Origin};
 use portcullis_model::service_key::Permission;
 use portcullis_operations::key_holders;
 use portcullis_runtime::app::App;

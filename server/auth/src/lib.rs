@@ -36,6 +36,3 @@ pub use identity::Identity;
 pub use keysets::FETCH_TIMEOUT;
 pub use service_keys::{ServiceKeys, parse_key};
 pub use verified_key::VerifiedKey;
-
-/// The author of changes that the operator makes with the admin key or on the command line.
-pub const ADMIN_ACTOR: &str = "admin";

@@ -17,14 +17,14 @@ use crate::progress::Progress;
 use crate::report::Report;
 use crate::source::Source;
 use crate::table;
-use crate::tenant::{self, Tenant};
+use crate::tenant::{self, MeasuredFolder, Tenant};
 use crate::unusable::Unusable;
 
 /// The arguments of `portcullis bench`.
 #[derive(Debug, clap::Args)]
 pub struct BenchArguments {
     /// The folder of a tenant, or a folder of such folders. Without it, the rules come from the database.
-    path: Option<PathBuf>,
+    pub path: Option<PathBuf>,
     /// A tenant of the database, by id or slug.
     #[arg(long, value_name = "ID", required_unless_present = "path", conflicts_with = "path")]
     tenant: Option<String>,
@@ -66,18 +66,19 @@ fn seconds(text: &str) -> Result<f64, &'static str> {
     seconds.ok_or("expected a number of seconds above 0 and up to a day")
 }
 
-/// Measures as the arguments say, and writes the results to `out`.
+/// Measures as the arguments say, and writes the results to `out`. `folders` are the tenants of [`BenchArguments::path`].
 ///
 /// # Errors
 /// [`Unusable`] or `ConfigError` if the user has to change the call; any other error is a failure.
 pub fn run(
     arguments: &BenchArguments,
+    folders: Vec<MeasuredFolder>,
     variables: &Variables,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let outputs = Outputs::create(arguments)?;
-    let (tenants, sources) = runtime.block_on(open(arguments, variables))?;
+    let (tenants, sources) = runtime.block_on(open(arguments, folders, variables))?;
     let asked = asked(arguments, &tenants)?;
     if asked.is_empty() {
         return Err(Unusable::error("there is no check to measure: the rules are empty"));
@@ -144,10 +145,11 @@ fn create(path: &Path) -> anyhow::Result<(&Path, File)> {
 /// Opens the tenants and the sources of their plans. Hits are measured on the first source.
 async fn open(
     arguments: &BenchArguments,
+    folders: Vec<MeasuredFolder>,
     variables: &Variables,
 ) -> anyhow::Result<(Vec<Tenant>, Vec<Source>)> {
     let mut sources = Vec::new();
-    let Some(path) = &arguments.path else {
+    if arguments.path.is_none() {
         let mut urls = arguments.database.clone();
         if urls.is_empty() {
             urls.push(variables.database_url()?);
@@ -164,8 +166,8 @@ async fn open(
         }
         tenants.truncate(1);
         return Ok((tenants, sources));
-    };
-    let tenants = tenant::read_folders(path, arguments.domain.as_deref(), variables).await?;
+    }
+    let tenants = tenant::from_folders(folders, arguments.domain.as_deref())?;
     sources.push(Source::memory());
     for url in &arguments.scratch {
         sources.push(Source::scratch(url, &tenants).await?);

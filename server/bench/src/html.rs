@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::plot::Plot;
 use crate::report::{Latency, PlanSize, Report};
-use portcullis_tools::humanize::{self, rate, time};
+use portcullis_humanize::{self as humanize, rate, time};
 
 /// The number of plans that are listed. The JSON file has all of them.
 const LISTED: usize = 50;

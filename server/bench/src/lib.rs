@@ -17,4 +17,5 @@ mod tenant;
 mod unusable;
 
 pub use command::{BenchArguments, run};
+pub use tenant::MeasuredFolder;
 pub use unusable::{Unusable, is_usage};

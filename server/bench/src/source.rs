@@ -8,12 +8,15 @@ use tempfile::TempDir;
 
 use crate::tenant::Tenant;
 use crate::unusable::Unusable;
+use portcullis_bundle::Bundle;
 use portcullis_config::{ConfigError, without_password};
 use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
+use portcullis_model::rule::{NewRule, RuleOrigin};
 use portcullis_runtime::plans;
-use portcullis_storage::{OpenError, Store, StoreError, policies, roles, rules, tenants};
+use portcullis_storage::bulk::{self, RecordWrite};
+use portcullis_storage::{OpenError, Store, StoreError, Tx, policies, roles, rules, tenants};
 
 /// The value of `--scratch` for a temporary SQLite file.
 const TEMPORARY: &str = "sqlite";
@@ -61,7 +64,7 @@ impl Source {
         let by = Authorship { actor: "portcullis bench".to_owned(), at };
         for bundle in tenants.iter().filter_map(|tenant| tenant.bundle.as_ref()) {
             let mut tx = store.write(&bundle.tenant, by.at.millis()).await?;
-            portcullis_operations::folders::store(&mut tx, bundle, &by, &ids).await?;
+            store_bundle(&mut tx, bundle, &by, &ids).await?;
             tx.commit().await?;
         }
         Ok(Self { name, from: PlanSource::Store(Box::new(store), folder) })
@@ -99,6 +102,28 @@ impl Source {
             store.close().await;
         }
     }
+}
+
+/// Stores all that decides of `bundle` in the transaction's tenant, which is empty.
+async fn store_bundle(
+    tx: &mut Tx,
+    bundle: &Bundle,
+    by: &Authorship,
+    ids: &Ids,
+) -> Result<(), StoreError> {
+    let rules = bundle.rulebook.rules().iter().map(|rule| {
+        let rule = NewRule { tuple: rule.tuple.clone(), effect: rule.effect };
+        RecordWrite::Insert(rule.into_record(ids.next(by.at), RuleOrigin::Explicit, by))
+    });
+    bulk::write_rules(tx, &rules.collect::<Vec<_>>(), by).await?;
+    for role in bundle.roles.iter().flatten() {
+        roles::store(tx, &role.clone().into_record(by)).await?;
+    }
+    let policies = bundle.policies.iter().map(|policy| {
+        let id = ids.next(by.at);
+        RecordWrite::Insert(policy.clone().into_record(id, &bundle.tenant, by))
+    });
+    bulk::write_policies(tx, &policies.collect::<Vec<_>>(), by).await
 }
 
 /// Returns a URL without its password and its parameters, which can contain a password too.

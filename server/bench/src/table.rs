@@ -1,7 +1,7 @@
 //! The report for the terminal.
 
 use crate::report::{Latency, Report};
-use portcullis_tools::humanize::{bytes, count, percent, rate, time};
+use portcullis_humanize::{bytes, count, percent, rate, time};
 
 /// The number of plans that are listed.
 const LISTED: usize = 10;

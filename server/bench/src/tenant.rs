@@ -1,15 +1,22 @@
 //! The tenants of a measurement.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use portcullis_engine::{AttributeAnswers, Plan, Policy, ResourcePattern, Rule, TenantFacts};
 
 use crate::unusable::Unusable;
 use portcullis_bundle::Bundle;
-use portcullis_config::Variables;
-use portcullis_tools::policy_test::{self, TenantFolder};
+
+/// A tenant folder that was read.
+#[derive(Debug)]
+pub struct MeasuredFolder {
+    pub folder: PathBuf,
+    pub bundle: Bundle,
+    /// The answers of resolvers to each case.
+    pub answers: Vec<AttributeAnswers>,
+}
 
 /// A tenant with its rules and policies.
 #[derive(Debug)]
@@ -69,21 +76,13 @@ impl Tenant {
     }
 }
 
-/// Reads the tenant of the folder `path`, or of the folders in it. Calls the resolvers for the cases.
-pub(super) async fn read_folders(
-    path: &Path,
+/// Returns the tenants of `folders`.
+pub(super) fn from_folders(
+    folders: Vec<MeasuredFolder>,
     domain: Option<&str>,
-    variables: &Variables,
 ) -> anyhow::Result<Vec<Tenant>> {
-    let found = policy_test::read_all(&[path.to_owned()]).map_err(|errors| {
-        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Unusable::error(lines.join("\n"))
-    })?;
     let mut tenants: Vec<Tenant> = Vec::new();
-    for found in found {
-        let answers = policy_test::answers(&found, variables).await;
-        let answers = answers.map_err(|error| Unusable::error(error.to_string()))?;
-        let TenantFolder { folder, bundle } = found;
+    for MeasuredFolder { folder, bundle, answers } in folders {
         let id = bundle.tenant.clone();
         if tenants.iter().any(|tenant| tenant.id == id) {
             let what =

@@ -10,8 +10,8 @@ use portcullis_config::ConfigError;
 pub struct Unusable(String);
 
 impl Unusable {
-    /// The error with this message.
-    pub(crate) fn error(what: impl fmt::Display) -> anyhow::Error {
+    /// Returns the error with this message.
+    pub fn error(what: impl fmt::Display) -> anyhow::Error {
         Self(what.to_string()).into()
     }
 }

@@ -10,6 +10,9 @@ use uuid::Uuid;
 
 use crate::{Timestamp, document, schema};
 
+/// The author of changes that the operator makes with the admin key or on the command line.
+pub const ADMIN_ACTOR: &str = "admin";
+
 /// The kind of credential with which a change was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CredentialKind {

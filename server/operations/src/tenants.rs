@@ -1,9 +1,8 @@
 //! The use cases of tenants and their identity providers, for the operator in `saas` mode (`docs/semantics.md`,
 //! sections 6.9 and 6.10).
 
-use portcullis_auth::ADMIN_ACTOR;
 use portcullis_model::Authorship;
-use portcullis_model::audit::Origin;
+use portcullis_model::audit::{ADMIN_ACTOR, Origin};
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::provider::{NewProvider, ProviderRecord};
 use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};

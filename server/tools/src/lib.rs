@@ -7,7 +7,6 @@ pub mod can;
 pub mod check;
 pub mod convert;
 pub mod fmt;
-pub mod humanize;
 pub mod init;
 pub mod keys;
 pub mod lint;

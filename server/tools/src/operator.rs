@@ -1,10 +1,9 @@
 //! The operator on the command line.
 
 use anyhow::{Context, anyhow, bail};
-use portcullis_auth::ADMIN_ACTOR;
 use portcullis_config::{Variables, open_database, open_existing_database};
 use portcullis_model::Authorship;
-use portcullis_model::audit::{CredentialKind, Origin};
+use portcullis_model::audit::{ADMIN_ACTOR, CredentialKind, Origin};
 use portcullis_model::clock::Clock;
 use portcullis_operations::tenants;
 use portcullis_runtime::error::OperationError;

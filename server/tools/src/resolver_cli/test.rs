@@ -11,7 +11,7 @@ use portcullis_resolver_host::{AnsweredAttribute, CallOutcome};
 use super::checks::{self, ExpectedAnswer, Sample};
 use super::trial::{Trial, TrialFiles};
 use super::{guest, steps};
-use crate::humanize;
+use portcullis_humanize as humanize;
 
 /// The exit code if a check has another result than expected.
 const FAILED: u8 = 1;
