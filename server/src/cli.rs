@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
 use portcullis_tools::{
-    as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test,
-    resolver_cli, schema,
+    as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test, resolver_cli,
+    schema,
 };
 use uuid::Uuid;
 

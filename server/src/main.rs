@@ -24,8 +24,8 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test,
-    remote, resolver_cli, schema, secrets, tenants,
+    as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test, remote,
+    resolver_cli, schema, secrets, tenants,
 };
 #[cfg(all(feature = "jemalloc", not(test)))]
 use tikv_jemallocator::Jemalloc;

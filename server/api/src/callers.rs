@@ -9,9 +9,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use http::Uri;
 use http::request::Parts;
-use portcullis_auth::{
-    AuthError, CheckCaller, Manager, Mode, TokenHolder, VerifiedKey, parse_key,
-};
+use portcullis_auth::{AuthError, CheckCaller, Manager, Mode, TokenHolder, VerifiedKey, parse_key};
 use portcullis_limits::{MemoryAccount, RefusedCredential, RequestPlace, Spent};
 use portcullis_model::audit::{ADMIN_ACTOR, CredentialKind, Origin};
 use portcullis_model::service_key::Permission;

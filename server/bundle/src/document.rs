@@ -1,8 +1,8 @@
 //! The content of a tenant as one JSON object: the `bundle` of an apply (`docs/semantics.md`, section 10.1).
 
-use portcullis_engine::Json;
 use portcullis_engine::fields::{Fields, list};
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Format, Json};
 use portcullis_model::apply::ObjectKind;
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::policy::NewPolicy;
@@ -13,6 +13,7 @@ use portcullis_model::rule::NewRule;
 use portcullis_model::settings::TenantSettings;
 use portcullis_model::wanted_webhook::WantedWebhook;
 
+use crate::bundle::Bundle;
 use crate::cases::{Case, CaseNames};
 use crate::unique::each_once;
 use crate::users::{SampleUser, read_users};
@@ -32,6 +33,36 @@ pub struct BundleDocument {
     pub cases: Option<Vec<SentText<Case>>>,
     /// The users that cases name.
     pub users: Option<Vec<SentText<SampleUser>>>,
+}
+
+impl BundleDocument {
+    /// Returns the resources, rules, roles and policies of a tenant folder, and these resolvers.
+    pub fn new(folder: &Bundle, resolvers: Vec<WantedResolver>) -> Self {
+        let policies = folder.policies.iter().cloned().map(|policy| {
+            let has_when = policy.rule_data.format == Format::Expression;
+            SentPolicy { policy, has_when }
+        });
+        Self {
+            resources: Some(folder.resources.clone()),
+            rules: Some(folder.rules.clone()),
+            roles: Some(folder.roles.clone().unwrap_or_default()),
+            policies: Some(policies.collect()),
+            resolvers: Some(resolvers),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the document of a tenant without any resource, rule, role, policy and resolver.
+    pub fn empty() -> Self {
+        Self {
+            resources: Some(Vec::new()),
+            rules: Some(Vec::new()),
+            roles: Some(Vec::new()),
+            policies: Some(Vec::new()),
+            resolvers: Some(Vec::new()),
+            ..Self::default()
+        }
+    }
 }
 
 /// A policy of a bundle.

@@ -57,6 +57,9 @@ async fn planned(tx: &mut Tx, request: &ApplyRequest, by: &Authorship, ids: &Ids
     let changed_secrets = HashSet::new();
     let context = PlanContext {
         tenant: TENANT,
+        owner: Some(&request.owner),
+        prune: request.prune,
+        force: request.force,
         domain: TENANT,
         by,
         ids,
@@ -64,7 +67,7 @@ async fn planned(tx: &mut Tx, request: &ApplyRequest, by: &Authorship, ids: &Ids
         operator: &[],
         changed_secrets: &changed_secrets,
     };
-    plan(&state, request, &context).expect("a plan")
+    plan(&state, &request.bundle, &context).expect("a plan")
 }
 
 /// Applies `text` and returns the time that it takes.

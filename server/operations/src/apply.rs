@@ -1,7 +1,7 @@
 //! Plans and applies of bundles (`docs/semantics.md`, section 10).
 //!
 //! [`plan()`] is a pure function of the stored content and the bundle; [`execute()`] writes what it says.
-//! [`apply_body()`] calls both for a caller, in one transaction.
+//! [`apply_body()`] calls both for a caller, and [`apply_as_operator()`] for the operator, in one transaction.
 
 mod after;
 mod answer;
@@ -21,6 +21,7 @@ mod fingerprint;
 mod guards;
 mod impact;
 mod namespaces;
+mod operator;
 mod plan;
 mod ready;
 mod request;
@@ -34,6 +35,7 @@ pub use after::after;
 pub use approval::approve;
 pub use execute::{Execution, execute};
 pub use export::{BrokenOff, Export, export};
+pub use operator::apply_as_operator;
 pub use plan::{ApplyPlan, Deletions, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
 pub use request::{ApplyRequest, MAX_TEXT};

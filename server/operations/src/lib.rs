@@ -14,7 +14,6 @@ pub mod entities;
 pub mod etag;
 pub mod failed_cases;
 pub mod filters;
-pub mod folders;
 mod gated_writes;
 pub mod key_holders;
 pub mod matrices;

@@ -32,7 +32,7 @@ const NOT_FOUND: OperationError = OperationError::NotFound("resolver");
 
 /// A resolver that is bound, and is not stored yet.
 #[derive(Debug)]
-pub struct PreparedResolver {
+struct PreparedResolver {
     record: StoredResolver,
     /// Encrypted.
     secrets: Vec<u8>,
@@ -83,7 +83,7 @@ pub async fn create(
 ///
 /// # Errors
 /// The manifest does not fit the module; the paths of the problems begin with `/manifest`.
-pub fn prepare(
+fn prepare(
     app: &App,
     tenant: &str,
     manifest: &Manifest,
@@ -120,13 +120,13 @@ async fn store(
 }
 
 /// Inserts a prepared resolver into the transaction's tenant. Returns whether its namespace is free.
-pub async fn insert(tx: &mut Tx, prepared: &PreparedResolver) -> Result<bool, StoreError> {
+async fn insert(tx: &mut Tx, prepared: &PreparedResolver) -> Result<bool, StoreError> {
     let PreparedResolver { record, secrets, module, .. } = prepared;
     resolvers::insert(tx, record, secrets, Some(module)).await
 }
 
 /// Activates a resolver that is committed, and returns its record.
-pub fn activate(app: &App, prepared: PreparedResolver) -> StoredResolver {
+fn activate(app: &App, prepared: PreparedResolver) -> StoredResolver {
     let PreparedResolver { record, binding, .. } = prepared;
     app.resolvers.activate(&record.tenant_id, record.reference(), binding);
     record

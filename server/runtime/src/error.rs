@@ -23,48 +23,68 @@ use crate::write_refusal::WriteRefusal;
 pub type Cause = Box<dyn Error + Send + Sync>;
 
 /// The reason why a use case failed. A failed use case writes nothing.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum OperationError {
     /// The content of the input is invalid.
+    #[error("{0}")]
     Invalid(Invalid),
     /// The input cannot be read at all.
+    #[error("{0}")]
     BadRequest(String),
     /// A part of the input is larger than this limit, in bytes.
+    #[error("a part of the input has more than {0} bytes")]
     TooLarge(usize),
     /// The bearer token is refused; the text never holds the token.
+    #[error("{0}")]
     TokenRefused(String),
     /// A key is refused, or this use case does not accept keys; the text never holds the key.
+    #[error("{0}")]
     CredentialRefused(String),
     /// The operator suspended the tenant, or is deleting it.
+    #[error("the tenant is suspended, or is being deleted")]
     TenantSuspended,
     /// The caller does not have the right.
+    #[error("{0}")]
     AccessDenied(String),
     /// The tenant has no such record.
+    #[error("there is no such {0}")]
     NotFound(&'static str),
     /// Another record prevents the change.
+    #[error("{0}")]
     Conflict(String),
     /// The policies with these ids read attributes that the change removes.
+    #[error("{0}")]
     StillRead(String, Vec<Uuid>),
     /// The caller's precondition does not hold: the record has another entity tag.
+    #[error("the record has another entity tag")]
     PreconditionFailed,
     /// The database lost the revision that the check demands.
+    #[error("the database lost revision {at_least}; it has {latest}")]
     RevisionLost { at_least: u64, latest: u64 },
     /// A dependency is down. The name is for the client, the cause for the log.
+    #[error("{0} is unavailable: {1}")]
     Unavailable(&'static str, Cause),
     /// A rule of the tenant's owners forbids the write.
+    #[error("{0:?}")]
     Refused(WriteRefusal),
     /// The gate `cases` of the tenant refuses the change: `count` cases would not have the expected decisions.
     /// None of them is named to a caller who may not read them.
+    #[error("{count} cases do not have the expected decisions")]
     CasesFailed { named: Vec<CaseFailure>, count: usize },
     /// The gate `approval` of the tenant refuses the change.
+    #[error("a second manager must approve the change")]
     ApprovalRequired,
     /// There is no plan for the rows of a list.
+    #[error("{0:?}")]
     FilterRefused(FilterRefusal),
     /// The tenant would have more than a quota allows.
+    #[error("{0}")]
     QuotaExceeded(QuotaExcess),
     /// The service cannot do it at the moment. The text is for the client.
+    #[error("{0}")]
     NotNow(String),
     /// A fault of the service; the cause is for the log alone.
+    #[error("{0}")]
     Internal(Cause),
 }
 

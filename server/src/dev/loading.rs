@@ -1,14 +1,21 @@
 //! Stores the tenants that `portcullis dev` serves.
 
-use portcullis_operations::folders::ObjectChange;
+use std::time::Duration;
+
+use portcullis_bundle::BundleDocument;
+use portcullis_operations::apply::apply_as_operator;
 use portcullis_runtime::app::App;
 use portcullis_storage::tenants;
+use tokio::time::Instant;
 
+use super::changes::{self, ObjectChange};
 use super::resolvers;
 use super::tenants::ServedTenant;
 
 /// The author of the stored records.
 const ACTOR: &str = "portcullis dev";
+/// The longest time until the modules of a tenant are in memory. Nobody waits for an answer.
+const READY_TIME: Duration = Duration::from_mins(10);
 
 /// Stores a sample tenant, unless it already has data: the changes of a user stay.
 pub(super) async fn store_sample(
@@ -34,32 +41,23 @@ pub(super) async fn make_equal(
     tenant: &ServedTenant,
     base_url: &str,
 ) -> anyhow::Result<Vec<ObjectChange>> {
-    let by = app.authored_by(ACTOR);
-    let name = &tenant.bundle.tenant;
-    let update = resolvers::prepare(app, tenant, base_url, &by).await?;
-    let mut tx = app.store.write(name, by.at.millis()).await?;
-    resolvers::store(&mut tx, &update).await?;
-    let mut changes = update.changes.clone();
-    changes.extend(
-        portcullis_operations::folders::apply(&mut tx, &tenant.bundle, &by, &app.ids).await?,
-    );
-    if changes.is_empty() {
-        tx.end().await?;
-    } else {
-        app.commit_as_operator(tx).await?;
-    }
-    resolvers::activate(app, name, update).await;
-    Ok(changes)
+    let resolvers = resolvers::wanted(app, tenant, base_url).await?;
+    let document = BundleDocument::new(&tenant.bundle, resolvers);
+    apply(app, &tenant.bundle.tenant, &document).await
 }
 
 /// Removes everything that decides from a tenant whose files are gone.
 pub(super) async fn clear(app: &App, tenant: &str) -> anyhow::Result<()> {
+    apply(app, tenant, &BundleDocument::empty()).await.map(drop)
+}
+
+async fn apply(
+    app: &App,
+    tenant: &str,
+    document: &BundleDocument,
+) -> anyhow::Result<Vec<ObjectChange>> {
     let by = app.authored_by(ACTOR);
-    let update = resolvers::removal(app, tenant).await?;
-    let mut tx = app.store.write(tenant, by.at.millis()).await?;
-    resolvers::store(&mut tx, &update).await?;
-    portcullis_operations::folders::clear(&mut tx, &by, &app.ids).await?;
-    app.commit_as_operator(tx).await?;
-    resolvers::activate(app, tenant, update).await;
-    Ok(())
+    let ready_by = Instant::now() + READY_TIME;
+    let plan = apply_as_operator(app, tenant, document, &by, ready_by).await?;
+    Ok(changes::from_plan(&plan))
 }

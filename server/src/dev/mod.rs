@@ -3,6 +3,7 @@
 
 mod banner;
 mod cases;
+mod changes;
 mod directory;
 mod examples;
 mod files;

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use portcullis_bundle::Bundle;
-use portcullis_operations::folders::{ChangeKind, ObjectChange};
 
 use super::cases::CaseResults;
+use super::changes::{ChangeKind, ObjectChange};
 
 /// The most changes that are shown.
 const MAX_SHOWN: usize = 20;

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, anyhow};
 use bytes::Bytes;
 use http::HeaderMap;
 use url::Url;
@@ -14,12 +14,9 @@ use portcullis_bundle::{Bundle, SampleResolver, embedded_resolver_file};
 use portcullis_egress::EgressConfig;
 use portcullis_model::Authorship;
 use portcullis_model::egress_rules::EgressRules;
-use portcullis_model::resolver::{Manifest, StoredResolver};
-use portcullis_operations::folders::{ChangeKind, ObjectChange};
-use portcullis_operations::resolvers::{self as operations, PreparedResolver};
-use portcullis_resolvers::secrets;
+use portcullis_model::resolver::{Manifest, SentSecrets, WantedResolver};
 use portcullis_runtime::app::App;
-use portcullis_storage::{Tx, resolvers};
+use portcullis_storage::resolvers;
 
 /// The endpoint that is a directory of ours.
 const DIRECTORY: &str = "directory";
@@ -41,84 +38,31 @@ pub(super) fn credentials(bundles: &[Bundle]) -> HeaderMap {
     found.unwrap_or_default()
 }
 
-/// A change of the resolvers of a tenant that is not stored yet.
-pub(super) struct ResolverUpdate {
-    removed: Vec<StoredResolver>,
-    added: Vec<PreparedResolver>,
-    pub(super) changes: Vec<ObjectChange>,
-}
-
-/// Compiles and binds the resolvers that differ from the stored ones, outside of any transaction: the first compilation
-/// takes seconds.
-pub(super) async fn prepare(
+/// Returns the resolvers of a tenant with their modules, whose endpoints may be the directory at `base_url`.
+pub(super) async fn wanted(
     app: &App,
     tenant: &ServedTenant,
     base_url: &str,
-    by: &Authorship,
-) -> anyhow::Result<ResolverUpdate> {
-    let name = &tenant.bundle.tenant;
-    let mut update = removal(app, name).await?;
+) -> anyhow::Result<Vec<WantedResolver>> {
+    let mut all = Vec::with_capacity(tenant.bundle.resolvers.len());
     for SampleResolver { module, manifest, .. } in &tenant.bundle.resolvers {
         let mut manifest = manifest.clone();
         if is_sample(&manifest) {
             move_directory(&mut manifest, &directory::url(base_url)?);
         }
         let bytes = component(&tenant.source, module)?;
-        let admitted = app.resolvers.admit(name, bytes.clone()).await;
+        // Outside of any transaction: the first compilation takes seconds.
+        let admitted = app.resolvers.admit(&tenant.bundle.tenant, bytes.clone()).await;
         let admitted = admitted.with_context(|| format!("resolver `{module}`"))?;
-        let namespace = &manifest.namespace;
-        let old = update.removed.iter().position(|old| old.manifest.namespace == *namespace);
-        if let Some(index) = old
-            && let Some(old) = update.removed.get(index)
-            && is_equal(app, old, &manifest, &admitted.digest().to_string()).await?
-        {
-            update.removed.remove(index);
-            update.changes.retain(|change| change.name != *namespace);
-            continue;
-        }
-        if old.is_some() {
-            update.changes.retain(|change| change.name != *namespace);
-        }
-        let kind = if old.is_some() { ChangeKind::Changed } else { ChangeKind::Added };
-        update.changes.push(ObjectChange::new(kind, "resolver", namespace));
-        let prepared = operations::prepare(app, name, &manifest, bytes, admitted, by);
-        update.added.push(prepared.map_err(|error| anyhow!("resolver `{module}`: {error:?}"))?);
+        all.push(WantedResolver {
+            manifest,
+            secrets: SentSecrets::Given,
+            sha256: admitted.digest().to_string(),
+            module: Some(bytes.into()),
+            enabled: true,
+        });
     }
-    Ok(update)
-}
-
-/// Returns the removal of all resolvers of a tenant.
-pub(super) async fn removal(app: &App, tenant: &str) -> anyhow::Result<ResolverUpdate> {
-    let mut tx = app.store.read(tenant).await?;
-    let removed = resolvers::list(&mut tx).await?;
-    tx.end().await?;
-    let names = removed.iter().map(|old| &old.manifest.namespace);
-    let changes = names.map(|name| ObjectChange::new(ChangeKind::Removed, "resolver", name));
-    Ok(ResolverUpdate { changes: changes.collect(), removed, added: vec![] })
-}
-
-/// Stores an update in the transaction's tenant.
-pub(super) async fn store(tx: &mut Tx, update: &ResolverUpdate) -> anyhow::Result<()> {
-    for old in &update.removed {
-        resolvers::delete(tx, old.id).await?;
-    }
-    for prepared in &update.added {
-        ensure!(operations::insert(tx, prepared).await?, "the namespace of a resolver is taken");
-    }
-    Ok(())
-}
-
-/// Activates an update that is committed.
-pub(super) async fn activate(app: &App, tenant: &str, update: ResolverUpdate) {
-    for old in &update.removed {
-        app.resolvers.remove(tenant, old.id);
-    }
-    for prepared in update.added {
-        operations::activate(app, prepared);
-    }
-    for old in &update.removed {
-        app.resolvers.forget_module(&old.module.sha256).await;
-    }
+    Ok(all)
 }
 
 /// Returns the bytes of a component.
@@ -131,24 +75,6 @@ fn component(source: &Source, module: &str) -> anyhow::Result<Bytes> {
             folders::component(folder, module).map(Bytes::from).map_err(|fault| anyhow!(fault))
         }
     }
-}
-
-/// Returns whether a stored resolver has this manifest, its secrets included, and this module.
-async fn is_equal(
-    app: &App,
-    old: &StoredResolver,
-    manifest: &Manifest,
-    digest: &str,
-) -> anyhow::Result<bool> {
-    if !old.enabled || old.module.sha256 != digest || old.manifest != manifest.without_secrets() {
-        return Ok(false);
-    }
-    let mut tx = app.store.read(&old.tenant_id).await?;
-    let encrypted = resolvers::secrets(&mut tx, old.id).await?.unwrap_or_default();
-    tx.end().await?;
-    // Secrets that cannot be decrypted are replaced.
-    let stored = secrets::decrypt(&app.keys, old, &encrypted).ok();
-    Ok(stored.is_some_and(|stored| stored == manifest.secrets))
 }
 
 /// Returns whether the endpoint of a manifest is the directory of the sample.

@@ -10,7 +10,7 @@ use portcullis_model::page::Page;
 use portcullis_operations::audit;
 use uuid::Uuid;
 
-use crate::operator::{OfflineOperator, shown};
+use crate::operator::OfflineOperator;
 
 /// The most audit records that are read at a time.
 const PAGE: i64 = 500;
@@ -63,7 +63,7 @@ pub async fn list(variables: &Variables, arguments: &AuditArguments) -> anyhow::
     let mut page = Page { after: Uuid::nil(), limit: PAGE.min(left) };
     while page.limit > 0 {
         let records = audit::list_all(&operator.store, tenant.as_deref(), &filter, page).await;
-        let records = records.map_err(shown)?;
+        let records = records?;
         let Some(last) = records.records.last() else { break };
         page.after = last.id;
         for record in &records.records {

@@ -14,7 +14,7 @@ use portcullis_operations::{service_keys, tenants};
 use uuid::Uuid;
 
 use crate::init::is_plain;
-use crate::operator::{OfflineOperator, shown};
+use crate::operator::OfflineOperator;
 
 /// The most keys that are read at a time.
 const PAGE: i64 = 500;
@@ -100,7 +100,7 @@ pub async fn list(variables: &Variables, tenant: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
     let mut page = Page { after: Uuid::nil(), limit: PAGE };
     loop {
-        let keys = tenants::list_keys(&operator.store, &tenant, page).await.map_err(shown)?;
+        let keys = tenants::list_keys(&operator.store, &tenant, page).await?;
         let Some(last) = keys.records.last() else { break };
         page.after = last.id;
         for key in &keys.records {
@@ -125,7 +125,7 @@ pub async fn revoke(variables: &Variables, tenant: &str, id: Uuid) -> anyhow::Re
     let operator = OfflineOperator::open(variables).await?;
     let tenant = operator.tenant(tenant).await.context("--tenant")?;
     let OfflineOperator { store, origin, by, .. } = &operator;
-    tenants::revoke_key_offline(store, (origin, by), &tenant, id).await.map_err(shown)?;
+    tenants::revoke_key_offline(store, (origin, by), &tenant, id).await?;
     store.close().await;
     writeln!(std::io::stdout(), "the key {id} is revoked")?;
     Ok(())

@@ -1,12 +1,11 @@
 //! The operator on the command line.
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use portcullis_config::{Variables, open_database, open_existing_database};
 use portcullis_model::Authorship;
 use portcullis_model::audit::{ADMIN_ACTOR, CredentialKind, Origin};
 use portcullis_model::clock::Clock;
 use portcullis_operations::tenants;
-use portcullis_runtime::error::OperationError;
 use portcullis_storage::Store;
 
 /// The database of a command, and the operator: whoever reaches the database is the operator.
@@ -79,16 +78,5 @@ impl OfflineOperator {
     pub(crate) async fn tenant(&self, name: &str) -> anyhow::Result<String> {
         let found = tenants::find(&self.store, name).await?;
         Ok(found.with_context(|| format!("there is no tenant `{name}`"))?.id)
-    }
-}
-
-/// Returns the error of a use case as a command shows it.
-pub(crate) fn shown(error: OperationError) -> anyhow::Error {
-    match error {
-        OperationError::NotFound(what) => anyhow!("there is no such {what}"),
-        OperationError::Conflict(why) => anyhow!(why),
-        OperationError::Unavailable(what, cause) => anyhow!("{what} is unavailable: {cause}"),
-        OperationError::Internal(cause) => anyhow!("{cause}"),
-        other => anyhow!("{other:?}"),
     }
 }

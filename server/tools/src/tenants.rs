@@ -8,7 +8,7 @@ use portcullis_operations::tenant_states::{self, StateChange};
 use portcullis_operations::tenants;
 use portcullis_runtime::erasure;
 
-use crate::operator::{OfflineOperator, shown};
+use crate::operator::OfflineOperator;
 
 /// The most tenants that are read at a time.
 const PAGE: i64 = 500;
@@ -40,7 +40,7 @@ pub async fn change(
     let tenant = operator.tenant(tenant).await?;
     let OfflineOperator { store, origin, by, .. } = &operator;
     let changed = tenant_states::change_offline(store, (origin, by), &tenant, change).await;
-    let record = changed.map_err(shown)?;
+    let record = changed?;
     let state = record.state.map_or("active", |state| state.as_str());
     if change == StateChange::Delete {
         erasure::erase_marked(store, Clock::system().now().into()).await?;

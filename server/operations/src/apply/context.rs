@@ -13,6 +13,12 @@ use super::ready::ReadyResolver;
 #[derive(Clone, Copy, Debug)]
 pub struct PlanContext<'c> {
     pub tenant: &'c str,
+    /// The owner whose objects become those of the bundle; `None` is the operator, who owns all and marks none.
+    pub owner: Option<&'c str>,
+    /// Whether objects of the owner go that the bundle does not name.
+    pub prune: bool,
+    /// Whether objects of other owners are taken over.
+    pub force: bool,
     /// The domain of the rules of default roles.
     pub domain: &'c str,
     pub by: &'c Authorship,

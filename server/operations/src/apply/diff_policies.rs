@@ -21,7 +21,6 @@ pub(super) fn diff(
     draft: &mut Draft<'_>,
     state: &TenantContent,
     wanted: &[SentPolicy],
-    prune: bool,
     context: &PlanContext<'_>,
 ) -> Vec<RecordWrite<PolicyRecord>> {
     let mut stored: HashMap<&str, Vec<&PolicyRecord>> = HashMap::new();
@@ -39,7 +38,7 @@ pub(super) fn diff(
             None => create(draft, policy, context, &mut writes),
         }
     }
-    if prune {
+    if context.prune {
         delete_others(draft, state, &met_ids, &mut writes);
     }
     writes
@@ -144,6 +143,6 @@ fn record(
         created_at: context.by.at,
         updated_by: None,
         updated_at: None,
-        managed_by: Some(draft.owner.to_owned()),
+        managed_by: draft.managed_by(),
     }
 }

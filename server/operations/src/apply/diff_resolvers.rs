@@ -18,7 +18,6 @@ const KIND: ObjectKind = ObjectKind::Resolver;
 pub(super) fn diff(
     draft: &mut Draft<'_>,
     state: &TenantContent,
-    prune: bool,
     context: &PlanContext<'_>,
 ) -> Vec<RecordWrite<StoredResolver>> {
     let stored: HashMap<&str, &StoredResolver> =
@@ -36,7 +35,7 @@ pub(super) fn diff(
     }
     let names: HashSet<&str> =
         context.resolvers.iter().map(|wanted| &*wanted.manifest.namespace).collect();
-    for old in state.resolvers.iter().filter(|_| prune) {
+    for old in state.resolvers.iter().filter(|_| context.prune) {
         let is_named = names.contains(&*old.manifest.namespace);
         if draft.is_own(old.managed_by.as_deref()) && !is_named {
             draft.delete(KIND, old.manifest.namespace.clone());
@@ -73,7 +72,7 @@ fn met(
     }
     new.updated_by = Some(context.by.actor.clone());
     new.updated_at = Some(context.by.at);
-    new.managed_by = Some(draft.owner.to_owned());
+    new.managed_by = draft.managed_by();
     let is_written = draft.meet(KIND, namespace.clone(), managed_by, fields);
     is_written.then(|| RecordWrite::Update { old: old.clone(), new })
 }
@@ -85,5 +84,5 @@ fn new_record(
 ) -> StoredResolver {
     let (id, record) = (context.ids.next(context.by.at), wanted.record.clone());
     let new = StoredResolver::new(id, context.tenant, &wanted.manifest, record, context.by);
-    StoredResolver { enabled: wanted.enabled, managed_by: Some(draft.owner.to_owned()), ..new }
+    StoredResolver { enabled: wanted.enabled, managed_by: draft.managed_by(), ..new }
 }

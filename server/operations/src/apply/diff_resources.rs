@@ -16,7 +16,6 @@ pub(super) fn diff(
     draft: &mut Draft<'_>,
     state: &TenantContent,
     wanted: &[Registration],
-    prune: bool,
     context: &PlanContext<'_>,
 ) -> Vec<RecordWrite<ResourceRecord>> {
     let stored = state.resources_by_name();
@@ -30,7 +29,7 @@ pub(super) fn diff(
             }
         }
     }
-    if prune {
+    if context.prune {
         let names: HashSet<&str> = wanted.iter().map(|one| &*one.name).collect();
         for old in &state.resources {
             let is_named = names.contains(&*old.registration.name);
@@ -58,7 +57,7 @@ fn met(
     let new = ResourceRecord {
         registration: wanted.clone(),
         updated_at: Some(context.by.at),
-        managed_by: Some(draft.owner.to_owned()),
+        managed_by: draft.managed_by(),
         ..old.clone()
     };
     is_written.then(|| RecordWrite::Update { old: old.clone(), new })
@@ -75,6 +74,6 @@ fn new_record(
         registration: registration.clone(),
         created_at: context.by.at,
         updated_at: None,
-        managed_by: Some(draft.owner.to_owned()),
+        managed_by: draft.managed_by(),
     }
 }

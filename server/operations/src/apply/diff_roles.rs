@@ -22,7 +22,6 @@ pub(super) fn diff(
     draft: &mut Draft<'_>,
     state: &TenantContent,
     wanted: &[NewRole],
-    prune: bool,
     context: &PlanContext<'_>,
 ) -> Vec<RecordWrite<RoleRecord>> {
     let stored: HashMap<&str, &RoleRecord> =
@@ -33,13 +32,13 @@ pub(super) fn diff(
             Some(old) => writes.extend(met(draft, old, role, context)),
             None => {
                 draft.create(KIND, role.name.clone());
-                let managed_by = Some(draft.owner.to_owned());
+                let managed_by = draft.managed_by();
                 let new = RoleRecord { managed_by, ..role.clone().into_record(context.by) };
                 writes.push(RecordWrite::Insert(new));
             }
         }
     }
-    if prune {
+    if context.prune {
         let names: HashSet<&str> = wanted.iter().map(|role| &*role.name).collect();
         for old in &state.roles {
             if draft.is_own(old.managed_by.as_deref()) && !names.contains(&*old.name) {
@@ -62,7 +61,7 @@ fn met(
         return None;
     }
     let mut new = old.clone().with_includes(wanted.includes.clone(), context.by);
-    new.managed_by = Some(draft.owner.to_owned());
+    new.managed_by = draft.managed_by();
     let fields = content::of_role(old).changes(&content::of_role(&new));
     let is_written = draft.meet(KIND, old.name.clone(), managed_by, fields);
     is_written.then(|| RecordWrite::Update { old: old.clone(), new })

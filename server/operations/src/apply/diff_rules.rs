@@ -82,7 +82,7 @@ impl<'s> RuleBook<'s> {
                 Some(entry) => meet(draft, entry, rule, &stored, context),
                 None => {
                     draft.create(KIND, rule.tuple.to_string());
-                    self.insert(new_record(rule, Some(draft.owner), context));
+                    self.insert(new_record(rule, draft.managed_by(), context));
                 }
             }
         }
@@ -108,6 +108,12 @@ impl<'s> RuleBook<'s> {
                 continue;
             }
             entry.fate = match made.get(&tuple) {
+                // The operator owns the rules of default roles, too.
+                Some(rule)
+                    if (old.origin, old.effect) == (RuleOrigin::DefaultRole, rule.effect) =>
+                {
+                    continue;
+                }
                 Some(rule) => release(draft, old, rule, context),
                 None => {
                     draft.delete(KIND, old.tuple.to_string());
@@ -217,10 +223,14 @@ fn meet(
         origin: RuleOrigin::Explicit,
         updated_by: Some(context.by.actor.clone()),
         updated_at: Some(context.by.at),
-        managed_by: Some(draft.owner.to_owned()),
+        managed_by: draft.managed_by(),
         ..old.clone()
     };
-    if draft.meet(KIND, name, old.managed_by.as_deref(), fields(old, &new, context)) {
+    let mut fields = fields(old, &new, context);
+    if draft.is_own(old.managed_by.as_deref()) && old.origin != new.origin {
+        fields.push(FieldChange::new("/origin".to_owned(), None, None));
+    }
+    if draft.meet(KIND, name, old.managed_by.as_deref(), fields) {
         entry.fate = Fate::Written(Box::new(new));
     }
 }
@@ -287,8 +297,8 @@ fn not_in<'r>(roles: &'r [String], others: &[String]) -> Vec<&'r String> {
     roles.iter().filter(|role| !others.contains(role)).collect()
 }
 
-fn new_record(rule: &NewRule, owner: Option<&str>, context: &PlanContext<'_>) -> RuleRecord {
+fn new_record(rule: &NewRule, managed_by: Option<String>, context: &PlanContext<'_>) -> RuleRecord {
     let id = context.ids.next(context.by.at);
     let record = rule.clone().into_record(id, RuleOrigin::Explicit, context.by);
-    RuleRecord { managed_by: owner.map(str::to_owned), ..record }
+    RuleRecord { managed_by, ..record }
 }

@@ -20,7 +20,6 @@ pub(super) fn diff(
     draft: &mut Draft<'_>,
     state: &TenantContent,
     wanted: &[WantedWebhook],
-    prune: bool,
     context: &PlanContext<'_>,
     problems: &mut Problems,
 ) -> Vec<RecordWrite<WebhookRecord>> {
@@ -43,7 +42,7 @@ pub(super) fn diff(
         draft.create(KIND, webhook.url.clone());
         writes.push(RecordWrite::Insert(new_record(draft, webhook, context)));
     }
-    for old in state.webhooks.iter().filter(|_| prune) {
+    for old in state.webhooks.iter().filter(|_| context.prune) {
         if draft.is_own(old.managed_by.as_deref()) && !met_ids.contains(&old.id) {
             draft.delete(KIND, old.url.clone());
             writes.push(RecordWrite::Delete(old.clone()));
@@ -65,7 +64,7 @@ fn met(
     let new = WebhookRecord {
         events: wanted.events.clone(),
         updated_at: Some(context.by.at),
-        managed_by: Some(draft.owner.to_owned()),
+        managed_by: draft.managed_by(),
         ..old.clone()
     };
     let mut fields = content::of_webhook(old).changes(&content::of_webhook(&new));
@@ -89,6 +88,6 @@ fn new_record(
         created_by: context.by.actor.clone(),
         created_at: context.by.at,
         updated_at: None,
-        managed_by: Some(draft.owner.to_owned()),
+        managed_by: draft.managed_by(),
     }
 }

@@ -7,9 +7,10 @@ use portcullis_model::apply::{
 /// The part of a plan that is shown, while it is made.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
-    pub(super) owner: &'a str,
+    /// `None` is the operator, who owns all objects.
+    owner: Option<&'a str>,
     /// Whether objects of other owners are taken over.
-    pub(super) force: bool,
+    force: bool,
     pub(super) changes: Vec<PlannedChange>,
     pub(super) conflicts: Vec<OwnerConflict>,
     pub(super) counts: PlanCounts,
@@ -18,7 +19,7 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(owner: &'a str, force: bool) -> Self {
+    pub(super) fn new(owner: Option<&'a str>, force: bool) -> Self {
         Self {
             owner,
             force,
@@ -31,7 +32,12 @@ impl<'a> Draft<'a> {
 
     /// Returns whether an object of `managed_by` is the owner's.
     pub(super) fn is_own(&self, managed_by: Option<&str>) -> bool {
-        managed_by == Some(self.owner)
+        self.owner.is_none() || managed_by == self.owner
+    }
+
+    /// Returns the owner that written objects get.
+    pub(super) fn managed_by(&self) -> Option<String> {
+        self.owner.map(str::to_owned)
     }
 
     /// Notes that a new object is created.
@@ -62,7 +68,7 @@ impl<'a> Draft<'a> {
         name: &str,
         managed_by: Option<&str>,
     ) -> bool {
-        let foreign = managed_by.filter(|other| *other != self.owner && !self.force);
+        let foreign = managed_by.filter(|_| !self.is_own(managed_by) && !self.force);
         if let Some(other) = foreign {
             let (name, managed_by) = (name.to_owned(), other.to_owned());
             self.conflicts.push(OwnerConflict { kind, name, managed_by });
@@ -81,9 +87,9 @@ impl<'a> Draft<'a> {
     ) -> bool {
         if !self.is_own(managed_by) {
             let quoted = |owner: &str| serde_json::json!(owner).to_string();
-            let (before, after) = (managed_by.map(quoted), quoted(self.owner));
+            let (before, after) = (managed_by.map(quoted), self.owner.map(quoted));
             let path = "/managed_by".to_owned();
-            fields.push(FieldChange::new(path, before.as_deref(), Some(&after)));
+            fields.push(FieldChange::new(path, before.as_deref(), after.as_deref()));
             self.note(kind, name, PlannedAction::Adopt, fields);
             return true;
         }

@@ -2,18 +2,23 @@
 
 use std::collections::HashSet;
 
+use portcullis_bundle::BundleDocument;
 use portcullis_model::rule::RuleOrigin;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::diff_rules::key;
-use super::request::ApplyRequest;
 use super::state::TenantContent;
 
 /// Returns the digest of the objects of the owner, the objects that the bundle names, the settings and the cases.
-pub(super) fn fingerprint(state: &TenantContent, request: &ApplyRequest, domain: &str) -> String {
-    let bundle = &request.bundle;
-    let is_own = |managed_by: &Option<String>| managed_by.as_deref() == Some(&*request.owner);
+pub(super) fn fingerprint(
+    state: &TenantContent,
+    bundle: &BundleDocument,
+    owner: Option<&str>,
+    domain: &str,
+) -> String {
+    let is_own =
+        |managed_by: &Option<String>| owner.is_none_or(|own| managed_by.as_deref() == Some(own));
     let mut digest = Sha256::new();
 
     let wanted = bundle.resources.as_deref().unwrap_or_default();
@@ -84,9 +89,6 @@ fn add<T: Serialize>(digest: &mut Sha256, kind: &str, records: impl IntoIterator
 
 #[cfg(test)]
 mod tests {
-    use portcullis_bundle::DocumentContext;
-    use portcullis_engine::json;
-    use portcullis_model::egress_rules::EgressRules;
     use portcullis_model::settings::TenantSettings;
 
     use super::*;
@@ -95,11 +97,7 @@ mod tests {
     /// Proposals and plans of versions without roles have this digest.
     #[test]
     fn a_digest_has_no_part_for_roles_that_were_not_read() {
-        let body = br#"{"owner": "git:o", "bundle": {"rules": []}}"#;
-        let request = json::parse(body).expect("JSON");
-        let egress = EgressRules::default();
-        let context = DocumentContext { domain: "acme", egress: &egress };
-        let request = ApplyRequest::parse(&request, context).expect("sound");
+        let bundle = BundleDocument { rules: Some(Vec::new()), ..BundleDocument::default() };
         let state = TenantContent {
             revision: 1,
             resources: Vec::new(),
@@ -117,6 +115,7 @@ mod tests {
         );
         let digits: String =
             Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(fingerprint(&state, &request, "acme"), format!("sha256:{digits}"));
+        let fingerprint = fingerprint(&state, &bundle, Some("git:o"), "acme");
+        assert_eq!(fingerprint, format!("sha256:{digits}"));
     }
 }

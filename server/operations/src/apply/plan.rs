@@ -1,6 +1,6 @@
 //! The plan: the difference between the stored content and a bundle (`docs/semantics.md`, section 10.3).
 
-use portcullis_bundle::{ItemWarning, RegisteredNames};
+use portcullis_bundle::{BundleDocument, ItemWarning, RegisteredNames};
 use portcullis_engine::invalid::Problems;
 use portcullis_model::apply::{BundleWarning, OwnerConflict, PlanCounts, PlannedChange};
 use portcullis_model::policy::PolicyRecord;
@@ -16,7 +16,6 @@ use super::after::after;
 use super::diff_rules::RuleBook;
 use super::draft::Draft;
 use super::fingerprint::fingerprint;
-use super::request::ApplyRequest;
 use super::state::TenantContent;
 use super::{diff_policies, diff_resolvers, diff_resources, diff_roles, diff_webhooks, namespaces};
 
@@ -65,54 +64,52 @@ pub struct Writes {
 /// a role would include itself, the tenant would have too many roles, or a new webhook has no secret.
 pub fn plan(
     state: &TenantContent,
-    request: &ApplyRequest,
+    bundle: &BundleDocument,
     context: &PlanContext<'_>,
 ) -> Result<ApplyPlan, OperationError> {
-    let (bundle, prune) = (&request.bundle, request.prune);
-    let mut draft = Draft::new(&request.owner, request.force);
+    let mut draft = Draft::new(context.owner, context.force);
     let mut problems = Problems::default();
     let mut writes = Writes::default();
     if let Some(wanted) = &bundle.resources {
-        writes.resources = diff_resources::diff(&mut draft, state, wanted, prune, context);
+        writes.resources = diff_resources::diff(&mut draft, state, wanted, context);
     }
     let resources = after(&state.resources, &writes.resources, |record| record.id);
     let mut rules = RuleBook::new(state);
     if let Some(wanted) = &bundle.rules {
         rules.make_explicit(&mut draft, state, wanted, context);
-        if prune {
+        if context.prune {
             rules.prune(&mut draft, wanted, &resources, context);
         }
     }
     rules.follow(&writes.resources, context);
     writes.rules = rules.into_writes();
     if let Some(wanted) = &bundle.roles {
-        writes.roles = diff_roles::diff(&mut draft, state, wanted, prune, context);
+        writes.roles = diff_roles::diff(&mut draft, state, wanted, context);
         diff_roles::check(state, &writes.roles, wanted, &mut problems)?;
     }
     if let Some(wanted) = &bundle.policies {
-        writes.policies = diff_policies::diff(&mut draft, state, wanted, prune, context);
+        writes.policies = diff_policies::diff(&mut draft, state, wanted, context);
     }
     if bundle.resolvers.is_some() {
-        writes.resolvers = diff_resolvers::diff(&mut draft, state, prune, context);
+        writes.resolvers = diff_resolvers::diff(&mut draft, state, context);
     }
     if let Some(wanted) = &bundle.webhooks {
-        writes.webhooks =
-            diff_webhooks::diff(&mut draft, state, wanted, prune, context, &mut problems);
+        writes.webhooks = diff_webhooks::diff(&mut draft, state, wanted, context, &mut problems);
     }
     let resolvers = after(&state.resolvers, &writes.resolvers, |record| record.id);
     namespaces::check_bundle(bundle, &namespaces::of(&resolvers, context.operator), &mut problems);
     problems.into_result()?;
     let policies = after(&state.policies, &writes.policies, |record| record.id);
     namespaces::check_stored(&writes.resolvers, &policies)?;
-    let warnings = warnings(request, &resources);
-    let owned = state.owned(draft.owner);
+    let warnings = warnings(bundle, &resources);
+    let owned = state.owned(context.owner);
     let percent = usize::try_from(state.settings.max_deletes).unwrap_or(100);
     let limit = (owned * percent / 100).max(1);
     Ok(ApplyPlan {
         changes: draft.changes,
         conflicts: draft.conflicts,
         counts: draft.counts,
-        fingerprint: fingerprint(state, request, context.domain),
+        fingerprint: fingerprint(state, bundle, context.owner, context.domain),
         deletions: Deletions { count: draft.deletions, owned, limit },
         warnings,
         writes,
@@ -120,9 +117,8 @@ pub fn plan(
 }
 
 /// Returns the warnings about rules and policies of the bundle that match no resource after the plan.
-fn warnings(request: &ApplyRequest, resources: &[&ResourceRecord]) -> Vec<BundleWarning> {
+fn warnings(bundle: &BundleDocument, resources: &[&ResourceRecord]) -> Vec<BundleWarning> {
     let registered = RegisteredNames::new(resources.iter().map(|record| &record.registration));
-    let bundle = &request.bundle;
     let rules = bundle.rules.as_deref().unwrap_or_default();
     let of_rules = registered.warnings_of_rules(rules).into_iter();
     let policies = bundle.policies.iter().flatten().map(|sent| &sent.policy);

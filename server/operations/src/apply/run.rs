@@ -174,6 +174,9 @@ impl Attempt<'_> {
         tx.end().await?;
         let context = PlanContext {
             tenant: caller.tenant(),
+            owner: Some(&request.owner),
+            prune: request.prune,
+            force: request.force,
             domain,
             by,
             ids: &app.ids,
@@ -181,7 +184,7 @@ impl Attempt<'_> {
             operator: &app.resolvers.operator_resolvers(),
             changed_secrets: &changed_secrets,
         };
-        let mut plan = plan(&state, request, &context)?;
+        let mut plan = plan(&state, &request.bundle, &context)?;
         let guards = GuardWrites::of(&request.bundle, &state, domain)?;
         guards.add_to(&mut plan, &state);
         rights::must_have_rights_to(caller, &plan, dry_run)?;
@@ -274,7 +277,7 @@ impl JudgedPlan {
 }
 
 /// Activates the resolvers that the plan wrote, and drops those that it deleted.
-async fn activate(app: &App, tenant: &str, plan: &ApplyPlan, ready: Vec<ReadyResolver>) {
+pub(super) async fn activate(app: &App, tenant: &str, plan: &ApplyPlan, ready: Vec<ReadyResolver>) {
     for write in &plan.writes.resolvers {
         let new = write.after();
         if let RecordWrite::Delete(old) = write {

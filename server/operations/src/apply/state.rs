@@ -66,15 +66,15 @@ impl TenantContent {
         })
     }
 
-    /// Returns the number of objects of `owner`.
-    pub(super) fn owned(&self, owner: &str) -> usize {
+    /// Returns the number of objects of `owner`, or of nobody.
+    pub(super) fn owned(&self, owner: Option<&str>) -> usize {
         let owners = (self.resources.iter().map(|record| &record.managed_by))
             .chain(self.rules.iter().map(|record| &record.managed_by))
             .chain(self.policies.iter().map(|record| &record.managed_by))
             .chain(self.resolvers.iter().map(|record| &record.managed_by))
             .chain(self.webhooks.iter().map(|record| &record.managed_by))
             .chain(self.roles.iter().map(|record| &record.managed_by));
-        owners.filter(|known| known.as_deref() == Some(owner)).count()
+        owners.filter(|known| known.as_deref() == owner).count()
     }
 
     /// Returns the resources by name.

@@ -51,17 +51,28 @@ impl World {
 
     /// Plans `body`, and writes nothing.
     async fn plan(&self, body: &Value) -> Result<ApplyPlan, OperationError> {
-        let none = HashSet::new();
+        self.plan_of(&self.state().await, &request(body), &by("ci"))
+    }
+
+    fn plan_of(
+        &self,
+        state: &TenantContent,
+        request: &ApplyRequest,
+        by: &Authorship,
+    ) -> Result<ApplyPlan, OperationError> {
         let context = PlanContext {
             tenant: "acme",
+            owner: Some(&request.owner),
+            prune: request.prune,
+            force: request.force,
             domain: "acme",
-            by: &by("ci"),
+            by,
             ids: &self.ids,
             resolvers: &[],
             operator: &[],
-            changed_secrets: &none,
+            changed_secrets: &HashSet::new(),
         };
-        plan(&self.state().await, &request(body), &context)
+        plan(state, &request.bundle, &context)
     }
 
     /// Plans `body` with the bundle, and writes it unless there are conflicts. Returns the plan and the revision.
@@ -70,17 +81,7 @@ impl World {
         let by = by("ci");
         let mut tx = self.store.write("acme", by.at.millis()).await.expect("begins");
         let state = TenantContent::load(&mut tx).await.expect("loads");
-        let none = HashSet::new();
-        let context = PlanContext {
-            tenant: "acme",
-            domain: "acme",
-            by: &by,
-            ids: &self.ids,
-            resolvers: &[],
-            operator: &[],
-            changed_secrets: &none,
-        };
-        let plan = plan(&state, &request, &context).expect("a plan");
+        let plan = self.plan_of(&state, &request, &by).expect("a plan");
         if !plan.conflicts.is_empty() {
             return (plan, state.revision);
         }
@@ -152,7 +153,7 @@ async fn a_bundle_creates_and_the_same_bundle_changes_nothing(database: TestData
     let (plan, revision) = world.apply(&body).await;
     assert_eq!((changes(&plan), plan.counts.unchanged, revision), (vec![], 4, 1));
     let state = world.state().await;
-    assert_eq!(state.owned(OWNER), 4);
+    assert_eq!(state.owned(Some(OWNER)), 4);
     let of_role = state.rules.iter().find(|rule| rule.origin == RuleOrigin::DefaultRole);
     assert_eq!(of_role.and_then(|rule| rule.managed_by.as_deref()), None);
     assert!(of_role.is_some());
@@ -206,7 +207,7 @@ async fn objects_without_owner_are_adopted_and_others_are_conflicts(database: Te
     assert!(plan.changes.iter().all(|change| change.action == PlannedAction::Adopt));
     let shown = json!(plan.changes[1].fields);
     assert_eq!(shown, json!([{"path": "/managed_by", "before": "git:b", "after": "git:a"}]));
-    assert_eq!((revision, world.state().await.owned(OWNER)), (2, 2));
+    assert_eq!((revision, world.state().await.owned(Some(OWNER))), (2, 2));
 }
 
 async fn prune_deletes_the_owners_objects_of_the_kinds_that_the_bundle_has(database: TestDatabase) {

@@ -2,12 +2,18 @@
 
 use std::path::Path;
 
+use portcullis_bundle::Bundle;
+use portcullis_bundle::fixture::{edit, write_tenant};
 use portcullis_model::Timestamp;
-use portcullis_storage::Store;
+use portcullis_model::ids::Ids;
+use portcullis_model::page::Page;
+use portcullis_model::resource::ResourceRecord;
+use portcullis_storage::bulk::RecordWrite;
+use portcullis_storage::encryption::KeyRing;
+use portcullis_storage::{Store, policies, resources, rules};
 use tempfile::TempDir;
 
 use super::*;
-use portcullis_bundle::fixture::{edit, write_tenant};
 
 /// A tenant folder and a database.
 struct World {
@@ -29,13 +35,40 @@ impl World {
         self.folder.path().join("acme")
     }
 
-    /// Applies the folder, and returns the changes as text.
+    /// Applies the folder, and returns the writes as text.
     async fn apply(&self) -> Vec<String> {
         let bundle = Bundle::read_folder(Path::new(&self.tenant())).expect("sound");
-        let mut tx = self.store.write(&bundle.tenant, 0).await.expect("begins");
-        let changes = apply(&mut tx, &bundle, &by(), &self.ids).await.expect("works");
+        self.apply_document(&BundleDocument::new(&bundle, Vec::new())).await
+    }
+
+    async fn apply_document(&self, document: &BundleDocument) -> Vec<String> {
+        let mut tx = self.store.write("acme", 0).await.expect("begins");
+        let state = TenantContent::load(&mut tx).await.expect("loads");
+        let context = PlanContext {
+            tenant: "acme",
+            owner: None,
+            prune: true,
+            force: true,
+            domain: "acme",
+            by: &by(),
+            ids: &self.ids,
+            resolvers: &[],
+            operator: &[],
+            changed_secrets: &HashSet::new(),
+        };
+        let plan = plan(&state, document, &context).expect("a plan");
+        let keys = KeyRing::parse(&KeyRing::generate_key().expect("random")).expect("a key");
+        let execution = Execution { keys: &keys, by: &by(), resolvers: &[], webhooks: &[] };
+        execute(&mut tx, &plan, &execution).await.expect("writes");
         tx.commit().await.expect("commits");
-        changes.iter().map(ToString::to_string).collect()
+        let writes = &plan.writes;
+        let mut all = lines("rule", &writes.rules, |rule| rule.tuple.to_string());
+        all.extend(lines("role", &writes.roles, |role| role.name.clone()));
+        all.extend(lines("policy", &writes.policies, |it| it.name.clone()));
+        let name = |it: &ResourceRecord| it.registration.name.clone();
+        all.extend(lines("resource", &writes.resources, name));
+        assert_eq!(all.is_empty(), plan.changes.is_empty(), "{:?}", plan.changes);
+        all
     }
 
     /// Returns the ids and names of what decides.
@@ -48,6 +81,16 @@ impl World {
         let policies = policies.into_iter().map(|policy| (policy.id, policy.name));
         rules.chain(policies).collect()
     }
+}
+
+/// Returns a line for each write: `+`, `~` or `-`, then the object.
+fn lines<T>(kind: &str, writes: &[RecordWrite<T>], name: impl Fn(&T) -> String) -> Vec<String> {
+    let line = |write: &RecordWrite<T>| match write {
+        RecordWrite::Insert(new) => format!("+ {kind} `{}`", name(new)),
+        RecordWrite::Update { new, .. } => format!("~ {kind} `{}`", name(new)),
+        RecordWrite::Delete(old) => format!("- {kind} `{}`", name(old)),
+    };
+    writes.iter().map(line).collect()
 }
 
 fn by() -> Authorship {
@@ -144,7 +187,7 @@ async fn a_policy_moves_to_another_resource_and_a_default_rule_becomes_explicit(
     edit(&world.tenant(), "rules.yaml", "- {sub: writer,", explicit);
     assert_eq!(
         world.apply().await,
-        ["~ rule `reader, acme, wiki:read, read`", "~ policy `locked`"]
+        ["~ rule `reader, acme, wiki:read, read`", "- policy `locked`", "+ policy `locked`"]
     );
     // The role does not make the rule any more, so it stays when the role goes.
     edit(&world.tenant(), "resources.yaml", "[reader, ", "[");
@@ -157,8 +200,6 @@ async fn a_policy_moves_to_another_resource_and_a_default_rule_becomes_explicit(
 async fn a_tenant_that_is_cleared_has_nothing_that_decides() {
     let world = World::new().await;
     world.apply().await;
-    let mut tx = world.store.write("acme", 0).await.expect("begins");
-    assert_eq!(clear(&mut tx, &by(), &world.ids).await.expect("works").len(), 6);
-    tx.commit().await.expect("commits");
+    assert_eq!(world.apply_document(&BundleDocument::empty()).await.len(), 6);
     assert_eq!(world.stored().await, []);
 }
