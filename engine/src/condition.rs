@@ -6,14 +6,15 @@ use std::fmt;
 use chrono::{DateTime, Utc};
 use compact_str::CompactString;
 use ipnet::IpNet;
+use strum::{Display, EnumString, VariantArray};
 
 use crate::during::TimeWindow;
 use crate::fields::{Fields, boolean, string, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
-use crate::nearest::nearest;
+use crate::nearest::{any_of, nearest};
 use crate::number::Number;
-use crate::operator::{Networks, OPERATOR_NAMES, Operator, parse_network};
+use crate::operator::{self, Networks, Operator, Takes, UnaryOperator, parse_network};
 use crate::pattern::{Pattern, PatternCheck};
 use crate::value::{AttributeValue, List, LiteralList, heap_bytes, parse_instant};
 
@@ -109,7 +110,8 @@ pub struct ResolverAttribute {
 }
 
 /// A field of `request.*`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Display, EnumString, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum RequestField {
     Subject,
@@ -121,22 +123,6 @@ pub enum RequestField {
     Roles,
 }
 
-impl RequestField {
-    const ALL: [(Self, &'static str); 7] = [
-        (Self::Subject, "subject"),
-        (Self::Resource, "resource"),
-        (Self::Object, "object"),
-        (Self::Action, "action"),
-        (Self::Domain, "domain"),
-        (Self::Time, "time"),
-        (Self::Roles, "roles"),
-    ];
-
-    fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(field, _)| *field == self).map_or("", |(_, name)| name)
-    }
-}
-
 impl fmt::Display for AttributePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -144,7 +130,7 @@ impl fmt::Display for AttributePath {
             Self::Resource(name) => write!(f, "resource.{name}"),
             Self::Action(name) => write!(f, "action.{name}"),
             Self::Context(name) => write!(f, "context.{name}"),
-            Self::Request(field) => write!(f, "request.{}", field.name()),
+            Self::Request(field) => write!(f, "request.{field}"),
             Self::Token(path) => write!(f, "token.{path}"),
             Self::Resolver(ResolverAttribute { namespace, name }) => {
                 write!(f, "{namespace}.{name}")
@@ -174,15 +160,9 @@ impl AttributePath {
             "action" => Ok(Self::Action(name.into())),
             "context" => Ok(Self::Context(name.into())),
             "token" => Ok(Self::Token(name.into())),
-            "request" => RequestField::ALL
-                .iter()
-                .find(|(_, known)| *known == name)
-                .map(|(field, _)| Self::Request(*field))
-                .ok_or_else(|| {
-                    "`request.subject`, `request.resource`, `request.object`, `request.action`, `request.domain`, \
-                     `request.time` or `request.roles`"
-                        .to_owned()
-                }),
+            "request" => name.parse().map(Self::Request).map_err(|_| {
+                any_of(RequestField::VARIANTS.iter().map(|field| format!("request.{field}")))
+            }),
             namespace => Ok(Self::Resolver(ResolverAttribute {
                 namespace: namespace.into(),
                 name: name.into(),
@@ -284,13 +264,13 @@ impl<A> Predicate<A> {
     /// Returns the name of the operator in a condition tree.
     pub(crate) fn operator_name(&self) -> &'static str {
         match self {
-            Self::Exists => "exists",
-            Self::Compare(operator, _) => operator.name(),
+            Self::Exists => UnaryOperator::Exists.into_str(),
+            Self::Compare(operator, _) => operator.into_str(),
             // A condition tree has no operator for a search; only Casbin's function `regexMatch` makes one.
             Self::Matches(pattern) if pattern.is_search() => "regexMatch",
-            Self::Matches(_) => "matches",
-            Self::IpIn(_) => "ip_in",
-            Self::During(_) => "during",
+            Self::Matches(_) => UnaryOperator::Matches.into_str(),
+            Self::IpIn(_) => UnaryOperator::IpIn.into_str(),
+            Self::During(_) => UnaryOperator::During.into_str(),
         }
     }
 }
@@ -400,51 +380,39 @@ fn read_predicate(
     operator: &str,
     patterns: &mut PatternCheck,
 ) -> Option<Predicate> {
-    let (operator, takes) = match operator {
-        "exists" => {
-            if fields.optional("value", |_, _, _| Some(())).is_some() {
-                fields.expected_at("value", "no `value` beside `exists`");
-            }
-            return Some(Predicate::Exists);
-        }
-        "matches" => {
-            let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-                read_pattern(json, at, problems, patterns)
-            };
-            return right_side(fields, read).map(Predicate::Matches);
-        }
-        "ip_in" => return right_side(fields, read_networks).map(Predicate::IpIn),
-        "during" => return right_side(fields, TimeWindow::read).map(Predicate::During),
-        name => {
-            let known = comparison(name);
-            if known.is_none() {
-                fields.expected_at("operator", known_operators(name));
-            }
-            known?
-        }
+    if let Ok(operator) = operator.parse() {
+        return read_unary(fields, operator, patterns);
+    }
+    let Ok(operator) = operator.parse::<Operator>() else {
+        fields.expected_at("operator", known_operators(operator));
+        return None;
     };
+    let takes = operator.row().takes;
     right_side(fields, |json, at, problems| read_operand(takes, json, at, problems))
         .map(|operand| Predicate::Compare(operator, operand))
 }
 
-/// Returns the operator of this name that compares two values, and the literals that its right side accepts.
-pub(crate) fn comparison(name: &str) -> Option<(Operator, Takes)> {
-    Some(match name {
-        "eq" => (Operator::Eq, Takes::Scalar),
-        "ne" => (Operator::Ne, Takes::Scalar),
-        "lt" => (Operator::Lt, Takes::Ordered),
-        "lte" => (Operator::Lte, Takes::Ordered),
-        "gt" => (Operator::Gt, Takes::Ordered),
-        "gte" => (Operator::Gte, Takes::Ordered),
-        "in" => (Operator::In, Takes::List),
-        "not_in" => (Operator::NotIn, Takes::List),
-        "contains" => (Operator::Contains, Takes::Scalar),
-        "starts_with" => (Operator::StartsWith, Takes::Text),
-        "ends_with" => (Operator::EndsWith, Takes::Text),
-        "before" => (Operator::Before, Takes::Instant),
-        "after" => (Operator::After, Takes::Instant),
-        _ => return None,
-    })
+fn read_unary(
+    fields: &mut Fields<'_, '_>,
+    operator: UnaryOperator,
+    patterns: &mut PatternCheck,
+) -> Option<Predicate> {
+    match operator {
+        UnaryOperator::Exists => {
+            if fields.optional("value", |_, _, _| Some(())).is_some() {
+                fields.expected_at("value", "no `value` beside `exists`");
+            }
+            Some(Predicate::Exists)
+        }
+        UnaryOperator::Matches => {
+            let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
+                read_pattern(json, at, problems, patterns)
+            };
+            right_side(fields, read).map(Predicate::Matches)
+        }
+        UnaryOperator::IpIn => right_side(fields, read_networks).map(Predicate::IpIn),
+        UnaryOperator::During => right_side(fields, TimeWindow::read).map(Predicate::During),
+    }
 }
 
 /// Reads `value`, which is required. No attribute has the value `null`, so that a comparison with it would never hold.
@@ -461,20 +429,9 @@ fn right_side<'j, T>(
 
 /// Returns the names of the operators, and the one that `unknown` resembles.
 fn known_operators(unknown: &str) -> String {
-    let names = OPERATOR_NAMES.split('`').skip(1).step_by(2);
-    let meant = nearest(unknown, names);
+    let meant = nearest(unknown, operator::names());
     let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-    format!("{OPERATOR_NAMES}{meant}")
-}
-
-/// The literals that the right side of an operator accepts, besides another attribute.
-#[derive(Clone, Copy)]
-pub(crate) enum Takes {
-    Scalar,
-    Ordered,
-    Text,
-    List,
-    Instant,
+    format!("{}{meant}", any_of(operator::names()))
 }
 
 impl Takes {

@@ -8,7 +8,7 @@ use crate::condition::{
 };
 use crate::excerpt::quoted;
 use crate::invalid::{Invalid, Place, Problems};
-use crate::operator::Operator;
+use crate::operator::ComparedKind;
 use crate::policy::Format;
 
 /// The type of a resolver's attribute.
@@ -197,33 +197,22 @@ impl Types {
         })
     }
 
+    /// Returns the types of a side of this kind whose value, or an item of it, may equal the other side.
+    fn beside(kind: ComparedKind, other: ComparedKind) -> u8 {
+        match (kind, other) {
+            (ComparedKind::Text, _) => Self::TEXT,
+            (ComparedKind::Number, _) => Self::NUMBER,
+            (ComparedKind::Bool, _) => Self::BOOLEAN,
+            (ComparedKind::List, ComparedKind::Text) => Self::TEXTS,
+            (ComparedKind::List, ComparedKind::Number) => Self::NUMBERS,
+            // No resolver answers a list of booleans.
+            (ComparedKind::List, ComparedKind::Bool) => 0,
+            (ComparedKind::List, ComparedKind::List) => Self::TEXTS | Self::NUMBERS,
+        }
+    }
+
     fn has(self, types: u8) -> bool {
         self.0 & types != 0
-    }
-}
-
-/// Returns the pairs of types that an operator compares.
-fn compared(operator: Operator) -> &'static [(u8, u8)] {
-    match operator {
-        Operator::Eq | Operator::Ne => &[
-            (Types::TEXT, Types::TEXT),
-            (Types::NUMBER, Types::NUMBER),
-            (Types::BOOLEAN, Types::BOOLEAN),
-        ],
-        Operator::Lt | Operator::Lte | Operator::Gt | Operator::Gte => {
-            &[(Types::TEXT, Types::TEXT), (Types::NUMBER, Types::NUMBER)]
-        }
-        Operator::In | Operator::NotIn => {
-            &[(Types::TEXT, Types::TEXTS), (Types::NUMBER, Types::NUMBERS)]
-        }
-        Operator::Contains => &[
-            (Types::TEXT, Types::TEXT),
-            (Types::TEXTS, Types::TEXT),
-            (Types::NUMBERS, Types::NUMBER),
-        ],
-        Operator::StartsWith | Operator::EndsWith | Operator::Before | Operator::After => {
-            &[(Types::TEXT, Types::TEXT)]
-        }
     }
 }
 
@@ -267,7 +256,10 @@ fn fits(predicate: &Predicate, left: Types, right: Types) -> bool {
         Predicate::Exists => true,
         Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => left.has(Types::TEXT),
         Predicate::Compare(operator, _) => {
-            compared(*operator).iter().any(|(x, y)| left.has(*x) && right.has(*y))
+            let may_hold = |(x, y): &(ComparedKind, ComparedKind)| {
+                left.has(Types::beside(*x, *y)) && right.has(Types::beside(*y, *x))
+            };
+            operator.row().compares.iter().any(may_hold)
         }
     }
 }

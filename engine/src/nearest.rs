@@ -1,9 +1,21 @@
-//! The known name that a misspelt name most resembles.
+//! Known names in messages: all of them, and the one that a misspelt name most resembles.
+
+use std::fmt;
 
 /// The maximum length of a name that is compared, in bytes. Known names are shorter, and the input chooses the other.
 const MAX_NAME: usize = 64;
 /// The number of characters of a name for which one may be wrong: `efect` resembles `effect`, `x` resembles nothing.
 const PER_MISTAKE: usize = 3;
+
+/// Lists names as alternatives: "`a`, `b` or `c`".
+pub fn any_of<T: fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        Some((only, _)) => only.clone(),
+        None => String::new(),
+    }
+}
 
 /// Returns the name of `known` that `name` most resembles, or `None` if it resembles none. One character of each three
 /// may be added, left out, replaced, or exchanged with its neighbour; case does not count.
@@ -40,6 +52,13 @@ mod tests {
         ] {
             assert_eq!(nearest(name, known), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn names_are_listed_as_alternatives() {
+        assert_eq!(any_of(["a"]), "`a`");
+        assert_eq!(any_of(["a", "b"]), "`a` or `b`");
+        assert_eq!(any_of(["a", "b", "c"]), "`a`, `b` or `c`");
     }
 
     #[test]

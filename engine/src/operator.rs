@@ -7,49 +7,12 @@ use ipnet::IpNet;
 
 use crate::value::AttributeValue;
 
-/// An operator that compares two values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "`docs/semantics.md`, section 4.5, says what each name means")]
-pub enum Operator {
-    Eq,
-    Ne,
-    Lt,
-    Lte,
-    Gt,
-    Gte,
-    In,
-    NotIn,
-    Contains,
-    StartsWith,
-    EndsWith,
-    Before,
-    After,
-}
+mod table;
 
-/// Every valid name of an operator, for an error message.
-pub const OPERATOR_NAMES: &str = "`eq`, `ne`, `lt`, `lte`, `gt`, `gte`, `in`, `not_in`, `contains`, \
-    `starts_with`, `ends_with`, `matches`, `before`, `after`, `during`, `ip_in` or `exists`";
+pub(crate) use table::{CasbinForm, Form, Lookup, Mirror, Order, Part};
+pub use table::{ComparedKind, Operator, Row, Takes, UnaryOperator, names};
 
 impl Operator {
-    /// Returns the name in a condition tree.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Eq => "eq",
-            Self::Ne => "ne",
-            Self::Lt => "lt",
-            Self::Lte => "lte",
-            Self::Gt => "gt",
-            Self::Gte => "gte",
-            Self::In => "in",
-            Self::NotIn => "not_in",
-            Self::Contains => "contains",
-            Self::StartsWith => "starts_with",
-            Self::EndsWith => "ends_with",
-            Self::Before => "before",
-            Self::After => "after",
-        }
-    }
-
     /// Returns whether the operator holds between `left` and `right`; `None` if it does not compare their types.
     #[inline]
     pub fn holds(self, left: AttributeValue<'_>, right: AttributeValue<'_>) -> Option<bool> {
@@ -63,7 +26,9 @@ impl Operator {
             (item, AttributeValue::List(list)) if item.is_scalar() => match self {
                 Self::In => Some(list.has(item)),
                 Self::NotIn => Some(!list.has(item)),
-                _ => None,
+                Self::Eq | Self::Ne | Self::Lt | Self::Lte | Self::Gt | Self::Gte => None,
+                Self::Contains | Self::StartsWith | Self::EndsWith => None,
+                Self::Before | Self::After => None,
             },
             (left, right) => self.holds_otherwise(left, right),
         }
@@ -73,13 +38,15 @@ impl Operator {
     /// bytes of a text. Every other comparison ends with the literal.
     #[inline]
     pub(crate) fn scanned(self, left: AttributeValue<'_>, right: AttributeValue<'_>) -> usize {
-        match (self, left, right) {
-            (Self::In | Self::NotIn, _, AttributeValue::List(list))
-            | (Self::Contains, AttributeValue::List(list), _) => list.visited(),
-            (Self::Contains | Self::Before | Self::After, AttributeValue::Text(text), _) => {
-                text.len() / 16
-            }
-            _ => 0,
+        let items = |value| if let AttributeValue::List(list) = value { list.visited() } else { 0 };
+        let bytes =
+            |value| if let AttributeValue::Text(text) = value { text.len() / 16 } else { 0 };
+        match self {
+            Self::In | Self::NotIn => items(right),
+            Self::Contains => items(left) + bytes(left),
+            Self::Before | Self::After => bytes(left),
+            Self::Eq | Self::Ne | Self::Lt | Self::Lte | Self::Gt | Self::Gte => 0,
+            Self::StartsWith | Self::EndsWith => 0,
         }
     }
 
@@ -90,18 +57,14 @@ impl Operator {
             Self::Contains => Some(left.contains(right)),
             Self::StartsWith => Some(left.starts_with(right)),
             Self::EndsWith => Some(left.ends_with(right)),
-            Self::Before | Self::After => self.holds_between_instants(
-                AttributeValue::Text(left).instant()?,
-                AttributeValue::Text(right).instant()?,
-            ),
+            Self::Before | Self::After => {
+                let right = AttributeValue::Text(right);
+                self.holds_between_instants(AttributeValue::Text(left), right)
+            }
             // The byte order of UTF-8 equals the order of code points.
-            _ => self.holds_in_order(left.cmp(right)),
+            Self::Lt | Self::Lte | Self::Gt | Self::Gte => self.holds_in_order(left.cmp(right)),
+            Self::In | Self::NotIn => None,
         }
-    }
-
-    /// Returns whether the operator compares numbers by their order.
-    pub(crate) fn orders(self) -> bool {
-        self.holds_in_order(Ordering::Equal).is_some()
     }
 
     /// Returns whether the operator holds between two values in this order; `None` if it does not order values.
@@ -114,15 +77,18 @@ impl Operator {
             Self::Lte => Some(order.is_le()),
             Self::Gt => Some(order.is_gt()),
             Self::Gte => Some(order.is_ge()),
-            _ => None,
+            Self::In | Self::NotIn | Self::Contains | Self::StartsWith | Self::EndsWith => None,
+            Self::Before | Self::After => None,
         }
     }
 
-    fn holds_between_instants(self, left: Instant, right: Instant) -> Option<bool> {
+    /// Returns whether the operator holds between two instants in this order; `None` if it does not compare instants.
+    pub(crate) fn holds_in_time(self, order: Ordering) -> Option<bool> {
         match self {
-            Self::Before => Some(left < right),
-            Self::After => Some(left > right),
-            _ => None,
+            Self::Before => Some(order.is_lt()),
+            Self::After => Some(order.is_gt()),
+            Self::Eq | Self::Ne | Self::Lt | Self::Lte | Self::Gt | Self::Gte => None,
+            Self::In | Self::NotIn | Self::Contains | Self::StartsWith | Self::EndsWith => None,
         }
     }
 
@@ -130,19 +96,58 @@ impl Operator {
         match self {
             Self::Eq => left.equals(right),
             Self::Ne => left.equals(right).map(|equal| !equal),
-            Self::Before | Self::After => {
-                self.holds_between_instants(left.instant()?, right.instant()?)
-            }
+            Self::Before | Self::After => self.holds_between_instants(left, right),
             Self::Contains => match left {
                 AttributeValue::List(list) if right.is_scalar() => Some(list.has(right)),
                 _ => None,
             },
-            _ => None,
+            Self::Lt | Self::Lte | Self::Gt | Self::Gte | Self::In | Self::NotIn => None,
+            Self::StartsWith | Self::EndsWith => None,
+        }
+    }
+
+    fn holds_between_instants(
+        self,
+        left: AttributeValue<'_>,
+        right: AttributeValue<'_>,
+    ) -> Option<bool> {
+        self.holds_in_time(left.instant()?.cmp(&right.instant()?))
+    }
+
+    /// Returns whether the operator compares values of these kinds: whether a test of them is true or false.
+    pub(crate) fn compares(self, left: ComparedKind, right: ComparedKind) -> bool {
+        self.row().compares.contains(&(left, right))
+    }
+
+    /// Returns the operator without its negation, and whether it has one.
+    pub(crate) fn positive(self) -> (Self, bool) {
+        self.row().negates.map_or((self, false), |positive| (positive, true))
+    }
+
+    /// Returns the operator that is true with the sides exchanged; `None` if there is none. `of_list` says whether the
+    /// side that the operator searches is a list.
+    pub(crate) fn mirrored(self, of_list: bool) -> Option<Self> {
+        match self.row().mirror {
+            Mirror::Always(mirrored) => Some(mirrored),
+            Mirror::OfList(mirrored) => of_list.then_some(mirrored),
+            Mirror::Never => None,
         }
     }
 }
 
-type Instant = chrono::DateTime<chrono::Utc>;
+impl ComparedKind {
+    /// Returns the kind of a value; `None` for a value that no operator compares.
+    pub fn from_value(value: AttributeValue<'_>) -> Option<Self> {
+        match value {
+            // A date-time literal compares with texts.
+            AttributeValue::Text(_) | AttributeValue::Instant(_) => Some(Self::Text),
+            AttributeValue::Number(_) => Some(Self::Number),
+            AttributeValue::Bool(_) => Some(Self::Bool),
+            AttributeValue::List(_) => Some(Self::List),
+            AttributeValue::Opaque | AttributeValue::Failed | AttributeValue::NotRequested => None,
+        }
+    }
+}
 
 /// A set of IP networks: disjoint and sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -205,7 +210,39 @@ fn parse_prefix(text: &str) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantArray;
+
     use super::*;
+    use crate::json;
+
+    #[test]
+    fn rows_agree_with_the_meaning() {
+        let values = br#"["2026-03-01T08:00:00Z", "2026", 1, 2, true, [], [1], [true, "2026"]]"#;
+        let values = json::parse(values).expect("JSON");
+        let values: Vec<_> = values.as_array().expect("values").iter().collect();
+        let pairs = values.iter().flat_map(|left| values.iter().map(move |right| (*left, *right)));
+        for (left, right) in pairs.map(|(left, right)| (left.into(), right.into())) {
+            for operator in Operator::VARIANTS {
+                agrees(*operator, left, right);
+            }
+        }
+    }
+
+    #[track_caller]
+    fn agrees(operator: Operator, left: AttributeValue<'_>, right: AttributeValue<'_>) {
+        let held = operator.holds(left, right);
+        let kinds = [left, right].map(|value| ComparedKind::from_value(value).expect("a kind"));
+        let are_instants = left.instant().and(right.instant()).is_some();
+        let compares = operator.compares(kinds[0], kinds[1])
+            && (operator.row().form.compares_every_text() || are_instants);
+        assert_eq!(held.is_some(), compares, "{operator:?} {left:?} {right:?}");
+        let (positive, is_negated) = operator.positive();
+        let expected = positive.holds(left, right).map(|truth| truth != is_negated);
+        assert_eq!(held, expected, "{operator:?} {left:?} {right:?}");
+        if let Some(mirrored) = operator.mirrored(kinds.contains(&ComparedKind::List)) {
+            assert_eq!(held, mirrored.holds(right, left), "{operator:?} {left:?} {right:?}");
+        }
+    }
 
     #[test]
     fn networks_are_read_strictly() {

@@ -11,9 +11,10 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::condition::{
-    AttributePath, Condition, MAX_DEPTH, MAX_LIST, MAX_NODES, Operand, Predicate, Test, comparison,
+    AttributePath, Condition, MAX_DEPTH, MAX_LIST, MAX_NODES, Operand, Predicate, Test,
 };
 use crate::number::Number;
+use crate::operator::Operator;
 use crate::value::LiteralList;
 
 /// Reads a stored tree; `None` if it has a fault or a rare form.
@@ -109,8 +110,9 @@ fn predicate(
     if operator == "exists" {
         return (value.is_none() && if_missing.is_none()).then_some(Predicate::Exists);
     }
-    let (operator, takes) = comparison(operator)?;
-    takes.convert(value?.operand()?).map(|operand| Predicate::Compare(operator, operand))
+    let operator: Operator = operator.parse().ok()?;
+    let operand = operator.row().takes.convert(value?.operand()?);
+    operand.map(|operand| Predicate::Compare(operator, operand))
 }
 
 /// The right side of a test.

@@ -2,7 +2,10 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
 
+use std::collections::BTreeSet;
+
 use chrono::DateTime;
+use portcullis_engine::operator::{self, Operator};
 use portcullis_engine::{Check, CheckBody, Condition, Effect, Plan, Policy, ResourcePattern, json};
 use uuid::Uuid;
 
@@ -358,4 +361,51 @@ fn trees_have_three_values() {
     }
     let not = |child| truth(&format!(r#"{{"type": "NOT", "child": {child}}}"#), "{}");
     assert_eq!([not(t), not(f), not(u)], [False, True, Undetermined]);
+}
+
+/// Returns the names in backticks in one column of the table with this heading.
+fn names<'d>(document: &'d str, heading: &str, column: usize) -> BTreeSet<&'d str> {
+    let rows = document.lines().skip_while(|line| !line.starts_with(heading)).skip(2);
+    let cells = rows
+        .take_while(|line| line.starts_with('|'))
+        .filter_map(|row| row.split(" | ").nth(column));
+    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
+}
+
+#[test]
+fn documents_have_every_operator() {
+    let known: BTreeSet<&str> = operator::names().collect();
+    let semantics = include_str!("../../docs/semantics.md");
+    assert_eq!(names(semantics, "| Operator | `value` |", 0), known, "docs/semantics.md");
+    let api = include_str!("../../docs/api.md");
+    assert_eq!(names(api, "| Operator | `value` |", 0), known, "docs/api.md");
+    let expressions = include_str!("../../docs/expressions.md");
+    let mut shown = names(expressions, "| Expression | Operator of the tree |", 1);
+    shown.remove("if_missing");
+    assert_eq!(shown, known, "docs/expressions.md");
+    for symbol in symbols() {
+        assert!(expressions.contains(&format!("\"{symbol}\"")), "the grammar has no `{symbol}`");
+    }
+}
+
+#[test]
+fn fuzzers_know_every_operator() {
+    let trees = [include_str!("../fuzz/parse.dict"), include_str!("../fuzz/seeds/parse/tree.json")];
+    let trees = trees.concat().replace('\\', "");
+    for name in operator::names() {
+        assert!(trees.contains(&format!("\"{name}\"")), "`parse` never makes `{name}`");
+    }
+    let expressions =
+        [include_str!("../fuzz/expression.dict"), include_str!("../fuzz/seeds/expression/all.txt")];
+    let expressions = expressions.concat();
+    for symbol in symbols() {
+        let is_made = expressions.contains(&format!(" {symbol} "));
+        assert!(is_made, "`expression` never makes `{symbol}`");
+    }
+}
+
+/// Returns the symbols and words of expressions.
+fn symbols() -> impl Iterator<Item = &'static str> {
+    let operators = operator::names().filter_map(|name| name.parse().ok());
+    operators.map(|operator: Operator| operator.row().symbol)
 }

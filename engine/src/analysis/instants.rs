@@ -1,5 +1,7 @@
 //! Instants with which tests have wanted truths.
 
+use std::cmp::Ordering;
+
 use chrono::{DateTime, Utc};
 
 use super::demand::Demand;
@@ -7,7 +9,6 @@ use super::outcomes::{agree, of_value};
 use super::scope::Scope;
 use super::truth_set::TruthSet;
 use crate::condition::{Operand, Predicate, Test};
-use crate::operator::Operator;
 use crate::value::AttributeValue;
 
 /// Returns whether an instant may meet all demands: one of the literals, or one between two neighbours of them.
@@ -32,7 +33,8 @@ fn below(test: &Test, bound: Option<&DateTime<Utc>>) -> TruthSet {
     match &test.predicate {
         Predicate::Compare(operator, Operand::Instant(literal)) => {
             let is_before = bound.is_some_and(|bound| bound <= literal);
-            TruthSet::of(Some(is_before == (*operator == Operator::Before)))
+            let order = if is_before { Ordering::Less } else { Ordering::Greater };
+            TruthSet::of(operator.holds_in_time(order))
         }
         Predicate::During(_) => TruthSet::DETERMINED,
         // An instant is no address.

@@ -1,15 +1,7 @@
 //! Kinds of values.
 
 use crate::condition::{AttributePath, RequestField};
-
-/// The kind of a present value that operators compare.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ComparedKind {
-    Text,
-    Number,
-    Bool,
-    List,
-}
+use crate::operator::ComparedKind;
 
 /// Returns the kinds that present values of the attribute may have.
 pub(super) fn kinds(path: &AttributePath) -> &'static [ComparedKind] {

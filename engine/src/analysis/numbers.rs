@@ -3,12 +3,11 @@
 use std::cmp::Ordering;
 
 use super::demand::Demand;
-use super::outcomes::{agree, of_value};
+use super::outcomes::{NO_ITEMS, agree, of_value};
 use super::scope::Scope;
 use super::truth_set::TruthSet;
 use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
-use crate::operator::Operator;
 use crate::value::AttributeValue;
 
 /// Returns whether a number may meet all demands: one of the literals, or one between two neighbours of them.
@@ -34,15 +33,18 @@ pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
 /// Returns the truths that a test may have for a number just below `bound`, above every smaller literal; above all
 /// literals if there is no bound.
 fn below(test: &Test, bound: Option<Number>, scope: &Scope<'_>) -> TruthSet {
+    let other = AttributeValue::Number(Number::from(0u64));
     match &test.predicate {
         Predicate::Compare(operator, Operand::Number(literal)) => {
             let is_less = bound.is_some_and(|bound| bound <= *literal);
             let order = if is_less { Ordering::Less } else { Ordering::Greater };
             TruthSet::of(operator.holds_in_order(order))
         }
-        Predicate::Compare(Operator::In, Operand::List(_)) => TruthSet::FALSE,
-        Predicate::Compare(Operator::NotIn, Operand::List(_)) => TruthSet::TRUE,
+        // The number is no item of a list.
+        Predicate::Compare(operator, Operand::List(_)) => {
+            TruthSet::of(operator.holds(other, NO_ITEMS))
+        }
         // No other test depends on which number it is.
-        _ => of_value(test, AttributeValue::Number(Number::from(0u64)), scope),
+        _ => of_value(test, other, scope),
     }
 }

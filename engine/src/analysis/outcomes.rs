@@ -1,13 +1,15 @@
 //! The truths that tests may have for one value.
 
 use super::demand::Demand;
-use super::kinds::ComparedKind;
 use super::relation;
 use super::scope::Scope;
 use super::truth_set::TruthSet;
 use crate::condition::{Operand, Predicate, Test};
-use crate::operator::Operator;
-use crate::value::AttributeValue;
+use crate::operator::{ComparedKind, Operator};
+use crate::value::{AttributeValue, List};
+
+/// A list without items. A value that is no item of a list compares with it as with this one.
+pub(super) const NO_ITEMS: AttributeValue<'static> = AttributeValue::List(List::Json(&[]));
 
 /// Returns whether all demands are met at the same time if each test has one of its `possible` truths. Tests of one
 /// predicate have one truth.
@@ -46,13 +48,7 @@ impl<'c> SharedPredicate<'c> {
         let Predicate::Compare(operator, operand) = predicate else {
             return (Self::Other(predicate), false);
         };
-        let (operator, is_negated) = match operator {
-            Operator::Ne => (Operator::Eq, true),
-            Operator::NotIn => (Operator::In, true),
-            Operator::Gte => (Operator::Lt, true),
-            Operator::Gt => (Operator::Lte, true),
-            other => (*other, false),
-        };
+        let (operator, is_negated) = operator.positive();
         (Self::Compare(operator, operand), is_negated)
     }
 }
@@ -63,11 +59,7 @@ pub(super) fn of_value(test: &Test, value: AttributeValue<'_>, scope: &Scope<'_>
     match &test.predicate {
         Predicate::Exists => TruthSet::TRUE,
         Predicate::Compare(operator, Operand::Attribute(right)) => {
-            let kind = match value {
-                AttributeValue::Number(_) => ComparedKind::Number,
-                AttributeValue::Bool(_) => ComparedKind::Bool,
-                _ => ComparedKind::Text,
-            };
+            let kind = ComparedKind::from_value(value).unwrap_or(ComparedKind::Text);
             relation::truths(*operator, kind, right, scope)
         }
         Predicate::Compare(operator, literal) => {

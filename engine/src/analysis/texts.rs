@@ -2,13 +2,12 @@
 
 use super::demand::Demand;
 use super::instants;
-use super::kinds::ComparedKind;
-use super::outcomes::{agree, of_value};
+use super::outcomes::{NO_ITEMS, agree, of_value};
 use super::scope::Scope;
 use super::truth_set::TruthSet;
 use super::{addresses, relation};
 use crate::condition::{AttributePath, Operand, Predicate, RequestField, Test};
-use crate::operator::Operator;
+use crate::operator::{ComparedKind, Form, Part};
 use crate::value::AttributeValue;
 
 /// Returns whether a text may meet all demands: one of the literals, or any other.
@@ -70,12 +69,12 @@ fn is_other(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
     let mut cuts: Vec<Cut<'_>> = Vec::new();
     for demand in demands {
         if let Predicate::Compare(operator, Operand::Text(text)) = &demand.test.predicate {
-            let is_prefix = *operator == Operator::StartsWith;
-            if operator.orders() || is_prefix {
-                cuts.push(Cut { text, is_after: false });
-            }
-            if is_prefix {
-                cuts.push(Cut { text, is_after: true });
+            let (start, end) = (Cut { text, is_after: false }, Cut { text, is_after: true });
+            match operator.row().form {
+                Form::Order(_) => cuts.push(start),
+                Form::Part(Part::Start) => cuts.extend([start, end]),
+                // These do not depend on the order of texts.
+                Form::Part(Part::Anywhere | Part::End) | Form::Member | Form::Instants(_) => {}
             }
         }
     }
@@ -94,26 +93,29 @@ fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
         Predicate::Compare(operator, Operand::Attribute(right)) => {
             relation::truths(*operator, ComparedKind::Text, right, scope)
         }
-        Predicate::Compare(Operator::StartsWith, Operand::Text(text)) => {
-            let (start, end) = (Cut { text, is_after: false }, Cut { text, is_after: true });
-            TruthSet::of(Some(!is_before(start) && is_before(end)))
-        }
-        Predicate::Compare(Operator::EndsWith | Operator::Contains, Operand::Text(_)) => {
-            TruthSet::DETERMINED
-        }
         Predicate::Compare(operator, Operand::Text(text)) => {
-            use std::cmp::Ordering::{Greater, Less};
-            let order = if is_before(Cut { text, is_after: false }) { Less } else { Greater };
-            TruthSet::of(operator.holds_in_order(order))
+            let (start, end) = (Cut { text, is_after: false }, Cut { text, is_after: true });
+            match operator.row().form {
+                Form::Order(_) => {
+                    use std::cmp::Ordering::{Greater, Less};
+                    let order = if is_before(start) { Less } else { Greater };
+                    TruthSet::of(operator.holds_in_order(order))
+                }
+                Form::Part(Part::Start) => TruthSet::of(Some(!is_before(start) && is_before(end))),
+                Form::Part(Part::Anywhere | Part::End) => TruthSet::DETERMINED,
+                Form::Member | Form::Instants(_) => TruthSet::UNDETERMINED,
+            }
         }
-        Predicate::Compare(Operator::In, Operand::List(_)) => TruthSet::FALSE,
-        Predicate::Compare(Operator::NotIn, Operand::List(_)) => TruthSet::TRUE,
         // `is_special` judges these.
         Predicate::Compare(_, Operand::Instant(_))
         | Predicate::IpIn(_)
         | Predicate::During(_)
         | Predicate::Matches(_) => TruthSet::ANY,
-        Predicate::Compare(operator, literal) => {
+        // The text is no item of a list.
+        Predicate::Compare(operator, Operand::List(_)) => {
+            TruthSet::of(operator.holds(AttributeValue::Text(""), NO_ITEMS))
+        }
+        Predicate::Compare(operator, literal @ (Operand::Number(_) | Operand::Bool(_))) => {
             TruthSet::of(operator.holds(AttributeValue::Text(""), literal.literal()))
         }
     }
@@ -121,8 +123,10 @@ fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
 
 /// Returns whether two demands on parts of a text exclude each other.
 fn has_conflict(demands: &[Demand<'_>]) -> bool {
-    let parts: Vec<(Part<'_>, TruthSet)> =
-        demands.iter().filter_map(|demand| Some((Part::of(demand.test)?, demand.truths))).collect();
+    let parts: Vec<(TextPart<'_>, TruthSet)> = demands
+        .iter()
+        .filter_map(|demand| Some((TextPart::from_test(demand.test)?, demand.truths)))
+        .collect();
     let with = parts.iter().filter(|(_, truths)| !truths.has(TruthSet::FALSE));
     with.into_iter().any(|(part, _)| {
         parts.iter().any(|(other, truths)| {
@@ -135,32 +139,35 @@ fn has_conflict(demands: &[Demand<'_>]) -> bool {
 
 /// A part that a text has.
 #[derive(Clone, Copy, Debug)]
-struct Part<'c> {
-    place: Operator,
+struct TextPart<'c> {
+    place: Part,
     text: &'c str,
 }
 
-impl<'c> Part<'c> {
-    fn of(test: &'c Test) -> Option<Self> {
-        let Predicate::Compare(place, Operand::Text(text)) = &test.predicate else { return None };
-        let is_part =
-            matches!(place, Operator::StartsWith | Operator::EndsWith | Operator::Contains);
-        is_part.then_some(Self { place: *place, text })
+impl<'c> TextPart<'c> {
+    fn from_test(test: &'c Test) -> Option<Self> {
+        let Predicate::Compare(operator, Operand::Text(text)) = &test.predicate else {
+            return None;
+        };
+        match operator.row().form {
+            Form::Part(place) => Some(Self { place, text }),
+            Form::Order(_) | Form::Member | Form::Instants(_) => None,
+        }
     }
 
     /// Returns whether every text with this part has the other one.
     fn implies(self, other: Self) -> bool {
         match other.place {
-            Operator::Contains => self.text.contains(other.text),
+            Part::Anywhere => self.text.contains(other.text),
             place if place != self.place => false,
-            Operator::EndsWith => self.text.ends_with(other.text),
-            _ => self.text.starts_with(other.text),
+            Part::End => self.text.ends_with(other.text),
+            Part::Start => self.text.starts_with(other.text),
         }
     }
 
     /// Returns whether no text ends with both parts. Two beginnings are exact without this.
     fn excludes(self, other: Self) -> bool {
-        let both = (self.place, other.place) == (Operator::EndsWith, Operator::EndsWith);
+        let both = (self.place, other.place) == (Part::End, Part::End);
         both && !self.implies(other) && !other.implies(self)
     }
 }

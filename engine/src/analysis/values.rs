@@ -5,13 +5,13 @@
 //! value" is always right. Budgets (`docs/semantics.md`, section 4.8) are left aside.
 
 use super::demand::Demand;
-use super::kinds::{ComparedKind, kinds};
-use super::outcomes::{agree, of_value};
+use super::kinds::kinds;
+use super::outcomes::{NO_ITEMS, agree, of_value};
 use super::scope::Scope;
 use super::truth_set::TruthSet;
 use super::{numbers, relation, texts};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
-use crate::operator::Operator;
+use crate::operator::ComparedKind;
 use crate::value::AttributeValue;
 
 /// Returns whether the attribute at `path` may have a value, or be absent, so that all demands are met.
@@ -72,12 +72,17 @@ fn of_list(path: &AttributePath, test: &Test, scope: &Scope<'_>) -> TruthSet {
         Predicate::Compare(operator, Operand::Attribute(right)) => {
             relation::truths(*operator, ComparedKind::List, right, scope)
         }
-        Predicate::Compare(Operator::Contains, item) => match (path, item) {
-            (AttributePath::Request(_), Operand::Text(_)) => TruthSet::DETERMINED,
+        Predicate::Compare(operator, literal) => {
+            let literal = literal.literal();
+            let truth = operator.holds(NO_ITEMS, literal);
             // Roles are texts.
-            (AttributePath::Request(_), _) => TruthSet::FALSE,
-            _ => TruthSet::DETERMINED,
-        },
-        _ => TruthSet::UNDETERMINED,
+            let has_items = !matches!(path, AttributePath::Request(_))
+                || matches!(literal, AttributeValue::Text(_));
+            match truth {
+                Some(_) if has_items => TruthSet::DETERMINED,
+                truth => TruthSet::of(truth),
+            }
+        }
+        Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => TruthSet::UNDETERMINED,
     }
 }

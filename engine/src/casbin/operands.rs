@@ -1,10 +1,11 @@
 //! The operands of a matcher: attributes, literals and lists.
 
 use compact_str::CompactString;
+use strum::VariantArray;
 
 use crate::condition::{AttributePath, Condition, Operand, Predicate, RequestField, Test};
 use crate::invalid::Fault;
-use crate::operator::Operator;
+use crate::operator::{CasbinForm, Operator, Takes};
 use crate::syntax::{Token, TokenKind, Tokens};
 
 pub(super) const ATTRIBUTE: &str = "`r.sub`, `r.obj`, `r.act`, `r.dom`, `r.time`, `r.sub.<name>`, `r.obj.<name>`, `r.act.<name>` or `r.ctx.<name>`, an attribute of the request";
@@ -54,15 +55,14 @@ pub(super) fn attribute(token: Token<'_>) -> Result<AttributePath, Fault> {
 }
 
 pub(super) fn comparison(token: Token<'_>) -> Option<Operator> {
-    let operators = [
-        ("==", Operator::Eq),
-        ("!=", Operator::Ne),
-        ("<", Operator::Lt),
-        ("<=", Operator::Lte),
-        (">", Operator::Gt),
-        (">=", Operator::Gte),
-    ];
-    operators.into_iter().find(|(symbol, _)| token.is(symbol)).map(|(_, operator)| operator)
+    let is_written = |operator: &&Operator| match operator.row().casbin {
+        // `in` is a word: its right side has a form of its own.
+        CasbinForm::Infix(symbol) => token.is(symbol),
+        CasbinForm::NotIn | CasbinForm::Contains | CasbinForm::Prefix | CasbinForm::Missing(_) => {
+            false
+        }
+    };
+    Operator::VARIANTS.iter().find(is_written).copied()
 }
 
 /// Makes a comparison. Swaps the sides if the literal is on the left.
@@ -75,25 +75,16 @@ pub(super) fn compare(
 ) -> Result<Condition, Fault> {
     let (path, operator, operand, start) = match (left, right) {
         (Operand::Attribute(path), operand) => (path, operator, operand, right_start),
-        (operand, Operand::Attribute(path)) => (path, flipped(operator), operand, left_start),
+        (operand, Operand::Attribute(path)) => {
+            (path, operator.mirrored(false).unwrap_or(operator), operand, left_start)
+        }
         _ => return Err(right_start.fault(format!("{ATTRIBUTE}, on one side of a comparison"))),
     };
-    let ordered = !matches!(operator, Operator::Eq | Operator::Ne);
     match operand {
         Operand::List(_) => Err(start.fault(VALUE)),
-        Operand::Bool(_) if ordered => {
+        Operand::Bool(_) if operator.row().takes == Takes::Ordered => {
             Err(start.fault("a string, a number or an attribute, which have an order"))
         }
         operand => Ok(test(path, Predicate::Compare(operator, operand))),
-    }
-}
-
-fn flipped(operator: Operator) -> Operator {
-    match operator {
-        Operator::Lt => Operator::Gt,
-        Operator::Lte => Operator::Gte,
-        Operator::Gt => Operator::Lt,
-        Operator::Gte => Operator::Lte,
-        same => same,
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::condition::{AttributePath, Condition, Operand, Predicate, RequestField, Test};
 use crate::expression;
-use crate::operator::Operator;
+use crate::operator::CasbinForm;
 use crate::syntax::{Quoted, is_name};
 
 /// A part of a condition that no matcher stands for, as an expression, and the reason.
@@ -106,16 +106,15 @@ fn matcher_of(test: &Test, within: Within) -> Result<String, &'static str> {
                 calls => Ok(format!("({})", calls.join(" || "))),
             };
         }
-        Predicate::Compare(Operator::StartsWith, operand) => {
-            return key_match(operand).map(|pattern| call("keyMatch", &pattern));
-        }
-        Predicate::Compare(Operator::NotIn, operand) => {
-            return Ok(format!("!({path} in {})", right_side(operand)?));
-        }
-        Predicate::Compare(Operator::Contains, operand) => contains(&path, operand)?,
-        Predicate::Compare(operator, operand) => {
-            format!("{path} {} {}", symbol(*operator)?, right_side(operand)?)
-        }
+        Predicate::Compare(operator, operand) => match operator.row().casbin {
+            CasbinForm::Infix(symbol) => format!("{path} {symbol} {}", right_side(operand)?),
+            CasbinForm::NotIn => return Ok(format!("!({path} in {})", right_side(operand)?)),
+            CasbinForm::Contains => contains(&path, operand)?,
+            CasbinForm::Prefix => {
+                return key_match(operand).map(|pattern| call("keyMatch", &pattern));
+            }
+            CasbinForm::Missing(reason) => return Err(reason),
+        },
     };
     Ok(if within == Within::Not { format!("({comparison})") } else { comparison })
 }
@@ -143,22 +142,6 @@ fn of_request(field: RequestField) -> Result<&'static str, &'static str> {
         RequestField::Time => Ok("r.time"),
         RequestField::Object => Err("a matcher does not read the resource without its verb"),
         RequestField::Roles => Err("a matcher does not read the roles"),
-    }
-}
-
-/// Returns the symbol of an operator between two sides.
-fn symbol(operator: Operator) -> Result<&'static str, &'static str> {
-    match operator {
-        Operator::Eq => Ok("=="),
-        Operator::Ne => Ok("!="),
-        Operator::Lt => Ok("<"),
-        Operator::Lte => Ok("<="),
-        Operator::Gt => Ok(">"),
-        Operator::Gte => Ok(">="),
-        Operator::In => Ok("in"),
-        Operator::Before | Operator::After => Err("a matcher does not compare date-times"),
-        Operator::EndsWith => Err("a matcher has no suffixes"),
-        Operator::NotIn | Operator::Contains | Operator::StartsWith => Err("it has another form"),
     }
 }
 

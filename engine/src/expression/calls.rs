@@ -4,7 +4,7 @@ use crate::condition::{Operand, Predicate, Test};
 use crate::during::TimeWindow;
 use crate::excerpt::quoted;
 use crate::invalid::Fault;
-use crate::operator::{Networks, parse_network};
+use crate::operator::{Networks, UnaryOperator, parse_network};
 use crate::syntax::{Token, TokenKind, Tokens};
 
 /// Completes "expected …" for a network.
@@ -13,23 +13,23 @@ const NETWORK: &str = "a network such as `10.0.0.0/8` with host bits zero, or an
 impl Tokens<'_> {
     /// Reads the arguments of the test `name`. The next token is `(`. `None` if there is no such test.
     pub(super) fn test_call(&mut self, name: Token<'_>) -> Result<Option<Test>, Fault> {
-        if !matches!(name.text, "exists" | "ip_in" | "during") {
-            return Ok(None);
-        }
+        let read: fn(&mut Self) -> Result<Predicate, Fault> = match name.text.parse() {
+            Ok(UnaryOperator::Exists) => |_| Ok(Predicate::Exists),
+            Ok(UnaryOperator::IpIn) => |tokens| {
+                tokens.expect(",", "`,` and a network or a list of networks")?;
+                tokens.networks().map(Predicate::IpIn)
+            },
+            Ok(UnaryOperator::During) => |tokens| {
+                tokens.expect(",", "`,` and a time window")?;
+                tokens.window().map(Predicate::During)
+            },
+            // `matches` stands between its sides.
+            Ok(UnaryOperator::Matches) | Err(_) => return Ok(None),
+        };
         self.take()?;
         let start = self.take()?;
         let attribute = self.attribute_from(start)?;
-        let predicate = match name.text {
-            "exists" => Predicate::Exists,
-            "ip_in" => {
-                self.expect(",", "`,` and a network or a list of networks")?;
-                Predicate::IpIn(self.networks()?)
-            }
-            _ => {
-                self.expect(",", "`,` and a time window")?;
-                Predicate::During(self.window()?)
-            }
-        };
+        let predicate = read(self)?;
         self.expect(")", "`)`")?;
         Ok(Some(Test { attribute, predicate, if_missing: None }))
     }

@@ -1,9 +1,9 @@
 //! Hints about expressions that are written as in other languages.
 
-use super::comparisons::COMPARISONS;
 use crate::excerpt::quoted;
 use crate::invalid::Fault;
 use crate::nearest::nearest;
+use crate::operator::Operator;
 use crate::syntax::{Token, TokenKind, Tokens};
 
 /// The operators and words of other languages between two sides, each with the one of expressions.
@@ -14,8 +14,8 @@ const OTHER_JOINTS: [(&str, &str); 4] = [("and", "&&"), ("or", "||"), ("&", "&&"
 /// Returns the hint that names the comparison which `token` may mean, or an empty text.
 pub(super) fn comparison(token: Token<'_>) -> String {
     // `eq` is the name of `==` in a condition tree.
-    let of_tree = COMPARISONS.iter().find(|(_, name)| *name == token.text).map(|(own, _)| *own);
-    let resembled = || nearest(token.text, COMPARISONS.iter().map(|(own, _)| *own));
+    let of_tree = token.text.parse().ok().map(|operator: Operator| operator.row().symbol);
+    let resembled = || nearest(token.text, Operator::symbols());
     hint(other(&OTHER_COMPARISONS, token).or(of_tree).or_else(resembled))
 }
 

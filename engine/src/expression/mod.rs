@@ -10,7 +10,6 @@
 //! ```
 
 mod calls;
-mod comparisons;
 mod hints;
 mod layout;
 mod limited;

@@ -1,8 +1,9 @@
 //! Attributes and the right sides of comparisons.
 
 use super::hints;
-use crate::condition::{AttributePath, Operand, Takes};
+use crate::condition::{AttributePath, Operand};
 use crate::invalid::Fault;
+use crate::operator::Takes;
 use crate::syntax::{Token, TokenKind, Tokens};
 
 pub(super) const ATTRIBUTE: &str = "an attribute such as `user.age` or `resource[\"first name\"]`";

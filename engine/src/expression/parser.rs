@@ -1,9 +1,10 @@
 //! The parser: the grammar of an expression.
 
-use super::comparisons::COMPARISONS;
 use super::hints;
-use crate::condition::{Condition, MAX_DEPTH, MAX_NODES, Predicate, Test, comparison};
+use crate::condition::{Condition, MAX_DEPTH, MAX_NODES, Predicate, Test};
 use crate::invalid::Fault;
+use crate::nearest::any_of;
+use crate::operator::{Operator, UnaryOperator};
 use crate::pattern::{Pattern, PatternCheck};
 use crate::syntax::{Token, TokenKind, Tokens};
 
@@ -12,8 +13,6 @@ use crate::syntax::{Token, TokenKind, Tokens};
 const MAX_NESTING: usize = 2 * MAX_DEPTH;
 
 const CONDITION: &str = "a condition such as `user.age > 18`, `exists(user.age)`, `!` or `(`";
-const COMPARISON: &str = "`==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, `contains`, `starts_with`, `ends_with`, \
-    `matches`, `before` or `after`";
 const FUNCTION: &str = "`exists`, `ip_in`, `during`, `all` or `any`, the only functions";
 
 /// A condition, its depth in nodes, and its form.
@@ -218,15 +217,16 @@ impl<'s> Parser<'s> {
     /// Parses the operator and the right side of a comparison.
     fn comparison(&mut self) -> Result<Predicate, Fault> {
         let operator = self.tokens.take()?;
-        if operator.kind == TokenKind::Name && operator.text == "matches" {
+        const MATCHES: &str = UnaryOperator::Matches.into_str();
+        if operator.kind == TokenKind::Name && operator.text == MATCHES {
             return self.pattern().map(Predicate::Matches);
         }
-        let known = COMPARISONS.iter().find(|(symbol, _)| *symbol == operator.text);
-        let Some((operator, takes)) = known.and_then(|(_, name)| comparison(name)) else {
+        let Some(known) = Operator::from_symbol(operator.text) else {
             let hint = hints::comparison(operator);
-            return Err(operator.fault(format!("{COMPARISON}{hint}")));
+            let known = any_of(Operator::symbols().chain([MATCHES]));
+            return Err(operator.fault(format!("{known}{hint}")));
         };
-        Ok(Predicate::Compare(operator, self.tokens.right_side(takes)?))
+        Ok(Predicate::Compare(known, self.tokens.right_side(known.row().takes)?))
     }
 
     fn pattern(&mut self) -> Result<Pattern, Fault> {

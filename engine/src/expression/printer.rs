@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Display, Write};
 
-use super::comparisons::COMPARISONS;
 use super::limited::Limited;
 use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
 use crate::syntax::{Quoted, is_name};
@@ -112,9 +111,7 @@ impl Display for Bare<'_> {
         match &self.0.predicate {
             Predicate::Exists => write!(f, "exists({path})"),
             Predicate::Compare(operator, operand) => {
-                let known = COMPARISONS.iter().find(|(_, name)| *name == operator.name());
-                let symbol = known.map_or("", |(symbol, _)| *symbol);
-                write!(f, "{path} {symbol} {}", RightSide(operand))
+                write!(f, "{path} {} {}", operator.row().symbol, RightSide(operand))
             }
             Predicate::Matches(pattern) if pattern.is_search() => {
                 write!(f, "regexMatch({path}, {})", Quoted(pattern.source()))

@@ -2,7 +2,7 @@
 
 use super::columns::Column;
 use super::param::SqlParam;
-use crate::operator::Operator;
+use crate::operator::{Order, Part};
 
 /// A condition over the columns of one row. NULL is undetermined.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,22 +16,14 @@ pub(super) enum Clause<'c> {
     IsNull(&'c Column),
     /// The truth, or NULL if one of the columns is NULL.
     IfPresent(Vec<&'c Column>, bool),
-    /// An operator that orders values, between values of one type.
-    Compare(Term<'c>, Operator, Term<'c>),
+    /// The order of two values of one type.
+    Compare(Term<'c>, Order, Term<'c>),
     /// The column is one of the values.
     In(&'c Column, Vec<SqlParam>),
     /// The array has the item.
     Has(&'c Column, Term<'c>),
     /// One text is a part of another.
     Part(Part, Term<'c>, Term<'c>),
-}
-
-/// The place of a text in another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    Anywhere,
-    Start,
-    End,
 }
 
 /// A side of a comparison.
@@ -42,6 +34,11 @@ pub(super) enum Term<'c> {
 }
 
 impl Term<'_> {
+    /// Makes the term of a text.
+    pub(super) fn text(text: &str) -> Self {
+        Self::Value(SqlParam::Text(text.into()))
+    }
+
     fn can_be_null(&self) -> bool {
         matches!(self, Self::Column(column) if column.nullable)
     }

@@ -2,12 +2,12 @@
 
 use chrono::{DateTime, Datelike, Timelike, Utc};
 
-use super::clause::{Clause, Part, Term};
+use super::clause::{Clause, Term};
 use super::columns::{Column, ColumnType, ScalarType};
 use super::dialect::Dialect;
 use super::number;
 use super::param::SqlParam;
-use crate::operator::Operator;
+use crate::operator::{Form, Operator, Order, Part};
 use crate::value::{AttributeValue, List};
 
 use ColumnType::{List as Array, Scalar};
@@ -55,32 +55,55 @@ fn column_with_value<'c>(
     operator: Operator,
     value: AttributeValue<'c>,
 ) -> Exact<'c> {
-    match (operator, column.kind, value) {
-        (Operator::Before | Operator::After, ..) => {
+    match operator.row().form {
+        Form::Order(order) => ordered_with_value(column, order, value),
+        Form::Instants(order) => {
             let Some(instant) = value.instant() else { return Ok(UNDETERMINED) };
-            instants(column, operator, instant)
+            instants(column, order, instant)
         }
-        (Operator::In | Operator::NotIn, Scalar(kind), AttributeValue::List(list)) => {
-            let held = one_of(column, kind, list)?;
-            Ok(if operator == Operator::In { held } else { held.negated() })
+        Form::Member => match (column.kind, value) {
+            (Scalar(kind), AttributeValue::List(list)) => {
+                one_of(column, kind, list).map(|held| unless_negated(operator, held))
+            }
+            _ => Ok(UNDETERMINED),
+        },
+        Form::Part(part) => match (column.kind, value) {
+            (Array(kind), item) if part == Part::Anywhere && item.is_scalar() => {
+                Ok(has(column, kind, item))
+            }
+            (Scalar(ScalarType::Instant), AttributeValue::Text(_)) => Err(INSTANT_AS_TEXT),
+            (Scalar(ScalarType::Text), AttributeValue::Text(text)) => {
+                Ok(part_of(part, Term::Column(column), Term::text(text)))
+            }
+            _ => Ok(UNDETERMINED),
+        },
+    }
+}
+
+/// Compares a column with a value of its type.
+fn ordered_with_value<'c>(
+    column: &'c Column,
+    order: Order,
+    value: AttributeValue<'c>,
+) -> Exact<'c> {
+    let with = |value| Ok(Clause::Compare(Term::Column(column), order, value));
+    match (column.kind, value) {
+        (Scalar(ScalarType::Instant), AttributeValue::Text(_)) => Err(INSTANT_AS_TEXT),
+        (Scalar(ScalarType::Text), AttributeValue::Text(text)) => with(Term::text(text)),
+        (Scalar(ScalarType::Integer | ScalarType::Number), AttributeValue::Number(number)) => {
+            Ok(number::compare(column, order, number))
         }
-        (Operator::Contains, Array(kind), item) if item.is_scalar() => Ok(has(column, kind, item)),
-        (_, Scalar(ScalarType::Instant), AttributeValue::Text(_)) => Err(INSTANT_AS_TEXT),
-        (_, Scalar(ScalarType::Text), AttributeValue::Text(text)) => {
-            let value = Term::Value(SqlParam::Text(text.into()));
-            Ok(texts(Term::Column(column), operator, value))
-        }
-        (_, Scalar(ScalarType::Integer | ScalarType::Number), AttributeValue::Number(number))
-            if operator.orders() =>
-        {
-            Ok(number::compare(column, operator, number))
-        }
-        (Operator::Eq | Operator::Ne, Scalar(ScalarType::Boolean), AttributeValue::Bool(value)) => {
-            let value = Term::Value(SqlParam::Bool(value));
-            Ok(Clause::Compare(Term::Column(column), operator, value))
+        (Scalar(ScalarType::Boolean), AttributeValue::Bool(value)) if order.is_equality() => {
+            with(Term::Value(SqlParam::Bool(value)))
         }
         _ => Ok(UNDETERMINED),
     }
+}
+
+/// Returns the clause of the operator, where `held` is the clause of the operator without its negation.
+fn unless_negated(operator: Operator, held: Clause<'_>) -> Clause<'_> {
+    let (_, is_negated) = operator.positive();
+    if is_negated { held.negated() } else { held }
 }
 
 fn value_with_column<'c>(
@@ -88,45 +111,21 @@ fn value_with_column<'c>(
     operator: Operator,
     column: &'c Column,
 ) -> Exact<'c> {
-    let turned = match operator {
-        Operator::Eq | Operator::Ne => operator,
-        Operator::Lt => Operator::Gt,
-        Operator::Lte => Operator::Gte,
-        Operator::Gt => Operator::Lt,
-        Operator::Gte => Operator::Lte,
-        Operator::Before => Operator::After,
-        Operator::After => Operator::Before,
-        Operator::In | Operator::NotIn => {
-            let Array(kind) = column.kind else { return Ok(UNDETERMINED) };
-            if !value.is_scalar() {
-                return Ok(UNDETERMINED);
-            }
-            let held = has(column, kind, value);
-            return Ok(if operator == Operator::In { held } else { held.negated() });
+    let of_list = matches!(value, AttributeValue::List(_)) || matches!(column.kind, Array(_));
+    if let Some(mirrored) = operator.mirrored(of_list) {
+        return column_with_value(column, mirrored, value);
+    }
+    match (operator.row().form, value, column.kind) {
+        (Form::Member, item, Array(kind)) if item.is_scalar() => {
+            Ok(unless_negated(operator, has(column, kind, item)))
         }
-        Operator::Contains | Operator::StartsWith | Operator::EndsWith => {
-            return part_of_value(value, operator, column);
+        (Form::Part(_), AttributeValue::Text(_), Scalar(ScalarType::Instant)) => {
+            Err(INSTANT_AS_TEXT)
         }
-    };
-    column_with_value(column, turned, value)
-}
-
-/// Translates an operator that looks for a column in a value.
-fn part_of_value<'c>(
-    value: AttributeValue<'c>,
-    operator: Operator,
-    column: &'c Column,
-) -> Exact<'c> {
-    match (value, column.kind) {
-        (AttributeValue::List(list), Scalar(kind)) if operator == Operator::Contains => {
-            one_of(column, kind, list)
+        (Form::Part(part), AttributeValue::Text(text), Scalar(ScalarType::Text)) => {
+            Ok(part_of(part, Term::text(text), Term::Column(column)))
         }
-        (AttributeValue::Text(_), Scalar(ScalarType::Instant)) => Err(INSTANT_AS_TEXT),
-        (AttributeValue::Text(text), Scalar(ScalarType::Text)) => {
-            let value = Term::Value(SqlParam::Text(text.into()));
-            Ok(texts(value, operator, Term::Column(column)))
-        }
-        _ => Ok(UNDETERMINED),
+        (Form::Order(_) | Form::Instants(_) | Form::Member | Form::Part(_), ..) => Ok(UNDETERMINED),
     }
 }
 
@@ -136,47 +135,47 @@ fn columns<'c>(
     operator: Operator,
     right: &'c Column,
 ) -> Exact<'c> {
-    use ScalarType::{Boolean, Instant, Integer, Number, Text};
-    let terms = || (Term::Column(left), Term::Column(right));
-    match (operator, left.kind, right.kind) {
-        (Operator::Before, Scalar(Instant), Scalar(Instant)) => {
-            let (left, right) = terms();
-            Ok(Clause::Compare(left, Operator::Lt, right))
+    use ScalarType::{Instant, Text};
+    match (operator.row().form, left.kind, right.kind) {
+        (Form::Instants(order), Scalar(Instant), Scalar(Instant)) => {
+            Ok(Clause::Compare(Term::Column(left), order, Term::Column(right)))
         }
-        (Operator::After, Scalar(Instant), Scalar(Instant)) => {
-            let (left, right) = terms();
-            Ok(Clause::Compare(left, Operator::Gt, right))
+        (Form::Instants(_), Scalar(Text | Instant), Scalar(Text | Instant)) => Err(DATE_AS_TEXT),
+        (Form::Member, Scalar(item), Array(kind)) => {
+            column_in_column(right, kind, left, item).map(|held| unless_negated(operator, held))
         }
-        (Operator::Before | Operator::After, Scalar(Text | Instant), Scalar(Text | Instant)) => {
-            Err(DATE_AS_TEXT)
-        }
-        (Operator::In | Operator::NotIn, Scalar(item), Array(kind)) => {
-            let held = column_in_column(right, kind, left, item)?;
-            Ok(if operator == Operator::In { held } else { held.negated() })
-        }
-        (Operator::Contains, Array(kind), Scalar(item)) => {
+        (Form::Part(Part::Anywhere), Array(kind), Scalar(item)) => {
             column_in_column(left, kind, right, item)
         }
-        (_, Scalar(Instant), Scalar(Text | Instant)) | (_, Scalar(Text), Scalar(Instant)) => {
-            Err(INSTANT_AS_TEXT)
+        (Form::Order(_) | Form::Part(_), Scalar(Instant), Scalar(Text | Instant))
+        | (Form::Order(_) | Form::Part(_), Scalar(Text), Scalar(Instant)) => Err(INSTANT_AS_TEXT),
+        (Form::Part(part), Scalar(Text), Scalar(Text)) => {
+            Ok(part_of(part, Term::Column(left), Term::Column(right)))
         }
-        (_, Scalar(Text), Scalar(Text)) => {
-            let (left, right) = terms();
-            Ok(texts(left, operator, right))
+        (Form::Order(order), Scalar(left_kind), Scalar(right_kind)) => {
+            ordered_columns(dialect, (left, left_kind), order, (right, right_kind))
         }
-        (_, Scalar(Integer | Number), Scalar(Integer | Number)) if operator.orders() => {
-            if left.kind != right.kind && dialect == Dialect::Postgres {
-                return Err(MIXED_NUMBERS);
-            }
-            let (left, right) = terms();
-            Ok(Clause::Compare(left, operator, right))
-        }
-        (Operator::Eq | Operator::Ne, Scalar(Boolean), Scalar(Boolean)) => {
-            let (left, right) = terms();
-            Ok(Clause::Compare(left, operator, right))
-        }
-        _ => Ok(UNDETERMINED),
+        (Form::Order(_) | Form::Instants(_) | Form::Member | Form::Part(_), ..) => Ok(UNDETERMINED),
     }
+}
+
+/// Compares columns of texts, of numbers or of booleans.
+fn ordered_columns<'c>(
+    dialect: Dialect,
+    (left, left_kind): (&'c Column, ScalarType),
+    order: Order,
+    (right, right_kind): (&'c Column, ScalarType),
+) -> Exact<'c> {
+    use ScalarType::{Boolean, Integer, Number, Text};
+    match (left_kind, right_kind) {
+        (Integer, Number) | (Number, Integer) if dialect == Dialect::Postgres => {
+            return Err(MIXED_NUMBERS);
+        }
+        (Text, Text) | (Integer | Number, Integer | Number) => {}
+        (Boolean, Boolean) if order.is_equality() => {}
+        _ => return Ok(UNDETERMINED),
+    }
+    Ok(Clause::Compare(Term::Column(left), order, Term::Column(right)))
 }
 
 /// Returns whether an array column has the value of another column.
@@ -233,15 +232,8 @@ fn param(value: AttributeValue<'_>, kind: ScalarType) -> Option<SqlParam> {
     }
 }
 
-/// Compares two texts.
-fn texts<'c>(left: Term<'c>, operator: Operator, right: Term<'c>) -> Clause<'c> {
-    let part = match operator {
-        Operator::Contains => Part::Anywhere,
-        Operator::StartsWith => Part::Start,
-        Operator::EndsWith => Part::End,
-        _ if operator.orders() => return Clause::Compare(left, operator, right),
-        _ => return UNDETERMINED,
-    };
+/// Returns whether one text is a part of another.
+fn part_of<'c>(part: Part, left: Term<'c>, right: Term<'c>) -> Clause<'c> {
     match (left, right) {
         // Every text has the empty text everywhere.
         (Term::Column(column), Term::Value(SqlParam::Text(text))) if text.is_empty() => {
@@ -253,7 +245,7 @@ fn texts<'c>(left: Term<'c>, operator: Operator, right: Term<'c>) -> Clause<'c> 
 
 /// Compares a column with an instant. A column of microseconds lies before an instant with a finer fraction if it does
 /// not lie after its last whole microsecond.
-fn instants<'c>(column: &'c Column, operator: Operator, instant: DateTime<Utc>) -> Exact<'c> {
+fn instants<'c>(column: &'c Column, order: Order, instant: DateTime<Utc>) -> Exact<'c> {
     match column.kind {
         Scalar(ScalarType::Instant) => {}
         Scalar(ScalarType::Text) => return Err(DATE_AS_TEXT),
@@ -264,12 +256,8 @@ fn instants<'c>(column: &'c Column, operator: Operator, instant: DateTime<Utc>) 
     }
     let microseconds = instant.nanosecond() / 1_000 * 1_000;
     let whole = instant.with_nanosecond(microseconds).ok_or(INSTANT_RANGE)?;
-    let operator = match operator {
-        Operator::Before if whole < instant => Operator::Lte,
-        Operator::Before => Operator::Lt,
-        _ => Operator::Gt,
-    };
-    Ok(Clause::Compare(Term::Column(column), operator, Term::Value(SqlParam::Instant(whole))))
+    let order = if order == Order::Lt && whole < instant { Order::Lte } else { order };
+    Ok(Clause::Compare(Term::Column(column), order, Term::Value(SqlParam::Instant(whole))))
 }
 
 impl Column {

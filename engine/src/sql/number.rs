@@ -6,7 +6,7 @@ use super::clause::{Clause, Term};
 use super::columns::{Column, ColumnType, ScalarType};
 use super::param::SqlParam;
 use crate::number::Number;
-use crate::operator::Operator;
+use crate::operator::Order;
 
 /// The neighbours of a number among the values of a type: the largest at or below it and the smallest at or above it.
 /// They are equal if the type can hold the number.
@@ -21,22 +21,22 @@ pub(super) fn held(number: Number, kind: ScalarType) -> Option<SqlParam> {
     below.filter(|below| above.as_ref() == Some(below))
 }
 
-/// Compares a column of numbers with a number, by an operator that orders values.
-pub(super) fn compare<'c>(column: &'c Column, operator: Operator, number: Number) -> Clause<'c> {
+/// Compares a column of numbers with a number.
+pub(super) fn compare<'c>(column: &'c Column, order: Order, number: Number) -> Clause<'c> {
     let ColumnType::Scalar(kind) = column.kind else { return Clause::Constant(None) };
     let Neighbours { below, above } = neighbours(number, kind);
     let exact = below.is_some() && below == above;
-    let (bound, operator) = match operator {
-        _ if exact => (below, operator),
-        Operator::Lt | Operator::Lte => (below, Operator::Lte),
-        Operator::Gt | Operator::Gte => (above, Operator::Gte),
+    let (bound, order) = match order {
+        _ if exact => (below, order),
+        Order::Lt | Order::Lte => (below, Order::Lte),
+        Order::Gt | Order::Gte => (above, Order::Gte),
         // No value of the column equals the number.
-        _ => (None, operator),
+        Order::Eq | Order::Ne => (None, order),
     };
     match bound {
-        Some(bound) => Clause::Compare(Term::Column(column), operator, Term::Value(bound)),
+        Some(bound) => Clause::Compare(Term::Column(column), order, Term::Value(bound)),
         // Nothing equals the number, lies at or below it, or at or above it.
-        None => Clause::if_present([column], operator == Operator::Ne),
+        None => Clause::if_present([column], order == Order::Ne),
     }
 }
 

@@ -97,7 +97,7 @@ impl<'c> Translator<'c> {
             Operand::Attribute(path) => self.side(path)?,
             literal => Side::Value(literal.literal()),
         };
-        let reason = |why: &str| format!("`{}` of `{path}`: {why}", operator.name());
+        let reason = |why: &str| format!("`{}` of `{path}`: {why}", operator.into_str());
         compare(self.dialect, left, *operator, right).map_err(reason)
     }
 

@@ -1,11 +1,11 @@
 //! Writes clauses as SQL.
 
-use super::clause::{Clause, Part, Term};
+use super::clause::{Clause, Term};
 use super::columns::{Column, ColumnType, ScalarType};
 use super::dialect::{Dialect, Placeholders};
 use super::limits::{MAX_NESTING, MAX_PARAMS, MAX_TEXT, TooLarge};
 use super::param::SqlParam;
-use crate::operator::Operator;
+use crate::operator::{Order, Part};
 
 /// More parts of a conjunction or disjunction than this are halved by parentheses. SQLite nests each part of a chain
 /// one level deeper than the next.
@@ -114,9 +114,9 @@ impl Writer {
                 self.push(" IS NULL");
             }
             Clause::IfPresent(columns, truth) => self.if_present(columns, *truth),
-            Clause::Compare(left, operator, right) => {
+            Clause::Compare(left, order, right) => {
                 self.term(left);
-                self.push(symbol(*operator));
+                self.push(symbol(*order));
                 self.term(right);
             }
             Clause::In(column, values) => {
@@ -360,14 +360,13 @@ fn length_of(term: &Term<'_>) -> Option<String> {
     }
 }
 
-fn symbol(operator: Operator) -> &'static str {
-    match operator {
-        Operator::Ne => " <> ",
-        Operator::Lt => " < ",
-        Operator::Lte => " <= ",
-        Operator::Gt => " > ",
-        Operator::Gte => " >= ",
-        // Clauses compare by operators that order values alone.
-        _ => " = ",
+fn symbol(order: Order) -> &'static str {
+    match order {
+        Order::Eq => " = ",
+        Order::Ne => " <> ",
+        Order::Lt => " < ",
+        Order::Lte => " <= ",
+        Order::Gt => " > ",
+        Order::Gte => " >= ",
     }
 }

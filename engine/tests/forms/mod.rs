@@ -6,14 +6,13 @@ mod every_form;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use portcullis_engine::{Condition, Plan, casbin, expression, json};
+use portcullis_engine::{Condition, Plan, casbin, expression, json, operator};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
 use crate::run;
 use crate::scenarios::scenario;
-use crate::support::pools::OPERATORS;
 use crate::support::route::{asked, engine_condition, engine_policies, engine_policy};
 use every_form::verify;
 
@@ -103,7 +102,7 @@ fn operand(operator: &'static str) -> BoxedStrategy<Value> {
 
 /// A `CONDITION` node of any operator, name and literal.
 fn leaf() -> impl Strategy<Value = Value> {
-    select(&OPERATORS[..]).prop_flat_map(|(operator, _)| {
+    select(operator::names().collect::<Vec<_>>()).prop_flat_map(|operator| {
         (path(), operand(operator), any::<Option<bool>>()).prop_map(
             move |(path, value, missing)| {
                 let mut node =
@@ -141,7 +140,7 @@ fn every_operator_name_and_literal_survives() {
         let Ok(json) = json::parse(text.as_bytes()) else { return Ok(()) };
         let condition = Condition::parse(&json).expect("a tree");
         verify(&condition);
-        for (operator, _) in OPERATORS {
+        for operator in operator::names() {
             if text.contains(&format!("\"operator\":\"{operator}\"")) {
                 *seen.borrow_mut().entry(operator.to_owned()).or_default() += 1;
             }
@@ -149,7 +148,10 @@ fn every_operator_name_and_literal_survives() {
         Ok(())
     });
     let seen = seen.into_inner();
-    assert!(seen.len() == OPERATORS.len() && seen.values().all(|count| *count > 100), "{seen:?}");
+    assert!(
+        seen.len() == operator::names().count() && seen.values().all(|count| *count > 100),
+        "{seen:?}"
+    );
 }
 
 /// The largest trees survive: the deepest, the one of the most nodes, the longest list.

@@ -106,10 +106,10 @@ fn tree(depth: usize) -> BoxedStrategy<Value> {
 
 /// Generates a `CONDITION` node.
 fn condition() -> BoxedStrategy<Value> {
-    let of_operator = |(operator, groups): (&'static str, &'static [Group])| {
-        Union::new(groups.iter().map(move |group| condition_on(operator, *group)))
+    let of_operator = |(operator, groups): &(&'static str, Vec<Group>)| {
+        Union::new(groups.iter().map(|group| condition_on(operator, *group)))
     };
-    Union::new(OPERATORS.map(of_operator)).boxed()
+    Union::new(OPERATORS.iter().map(of_operator)).boxed()
 }
 
 fn condition_on(operator: &'static str, group: Group) -> BoxedStrategy<Value> {

@@ -1,5 +1,8 @@
 //! The pools of all generated values. They are small, so that values match, and chosen, so that others nearly match.
 
+use std::sync::LazyLock;
+
+use portcullis_engine::operator::{self, ComparedKind, Operator, Row, Takes, UnaryOperator};
 use serde_json::{Value, json};
 
 pub(crate) const SUBJECTS: [&str; 5] = ["ann", "ann", "bob", "admin", "*"];
@@ -102,26 +105,37 @@ impl Group {
     }
 }
 
-/// Every operator with the types that it compares.
-pub(crate) const OPERATORS: [(&str, &[Group]); 17] = [
-    ("eq", &[Group::Text, Group::Number, Group::Bool]),
-    ("ne", &[Group::Text, Group::Number, Group::Bool]),
-    ("lt", &[Group::Number, Group::Text]),
-    ("lte", &[Group::Number, Group::Text]),
-    ("gt", &[Group::Number, Group::Text]),
-    ("gte", &[Group::Number, Group::Text]),
-    ("in", &[Group::Text, Group::Number]),
-    ("not_in", &[Group::Text, Group::Number]),
-    ("contains", &[Group::List, Group::Text]),
-    ("starts_with", &[Group::Text]),
-    ("ends_with", &[Group::Text]),
-    ("matches", &[Group::Text]),
-    ("before", &[Group::Date]),
-    ("after", &[Group::Date]),
-    ("during", &[Group::Date]),
-    ("ip_in", &[Group::Ip]),
-    ("exists", &Group::ALL),
-];
+/// Every operator with the groups of values that it compares.
+pub(crate) static OPERATORS: LazyLock<Vec<(&'static str, Vec<Group>)>> =
+    LazyLock::new(|| operator::names().map(|name| (name, groups(name))).collect());
+
+fn groups(name: &str) -> Vec<Group> {
+    let Ok(operator) = name.parse::<Operator>() else {
+        return match name.parse().expect("an operator") {
+            UnaryOperator::Matches => vec![Group::Text],
+            UnaryOperator::IpIn => vec![Group::Ip],
+            UnaryOperator::During => vec![Group::Date],
+            UnaryOperator::Exists => Group::ALL.to_vec(),
+        };
+    };
+    let row = operator.row();
+    let groups = row.compares.iter().map(|(left, _)| group(row, *left));
+    // A literal list has no booleans.
+    let fits = |group: &Group| *group != Group::Bool || row.takes == Takes::Scalar;
+    let mut groups: Vec<Group> = groups.filter(fits).collect();
+    groups.dedup();
+    groups
+}
+
+fn group(row: &Row, left: ComparedKind) -> Group {
+    match left {
+        ComparedKind::Text if row.takes == Takes::Instant => Group::Date,
+        ComparedKind::Text => Group::Text,
+        ComparedKind::Number => Group::Number,
+        ComparedKind::Bool => Group::Bool,
+        ComparedKind::List => Group::List,
+    }
+}
 
 /// Attributes of no kind: never sent, `null`, or an object.
 pub(crate) const OTHER_PATHS: [&str; 8] = [

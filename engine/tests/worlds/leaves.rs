@@ -1,5 +1,6 @@
 //! The leaves of a world's condition trees.
 
+use portcullis_engine::operator::Operator;
 use serde_json::{Value, json};
 
 use super::choices::Choices;
@@ -93,9 +94,9 @@ fn interval(choices: &mut impl Choices, values: &Values) -> [Value; 2] {
 /// Generates any leaf, mostly on an attribute of a type that its operator compares.
 fn condition(choices: &mut impl Choices, values: &Values) -> Value {
     let (operator, groups) = choices.pick(&OPERATORS);
-    let group = choices.pick(groups);
+    let group = choices.pick(&groups);
     let path = path(choices, group);
-    let compares_attributes = !matches!(operator, "exists" | "matches" | "ip_in" | "during");
+    let compares_attributes = operator.parse::<Operator>().is_ok();
     let operand = if compares_attributes && choices.chance(12) {
         json!({"attribute": self::path(choices, group)})
     } else {

@@ -1,7 +1,7 @@
 //! Replaces known attributes in conditions by their values, wherever a condition with the same meaning exists.
 
 use super::known::KnownValues;
-use crate::condition::{AttributePath, Condition, Operand, Predicate, Test, comparison};
+use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
 use crate::json::Json;
 use crate::operator::Operator;
 use crate::value::LiteralList;
@@ -44,8 +44,7 @@ fn literal(operator: Operator, value: &Json<'_>) -> Option<Operand> {
         Json::Array(items) => Operand::List(list(items)?),
         Json::Null | Json::Object(_) => return None,
     };
-    let (_, takes) = comparison(operator.name())?;
-    takes.convert(literal)
+    operator.row().takes.convert(literal)
 }
 
 /// Returns the list of strings and numbers; `None` if it has other items.
@@ -64,21 +63,8 @@ fn list(items: &[Json<'_>]) -> Option<LiteralList> {
 /// Returns the test of `right` that has the truth of `value operator right`. `if_missing` plays no part: it speaks of the
 /// left side, which is present.
 fn turned(value: &Json<'_>, operator: Operator, right: &AttributePath) -> Option<Test> {
-    let turned = match (operator, value) {
-        // A list that contains an attribute: the attribute is in the list.
-        (Operator::Contains, Json::Array(_)) => Operator::In,
-        // Two texts have no turned form.
-        (Operator::Contains | Operator::StartsWith | Operator::EndsWith, _) => return None,
-        // The right side could be a text, which `contains` would search.
-        (Operator::In | Operator::NotIn, _) => return None,
-        (Operator::Eq | Operator::Ne, _) => operator,
-        (Operator::Lt, _) => Operator::Gt,
-        (Operator::Lte, _) => Operator::Gte,
-        (Operator::Gt, _) => Operator::Lt,
-        (Operator::Gte, _) => Operator::Lte,
-        (Operator::Before, _) => Operator::After,
-        (Operator::After, _) => Operator::Before,
-    };
+    // A right side that is not known may be a text, in which `in` finds nothing and `contains` a part.
+    let turned = operator.mirrored(matches!(value, Json::Array(_)))?;
     let predicate = Predicate::Compare(turned, literal(turned, value)?);
     Some(Test { attribute: right.clone(), predicate, if_missing: None })
 }

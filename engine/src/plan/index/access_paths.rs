@@ -10,7 +10,7 @@ use smallvec::{SmallVec, smallvec};
 use super::interval::Interval;
 use super::keys::{KeyId, Scalar, Sought, SoughtKeys, ValueKind, ValueKinds};
 use crate::condition::{Operand, Predicate, Test};
-use crate::operator::Operator;
+use crate::operator::Lookup;
 use crate::plan::program::{Child, NodeId, Operation, Program};
 use crate::plan::slots::{Slot, Slots};
 use crate::rbac::Effect;
@@ -242,20 +242,22 @@ impl<'c> PathFinder<'c> {
         // arm below removes the kinds that the operator compares, since their values decide.
         let undetermined =
             if undetermined_applies { ValueKinds::PRESENT } else { ValueKinds::NONE };
-        let (unfiltered, keys) = match (*operator, negated) {
-            (Operator::Eq, false) | (Operator::Ne, true) => {
+        let (operator, negates) = operator.positive();
+        let is_true = negated == negates;
+        let (unfiltered, keys) = match operator.row().lookup {
+            Lookup::Equal if is_true => {
                 let literal = Scalar::of(operand.literal())?;
                 let key = self.value(slot, literal);
                 (undetermined.without(&[literal.kind()]), AccessKeys::Values([key].into()))
             }
-            (Operator::In, false) | (Operator::NotIn, true) => {
+            Lookup::EqualItem if is_true => {
                 let Operand::List(list) = operand else { return None };
                 let values = list.texts().map(Scalar::Text);
                 let values = values.chain(list.numbers().map(Scalar::Number));
                 let keys = values.map(|value| self.value(slot, value)).collect();
                 (undetermined.without(&[Text, Number, Bool]), AccessKeys::Values(keys))
             }
-            (Operator::Contains, false) => {
+            Lookup::WithItem if is_true => {
                 let literal = Scalar::of(operand.literal())?;
                 let unfiltered = undetermined.without(&[List]);
                 // `contains` searches a text for a part of it, which no hash finds: every text is a candidate.
@@ -264,15 +266,25 @@ impl<'c> PathFinder<'c> {
                 let key = self.keys.number(slot, Sought::Member(literal));
                 (unfiltered, AccessKeys::Member(key))
             }
-            (Operator::StartsWith, false) => {
+            Lookup::Prefix if is_true => {
                 let Operand::Text(prefix) = operand else { return None };
                 let key = self.keys.number(slot, Sought::Prefix(prefix));
                 (undetermined.without(&[Text]), AccessKeys::Prefix(key))
             }
-            (operator, negated) => {
+            Lookup::Below { inclusive } => {
                 let Operand::Number(bound) = operand else { return None };
-                let range = AccessKeys::Range(Interval::of(operator, negated, *bound)?);
-                (undetermined.without(&[Number]), range)
+                let interval = match is_true {
+                    true => Interval::below(*bound, inclusive),
+                    false => Interval::above(*bound, !inclusive),
+                };
+                (undetermined.without(&[Number]), AccessKeys::Range(interval))
+            }
+            Lookup::Equal
+            | Lookup::EqualItem
+            | Lookup::WithItem
+            | Lookup::Prefix
+            | Lookup::Scan => {
+                return None;
             }
         };
         let absent_applies = test.if_missing.map_or(undetermined_applies, |truth| truth != negated);

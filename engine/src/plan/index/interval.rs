@@ -3,7 +3,6 @@
 use std::ops::Bound;
 
 use crate::number::Number;
-use crate::operator::Operator;
 
 /// A set of numbers between two bounds.
 #[derive(Clone, Copy, Debug)]
@@ -13,17 +12,16 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Returns the numbers for which the comparison, or its negation, holds. `None` for operators that do not order.
-    pub(super) fn of(operator: Operator, negated: bool, bound: Number) -> Option<Self> {
-        use Bound::{Excluded, Included, Unbounded};
-        let (low, high) = match (operator, negated) {
-            (Operator::Lt, false) | (Operator::Gte, true) => (Unbounded, Excluded(bound)),
-            (Operator::Lte, false) | (Operator::Gt, true) => (Unbounded, Included(bound)),
-            (Operator::Gt, false) | (Operator::Lte, true) => (Excluded(bound), Unbounded),
-            (Operator::Gte, false) | (Operator::Lt, true) => (Included(bound), Unbounded),
-            _ => return None,
-        };
-        Some(Self { low, high })
+    /// Makes the interval of the numbers below `bound`, and of `bound` itself if `inclusive`.
+    pub(super) fn below(bound: Number, inclusive: bool) -> Self {
+        let high = if inclusive { Bound::Included(bound) } else { Bound::Excluded(bound) };
+        Self { low: Bound::Unbounded, high }
+    }
+
+    /// Makes the interval of the numbers above `bound`, and of `bound` itself if `inclusive`.
+    pub(super) fn above(bound: Number, inclusive: bool) -> Self {
+        let low = if inclusive { Bound::Included(bound) } else { Bound::Excluded(bound) };
+        Self { low, high: Bound::Unbounded }
     }
 
     pub(super) fn is_two_sided(&self) -> bool {

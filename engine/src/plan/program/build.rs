@@ -7,7 +7,6 @@ use super::matching::PatternTests;
 use super::nodes::{Child, NodeId, Operation};
 use super::steps::{MAX_MEMOIZED, Steps};
 use crate::condition::{Condition, Operand, Predicate, Test};
-use crate::operator::Operator;
 use crate::pattern::PatternCompiler;
 use crate::plan::slots::{Slot, Slots};
 
@@ -87,14 +86,10 @@ fn put_cheap_children_first(nodes: &mut [Operation]) -> Vec<u32> {
 fn test_cost(test: &Test<Slot>) -> u32 {
     match &test.predicate {
         Predicate::Exists => 1,
-        Predicate::Compare(Operator::Before | Operator::After, _) => 80,
         Predicate::During(_) => 120,
-        Predicate::Compare(Operator::In | Operator::NotIn, Operand::List(list)) => {
-            4 + 2 * (list.len() + 1).ilog2()
-        }
-        Predicate::Compare(Operator::In | Operator::NotIn | Operator::Contains, _) => 10,
-        Predicate::Compare(_, Operand::Attribute(_)) => 4,
-        Predicate::Compare(..) => 3,
+        Predicate::Compare(_, Operand::List(list)) => 4 + 2 * (list.len() + 1).ilog2(),
+        Predicate::Compare(operator, Operand::Attribute(_)) => operator.row().cost.max(4),
+        Predicate::Compare(operator, _) => operator.row().cost,
         Predicate::IpIn(_) => 40,
         Predicate::Matches(_) => 60,
     }

@@ -1,7 +1,7 @@
 //! The nodes of a program: the complete form of each part of a condition.
 
 use crate::condition::{Operand, Predicate, Test};
-use crate::operator::Operator;
+use crate::operator::Lookup;
 use crate::plan::slots::Slot;
 use crate::value::heap_bytes;
 
@@ -53,11 +53,10 @@ impl Operation {
     /// Returns the slot and the texts of a test for equality with texts, which can be interned.
     pub(super) fn literal_texts(&self) -> Option<(Slot, Vec<&str>)> {
         let Self::Test(test) = self else { return None };
-        let texts = match &test.predicate {
-            Predicate::Compare(Operator::Eq | Operator::Ne, Operand::Text(text)) => vec![&**text],
-            Predicate::Compare(Operator::In | Operator::NotIn, Operand::List(list)) => {
-                list.texts().collect()
-            }
+        let Predicate::Compare(operator, operand) = &test.predicate else { return None };
+        let texts = match (operator.row().lookup, operand) {
+            (Lookup::Equal, Operand::Text(text)) => vec![&**text],
+            (Lookup::EqualItem, Operand::List(list)) => list.texts().collect(),
             _ => return None,
         };
         Some((test.attribute, texts))

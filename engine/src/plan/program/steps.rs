@@ -3,7 +3,7 @@
 use super::nodes::{NodeId, Operation};
 use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
-use crate::operator::Operator;
+use crate::operator::{Lookup, Operator};
 use crate::plan::slots::{Slot, Slots, Symbol};
 
 /// The maximum number of memoized parts: a run has one bit for each.
@@ -223,19 +223,19 @@ impl<'s> Packer<'s> {
             }
             Predicate::Exists | Predicate::IpIn(_) | Predicate::During(_) => return None,
         };
-        match (*operator, operand) {
-            (Operator::Eq | Operator::Ne, Operand::Text(text)) => {
-                let negated = *operator == Operator::Ne;
+        let (_, negated) = operator.positive();
+        match (operator.row().lookup, operand) {
+            (Lookup::Equal, Operand::Text(text)) => {
                 let symbol = self.slots.symbol(slot, text);
                 let by_symbol = |symbol| Step::Symbol { slot, symbol, negated };
                 Some(symbol.map_or(Step::Text { slot, negated }, by_symbol))
             }
-            (Operator::In | Operator::NotIn, Operand::List(list)) => {
-                let negated = *operator == Operator::NotIn;
+            (Lookup::EqualItem, Operand::List(list)) => {
                 let symbols = list.texts().map(|text| self.slots.symbol(slot, text));
                 self.set(slot, negated, symbols.collect::<Option<_>>()?)
             }
-            (operator, Operand::Number(number)) if operator.orders() => {
+            (Lookup::Equal | Lookup::Below { .. }, Operand::Number(number)) => {
+                let operator = *operator;
                 if let Some(bound) = number.as_u32() {
                     return Some(Step::OrderNatural { slot, operator, bound });
                 }

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use super::values::{Known, Part, SlotState};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::entities::{EntityTable, NarrowingWork, Property, RowSet, Sought};
-use crate::operator::Operator;
+use crate::operator::Lookup;
 use crate::plan::Plan;
 use crate::plan::index::Rank;
 use crate::plan::program::{NodeId, Operation, Run, as_written};
@@ -127,23 +127,23 @@ impl<'n> Narrowing<'n> {
         }
         let property = self.property(slot, part)?;
         let mut holds = |value: AttributeValue<'_>| self.holds(node, slot, Some(value), negated);
-        let sought = match (&test.predicate, negated) {
-            (Predicate::Compare(Operator::Eq, operand), false)
-            | (Predicate::Compare(Operator::Ne, operand), true) => {
+        let sought = match lookup(&test.predicate, negated) {
+            Some((Lookup::Equal, operand)) => {
                 let value = self.operand(operand)?;
                 return self.table.narrowed(property, Sought::Equal(&[value]), &self.work);
             }
-            (Predicate::Compare(Operator::In, operand), false)
-            | (Predicate::Compare(Operator::NotIn, operand), true) => {
+            Some((Lookup::EqualItem, operand)) => {
                 let AttributeValue::List(list) = self.operand(operand)? else {
                     return Some(RowSet::new());
                 };
                 return self.table.narrowed(property, Sought::Equal(&items(list)), &self.work);
             }
-            (Predicate::Compare(Operator::Contains, operand), false) => {
+            Some((Lookup::WithItem, operand)) => {
                 Sought::Containing(self.operand(operand)?, &mut holds)
             }
-            _ => Sought::Where(&mut holds),
+            Some((Lookup::Prefix | Lookup::Below { .. } | Lookup::Scan, _)) | None => {
+                Sought::Where(&mut holds)
+            }
         };
         self.table.narrowed(property, sought, &self.work)
     }
@@ -163,16 +163,13 @@ impl<'n> Narrowing<'n> {
         let property = self.property(slot, part)?;
         let left = self.values[test.attribute as usize].value?;
         let mut holds = |value: AttributeValue<'_>| self.holds(node, slot, Some(value), negated);
-        let sought = match (&test.predicate, negated) {
-            (Predicate::Compare(Operator::Eq, _), false)
-            | (Predicate::Compare(Operator::Ne, _), true) => {
+        let sought = match lookup(&test.predicate, negated) {
+            Some((Lookup::Equal, _)) => {
                 return self.table.narrowed(property, Sought::Equal(&[left]), &self.work);
             }
-            (Predicate::Compare(Operator::In, _), false)
-            | (Predicate::Compare(Operator::NotIn, _), true) => {
-                Sought::Containing(left, &mut holds)
-            }
-            _ => Sought::Where(&mut holds),
+            Some((Lookup::EqualItem, _)) => Sought::Containing(left, &mut holds),
+            Some((Lookup::WithItem | Lookup::Prefix | Lookup::Below { .. } | Lookup::Scan, _))
+            | None => Sought::Where(&mut holds),
         };
         self.table.narrowed(property, sought, &self.work)
     }
@@ -215,6 +212,13 @@ impl<'n> Narrowing<'n> {
         self.plan.whole().slots.look_up_symbols(&mut values);
         Run::new(&self.plan.whole().program, &values).truth(node) == Some(!negated)
     }
+}
+
+/// Returns the values that make a comparison, or its negation, true, and its right side. `None` if no index finds them.
+fn lookup(predicate: &Predicate<Slot>, negated: bool) -> Option<(Lookup, &Operand<Slot>)> {
+    let Predicate::Compare(operator, operand) = predicate else { return None };
+    let (_, negates) = operator.positive();
+    (negates == negated).then(|| (operator.row().lookup, operand))
 }
 
 fn items(list: List<'_>) -> Vec<AttributeValue<'_>> {

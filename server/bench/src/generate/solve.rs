@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use fastrand::Rng;
 use portcullis_engine::condition::{AttributePath, Operand, Predicate, Test};
 use portcullis_engine::during::TimeWindow;
-use portcullis_engine::operator::Operator;
+use portcullis_engine::operator::{ComparedKind, Operator, Takes};
 use portcullis_engine::{Condition, Json, Number};
 
 use super::draft::{Draft, date_time, string};
@@ -89,10 +89,10 @@ impl Solver<'_> {
             return;
         }
         let right = self.draft.get(other).unwrap_or_else(|| {
-            let value = match operator {
-                Operator::Before | Operator::After => date_time(self.draft.now),
-                Operator::In | Operator::NotIn => Json::Array(vec![self.any_value(path)]),
-                _ => self.any_value(other),
+            let value = match operator.row().takes {
+                Takes::Instant => date_time(self.draft.now),
+                Takes::List => Json::Array(vec![self.any_value(path)]),
+                Takes::Scalar | Takes::Ordered | Takes::Text => self.any_value(other),
             };
             self.draft.set(other, Some(value.clone()));
             value
@@ -172,7 +172,8 @@ fn candidates(operator: Operator, right: &Json<'static>) -> Vec<Json<'static>> {
         }
         scalar => near(scalar),
     };
-    if operator == Operator::Contains {
+    let mut compared = operator.row().compares.iter();
+    if compared.any(|(left, _)| *left == ComparedKind::List) {
         values.extend(near(right).into_iter().map(|item| Json::Array(vec![item])));
     }
     values
@@ -180,10 +181,8 @@ fn candidates(operator: Operator, right: &Json<'static>) -> Vec<Json<'static>> {
 
 /// Returns values for the right side of the operator: some satisfy it with `left`, and some do not.
 fn counterparts(operator: Operator, left: &Json<'static>) -> Vec<Json<'static>> {
-    match (operator, left) {
-        (Operator::In | Operator::NotIn, item) => {
-            near(item).into_iter().map(|item| Json::Array(vec![item])).collect()
-        }
+    match (operator.row().takes, left) {
+        (Takes::List, item) => near(item).into_iter().map(|item| Json::Array(vec![item])).collect(),
         (_, Json::Array(items)) => {
             items.iter().take(MOST_ITEMS).cloned().chain([string("none of them")]).collect()
         }

@@ -3,7 +3,9 @@
 
 use portcullis_engine::condition::{MAX_DEPTH, MAX_LIST, MAX_NODES};
 use portcullis_engine::during::WEEKDAYS;
+use portcullis_engine::operator::{ComparedKind, Operator, Row, Takes, UnaryOperator};
 use serde_json::json;
+use strum::VariantArray;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, SchemaType, Type};
 
 use super::rule_data::MAX_RULE_DATA;
@@ -25,24 +27,74 @@ fn tree() -> OneOfBuilder {
         node(["NOT"])
             .titled("Negation")
             .required("child", about(tree(), "The condition that is negated")),
-        test(["eq", "ne"]).required("value", or_attribute(scalar(), SINGLE)),
-        test_of(["contains"], ANY).required("value", or_attribute(scalar(), SINGLE)),
-        test(["lt", "lte", "gt", "gte"]).required("value", or_attribute(text_or_number(), SINGLE)),
-        test(["in", "not_in"]).required("value", or_attribute(literals(text_or_number()), ANY)),
-        test(["starts_with", "ends_with"]).required("value", or_attribute(string(), SINGLE)),
-        test(["before", "after"]).required("value", or_attribute(instant(), SINGLE)),
-        test(["matches"]).required("value", regular_expression()),
-        test(["ip_in"]).required("value", networks()),
-        test(["during"]).required("value", time_window()),
-        comparison(["exists"], ANY)
+    ];
+    let unary = UnaryOperator::VARIANTS.iter().map(|operator| unary(*operator));
+    let nodes = nodes.into_iter().chain(comparisons()).chain(unary);
+    let nodes = nodes.fold(OneOfBuilder::new(), OneOfBuilder::item);
+    nodes.description(Some(meaning())).examples([example()])
+}
+
+/// Returns the nodes that compare two values: one for the operators with the same kinds of sides.
+fn comparisons() -> Vec<Input> {
+    let mut forms: Vec<(Sides, Vec<&'static str>)> = Vec::new();
+    for operator in Operator::VARIANTS {
+        let sides = Sides::of_operator(*operator);
+        match forms.iter_mut().find(|(known, _)| *known == sides) {
+            Some((_, names)) => names.push(operator.into_str()),
+            None => forms.push((sides, vec![operator.into_str()])),
+        }
+    }
+    forms.sort_by_key(|(sides, _)| sides.literal);
+    forms.into_iter().map(|(sides, names)| sides.node(names)).collect()
+}
+
+/// The sides of a comparison.
+#[derive(PartialEq, Eq)]
+struct Sides {
+    /// The pattern of the path on the left.
+    left: &'static str,
+    literal: Takes,
+    /// The pattern of the path on the right.
+    right: &'static str,
+}
+
+impl Sides {
+    fn of_operator(operator: Operator) -> Self {
+        let Row { takes, compares, .. } = operator.row();
+        let path = |has_lists: bool| if has_lists { ANY } else { SINGLE };
+        Self {
+            left: path(compares.iter().any(|(left, _)| *left == ComparedKind::List)),
+            literal: *takes,
+            right: path(compares.iter().any(|(_, right)| *right == ComparedKind::List)),
+        }
+    }
+
+    fn node(&self, operators: Vec<&'static str>) -> Input {
+        let literal: AnySchema = match self.literal {
+            Takes::Scalar => any_of_types([Type::String, Type::Number, Type::Boolean]),
+            Takes::Ordered => text_or_number(),
+            Takes::List => literals(text_or_number()),
+            Takes::Text => string().into(),
+            Takes::Instant => instant().into(),
+        };
+        test(operators, self.left).required("value", or_attribute(literal, self.right))
+    }
+}
+
+/// Returns the node of a test of one value.
+fn unary(operator: UnaryOperator) -> Input {
+    let names = vec![operator.into_str()];
+    match operator {
+        UnaryOperator::Matches => test(names, SINGLE).required("value", regular_expression()),
+        UnaryOperator::IpIn => test(names, SINGLE).required("value", networks()),
+        UnaryOperator::During => test(names, SINGLE).required("value", time_window()),
+        UnaryOperator::Exists => comparison(names, ANY)
             .member("value", typed(Type::Null).description(Some("`exists` has no value")))
             .member(
                 "if_missing",
                 typed(Type::Null).description(Some("`exists` is never undetermined")),
             ),
-    ];
-    let nodes = nodes.into_iter().fold(OneOfBuilder::new(), OneOfBuilder::item);
-    nodes.description(Some(meaning())).examples([example()])
+    }
 }
 
 /// The `rule_data` of a policy whose `format` is `casbin`, as the document names it.
@@ -104,21 +156,16 @@ fn children() -> ArrayBuilder {
 }
 
 /// A test of an attribute with a path of this pattern, by one of these operators, without the value.
-fn comparison<const N: usize>(operators: [&'static str; N], path: &'static str) -> Input {
+fn comparison(operators: Vec<&'static str>, path: &'static str) -> Input {
+    let title = format!("Test with {}", operators.join(", "));
     let operator =
         choice(operators).description(Some("The comparison of the attribute with `value`"));
-    let title = format!("Test with {}", operators.join(", "));
     let test = node(["CONDITION"]).titled(&title);
     test.required("attribute", attribute(path)).required("operator", operator)
 }
 
-/// A test of an attribute that is no list, by one of these operators.
-fn test<const N: usize>(operators: [&'static str; N]) -> Input {
-    test_of(operators, SINGLE)
-}
-
 /// A test of an attribute with a path of this pattern, by one of these operators.
-fn test_of<const N: usize>(operators: [&'static str; N], path: &'static str) -> Input {
+fn test(operators: Vec<&'static str>, path: &'static str) -> Input {
     let if_missing = "What an absent attribute gives, instead of undetermined";
     comparison(operators, path).optional("if_missing", boolean().description(Some(if_missing)))
 }
@@ -153,10 +200,6 @@ fn or_attribute(literal: impl Into<AnySchema>, path: &'static str) -> AnySchema 
         compared,
         "A literal, or `{\"attribute\": \"<path>\"}` for the value of another attribute",
     )
-}
-
-fn scalar() -> AnySchema {
-    any_of_types([Type::String, Type::Number, Type::Boolean])
 }
 
 fn text_or_number() -> AnySchema {

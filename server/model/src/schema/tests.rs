@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use portcullis_engine::operator::OPERATOR_NAMES;
+use portcullis_engine::operator::{self, Operator, UnaryOperator};
 use portcullis_engine::{Format, Invalid, Json, Policy, json};
 use serde::Serialize;
 use serde_json::Value;
@@ -129,8 +129,21 @@ fn every_operator_is_in_the_schema_of_conditions_once() {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    let mut known: Vec<&str> = OPERATOR_NAMES.split('`').skip(1).step_by(2).collect();
+    let mut known: Vec<&str> = operator::names().collect();
     described.sort_unstable();
     known.sort_unstable();
     assert_eq!(described, known);
+}
+
+#[test]
+fn the_description_of_expressions_has_every_operator() {
+    let schema = serde_json::to_value(ConditionExpression::schema()).expect("a schema");
+    let about = schema["description"].as_str().expect("a description");
+    for symbol in Operator::VARIANTS.iter().map(|operator| operator.row().symbol) {
+        assert!(about.contains(&format!("`{symbol}`")), "{symbol}");
+    }
+    for name in UnaryOperator::VARIANTS.iter().map(|operator| operator.into_str()) {
+        let is_written = ["`", "(…)`"].iter().any(|end| about.contains(&format!("`{name}{end}")));
+        assert!(is_written, "{name}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use fastrand::Rng;
 use portcullis_engine::Condition;
+use portcullis_engine::operator::{self, ComparedKind, Operator, Takes};
 use serde_json::{Value, json};
 
 use super::condition;
@@ -81,37 +82,27 @@ fn test(rng: &mut Rng, with_arrays: bool) -> Value {
     }
 }
 
-const OPERATORS: [&str; 15] = [
-    "eq",
-    "ne",
-    "lt",
-    "lte",
-    "gt",
-    "gte",
-    "in",
-    "not_in",
-    "contains",
-    "starts_with",
-    "ends_with",
-    "before",
-    "after",
-    "exists",
-    "matches",
-];
-
 /// Returns an operator, mostly one that compares the type of the attribute.
 fn operator(rng: &mut Rng, attribute: &str) -> &'static str {
-    let fitting: &[&str] = match attribute {
-        "resource.until" | "user.since" => &["before", "after"],
-        "resource.flag" | "user.flag" => &["eq", "ne"],
+    let is_time = matches!(attribute, "resource.until" | "user.since");
+    let kind = match attribute {
+        "resource.flag" | "user.flag" => ComparedKind::Bool,
         "resource.tags" | "resource.numbers" | "resource.scores" | "user.tags"
-        | "request.roles" => &["contains"],
+        | "request.roles" => ComparedKind::List,
         "resource.level" | "resource.rank" | "resource.score" | "user.level" => {
-            &["eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in"]
+            ComparedKind::Number
         }
-        _ => &OPERATORS[..11],
+        _ => ComparedKind::Text,
     };
-    let pool = if rng.u8(..6) > 0 { fitting } else { &OPERATORS };
+    let fits = |name: &&str| {
+        let row = name.parse().map(Operator::row);
+        row.is_ok_and(|row| {
+            let compares = row.compares.iter().any(|(left, _)| *left == kind);
+            compares && is_time == (row.takes == Takes::Instant)
+        })
+    };
+    let fitting: Vec<&'static str> = operator::names().filter(fits).collect();
+    let pool = if rng.u8(..6) > 0 { fitting } else { operator::names().collect() };
     pool[rng.usize(..pool.len())]
 }
 
@@ -121,7 +112,9 @@ fn any_test(rng: &mut Rng, with_arrays: bool) -> Value {
     let mut test = json!({"type": "CONDITION", "attribute": attribute, "operator": operator});
     if operator != "exists" {
         test["value"] = match rng.u8(..5) {
-            0 if operator != "matches" => json!({"attribute": path(rng, with_arrays)}),
+            0 if operator.parse::<Operator>().is_ok() => {
+                json!({"attribute": path(rng, with_arrays)})
+            }
             _ => value(rng, operator, attribute),
         };
         if rng.u8(..5) == 0 {
@@ -144,6 +137,8 @@ fn value(rng: &mut Rng, operator: &str, attribute: &str) -> Value {
     let pool = match operator {
         "in" | "not_in" => lists(),
         "matches" => vec![json!("a.*"), json!("[A-Z]+")],
+        "ip_in" => vec![json!("10.0.0.0/8"), json!([])],
+        "during" => vec![json!({"zone": "Europe/Berlin"})],
         "before" | "after" => INSTANTS.iter().map(|text| json!(text)).collect(),
         _ if rng.u8(..8) == 0 => [texts(), numbers(), vec![json!(true)]].concat(),
         _ => match attribute {

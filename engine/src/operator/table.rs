@@ -1,0 +1,345 @@
+//! The table of the operators of conditions: one row has every fact of an operator but its meaning.
+//!
+//! Readers, printers, indexes, SQL, schemas, documents and tests take their facts from the rows, and match the columns
+//! without a default. So the compiler names each place that a new operator needs.
+
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
+use ComparedKind::{Bool, List, Number, Text};
+
+/// An operator that compares two values, named as in a condition tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case", const_into_str)]
+#[expect(missing_docs, reason = "`docs/semantics.md`, section 4.5, says what each name means")]
+pub enum Operator {
+    Eq,
+    Ne,
+    Lt,
+    Lte,
+    Gt,
+    Gte,
+    In,
+    NotIn,
+    Contains,
+    StartsWith,
+    EndsWith,
+    Before,
+    After,
+}
+
+/// An operator that tests one value, named as in a condition tree. A right side of its own form is always a literal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case", const_into_str)]
+#[expect(missing_docs, reason = "`docs/semantics.md`, section 4.5, says what each name means")]
+pub enum UnaryOperator {
+    Matches,
+    IpIn,
+    During,
+    Exists,
+}
+
+/// The facts of an operator.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The symbol or word between the two sides of an expression.
+    pub symbol: &'static str,
+    /// The literals that the right side accepts, besides another attribute.
+    pub takes: Takes,
+    /// The kinds of the left and right values that it compares. Other values are undetermined.
+    pub compares: &'static [(ComparedKind, ComparedKind)],
+    /// The operator that is false where this one is true. A positive operator has none.
+    pub(crate) negates: Option<Operator>,
+    /// The operator that is true with the sides exchanged.
+    pub(crate) mirror: Mirror,
+    /// The estimated time of a test in nanoseconds, if the right side is a scalar literal.
+    pub(crate) cost: u32,
+    /// The form in which SQL and the analysis of conditions treat it.
+    pub(crate) form: Form,
+    /// The values that an index finds. A negating operator has the lookup of the one that it negates.
+    pub(crate) lookup: Lookup,
+    /// The form in a matcher of Casbin.
+    pub(crate) casbin: CasbinForm,
+}
+
+/// The literals that a right side accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Takes {
+    /// A text, a number or a boolean.
+    Scalar,
+    /// A text or a number.
+    Ordered,
+    /// A list of texts and numbers.
+    List,
+    /// A text.
+    Text,
+    /// A date-time in RFC 3339.
+    Instant,
+}
+
+/// The kind of a present value that operators compare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum ComparedKind {
+    Text,
+    Number,
+    Bool,
+    List,
+}
+
+/// The operator that is true with the sides exchanged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mirror {
+    Always(Operator),
+    /// Only if the side that is searched is a list.
+    OfList(Operator),
+    Never,
+}
+
+/// What an operator does with its sides, apart from a negation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Compares two scalars.
+    Order(Order),
+    /// Compares two instants.
+    Instants(Order),
+    /// Looks for a scalar in a list.
+    Member,
+    /// Looks for a text in another one, and [`Part::Anywhere`] for an item in a list.
+    Part(Part),
+}
+
+impl Form {
+    /// Returns whether a test is true or false for every text that it compares: a text may be no instant.
+    pub(crate) fn compares_every_text(self) -> bool {
+        match self {
+            Self::Order(_) | Self::Member | Self::Part(_) => true,
+            Self::Instants(_) => false,
+        }
+    }
+}
+
+/// The order of two values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Eq,
+    Ne,
+    Lt,
+    Lte,
+    Gt,
+    Gte,
+}
+
+impl Order {
+    /// Returns whether values without an order have it, such as booleans.
+    pub(crate) fn is_equality(self) -> bool {
+        matches!(self, Self::Eq | Self::Ne)
+    }
+}
+
+/// The place of a text in another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Anywhere,
+    Start,
+    End,
+}
+
+/// The values of the left side that an index finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    /// The scalar that equals the right side.
+    Equal,
+    /// The scalars that equal an item of the right side.
+    EqualItem,
+    /// The lists that have the right side as an item.
+    WithItem,
+    /// The texts that begin with the right side.
+    Prefix,
+    /// The numbers below the right side, and the number itself if `inclusive`.
+    Below { inclusive: bool },
+    /// None: each value is tested.
+    Scan,
+}
+
+/// The form of an operator in a matcher of Casbin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CasbinForm {
+    /// The symbol between the sides.
+    Infix(&'static str),
+    /// `in`, negated.
+    NotIn,
+    /// `in`, with the sides exchanged.
+    Contains,
+    /// `keyMatch`.
+    Prefix,
+    /// None, for this reason.
+    Missing(&'static str),
+}
+
+/// Returns the names of all operators.
+pub fn names() -> impl Iterator<Item = &'static str> + Clone {
+    let comparing = Operator::VARIANTS.iter().map(|operator| operator.into_str());
+    comparing.chain(UnaryOperator::VARIANTS.iter().map(|operator| operator.into_str()))
+}
+
+impl Operator {
+    /// Returns the symbols and words of expressions.
+    pub(crate) fn symbols() -> impl Iterator<Item = &'static str> {
+        Self::VARIANTS.iter().map(|operator| operator.row().symbol)
+    }
+
+    /// Returns the operator that expressions write as `symbol`.
+    pub(crate) fn from_symbol(symbol: &str) -> Option<Self> {
+        Self::VARIANTS.iter().copied().find(|operator| operator.row().symbol == symbol)
+    }
+
+    /// Returns the facts of the operator.
+    pub const fn row(self) -> &'static Row {
+        match self {
+            Self::Eq => &EQ,
+            Self::Ne => &NE,
+            Self::Lt => &LT,
+            Self::Lte => &LTE,
+            Self::Gt => &GT,
+            Self::Gte => &GTE,
+            Self::In => &IN,
+            Self::NotIn => &NOT_IN,
+            Self::Contains => &CONTAINS,
+            Self::StartsWith => &STARTS_WITH,
+            Self::EndsWith => &ENDS_WITH,
+            Self::Before => &BEFORE,
+            Self::After => &AFTER,
+        }
+    }
+}
+
+const EQ: Row = Row {
+    symbol: "==",
+    takes: Takes::Scalar,
+    compares: &[(Text, Text), (Number, Number), (Bool, Bool)],
+    negates: None,
+    mirror: Mirror::Always(Operator::Eq),
+    cost: 3,
+    form: Form::Order(Order::Eq),
+    lookup: Lookup::Equal,
+    casbin: CasbinForm::Infix("=="),
+};
+
+const NE: Row = Row {
+    symbol: "!=",
+    negates: Some(Operator::Eq),
+    mirror: Mirror::Always(Operator::Ne),
+    casbin: CasbinForm::Infix("!="),
+    form: Form::Order(Order::Ne),
+    ..EQ
+};
+
+const LT: Row = Row {
+    symbol: "<",
+    takes: Takes::Ordered,
+    compares: &[(Text, Text), (Number, Number)],
+    negates: None,
+    mirror: Mirror::Always(Operator::Gt),
+    cost: 3,
+    form: Form::Order(Order::Lt),
+    lookup: Lookup::Below { inclusive: false },
+    casbin: CasbinForm::Infix("<"),
+};
+
+const LTE: Row = Row {
+    symbol: "<=",
+    mirror: Mirror::Always(Operator::Gte),
+    lookup: Lookup::Below { inclusive: true },
+    casbin: CasbinForm::Infix("<="),
+    form: Form::Order(Order::Lte),
+    ..LT
+};
+
+const GT: Row = Row {
+    symbol: ">",
+    negates: Some(Operator::Lte),
+    mirror: Mirror::Always(Operator::Lt),
+    casbin: CasbinForm::Infix(">"),
+    form: Form::Order(Order::Gt),
+    ..LTE
+};
+
+const GTE: Row = Row {
+    symbol: ">=",
+    negates: Some(Operator::Lt),
+    mirror: Mirror::Always(Operator::Lte),
+    casbin: CasbinForm::Infix(">="),
+    form: Form::Order(Order::Gte),
+    ..LT
+};
+
+const IN: Row = Row {
+    symbol: "in",
+    takes: Takes::List,
+    compares: &[(Text, List), (Number, List), (Bool, List)],
+    negates: None,
+    mirror: Mirror::OfList(Operator::Contains),
+    cost: 10,
+    form: Form::Member,
+    lookup: Lookup::EqualItem,
+    casbin: CasbinForm::Infix("in"),
+};
+
+const NOT_IN: Row = Row {
+    symbol: "not_in",
+    negates: Some(Operator::In),
+    mirror: Mirror::Never,
+    casbin: CasbinForm::NotIn,
+    ..IN
+};
+
+const CONTAINS: Row = Row {
+    symbol: "contains",
+    takes: Takes::Scalar,
+    compares: &[(Text, Text), (List, Text), (List, Number), (List, Bool)],
+    negates: None,
+    mirror: Mirror::OfList(Operator::In),
+    cost: 10,
+    form: Form::Part(Part::Anywhere),
+    lookup: Lookup::WithItem,
+    casbin: CasbinForm::Contains,
+};
+
+const STARTS_WITH: Row = Row {
+    symbol: "starts_with",
+    takes: Takes::Text,
+    compares: &[(Text, Text)],
+    negates: None,
+    mirror: Mirror::Never,
+    cost: 3,
+    form: Form::Part(Part::Start),
+    lookup: Lookup::Prefix,
+    casbin: CasbinForm::Prefix,
+};
+
+const ENDS_WITH: Row = Row {
+    symbol: "ends_with",
+    form: Form::Part(Part::End),
+    lookup: Lookup::Scan,
+    casbin: CasbinForm::Missing("a matcher has no suffixes"),
+    ..STARTS_WITH
+};
+
+const BEFORE: Row = Row {
+    symbol: "before",
+    takes: Takes::Instant,
+    compares: &[(Text, Text)],
+    negates: None,
+    mirror: Mirror::Always(Operator::After),
+    cost: 80,
+    form: Form::Instants(Order::Lt),
+    lookup: Lookup::Scan,
+    casbin: CasbinForm::Missing("a matcher does not compare date-times"),
+};
+
+const AFTER: Row = Row {
+    symbol: "after",
+    mirror: Mirror::Always(Operator::Before),
+    form: Form::Instants(Order::Gt),
+    ..BEFORE
+};
