@@ -89,7 +89,7 @@ fn a_legacy_check_by_a_key_names_its_subject() {
 fn a_key_without_the_permission_is_told_its_name() {
     let tenant = Tenant::new();
     let others: Vec<_> =
-        ALL_PERMISSIONS.into_iter().filter(|one| *one != "access:evaluate").collect();
+        ALL_PERMISSIONS.iter().copied().filter(|one| *one != "access:evaluate").collect();
     let key = key(&tenant, &others);
     for route in [CHECK, LEGACY] {
         // The right is judged before the body.

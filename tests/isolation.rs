@@ -44,10 +44,10 @@ impl<'p> Party<'p> {
             tenant.manage("POST /api/v1/service-api-keys", &body).is(201)
         };
         let others = |left_out: &str| {
-            let others = ALL_PERMISSIONS.into_iter().filter(|one| *one != left_out);
+            let others = ALL_PERMISSIONS.iter().copied().filter(|one| *one != left_out);
             issue(&others.collect::<Vec<_>>()).text_of("key")
         };
-        let lacking = ALL_PERMISSIONS.into_iter().map(others).collect();
+        let lacking = ALL_PERMISSIONS.iter().copied().map(others).collect();
         let issued = issue(&ALL_PERMISSIONS);
         let (key, key_id) = (issued.text_of("key"), issued.id());
         Self {

@@ -239,7 +239,7 @@ fn opened() -> Vec<(&'static str, Option<Value>, &'static str)> {
 #[test]
 fn each_permission_opens_exactly_its_routes() {
     let tenant = Tenant::new();
-    for permission in ALL_PERMISSIONS {
+    for permission in ALL_PERMISSIONS.iter().copied() {
         let key = key(&tenant, &[permission]);
         for (route, body, needed) in opened() {
             let reply = with_key(&tenant, &key, &route.replace("{id}", NO_ID), body.as_ref());

@@ -1,15 +1,19 @@
 //! The body of a batch: many checks with common defaults (`docs/semantics.md`, section 11.1).
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 pub use crate::batch_limits::{MAX_ITEM_ID, MAX_ITEMS};
-use crate::fields::{Fields, list, string, text};
+use crate::fields::{Fields, list, text};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
+use crate::names::named;
 use crate::plain_items::PlainItems;
 use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use crate::request::{Attributes, CheckBody, CheckMembers, CheckText, note_misplaced};
 
 /// The item after which a batch ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum BatchSemantic {
     /// All items are decided.
     #[default]
@@ -21,13 +25,6 @@ pub enum BatchSemantic {
 }
 
 impl BatchSemantic {
-    /// Each semantic and its name on the wire.
-    pub const NAMES: [(Self, &'static str); 3] = [
-        (Self::ExecuteAll, "execute_all"),
-        (Self::DenyOnFirstDeny, "deny_on_first_deny"),
-        (Self::PermitOnFirstPermit, "permit_on_first_permit"),
-    ];
-
     /// Returns whether the batch ends after an item with this decision.
     pub fn ends_after(self, allowed: bool) -> bool {
         match self {
@@ -35,21 +32,6 @@ impl BatchSemantic {
             Self::DenyOnFirstDeny => !allowed,
             Self::PermitOnFirstPermit => allowed,
         }
-    }
-
-    /// Reads the name of a semantic.
-    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let found = Self::of_name(string(json, at, problems)?);
-        if found.is_none() {
-            problems
-                .expected(at, "`execute_all`, `deny_on_first_deny` or `permit_on_first_permit`");
-        }
-        found
-    }
-
-    /// Returns the semantic with this name on the wire.
-    pub fn of_name(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(semantic, _)| *semantic)
     }
 }
 
@@ -81,7 +63,7 @@ impl<'r> BatchBody<'r> {
         let at = Place::root();
         let mut fields = Fields::open(json, &at, problems)?;
         let defaults = Defaults::read(&mut fields);
-        let semantic = fields.optional("semantic", BatchSemantic::read);
+        let semantic = fields.optional("semantic", named);
         let item =
             |json, at: &Place<'_>, problems: &mut Problems| defaults.item(json, at, problems);
         let items = fields.required("checks", |json, at, problems| {

@@ -62,7 +62,7 @@ fn read_plain<'a>(text: &'a [u8], flat: &mut FlatAttributes<'a>) -> Option<Plain
     flat.reserve_for(text.len());
     let (mut text, mut batch) = (PlainText::new(text)?, PlainBatch::default());
     text.object(|text, name| match name {
-        "semantic" => fill(&mut batch.semantic, BatchSemantic::of_name(text.string()?)),
+        "semantic" => fill(&mut batch.semantic, text.string()?.parse().ok()),
         "checks" => fill(&mut batch.items, plain_items::read(text, flat)),
         _ => batch.defaults.read_member(name, text, flat),
     })?;

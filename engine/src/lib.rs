@@ -56,6 +56,7 @@ mod growing;
 pub mod invalid;
 pub mod json;
 mod listed_roles;
+pub mod names;
 mod namespaces;
 pub mod nearest;
 mod number;

@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 use crate::condition::{
     AttributePath, Condition, Operand, Predicate, RequestField, ResolverAttribute, Test,
 };
@@ -12,7 +15,20 @@ use crate::operator::ComparedKind;
 use crate::policy::Format;
 
 /// The type of a resolver's attribute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum AttributeKind {
     Text,
@@ -20,27 +36,6 @@ pub enum AttributeKind {
     Boolean,
     Texts,
     Numbers,
-}
-
-impl AttributeKind {
-    /// Each kind and its name on the wire.
-    pub const NAMES: [(Self, &'static str); 5] = [
-        (Self::Text, "text"),
-        (Self::Number, "number"),
-        (Self::Boolean, "boolean"),
-        (Self::Texts, "texts"),
-        (Self::Numbers, "numbers"),
-    ];
-
-    /// Returns the name on the wire.
-    pub fn as_str(self) -> &'static str {
-        Self::NAMES.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
-    }
-
-    /// Parses a name on the wire.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
-    }
 }
 
 impl fmt::Display for AttributeKind {
@@ -305,7 +300,7 @@ mod tests {
 
     fn faults(tree: &str) -> String {
         let mut namespaces = Namespaces::default();
-        let kinds = AttributeKind::NAMES.map(|(kind, name)| (name.to_owned(), kind));
+        let kinds = AttributeKind::VARIANTS.iter().map(|kind| (kind.into_str().to_owned(), *kind));
         namespaces.insert("geo", kinds);
         let tree = json::parse(tree.as_bytes()).expect("JSON");
         let condition = Condition::parse(&tree).expect("a condition");
@@ -422,7 +417,7 @@ mod tests {
 
     #[test]
     fn exists_takes_every_kind() {
-        for (_, name) in AttributeKind::NAMES {
+        for name in crate::names::names::<AttributeKind>() {
             let tree = format!(
                 r#"{{"type": "CONDITION", "attribute": "geo.{name}", "operator": "exists"}}"#
             );

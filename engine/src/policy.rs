@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use serde::Serialize;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
 use crate::casbin;
@@ -64,8 +65,9 @@ pub(crate) fn applies(effect: Effect, truth: Option<bool>) -> bool {
 }
 
 /// The format of the condition in `rule_data`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Format {
     /// A condition tree.
     Json,
@@ -76,32 +78,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format.
-    pub const ALL: [Self; 3] = [Self::Json, Self::Casbin, Self::Expression];
-
-    /// Returns the name on the wire.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::Casbin => "casbin",
-            Self::Expression => "expression",
-        }
-    }
-
-    /// Parses a name on the wire.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.as_str() == text)
-    }
-
-    /// Reads a format.
-    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let format = json.as_str().and_then(Self::parse);
-        if format.is_none() {
-            problems.expected(at, "`json`, `casbin` or `expression`");
-        }
-        format
-    }
-
     /// Reads a condition of this format, and compiles its patterns to see that they work.
     pub fn condition(
         self,

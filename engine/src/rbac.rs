@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use strum::{Display, EnumString, IntoStaticStr};
 use uuid::Uuid;
 
 use crate::fields::{string, within};
@@ -20,8 +21,22 @@ pub const MAX_DOMAIN: usize = 256;
 pub const MAX_ACTION: usize = 128;
 
 /// The effect of a rule or policy that matches, and of a decision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Effect {
     /// Denies. Sorts first: at equal priority deny beats allow.
     Deny,
@@ -30,36 +45,13 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Returns `allow` or `deny`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Deny => "deny",
-            Self::Allow => "allow",
-        }
-    }
-
-    /// Parses `allow` or `deny`.
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "deny" => Some(Self::Deny),
-            "allow" => Some(Self::Allow),
-            _ => None,
-        }
-    }
-
     /// Reads an effect.
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let effect = json.as_str().and_then(Self::parse);
+        let effect = json.as_str().and_then(|name| name.parse().ok());
         if effect.is_none() {
             problems.expected(at, "`allow` or `deny`");
         }
         effect
-    }
-}
-
-impl fmt::Display for Effect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -5,6 +5,9 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 /// The size limit of a module, in bytes. The service accepts uploads of this size.
 pub const MODULE_BYTES: usize = 16 << 20;
 
@@ -34,7 +37,21 @@ impl Default for Limits {
 }
 
 /// An HTTP method that a manifest can grant for an endpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE", const_into_str)]
 pub enum EndpointMethod {
     Get,
     Head,
@@ -42,26 +59,4 @@ pub enum EndpointMethod {
     Put,
     Patch,
     Delete,
-}
-
-impl EndpointMethod {
-    /// Each method and its name in a manifest (RFC 9110, section 9).
-    pub const NAMES: [(Self, &'static str); 6] = [
-        (Self::Get, "GET"),
-        (Self::Head, "HEAD"),
-        (Self::Post, "POST"),
-        (Self::Put, "PUT"),
-        (Self::Patch, "PATCH"),
-        (Self::Delete, "DELETE"),
-    ];
-
-    /// Returns the name in a manifest.
-    pub fn as_str(self) -> &'static str {
-        Self::NAMES.iter().find(|(method, _)| *method == self).map_or("", |(_, name)| name)
-    }
-
-    /// Returns the method of this name. Names are case-sensitive.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(method, _)| *method)
-    }
 }

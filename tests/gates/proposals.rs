@@ -56,7 +56,7 @@ fn a_second_manager_approves_once() {
 #[test]
 fn no_key_approves_and_nobody_approves_what_their_key_proposed() {
     let tenant = gated();
-    let key = json!({"name": "ci", "permissions": ALL_PERMISSIONS});
+    let key = json!({"name": "ci", "permissions": *ALL_PERMISSIONS});
     let key = tenant.manage("POST /api/v1/service-api-keys", &key).is(201).text_of("key");
     let by_key = |route: String| Request::new(route).header("x-service-api-key", &key);
     let mut body = json!({"owner": OWNER, "bundle": reader("eve")});

@@ -26,7 +26,11 @@ pub(crate) use receiver::{Answer, Delivery, Receiver};
 pub(crate) use server::{Server, Settings};
 pub(crate) use tenant::Tenant;
 
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
+
+use portcullis_model::service_key::Permission;
+use portcullis_model::webhook::EventType;
 
 /// The limit of every wait: an event that is later never happens.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -50,34 +54,14 @@ pub(crate) const PERMISSIONS: [&str; 8] = [
 ];
 
 /// Every permission of a service key.
-pub(crate) const ALL_PERMISSIONS: [&str; 14] = [
-    "resources:read",
-    "resources:write",
-    "policies:read",
-    "policies:write",
-    "webhooks:read",
-    "webhooks:write",
-    "resolvers:read",
-    "resolvers:write",
-    "audit:read",
-    "access:evaluate",
-    "access:search",
-    "policies:force",
-    "entities:read",
-    "entities:write",
-];
+pub(crate) static ALL_PERMISSIONS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| portcullis_engine::names::names::<Permission>().collect());
 
 /// Every event that a change or a check causes (`docs/semantics.md`, section 7.3).
-pub(crate) const EVENTS: [&str; 8] = [
-    "resource.registered",
-    "policy.rbac.changed",
-    "policy.abac.created",
-    "policy.abac.updated",
-    "policy.abac.deleted",
-    "access.denied",
-    "service_api_key.created",
-    "service_api_key.revoked",
-];
+pub(crate) static EVENTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let events = portcullis_engine::names::names::<EventType>();
+    events.filter(|name| *name != EventType::WebhookTest.into_str()).collect()
+});
 
 /// The names of an object's members, sorted.
 pub(crate) fn names(object: &serde_json::Value) -> Vec<&str> {

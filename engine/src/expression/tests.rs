@@ -259,7 +259,7 @@ fn a_fault_names_token_and_position() {
         ("exists('a')", 7, "'a'", "an attribute such as"),
         // Operators and their right sides.
         ("user.vip", 8, "", "`==`, `!=`"),
-        ("user.a = 1", 7, "=", "`before` or `after` (did you mean `==`?)"),
+        ("user.a = 1", 7, "=", "`after` or `matches` (did you mean `==`?)"),
         ("user.a eq 1", 7, "eq", "(did you mean `==`?)"),
         ("user.a-b-c == 1", 6, "-", "(write `user[\"a-b-c\"]`)"),
         ("exists(user.a-b)", 13, "-", "(write `user[\"a-b\"]`)"),

@@ -178,8 +178,7 @@ pub(crate) enum CasbinForm {
 
 /// Returns the names of all operators.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
-    let comparing = Operator::VARIANTS.iter().map(|operator| operator.into_str());
-    comparing.chain(UnaryOperator::VARIANTS.iter().map(|operator| operator.into_str()))
+    crate::names::names::<Operator>().chain(crate::names::names::<UnaryOperator>())
 }
 
 impl Operator {

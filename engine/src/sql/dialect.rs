@@ -1,7 +1,10 @@
 //! The databases, and the forms of parameters.
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 /// The database that a condition is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Dialect {
     /// PostgreSQL 13 or later.
     Postgres,
@@ -10,7 +13,8 @@ pub enum Dialect {
 }
 
 /// The form of the parameters in the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Placeholders {
     /// `$1`, `$2`
     Dollar,
@@ -21,10 +25,6 @@ pub enum Placeholders {
 }
 
 impl Dialect {
-    /// Every dialect with its name.
-    pub const ALL: [(Self, &'static str); 2] =
-        [(Self::Postgres, "postgres"), (Self::Sqlite, "sqlite")];
-
     /// Returns the placeholders that drivers of the database take.
     pub fn placeholders(self) -> Placeholders {
         match self {
@@ -32,10 +32,4 @@ impl Dialect {
             Self::Sqlite => Placeholders::Question,
         }
     }
-}
-
-impl Placeholders {
-    /// Every form with its name.
-    pub const ALL: [(Self, &'static str); 3] =
-        [(Self::Dollar, "dollar"), (Self::Question, "question"), (Self::Named, "named")];
 }

@@ -138,7 +138,7 @@ fn verify(
             tally.decided += u32::from(read > 0);
             for answered in std::iter::once(request).chain(others) {
                 let expected = check(&scenario.rules, &scenario.policies, answered);
-                prop_assert_eq!(decision.effect().as_str(), expected.effect, "if {:?}", answered);
+                prop_assert_eq!(decision.effect().into_str(), expected.effect, "if {:?}", answered);
             }
             explained(plan, question, &AttributeAnswers::default(), &decision)
         }
@@ -169,7 +169,7 @@ fn settled(
     let Verdict::Decided(decision) = plan.decide(question, &answers) else {
         return Err(TestCaseError::fail(format!("{asks:?} does not suffice")));
     };
-    prop_assert_eq!(decision.effect().as_str(), expected, "with {:?} of {:?}", asks, answered);
+    prop_assert_eq!(decision.effect().into_str(), expected, "with {:?} of {:?}", asks, answered);
     let again = plan.evaluate_with(question, &answers);
     prop_assert_eq!(again.matched_rule_id(), decision.matched_rule_id());
     explained(plan, question, &answers, &decision)

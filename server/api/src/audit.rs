@@ -105,7 +105,7 @@ fn filter(uri: &Uri) -> Result<AuditFilter, ApiError> {
 }
 
 fn action_filter(value: &str) -> Result<AuditAction, ApiError> {
-    AuditAction::parse(value).ok_or_else(|| {
+    value.parse().map_err(|_| {
         ApiError::bad_request(
             "the query parameter `action` must be the action of an audit record, such as `policy.updated`",
         )

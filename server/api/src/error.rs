@@ -107,7 +107,7 @@ impl ApiError {
                 failed_cases::details(named, *count)
             }
             Self::Operation(OperationError::QuotaExceeded(excess)) => {
-                json!({"quota": excess.quota.as_str(), "limit": excess.limit, "used": excess.used})
+                json!({"quota": excess.quota.into_str(), "limit": excess.limit, "used": excess.used})
             }
             Self::Operation(OperationError::Refused(refusal)) => refusals::details(refusal),
             Self::Operation(OperationError::FilterRefused(refusal)) => {

@@ -46,7 +46,7 @@ pub(crate) fn text_filter(name: &str, value: &str) -> Result<String, ApiError> {
 /// Reads an effect that records are selected by.
 pub(crate) fn effect_filter(value: &str) -> Result<Effect, ApiError> {
     let what = "the query parameter `effect` must be `allow` or `deny`";
-    Effect::parse(value).ok_or_else(|| ApiError::bad_request(what))
+    value.parse().map_err(|_| ApiError::bad_request(what))
 }
 
 /// Reads the query parameter `name`, which is `true` or `false`. Absent, it is false.

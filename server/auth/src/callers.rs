@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use portcullis_engine::rbac::WILDCARD;
 use portcullis_model::audit::{CredentialKind, Origin};
 use portcullis_model::service_key::Permission;
+use strum::VariantArray;
 use tokio::time::Instant;
 
 use crate::error::AuthError;
@@ -92,7 +93,7 @@ impl TokenHolder {
             domain: domain.to_owned(),
             origin: Origin::new(&identity.subject, CredentialKind::Token),
             one_tenant_per_domain: self.one_tenant_per_domain,
-            permissions: Permission::ALL.to_vec(),
+            permissions: Permission::VARIANTS.to_vec(),
             deadline: None,
         })
     }

@@ -14,6 +14,6 @@ pub(crate) fn must_have(
     }
     Err(AuthError::AccessDenied(format!(
         "the service key does not have the permission `{}`",
-        permission.as_str()
+        permission.into_str()
     )))
 }

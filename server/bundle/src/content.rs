@@ -102,7 +102,7 @@ fn rule(one: &NewRule) -> Json<'static> {
         ("dom", text(&one.tuple.dom)),
         ("obj", text(&one.tuple.obj.to_string())),
         ("act", text(&one.tuple.act)),
-        ("effect", text(one.effect.as_str())),
+        ("effect", text(one.effect.into_str())),
     ])
 }
 
@@ -116,10 +116,10 @@ fn policy(one: &NewPolicy) -> Json<'static> {
         ("name", text(&one.name)),
         ("description", optional(one.description.as_deref())),
         ("resource", text(&one.resource.to_string())),
-        ("effect", text(one.effect.as_str())),
+        ("effect", text(one.effect.into_str())),
         ("priority", integer(one.priority)),
         ("enabled", Json::Bool(one.enabled)),
-        ("format", text(one.rule_data.format.as_str())),
+        ("format", text(one.rule_data.format.into_str())),
         ("rule_data", parsed(one.rule_data.json.text())),
     ])
 }
@@ -169,7 +169,7 @@ fn webhook(one: &FolderWebhook, values: &SecretValues) -> Json<'static> {
     });
     object(vec![
         ("url", text(&one.url)),
-        ("events", array(&one.events, |event| text(event.as_str()))),
+        ("events", array(&one.events, |event| text(event.into_str()))),
         ("secret", secret),
     ])
 }

@@ -325,7 +325,7 @@ fn a_fault_of_an_expression_is_named_by_its_token() {
     for (with, expected) in [
         (
             "when: resource.locked",
-            "at `/0/when`: expected `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, `contains`, `starts_with`, `ends_with`, `matches`, `before` or `after`, where the text ends at position 15, near `resource.locked`",
+            "at `/0/when`: expected `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, `contains`, `starts_with`, `ends_with`, `before`, `after` or `matches`, where the text ends at position 15, near `resource.locked`",
         ),
         (
             "when: exists(resource.locked) && user.a == 1 user.b == 1 || exists(user.department)",

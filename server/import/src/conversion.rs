@@ -166,7 +166,7 @@ impl Conversion<'_> {
     fn line(&mut self, line: &Line, priority: i64, objects: &Objects) -> Result<(), ImportFault> {
         let effect = match self.value(line, EFFECT) {
             None => Some(Effect::Allow),
-            Some(text) => Effect::parse(text),
+            Some(text) => text.parse().ok(),
         };
         // Another word is neither an allow nor a deny to Casbin.
         let counts = |effect: &Effect| {

@@ -2,15 +2,19 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use strum::IntoStaticStr;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::proposal::{ProposalRecord, ProposalState};
-use crate::{Timestamp, document, schema};
+use crate::{Timestamp, schema};
 
 /// The kind of an object of a bundle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema, IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum ObjectKind {
     Resource,
     Rule,
@@ -27,22 +31,8 @@ pub enum ObjectKind {
 
 impl ObjectKind {
     /// The kinds of objects that have an owner.
-    pub const ALL: [Self; 6] =
+    pub const OWNED: [Self; 6] =
         [Self::Resource, Self::Rule, Self::Role, Self::Policy, Self::Resolver, Self::Webhook];
-
-    /// Returns the name of one object of the kind.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Resource => "resource",
-            Self::Rule => "rule",
-            Self::Role => "role",
-            Self::Policy => "policy",
-            Self::Resolver => "resolver",
-            Self::Webhook => "webhook",
-            Self::Settings => "settings",
-            Self::Case => "case",
-        }
-    }
 }
 
 /// The effect of an apply on one object.
@@ -216,10 +206,27 @@ impl From<&ProposalRecord> for ProposalSummary {
 }
 
 /// The answer to an apply.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "revision": 813,
+    "applied": true,
+    "fingerprint": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "changes": [{
+        "kind": "policy", "name": "own-chart", "action": "update",
+        "fields": [{"path": "/priority", "before": 10, "after": 20}],
+    }],
+    "conflicts": [],
+    "counts": {"create": 0, "update": 1, "delete": 0, "adopt": 0, "unchanged": 41},
+    "tests": {
+        "passed": 41, "failed_count": 0, "skipped_count": 0, "failed": [], "skipped": [],
+    },
+    "impact": null,
+    "warnings": [],
+})))]
 pub struct ApplyAnswer {
     /// Present if a second manager must approve the apply.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub proposal: Option<ProposalSummary>,
     pub revision: u64,
     pub applied: bool,
@@ -228,41 +235,7 @@ pub struct ApplyAnswer {
     pub conflicts: Vec<OwnerConflict>,
     pub counts: PlanCounts,
     pub tests: CaseReport,
+    #[schema(required)]
     pub impact: Option<ImpactReport>,
     pub warnings: Vec<BundleWarning>,
 }
-
-document!(
-    ApplyAnswer,
-    naming PlannedChange, OwnerConflict, PlanCounts, CaseReport, ImpactReport, BundleWarning,
-        ProposalSummary
-    => {
-    schema::record()
-        .field("revision", schema::integer(0, i64::MAX))
-        .field("applied", schema::boolean())
-        .field("fingerprint", schema::string())
-        .field("changes", schema::list(schema::named::<PlannedChange>()))
-        .field("conflicts", schema::list(schema::named::<OwnerConflict>()))
-        .field("counts", schema::named::<PlanCounts>())
-        .field("tests", schema::named::<CaseReport>())
-        .field("impact", schema::nullable(schema::named::<ImpactReport>()))
-        .field("warnings", schema::list(schema::named::<BundleWarning>()))
-        .maybe("proposal", schema::named::<ProposalSummary>())
-        .about("A plan, and whether it was carried out")
-        .example(serde_json::json!({
-            "revision": 813,
-            "applied": true,
-            "fingerprint": "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-            "changes": [{
-                "kind": "policy", "name": "own-chart", "action": "update",
-                "fields": [{"path": "/priority", "before": 10, "after": 20}],
-            }],
-            "conflicts": [],
-            "counts": {"create": 0, "update": 1, "delete": 0, "adopt": 0, "unchanged": 41},
-            "tests": {
-                "passed": 41, "failed_count": 0, "skipped_count": 0, "failed": [], "skipped": [],
-            },
-            "impact": null,
-            "warnings": [],
-        }))
-});

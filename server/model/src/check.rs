@@ -2,6 +2,7 @@
 
 use portcullis_engine::CheckBody;
 use portcullis_engine::batch::{BatchSemantic, MAX_ITEM_ID, MAX_ITEMS};
+use portcullis_engine::names::names;
 use portcullis_engine::request::{Attributes, CheckMembers, CheckText, LegacyCheckBody};
 use serde_json::json;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
@@ -41,7 +42,7 @@ document!(BatchRequest => {
     let id = schema::text(MAX_ITEM_ID).description(Some("Returned with the answer to the item"));
     let item = members(schema::input(), false).optional("id", id);
     let items = schema::list(item).min_items(Some(1)).max_items(Some(MAX_ITEMS));
-    let semantic = schema::choice(BatchSemantic::NAMES.map(|(_, name)| name))
+    let semantic = schema::choice(names::<BatchSemantic>())
         .description(Some("The item after which the batch ends; `execute_all` when absent"));
     members(schema::input(), true)
         .required("checks", items)

@@ -1,14 +1,16 @@
 //! Attempts to deliver an event to a webhook (`docs/semantics.md`, section 7.9).
 
 use serde::Serialize;
+use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::Timestamp;
 
 /// The state of a delivery after an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum DeliveryState {
     /// There will be another attempt.
     Retrying,
@@ -16,20 +18,6 @@ pub enum DeliveryState {
     Delivered,
     /// It failed too often.
     Dead,
-}
-
-impl DeliveryState {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Retrying => "retrying",
-            Self::Delivered => "delivered",
-            Self::Dead => "dead",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Retrying, Self::Delivered, Self::Dead].into_iter().find(|one| one.as_str() == text)
-    }
 }
 
 /// An attempt as the store keeps it and the API shows it.

@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use chrono::{DateTime, Utc};
 use portcullis_engine::fields::{self, string as read_string};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Effect, Json, ResourcePattern, rbac, request, resource};
+use portcullis_engine::{Effect, Json, ResourcePattern, names, rbac, request, resource};
 use url::Url;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -117,20 +117,11 @@ pub(crate) fn url<'j>(rules: &EgressRules) -> impl Field<'j, Value = String> {
     )
 }
 
-/// One of the values of a table, by its name.
-pub(crate) fn choice<'j, T: Copy, const N: usize>(
-    table: [(T, &'static str); N],
-) -> impl Field<'j, Value = T> {
+/// A variant of an enum, by its name.
+pub(crate) fn variant<'j, T: names::Named>() -> impl Field<'j, Value = T> {
     field(
-        move |json: &Json<'_>, at, problems| {
-            let known = table.iter().find(|(_, name)| json.as_str() == Some(*name));
-            if known.is_none() {
-                let names = table.map(|(_, name)| format!("`{name}`"));
-                problems.expected(at, format!("one of {}", names.join(", ")));
-            }
-            known.map(|(value, _)| *value)
-        },
-        move || schema::choice(table.map(|(_, name)| name)),
+        |json, at, problems| names::named(json, at, problems),
+        || schema::choice(names::names::<T>()),
     )
 }
 

@@ -3,9 +3,11 @@
 use portcullis_engine::fields::Fields;
 use portcullis_engine::filter::RowAttributes;
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::names::{Named, named, names};
 use portcullis_engine::sql::{ColumnType, Columns, Dialect, Placeholders};
 use portcullis_engine::{CheckBody, Invalid, Json};
 use serde_json::json;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use crate::check::Description;
@@ -33,8 +35,13 @@ pub struct SqlOptions {
     pub columns: Columns,
 }
 
-/// The two values of `residual`.
-const RESIDUAL: [(bool, &str); 2] = [(false, "refuse"), (true, "check")];
+/// What becomes of a condition that cannot be exact.
+#[derive(Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
+enum Residual {
+    Refuse,
+    Check,
+}
 
 impl<'r> FilterRequest<'r> {
     /// Reads the body.
@@ -52,10 +59,10 @@ impl<'r> FilterRequest<'r> {
         let mut fields = Fields::open(json, &at, problems)?;
         let check = CheckBody::declare(&mut fields);
         let rows = fields.optional("unknown", RowAttributes::read);
-        let dialect = fields.optional("dialect", choice(&Dialect::ALL));
-        let placeholders = fields.optional("placeholders", choice(&Placeholders::ALL));
+        let dialect = fields.optional("dialect", named::<Dialect>);
+        let placeholders = fields.optional("placeholders", named::<Placeholders>);
         let columns = fields.optional("columns", Columns::read);
-        let residual = fields.optional("residual", choice(&RESIDUAL));
+        let residual = fields.optional("residual", named::<Residual>);
         for name in ["placeholders", "columns"] {
             if dialect.is_none() && fields.has(name) && !fields.has("dialect") {
                 fields.expected_at(name, format!("no `{name}` without `dialect`"));
@@ -71,23 +78,8 @@ impl<'r> FilterRequest<'r> {
                 placeholders: placeholders.unwrap_or_else(|| dialect.placeholders()),
                 columns: columns.unwrap_or_default(),
             }),
-            accepts_superset: residual.unwrap_or_default(),
+            accepts_superset: residual == Some(Residual::Check),
         })
-    }
-}
-
-/// Reads one of the values of a table, by its name.
-fn choice<T: Copy, const N: usize>(
-    table: &[(T, &'static str); N],
-) -> impl Fn(&Json<'_>, &Place<'_>, &mut Problems) -> Option<T> {
-    let table = *table;
-    move |json, at, problems| {
-        let known = table.iter().find(|(_, name)| json.as_str() == Some(*name));
-        if known.is_none() {
-            let names = table.map(|(_, name)| format!("`{name}`"));
-            problems.expected(at, format!("one of {}", names.join(", ")));
-        }
-        known.map(|(value, _)| *value)
     }
 }
 
@@ -100,15 +92,12 @@ document!(FilterBody as "FilterRequest" => {
         "The attributes that rows supply: `resource`, `user`, or single ones such as `resource.owner`; `[\"resource\"]` \
          when absent",
     ));
-    let names = |about: &str, names: &[&'static str]| {
-        schema::choice(names.iter().copied()).description(Some(about.to_owned()))
-    };
     Description::of_check()
         .optional("unknown", unknown)
-        .optional("dialect", names("The database of `sql`; without it the answer has no `sql`", &Dialect::ALL.map(|it| it.1)))
-        .optional("placeholders", names("The form of parameters; the default is the one of the dialect", &Placeholders::ALL.map(|it| it.1)))
+        .optional("dialect", choice::<Dialect>("The database of `sql`; without it the answer has no `sql`"))
+        .optional("placeholders", choice::<Placeholders>("The form of parameters; the default is the one of the dialect"))
         .optional("columns", columns())
-        .optional("residual", names("Whether a condition that cannot be exact is refused, or holds for more rows; `refuse` when absent", &RESIDUAL.map(|it| it.1)))
+        .optional("residual", choice::<Residual>("Whether a condition that cannot be exact is refused, or holds for more rows; `refuse` when absent"))
         .example(json!({
             "subject": "dana", "resource": "document:read", "action": "read",
             "attributes": {"user": {"roles": ["editor"]}},
@@ -116,6 +105,10 @@ document!(FilterBody as "FilterRequest" => {
             "columns": {"resource.owner": {"sql": "d.owner_id", "type": "text"}},
         }))
 });
+
+fn choice<T: Named>(about: &str) -> ObjectBuilder {
+    schema::choice(names::<T>()).description(Some(about.to_owned()))
+}
 
 /// The columns by attribute.
 fn columns() -> ObjectBuilder {
@@ -164,10 +157,10 @@ mod tests {
     fn wrong_members_are_named() {
         for (more, expected) in [
             ("", ""),
-            (r#", "dialect": "mysql""#, "`/dialect`: expected one of `postgres`, `sqlite`"),
+            (r#", "dialect": "mysql""#, "`/dialect`: expected `postgres` or `sqlite`"),
             (r#", "columns": {}"#, "`/columns`: expected no `columns` without `dialect`"),
             (r#", "placeholders": "named""#, "`/placeholders`: expected no `placeholders`"),
-            (r#", "residual": "maybe""#, "`/residual`: expected one of `refuse`, `check`"),
+            (r#", "residual": "maybe""#, "`/residual`: expected `refuse` or `check`"),
             (r#", "unknown": ["token"]"#, "`/unknown/0`"),
             (r#", "rows": []"#, "field `rows` is unknown"),
             (r#", "roles": []"#, "did you mean `attributes.user.roles`?"),

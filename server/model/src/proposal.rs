@@ -1,14 +1,18 @@
 //! Proposals: applies that wait for a second manager (`docs/semantics.md`, section 10.10).
 
-use serde::{Serialize, Serializer};
+use portcullis_engine::names::names;
+use serde::Serialize;
 use serde_json::Value;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::{Timestamp, document, schema};
 
 /// The state of a proposal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, EnumString, IntoStaticStr, VariantArray)]
+#[serde(into = "&'static str")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum ProposalState {
     /// It waits for a second manager.
     Open,
@@ -18,33 +22,7 @@ pub enum ProposalState {
     Expired,
 }
 
-impl ProposalState {
-    /// Every state.
-    pub const ALL: [Self; 4] = [Self::Open, Self::Approved, Self::Rejected, Self::Expired];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Approved => "approved",
-            Self::Rejected => "rejected",
-            Self::Expired => "expired",
-        }
-    }
-
-    /// Returns the state with this name.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == text)
-    }
-}
-
-impl Serialize for ProposalState {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-document!(ProposalState => schema::string()
-    .enum_values(Some(ProposalState::ALL.map(ProposalState::as_str))));
+document!(ProposalState => schema::choice(names::<ProposalState>()));
 
 /// A proposal as the store keeps it and the API shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
 /// A kind of record, or the bytes of records, of which a tenant may have a limited number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Quota {
     Webhooks,
     /// ABAC policies that are not deleted.
@@ -19,36 +22,6 @@ pub enum Quota {
     StoredBytes,
     /// The bytes of rules and policies on one resource or pattern, which every plan of it loads.
     PlanBytes,
-}
-
-impl Quota {
-    /// Every quota, in the order of [`PerQuota`].
-    pub const ALL: [Self; 9] = [
-        Self::Webhooks,
-        Self::Policies,
-        Self::Rules,
-        Self::Resources,
-        Self::ServiceKeys,
-        Self::Resolvers,
-        Self::Entities,
-        Self::StoredBytes,
-        Self::PlanBytes,
-    ];
-
-    /// Returns the name that errors and metrics show.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Webhooks => "webhooks",
-            Self::Policies => "policies",
-            Self::Rules => "rules",
-            Self::Resources => "resources",
-            Self::ServiceKeys => "service_keys",
-            Self::Resolvers => "resolvers",
-            Self::Entities => "entities",
-            Self::StoredBytes => "stored_bytes",
-            Self::PlanBytes => "plan_bytes",
-        }
-    }
 }
 
 /// A value for each quota.
@@ -148,7 +121,7 @@ pub struct QuotaExcess {
 impl fmt::Display for QuotaExcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { quota, limit, used, pattern } = self;
-        let quota = quota.as_str();
+        let quota = quota.into_str();
         let owner = pattern.as_ref().map_or("the tenant".to_owned(), |on| format!("`{on}`"));
         write!(f, "the quota `{quota}` of {owner} is {limit}, and it uses {used}")
     }
@@ -161,11 +134,11 @@ mod tests {
     #[test]
     fn each_quota_has_its_own_value() {
         let mut values = PerQuota::<usize>::default();
-        for (index, quota) in Quota::ALL.into_iter().enumerate() {
+        for (index, quota) in Quota::VARIANTS.iter().copied().enumerate() {
             *values.of_mut(quota) = index;
         }
-        for (index, quota) in Quota::ALL.into_iter().enumerate() {
-            assert_eq!(values.of(quota), index, "{}", quota.as_str());
+        for (index, quota) in Quota::VARIANTS.iter().copied().enumerate() {
+            assert_eq!(values.of(quota), index, "{}", quota.into_str());
         }
     }
 }

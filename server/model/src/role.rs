@@ -8,10 +8,11 @@ use portcullis_engine::rbac::MAX_SUBJECT;
 use portcullis_engine::{Invalid, Json};
 use serde::Serialize;
 use serde_json::json;
+use utoipa::ToSchema;
 
 use crate::fields::{one_or_more, text};
 use crate::input::{self, Field, Members};
-use crate::{Authorship, Timestamp, document, schema};
+use crate::{Authorship, Timestamp, document};
 
 /// Most roles that a role names as included.
 const MAX_INCLUDES: usize = 100;
@@ -21,39 +22,30 @@ const MAX_ROLES: usize = 1_000;
 const MAX_NAMED: usize = 5_000;
 
 /// A role as the store keeps it and the API shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "name": "head-nurse",
+    "includes": ["nurse"],
+    "created_by": "ines-admin",
+    "created_at": "2026-05-16T09:30:00.000Z",
+    "updated_by": null,
+    "updated_at": null,
+    "managed_by": null,
+})))]
 pub struct RoleRecord {
     pub name: String,
     /// The roles that who has this role has too.
     pub includes: Vec<String>,
     pub created_by: String,
     pub created_at: Timestamp,
+    #[schema(required)]
     pub updated_by: Option<String>,
+    #[schema(required)]
     pub updated_at: Option<Timestamp>,
     /// The owner, if the role is managed.
+    #[schema(required)]
     pub managed_by: Option<String>,
 }
-
-document!(RoleRecord, naming Timestamp => {
-    schema::record()
-        .field("name", schema::string())
-        .field("includes", schema::list(schema::string()))
-        .field("created_by", schema::string())
-        .field("created_at", schema::named::<Timestamp>())
-        .field("updated_by", schema::nullable(schema::string()))
-        .field("updated_at", schema::nullable(schema::named::<Timestamp>()))
-        .field("managed_by", schema::nullable(schema::string()))
-        .about("A role that includes other roles")
-        .example(json!({
-            "name": "head-nurse",
-            "includes": ["nurse"],
-            "created_by": "ines-admin",
-            "created_at": "2026-05-16T09:30:00.000Z",
-            "updated_by": null,
-            "updated_at": null,
-            "managed_by": null,
-        }))
-});
 
 impl RoleRecord {
     /// Returns the role with other included roles.

@@ -5,6 +5,7 @@ use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
 use serde::Serialize;
 use serde_json::json;
+use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Type;
 use uuid::Uuid;
@@ -15,31 +16,15 @@ use crate::schema::AnySchema;
 use crate::{Authorship, Timestamp, document, schema};
 
 /// The origin of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Origin)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum RuleOrigin {
     /// A person or service wrote it.
     Explicit,
     /// A resource's `defaultRoles` made it, and may remove it again.
     DefaultRole,
-}
-
-impl RuleOrigin {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Explicit => "explicit",
-            Self::DefaultRole => "default_role",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "explicit" => Some(Self::Explicit),
-            "default_role" => Some(Self::DefaultRole),
-            _ => None,
-        }
-    }
 }
 
 /// An RBAC rule as the store keeps it and the API shows it.

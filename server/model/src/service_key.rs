@@ -11,13 +11,14 @@ use chrono::{DateTime, Utc};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::MAX_DOMAIN;
 use portcullis_engine::{Invalid, Json};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::fields::{choice, instant, named, one_or_more, owned, short, text};
+use crate::fields::{instant, named, one_or_more, owned, short, text, variant};
 use crate::input::{self, Field, Members};
 use crate::{Authorship, Timestamp, document, schema};
 
@@ -32,45 +33,45 @@ const MAX_NAME: usize = 256;
 const MAX_DESCRIPTION: usize = 4_096;
 
 /// A permission of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, EnumString, IntoStaticStr, VariantArray,
+)]
+#[serde(into = "&'static str")]
+#[strum(const_into_str)]
 pub enum Permission {
+    #[strum(serialize = "resources:read")]
     ResourcesRead,
+    #[strum(serialize = "resources:write")]
     ResourcesWrite,
+    #[strum(serialize = "policies:read")]
     PoliciesRead,
+    #[strum(serialize = "policies:write")]
     PoliciesWrite,
+    #[strum(serialize = "webhooks:read")]
     WebhooksRead,
+    #[strum(serialize = "webhooks:write")]
     WebhooksWrite,
+    #[strum(serialize = "resolvers:read")]
     ResolversRead,
+    #[strum(serialize = "resolvers:write")]
     ResolversWrite,
+    #[strum(serialize = "audit:read")]
     AuditRead,
+    #[strum(serialize = "access:evaluate")]
     AccessEvaluate,
     /// To ask who may do what: search, permissions, and with `policies:read` also plans and the matrix.
+    #[strum(serialize = "access:search")]
     AccessSearch,
     /// To change managed records, and to lift the limits of an apply.
+    #[strum(serialize = "policies:force")]
     PoliciesForce,
+    #[strum(serialize = "entities:read")]
     EntitiesRead,
+    #[strum(serialize = "entities:write")]
     EntitiesWrite,
 }
 
 impl Permission {
-    /// Every permission.
-    pub const ALL: [Self; 14] = [
-        Self::ResourcesRead,
-        Self::ResourcesWrite,
-        Self::PoliciesRead,
-        Self::PoliciesWrite,
-        Self::WebhooksRead,
-        Self::WebhooksWrite,
-        Self::ResolversRead,
-        Self::ResolversWrite,
-        Self::AuditRead,
-        Self::AccessEvaluate,
-        Self::AccessSearch,
-        Self::PoliciesForce,
-        Self::EntitiesRead,
-        Self::EntitiesWrite,
-    ];
-
     /// The permissions of a key that is created without `permissions`. Later versions add none to them: a key must not
     /// gain rights that nobody named.
     pub const DEFAULT: [Self; 8] = [
@@ -84,37 +85,8 @@ impl Permission {
         Self::ResolversWrite,
     ];
 
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ResourcesRead => "resources:read",
-            Self::ResourcesWrite => "resources:write",
-            Self::PoliciesRead => "policies:read",
-            Self::PoliciesWrite => "policies:write",
-            Self::WebhooksRead => "webhooks:read",
-            Self::WebhooksWrite => "webhooks:write",
-            Self::ResolversRead => "resolvers:read",
-            Self::ResolversWrite => "resolvers:write",
-            Self::AuditRead => "audit:read",
-            Self::AccessEvaluate => "access:evaluate",
-            Self::AccessSearch => "access:search",
-            Self::PoliciesForce => "policies:force",
-            Self::EntitiesRead => "entities:read",
-            Self::EntitiesWrite => "entities:write",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|permission| permission.as_str() == text)
-    }
-
     fn field<'j>() -> impl Field<'j, Value = Self> {
-        choice(Self::ALL.map(|permission| (permission, permission.as_str())))
-    }
-}
-
-impl Serialize for Permission {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+        variant()
     }
 }
 
@@ -330,7 +302,8 @@ mod tests {
     #[test]
     fn later_permissions_are_for_keys_that_name_them() {
         let named = |permission| Permission::DEFAULT.contains(&permission);
-        let unnamed: Vec<_> = Permission::ALL.into_iter().filter(|one| !named(*one)).collect();
+        let unnamed: Vec<_> =
+            Permission::VARIANTS.iter().copied().filter(|one| !named(*one)).collect();
         assert_eq!(
             unnamed,
             [

@@ -5,6 +5,7 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json};
 use serde::Serialize;
 use serde_json::json;
+use strum::IntoStaticStr;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -36,23 +37,15 @@ pub struct TenantRecord {
 }
 
 /// A state in which every credential of a tenant is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[schema(examples("suspended"))]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum TenantState {
     /// Until the operator resumes it.
     Suspended,
     /// For ever: its data is being deleted.
     Deleting,
-}
-
-impl TenantState {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Suspended => "suspended",
-            Self::Deleting => "deleting",
-        }
-    }
 }
 
 /// The body that creates a tenant.

@@ -5,14 +5,15 @@ use std::fmt;
 use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::json;
+use strum::{AsRefStr, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::ObjectBuilder;
 use uuid::Uuid;
 
 use crate::egress_rules::EgressRules;
-use crate::fields::{choice, named, one_or_more, url};
+use crate::fields::{named, one_or_more, url, variant};
 use crate::input::{self, Field, Members, field};
 use crate::{Authorship, Timestamp, document, schema};
 
@@ -22,65 +23,46 @@ const MIN_SECRET: usize = 16;
 const MAX_SECRET: usize = 256;
 
 /// A type of event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    AsRefStr,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(into = "&'static str")]
+#[strum(const_into_str)]
 pub enum EventType {
+    #[strum(serialize = "resource.registered")]
     ResourceRegistered,
+    #[strum(serialize = "policy.rbac.changed")]
     PolicyRbacChanged,
+    #[strum(serialize = "policy.abac.created")]
     PolicyAbacCreated,
+    #[strum(serialize = "policy.abac.updated")]
     PolicyAbacUpdated,
+    #[strum(serialize = "policy.abac.deleted")]
     PolicyAbacDeleted,
+    #[strum(serialize = "access.denied")]
     AccessDenied,
+    #[strum(serialize = "service_api_key.created")]
     ServiceKeyCreated,
+    #[strum(serialize = "service_api_key.revoked")]
     ServiceKeyRevoked,
     /// Sent to one webhook on demand, whatever its `events`: to list it has no effect.
+    #[strum(serialize = "webhook.test")]
     WebhookTest,
 }
 
 impl EventType {
-    pub const ALL: [Self; 9] = [
-        Self::ResourceRegistered,
-        Self::PolicyRbacChanged,
-        Self::PolicyAbacCreated,
-        Self::PolicyAbacUpdated,
-        Self::PolicyAbacDeleted,
-        Self::AccessDenied,
-        Self::ServiceKeyCreated,
-        Self::ServiceKeyRevoked,
-        Self::WebhookTest,
-    ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ResourceRegistered => "resource.registered",
-            Self::PolicyRbacChanged => "policy.rbac.changed",
-            Self::PolicyAbacCreated => "policy.abac.created",
-            Self::PolicyAbacUpdated => "policy.abac.updated",
-            Self::PolicyAbacDeleted => "policy.abac.deleted",
-            Self::AccessDenied => "access.denied",
-            Self::ServiceKeyCreated => "service_api_key.created",
-            Self::ServiceKeyRevoked => "service_api_key.revoked",
-            Self::WebhookTest => "webhook.test",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|event| event.as_str() == text)
-    }
-
     fn field<'j>() -> impl Field<'j, Value = Self> {
-        choice(Self::ALL.map(|event| (event, event.as_str())))
-    }
-}
-
-impl AsRef<str> for EventType {
-    fn as_ref(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl Serialize for EventType {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+        variant()
     }
 }
 

@@ -176,7 +176,8 @@ async fn find_open(
     match record.state {
         ProposalState::Open => Ok(record),
         state => {
-            let what = format!("the proposal is {}; nobody can decide it any more", state.as_str());
+            let what =
+                format!("the proposal is {}; nobody can decide it any more", state.into_str());
             Err(OperationError::Conflict(what))
         }
     }

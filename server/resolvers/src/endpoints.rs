@@ -71,7 +71,7 @@ impl Granted {
             self.endpoints.get(name).ok_or_else(|| refused("it is not granted".to_owned()))?;
         let method = EndpointMethod::from(request.method);
         if !endpoint.methods.contains(&method) {
-            return Err(refused(format!("the method {} is not granted", method.as_str())));
+            return Err(refused(format!("the method {} is not granted", method.into_str())));
         }
         let method = http_method(method);
         let url = path::join(&endpoint.base, &request.path)

@@ -6,6 +6,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use strum::VariantArray;
 
 /// Counts refused writes, and shows the limits.
 #[derive(Debug)]
@@ -24,8 +25,8 @@ impl QuotaMetrics {
     pub(crate) fn register(registry: &mut Registry) -> Self {
         let refusals = Family::<QuotaLabels, Counter>::default();
         let limits = Family::<QuotaLabels, Gauge>::default();
-        for quota in Quota::ALL {
-            drop(refusals.get_or_create(&QuotaLabels { quota: quota.as_str() }));
+        for quota in Quota::VARIANTS {
+            drop(refusals.get_or_create(&QuotaLabels { quota: quota.into_str() }));
         }
         let help = "Writes that were refused because a tenant has as much as a quota allows";
         registry.register("quota_refusals", help, refusals.clone());
@@ -36,15 +37,15 @@ impl QuotaMetrics {
 
     /// Shows the limits of `quotas`.
     pub fn show(&self, quotas: &Quotas) {
-        for quota in Quota::ALL {
-            let Some(limit) = quotas.of(quota) else { continue };
+        for quota in Quota::VARIANTS {
+            let Some(limit) = quotas.of(*quota) else { continue };
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            self.limits.get_or_create(&QuotaLabels { quota: quota.as_str() }).set(limit);
+            self.limits.get_or_create(&QuotaLabels { quota: quota.into_str() }).set(limit);
         }
     }
 
     /// Counts a write that `quota` refused.
     pub(crate) fn refused(&self, quota: Quota) {
-        self.refusals.get_or_create(&QuotaLabels { quota: quota.as_str() }).inc();
+        self.refusals.get_or_create(&QuotaLabels { quota: quota.into_str() }).inc();
     }
 }

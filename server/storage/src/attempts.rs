@@ -1,7 +1,7 @@
 //! Lists of delivery attempts. An attempt has a row of its own, or it is in one of `delivered_denials`.
 
 use portcullis_model::Timestamp;
-use portcullis_model::delivery::{AttemptRecord, DeliveryState};
+use portcullis_model::delivery::AttemptRecord;
 use portcullis_model::page::{Listed, Page};
 use uuid::Uuid;
 
@@ -55,8 +55,10 @@ impl TryFrom<Row> for AttemptRecord {
             response_body: row.response_body,
             error: row.error,
             duration_ms: row.duration_ms,
-            state: DeliveryState::parse(&row.state)
-                .ok_or(StoreError::Corrupt { what: "webhook_attempts.state" })?,
+            state: row
+                .state
+                .parse()
+                .map_err(|_| StoreError::Corrupt { what: "webhook_attempts.state" })?,
             attempted_at: Timestamp::from_millis(row.attempted_at),
             next_attempt_at: row.next_attempt_at.map(Timestamp::from_millis),
         })

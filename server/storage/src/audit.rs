@@ -176,10 +176,10 @@ async fn insert(
         id,
         at.millis(),
         &origin.actor,
-        origin.credential.as_str(),
+        origin.credential.into_str(),
         origin.key.as_deref(),
         key_name.as_deref(),
-        action.as_str(),
+        action.into_str(),
         to_json_list(&records),
         count,
         before,
@@ -261,7 +261,7 @@ impl<'f> Filter<'f> {
     fn of(filter: &'f AuditFilter, page: Page) -> Self {
         let last = if page.after.is_nil() { Uuid::max() } else { page.after };
         Self {
-            action: filter.action.map(AuditAction::as_str),
+            action: filter.action.map(|action| action.into_str()),
             actor: filter.actor.as_deref(),
             record: filter.record.as_deref(),
             from: filter.from.map_or(Uuid::nil(), first_id),

@@ -36,7 +36,7 @@ impl Attempt {
             id: self.id,
             delivery_id: self.delivery,
             event_id: self.event,
-            event_type: EventType::AccessDenied.as_str().to_owned(),
+            event_type: EventType::AccessDenied.into_str().to_owned(),
             retry_count: 0,
             http_status: self.status,
             response_body: self.answer,

@@ -174,7 +174,7 @@ pub(crate) async fn insert_attempts(
             .bind(column(attempts, |one| one.response_body.as_deref()))
             .bind(column(attempts, |one| one.error.as_deref()))
             .bind(column(attempts, |one| one.duration_ms))
-            .bind(column(attempts, |one| one.state.as_str()))
+            .bind(column(attempts, |one| one.state.into_str()))
             .bind(column(attempts, |one| one.attempted_at.millis()))
             .bind(column(attempts, |one| next(one)));
         query.execute(&mut **connection).await?;
@@ -189,7 +189,7 @@ pub(crate) async fn insert_attempts(
         one.response_body.as_deref(),
         one.error.as_deref(),
         one.duration_ms,
-        one.state.as_str(),
+        one.state.into_str(),
         one.attempted_at.millis(),
         next(one),
     );

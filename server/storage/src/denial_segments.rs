@@ -201,7 +201,7 @@ pub(crate) async fn insert_rows(
     let queue = QueueId { webhook, denials: true };
     let (mut events, mut deliveries) = (Vec::new(), Vec::new());
     for MovedDenial { delivery, event, body } in denials {
-        let (kind, at) = (EventType::AccessDenied.as_str(), Timestamp::of(event));
+        let (kind, at) = (EventType::AccessDenied.into_str(), Timestamp::of(event));
         events.push(NewEvent { id: event, kind, body, at });
         deliveries.push(NewDelivery { id: delivery, queue, event });
     }

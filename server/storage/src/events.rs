@@ -48,7 +48,7 @@ pub async fn write(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
             Added::count(&mut added, queue, id);
         }
         if !denials {
-            pending.events.push(NewEvent { id, kind: event.kind.as_str(), body, at });
+            pending.events.push(NewEvent { id, kind: event.kind.into_str(), body, at });
         }
         if pending.deliveries() >= PENDING {
             pending.insert(tx).await?;

@@ -160,7 +160,7 @@ async fn next_of_segments(
     let jobs = jobs.map(|(place, denial)| Job {
         delivery: denial.delivery,
         event: denial.event,
-        event_type: EventType::AccessDenied.as_str().to_owned(),
+        event_type: EventType::AccessDenied.into_str().to_owned(),
         body: Box::<str>::from(denial.body).into_boxed_bytes().into_vec(),
         failures: 0,
         round: 0,

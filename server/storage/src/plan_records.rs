@@ -67,7 +67,7 @@ fn rule(columns: &mut Columns<'_>) -> Option<Rule> {
     let [sub, dom] = [columns.next()?.to_owned(), columns.next()?.to_owned()];
     let obj = ResourcePattern::parse(columns.next()?)?;
     let act = columns.next()?.to_owned();
-    let effect = Effect::parse(columns.next()?)?;
+    let effect = columns.next()?.parse().ok()?;
     Some(Rule { id, tuple: RuleTuple { sub, dom, obj, act }, effect })
 }
 
@@ -108,8 +108,8 @@ impl<'t> StoredPolicy<'t> {
             id: Uuid::try_parse(columns.next()?).ok()?,
             name: columns.next()?,
             resource: ResourcePattern::parse(columns.next()?)?,
-            effect: Effect::parse(columns.next()?)?,
-            format: Format::parse(columns.next()?)?,
+            effect: columns.next()?.parse().ok()?,
+            format: columns.next()?.parse().ok()?,
             priority: columns.next()?.parse().ok()?,
             rule_data: columns.next()?,
         })

@@ -1,6 +1,6 @@
 //! The table of ABAC policies.
 
-use portcullis_engine::{Effect, Format, Policy, ResourcePattern, Touched};
+use portcullis_engine::{Effect, Policy, ResourcePattern, Touched};
 use portcullis_model::audit::AuditAction;
 use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
@@ -64,8 +64,8 @@ impl TryFrom<Row> for PolicyRecord {
             description: row.description,
             resource: ResourcePattern::parse(&row.resource)
                 .ok_or(corrupt("abac_policies.resource"))?,
-            effect: Effect::parse(&row.effect).ok_or(corrupt("abac_policies.effect"))?,
-            format: Format::parse(&row.format).ok_or(corrupt("abac_policies.format"))?,
+            effect: row.effect.parse().map_err(|_| corrupt("abac_policies.effect"))?,
+            format: row.format.parse().map_err(|_| corrupt("abac_policies.format"))?,
             rule_data: RuleData::from_stored(row.rule_data)
                 .map_err(|_| corrupt("abac_policies.rule_data"))?,
             priority: row.priority,
@@ -111,7 +111,7 @@ pub async fn list(
         AND (CAST($3 AS TEXT) IS NULL OR effect = $3) AND id > $4 \
         ORDER BY id LIMIT $5"
     );
-    let effect = effect.map(Effect::as_str);
+    let effect = effect.map(|effect| effect.into_str());
     fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, resource, effect, page.after)
 }
 
@@ -196,8 +196,8 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
         &policy.name,
         policy.description.as_deref(),
         policy.resource.to_string(),
-        policy.effect.as_str(),
-        policy.format.as_str(),
+        policy.effect.into_str(),
+        policy.format.into_str(),
         policy.rule_data.text(),
         policy.priority,
         policy.enabled,
@@ -235,8 +235,8 @@ pub async fn update(
         policy.id,
         &policy.name,
         policy.description.as_deref(),
-        policy.effect.as_str(),
-        policy.format.as_str(),
+        policy.effect.into_str(),
+        policy.format.into_str(),
         policy.rule_data.text(),
         policy.priority,
         policy.enabled,

@@ -52,7 +52,7 @@ impl TryFrom<Row> for ProposalRecord {
         Ok(Self {
             id: row.id,
             tenant_id: row.tenant_id,
-            state: ProposalState::parse(&row.state).ok_or(corrupt("proposals.state"))?,
+            state: row.state.parse().map_err(|_| corrupt("proposals.state"))?,
             owner: row.owner,
             message: row.message,
             fingerprint: row.fingerprint,
@@ -134,7 +134,7 @@ pub async fn insert(
         SQL,
         &tx.tenant,
         proposal.id,
-        proposal.state.as_str(),
+        proposal.state.into_str(),
         &proposal.owner,
         proposal.message.as_deref(),
         &request.domain,
@@ -161,7 +161,7 @@ pub async fn decide(tx: &mut Tx, proposal: &ProposalRecord) -> Result<(), StoreE
         SQL,
         &tx.tenant,
         proposal.id,
-        proposal.state.as_str(),
+        proposal.state.into_str(),
         proposal.decided_by.as_deref(),
         proposal.decided_at.map(Timestamp::millis),
     )?;

@@ -5,6 +5,7 @@ use portcullis_model::policy::PolicyRecord;
 use portcullis_model::quota::{PerQuota, Quota, QuotaExcess};
 use portcullis_model::resource::ResourceRecord;
 use portcullis_model::rule::RuleRecord;
+use strum::VariantArray;
 
 use crate::error::StoreError;
 use crate::json_list::to_json_list;
@@ -82,7 +83,7 @@ pub(crate) async fn settle(tx: &mut Tx) -> Result<(), StoreError> {
         change.stored_bytes,
     )?;
     let used = PerQuota::from(row.ok_or(StoreError::Corrupt { what: "tenants.id" })?);
-    for quota in Quota::ALL {
+    for quota in Quota::VARIANTS.iter().copied() {
         let (used, added) = (used.of(quota), change.of(quota));
         let exceeded =
             |limit: &u64| added > 0 && u64::try_from(used).is_ok_and(|used| used > *limit);

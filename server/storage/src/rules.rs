@@ -1,6 +1,6 @@
 //! The table of RBAC rules.
 
-use portcullis_engine::{Effect, ResourcePattern, Rule, RuleTuple, Touched};
+use portcullis_engine::{ResourcePattern, Rule, RuleTuple, Touched};
 use portcullis_model::audit::AuditAction;
 use portcullis_model::event::{Event, RuleChange};
 use portcullis_model::page::{Listed, Page};
@@ -60,8 +60,8 @@ impl TryFrom<Row> for RuleRecord {
                 obj: ResourcePattern::parse(&row.obj).ok_or(corrupt("rbac_rules.obj"))?,
                 act: row.act,
             },
-            effect: Effect::parse(&row.effect).ok_or(corrupt("rbac_rules.effect"))?,
-            origin: RuleOrigin::parse(&row.origin).ok_or(corrupt("rbac_rules.origin"))?,
+            effect: row.effect.parse().map_err(|_| corrupt("rbac_rules.effect"))?,
+            origin: row.origin.parse().map_err(|_| corrupt("rbac_rules.origin"))?,
             created_by: row.created_by,
             created_at: Timestamp::from_millis(row.created_at),
             updated_by: row.updated_by,
@@ -124,7 +124,7 @@ pub async fn list(
         AND (CAST($6 AS TEXT) IS NULL OR effect = $6) AND id > $7 ORDER BY id LIMIT $8"
     );
     let RuleFilter { sub, dom, obj, act, effect } = filter;
-    let effect = effect.map(Effect::as_str);
+    let effect = effect.map(|effect| effect.into_str());
     fetch_page!(
         tx,
         Row,
@@ -157,8 +157,16 @@ pub async fn of_object(
     );
     let default_role = RuleOrigin::DefaultRole;
     let other = if explicit { RuleOrigin::Explicit } else { default_role };
-    let rows =
-        fetch_all!(tx, Row, SQL, &tx.tenant, name, default_role.as_str(), other.as_str(), limit,)?;
+    let rows = fetch_all!(
+        tx,
+        Row,
+        SQL,
+        &tx.tenant,
+        name,
+        default_role.into_str(),
+        other.into_str(),
+        limit,
+    )?;
     rows.into_iter().map(RuleRecord::try_from).collect()
 }
 
@@ -232,8 +240,8 @@ pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> 
         &rule.tuple.sub,
         &rule.tuple.dom,
         &rule.tuple.act,
-        rule.effect.as_str(),
-        rule.origin.as_str(),
+        rule.effect.into_str(),
+        rule.origin.into_str(),
         &rule.created_by,
         rule.created_at.millis(),
     )?;
@@ -276,8 +284,8 @@ pub async fn update(
         &new.tuple.sub,
         &new.tuple.dom,
         &new.tuple.act,
-        new.effect.as_str(),
-        new.origin.as_str(),
+        new.effect.into_str(),
+        new.origin.into_str(),
         new.updated_by.as_deref(),
         new.updated_at.map(Timestamp::millis),
     )?;

@@ -47,7 +47,7 @@ impl TryFrom<Row> for ServiceKeyRecord {
     fn try_from(row: Row) -> Result<Self, StoreError> {
         const PERMISSIONS: &str = "service_keys.permissions";
         let parse = |text: &String| {
-            Permission::parse(text).ok_or(StoreError::Corrupt { what: PERMISSIONS })
+            text.parse::<Permission>().map_err(|_| StoreError::Corrupt { what: PERMISSIONS })
         };
         let permissions = from_json_list(&row.permissions, PERMISSIONS)?;
         Ok(Self {
@@ -118,7 +118,7 @@ pub async fn insert(tx: &mut Tx, key: &ServiceKeyRecord) -> Result<(), StoreErro
     const SQL: &str = "INSERT INTO service_keys (tenant_id, id, name, description, secret_hash, \
         permissions, domain, created_by, created_at, expires_at) \
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
-    let permissions: Vec<&str> = key.permissions.iter().map(|each| each.as_str()).collect();
+    let permissions: Vec<&str> = key.permissions.iter().map(|each| each.into_str()).collect();
     execute!(
         tx,
         SQL,

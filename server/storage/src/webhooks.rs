@@ -33,8 +33,9 @@ impl TryFrom<Row> for WebhookRecord {
 
     fn try_from(row: Row) -> Result<Self, StoreError> {
         const EVENTS: &str = "webhooks.events";
-        let parse =
-            |text: &String| EventType::parse(text).ok_or(StoreError::Corrupt { what: EVENTS });
+        let parse = |text: &String| {
+            text.parse::<EventType>().map_err(|_| StoreError::Corrupt { what: EVENTS })
+        };
         let events = from_json_list(&row.events, EVENTS)?;
         Ok(Self {
             id: row.id,
@@ -146,7 +147,7 @@ pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<bool, StoreError> {
 /// Returns whether the tenant has a webhook for denied checks.
 pub async fn subscribes_to_denials(tx: &mut Tx) -> Result<bool, StoreError> {
     const SQL: &str = "SELECT id FROM webhooks WHERE tenant_id = $1 AND events LIKE $2 LIMIT 1";
-    let pattern = format!("%\"{}\"%", EventType::AccessDenied.as_str());
+    let pattern = format!("%\"{}\"%", EventType::AccessDenied.into_str());
     Ok(fetch_optional!(tx, (Uuid,), SQL, &tx.tenant, pattern)?.is_some())
 }
 

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use chrono::{DateTime, Utc};
 use portcullis_config::Variables;
+use portcullis_engine::names::names;
 use portcullis_engine::{Invalid, Json};
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
@@ -166,8 +167,8 @@ fn by_argument(invalid: &Invalid) -> anyhow::Error {
 }
 
 fn permission(text: &str) -> anyhow::Result<Permission> {
-    Permission::parse(text).with_context(|| {
-        let known = Permission::ALL.map(Permission::as_str).join(", ");
-        format!("--permissions: `{text}` is unknown; the permissions are {known}")
+    text.parse().map_err(|_| {
+        let known = names::<Permission>().collect::<Vec<_>>().join(", ");
+        anyhow!("--permissions: `{text}` is unknown; the permissions are {known}")
     })
 }

@@ -41,7 +41,7 @@ pub async fn change(
     let OfflineOperator { store, origin, by, .. } = &operator;
     let changed = tenant_states::change_offline(store, (origin, by), &tenant, change).await;
     let record = changed?;
-    let state = record.state.map_or("active", |state| state.as_str());
+    let state = record.state.map_or("active", |state| state.into_str());
     if change == StateChange::Delete {
         erasure::erase_marked(store, Clock::system().now().into()).await?;
         writeln!(std::io::stdout(), "the tenant `{tenant}` is deleted")?;

@@ -140,7 +140,7 @@ impl Rest {
 
     fn into_text(self) -> String {
         match self {
-            Self::Always(effect) => effect.as_str().to_owned(),
+            Self::Always(effect) => effect.to_string(),
             Self::Expression(text) | Self::Combined(text) => text,
         }
     }

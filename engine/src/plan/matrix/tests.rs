@@ -70,7 +70,7 @@ fn plan(
     rules: &[&str],
     policies: &[(&str, i32, &str)],
 ) -> Result<Plan, invalid::Fault> {
-    let effect = |text: &str| Effect::parse(text).unwrap_or(Effect::Deny);
+    let effect = |text: &str| text.parse().unwrap_or(Effect::Deny);
     let rules: Vec<Rule> = (1..)
         .zip(rules)
         .map(|(id, text)| {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http_body::Body as HttpBody;
-use portcullis_engine::batch::{BatchSemantic, MAX_ITEMS};
+use portcullis_engine::batch::MAX_ITEMS;
 use portcullis_engine::fields::{Fields, boolean, text};
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::names::named;
 use portcullis_engine::rbac::MAX_DOMAIN;
 use portcullis_engine::{Invalid, Json};
 use portcullis_limits::MemoryCharge;
@@ -142,7 +143,7 @@ fn items<'j>(
 
 fn options(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Options> {
     let mut fields = Fields::open(json, at, problems)?;
-    let semantic = fields.optional("evaluations_semantic", BatchSemantic::read);
+    let semantic = fields.optional("evaluations_semantic", named);
     let reasons = fields.optional("reasons", boolean);
     Some(Options { semantic: semantic.unwrap_or_default(), reasons: reasons.unwrap_or_default() })
 }

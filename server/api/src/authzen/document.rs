@@ -1,6 +1,7 @@
 //! The bodies of AuthZEN requests in the API document. [`super::body`] reads them.
 
 use portcullis_engine::batch::{BatchSemantic, MAX_ITEMS};
+use portcullis_engine::names::names;
 use portcullis_engine::rbac::{MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_model::{document, schema};
 use serde_json::json;
@@ -33,9 +34,8 @@ pub(super) struct EvaluationsRequest;
 document!(EvaluationsRequest => {
     // The fault of an evaluation is its own: the schema accepts whatever is an object.
     let items = schema::list(members(open(), partial)).max_items(Some(MAX_ITEMS));
-    let semantics = BatchSemantic::NAMES.map(|(_, name)| name);
     let options = open()
-        .property("evaluations_semantic", schema::choice(semantics))
+        .property("evaluations_semantic", schema::choice(names::<BatchSemantic>()))
         .property("reasons", schema::boolean());
     members(open(), entity)
         .property("evaluations", items.min_items(Some(1)))

@@ -1,7 +1,7 @@
 //! Bodies of AuthZEN requests that are read without a tree. `body` reads every other body, and words the faults.
 
 use portcullis_engine::CheckBody;
-use portcullis_engine::batch::{BatchSemantic, MAX_ITEMS};
+use portcullis_engine::batch::MAX_ITEMS;
 use portcullis_engine::fields::within;
 use portcullis_engine::flat_attributes::{FlatAttributes, FlatRange};
 use portcullis_engine::plain_text::{PlainText, fill};
@@ -161,7 +161,7 @@ fn read_items<'a>(
 fn read_options(text: &mut PlainText<'_>) -> Option<Options> {
     let (mut semantic, mut reasons) = (None, None);
     text.object(|text, name| match name {
-        "evaluations_semantic" => fill(&mut semantic, BatchSemantic::of_name(text.string()?)),
+        "evaluations_semantic" => fill(&mut semantic, text.string()?.parse().ok()),
         "reasons" => fill(&mut reasons, text.boolean()),
         _ => None,
     })?;

@@ -30,7 +30,7 @@ pub(super) fn message(refusal: &WriteRefusal) -> String {
             let first = conflicts.first().map(|first| {
                 format!(
                     ", such as the {} `{}` of `{}`",
-                    first.kind.as_str(),
+                    first.kind.into_str(),
                     first.name,
                     first.managed_by
                 )

@@ -116,7 +116,7 @@ impl Bench<'_> {
             cases.push(DecidedCase {
                 tenant: tenant.id.clone(),
                 name: case.name.clone(),
-                decision: decided.effect.as_str(),
+                decision: decided.effect.into_str(),
                 rule: decided.decider.clone(),
                 as_expected: (expected.decision, &expected.rule) == decided.answer(),
             });
@@ -174,7 +174,7 @@ fn undetermined(decisions: &[Decided]) -> UndeterminedChecks {
 fn decision_counts(decisions: &[Decided]) -> Vec<DecisionCount> {
     let mut counts = BTreeMap::new();
     for decided in decisions {
-        *counts.entry((decided.effect.as_str(), decided.kind)).or_insert(0) += 1;
+        *counts.entry((decided.effect.into_str(), decided.kind)).or_insert(0) += 1;
     }
     let share = |checks: usize| checks as f64 / decisions.len() as f64;
     let counts = counts.into_iter();

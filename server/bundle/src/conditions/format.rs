@@ -47,7 +47,7 @@ pub fn format_conditions(file: &str, text: &str) -> Result<String, BundleError> 
 /// Returns whether the `format` of a policy says that its `rule_data` is an expression.
 fn is_expression(policy: &YamlNode) -> bool {
     let format = policy.member("format").and_then(|(_, value)| value.text());
-    format == Some(Format::Expression.as_str())
+    format == Some(Format::Expression.into_str())
 }
 
 fn in_braces(map: &YamlNode) -> bool {

@@ -28,7 +28,7 @@ pub(super) fn condition(
     problems: &mut Problems,
 ) -> Option<Condition> {
     let at = at.key("rule_data");
-    let format = policy.get("format").map_or(Some(Format::Json), |it| Format::parse(it.as_str()?));
+    let format = policy.get("format").map_or(Some(Format::Json), |it| it.as_str()?.parse().ok());
     format?.condition(policy.get("rule_data")?, &at, problems)
 }
 

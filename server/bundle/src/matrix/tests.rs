@@ -23,7 +23,7 @@ fn rules(lines: &[&str]) -> Vec<Rule> {
         Rule {
             id: Uuid::from_u128(id),
             tuple: RuleTuple { sub, dom, obj, act },
-            effect: Effect::parse(&effect).expect("an effect"),
+            effect: effect.parse().expect("an effect"),
         }
     };
     (1..).zip(lines).map(rule).collect()
@@ -40,7 +40,7 @@ fn policies(lines: &[&str]) -> Vec<Policy> {
             id: Uuid::from_u128(id),
             name: name.to_owned(),
             resource: ResourcePattern::parse(resource).expect("a pattern"),
-            effect: Effect::parse(effect).expect("an effect"),
+            effect: effect.parse().expect("an effect"),
             priority: priority.parse().expect("a number"),
             condition: Ok(expression::parse(condition).expect("an expression")),
         }

@@ -2,14 +2,13 @@
 
 use portcullis_engine::fields::text as read_text;
 use serde::Serialize;
-use serde_json::json;
-use utoipa::openapi::schema::{AdditionalProperties, Type};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::new_entity::{DomainRoles, Properties};
 use crate::fields::owned;
 use crate::input::Field;
-use crate::{Timestamp, document, schema};
+use crate::{Timestamp, schema};
 
 /// Longest name of a source, in characters.
 const MAX_SOURCE: usize = 128;
@@ -24,45 +23,33 @@ impl Source {
 }
 
 /// An entity as the store keeps it and the API shows it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "type": "user",
+    "id": "alice",
+    "roles": ["doctor"],
+    "domain_roles": {"ws-1": ["owner"]},
+    "properties": {"clearance": 3, "ward": "er"},
+    "source": "hr",
+    "updated_at": "2026-05-16T09:30:00.000Z",
+})))]
 pub struct EntityRecord {
     #[serde(rename = "type")]
     pub kind: String,
     pub id: String,
     pub roles: Vec<String>,
     pub domain_roles: DomainRoles,
+    #[schema(value_type = Object)]
     pub properties: Properties,
     /// The job that wrote the entity last, if it was one.
+    #[schema(required)]
     pub source: Option<String>,
     pub updated_at: Timestamp,
 }
 
-document!(EntityRecord, naming Timestamp => {
-    let object = || schema::typed(Type::Object);
-    let any = AdditionalProperties::FreeForm(true);
-    let by_domain = object().additional_properties(Some(schema::list(schema::string())));
-    schema::record()
-        .field("type", schema::string())
-        .field("id", schema::string())
-        .field("roles", schema::list(schema::string()))
-        .field("domain_roles", by_domain)
-        .field("properties", object().additional_properties(Some(any)))
-        .field("source", schema::nullable(schema::string()))
-        .field("updated_at", schema::named::<Timestamp>())
-        .about("An entity of the directory")
-        .example(json!({
-            "type": "user",
-            "id": "alice",
-            "roles": ["doctor"],
-            "domain_roles": {"ws-1": ["owner"]},
-            "properties": {"clearance": 3, "ward": "er"},
-            "source": "hr",
-            "updated_at": "2026-05-16T09:30:00.000Z",
-        }))
-});
-
 /// The answer to a write of entities.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(examples(json!({"written": 2, "unchanged": 0, "deleted": 0, "entities_revision": 41})))]
 pub struct WrittenEntities {
     /// The entities that are new or changed.
     pub written: u64,
@@ -74,19 +61,6 @@ pub struct WrittenEntities {
     pub entities_revision: u64,
     /// The sync, if it goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub sync: Option<Uuid>,
 }
-
-document!(WrittenEntities => {
-    let number = || schema::integer(0, i64::MAX);
-    schema::record()
-        .field("written", number().description(Some("The entities that are new or changed")))
-        .field("unchanged", number().description(Some("The entities that were as they were sent")))
-        .field("deleted", number().description(Some("The entities that the end of a sync deleted")))
-        .field("entities_revision", number().description(Some(
-            "The revision of the directory that includes the call",
-        )))
-        .maybe("sync", schema::id().description(Some("The sync, if it goes on")))
-        .about("What a write of entities changed")
-        .example(json!({"written": 2, "unchanged": 0, "deleted": 0, "entities_revision": 41}))
-});

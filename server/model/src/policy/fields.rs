@@ -1,6 +1,7 @@
 //! The fields that the bodies of policies share.
 
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::names::{named, names};
 use portcullis_engine::{Format, Json};
 use utoipa::openapi::schema::ObjectBuilder;
 
@@ -26,9 +27,9 @@ const WHEN: &str = "The condition as an expression, such as `user.ward == resour
 /// The format that a body names. A bad one is `Some(None)`: it is noted, and `rule_data` cannot be read without it.
 pub(super) fn sent_format<'j>(form: Option<Format>) -> impl Field<'j, Value = Option<Format>> {
     field(
-        |json, at, problems| Some(Format::read(json, at, problems)),
+        |json, at, problems| Some(named(json, at, problems)),
         move || match form {
-            Some(format) => schema::choice([format.as_str()]).description(Some(FORMAT)),
+            Some(format) => schema::choice([format.into_str()]).description(Some(FORMAT)),
             None => format_schema(),
         },
     )
@@ -61,7 +62,7 @@ pub(super) fn when<'j>() -> impl Field<'j, Value = CompiledRuleData> {
 }
 
 pub(super) fn format_schema() -> ObjectBuilder {
-    schema::choice(Format::ALL.map(Format::as_str)).description(Some(FORMAT))
+    schema::choice(names::<Format>()).description(Some(FORMAT))
 }
 
 pub(super) fn rule_data_schema() -> AnySchema {

@@ -76,7 +76,7 @@ fn misfit(format: Format, rule_data: &Json<'_>) -> Option<String> {
     let apparent = apparent_format(rule_data);
     let is_misfit = format == Format::Json && apparent != Format::Json;
     is_misfit.then(|| {
-        let (form, name) = (shape(apparent), apparent.as_str());
+        let (form, name) = (shape(apparent), apparent.into_str());
         format!("a condition tree, because the `format` is `json`; for {form} add `\"format\": \"{name}\"`")
     })
 }

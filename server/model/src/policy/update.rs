@@ -105,13 +105,13 @@ impl PolicyUpdate {
         match &self.rule_data {
             Some(sent) if sent.format != format => {
                 let expected =
-                    format!("{} because the `format` is `{}`", shape(format), format.as_str());
+                    format!("{} because the `format` is `{}`", shape(format), format.into_str());
                 Err(Invalid::expected("/rule_data", expected))
             }
             None if format != old.format => {
                 let expected = format!(
                     "`{}`, which is the format of the stored `rule_data`, or a new `rule_data` with {}",
-                    old.format.as_str(),
+                    old.format.into_str(),
                     shape(format)
                 );
                 Err(Invalid::expected("/format", expected))

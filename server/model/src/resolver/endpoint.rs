@@ -12,7 +12,7 @@ use super::fields::{MAX_VALUE, Names, map, map_schema, value};
 use super::secrets::{Secrets, is_name};
 use super::stored;
 use crate::egress_rules::EgressRules;
-use crate::fields::{choice, one_or_more, url};
+use crate::fields::{one_or_more, url, variant};
 use crate::input::{Field, Members, field};
 use crate::schema;
 
@@ -45,7 +45,6 @@ pub struct Endpoint {
     /// The base to which the guest's paths are appended.
     #[serde(with = "stored::url")]
     pub url: Url,
-    #[serde(with = "stored::methods")]
     pub methods: Vec<EndpointMethod>,
     /// The headers that the host adds to each request. `${name}` stands for a secret.
     pub headers: BTreeMap<String, String>,
@@ -176,7 +175,7 @@ fn header_fault(name: &str) -> Option<String> {
 }
 
 fn method<'j>() -> impl Field<'j, Value = EndpointMethod> {
-    choice(EndpointMethod::NAMES)
+    variant()
 }
 
 /// A base URL, to which a guest appends paths and queries.

@@ -1,5 +1,6 @@
 //! Resolvers as the store keeps them.
 
+use portcullis_engine::names::names;
 use portcullis_engine::{AttributeKind, ResolverRef};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -8,7 +9,6 @@ use uuid::Uuid;
 
 use super::manifest::Manifest;
 use super::secrets::SecretNames;
-use super::stored;
 use crate::schema;
 use crate::{Authorship, Timestamp};
 
@@ -86,7 +86,6 @@ pub struct ModuleRecord {
 pub struct AttributeRecord {
     /// Without the namespace.
     pub name: String,
-    #[serde(with = "stored::kind")]
     #[schema(schema_with = kind_schema)]
     pub kind: AttributeKind,
     /// The time to live of a value in the cache, in milliseconds, unless the answer has its own.
@@ -101,6 +100,6 @@ pub struct ConfigKeyRecord {
 }
 
 fn kind_schema() -> ObjectBuilder {
-    schema::choice(AttributeKind::NAMES.map(|(_, name)| name))
+    schema::choice(names::<AttributeKind>())
         .description(Some("The type of its values: a string, a number, a boolean, or a list"))
 }

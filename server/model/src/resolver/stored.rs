@@ -15,28 +15,6 @@ pub(super) mod url {
     }
 }
 
-/// Methods as their names.
-pub(super) mod methods {
-    use portcullis_engine::resolver_contract::EndpointMethod;
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(
-        methods: &[EndpointMethod],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(methods.iter().map(|method| method.as_str()))
-    }
-
-    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(
-        deserializer: D,
-    ) -> Result<Vec<EndpointMethod>, D::Error> {
-        let names = Vec::<String>::deserialize(deserializer)?;
-        let methods = names.iter().map(|name| EndpointMethod::parse(name)).collect::<Option<_>>();
-        methods.ok_or_else(|| D::Error::custom("an unknown method"))
-    }
-}
-
 /// Limits in the units of a manifest.
 pub(super) mod limits {
     use std::time::Duration;
@@ -64,26 +42,5 @@ pub(super) mod limits {
         let Written { timeout_ms, memory_mib } = Written::deserialize(deserializer)?;
         let timeout = Duration::from_millis(timeout_ms);
         Ok(Limits { timeout, memory_bytes: memory_mib << 20 })
-    }
-}
-
-/// Kinds as the contract with modules names them.
-pub(super) mod kind {
-    use portcullis_engine::AttributeKind;
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub(crate) fn serialize<S: Serializer>(
-        kind: &AttributeKind,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(kind.as_str())
-    }
-
-    pub(crate) fn deserialize<'d, D: Deserializer<'d>>(
-        deserializer: D,
-    ) -> Result<AttributeKind, D::Error> {
-        let kind = AttributeKind::parse(&String::deserialize(deserializer)?);
-        kind.ok_or_else(|| D::Error::custom("an unknown kind"))
     }
 }

@@ -145,7 +145,7 @@ fn every_fault_is_found_at_its_place() {
             "endpoints",
             json!({"e": {"url": "https://a.example/", "methods": ["get"]}}),
             "/endpoints/e/methods/0",
-            "one of `GET`",
+            "`GET`, ",
         ),
         (
             "endpoints",

@@ -17,7 +17,7 @@ pub(super) struct Shown {
 /// Returns the outcome of cases as the API shows it.
 pub(super) fn case_report(outcomes: &CaseOutcomes) -> CaseReport {
     let decision = |expected: &Expected| CaseDecision {
-        decision: expected.decision.as_str().to_owned(),
+        decision: expected.decision.to_string(),
         rule: expected.rule.clone(),
     };
     let failed = outcomes.failed.iter().map(|failure| FailedCase {

@@ -85,7 +85,7 @@ pub(super) fn of_rule(rule: &RuleRecord, domain: &str) -> Content {
         .with_other_than("dom", tuple.dom.as_str().into(), &domain.into())
         .with("obj", tuple.obj.to_string())
         .with("act", &tuple.act)
-        .with("effect", rule.effect.as_str())
+        .with("effect", rule.effect.into_str())
 }
 
 /// Returns a role as a bundle writes it.
@@ -99,15 +99,15 @@ pub(super) fn of_policy(policy: &PolicyRecord) -> Content {
         .with("name", &policy.name)
         .with_other_than("description", policy.description.as_deref().into(), &Value::Null)
         .with("resource", policy.resource.to_string())
-        .with("effect", policy.effect.as_str())
+        .with("effect", policy.effect.into_str())
         .with("priority", policy.priority)
         .with_other_than("enabled", policy.enabled.into(), &true.into());
     match (policy.format, expression(policy)) {
         (Format::Expression, Some(when)) => content.with("when", when),
         (Format::Json, _) => content.with_text("rule_data", policy.rule_data.text()),
-        (format, _) => {
-            content.with("format", format.as_str()).with_text("rule_data", policy.rule_data.text())
-        }
+        (format, _) => content
+            .with("format", format.into_str())
+            .with_text("rule_data", policy.rule_data.text()),
     }
 }
 

@@ -103,7 +103,8 @@ fn must_read(caller: &Manager, request: &ApplyRequest) -> Result<(), AuthError> 
 /// Returns the kinds that the bundle changes. Default roles make rules.
 fn kinds(request: &ApplyRequest) -> Vec<ObjectKind> {
     let bundle = &request.bundle;
-    let mut kinds: Vec<_> = ObjectKind::ALL.into_iter().filter(|kind| bundle.has(*kind)).collect();
+    let mut kinds: Vec<_> =
+        ObjectKind::OWNED.into_iter().filter(|kind| bundle.has(*kind)).collect();
     let mut resources = bundle.resources.iter().flatten();
     if resources.any(|resource| !resource.default_roles.is_empty()) {
         kinds.push(ObjectKind::Rule);

@@ -125,7 +125,7 @@ fn changes(plan: &ApplyPlan) -> Vec<String> {
     let line = |change: &portcullis_model::apply::PlannedChange| {
         let action = json!(change.action);
         let action = action.as_str().unwrap_or_default();
-        format!("{action} {} {}", change.kind.as_str(), change.name)
+        format!("{action} {} {}", change.kind.into_str(), change.name)
     };
     plan.changes.iter().map(line).collect()
 }
@@ -199,7 +199,7 @@ async fn objects_without_owner_are_adopted_and_others_are_conflicts(database: Te
     world.apply(&other).await;
     let (plan, revision) = world.apply(&body).await;
     let conflicts: Vec<_> =
-        plan.conflicts.iter().map(|one| (one.kind.as_str(), &*one.managed_by)).collect();
+        plan.conflicts.iter().map(|one| (one.kind.into_str(), &*one.managed_by)).collect();
     assert_eq!((conflicts, revision), (vec![("rule", "git:b"), ("policy", "git:b")], 1));
     let mut forced = body.clone();
     forced["force"] = json!(true);

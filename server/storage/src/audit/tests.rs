@@ -221,7 +221,7 @@ async fn refused_credentials_drive_out_no_record_of_the_operator(database: TestD
         let kept = kept.expect("works").records;
         kept.into_iter().map(|record| (record.at.millis(), record.action)).collect::<Vec<_>>()
     };
-    let record = |at, action: AuditAction| (at, action.as_str().to_owned());
+    let record = |at, action: AuditAction| (at, action.into_str().to_owned());
     refused(1_000..1_005).await;
     let mut tx = store.write_all().await.expect("begins");
     for at in 2_000..2_003 {

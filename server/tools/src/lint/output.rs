@@ -72,7 +72,7 @@ fn text(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for Finding { code, severity, file, line, column, message, advice, .. } in findings {
-        writeln!(out, "{file}:{line}:{column}: {} {code}: {message}", severity.as_str())?;
+        writeln!(out, "{file}:{line}:{column}: {} {code}: {message}", severity.into_str())?;
         writeln!(out, "    {advice}")?;
     }
     let FindingCounts { errors, warnings, notes } = counts;

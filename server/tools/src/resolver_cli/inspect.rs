@@ -45,7 +45,7 @@ pub(super) fn show(module: &ModuleRecord, file: &Path, out: &mut dyn Write) -> i
 }
 
 fn attribute_text(attribute: &AttributeRecord) -> String {
-    let (name, kind) = (&attribute.name, attribute.kind.as_str());
+    let (name, kind) = (&attribute.name, attribute.kind.into_str());
     let ttl = humanize::time(f64::from(attribute.default_ttl_ms) * 1e6);
     format!("{name}: {kind}, cached for {ttl}")
 }

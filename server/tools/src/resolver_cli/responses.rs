@@ -36,7 +36,7 @@ impl Endpoints for ScriptedEndpoints {
             return self.granted.send(endpoint, request, body_limit);
         }
         let method = EndpointMethod::from(request.method);
-        let request = format!("{} {}", method.as_str(), request.path);
+        let request = format!("{} {}", method.into_str(), request.path);
         let found = self.responses.get(endpoint, &request).map(|canned| HttpResponse {
             status: canned.status,
             headers: vec![],

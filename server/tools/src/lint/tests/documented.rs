@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use portcullis_bundle::Bundle;
+use portcullis_engine::names::names;
+use strum::VariantArray;
 
 use super::super::explain::{DOCUMENT, explanation};
 use super::super::{Finding, LintCode, Severity, findings};
@@ -54,21 +56,21 @@ fn copy_resolver(folder: &Path) {
 fn every_code_has_a_section_with_its_severity() {
     let (_, codes) = DOCUMENT.split_once("\n# Codes\n").expect("the codes");
     let headings = codes.split("\n## ").skip(1).filter_map(|section| section.lines().next());
-    let all = LintCode::all().map(LintCode::as_str).map(str::to_owned);
+    let all = names::<LintCode>().map(str::to_owned);
     let mut all: Vec<String> = all.collect();
     let mut documented: Vec<String> = headings.map(str::to_owned).collect();
     all.sort();
     documented.sort();
     assert_eq!(documented, all);
-    for code in LintCode::all() {
-        let severity = format!("Severity: {}.\n", code.severity().as_str());
+    for code in LintCode::VARIANTS.iter().copied() {
+        let severity = format!("Severity: {}.\n", code.severity().into_str());
         assert!(explanation(code).starts_with(&severity), "{code}");
     }
 }
 
 #[test]
 fn bad_examples_have_the_finding_and_good_ones_have_none() {
-    for code in LintCode::all().filter(|code| *code != WITHOUT_EXAMPLE) {
+    for code in LintCode::VARIANTS.iter().copied().filter(|code| *code != WITHOUT_EXAMPLE) {
         let section = explanation(code);
         let (bad, good) = section.split_once("\nGood:\n").expect("a good example");
         let (_, bad) = bad.split_once("\nBad:\n").expect("a bad example");
