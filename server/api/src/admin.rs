@@ -3,7 +3,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{StatusCode, Uri};
+use http::StatusCode;
 use portcullis_model::provider::{NewProvider, ProviderRecord};
 use portcullis_model::service_key::ServiceKeyRecord;
 use portcullis_model::tenant::{NewTenant, TenantRecord};
@@ -18,8 +18,9 @@ use crate::body::JsonBody;
 use crate::callers::Admin;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
-use crate::paging::{self, Requested};
+use crate::paging::PageQuery;
 use crate::path::Segments;
+use crate::query::Query;
 use crate::respond::{created_at, created_with_key};
 use crate::text_answer::Json;
 
@@ -41,8 +42,7 @@ struct CreatedTenantBody {
 ///
 /// The bootstrap key is in this answer alone.
 #[utoipa::path(
-    post, path = "/admin/tenants", tag = "Tenants", operation_id = "createTenant",
-    security(("adminKey" = []), ("adminBearer" = [])), request_body = NewTenant,
+    post, path = "/admin/tenants", tag = "Tenants", operation_id = "createTenant", request_body = NewTenant,
     responses(
         (status = 201, description = "The tenant", body = CreatedTenantBody,
             headers(("Cache-Control"), ("Location"))),
@@ -64,15 +64,14 @@ pub(super) async fn create_tenant(
 /// Lists all tenants.
 #[utoipa::path(
     get, path = "/admin/tenants", tag = "Tenants", operation_id = "listTenants",
-    security(("adminKey" = []), ("adminBearer" = [])), params(Requested),
     responses((status = 200, description = "A page", body = [TenantRecord], headers(("Link")))),
 )]
 pub(super) async fn list_tenants(
     State(app): State<App>,
     _: Admin,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
-    let page = paging::requested(&uri, "tenants", "", "")?;
+    let page = page.in_list("tenants", "", "")?;
     let records = tenants::list(&app, page.fetch()).await?;
     Ok(page.respond(records, |record| Uuid::try_parse(&record.id).unwrap_or_default()))
 }
@@ -80,7 +79,6 @@ pub(super) async fn list_tenants(
 /// Shows a tenant.
 #[utoipa::path(
     get, path = "/admin/tenants/{id}", tag = "Tenants", operation_id = "getTenant",
-    security(("adminKey" = []), ("adminBearer" = [])),
     params(("id" = String, Path, description = "The tenant's id")),
     responses((status = 200, description = "The record", body = TenantRecord)),
 )]
@@ -97,7 +95,6 @@ pub(super) async fn show_tenant(
 /// Every credential of the tenant is refused from now on, and its deliveries pause.
 #[utoipa::path(
     post, path = "/admin/tenants/{id}/suspend", tag = "Tenants", operation_id = "suspendTenant",
-    security(("adminKey" = []), ("adminBearer" = [])),
     params(("id" = String, Path, description = "The tenant's id")),
     responses((status = 200, description = "The record", body = TenantRecord), Conflict),
 )]
@@ -113,7 +110,6 @@ pub(super) async fn suspend_tenant(
 /// Resumes a suspended tenant.
 #[utoipa::path(
     post, path = "/admin/tenants/{id}/resume", tag = "Tenants", operation_id = "resumeTenant",
-    security(("adminKey" = []), ("adminBearer" = [])),
     params(("id" = String, Path, description = "The tenant's id")),
     responses((status = 200, description = "The record", body = TenantRecord), Conflict),
 )]
@@ -132,7 +128,6 @@ pub(super) async fn resume_tenant(
 /// is shown in the state `deleting`, and its slug is taken.
 #[utoipa::path(
     delete, path = "/admin/tenants/{id}", tag = "Tenants", operation_id = "deleteTenant",
-    security(("adminKey" = []), ("adminBearer" = [])),
     params(("id" = String, Path, description = "The tenant's id")),
     responses((status = 202, description = "The deletion has begun", body = TenantRecord)),
 )]
@@ -147,18 +142,17 @@ pub(super) async fn delete_tenant(
 
 /// Lists the service keys of a tenant.
 #[utoipa::path(
-    get, path = "/admin/tenants/{id}/service-api-keys", tag = "Tenants",
-    operation_id = "listTenantServiceKeys", security(("adminKey" = []), ("adminBearer" = [])),
-    params(("id" = String, Path, description = "The tenant's id"), Requested),
+    get, path = "/admin/tenants/{id}/service-api-keys", tag = "Tenants", operation_id = "listTenantServiceKeys",
+    params(("id" = String, Path, description = "The tenant's id")),
     responses((status = 200, description = "A page", body = [ServiceKeyRecord], headers(("Link")))),
 )]
 pub(super) async fn list_keys(
     State(app): State<App>,
     _: Admin,
     Segments(tenant): Segments<String>,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
-    let page = paging::requested(&uri, "tenant-service-api-keys", &tenant, "")?;
+    let page = page.in_list("tenant-service-api-keys", &tenant, "")?;
     let records = tenants::list_keys(&app.store, &tenant, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
@@ -168,7 +162,7 @@ pub(super) async fn list_keys(
 /// It is refused from now on.
 #[utoipa::path(
     delete, path = "/admin/tenants/{id}/service-api-keys/{keyId}", tag = "Tenants",
-    operation_id = "revokeTenantServiceKey", security(("adminKey" = []), ("adminBearer" = [])),
+    operation_id = "revokeTenantServiceKey",
     params(
         ("id" = String, Path, description = "The tenant's id"),
         ("keyId" = Uuid, Path, description = "The key's id"),
@@ -189,8 +183,7 @@ pub(super) async fn revoke_key(
 ///
 /// Tokens of the provider are accepted at once.
 #[utoipa::path(
-    post, path = "/admin/tenants/{id}/identity-providers", tag = "Tenants",
-    operation_id = "registerProvider", security(("adminKey" = []), ("adminBearer" = [])),
+    post, path = "/admin/tenants/{id}/identity-providers", tag = "Tenants", operation_id = "registerProvider",
     params(("id" = String, Path, description = "The tenant's id")), request_body = NewProvider,
     responses(
         (status = 201, description = "The record", body = ProviderRecord, headers(("Location"))),
@@ -211,26 +204,24 @@ pub(super) async fn register_provider(
 
 /// Lists the identity providers of a tenant.
 #[utoipa::path(
-    get, path = "/admin/tenants/{id}/identity-providers", tag = "Tenants",
-    operation_id = "listProviders", security(("adminKey" = []), ("adminBearer" = [])),
-    params(("id" = String, Path, description = "The tenant's id"), Requested),
+    get, path = "/admin/tenants/{id}/identity-providers", tag = "Tenants", operation_id = "listProviders",
+    params(("id" = String, Path, description = "The tenant's id")),
     responses((status = 200, description = "A page", body = [ProviderRecord], headers(("Link")))),
 )]
 pub(super) async fn list_providers(
     State(app): State<App>,
     _: Admin,
     Segments(tenant): Segments<String>,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
-    let page = paging::requested(&uri, "identity-providers", &tenant, "")?;
+    let page = page.in_list("identity-providers", &tenant, "")?;
     let records = tenants::list_providers(&app, &tenant, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
 
 /// Shows an identity provider.
 #[utoipa::path(
-    get, path = "/admin/tenants/{id}/identity-providers/{idpId}", tag = "Tenants",
-    operation_id = "getProvider", security(("adminKey" = []), ("adminBearer" = [])),
+    get, path = "/admin/tenants/{id}/identity-providers/{idpId}", tag = "Tenants", operation_id = "getProvider",
     params(
         ("id" = String, Path, description = "The tenant's id"),
         ("idpId" = Uuid, Path, description = "The provider's id"),
@@ -250,8 +241,7 @@ pub(super) async fn show_provider(
 ///
 /// Tokens of the provider are refused from now on.
 #[utoipa::path(
-    delete, path = "/admin/tenants/{id}/identity-providers/{idpId}", tag = "Tenants",
-    operation_id = "removeProvider", security(("adminKey" = []), ("adminBearer" = [])),
+    delete, path = "/admin/tenants/{id}/identity-providers/{idpId}", tag = "Tenants", operation_id = "removeProvider",
     params(
         ("id" = String, Path, description = "The tenant's id"),
         ("idpId" = Uuid, Path, description = "The provider's id"),

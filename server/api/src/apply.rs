@@ -1,14 +1,12 @@
 //! Bundles: plan, apply and export (`docs/semantics.md`, section 10).
 
-use std::borrow::Cow;
-
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
-use http::{HeaderValue, StatusCode, Uri};
+use http::{HeaderValue, StatusCode};
 use portcullis_bundle::DocumentContext;
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::owner::is_owner;
@@ -23,21 +21,16 @@ use portcullis_model::{document, schema};
 use portcullis_operations::apply::{self, ApplyRequest, BrokenOff, MAX_TEXT};
 use portcullis_runtime::app::App;
 use serde_json::json;
-use utoipa::IntoParams;
-use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{AdditionalProperties, Object, Type};
 
 use crate::body::JsonBody;
-use crate::callers::{Allowed, BundleRead, BundleSend};
+use crate::callers::{Allowed, BundleRead, BundleSend, DryRun};
 use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::openapi::{Conflict, QuotaExceeded};
-use crate::parameters::{flag, parameter, query};
+use crate::query::{Query, QueryParameters, QueryReader};
 use crate::respond::revision_header;
 use crate::text_answer::Json;
-
-/// The path of [`run`], whose bodies have a limit of their own.
-pub(crate) const PATH: &str = "/api/v1/apply";
 
 /// Makes the content of an owner that of a bundle, or plans it.
 ///
@@ -46,9 +39,7 @@ pub(crate) const PATH: &str = "/api/v1/apply";
 /// permissions it gets counts and codes alone. A dry run needs the read permission of each kind, and also the write
 /// permission of a kind of which the bundle has bytes of a module or the value of a secret.
 #[utoipa::path(
-    post, path = "/api/v1/apply", tag = "Policies as code", operation_id = "apply",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(DryRun),
-    request_body = ApplyBody,
+    post, path = "/api/v1/apply", tag = "Policies as code", operation_id = "apply", request_body = ApplyBody,
     responses(
         (status = 200, description = "The plan, and whether it was carried out", body = ApplyAnswer,
             headers(("X-Policy-Revision"))),
@@ -61,11 +52,10 @@ pub(crate) const PATH: &str = "/api/v1/apply";
 pub(super) async fn run(
     State(app): State<App>,
     caller: Allowed<BundleSend>,
-    uri: Uri,
+    Query(DryRun(dry_run)): Query<DryRun>,
     deadline: Deadline,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let dry_run = flag(&uri, "dry_run")?;
     let (domain, egress) = (caller.domain().to_owned(), app.egress.rules.clone());
     let read = move || -> Result<(ApplyRequest, String), ApiError> {
         let context = DocumentContext { domain: &domain, egress: &egress };
@@ -81,24 +71,11 @@ pub(super) fn answered(answer: ApplyAnswer) -> Response {
     (status, revision_header(answer.revision), Json(answer)).into_response()
 }
 
-/// The query parameter of [`run`].
-struct DryRun;
-
-impl IntoParams for DryRun {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let about = "Whether only the plan is made";
-        vec![parameter(ParameterIn::Query, "dry_run", schema::boolean(), about)]
-    }
-}
-
 /// Shows the content of the tenant as a bundle.
 ///
 /// It has no ids and no secrets, and leaves out the rules of default roles. The same content gives the same bytes.
 #[utoipa::path(
     get, path = "/api/v1/export", tag = "Policies as code", operation_id = "export",
-    security(("bearer" = []),
-        ("serviceKey" = ["policies:read", "resources:read", "resolvers:read", "webhooks:read"])),
-    params(OwnerFilter),
     responses(
         (status = 200, description = "The bundle", body = ExportAnswer,
             headers(("X-Policy-Revision"))),
@@ -108,14 +85,9 @@ impl IntoParams for DryRun {
 pub(super) async fn export(
     State(app): State<App>,
     caller: Allowed<BundleRead>,
-    uri: Uri,
+    Query(OwnerFilter(owner)): Query<OwnerFilter>,
 ) -> Result<Response, ApiError> {
-    let owner = query(&uri).find(|(name, _)| name == "owner").map(|(_, owner)| owner);
-    if owner.as_ref().is_some_and(|owner| !is_owner(owner)) {
-        let what = "the query parameter `owner` must have 1 to 256 printable characters without white space";
-        return Err(ApiError::bad_request(what));
-    }
-    let export = apply::export(&app, &caller, owner.map(Cow::into_owned)).await?;
+    let export = apply::export(&app, &caller, owner).await?;
     let json = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
     let revision = revision_header(export.revision);
     // After an error nothing follows: the connection ends, so that no client takes a part for the whole.
@@ -126,14 +98,14 @@ pub(super) async fn export(
 }
 
 /// The query parameter of [`export`].
-struct OwnerFilter;
+pub(super) struct OwnerFilter(Option<String>);
 
-impl IntoParams for OwnerFilter {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let about = "Only the objects of this owner";
-        let owner = portcullis_model::owner::owner();
-        let schema = portcullis_model::input::Field::schema(&owner);
-        vec![parameter(ParameterIn::Query, "owner", schema, about)]
+impl QueryParameters for OwnerFilter {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
+        let schema = || portcullis_model::input::Field::schema(&portcullis_model::owner::owner());
+        let read = |text: &str| is_owner(text).then(|| text.to_owned());
+        let expected = "have 1 to 256 printable characters without white space";
+        query.optional("owner", "Only the objects of this owner", schema, read, expected).map(Self)
     }
 }
 

@@ -1,16 +1,14 @@
 //! Batches: many checks by the rules of one revision (`docs/semantics.md`, section 11).
 
-use axum::extract::{FromRequestParts, State};
+use axum::extract::State;
 use axum::response::Response;
-use http::request::Parts;
 use portcullis_engine::{BatchBuffer, DEFAULT_DENY, Effect};
 use portcullis_model::check::BatchRequest;
 use portcullis_model::schema;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
 use portcullis_runtime::app::App;
 use serde::{Serialize, Serializer};
-use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::body::JsonBody;
@@ -18,12 +16,7 @@ use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
 use crate::error::ApiError;
 use crate::openapi::Conflict;
-use crate::parameters::{parameter, query};
-
-/// The path of [`check_all`], whose bodies have a limit of their own.
-pub(crate) const PATH: &str = "/api/v1/checks";
-/// Largest body of a batch, in bytes: 10,000 items of 800 bytes.
-pub(crate) const MAX_BODY: usize = 8 << 20;
+use crate::query::{Query, QueryParameters, QueryReader};
 
 /// The answer to an item.
 #[derive(Serialize, ToSchema)]
@@ -60,9 +53,7 @@ struct BatchResults<'b> {
 /// An item takes from the body what it leaves out: each member whole. With a short circuit the answer ends at the first
 /// denial, or at the first permission.
 #[utoipa::path(
-    post, path = "/api/v1/checks", tag = "Decisions", operation_id = "checkAll",
-    security(("bearer" = []), ("serviceKey" = ["access:evaluate"])), params(FieldsOfItems, MinRevision),
-    request_body = BatchRequest,
+    post, path = "/api/v1/checks", tag = "Decisions", operation_id = "checkAll", request_body = BatchRequest,
     responses(
         (status = 200, description = "The decisions", body = BatchResults, headers(("X-Policy-Revision"))),
         Conflict,
@@ -71,7 +62,7 @@ struct BatchResults<'b> {
 pub(super) async fn check_all(
     State(app): State<App>,
     caller: CheckRequester,
-    FieldsOfItems(is_compact): FieldsOfItems,
+    Query(FieldsOfItems(is_compact)): Query<FieldsOfItems>,
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
@@ -117,23 +108,12 @@ fn matched_rule_id<S: Serializer>(id: &Option<Uuid>, serializer: S) -> Result<S:
 /// The query parameter `fields`: whether the answer has the decisions alone.
 pub(super) struct FieldsOfItems(bool);
 
-impl<S: Send + Sync> FromRequestParts<S> for FieldsOfItems {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        match query(&parts.uri).find(|(name, _)| name == "fields") {
-            None => Ok(Self(false)),
-            Some((_, value)) if value == "decision" => Ok(Self(true)),
-            Some(_) => {
-                Err(ApiError::bad_request("the query parameter `fields` must be `decision`"))
-            }
-        }
-    }
-}
-
-impl IntoParams for FieldsOfItems {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+impl QueryParameters for FieldsOfItems {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
         let about = "`decision`: the answer has `allowed` alone, a list of booleans";
-        vec![parameter(ParameterIn::Query, "fields", schema::choice(["decision"]), about)]
+        let (schema, read) =
+            (|| schema::choice(["decision"]), |text: &str| (text == "decision").then_some(()));
+        let fields = query.optional("fields", about, schema, read, "be `decision`")?;
+        Ok(Self(fields.is_some()))
     }
 }

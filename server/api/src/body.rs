@@ -3,15 +3,13 @@
 use std::fmt;
 
 use axum::extract::{FromRequest, Request};
-use bytes::Bytes;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use http::request::Parts;
-use http_body::Body as HttpBody;
 use portcullis_engine::json::{self, Json};
 use portcullis_limits::MemoryCharge;
 
 use crate::error::ApiError;
+use crate::handler_parameters::HandlerParameter;
 use crate::raw_body::{ReadBody, UnreadBody};
 
 const UNSUPPORTED: ApiError = ApiError::UnsupportedMediaType("application/json");
@@ -54,28 +52,19 @@ impl JsonBody {
     }
 }
 
-impl JsonBody {
-    /// Reads `body`, which belongs to the request with `parts`.
-    pub(crate) async fn read(
-        parts: &mut Parts,
-        body: impl HttpBody<Data = Bytes> + Unpin,
-    ) -> Result<Self, ApiError> {
-        let has_type = parts.headers.contains_key(CONTENT_TYPE);
-        if has_type && !is_json(&parts.headers) {
-            return Err(UNSUPPORTED);
-        }
-        let body = UnreadBody::new(&mut parts.extensions, body)?.read().await?;
-        // An empty body cannot have the wrong type.
-        if has_type || body.as_ref().is_empty() { Ok(Self(body)) } else { Err(UNSUPPORTED) }
-    }
-}
+impl HandlerParameter for JsonBody {}
 
 impl<S: Send + Sync> FromRequest<S> for JsonBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let (mut parts, body) = request.into_parts();
-        Self::read(&mut parts, body).await
+        let has_type = request.headers().contains_key(CONTENT_TYPE);
+        if has_type && !is_json(request.headers()) {
+            return Err(UNSUPPORTED);
+        }
+        let body = UnreadBody::of(request)?.read().await?;
+        // An empty body cannot have the wrong type.
+        if has_type || body.as_ref().is_empty() { Ok(Self(body)) } else { Err(UNSUPPORTED) }
     }
 }
 
@@ -129,7 +118,8 @@ mod tests {
         request.headers_mut().insert(CONTENT_TYPE, json);
         let budget = BodyBudget::new(0, 0, MemoryMetrics::default());
         let account = MemoryAccount::for_tenant("acme");
-        let limits = BodyLimits::new(100, budget, account, request.headers());
+        let mut limits = BodyLimits::new(budget, account, request.headers());
+        limits.allow(|_| 100);
         request.extensions_mut().insert(limits);
         let body = JsonBody::from_request(request, &()).await.expect("a body");
         assert_eq!(format!("{body:?}"), "JsonBody(32)");

@@ -16,29 +16,38 @@ use portcullis_model::service_key::Permission;
 use portcullis_operations::key_holders;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::SecurityRequirement;
 
 use crate::credential::Credential;
 use crate::error::ApiError;
-use crate::parameters::flag;
+use crate::handler_parameters::HandlerParameter;
+use crate::query::{Query, QueryParameters, QueryReader, refuse_unknown};
 use crate::raw_body::{charge_body_to, deadline_of};
 use crate::request_id::RequestId;
-use crate::unknown_parameters::refuse_query_fault;
 use crate::{limits, managed_domain, recipient};
 
 /// The answer to a service key on the routes that manage service keys, which are all routes of a [`TenantManager`].
 const NO_KEYS_BY_KEY: &str = "this route needs a bearer token, not a key; the command `portcullis keys` manages \
     service keys, too";
 
-/// A caller who may request decisions: a member of a tenant, or a service key with `access:evaluate`.
+/// A caller with the right `R` to ask about decisions: a member of a tenant, or a service key with the permissions of `R`.
 #[derive(Debug)]
-pub(crate) struct CheckRequester {
+pub(crate) struct Requester<R> {
     caller: CheckCaller,
     /// The client's address, if addresses have a rate of checks.
     address: Option<IpAddr>,
     _place: RequestPlace,
+    right: PhantomData<R>,
 }
 
-impl Deref for CheckRequester {
+/// A caller who may request decisions.
+pub(crate) type CheckRequester = Requester<AccessEvaluate>;
+
+/// A caller who may search. The use case refuses members who may not ask about the subject.
+pub(crate) type SearchRequester<R = AccessSearch> = Requester<R>;
+
+impl<R> Deref for Requester<R> {
     type Target = CheckCaller;
 
     fn deref(&self) -> &CheckCaller {
@@ -46,7 +55,7 @@ impl Deref for CheckRequester {
     }
 }
 
-impl CheckRequester {
+impl<R> Requester<R> {
     /// Counts the items of a batch for the rates of checks. The request itself counted as the first.
     pub(crate) fn count_items(&self, app: &App, items: usize) -> Result<(), ApiError> {
         let more = u32::try_from(items.saturating_sub(1)).unwrap_or(u32::MAX);
@@ -54,76 +63,46 @@ impl CheckRequester {
         limits::count_more(app, of_caller, self.address, more)
     }
 
-    /// Verifies the caller, before its query is judged.
-    async fn verified(
-        parts: &mut Parts,
-        app: &App,
-        permission: Permission,
-    ) -> Result<Self, ApiError> {
-        match Credential::of(&app.mode, parts)? {
+    /// Counts the candidates that a search looked at for the rates of checks.
+    pub(crate) fn count_candidates(&self, app: &App, candidates: usize) {
+        let of_caller = (self.caller.tenant(), self.caller.actor());
+        limits::count_candidates(app, of_caller, self.address, candidates);
+    }
+}
+
+impl<R: Right> FromRequestParts<App> for Requester<R> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let (caller, place) = match Credential::of(&app.mode, parts)? {
             Credential::Bearer(token) => {
                 let holder = verified_token(app, parts, token).await?;
                 let subject = &holder.identity.subject;
                 let place = enter(app, parts, holder.tenant(), subject).await?;
-                let caller = CheckCaller::Member(holder);
-                Ok(Self { caller, address: limits::counted_address(app, parts), _place: place })
+                (CheckCaller::Member(holder), place)
             }
             Credential::ServiceKey(key) => {
                 let key = verified_key(app, parts, key).await?;
                 let place = enter(app, parts, key.tenant(), key.actor()).await?;
-                key.must_have(permission)?;
-                let caller = CheckCaller::Key(key);
-                Ok(Self { caller, address: limits::counted_address(app, parts), _place: place })
+                R::PERMISSIONS.iter().try_for_each(|one| key.must_have(*one))?;
+                (CheckCaller::Key(key), place)
             }
-            Credential::AdminKey(_) => Err(AuthError::CredentialRefused(
-                "this route needs a bearer token or a service key, not the admin key".to_owned(),
-            )
-            .into()),
-        }
-    }
-}
-
-impl FromRequestParts<App> for CheckRequester {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let requester = Self::verified(parts, app, Permission::AccessEvaluate).await?;
-        managed_domain::refuse(parts, "a check names its domain in the body, as `domain`")?;
-        refuse_query_fault(parts)?;
-        Ok(requester)
-    }
-}
-
-/// A caller who may search: a member of a tenant, or a service key with `access:search`. The use case refuses members who
-/// may not ask about the subject.
-#[derive(Debug)]
-pub(crate) struct SearchRequester(CheckRequester);
-
-impl SearchRequester {
-    /// Counts the candidates that a search looked at for the rates of checks.
-    pub(crate) fn count_candidates(&self, app: &App, candidates: usize) {
-        let caller = &self.0.caller;
-        let of_caller = (caller.tenant(), caller.actor());
-        limits::count_candidates(app, of_caller, self.0.address, candidates);
-    }
-}
-
-impl Deref for SearchRequester {
-    type Target = CheckCaller;
-
-    fn deref(&self) -> &CheckCaller {
-        &self.0
-    }
-}
-
-impl FromRequestParts<App> for SearchRequester {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let requester = CheckRequester::verified(parts, app, Permission::AccessSearch).await?;
+            Credential::AdminKey(_) => {
+                let what = "this route needs a bearer token or a service key, not the admin key"
+                    .to_owned();
+                return Err(AuthError::CredentialRefused(what).into());
+            }
+        };
         managed_domain::refuse(parts, "the body names its domain, as `domain`")?;
-        refuse_query_fault(parts)?;
-        Ok(Self(requester))
+        refuse_unknown(parts)?;
+        let address = limits::counted_address(app, parts);
+        Ok(Self { caller, address, _place: place, right: PhantomData })
+    }
+}
+
+impl<R: Right> HandlerParameter for Requester<R> {
+    fn describe(operation: &mut Operation) {
+        by_token_or_key(operation, R::PERMISSIONS);
     }
 }
 
@@ -169,8 +148,14 @@ impl FromRequestParts<App> for TenantManager {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let manager = Self::verified(parts, app).await?;
-        refuse_query_fault(parts)?;
+        refuse_unknown(parts)?;
         Ok(manager)
+    }
+}
+
+impl HandlerParameter for TenantManager {
+    fn describe(operation: &mut Operation) {
+        operation.security = Some(vec![scheme("bearer", &[])]);
     }
 }
 
@@ -191,9 +176,14 @@ impl<R> Deref for Allowed<R> {
 }
 
 /// The right that a handler's parameter names.
-pub(crate) trait Right {
-    /// Refuses a caller without the permissions that it needs for a request with this query.
-    fn check(manager: &Manager, uri: &Uri) -> Result<(), AuthError>;
+pub(crate) trait Right: Send {
+    /// The permissions that a service key needs, as the API document names them.
+    const PERMISSIONS: &'static [Permission];
+
+    /// Refuses a manager without the permissions that it needs for a request with this query.
+    fn check(manager: &Manager, _: &Uri) -> Result<(), AuthError> {
+        Self::PERMISSIONS.iter().try_for_each(|one| manager.must_have(*one))
+    }
 }
 
 macro_rules! rights {
@@ -202,9 +192,7 @@ macro_rules! rights {
         pub(crate) enum $name {}
 
         impl Right for $name {
-            fn check(manager: &Manager, _: &Uri) -> Result<(), AuthError> {
-                manager.must_have(Permission::$name)
-            }
+            const PERMISSIONS: &'static [Permission] = &[Permission::$name];
         }
     )*};
 }
@@ -220,8 +208,19 @@ rights!(
     ResolversWrite,
     EntitiesRead,
     EntitiesWrite,
-    AuditRead
+    AuditRead,
+    AccessEvaluate,
+    AccessSearch
 );
+
+/// The right to search, and to see the conditions of policies.
+#[derive(Debug)]
+pub(crate) enum ConditionSearch {}
+
+impl Right for ConditionSearch {
+    const PERMISSIONS: &'static [Permission] =
+        &[Permission::AccessSearch, Permission::PoliciesRead];
+}
 
 /// The right to send a bundle: some permission to write, or to read for a dry run. Which ones it needs is known when it is
 /// read.
@@ -229,9 +228,11 @@ rights!(
 pub(crate) enum BundleSend {}
 
 impl Right for BundleSend {
+    const PERMISSIONS: &'static [Permission] = &[Permission::PoliciesWrite];
+
     fn check(manager: &Manager, uri: &Uri) -> Result<(), AuthError> {
-        let (policies, others) = match flag(uri, "dry_run") {
-            Ok(true) => (Permission::PoliciesRead, &BUNDLE_READ[1..]),
+        let (policies, others) = match Query::read(uri) {
+            Ok(DryRun(true)) => (Permission::PoliciesRead, &BundleRead::PERMISSIONS[1..]),
             _ => (
                 Permission::PoliciesWrite,
                 &[
@@ -248,21 +249,26 @@ impl Right for BundleSend {
     }
 }
 
-/// The permissions to read the content of a tenant.
-const BUNDLE_READ: [Permission; 4] = [
-    Permission::PoliciesRead,
-    Permission::ResourcesRead,
-    Permission::ResolversRead,
-    Permission::WebhooksRead,
-];
-
 /// The right to read the whole content of a tenant.
 #[derive(Debug)]
 pub(crate) enum BundleRead {}
 
 impl Right for BundleRead {
-    fn check(manager: &Manager, _: &Uri) -> Result<(), AuthError> {
-        BUNDLE_READ.into_iter().try_for_each(|one| manager.must_have(one))
+    const PERMISSIONS: &'static [Permission] = &[
+        Permission::PoliciesRead,
+        Permission::ResourcesRead,
+        Permission::ResolversRead,
+        Permission::WebhooksRead,
+    ];
+}
+
+/// Whether a bundle is only planned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DryRun(pub(crate) bool);
+
+impl QueryParameters for DryRun {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
+        query.flag("dry_run", "Whether only the plan is made").map(Self)
     }
 }
 
@@ -281,9 +287,25 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
             _ => TenantManager::verified(parts, app).await?,
         };
         R::check(&manager, &parts.uri)?;
-        refuse_query_fault(parts)?;
+        refuse_unknown(parts)?;
         Ok(Self { manager, _place: place, right: PhantomData })
     }
+}
+
+impl<R: Right> HandlerParameter for Allowed<R> {
+    fn describe(operation: &mut Operation) {
+        by_token_or_key(operation, R::PERMISSIONS);
+    }
+}
+
+/// Describes a route for a token, or for a service key with `permissions`.
+fn by_token_or_key(operation: &mut Operation, permissions: &[Permission]) {
+    operation.security = Some(vec![scheme("bearer", &[]), scheme("serviceKey", permissions)]);
+}
+
+/// Returns a credential that serves, as the API document names it.
+fn scheme(name: &str, permissions: &[Permission]) -> SecurityRequirement {
+    SecurityRequirement::new(name, permissions.iter().map(|one| one.into_str()))
 }
 
 /// Verifies a token.
@@ -399,5 +421,11 @@ impl FromRequestParts<App> for Admin {
         let place = limits::admit_operator(app, now).await?;
         begin_write(parts)?;
         Ok(Self { origin, _place: place })
+    }
+}
+
+impl HandlerParameter for Admin {
+    fn describe(operation: &mut Operation) {
+        operation.security = Some(vec![scheme("adminKey", &[]), scheme("adminBearer", &[])]);
     }
 }

@@ -2,22 +2,22 @@
 
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use http::request::Parts;
-use http_body::Body as HttpBody;
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{CheckBody, CheckBuffer, Effect, ExplainedCheckBody, Invalid};
 use serde::Serialize;
-use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
+use utoipa::openapi::path::{Operation, ParameterIn};
 
 use super::body::JsonBody;
 use super::explain::{Explain, ExplanationAnswer, ExplanationSchema, explained};
 use super::{digits, parameter, revision_header};
 use crate::callers::CheckRequester;
 use crate::error::ApiError;
+use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::Conflict;
+use crate::query::Query;
 use crate::text_answer::Json;
 use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
 use portcullis_model::schema;
@@ -26,8 +26,6 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
 
-/// The path of checks.
-pub(crate) const PATH: &str = "/api/v1/check";
 /// The missing part of a legacy check by a service key; completes "expected …".
 const SUBJECT_OF_KEY: &str = "the subject of the check, because a service key is none";
 
@@ -76,14 +74,13 @@ impl From<CheckAnswer> for Answer<'_> {
 /// is shown every candidate, each part of its condition, and where each attribute's value comes from. `now` in the body
 /// stands for the present then; without `explain=true` the field is unknown.
 #[utoipa::path(
-    post, path = "/api/v1/check", tag = "Decisions", operation_id = "check",
-    security(("bearer" = []), ("serviceKey" = ["access:evaluate"])), params(Explain, MinRevision), request_body = CheckRequest,
+    post, path = "/api/v1/check", tag = "Decisions", operation_id = "check", request_body = CheckRequest,
     responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision"))), Conflict),
 )]
 pub(super) async fn check(
     State(app): State<App>,
     caller: CheckRequester,
-    Explain(explain): Explain,
+    Query(Explain(explain)): Query<Explain>,
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
@@ -109,29 +106,12 @@ pub(super) async fn check(
     }))
 }
 
-/// Answers `POST /api/v1/check` with the extractors and the handler of the route, but without the router, whose boxes
-/// and copies cost as much as the rest of a check.
-pub(crate) async fn check_directly(
-    app: &App,
-    parts: &mut Parts,
-    body: &mut (impl HttpBody<Data = Bytes> + Unpin),
-) -> Response {
-    let answer = async {
-        let caller = CheckRequester::from_request_parts(parts, app).await?;
-        let explain = Explain::from_request_parts(parts, app).await?;
-        let at_least = MinRevision::from_request_parts(parts, app).await?;
-        let body = JsonBody::read(parts, body).await?;
-        check(State(app.clone()), caller, explain, at_least, body).await
-    };
-    answer.await.into_response()
-}
-
 /// Decides a request by RBAC rules alone.
 ///
 /// For the interceptor of the Java client library.
 #[utoipa::path(
     post, path = "/api/v1/resources/access/check", tag = "Decisions", operation_id = "legacyCheck",
-    security(("bearer" = []), ("serviceKey" = ["access:evaluate"])), params(MinRevision), request_body = LegacyCheckRequest,
+    request_body = LegacyCheckRequest,
     responses(
         (status = 200, description = "The decision", body = LegacyAnswer, headers(("X-Policy-Revision"))),
         Conflict,
@@ -180,12 +160,12 @@ impl<S: Send + Sync> FromRequestParts<S> for MinRevision {
     }
 }
 
-impl IntoParams for MinRevision {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+impl HandlerParameter for MinRevision {
+    fn describe(operation: &mut Operation) {
         let revision = schema::string().pattern(Some("^[0-9]{1,19}$"));
         let about = "An `X-Policy-Revision` that was answered before: the decision is not made by rules \
                      older than that, or is a 503";
-        vec![parameter(ParameterIn::Header, "X-Min-Policy-Revision", revision, about)]
+        add(operation, [parameter(ParameterIn::Header, "X-Min-Policy-Revision", revision, about)]);
     }
 }
 

@@ -18,6 +18,7 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa_swagger_ui::{Config, SwaggerFile};
 
 use crate::error::ApiError;
+use crate::handler_parameters::HandlerParameter;
 use crate::openapi::Document;
 use crate::parameters::parameter;
 use crate::path::Segments;
@@ -27,6 +28,8 @@ const DOCUMENT: &str = "/openapi.json";
 /// The content security policy: the pages load nothing from other hosts, and no page may frame them.
 const POLICY: &str = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; \
     frame-ancestors 'none'";
+
+impl HandlerParameter for Extension<Document> {}
 
 /// Describes the API.
 ///

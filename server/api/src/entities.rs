@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{StatusCode, Uri};
+use http::StatusCode;
 use portcullis_model::entity::{
     EntitiesBody, EntityRecord, MAX_ID, MAX_TYPE, SyncBody, WrittenEntities,
 };
@@ -10,32 +10,25 @@ use portcullis_model::schema;
 use portcullis_operations::entities;
 use portcullis_runtime::app::App;
 use serde::Deserialize;
-use utoipa::IntoParams;
-use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::path::{Operation, ParameterIn};
 
 use crate::body::JsonBody;
 use crate::callers::{Allowed, EntitiesRead, EntitiesWrite};
 use crate::error::ApiError;
 use crate::etag::{self, IfMatch, NoIfMatch};
+use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
-use crate::paging::{self, Requested};
-use crate::parameters::{parameter, query, text_filter};
+use crate::paging::PageQuery;
+use crate::parameters::parameter;
 use crate::path::Segments;
+use crate::query::{Query, QueryParameters, QueryReader};
 use crate::text_answer::Json;
-
-/// The path of [`write()`], whose bodies have a limit of their own.
-pub(crate) const PATH: &str = "/api/v1/entities";
-/// The path of [`sync`], whose bodies have a limit of their own.
-pub(crate) const SYNC_PATH: &str = "/api/v1/entities/sync";
-/// Largest body of [`write()`] and [`sync`], in bytes: a thousand entities with 8 KiB each.
-pub(crate) const MAX_BODY: usize = 8 * 1024 * 1024;
 
 /// Inserts entities, or replaces those of the same types and ids.
 ///
 /// All or none are written. An entity that is as it was sent stays as it is.
 #[utoipa::path(
-    put, path = "/api/v1/entities", tag = "Entities", operation_id = "putEntities",
-    security(("bearer" = []), ("serviceKey" = ["entities:write"])), request_body = EntitiesBody,
+    put, path = "/api/v1/entities", tag = "Entities", operation_id = "putEntities", request_body = EntitiesBody,
     responses(
         (status = 200, description = "What changed", body = WrittenEntities),
         QuotaExceeded,
@@ -58,8 +51,7 @@ pub(super) async fn write(
 /// The first call has no `sync` and gets one, which the next calls name. The call with `finish` deletes the entities of the
 /// source that the sync did not name. Until then nothing is deleted.
 #[utoipa::path(
-    post, path = "/api/v1/entities/sync", tag = "Entities", operation_id = "syncEntities",
-    security(("bearer" = []), ("serviceKey" = ["entities:write"])), request_body = SyncBody,
+    post, path = "/api/v1/entities/sync", tag = "Entities", operation_id = "syncEntities", request_body = SyncBody,
     responses(
         (status = 200, description = "What changed", body = WrittenEntities),
         Conflict,
@@ -79,18 +71,15 @@ pub(super) async fn sync(
 /// Lists the tenant's entities, in the order of types and ids.
 #[utoipa::path(
     get, path = "/api/v1/entities", tag = "Entities", operation_id = "listEntities",
-    security(("bearer" = []), ("serviceKey" = ["entities:read"])), params(Filter, Requested),
     responses((status = 200, description = "A page", body = [EntityRecord], headers(("Link")))),
 )]
 pub(super) async fn list(
     State(app): State<App>,
     caller: Allowed<EntitiesRead>,
-    uri: Uri,
+    Query(Filter(kind)): Query<Filter>,
+    Query(page): Query<PageQuery<String>>,
 ) -> Result<Response, ApiError> {
-    let kind = query(&uri).find(|(name, _)| name == "type");
-    let kind = kind.map(|(name, value)| text_filter(&name, &value)).transpose()?;
-    let cursor_of = format!("{kind:?}");
-    let page = paging::requested_by_text(&uri, "entities", caller.tenant(), &cursor_of)?;
+    let page = page.in_list("entities", caller.tenant(), &format!("{kind:?}"))?;
     // No type has a colon.
     let after = page.after().split_once(':').unwrap_or_default();
     let listed = entities::list(&app, &caller, kind.as_deref(), after, page.limit()).await?;
@@ -98,12 +87,11 @@ pub(super) async fn list(
 }
 
 /// The query parameter of [`list`] beside those of pages.
-struct Filter;
+pub(super) struct Filter(Option<String>);
 
-impl IntoParams for Filter {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let about = "Only entities of this type, character by character";
-        vec![parameter(ParameterIn::Query, "type", schema::string(), about)]
+impl QueryParameters for Filter {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
+        query.text("type", "Only entities of this type, character by character").map(Self)
     }
 }
 
@@ -125,21 +113,18 @@ impl EntityPath {
     }
 }
 
-impl IntoParams for EntityPath {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+impl HandlerParameter for Segments<EntityPath> {
+    fn describe(operation: &mut Operation) {
         let segment =
             |name, max, about| parameter(ParameterIn::Path, name, schema::text(max), about);
-        vec![
-            segment("type", MAX_TYPE, "The type of the entity"),
-            segment("id", MAX_ID, "The id of the entity"),
-        ]
+        let kind = segment("type", MAX_TYPE, "The type of the entity");
+        add(operation, [kind, segment("id", MAX_ID, "The id of the entity")]);
     }
 }
 
 /// Shows an entity.
 #[utoipa::path(
     get, path = "/api/v1/entities/{type}/{id}", tag = "Entities", operation_id = "getEntity",
-    security(("bearer" = []), ("serviceKey" = ["entities:read"])), params(EntityPath),
     responses((status = 200, description = "The entity", body = EntityRecord, headers(("ETag")))),
 )]
 pub(super) async fn show(
@@ -155,7 +140,6 @@ pub(super) async fn show(
 /// Deletes an entity.
 #[utoipa::path(
     delete, path = "/api/v1/entities/{type}/{id}", tag = "Entities", operation_id = "deleteEntity",
-    security(("bearer" = []), ("serviceKey" = ["entities:write"])), params(EntityPath, IfMatch),
     responses((status = 204, description = "It is gone"), PreconditionFailed),
 )]
 pub(super) async fn delete(

@@ -9,11 +9,11 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use portcullis_model::schema;
 use portcullis_operations::etag::{Precondition, entity_tag};
 use serde::Serialize;
-use utoipa::IntoParams;
 use utoipa::openapi::Type;
-use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::path::{Operation, ParameterIn};
 
 use crate::error::ApiError;
+use crate::handler_parameters::{HandlerParameter, add};
 use crate::parameters::parameter;
 
 /// Returns the `ETag` header of a record. It changes with every change of the record.
@@ -43,16 +43,19 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
     }
 }
 
-impl IntoParams for IfMatch {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+impl HandlerParameter for IfMatch {
+    fn describe(operation: &mut Operation) {
         let about = "The `ETag` of the record as the client knows it, or several, or `*`: if the record is \
                      another by now, the answer is a 412";
-        vec![parameter(ParameterIn::Header, "If-Match", schema::typed(Type::String), about)]
+        let tag = schema::typed(Type::String);
+        add(operation, [parameter(ParameterIn::Header, "If-Match", tag, about)]);
     }
 }
 
 /// The refusal of `If-Match` on a route that writes many records: it would guard none of them.
 pub(crate) struct NoIfMatch;
+
+impl HandlerParameter for NoIfMatch {}
 
 impl<S: Send + Sync> FromRequestParts<S> for NoIfMatch {
     type Rejection = ApiError;
@@ -89,10 +92,11 @@ impl<S: Send + Sync> FromRequestParts<S> for IfNoneMatch {
     }
 }
 
-impl IntoParams for IfNoneMatch {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+impl HandlerParameter for IfNoneMatch {
+    fn describe(operation: &mut Operation) {
         let about = "The `ETag` of an answer that the client has, or several: if it is the answer again, this one is a 304";
-        vec![parameter(ParameterIn::Header, "If-None-Match", schema::typed(Type::String), about)]
+        let tag = schema::typed(Type::String);
+        add(operation, [parameter(ParameterIn::Header, "If-None-Match", tag, about)]);
     }
 }
 

@@ -1,15 +1,11 @@
 //! The explanation of a decision: `POST /api/v1/check?explain=true`.
 
-use axum::extract::FromRequestParts;
-use http::request::Parts;
 use portcullis_engine::Explanation;
 use serde::Serialize;
-use utoipa::IntoParams;
-use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::Type;
 
 use crate::error::ApiError;
-use crate::parameters::{flag, parameter};
+use crate::query::{QueryParameters, QueryReader};
 use portcullis_model::document;
 use portcullis_model::schema::{
     self, AnySchema, boolean, choice, effect, id, integer, list, named, one_of, record, string,
@@ -24,18 +20,10 @@ use portcullis_runtime::metrics::CheckKind;
 #[derive(Clone, Copy)]
 pub(super) struct Explain(pub(super) bool);
 
-impl<S: Send + Sync> FromRequestParts<S> for Explain {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        flag(&parts.uri, "explain").map(Self)
-    }
-}
-
-impl IntoParams for Explain {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+impl QueryParameters for Explain {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
         let about = "Whether the answer explains itself; only managers may ask for that";
-        vec![parameter(ParameterIn::Query, "explain", boolean(), about)]
+        query.flag("explain", about).map(Self)
     }
 }
 

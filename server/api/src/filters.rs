@@ -12,7 +12,7 @@ use utoipa::openapi::Type;
 use super::body::JsonBody;
 use super::checks::MinRevision;
 use super::revision_header;
-use crate::callers::SearchRequester;
+use crate::callers::{ConditionSearch, SearchRequester};
 use crate::error::ApiError;
 use crate::openapi::Conflict;
 use crate::text_answer::Json;
@@ -21,9 +21,7 @@ use crate::text_answer::Json;
 ///
 /// The condition holds for exactly the rows that a check of each row allows. With `dialect` the answer has it in SQL.
 #[utoipa::path(
-    post, path = "/api/v1/plan", tag = "Decisions", operation_id = "planRows",
-    security(("bearer" = []), ("serviceKey" = ["access:search", "policies:read"])),
-    params(MinRevision), request_body = FilterBody,
+    post, path = "/api/v1/plan", tag = "Decisions", operation_id = "planRows", request_body = FilterBody,
     responses(
         (status = 200, description = "The plan", body = FilterAnswerBody, headers(("X-Policy-Revision"))),
         Conflict,
@@ -31,7 +29,7 @@ use crate::text_answer::Json;
 )]
 pub(super) async fn plan(
     State(app): State<App>,
-    caller: SearchRequester,
+    caller: SearchRequester<ConditionSearch>,
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {

@@ -7,6 +7,7 @@ use portcullis_runtime::error::OperationError;
 
 use crate::docs::page_headers;
 use crate::error::ApiError;
+use crate::handler_parameters::HandlerParameter;
 use crate::route_set::RouteSet;
 
 /// A link of the page.
@@ -21,6 +22,9 @@ pub struct PageLink {
 pub fn with_link(routes: Router, link: PageLink) -> Router {
     routes.layer(Extension(link))
 }
+
+impl HandlerParameter for Extension<RouteSet> {}
+impl HandlerParameter for Option<Extension<PageLink>> {}
 
 #[derive(Template)]
 #[template(path = "home.html")]

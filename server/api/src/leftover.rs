@@ -71,28 +71,24 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Leftover<B> {
         self.0.lock().is_begun
     }
 
-    /// Discards what the client still sends, as [`discard`] does. Call it when the reader is done.
+    /// Reads and discards what the client still sends. A client whose connection closes while it sends does not see its
+    /// answer. Call it when the reader is done.
     pub(crate) async fn discard(self) {
-        discard(&mut LentBody(self.0)).await;
-    }
-}
-
-/// Reads and discards what the client still sends. A client whose connection closes while it sends does not see its
-/// answer.
-pub(crate) async fn discard(body: &mut (impl HttpBody<Data = Bytes> + Unpin)) {
-    if body.is_end_stream() {
-        return;
-    }
-    let all = async {
-        let mut length = 0;
-        while length < MAX_DISCARDED
-            && let Ok(Some(Ok(frame))) = tokio::time::timeout(DISCARD_PAUSE, body.frame()).await
-        {
-            length += frame.data_ref().map_or(0, Bytes::len);
+        let mut body = LentBody(self.0);
+        if body.is_end_stream() {
+            return;
         }
-    };
-    // It ends when the time is over, too.
-    let _ = tokio::time::timeout(DISCARD_TIMEOUT, all).await;
+        let all = async {
+            let mut length = 0;
+            while length < MAX_DISCARDED
+                && let Ok(Some(Ok(frame))) = tokio::time::timeout(DISCARD_PAUSE, body.frame()).await
+            {
+                length += frame.data_ref().map_or(0, Bytes::len);
+            }
+        };
+        // It ends when the time is over, too.
+        let _ = tokio::time::timeout(DISCARD_TIMEOUT, all).await;
+    }
 }
 
 #[cfg(test)]

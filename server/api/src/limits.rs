@@ -3,9 +3,6 @@
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
-use axum::extract::Request;
-use axum::middleware::Next;
-use axum::response::Response;
 use chrono::{DateTime, Utc};
 use http::header::{FORWARDED, HeaderName};
 use http::request::Parts;
@@ -22,6 +19,7 @@ use portcullis_runtime::error::OperationError;
 use crate::error::ApiError;
 use crate::peer::Peer;
 use crate::rate_answer;
+use crate::row::RouteFacts;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
@@ -37,14 +35,10 @@ fn texts(headers: &HeaderMap, name: HeaderName) -> impl DoubleEndedIterator<Item
     headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default())
 }
 
-/// Returns the class of a request. Reading and deleting a resolver is management.
+/// Returns the class of a request, which its route has.
 fn class_of(parts: &Parts) -> Class {
-    match parts.extensions.get() {
-        Some(Class::Uploads) if !matches!(parts.method, Method::POST | Method::PUT) => {
-            Class::Management
-        }
-        class => class.copied().unwrap_or(Class::Checks),
-    }
+    let facts = parts.extensions.get();
+    facts.and_then(|facts: &RouteFacts| facts.class).unwrap_or(Class::Checks)
 }
 
 /// Refuses a request if too many of its class wait. It costs less than a look at the credential.
@@ -236,15 +230,20 @@ fn no_place(app: &App, class: Class, reason: RefusalReason) -> ApiError {
 
 /// The levels of the rates that a request counts for, as an extension of the request.
 #[derive(Clone, Default)]
-struct RateReport(Arc<OnceLock<RateLevels>>);
+pub(crate) struct RateReport(Arc<OnceLock<RateLevels>>);
 
-/// Adds the levels of the rates to the answer. The layer is only there if there are rates.
-pub(crate) async fn report_rates(mut request: Request, next: Next) -> Response {
-    let report = RateReport::default();
-    request.extensions_mut().insert(report.clone());
-    let mut response = next.run(request).await;
-    if let Some(levels) = report.0.get() {
-        rate_answer::add(levels, response.headers_mut());
+impl RateReport {
+    /// Adds a report to a request, if there are rates.
+    pub(crate) fn begin(app: &App, parts: &mut Parts) -> Option<Self> {
+        let report = app.limits.rates.are_limited().then(Self::default)?;
+        parts.extensions.insert(report.clone());
+        Some(report)
     }
-    response
+
+    /// Adds the levels to the headers of the answer.
+    pub(crate) fn end(&self, headers: &mut HeaderMap) {
+        if let Some(levels) = self.0.get() {
+            rate_answer::add(levels, headers);
+        }
+    }
 }

@@ -1,44 +1,21 @@
 //! The API document (OpenAPI 3.1). It is made from the route table, so that it describes every route that is served.
 //!
-//! Each handler describes its own part: summary, security, body, success. This module adds the common parts of every
-//! operation: its possible errors, the headers of every answer, and the examples of its schemas.
+//! Each handler describes its own part: summary, body, success; its parameters add the credentials and what is read beside
+//! the body. This module adds the common parts of every operation: its possible errors, the headers of every answer, and
+//! the examples of its schemas.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use portcullis_auth::Mode;
 use portcullis_model::schema as words;
-use portcullis_runtime::app::App;
 use serde_json::{Map, Value, json};
 use utoipa::IntoResponses;
-use utoipa::openapi::{OpenApi, Ref, RefOr, Response};
-use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+use utoipa::openapi::{Ref, RefOr, Response};
 
-use crate::allowed_methods::{allowed, not_allowed};
 use crate::error::{ErrorBody, schema as errors};
 use crate::managed_domain;
-
-/// A route table in which every route has a description.
-pub(super) trait Table {
-    /// Adds the handlers of `path`. Their descriptions must name the same path, and every query parameter that they read.
-    fn at(self, path: &str, handlers: UtoipaMethodRouter<App>) -> Self;
-}
-
-impl Table for OpenApiRouter<App> {
-    fn at(self, path: &str, handlers: UtoipaMethodRouter<App>) -> Self {
-        let (schemas, described, mut methods) = handlers;
-        debug_assert!(
-            described.paths.keys().eq([path]),
-            "a handler of `{path}` names another path"
-        );
-        let item = described.paths.get(path);
-        if let Some(item) = item {
-            let allow = allowed(item);
-            methods = methods.fallback(move || async move { not_allowed(allow) });
-        }
-        self.routes((schemas, described, methods))
-    }
-}
+use crate::row::Row;
 
 /// An error that an operation names, because its other parts do not imply it.
 macro_rules! errors {
@@ -60,8 +37,9 @@ errors!(NotFound = "404", Conflict = "409", PreconditionFailed = "412", QuotaExc
 pub(super) struct Document(pub(super) Bytes);
 
 impl Document {
-    pub(super) fn new(described: OpenApi, mode: &Mode) -> Self {
-        let mut document = document(described);
+    /// Returns the document of `rows`.
+    pub(super) fn new(rows: Vec<Row>, mode: &Mode) -> Self {
+        let mut document = document(rows);
         if mode.has_a_tenant_per_domain() {
             add_managed_domain(&mut document);
         }
@@ -69,14 +47,16 @@ impl Document {
     }
 }
 
-/// Returns the document of the operations that the handlers describe.
-fn document(described: OpenApi) -> Value {
-    let mut schemas = described.components.map(|all| all.schemas).unwrap_or_default();
-    let mut named = Vec::new();
+/// Returns the document of the operations that the rows describe.
+fn document(mut rows: Vec<Row>) -> Value {
+    rows.sort_by_key(|row| row.path);
+    let (mut named, mut paths) = (Vec::new(), json!({}));
     words::collect::<ErrorBody>(&mut named);
-    schemas.extend(named);
-    let schemas = json!(schemas);
-    let mut paths = json!(described.paths);
+    for Row { method, path, operation, schemas, .. } in rows {
+        named.extend(schemas);
+        paths[path][method.as_str().to_ascii_lowercase()] = json!(operation);
+    }
+    let schemas = json!(named.into_iter().collect::<BTreeMap<_, _>>());
     for operation in operations(&mut paths) {
         complete(operation, &schemas);
     }

@@ -1,6 +1,7 @@
 //! Pages of lists: `?limit=` and `?cursor=`, and a `Link` to the next page (`docs/semantics.md`, section 8.7).
 
 use std::io::Write;
+use std::marker::PhantomData;
 
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
@@ -13,13 +14,12 @@ use serde::Serialize;
 use serde_json::Error;
 use sha2::{Digest, Sha256};
 use url::form_urlencoded;
-use utoipa::IntoParams;
-use utoipa::openapi::path::{Parameter, ParameterIn};
 use uuid::Uuid;
 
 use crate::answer_text::AnswerText;
 use crate::error::ApiError;
-use crate::parameters::{digits, parameter, query};
+use crate::parameters::digits;
+use crate::query::{QueryParameters, QueryReader, query};
 use crate::text_answer::{self, JSON, Unwritten};
 
 /// Longest page, and the length of a page without `limit`.
@@ -30,8 +30,8 @@ const MARK_BYTES: usize = 8;
 
 /// The page that a request wants, of a list whose records are in the order of `K`.
 #[derive(Debug)]
-pub(super) struct Requested<'u, K = Uuid> {
-    uri: &'u Uri,
+pub(super) struct Requested<K = Uuid> {
+    uri: Uri,
     after: K,
     limit: usize,
     mark: [u8; MARK_BYTES],
@@ -64,55 +64,54 @@ impl CursorKey for String {
     }
 }
 
-/// Reads `limit` and `cursor` of a list in the order of ids. A cursor is valid only for the `list`, `tenant` and `filter`
-/// that it was made for.
-pub(super) fn requested<'u>(
-    uri: &'u Uri,
-    list: &str,
-    tenant: &str,
-    filter: &str,
-) -> Result<Requested<'u>, ApiError> {
-    requested_by(uri, list, tenant, filter)
+/// The query parameters of a list whose records are in the order of `K`.
+#[derive(Debug)]
+pub(super) struct PageQuery<K = Uuid> {
+    uri: Uri,
+    limit: usize,
+    cursor: Option<String>,
+    order: PhantomData<K>,
 }
 
-/// Reads `limit` and `cursor` of a list in the order of texts, as [`requested`] does.
-pub(super) fn requested_by_text<'u>(
-    uri: &'u Uri,
-    list: &str,
-    tenant: &str,
-    filter: &str,
-) -> Result<Requested<'u, String>, ApiError> {
-    requested_by(uri, list, tenant, filter)
-}
-
-fn requested_by<'u, K: CursorKey>(
-    uri: &'u Uri,
-    list: &str,
-    tenant: &str,
-    filter: &str,
-) -> Result<Requested<'u, K>, ApiError> {
-    let mut hash = Sha256::new();
-    for part in [list, tenant, filter] {
-        hash.update((part.len() as u64).to_be_bytes());
-        hash.update(part);
+impl<K> QueryParameters for PageQuery<K> {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
+        let limit = || schema::integer(1, MAX_LIMIT as i64).default(Some(MAX_LIMIT.into()));
+        let read = |text: &str| digits(text).filter(|limit| (1..=MAX_LIMIT).contains(limit));
+        let expected = format!("be from 1 to {MAX_LIMIT}");
+        let limit = query.optional("limit", "The length of a page", limit, read, &expected)?;
+        let about = "Where the page begins: from the `Link` of the page before. It belongs to its list, \
+                     filter and tenant";
+        Ok(Self {
+            uri: query.uri(),
+            limit: limit.unwrap_or(MAX_LIMIT),
+            cursor: query.text("cursor", about)?,
+            order: PhantomData,
+        })
     }
-    let mut mark = [0; MARK_BYTES];
-    mark.copy_from_slice(&hash.finalize()[..MARK_BYTES]);
-    let mut requested = Requested { uri, after: K::default(), limit: MAX_LIMIT, mark };
-    for (name, value) in query(uri) {
-        match &*name {
-            "limit" => requested.limit = parse_limit(&value)?,
-            "cursor" => requested.after = parse_cursor(&value, mark)?,
-            _ => {}
+}
+
+impl<K: CursorKey> PageQuery<K> {
+    /// Returns the page of `list`. A cursor is valid only for the `list`, `tenant` and `filter` that it was made for.
+    ///
+    /// # Errors
+    /// The cursor belongs to another list.
+    pub(super) fn in_list(
+        self,
+        list: &str,
+        tenant: &str,
+        filter: &str,
+    ) -> Result<Requested<K>, ApiError> {
+        let mut hash = Sha256::new();
+        for part in [list, tenant, filter] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
         }
+        let mut mark = [0; MARK_BYTES];
+        mark.copy_from_slice(&hash.finalize()[..MARK_BYTES]);
+        let Self { uri, limit, cursor, .. } = self;
+        let after = cursor.map(|cursor| parse_cursor(&cursor, mark)).transpose()?;
+        Ok(Requested { uri, after: after.unwrap_or_default(), limit, mark })
     }
-    Ok(requested)
-}
-
-fn parse_limit(text: &str) -> Result<usize, ApiError> {
-    let limit = digits(text).filter(|limit| (1..=MAX_LIMIT).contains(limit));
-    let fault = || format!("the query parameter `limit` must be from 1 to {MAX_LIMIT}");
-    limit.ok_or_else(|| ApiError::bad_request(fault()))
 }
 
 fn parse_cursor<K: CursorKey>(text: &str, mark: [u8; MARK_BYTES]) -> Result<K, ApiError> {
@@ -128,34 +127,21 @@ fn parse_cursor<K: CursorKey>(text: &str, mark: [u8; MARK_BYTES]) -> Result<K, A
     })
 }
 
-impl<K> IntoParams for Requested<'_, K> {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let limit = schema::integer(1, MAX_LIMIT as i64).default(Some(MAX_LIMIT.into()));
-        let cursor = schema::string();
-        let next = "Where the page begins: from the `Link` of the page before. It belongs to its list, \
-                    filter and tenant";
-        vec![
-            parameter(ParameterIn::Query, "limit", limit, "The length of a page"),
-            parameter(ParameterIn::Query, "cursor", cursor, next),
-        ]
-    }
-}
-
-impl Requested<'_, Uuid> {
+impl Requested<Uuid> {
     /// Returns the page to fetch.
     pub(super) fn fetch(&self) -> Page {
         Page { after: self.after, limit: self.limit() }
     }
 }
 
-impl Requested<'_, String> {
+impl Requested<String> {
     /// Returns the place after which the page begins; empty at the start.
     pub(super) fn after(&self) -> &str {
         &self.after
     }
 }
 
-impl<K: CursorKey> Requested<'_, K> {
+impl<K: CursorKey> Requested<K> {
     /// Returns the most records of the page.
     pub(super) fn limit(&self) -> i64 {
         i64::try_from(self.limit).unwrap_or(i64::MAX)
@@ -186,7 +172,7 @@ impl<K: CursorKey> Requested<'_, K> {
     /// Returns the `Link` to the page after the record `last`.
     pub(super) fn link(&self, last: &K) -> Option<HeaderValue> {
         let cursor = self.cursor(last);
-        let others = query(self.uri).filter(|(name, _)| name != "cursor");
+        let others = query(&self.uri).filter(|(name, _)| name != "cursor");
         let next = form_urlencoded::Serializer::new(String::new())
             .extend_pairs(others)
             .append_pair("cursor", &cursor)

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, ETAG, LINK};
-use http::{HeaderValue, StatusCode, Uri};
+use http::{HeaderValue, StatusCode};
 use portcullis_model::matrix::MatrixRequest;
 use portcullis_model::permissions::{PermissionsBody, PermissionsRequest};
 use portcullis_model::{document, schema};
@@ -16,12 +16,13 @@ use serde_json::json;
 
 use super::body::JsonBody;
 use super::checks::MinRevision;
-use super::paging::{self, Requested};
+use super::paging::{PageQuery, Requested};
 use super::revision_header;
-use crate::callers::SearchRequester;
+use crate::callers::{ConditionSearch, SearchRequester};
 use crate::error::ApiError;
 use crate::etag::IfNoneMatch;
 use crate::openapi::Conflict;
+use crate::query::Query;
 use crate::recipient::carried;
 use crate::text_answer::Json;
 
@@ -44,8 +45,7 @@ struct PermissionsAnswer {
 /// page depends on; it is absent if a decision depends on the present or on a resolver.
 #[utoipa::path(
     post, path = "/api/v1/permissions", tag = "Decisions", operation_id = "listPermissions",
-    security(("bearer" = []), ("serviceKey" = ["access:search"])),
-    params(Requested, MinRevision, IfNoneMatch), request_body = PermissionsBody,
+    request_body = PermissionsBody,
     responses(
         (status = 200, description = "A page", body = PermissionsAnswerBody,
             headers(("Link"), ("ETag"), ("X-Policy-Revision"))),
@@ -56,7 +56,7 @@ struct PermissionsAnswer {
 pub(super) async fn list(
     State(app): State<App>,
     caller: SearchRequester,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
     MinRevision(at_least): MinRevision,
     known: IfNoneMatch,
     body: JsonBody,
@@ -64,7 +64,7 @@ pub(super) async fn list(
     let tenant = caller.tenant().to_owned();
     let searches = app.clone();
     let report = carried(move |awaited| async move {
-        let page = paging::requested(&uri, "permissions", caller.tenant(), "")?;
+        let page = page.in_list("permissions", caller.tenant(), "")?;
         let json = body.parse()?;
         let request = PermissionsRequest::parse(&json)?;
         let wanted = page.fetch();
@@ -74,11 +74,7 @@ pub(super) async fn list(
     searches.searches.run(&tenant, report).await
 }
 
-fn permissions_answer(
-    page: &Requested<'_>,
-    known: &IfNoneMatch,
-    found: PermissionPage,
-) -> Response {
+fn permissions_answer(page: &Requested, known: &IfNoneMatch, found: PermissionPage) -> Response {
     let tag = found.tag.as_deref().and_then(|tag| HeaderValue::from_str(tag).ok());
     // What one caller may do is no business of others.
     let private = [(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"))];
@@ -102,9 +98,7 @@ fn permissions_answer(
 /// A cell is decided for every request: all attributes are unknown. `rule_id` is what decides a request without
 /// attributes. A page ends after a second.
 #[utoipa::path(
-    post, path = MATRIX_PATH, tag = "Decisions", operation_id = "decideMatrix",
-    security(("bearer" = []), ("serviceKey" = ["access:search", "policies:read"])),
-    params(MinRevision), request_body = MatrixRequest,
+    post, path = MATRIX_PATH, tag = "Decisions", operation_id = "decideMatrix", request_body = MatrixRequest,
     responses(
         (status = 200, description = "A page", body = MatrixAnswerBody, headers(("X-Policy-Revision"))),
         Conflict,
@@ -112,7 +106,7 @@ fn permissions_answer(
 )]
 pub(super) async fn matrix(
     State(app): State<App>,
-    caller: SearchRequester,
+    caller: SearchRequester<ConditionSearch>,
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {

@@ -2,16 +2,13 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::Uri;
 use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
-use portcullis_model::schema;
 use portcullis_model::warning::Warning;
 use portcullis_operations::policies::{self, PolicyFilter};
 use portcullis_operations::written::Written;
 use portcullis_runtime::app::App;
 use serde::Serialize;
-use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::body::JsonBody;
@@ -20,9 +17,9 @@ use crate::error::ApiError;
 use crate::etag::{self, IfMatch};
 use crate::force::Force;
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
-use crate::paging::{self, Requested};
-use crate::parameters::{effect_filter, parameter, query, text_filter};
+use crate::paging::PageQuery;
 use crate::path::RecordId;
+use crate::query::{Query, QueryParameters, QueryReader};
 use crate::respond::{created, deleted, revision_header};
 use crate::text_answer::Json;
 
@@ -41,7 +38,7 @@ struct WrittenPolicy {
 /// The condition is compiled. A condition that does not compile is refused, each fault by JSON pointer.
 #[utoipa::path(
     post, path = "/api/v1/abac/policies", tag = "ABAC policies", operation_id = "createPolicy",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), request_body = NewPolicy,
+    request_body = NewPolicy,
     responses(
         (status = 201, description = "The record", body = WrittenPolicy,
             headers(("ETag"), ("Location"), ("X-Policy-Revision"))),
@@ -64,52 +61,33 @@ pub(super) async fn create(
 /// Lists the tenant's policies.
 #[utoipa::path(
     get, path = "/api/v1/abac/policies", tag = "ABAC policies", operation_id = "listPolicies",
-    security(("bearer" = []), ("serviceKey" = ["policies:read"])), params(Filter, Requested),
     responses((status = 200, description = "A page", body = [PolicyRecord], headers(("Link")))),
 )]
 pub(super) async fn list(
     State(app): State<App>,
     caller: Allowed<PoliciesRead>,
-    uri: Uri,
+    Query(filter): Query<PolicyFilter>,
+    Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
-    let filter = filter(&uri)?;
     let cursor_of = format!("{:?} {:?}", filter.resource, filter.effect);
-    let page = paging::requested(&uri, "policies", caller.tenant(), &cursor_of)?;
+    let page = page.in_list("policies", caller.tenant(), &cursor_of)?;
     let records = policies::list(&app, &caller, &filter, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
 
-/// The query parameters of [`filter`].
-struct Filter;
-
-impl IntoParams for Filter {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+impl QueryParameters for PolicyFilter {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
         let resource = "Only policies with this `resource`, character by character";
-        let effect = "Only policies of this effect";
-        vec![
-            parameter(ParameterIn::Query, "resource", schema::string(), resource),
-            parameter(ParameterIn::Query, "effect", schema::effect(), effect),
-        ]
+        Ok(Self {
+            resource: query.text("resource", resource)?,
+            effect: query.effect("Only policies of this effect")?,
+        })
     }
-}
-
-/// Reads the filter of a list.
-fn filter(uri: &Uri) -> Result<PolicyFilter, ApiError> {
-    let mut filter = PolicyFilter::default();
-    for (name, value) in query(uri) {
-        match &*name {
-            "resource" => filter.resource = Some(text_filter("resource", &value)?),
-            "effect" => filter.effect = Some(effect_filter(&value)?),
-            _ => {}
-        }
-    }
-    Ok(filter)
 }
 
 /// Shows a policy.
 #[utoipa::path(
     get, path = "/api/v1/abac/policies/{id}", tag = "ABAC policies", operation_id = "getPolicy",
-    security(("bearer" = []), ("serviceKey" = ["policies:read"])), params(RecordId),
     responses((status = 200, description = "The record", body = PolicyRecord, headers(("ETag")))),
 )]
 pub(super) async fn show(
@@ -126,7 +104,6 @@ pub(super) async fn show(
 /// Members that the body leaves out stay as they are. `resource` never changes.
 #[utoipa::path(
     put, path = "/api/v1/abac/policies/{id}", tag = "ABAC policies", operation_id = "updatePolicy",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RecordId, IfMatch, Force),
     request_body = PolicyUpdate,
     responses(
         (status = 200, description = "The record", body = WrittenPolicy,
@@ -141,7 +118,7 @@ pub(super) async fn update(
     caller: Allowed<PoliciesWrite>,
     id: RecordId,
     IfMatch(precondition): IfMatch,
-    Force(force): Force,
+    Query(Force(force)): Query<Force>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let read = move || -> Result<(Uuid, PolicyUpdate), ApiError> {
@@ -160,7 +137,6 @@ pub(super) async fn update(
 /// The record is retained, but no route returns it.
 #[utoipa::path(
     delete, path = "/api/v1/abac/policies/{id}", tag = "ABAC policies", operation_id = "deletePolicy",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RecordId, IfMatch, Force),
     responses(
         (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
         Conflict,
@@ -172,7 +148,7 @@ pub(super) async fn delete(
     caller: Allowed<PoliciesWrite>,
     id: RecordId,
     IfMatch(precondition): IfMatch,
-    Force(force): Force,
+    Query(Force(force)): Query<Force>,
 ) -> Result<Response, ApiError> {
     let id = id.known("policy")?;
     let revision = policies::delete(&app, &caller, id, &precondition, force).await?;

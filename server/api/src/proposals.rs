@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::Uri;
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::proposal::ProposalRecord;
 use portcullis_operations::{apply, proposals};
@@ -13,22 +12,22 @@ use crate::callers::TenantManager;
 use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::openapi::{Conflict, QuotaExceeded};
-use crate::paging::{self, Requested};
+use crate::paging::PageQuery;
 use crate::path::RecordId;
+use crate::query::Query;
 use crate::text_answer::Json;
 
 /// Lists the tenant's proposals.
 #[utoipa::path(
     get, path = "/api/v1/proposals", tag = "Policies as code", operation_id = "listProposals",
-    security(("bearer" = [])), params(Requested),
     responses((status = 200, description = "A page", body = [ProposalRecord], headers(("Link")))),
 )]
 pub(super) async fn list(
     State(app): State<App>,
     caller: TenantManager,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
-    let page = paging::requested(&uri, "proposals", caller.tenant(), "")?;
+    let page = page.in_list("proposals", caller.tenant(), "")?;
     let records = proposals::list(&app, &caller, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
@@ -36,7 +35,6 @@ pub(super) async fn list(
 /// Shows a proposal.
 #[utoipa::path(
     get, path = "/api/v1/proposals/{id}", tag = "Policies as code", operation_id = "getProposal",
-    security(("bearer" = [])), params(RecordId),
     responses((status = 200, description = "The record", body = ProposalRecord)),
 )]
 pub(super) async fn show(
@@ -51,8 +49,7 @@ pub(super) async fn show(
 ///
 /// Neither the manager who proposed it nor the one who created the service key that did may approve it.
 #[utoipa::path(
-    post, path = "/api/v1/proposals/{id}/approve", tag = "Policies as code",
-    operation_id = "approveProposal", security(("bearer" = [])), params(RecordId),
+    post, path = "/api/v1/proposals/{id}/approve", tag = "Policies as code", operation_id = "approveProposal",
     responses(
         (status = 200, description = "The plan, which was carried out", body = ApplyAnswer,
             headers(("X-Policy-Revision"))),
@@ -72,8 +69,7 @@ pub(super) async fn approve(
 
 /// Rejects a proposal.
 #[utoipa::path(
-    post, path = "/api/v1/proposals/{id}/reject", tag = "Policies as code",
-    operation_id = "rejectProposal", security(("bearer" = [])), params(RecordId),
+    post, path = "/api/v1/proposals/{id}/reject", tag = "Policies as code", operation_id = "rejectProposal",
     responses(
         (status = 200, description = "The record", body = ProposalRecord),
         Conflict,

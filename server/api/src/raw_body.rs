@@ -8,7 +8,6 @@ use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::request::Parts;
 use http::{Extensions, HeaderMap};
-use http_body::Body as HttpBody;
 use http_body_util::BodyExt;
 use portcullis_limits::{MemoryAccount, MemoryCharge};
 use portcullis_runtime::error::OperationError;
@@ -16,12 +15,13 @@ use portcullis_runtime::error::OperationError;
 use crate::body_budget::BodyBudget;
 use crate::deadline::Deadline;
 use crate::error::ApiError;
+use crate::handler_parameters::HandlerParameter;
 use crate::large_bodies::LARGE;
 
 /// The limits of the body of a request, as an extension of the request.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyLimits {
-    /// Most bytes of the body.
+    /// Most bytes of the body: none until the route is known.
     most: usize,
     /// The length that the request declares.
     declared: Option<u64>,
@@ -32,14 +32,14 @@ pub(crate) struct BodyLimits {
 
 impl BodyLimits {
     /// Returns the limits of a request that arrives now. Its body is charged to `account` until its sender is known.
-    pub(crate) fn new(
-        most: usize,
-        budget: BodyBudget,
-        account: MemoryAccount,
-        headers: &HeaderMap,
-    ) -> Self {
+    pub(crate) fn new(budget: BodyBudget, account: MemoryAccount, headers: &HeaderMap) -> Self {
         let declared = declared_length(headers);
-        Self { most, declared, budget, account, deadline: Deadline::from_now() }
+        Self { most: 0, declared, budget, account, deadline: Deadline::from_now() }
+    }
+
+    /// Allows a body of as many bytes as `most` returns.
+    pub(crate) fn allow(&mut self, most: impl FnOnce(&BodyBudget) -> usize) {
+        self.most = most(&self.budget);
     }
 }
 
@@ -66,6 +66,8 @@ pub(crate) fn charge_body_to(parts: &mut Parts, account: MemoryAccount) {
     }
 }
 
+impl HandlerParameter for Deadline {}
+
 impl<S: Send + Sync> FromRequestParts<S> for Deadline {
     type Rejection = Infallible;
 
@@ -77,8 +79,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Deadline {
 /// A body that is not read yet. An extractor of a body runs after those of the caller, so that nobody without the right
 /// makes the service read.
 #[derive(Debug)]
-pub(crate) struct UnreadBody<B = Body> {
-    body: B,
+pub(crate) struct UnreadBody {
+    body: Body,
     limits: BodyLimits,
 }
 
@@ -86,22 +88,15 @@ impl UnreadBody {
     /// Returns the body of `request`.
     pub(crate) fn of(request: Request) -> Result<Self, ApiError> {
         let (mut parts, body) = request.into_parts();
-        Self::new(&mut parts.extensions, body)
+        let limits = parts.extensions.remove().ok_or_else(|| {
+            OperationError::Internal("the request has no limits of its body".into())
+        })?;
+        Ok(Self { body, limits })
     }
 
     /// Returns the deadline of the request.
     pub(crate) fn deadline(&self) -> Deadline {
         self.limits.deadline
-    }
-}
-
-impl<B: HttpBody<Data = Bytes> + Unpin> UnreadBody<B> {
-    /// Returns `body` with its limits, which it takes from the extensions of its request.
-    pub(crate) fn new(extensions: &mut Extensions, body: B) -> Result<Self, ApiError> {
-        let limits = extensions.remove().ok_or_else(|| {
-            OperationError::Internal("the request has no limits of its body".into())
-        })?;
-        Ok(Self { body, limits })
     }
 
     /// Reads the body to its end. The bytes are charged until they are dropped. A large body waits for its turn: what the
@@ -128,10 +123,7 @@ impl<B: HttpBody<Data = Bytes> + Unpin> UnreadBody<B> {
     }
 }
 
-async fn read_all(
-    mut body: impl HttpBody<Data = Bytes> + Unpin,
-    limits: &BodyLimits,
-) -> Result<ReadBody, ApiError> {
+async fn read_all(mut body: Body, limits: &BodyLimits) -> Result<ReadBody, ApiError> {
     let BodyLimits { most: most_bytes, declared, budget, account, .. } = limits;
     let most_bytes = *most_bytes;
     let declared = declared.and_then(|length| length.try_into().ok());
@@ -226,7 +218,8 @@ mod tests {
         if declared {
             request.headers_mut().insert(CONTENT_LENGTH, length.into());
         }
-        let limits = BodyLimits::new(16 * MIB, budget.clone(), account("a"), request.headers());
+        let mut limits = BodyLimits::new(budget.clone(), account("a"), request.headers());
+        limits.allow(|_| 16 * MIB);
         request.extensions_mut().insert(limits);
         request
     }

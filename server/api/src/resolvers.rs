@@ -5,7 +5,6 @@ mod try_out;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::Uri;
 use portcullis_model::resolver::{Manifest, ManifestUpdate, ResolverRecord};
 use portcullis_operations::resolvers::{self, FoundResolver};
 use portcullis_runtime::app::App;
@@ -15,8 +14,9 @@ use crate::error::ApiError;
 use crate::etag::{self, IfMatch};
 use crate::force::Force;
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
-use crate::paging::{self, Requested};
+use crate::paging::PageQuery;
 use crate::path::RecordId;
+use crate::query::Query;
 use crate::respond::{created, deleted, revision_header};
 use crate::text_answer::Json;
 use crate::upload::{ChangeUpload, NewUpload, Upload};
@@ -28,7 +28,6 @@ pub(super) use try_out::*;
 /// The module is compiled, its imports and exports are checked, and it describes itself: what cannot work is refused.
 #[utoipa::path(
     post, path = "/api/v1/resolvers", tag = "Resolvers", operation_id = "createResolver",
-    security(("bearer" = []), ("serviceKey" = ["resolvers:write"])),
     request_body(content = NewUpload, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "The record", body = ResolverRecord,
@@ -56,15 +55,14 @@ pub(super) async fn create(
 /// Lists the tenant's resolvers, and those that the operator installed.
 #[utoipa::path(
     get, path = "/api/v1/resolvers", tag = "Resolvers", operation_id = "listResolvers",
-    security(("bearer" = []), ("serviceKey" = ["resolvers:read"])), params(Requested),
     responses((status = 200, description = "A page", body = [ResolverRecord], headers(("Link")))),
 )]
 pub(super) async fn list(
     State(app): State<App>,
     caller: Allowed<ResolversRead>,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
-    let page = paging::requested(&uri, "resolvers", caller.tenant(), "")?;
+    let page = page.in_list("resolvers", caller.tenant(), "")?;
     let records = resolvers::list(&app, &caller, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
@@ -72,7 +70,6 @@ pub(super) async fn list(
 /// Shows a resolver.
 #[utoipa::path(
     get, path = "/api/v1/resolvers/{id}", tag = "Resolvers", operation_id = "getResolver",
-    security(("bearer" = []), ("serviceKey" = ["resolvers:read"])), params(RecordId),
     responses((status = 200, description = "The record", body = ResolverRecord, headers(("ETag")))),
 )]
 pub(super) async fn show(
@@ -96,7 +93,6 @@ pub(super) async fn show(
 /// place of the old one at once, and calls in flight finish on the old one. What enabled policies read must stay.
 #[utoipa::path(
     put, path = "/api/v1/resolvers/{id}", tag = "Resolvers", operation_id = "updateResolver",
-    security(("bearer" = []), ("serviceKey" = ["resolvers:write"])), params(RecordId, IfMatch, Force),
     request_body(content(
         (ManifestUpdate = "application/json"),
         (ChangeUpload = "multipart/form-data"),
@@ -114,7 +110,7 @@ pub(super) async fn update(
     caller: Allowed<ResolversWrite>,
     id: RecordId,
     IfMatch(precondition): IfMatch,
-    Force(force): Force,
+    Query(Force(force)): Query<Force>,
     body: ChangeBody,
 ) -> Result<Response, ApiError> {
     let ready_by = body.deadline().instant();
@@ -132,7 +128,6 @@ pub(super) async fn update(
 /// Not while an enabled policy reads its namespace: `details.policy_ids` names those that do.
 #[utoipa::path(
     delete, path = "/api/v1/resolvers/{id}", tag = "Resolvers", operation_id = "deleteResolver",
-    security(("bearer" = []), ("serviceKey" = ["resolvers:write"])), params(RecordId, IfMatch, Force),
     responses(
         (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
         Conflict,
@@ -144,7 +139,7 @@ pub(super) async fn delete(
     caller: Allowed<ResolversWrite>,
     id: RecordId,
     IfMatch(precondition): IfMatch,
-    Force(force): Force,
+    Query(Force(force)): Query<Force>,
 ) -> Result<Response, ApiError> {
     let id = id.known("resolver")?;
     Ok(deleted(resolvers::delete(&app, &caller, id, &precondition, force).await?))

@@ -2,25 +2,22 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::Uri;
 use portcullis_model::resource::{BulkRegistration, Registration, ResourceRecord};
 use portcullis_model::rule::RuleRecord;
-use portcullis_model::schema;
 use portcullis_model::warning::Warning;
 use portcullis_operations::resources;
 use portcullis_runtime::app::App;
 use serde::Serialize;
-use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, ResourcesRead, ResourcesWrite};
 use crate::error::ApiError;
 use crate::force::Force;
 use crate::openapi::{Conflict, QuotaExceeded};
-use crate::paging::{self, Requested};
-use crate::parameters::{flag, parameter};
+use crate::paging::PageQuery;
 use crate::path::RecordId;
+use crate::query::{Query, QueryParameters, QueryReader};
 use crate::respond::{created, deleted, revision_header};
 use crate::text_answer::Json;
 
@@ -39,9 +36,7 @@ struct WrittenResource {
 /// A role that is newly listed in `defaultRoles` gets an allow rule; one that is listed no longer loses it,
 /// unless somebody changed that rule. A service key needs `policies:write` too if there are default roles, or were.
 #[utoipa::path(
-    post, path = "/api/v1/resources", tag = "Resources", operation_id = "registerResource",
-    security(("bearer" = []), ("serviceKey" = ["resources:write"])), params(Force),
-    request_body = Registration,
+    post, path = "/api/v1/resources", tag = "Resources", operation_id = "registerResource", request_body = Registration,
     responses(
         (status = 201, description = "The new record", body = WrittenResource,
             headers(("Location"), ("X-Policy-Revision"))),
@@ -53,7 +48,7 @@ struct WrittenResource {
 pub(super) async fn register(
     State(app): State<App>,
     caller: Allowed<ResourcesWrite>,
-    Force(force): Force,
+    Query(Force(force)): Query<Force>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let registration = Registration::parse(&body.parse()?)?;
@@ -70,7 +65,6 @@ pub(super) async fn register(
 /// Registers many resources, all or none.
 #[utoipa::path(
     post, path = "/api/v1/resources/list", tag = "Resources", operation_id = "registerResources",
-    security(("bearer" = []), ("serviceKey" = ["resources:write"])), params(Force),
     request_body = BulkRegistration,
     responses(
         (status = 200, description = "The records, in order", body = [WrittenResource],
@@ -81,7 +75,7 @@ pub(super) async fn register(
 pub(super) async fn register_all(
     State(app): State<App>,
     caller: Allowed<ResourcesWrite>,
-    Force(force): Force,
+    Query(Force(force)): Query<Force>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let turn = resources::turn(&app, &caller).await?;
@@ -96,15 +90,14 @@ pub(super) async fn register_all(
 /// Lists the tenant's resources.
 #[utoipa::path(
     get, path = "/api/v1/resources", tag = "Resources", operation_id = "listResources",
-    security(("bearer" = []), ("serviceKey" = ["resources:read"])), params(Requested),
     responses((status = 200, description = "A page", body = [ResourceRecord], headers(("Link")))),
 )]
 pub(super) async fn list(
     State(app): State<App>,
     caller: Allowed<ResourcesRead>,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
-    let page = paging::requested(&uri, "resources", caller.tenant(), "")?;
+    let page = page.in_list("resources", caller.tenant(), "")?;
     let records = resources::list(&app, &caller, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
@@ -112,7 +105,6 @@ pub(super) async fn list(
 /// Shows a resource.
 #[utoipa::path(
     get, path = "/api/v1/resources/{id}", tag = "Resources", operation_id = "getResource",
-    security(("bearer" = []), ("serviceKey" = ["resources:read"])), params(RecordId),
     responses((status = 200, description = "The record", body = ResourceRecord)),
 )]
 pub(super) async fn show(
@@ -129,7 +121,6 @@ pub(super) async fn show(
 /// name. A service key needs `policies:write` too if any rule goes. More than 10,000 rules are a conflict.
 #[utoipa::path(
     delete, path = "/api/v1/resources/{id}", tag = "Resources", operation_id = "deleteResource",
-    security(("bearer" = []), ("serviceKey" = ["resources:write"])), params(RecordId, WithRules, Force),
     responses(
         (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
         Conflict,
@@ -139,38 +130,35 @@ pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<ResourcesWrite>,
     id: RecordId,
-    uri: Uri,
-    Force(force): Force,
+    Query(WithRules(explicit_rules)): Query<WithRules>,
+    Query(Force(force)): Query<Force>,
 ) -> Result<Response, ApiError> {
-    let explicit_rules = flag(&uri, "rules")?;
     let id = id.known("resource")?;
     Ok(deleted(resources::delete(&app, &caller, id, explicit_rules, force).await?))
 }
 
 /// The query parameter of [`delete`].
-struct WithRules;
+pub(super) struct WithRules(bool);
 
-impl IntoParams for WithRules {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let about = "Whether explicit rules go too";
-        vec![parameter(ParameterIn::Query, "rules", schema::boolean(), about)]
+impl QueryParameters for WithRules {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
+        query.flag("rules", "Whether explicit rules go too").map(Self)
     }
 }
 
 /// Lists every rule that can match the resource, patterns included.
 #[utoipa::path(
     get, path = "/api/v1/resources/{id}/policies", tag = "RBAC rules", operation_id = "listRules",
-    security(("bearer" = []), ("serviceKey" = ["policies:read"])), params(RecordId, Requested),
     responses((status = 200, description = "A page", body = [RuleRecord], headers(("Link")))),
 )]
 pub(super) async fn rules(
     State(app): State<App>,
     caller: Allowed<PoliciesRead>,
     id: RecordId,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
     let id = id.known("resource")?;
-    let page = paging::requested(&uri, "rules", caller.tenant(), &id.to_string())?;
+    let page = page.in_list("rules", caller.tenant(), &id.to_string())?;
     let rules = resources::list_rules(&app, &caller, id, page.fetch()).await?;
     Ok(page.respond(rules, |rule| rule.id))
 }

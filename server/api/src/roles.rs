@@ -2,25 +2,26 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{StatusCode, Uri};
+use http::StatusCode;
 use portcullis_engine::rbac::MAX_SUBJECT;
 use portcullis_model::role::{RoleBody, RoleRecord, is_role};
 use portcullis_model::schema;
 use portcullis_operations::roles;
 use portcullis_runtime::app::App;
 use serde::Deserialize;
-use utoipa::IntoParams;
-use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::path::{Operation, ParameterIn};
 
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
 use crate::etag::{self, IfMatch};
 use crate::force::Force;
+use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::{Conflict, PreconditionFailed};
-use crate::paging::{self, Requested};
+use crate::paging::PageQuery;
 use crate::parameters::parameter;
 use crate::path::Segments;
+use crate::query::Query;
 use crate::respond::{deleted, revision_header};
 use crate::text_answer::Json;
 
@@ -37,10 +38,10 @@ impl RolePath {
     }
 }
 
-impl IntoParams for RolePath {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+impl HandlerParameter for Segments<RolePath> {
+    fn describe(operation: &mut Operation) {
         let name = schema::text(MAX_SUBJECT);
-        vec![parameter(ParameterIn::Path, "name", name, "The name of the role")]
+        add(operation, [parameter(ParameterIn::Path, "name", name, "The name of the role")]);
     }
 }
 
@@ -48,9 +49,7 @@ impl IntoParams for RolePath {
 ///
 /// Holders of the role have the included roles too, and those that these include. A role cannot include itself.
 #[utoipa::path(
-    put, path = "/api/v1/roles/{name}", tag = "Roles", operation_id = "putRole",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RolePath, IfMatch, Force),
-    request_body = RoleBody,
+    put, path = "/api/v1/roles/{name}", tag = "Roles", operation_id = "putRole", request_body = RoleBody,
     responses(
         (status = 200, description = "The role", body = RoleRecord,
             headers(("ETag"), ("X-Policy-Revision"))),
@@ -64,7 +63,7 @@ pub(super) async fn put(
     caller: Allowed<PoliciesWrite>,
     Segments(path): Segments<RolePath>,
     IfMatch(precondition): IfMatch,
-    Force(force): Force,
+    Query(Force(force)): Query<Force>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let name = path.known()?;
@@ -79,15 +78,14 @@ pub(super) async fn put(
 /// Lists the tenant's roles that include others, in the order of names.
 #[utoipa::path(
     get, path = "/api/v1/roles", tag = "Roles", operation_id = "listRoles",
-    security(("bearer" = []), ("serviceKey" = ["policies:read"])), params(Requested),
     responses((status = 200, description = "A page", body = [RoleRecord], headers(("Link")))),
 )]
 pub(super) async fn list(
     State(app): State<App>,
     caller: Allowed<PoliciesRead>,
-    uri: Uri,
+    Query(page): Query<PageQuery<String>>,
 ) -> Result<Response, ApiError> {
-    let page = paging::requested_by_text(&uri, "roles", caller.tenant(), "")?;
+    let page = page.in_list("roles", caller.tenant(), "")?;
     let listed = roles::list(&app, &caller, page.after(), page.limit()).await?;
     Ok(page.respond(listed, |role| role.name.clone()))
 }
@@ -95,7 +93,6 @@ pub(super) async fn list(
 /// Shows a role that includes others.
 #[utoipa::path(
     get, path = "/api/v1/roles/{name}", tag = "Roles", operation_id = "getRole",
-    security(("bearer" = []), ("serviceKey" = ["policies:read"])), params(RolePath),
     responses((status = 200, description = "The role", body = RoleRecord, headers(("ETag")))),
 )]
 pub(super) async fn show(
@@ -110,7 +107,6 @@ pub(super) async fn show(
 /// Makes a role include no other any more.
 #[utoipa::path(
     delete, path = "/api/v1/roles/{name}", tag = "Roles", operation_id = "deleteRole",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(RolePath, IfMatch, Force),
     responses(
         (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
         Conflict, PreconditionFailed,
@@ -121,7 +117,7 @@ pub(super) async fn delete(
     caller: Allowed<PoliciesWrite>,
     Segments(path): Segments<RolePath>,
     IfMatch(precondition): IfMatch,
-    Force(force): Force,
+    Query(Force(force)): Query<Force>,
 ) -> Result<Response, ApiError> {
     let revision = roles::delete(&app, &caller, path.known()?, &precondition, force).await?;
     Ok(deleted(revision))

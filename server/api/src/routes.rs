@@ -1,203 +1,206 @@
-//! The route table, one line per route.
+//! The route table, one row per route.
 
-use axum::{Extension, Router, middleware};
+use axum::Router;
 use portcullis_auth::Mode;
 use portcullis_limits::Class;
 use portcullis_runtime::app::App;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use crate::authzen::{self, discovery, evaluation, evaluations};
 use crate::body_budget::BodyBudget;
 use crate::error::ApiError;
-use crate::openapi::{Document, Table};
+use crate::openapi::Document;
 use crate::route_set::RouteSet;
+use crate::row::MaxBody::{Apply, Items, Small, Upload};
+use crate::row::{self, Row, row};
 use crate::service::HttpService;
-use crate::unknown_parameters::KnownQueries;
 use crate::{
-    admin, apply, audit, batch, checks, docs, entities, filters, health, home, layers, limits,
-    metrics, permissions, policies, proposals, resolvers, resources, roles, rules, search,
-    service_keys, webhooks,
+    admin, apply, audit, batch, checks, docs, entities, filters, health, home, metrics,
+    permissions, policies, proposals, resolvers, resources, roles, rules, search, service_keys,
+    webhooks,
 };
+
+// The classes of the table.
+/// Everybody may use the route.
+const OPEN: Option<Class> = None;
+const CHECKS: Option<Class> = Some(Class::Checks);
+const MANAGE: Option<Class> = Some(Class::Management);
+/// May bring modules, which take seconds to compile.
+const UPLOADS: Option<Class> = Some(Class::Uploads);
+const OPERATE: Option<Class> = Some(Class::Operator);
 
 /// Returns the HTTP interface of `app`.
 pub fn router(app: App, set: RouteSet, bodies: BodyBudget) -> HttpService {
-    // With rates, a layer adds their headers to the answers.
-    let direct_checks = set != RouteSet::Operator && !app.limits.rates.are_limited();
     let routes = routes(app.clone(), set);
-    service(app, routes, bodies, direct_checks)
+    finish(app, routes, bodies)
 }
 
 /// Returns the routes of `set`, without what is around them.
 pub fn routes(app: App, set: RouteSet) -> Router {
-    let (everything, document) = described_routes(&app.mode);
-    let routes = match set {
-        RouteSet::Everything => everything,
-        RouteSet::Public => {
-            let (routes, _) = public().merge(probes()).merge(page_at_root(set)).split_for_parts();
-            routes.merge(document_route().split_for_parts().0.layer(Extension(document)))
-        }
-        RouteSet::Operator => {
-            operator(&app.mode).merge(probes()).merge(page_at_root(set)).split_for_parts().0
-        }
-    };
-    let has_rates = app.limits.rates.are_limited();
-    let routes = routes.with_state(app);
-    if has_rates { routes.layer(middleware::from_fn(limits::report_rates)) } else { routes }
+    row::router(served(&app.mode, set)).with_state(app)
 }
 
-/// Returns every route, and the document that describes them. The document is a route too.
-pub(crate) fn described_routes(mode: &Mode) -> (Router<App>, Document) {
-    let (routes, mut described) = table(mode).split_for_parts();
-    let (document_itself, its_description) = document_route().split_for_parts();
-    described.merge(its_description);
-    let document = Document::new(described, mode);
-    (routes.merge(document_itself.layer(Extension(document.clone()))), document)
-}
-
-fn document_route() -> OpenApiRouter<App> {
-    OpenApiRouter::new().at("/openapi.json", routes!(docs::document))
-}
-
-/// Returns every route but the document, each with its description.
-pub(crate) fn table(mode: &Mode) -> OpenApiRouter<App> {
-    public().merge(operator(mode)).merge(probes()).merge(page_at_root(RouteSet::Everything))
-}
-
-/// Returns the routes of tenants, and the pages about the API.
-fn public() -> OpenApiRouter<App> {
-    // A route without a class is a check, so that checks pay for no further layer.
-    let decisions = OpenApiRouter::new()
-        .at("/api/v1/check", routes!(checks::check))
-        .at(batch::PATH, routes!(batch::check_all))
-        .at("/access/v1/evaluation", routes!(evaluation::evaluation))
-        .at("/access/v1/evaluations", routes!(evaluations::evaluations))
-        .at(authzen::search::SUBJECTS_PATH, routes!(authzen::search::subjects))
-        .at(authzen::search::RESOURCES_PATH, routes!(authzen::search::resources))
-        .at(authzen::search::ACTIONS_PATH, routes!(authzen::search::actions))
-        .at("/api/v1/resources/access/check", routes!(checks::legacy_check))
-        .at(search::RESOURCES_PATH, routes!(search::resources))
-        .at(search::SUBJECTS_PATH, routes!(search::subjects))
-        .at(search::ACTIONS_PATH, routes!(search::actions));
-    let access = OpenApiRouter::new()
-        .at("/api/v1/plan", routes!(filters::plan))
-        .at("/api/v1/permissions", routes!(permissions::list))
-        .at(permissions::MATRIX_PATH, routes!(permissions::matrix))
-        .route_layer(Extension(Class::Management));
-    let management = OpenApiRouter::new()
-        .at("/api/v1/resources", routes!(resources::register, resources::list))
-        .at("/api/v1/resources/list", routes!(resources::register_all))
-        .at("/api/v1/resources/{id}", routes!(resources::show, resources::delete))
-        .at("/api/v1/resources/{id}/policies", routes!(resources::rules))
-        .at(
-            "/api/v1/resources/policies",
-            routes!(rules::create, rules::list, rules::update, rules::delete),
-        )
-        .at("/api/v1/abac/policies", routes!(policies::create, policies::list))
-        .at(
-            "/api/v1/abac/policies/{id}",
-            routes!(policies::show, policies::update, policies::delete),
-        )
-        .at("/api/v1/service-api-keys", routes!(service_keys::create, service_keys::list))
-        .at("/api/v1/service-api-keys/{id}", routes!(service_keys::show, service_keys::revoke))
-        .at("/api/v1/webhooks", routes!(webhooks::create, webhooks::list))
-        .at("/api/v1/webhooks/{id}", routes!(webhooks::show, webhooks::update, webhooks::delete))
-        .at("/api/v1/webhooks/{id}/test", routes!(webhooks::test))
-        .at("/api/v1/webhooks/{id}/deliveries", routes!(webhooks::deliveries))
-        .at(
-            "/api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver",
-            routes!(webhooks::redeliver),
-        )
-        .at("/api/v1/resolvers/{id}/test", routes!(resolvers::test))
-        .at(entities::PATH, routes!(entities::write, entities::list))
-        .at(entities::SYNC_PATH, routes!(entities::sync))
-        .at("/api/v1/entities/{type}/{id}", routes!(entities::show, entities::delete))
-        .at("/api/v1/roles", routes!(roles::list))
-        .at("/api/v1/roles/{name}", routes!(roles::put, roles::show, roles::delete))
-        .at("/api/v1/export", routes!(apply::export))
-        .at("/api/v1/audit", routes!(audit::list))
-        .at("/api/v1/proposals", routes!(proposals::list))
-        .at("/api/v1/proposals/{id}", routes!(proposals::show))
-        .at("/api/v1/proposals/{id}/approve", routes!(proposals::approve))
-        .at("/api/v1/proposals/{id}/reject", routes!(proposals::reject))
-        .route_layer(Extension(Class::Management));
-    let uploads = OpenApiRouter::new()
-        .at("/api/v1/resolvers", routes!(resolvers::create, resolvers::list))
-        .at(
-            "/api/v1/resolvers/{id}",
-            routes!(resolvers::show, resolvers::update, resolvers::delete),
-        )
-        .route_layer(Extension(Class::Uploads));
-    // A bundle may bring modules, which take seconds to compile.
-    let bundles = OpenApiRouter::new()
-        .at(apply::PATH, routes!(apply::run))
-        .route_layer(Extension(Class::Uploads));
-    let management = management.merge(uploads).merge(bundles).merge(access);
-    let management = management.route_layer(middleware::from_fn(layers::run_to_completion));
-    let pages = OpenApiRouter::new()
-        .at("/docs", routes!(docs::page))
-        .at("/docs/{file}", routes!(docs::file));
-    let discovery = OpenApiRouter::new()
-        .at("/.well-known/authzen-configuration", routes!(discovery::configuration))
-        .at(
-            "/.well-known/authzen-configuration/{tenant}",
-            routes!(discovery::configuration_of_tenant),
-        );
-    decisions.merge(management).merge(pages).merge(discovery)
-}
-
-/// Returns the routes of the operator.
-fn operator(mode: &Mode) -> OpenApiRouter<App> {
-    let metrics = OpenApiRouter::new().at("/metrics", routes!(metrics::metrics));
-    let admin = OpenApiRouter::new()
-        .at("/admin/tenants", routes!(admin::create_tenant, admin::list_tenants))
-        .at("/admin/tenants/{id}", routes!(admin::show_tenant, admin::delete_tenant))
-        .at("/admin/tenants/{id}/suspend", routes!(admin::suspend_tenant))
-        .at("/admin/tenants/{id}/resume", routes!(admin::resume_tenant))
-        .at("/admin/tenants/{id}/service-api-keys", routes!(admin::list_keys))
-        .at("/admin/tenants/{id}/service-api-keys/{keyId}", routes!(admin::revoke_key))
-        .at("/admin/audit", routes!(audit::list_all))
-        .at(
-            "/admin/tenants/{id}/identity-providers",
-            routes!(admin::register_provider, admin::list_providers),
-        )
-        .at(
-            "/admin/tenants/{id}/identity-providers/{idpId}",
-            routes!(admin::show_provider, admin::remove_provider),
-        )
-        .route_layer(Extension(Class::Operator));
-    match mode {
-        Mode::Saas { .. } => {
-            metrics.merge(admin.route_layer(middleware::from_fn(layers::run_to_completion)))
-        }
-        Mode::Selfhost(_) | Mode::SingleTenant { .. } => metrics,
-    }
-}
-
-/// Returns the page of links, which every listener has. It links to what a listener with `set` serves.
-fn page_at_root(set: RouteSet) -> OpenApiRouter<App> {
-    OpenApiRouter::new().at("/", routes!(home::page)).route_layer(Extension(set))
-}
-
-/// Returns the probes, which every listener has.
-fn probes() -> OpenApiRouter<App> {
-    OpenApiRouter::new()
-        .at("/healthz/live", routes!(health::live))
-        .at("/healthz/ready", routes!(health::ready))
-}
-
-/// Adds the answer to unknown routes, and what is around all routes. The routes may have layers.
+/// Adds the answer to unknown routes, and what is around all routes.
 pub fn finish(app: App, routes: Router, bodies: BodyBudget) -> HttpService {
-    service(app, routes, bodies, false)
-}
-
-fn service(app: App, routes: Router, bodies: BodyBudget, direct_checks: bool) -> HttpService {
-    let (_, described) = table(&app.mode).split_for_parts();
-    let queries = KnownQueries::of(&described.paths);
-    HttpService::new(app, bodies, queries, routes.fallback(unknown_route), direct_checks)
+    HttpService::new(app, bodies, routes.fallback(unknown_route))
 }
 
 /// Answers a request for an unknown path.
 async fn unknown_route() -> ApiError {
     ApiError::not_found("route on this address; see `GET /`")
+}
+
+/// Returns the rows of a listener with `set`.
+pub(crate) fn served(mode: &Mode, set: RouteSet) -> Vec<Row> {
+    let mut rows = table(mode, set);
+    if set != RouteSet::Operator {
+        rows.push(document_itself().with(described(mode)));
+    }
+    rows
+}
+
+/// Returns the document that describes every route. The document is a route too.
+pub(crate) fn described(mode: &Mode) -> Document {
+    let mut rows = table(mode, RouteSet::Everything);
+    rows.push(document_itself());
+    Document::new(rows, mode)
+}
+
+fn document_itself() -> Row {
+    row!(GET "/openapi.json", OPEN, Small, docs::document)
+}
+
+/// Returns the rows of a listener with `set`, but for the document.
+fn table(mode: &Mode, set: RouteSet) -> Vec<Row> {
+    // It links to what the listener serves.
+    let mut rows = vec![row!(GET "/", OPEN, Small, home::page).with(set)];
+    rows.extend(probes());
+    if set != RouteSet::Operator {
+        rows.extend(decisions());
+        rows.extend(records());
+        rows.extend(policies_as_code());
+        rows.extend(pages());
+    }
+    if set != RouteSet::Public {
+        rows.push(row!(GET "/metrics", OPEN, Small, metrics::metrics));
+        rows.extend(matches!(mode, Mode::Saas { .. }).then(tenants).into_iter().flatten());
+    }
+    rows
+}
+
+/// Returns the routes that decide, or say what would be decided.
+fn decisions() -> Vec<Row> {
+    vec![
+        row!(POST "/api/v1/check", CHECKS, Small, checks::check),
+        row!(POST "/api/v1/checks", CHECKS, Items, batch::check_all),
+        row!(POST "/access/v1/evaluation", CHECKS, Small, evaluation::evaluation),
+        row!(POST "/access/v1/evaluations", CHECKS, Items, evaluations::evaluations),
+        row!(POST authzen::search::SUBJECTS_PATH, CHECKS, Small, authzen::search::subjects),
+        row!(POST authzen::search::RESOURCES_PATH, CHECKS, Small, authzen::search::resources),
+        row!(POST authzen::search::ACTIONS_PATH, CHECKS, Small, authzen::search::actions),
+        row!(POST "/api/v1/resources/access/check", CHECKS, Small, checks::legacy_check),
+        row!(POST search::RESOURCES_PATH, CHECKS, Items, search::resources),
+        row!(POST search::SUBJECTS_PATH, CHECKS, Items, search::subjects),
+        row!(POST search::ACTIONS_PATH, CHECKS, Small, search::actions),
+        row!(POST "/api/v1/plan", MANAGE, Small, filters::plan),
+        row!(POST "/api/v1/permissions", MANAGE, Small, permissions::list),
+        row!(POST permissions::MATRIX_PATH, MANAGE, Small, permissions::matrix),
+    ]
+}
+
+/// Returns the routes of a tenant's records.
+fn records() -> Vec<Row> {
+    vec![
+        row!(POST "/api/v1/resources", MANAGE, Small, resources::register),
+        row!(GET "/api/v1/resources", MANAGE, Small, resources::list),
+        row!(POST "/api/v1/resources/list", MANAGE, Small, resources::register_all),
+        row!(GET "/api/v1/resources/{id}", MANAGE, Small, resources::show),
+        row!(DELETE "/api/v1/resources/{id}", MANAGE, Small, resources::delete),
+        row!(GET "/api/v1/resources/{id}/policies", MANAGE, Small, resources::rules),
+        row!(POST "/api/v1/resources/policies", MANAGE, Small, rules::create),
+        row!(GET "/api/v1/resources/policies", MANAGE, Small, rules::list),
+        row!(PUT "/api/v1/resources/policies", MANAGE, Small, rules::update),
+        row!(DELETE "/api/v1/resources/policies", MANAGE, Small, rules::delete),
+        row!(POST "/api/v1/abac/policies", MANAGE, Small, policies::create),
+        row!(GET "/api/v1/abac/policies", MANAGE, Small, policies::list),
+        row!(GET "/api/v1/abac/policies/{id}", MANAGE, Small, policies::show),
+        row!(PUT "/api/v1/abac/policies/{id}", MANAGE, Small, policies::update),
+        row!(DELETE "/api/v1/abac/policies/{id}", MANAGE, Small, policies::delete),
+        row!(POST "/api/v1/service-api-keys", MANAGE, Small, service_keys::create),
+        row!(GET "/api/v1/service-api-keys", MANAGE, Small, service_keys::list),
+        row!(GET "/api/v1/service-api-keys/{id}", MANAGE, Small, service_keys::show),
+        row!(DELETE "/api/v1/service-api-keys/{id}", MANAGE, Small, service_keys::revoke),
+        row!(POST "/api/v1/webhooks", MANAGE, Small, webhooks::create),
+        row!(GET "/api/v1/webhooks", MANAGE, Small, webhooks::list),
+        row!(GET "/api/v1/webhooks/{id}", MANAGE, Small, webhooks::show),
+        row!(PUT "/api/v1/webhooks/{id}", MANAGE, Small, webhooks::update),
+        row!(DELETE "/api/v1/webhooks/{id}", MANAGE, Small, webhooks::delete),
+        row!(POST "/api/v1/webhooks/{id}/test", MANAGE, Small, webhooks::test),
+        row!(GET "/api/v1/webhooks/{id}/deliveries", MANAGE, Small, webhooks::deliveries),
+        row!(POST "/api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver", MANAGE, Small, webhooks::redeliver),
+        row!(POST "/api/v1/resolvers", UPLOADS, Upload, resolvers::create),
+        row!(GET "/api/v1/resolvers", MANAGE, Small, resolvers::list),
+        row!(GET "/api/v1/resolvers/{id}", MANAGE, Small, resolvers::show),
+        row!(PUT "/api/v1/resolvers/{id}", UPLOADS, Upload, resolvers::update),
+        row!(DELETE "/api/v1/resolvers/{id}", MANAGE, Small, resolvers::delete),
+        row!(POST "/api/v1/resolvers/{id}/test", MANAGE, Small, resolvers::test),
+        row!(PUT "/api/v1/entities", MANAGE, Items, entities::write),
+        row!(GET "/api/v1/entities", MANAGE, Small, entities::list),
+        row!(POST "/api/v1/entities/sync", MANAGE, Items, entities::sync),
+        row!(GET "/api/v1/entities/{type}/{id}", MANAGE, Small, entities::show),
+        row!(DELETE "/api/v1/entities/{type}/{id}", MANAGE, Small, entities::delete),
+        row!(GET "/api/v1/roles", MANAGE, Small, roles::list),
+        row!(PUT "/api/v1/roles/{name}", MANAGE, Small, roles::put),
+        row!(GET "/api/v1/roles/{name}", MANAGE, Small, roles::show),
+        row!(DELETE "/api/v1/roles/{name}", MANAGE, Small, roles::delete),
+    ]
+}
+
+/// Returns the routes of a tenant's content as a whole, and of its changes.
+fn policies_as_code() -> Vec<Row> {
+    vec![
+        row!(POST "/api/v1/apply", UPLOADS, Apply, apply::run),
+        row!(GET "/api/v1/export", MANAGE, Small, apply::export),
+        row!(GET "/api/v1/audit", MANAGE, Small, audit::list),
+        row!(GET "/api/v1/proposals", MANAGE, Small, proposals::list),
+        row!(GET "/api/v1/proposals/{id}", MANAGE, Small, proposals::show),
+        row!(POST "/api/v1/proposals/{id}/approve", MANAGE, Small, proposals::approve),
+        row!(POST "/api/v1/proposals/{id}/reject", MANAGE, Small, proposals::reject),
+    ]
+}
+
+/// Returns the pages about the API.
+fn pages() -> Vec<Row> {
+    vec![
+        row!(GET "/docs", OPEN, Small, docs::page),
+        row!(GET "/docs/{file}", OPEN, Small, docs::file),
+        row!(GET "/.well-known/authzen-configuration", OPEN, Small, discovery::configuration),
+        row!(GET "/.well-known/authzen-configuration/{tenant}", OPEN, Small, discovery::configuration_of_tenant),
+    ]
+}
+
+/// Returns the probes, which every listener has.
+fn probes() -> Vec<Row> {
+    vec![
+        row!(GET "/healthz/live", OPEN, Small, health::live),
+        row!(GET "/healthz/ready", OPEN, Small, health::ready),
+    ]
+}
+
+/// Returns the routes of tenants, which only the operator may use.
+fn tenants() -> Vec<Row> {
+    vec![
+        row!(POST "/admin/tenants", OPERATE, Small, admin::create_tenant),
+        row!(GET "/admin/tenants", OPERATE, Small, admin::list_tenants),
+        row!(GET "/admin/tenants/{id}", OPERATE, Small, admin::show_tenant),
+        row!(DELETE "/admin/tenants/{id}", OPERATE, Small, admin::delete_tenant),
+        row!(POST "/admin/tenants/{id}/suspend", OPERATE, Small, admin::suspend_tenant),
+        row!(POST "/admin/tenants/{id}/resume", OPERATE, Small, admin::resume_tenant),
+        row!(GET "/admin/tenants/{id}/service-api-keys", OPERATE, Small, admin::list_keys),
+        row!(DELETE "/admin/tenants/{id}/service-api-keys/{keyId}", OPERATE, Small, admin::revoke_key),
+        row!(GET "/admin/audit", OPERATE, Small, audit::list_all),
+        row!(POST "/admin/tenants/{id}/identity-providers", OPERATE, Small, admin::register_provider),
+        row!(GET "/admin/tenants/{id}/identity-providers", OPERATE, Small, admin::list_providers),
+        row!(GET "/admin/tenants/{id}/identity-providers/{idpId}", OPERATE, Small, admin::show_provider),
+        row!(DELETE "/admin/tenants/{id}/identity-providers/{idpId}", OPERATE, Small, admin::remove_provider),
+    ]
 }

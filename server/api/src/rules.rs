@@ -2,7 +2,6 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::Uri;
 use portcullis_model::rule::{NewRule, RuleName, RuleRecord, RuleUpdate};
 use portcullis_model::rule_filter::RuleFilter;
 use portcullis_model::warning::Warning;
@@ -10,17 +9,16 @@ use portcullis_model::{document, schema};
 use portcullis_operations::rules;
 use portcullis_runtime::app::App;
 use serde::Serialize;
-use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::{IntoParams, ToSchema};
-use uuid::Uuid;
+use utoipa::ToSchema;
 
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
 use crate::force::Force;
 use crate::openapi::{Conflict, NotFound, QuotaExceeded};
-use crate::paging::{self, Requested};
-use crate::parameters::{effect_filter, parameter, query, text_filter};
+use crate::paging::PageQuery;
+use crate::path::RecordId;
+use crate::query::{Query, QueryParameters, QueryReader, query};
 use crate::respond::{created, deleted, revision_header};
 use crate::text_answer::Json;
 
@@ -36,8 +34,7 @@ struct WrittenRule {
 
 /// Creates a rule.
 #[utoipa::path(
-    post, path = "/api/v1/resources/policies", tag = "RBAC rules", operation_id = "createRule",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), request_body = NewRule,
+    post, path = "/api/v1/resources/policies", tag = "RBAC rules", operation_id = "createRule", request_body = NewRule,
     responses(
         (status = 201, description = "The record", body = WrittenRule,
             headers(("Location"), ("X-Policy-Revision"))),
@@ -61,7 +58,6 @@ pub(super) async fn create(
 /// With `id` the answer is that rule, and no other parameter may come with it.
 #[utoipa::path(
     get, path = "/api/v1/resources/policies", tag = "RBAC rules", operation_id = "findRules",
-    security(("bearer" = []), ("serviceKey" = ["policies:read"])), params(Filter, Requested),
     responses(
         (status = 200, description = "A page, or the rule", body = FoundRules, headers(("Link"))),
         NotFound,
@@ -70,13 +66,14 @@ pub(super) async fn create(
 pub(super) async fn list(
     State(app): State<App>,
     caller: Allowed<PoliciesRead>,
-    uri: Uri,
+    Query(filter): Query<RuleFilter>,
+    Query(OnlyRule(id)): Query<OnlyRule>,
+    Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
-    if let Some(id) = only_id(&uri)? {
-        return Ok(Json(rules::get(&app, &caller, id).await?).into_response());
+    if let Some(id) = id {
+        return Ok(Json(rules::get(&app, &caller, id.known("rule")?).await?).into_response());
     }
-    let filter = filter(&uri)?;
-    let page = paging::requested(&uri, "all-rules", caller.tenant(), &format!("{filter:?}"))?;
+    let page = page.in_list("all-rules", caller.tenant(), &format!("{filter:?}"))?;
     let records = rules::list(&app, &caller, &filter, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
@@ -91,49 +88,35 @@ document!(FoundRules, naming RuleRecord => {
     ])
 });
 
-/// The query parameters of [`list`] beside those of pages.
-struct Filter;
-
-impl IntoParams for Filter {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let text = |name, about| parameter(ParameterIn::Query, name, schema::string(), about);
-        let effect = "Only rules of this effect";
-        vec![
-            text("sub", "Only rules with this `sub`, character by character"),
-            text("obj", "Only rules with this `obj`, character by character"),
-            text("act", "Only rules with this `act`, character by character"),
-            text("dom", "Only rules with this `dom`, character by character"),
-            parameter(ParameterIn::Query, "effect", schema::effect(), effect),
-            parameter(ParameterIn::Query, "id", schema::id(), "The one rule with this id"),
-        ]
+impl QueryParameters for RuleFilter {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
+        let mut text = |name: &str| {
+            query.text(name, &format!("Only rules with this `{name}`, character by character"))
+        };
+        let (sub, obj, act, dom) = (text("sub")?, text("obj")?, text("act")?, text("dom")?);
+        let effect = query.effect("Only rules of this effect")?;
+        Ok(Self { sub, dom, obj, act, effect })
     }
 }
 
-/// Reads the filter of a list.
-fn filter(uri: &Uri) -> Result<RuleFilter, ApiError> {
-    let mut filter = RuleFilter::default();
-    for (name, value) in query(uri) {
-        match &*name {
-            "sub" => filter.sub = Some(text_filter(&name, &value)?),
-            "obj" => filter.obj = Some(text_filter(&name, &value)?),
-            "act" => filter.act = Some(text_filter(&name, &value)?),
-            "dom" => filter.dom = Some(text_filter(&name, &value)?),
-            "effect" => filter.effect = Some(effect_filter(&value)?),
-            _ => {}
+/// The one rule that a list shows.
+pub(super) struct OnlyRule(Option<RecordId>);
+
+impl QueryParameters for OnlyRule {
+    fn declare(reader: &mut QueryReader<'_>) -> Result<Self, ApiError> {
+        let id = rule_id(reader, "The one rule with this id")?;
+        if id.is_some() && query(&reader.uri()).nth(1).is_some() {
+            let what =
+                "the query parameter `id` names one rule; send it without any other parameter";
+            return Err(ApiError::bad_request(what));
         }
+        Ok(Self(id))
     }
-    Ok(filter)
 }
 
-/// Reads the query parameter `id`, which must be the only one. Text that is not a UUID is an id that no rule has.
-fn only_id(uri: &Uri) -> Result<Option<Uuid>, ApiError> {
-    let Some((_, id)) = query(uri).find(|(name, _)| name == "id") else { return Ok(None) };
-    if query(uri).any(|(name, _)| name != "id") {
-        let what = "the query parameter `id` names one rule; send it without any other parameter";
-        return Err(ApiError::bad_request(what));
-    }
-    let id = Uuid::try_parse(&id).map_err(|_| ApiError::not_found("rule"))?;
-    Ok(Some(id))
+/// Declares the id of a rule.
+fn rule_id(query: &mut QueryReader<'_>, about: &str) -> Result<Option<RecordId>, ApiError> {
+    query.optional("id", about, schema::id, |text| Some(RecordId::from_text(text)), "be an id")
 }
 
 /// Updates a rule.
@@ -142,7 +125,7 @@ fn only_id(uri: &Uri) -> Result<Option<Uuid>, ApiError> {
 /// changes. The rule is explicit from then on, even if a default role made it.
 #[utoipa::path(
     put, path = "/api/v1/resources/policies", tag = "RBAC rules", operation_id = "updateRule",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(Force), request_body = RuleUpdate,
+    request_body = RuleUpdate,
     responses(
         (status = 200, description = "The record", body = WrittenRule, headers(("X-Policy-Revision"))),
         NotFound, Conflict, QuotaExceeded,
@@ -151,7 +134,7 @@ fn only_id(uri: &Uri) -> Result<Option<Uuid>, ApiError> {
 pub(super) async fn update(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
-    Force(force): Force,
+    Query(Force(force)): Query<Force>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let update = RuleUpdate::parse(&body.parse()?, caller.domain())?;
@@ -165,7 +148,6 @@ pub(super) async fn update(
 /// The body names it, or `?id=` for clients that cannot send one: exactly one of the two.
 #[utoipa::path(
     delete, path = "/api/v1/resources/policies", tag = "RBAC rules", operation_id = "deleteRule",
-    security(("bearer" = []), ("serviceKey" = ["policies:write"])), params(ById, Force),
     request_body(content = RuleName, description = "An `id`, or a tuple"),
     responses((status = 204, description = "It is gone", headers(("X-Policy-Revision"))), NotFound,
         Conflict),
@@ -173,32 +155,29 @@ pub(super) async fn update(
 pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
-    uri: Uri,
-    Force(force): Force,
+    Query(ById(id)): Query<ById>,
+    Query(Force(force)): Query<Force>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let name = named(&uri, &body, caller.domain())?;
+    let name = named(id, &body, caller.domain())?;
     Ok(deleted(rules::delete(&app, &caller, &name, force).await?))
 }
 
-/// The query parameter that names a rule.
-struct ById;
+/// The rule that the query names.
+pub(super) struct ById(Option<RecordId>);
 
-impl IntoParams for ById {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![parameter(ParameterIn::Query, "id", schema::id(), "The rule, if there is no body")]
+impl QueryParameters for ById {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
+        rule_id(query, "The rule, if there is no body").map(Self)
     }
 }
 
-/// Reads the name of the rule that a request deletes: from the query or from the body.
-fn named(uri: &Uri, body: &JsonBody, domain: &str) -> Result<RuleName, ApiError> {
-    let Some((_, id)) = query(uri).find(|(name, _)| name == "id") else {
-        return Ok(RuleName::parse(&body.parse()?, domain)?);
-    };
+/// Returns the name of the rule that a request deletes: from the query or from the body.
+fn named(id: Option<RecordId>, body: &JsonBody, domain: &str) -> Result<RuleName, ApiError> {
+    let Some(id) = id else { return Ok(RuleName::parse(&body.parse()?, domain)?) };
     if !body.is_empty() {
         let what = "the rule is given twice; send either `?id=` or a body";
         return Err(ApiError::bad_request(what));
     }
-    // Text that is not a UUID is an id that no rule has.
-    Uuid::try_parse(&id).map(RuleName::Id).map_err(|_| ApiError::not_found("rule"))
+    id.known("rule").map(RuleName::Id)
 }

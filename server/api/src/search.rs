@@ -30,8 +30,6 @@ use crate::text_answer::Json as JsonAnswer;
 pub(crate) const RESOURCES_PATH: &str = "/api/v1/search/resources";
 pub(crate) const SUBJECTS_PATH: &str = "/api/v1/search/subjects";
 pub(crate) const ACTIONS_PATH: &str = "/api/v1/search/actions";
-/// Largest body of a search with candidates, in bytes: ten thousand with 800 bytes each.
-pub(crate) const MAX_BODY: usize = 8 * 1024 * 1024;
 
 /// The members of a body that say which page is wanted.
 const PAGE_MEMBERS: [&str; 2] = ["limit", "cursor"];
@@ -161,7 +159,6 @@ impl SearchEnd {
 /// the directory; a manager about any.
 #[utoipa::path(
     post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "searchResources",
-    security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
     request_body = ResourceSearchRequest,
     responses(
         (status = 200, description = "A page", body = EntitySearchAnswer, headers(("X-Policy-Revision"))),
@@ -181,9 +178,7 @@ pub(super) async fn resources(
 ///
 /// Only managers and service keys may ask.
 #[utoipa::path(
-    post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "searchSubjects",
-    security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
-    request_body = SubjectSearchRequest,
+    post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "searchSubjects", request_body = SubjectSearchRequest,
     responses(
         (status = 200, description = "A page", body = EntitySearchAnswer, headers(("X-Policy-Revision"))),
         Conflict,
@@ -203,9 +198,7 @@ pub(super) async fn subjects(
 /// Actions are the verbs of the type that registered resources, rules and policies name. A member may ask about its own
 /// subject, a manager about any.
 #[utoipa::path(
-    post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "searchActions",
-    security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
-    request_body = ActionSearchRequest,
+    post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "searchActions", request_body = ActionSearchRequest,
     responses(
         (status = 200, description = "A page", body = ActionSearchAnswer, headers(("X-Policy-Revision"))),
         Conflict,

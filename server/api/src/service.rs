@@ -14,7 +14,6 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::FutureExt;
-use futures_util::future::Either;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{Method, Request, StatusCode, Uri, Version};
@@ -25,30 +24,18 @@ use tokio::time::Instant;
 use tower::Service;
 
 use crate::allowed_methods::method_not_allowed;
-use crate::apply;
-use crate::authzen::evaluation::evaluate_directly;
-use crate::authzen_paths::{EVALUATION_PATH, EVALUATIONS_PATH};
-use crate::batch;
-use crate::body_budget::{BodyBudget, MAX_UPLOAD};
-use crate::checks;
+use crate::body_budget::BodyBudget;
 use crate::deadline::{self, REQUEST_TIMEOUT};
-use crate::entities;
 use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::large_bodies::beside_when_large;
 use crate::leftover;
-use crate::limits::client_address;
+use crate::limits::{RateReport, client_address};
 use crate::peer::Peer;
 use crate::raw_body::BodyLimits;
 use crate::recipient::{ConnectionAnswers, Recipient};
 use crate::request_id::{REQUEST_ID, RequestId};
-use crate::search;
 use crate::sent_credential::SentCredential;
 use crate::text_answer::{Json, Unwritten};
-use crate::unknown_parameters::KnownQueries;
-use crate::upload;
-
-/// Largest request body, in bytes.
-const MAX_BODY: usize = 1024 * 1024;
 
 /// The routes with everything around them. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -59,22 +46,13 @@ pub struct HttpService(Arc<ServiceContext>);
 struct ServiceContext {
     app: App,
     bodies: BodyBudget,
-    queries: KnownQueries,
     routes: Router,
-    /// Whether checks and evaluations are answered without the router.
-    direct_checks: bool,
 }
 
 impl HttpService {
-    /// Returns the service. Set `direct_checks` if the routes of checks and evaluations have no layer.
-    pub(crate) fn new(
-        app: App,
-        bodies: BodyBudget,
-        queries: KnownQueries,
-        routes: Router,
-        direct_checks: bool,
-    ) -> Self {
-        Self(Arc::new(ServiceContext { app, bodies, queries, routes, direct_checks }))
+    /// Returns the service.
+    pub(crate) fn new(app: App, bodies: BodyBudget, routes: Router) -> Self {
+        Self(Arc::new(ServiceContext { app, bodies, routes }))
     }
 
     /// Returns the answers of a connection that begins.
@@ -88,39 +66,17 @@ impl HttpService {
         B: HttpBody<Data = Bytes> + Unpin + Send + 'static,
         B::Error: Into<axum::BoxError>,
     {
-        let ServiceContext { app, bodies, queries, routes, direct_checks } = &*self.0;
-        let (mut parts, mut body) = request.into_parts();
+        let ServiceContext { app, bodies, routes } = &*self.0;
+        let (mut parts, body) = request.into_parts();
         let exchange = Exchange::begin(&parts, app.clock.now());
-        let direct = direct_route(&parts).filter(|_| *direct_checks);
         let recipient = recipient(app, &parts);
         let sent = SentCredential::of(app, &parts, &exchange.id);
-        let most = match parts.uri.path() {
-            _ if upload::is_upload(&parts) => MAX_UPLOAD,
-            apply::PATH => bodies.largest_apply(),
-            entities::PATH | entities::SYNC_PATH => entities::MAX_BODY,
-            batch::PATH | EVALUATIONS_PATH => batch::MAX_BODY,
-            search::RESOURCES_PATH | search::SUBJECTS_PATH => search::MAX_BODY,
-            _ => MAX_BODY,
-        };
-        parts.extensions.insert(BodyLimits::new(
-            most,
-            bodies.clone(),
-            recipient.account(),
-            &parts.headers,
-        ));
-        if let Some(fault) = queries.fault(&parts) {
-            parts.extensions.insert(fault);
-        }
-        let routed = match direct {
-            Some(route) => Either::Left(directly(app, route, &mut parts, &mut body)),
-            None => {
-                parts.extensions.insert(exchange.id.clone());
-                // In a box, so that a check has no room for the state of another route.
-                Either::Right(route(routes.clone(), parts, body).boxed())
-            }
-        };
-        // Pinned here: each move copies the whole state of a check.
-        let routed = pin!(AssertUnwindSafe(routed).catch_unwind());
+        let limits = BodyLimits::new(bodies.clone(), recipient.account(), &parts.headers);
+        parts.extensions.insert(limits);
+        parts.extensions.insert(exchange.id.clone());
+        let rates = RateReport::begin(app, &mut parts);
+        // Pinned here: each move copies the whole state.
+        let routed = pin!(AssertUnwindSafe(route(routes.clone(), parts, body)).catch_unwind());
         let routed = beside_when_large(recipient.answer(routed));
         let answer = match deadline::until(exchange.began + REQUEST_TIMEOUT, routed).await {
             Some(Ok(answer)) => method_not_allowed(with_text(answer)),
@@ -132,7 +88,7 @@ impl HttpService {
         {
             app.refusals.note(sent.into_origin(), app.clock.now().into());
         }
-        exchange.end(answer)
+        exchange.end(answer, rates)
     }
 }
 
@@ -155,41 +111,6 @@ where
         leftover.discard().await;
     }
     answer
-}
-
-/// Answers a request without the router, and discards the part of the body that the handler does not read.
-async fn directly<B>(app: &App, route: DirectRoute, parts: &mut Parts, body: &mut B) -> Response
-where
-    B: HttpBody<Data = Bytes> + Unpin,
-{
-    let answer = match route {
-        DirectRoute::Check => checks::check_directly(app, parts, body).await,
-        // In a box, so that a check has no room for its state.
-        DirectRoute::Evaluation => Box::pin(evaluate_directly(app, parts, body)).await,
-    };
-    // As in `route`.
-    if parts.version != Version::HTTP_2 {
-        leftover::discard(body).await;
-    }
-    answer
-}
-
-/// A route that needs no router.
-#[derive(Clone, Copy, Debug)]
-enum DirectRoute {
-    Check,
-    Evaluation,
-}
-
-/// Returns the route of a request that needs no router, if its client does not wait for a 100.
-fn direct_route(parts: &Parts) -> Option<DirectRoute> {
-    let route = match parts.uri.path() {
-        checks::PATH => DirectRoute::Check,
-        EVALUATION_PATH => DirectRoute::Evaluation,
-        _ => return None,
-    };
-    let is_plain = parts.method == Method::POST && !parts.headers.contains_key(EXPECT);
-    is_plain.then_some(route)
 }
 
 fn answered(answer: Result<Response, Infallible>) -> Response {
@@ -257,7 +178,7 @@ impl Exchange {
     }
 
     /// Writes the log line, and completes the answer.
-    fn end(self, mut answer: Response) -> Response {
+    fn end(self, mut answer: Response, rates: Option<RateReport>) -> Response {
         let Self { id, method, uri, began } = self;
         let path = uri.path();
         if let Some(LoggedCause(cause)) = answer.extensions_mut().remove() {
@@ -280,6 +201,9 @@ impl Exchange {
         headers.insert(REQUEST_ID, id.into_header());
         // A browser must not take JSON that quotes a request for a page or a script.
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if let Some(rates) = rates {
+            rates.end(headers);
+        }
         answer
     }
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{StatusCode, Uri};
+use http::StatusCode;
 use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
 use portcullis_operations::service_keys;
 use portcullis_runtime::app::App;
@@ -13,8 +13,9 @@ use crate::body::JsonBody;
 use crate::callers::TenantManager;
 use crate::error::ApiError;
 use crate::openapi::QuotaExceeded;
-use crate::paging::{self, Requested};
+use crate::paging::PageQuery;
 use crate::path::RecordId;
+use crate::query::Query;
 use crate::respond::created_with_key;
 use crate::text_answer::Json;
 
@@ -34,7 +35,7 @@ struct IssuedServiceKey {
 /// The key itself is in this answer alone.
 #[utoipa::path(
     post, path = "/api/v1/service-api-keys", tag = "Service API keys", operation_id = "createServiceKey",
-    security(("bearer" = [])), request_body = NewServiceKey,
+    request_body = NewServiceKey,
     responses(
         (status = 201, description = "The key", body = IssuedServiceKey,
             headers(("Cache-Control"), ("Location"))),
@@ -55,23 +56,21 @@ pub(super) async fn create(
 /// Lists the tenant's service keys.
 #[utoipa::path(
     get, path = "/api/v1/service-api-keys", tag = "Service API keys", operation_id = "listServiceKeys",
-    security(("bearer" = [])), params(Requested),
     responses((status = 200, description = "A page", body = [ServiceKeyRecord], headers(("Link")))),
 )]
 pub(super) async fn list(
     State(app): State<App>,
     caller: TenantManager,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
-    let page = paging::requested(&uri, "service-api-keys", caller.tenant(), "")?;
+    let page = page.in_list("service-api-keys", caller.tenant(), "")?;
     let records = service_keys::list(&app, &caller, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
 
 /// Shows a service key, without the key itself.
 #[utoipa::path(
-    get, path = "/api/v1/service-api-keys/{id}", tag = "Service API keys",
-    operation_id = "getServiceKey", security(("bearer" = [])), params(RecordId),
+    get, path = "/api/v1/service-api-keys/{id}", tag = "Service API keys", operation_id = "getServiceKey",
     responses((status = 200, description = "The record", body = ServiceKeyRecord)),
 )]
 pub(super) async fn show(
@@ -86,8 +85,7 @@ pub(super) async fn show(
 ///
 /// It is refused from now on.
 #[utoipa::path(
-    delete, path = "/api/v1/service-api-keys/{id}", tag = "Service API keys",
-    operation_id = "revokeServiceKey", security(("bearer" = [])), params(RecordId),
+    delete, path = "/api/v1/service-api-keys/{id}", tag = "Service API keys", operation_id = "revokeServiceKey",
     responses((status = 204, description = "It is revoked")),
 )]
 pub(super) async fn revoke(

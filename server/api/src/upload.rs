@@ -1,7 +1,7 @@
 //! Uploads of modules: `multipart/form-data` with the parts `module` and `manifest` (`docs/semantics.md`, section 5.11).
 //!
-//! The service allows a larger body if [`is_upload`] says so. [`Upload`] is extracted after the credential and
-//! the right of the sender are checked. Its handler reads the body when the tenant has a turn.
+//! [`Upload`] is extracted after the credential and the right of the sender are checked. Its handler reads the body when the
+//! tenant has a turn.
 
 use std::fmt;
 
@@ -10,8 +10,7 @@ use axum::extract::multipart::Field;
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue};
 use portcullis_engine::Invalid;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Json, JsonError};
@@ -23,22 +22,12 @@ use utoipa::openapi::schema::Type;
 
 use crate::deadline::Deadline;
 use crate::error::ApiError;
+use crate::handler_parameters::HandlerParameter;
 use crate::raw_body::UnreadBody;
 
 /// Largest manifest, in bytes: as large as a body, because its tree takes many times the memory of its text.
 const MAX_MANIFEST: usize = 1 << 20;
 const FORM: &str = "multipart/form-data";
-
-/// Whether the route of a request takes an upload, and the body is one.
-pub(crate) fn is_upload(parts: &Parts) -> bool {
-    let path = parts.uri.path();
-    let takes_modules = match parts.method {
-        Method::POST => path == "/api/v1/resolvers",
-        Method::PUT => path.strip_prefix("/api/v1/resolvers/").is_some_and(|id| !id.contains('/')),
-        _ => false,
-    };
-    takes_modules && is_form(&parts.headers)
-}
 
 /// Whether the content type is that of a form.
 pub(crate) fn is_form(headers: &HeaderMap) -> bool {
@@ -109,6 +98,8 @@ impl UploadParts {
         Ok(problems.finish(self.module.zip(manifest))?)
     }
 }
+
+impl HandlerParameter for Upload {}
 
 impl<S: Send + Sync> FromRequest<S> for Upload {
     type Rejection = ApiError;

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{StatusCode, Uri};
+use http::StatusCode;
 use portcullis_model::delivery::AttemptRecord;
 use portcullis_model::webhook::{NewWebhook, WebhookRecord, WebhookUpdate};
 use portcullis_operations::webhooks;
@@ -16,15 +16,15 @@ use crate::callers::{Allowed, WebhooksRead, WebhooksWrite};
 use crate::error::ApiError;
 use crate::force::Force;
 use crate::openapi::{Conflict, QuotaExceeded};
-use crate::paging::{self, Requested};
+use crate::paging::PageQuery;
 use crate::path::{RecordId, Segments};
+use crate::query::Query;
 use crate::respond::created_at;
 use crate::text_answer::Json;
 
 /// Registers a webhook.
 #[utoipa::path(
-    post, path = "/api/v1/webhooks", tag = "Webhooks", operation_id = "createWebhook",
-    security(("bearer" = []), ("serviceKey" = ["webhooks:write"])), request_body = NewWebhook,
+    post, path = "/api/v1/webhooks", tag = "Webhooks", operation_id = "createWebhook", request_body = NewWebhook,
     responses(
         (status = 201, description = "The record", body = WebhookRecord, headers(("Location"))),
         QuotaExceeded,
@@ -43,15 +43,14 @@ pub(super) async fn create(
 /// Lists the tenant's webhooks.
 #[utoipa::path(
     get, path = "/api/v1/webhooks", tag = "Webhooks", operation_id = "listWebhooks",
-    security(("bearer" = []), ("serviceKey" = ["webhooks:read"])), params(Requested),
     responses((status = 200, description = "A page", body = [WebhookRecord], headers(("Link")))),
 )]
 pub(super) async fn list(
     State(app): State<App>,
     caller: Allowed<WebhooksRead>,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
-    let page = paging::requested(&uri, "webhooks", caller.tenant(), "")?;
+    let page = page.in_list("webhooks", caller.tenant(), "")?;
     let records = webhooks::list(&app, &caller, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
 }
@@ -59,7 +58,6 @@ pub(super) async fn list(
 /// Shows a webhook.
 #[utoipa::path(
     get, path = "/api/v1/webhooks/{id}", tag = "Webhooks", operation_id = "getWebhook",
-    security(("bearer" = []), ("serviceKey" = ["webhooks:read"])), params(RecordId),
     responses((status = 200, description = "The record", body = WebhookRecord)),
 )]
 pub(super) async fn show(
@@ -74,16 +72,14 @@ pub(super) async fn show(
 ///
 /// Members that the body leaves out stay as they are.
 #[utoipa::path(
-    put, path = "/api/v1/webhooks/{id}", tag = "Webhooks", operation_id = "updateWebhook",
-    security(("bearer" = []), ("serviceKey" = ["webhooks:write"])), params(RecordId, Force),
-    request_body = WebhookUpdate,
+    put, path = "/api/v1/webhooks/{id}", tag = "Webhooks", operation_id = "updateWebhook", request_body = WebhookUpdate,
     responses((status = 200, description = "The record", body = WebhookRecord), Conflict),
 )]
 pub(super) async fn update(
     State(app): State<App>,
     caller: Allowed<WebhooksWrite>,
     id: RecordId,
-    Force(force): Force,
+    Query(Force(force)): Query<Force>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let update = WebhookUpdate::parse(&body.parse()?, &app.egress.rules)?;
@@ -94,14 +90,13 @@ pub(super) async fn update(
 /// Deletes a webhook.
 #[utoipa::path(
     delete, path = "/api/v1/webhooks/{id}", tag = "Webhooks", operation_id = "deleteWebhook",
-    security(("bearer" = []), ("serviceKey" = ["webhooks:write"])), params(RecordId, Force),
     responses((status = 204, description = "It is gone"), Conflict),
 )]
 pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<WebhooksWrite>,
     id: RecordId,
-    Force(force): Force,
+    Query(Force(force)): Query<Force>,
 ) -> Result<Response, ApiError> {
     webhooks::delete(&app, &caller, id.known("webhook")?, force).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
@@ -112,7 +107,6 @@ pub(super) async fn delete(
 /// Whatever its `events` are. It goes the way of all events: look for it among the deliveries.
 #[utoipa::path(
     post, path = "/api/v1/webhooks/{id}/test", tag = "Webhooks", operation_id = "testWebhook",
-    security(("bearer" = []), ("serviceKey" = ["webhooks:write"])), params(RecordId),
     responses((status = 202, description = "It will be sent", body = Accepted)),
 )]
 pub(super) async fn test(
@@ -134,17 +128,16 @@ struct Accepted {
 /// Lists the attempts to deliver to a webhook, newest first.
 #[utoipa::path(
     get, path = "/api/v1/webhooks/{id}/deliveries", tag = "Webhooks", operation_id = "listDeliveries",
-    security(("bearer" = []), ("serviceKey" = ["webhooks:read"])), params(RecordId, Requested),
     responses((status = 200, description = "A page", body = [AttemptRecord], headers(("Link")))),
 )]
 pub(super) async fn deliveries(
     State(app): State<App>,
     caller: Allowed<WebhooksRead>,
     id: RecordId,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
     let id = id.known("webhook")?;
-    let page = paging::requested(&uri, "deliveries", caller.tenant(), &id.to_string())?;
+    let page = page.in_list("deliveries", caller.tenant(), &id.to_string())?;
     let attempts = webhooks::list_attempts(&app, &caller, id, page.fetch()).await?;
     Ok(page.respond(attempts, |attempt| attempt.id))
 }
@@ -154,7 +147,7 @@ pub(super) async fn deliveries(
 /// It is the same event and delivery, with the same id and body; its failures count from 0 again.
 #[utoipa::path(
     post, path = "/api/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver", tag = "Webhooks",
-    operation_id = "redeliver", security(("bearer" = []), ("serviceKey" = ["webhooks:write"])),
+    operation_id = "redeliver",
     params(
         ("id" = Uuid, Path, description = "The webhook's id"),
         ("delivery_id" = Uuid, Path, description = "The delivery's id"),

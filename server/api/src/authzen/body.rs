@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::{FromRequest, Request};
-use bytes::Bytes;
-use http_body::Body as HttpBody;
 use portcullis_engine::batch::MAX_ITEMS;
 use portcullis_engine::fields::{Fields, boolean, text};
 use portcullis_engine::invalid::{Place, Problems};
@@ -19,27 +17,19 @@ use super::options::Options;
 use super::question::{Context, LastResource, Question};
 use crate::body::JsonBody;
 use crate::error::ApiError;
+use crate::handler_parameters::HandlerParameter;
 
 /// A JSON body of a standard route: another type is a 400 there.
 #[derive(Debug)]
 pub(crate) struct StandardBody(JsonBody);
 
+impl HandlerParameter for StandardBody {}
+
 impl<S: Send + Sync> FromRequest<S> for StandardBody {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
-        let (mut parts, body) = request.into_parts();
-        Self::read(&mut parts, body).await
-    }
-}
-
-impl StandardBody {
-    /// Reads `body`, which belongs to the request with `parts`.
-    pub(crate) async fn read(
-        parts: &mut http::request::Parts,
-        body: impl HttpBody<Data = Bytes> + Unpin,
-    ) -> Result<Self, ApiError> {
-        match JsonBody::read(parts, body).await {
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        match JsonBody::from_request(request, state).await {
             Ok(body) => Ok(Self(body)),
             Err(ApiError::UnsupportedMediaType(expected)) => Err(ApiError::bad_request(format!(
                 "the body is of another type: send `Content-Type: {expected}`"
@@ -47,7 +37,9 @@ impl StandardBody {
             Err(error) => Err(error),
         }
     }
+}
 
+impl StandardBody {
     /// Returns the text of the body, or a 400 if the request has no body.
     pub(crate) fn text(&self) -> Result<&[u8], ApiError> {
         self.0.text()

@@ -29,8 +29,7 @@ const ENDPOINTS: [(&str, &str); 5] = [
 ///
 /// The addresses begin with `PUBLIC_URL`; without that setting there is no document.
 #[utoipa::path(
-    get, path = "/.well-known/authzen-configuration", tag = "Service",
-    operation_id = "getAuthzenConfiguration",
+    get, path = "/.well-known/authzen-configuration", tag = "Service", operation_id = "getAuthzenConfiguration",
     responses((status = 200, description = "The endpoints", body = Configuration), NotFound),
 )]
 pub(crate) async fn configuration(State(app): State<App>) -> Result<Response, ApiError> {

@@ -1,10 +1,7 @@
 //! `POST /access/v1/evaluation`: one decision (`docs/semantics.md`, section 11.5).
 
-use axum::extract::{FromRequestParts, State};
-use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use http::request::Parts;
-use http_body::Body as HttpBody;
+use axum::extract::State;
+use axum::response::Response;
 use portcullis_engine::CheckBody;
 use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_runtime::app::App;
@@ -26,7 +23,6 @@ use crate::openapi::Conflict;
 /// A deny is a 200. Unknown members are ignored. A service key may also be sent as `Authorization: Bearer pck_…`.
 #[utoipa::path(
     post, path = "/access/v1/evaluation", tag = "Decisions", operation_id = "evaluation",
-    security(("bearer" = []), ("serviceKey" = ["access:evaluate"])), params(MinRevision),
     request_body = EvaluationRequest,
     responses(
         (status = 200, description = "The decision", body = EvaluationAnswer, headers(("X-Policy-Revision"))),
@@ -65,22 +61,6 @@ async fn evaluate_tree(
         // The body of an evaluation has one question.
         Questions::Many(_) => Err(ApiError::bad_request("expected one evaluation")),
     }
-}
-
-/// Answers `POST /access/v1/evaluation` without the router, as [`check_directly`](crate::checks::check_directly) answers
-/// a check.
-pub(crate) async fn evaluate_directly(
-    app: &App,
-    parts: &mut Parts,
-    body: &mut (impl HttpBody<Data = Bytes> + Unpin),
-) -> Response {
-    let answer = async {
-        let caller = CheckRequester::from_request_parts(parts, app).await?;
-        let at_least = MinRevision::from_request_parts(parts, app).await?;
-        let body = StandardBody::read(parts, body).await?;
-        evaluation(State(app.clone()), caller, at_least, body).await
-    };
-    answer.await.into_response()
 }
 
 /// Decides one question, and answers it.

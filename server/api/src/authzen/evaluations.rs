@@ -32,7 +32,6 @@ use crate::text_answer::Json;
 /// the answer ends at the first denial, or at the first permission.
 #[utoipa::path(
     post, path = "/access/v1/evaluations", tag = "Decisions", operation_id = "evaluations",
-    security(("bearer" = []), ("serviceKey" = ["access:evaluate"])), params(MinRevision),
     request_body = EvaluationsRequest,
     responses((status = 200, description = "The decisions", body = EvaluationsResponse), Conflict),
 )]

@@ -95,9 +95,7 @@ impl SearchContext {
 ///
 /// Candidates are the entities of the directory. Only managers and service keys may ask. Unknown members are ignored.
 #[utoipa::path(
-    post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "subjectSearch",
-    security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
-    request_body = SubjectSearch,
+    post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "subjectSearch", request_body = SubjectSearch,
     responses(
         (status = 200, description = "A page", body = EntitiesAnswer, headers(("X-Policy-Revision"))),
         Conflict,
@@ -117,9 +115,7 @@ pub(crate) async fn subjects(
 /// Candidates are the entities of the directory. A member may ask about its own subject, a manager about any. Properties that
 /// a member sends with subject and resource are not used; their types are.
 #[utoipa::path(
-    post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "resourceSearch",
-    security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
-    request_body = ResourceSearch,
+    post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "resourceSearch", request_body = ResourceSearch,
     responses(
         (status = 200, description = "A page", body = EntitiesAnswer, headers(("X-Policy-Revision"))),
         Conflict,
@@ -138,9 +134,7 @@ pub(crate) async fn resources(
 ///
 /// Actions are the verbs of the type that registered resources, rules and policies name.
 #[utoipa::path(
-    post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "actionSearch",
-    security(("bearer" = []), ("serviceKey" = ["access:search"])), params(MinRevision),
-    request_body = ActionSearch,
+    post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "actionSearch", request_body = ActionSearch,
     responses(
         (status = 200, description = "A page", body = ActionsAnswer, headers(("X-Policy-Revision"))),
         Conflict,

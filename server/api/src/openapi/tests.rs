@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::routes::described_routes;
+use crate::route_set::RouteSet;
+use crate::routes::{described, served};
+use crate::row;
 use portcullis_auth::{AdminKeys, Mode};
 
 /// The document in each mode, as a client reads it.
 fn documents() -> [Value; 2] {
     let saas = Mode::Saas { admin_keys: AdminKeys::default() };
     [Mode::Selfhost(None), saas].map(|mode| {
-        let (_, Document(text)) = described_routes(&mode);
+        let Document(text) = described(&mode);
         serde_json::from_slice(&text).expect("JSON")
     })
 }
@@ -24,9 +26,9 @@ fn all_operations(document: &Value) -> impl Iterator<Item = (&str, &str, &Value)
     })
 }
 
-/// The methods of each path that the router serves: what axum's own account of it says.
-fn served(mode: &Mode) -> BTreeMap<String, BTreeSet<String>> {
-    let (router, _) = described_routes(mode);
+/// The methods of each path that the router of `rows` serves: what axum's own account of it says.
+fn routed(rows: Vec<Row>) -> BTreeMap<String, BTreeSet<String>> {
+    let router = row::router(rows);
     let (mut paths, mut methods) = (BTreeMap::new(), BTreeMap::new());
     let account = format!("{router:?}");
     let (account, _) = account.split_once("fallback_router").expect("routes, then fallbacks");
@@ -47,17 +49,35 @@ fn served(mode: &Mode) -> BTreeMap<String, BTreeSet<String>> {
 }
 
 #[test]
-fn what_is_served_is_described() {
+fn rows_router_and_document_agree() {
     let modes = [Mode::Selfhost(None), Mode::Saas { admin_keys: AdminKeys::default() }];
     for (mode, document) in modes.iter().zip(documents()) {
         let mut described: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (path, method, _) in all_operations(&document) {
             described.entry(path.to_owned()).or_default().insert(method.to_uppercase());
         }
-        assert_eq!(served(mode), described, "{mode:?}");
+        let rows = served(mode, RouteSet::Everything);
+        let mut in_table: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for Row { method, path, .. } in &rows {
+            let is_new = in_table.entry((*path).to_owned()).or_default().insert(method.to_string());
+            assert!(is_new, "{method} {path} has two rows");
+        }
+        assert_eq!(in_table, described, "{mode:?}");
+        assert_eq!(routed(rows), described, "{mode:?}");
         let admin = described.keys().any(|path| path.starts_with("/admin/"));
         assert_eq!(admin, matches!(mode, Mode::Saas { .. }));
     }
+}
+
+#[test]
+fn two_listeners_serve_together_what_one_serves() {
+    let mode = Mode::Saas { admin_keys: AdminKeys::default() };
+    let [everything, public, operator] =
+        [RouteSet::Everything, RouteSet::Public, RouteSet::Operator]
+            .map(|set| routed(served(&mode, set)));
+    assert!(!public.keys().any(|path| path.starts_with("/admin/") || path == "/metrics"));
+    assert!(!operator.keys().any(|path| path.starts_with("/api/") || path.starts_with("/access/")));
+    assert_eq!(public.into_iter().chain(operator).collect::<BTreeMap<_, _>>(), everything);
 }
 
 /// Calls `look` with every object in `value`.
@@ -186,14 +206,15 @@ fn every_json_body_has_an_example_and_every_response_its_id() {
 fn a_header_that_is_named_is_described() {
     // A name that `headers` does not know would vanish from the response.
     let known = headers();
-    let described =
-        crate::routes::table(&Mode::Saas { admin_keys: AdminKeys::default() }).into_openapi();
-    walk(&json!(described.paths), &mut |object| {
-        for name in object.get("headers").and_then(Value::as_object).into_iter().flat_map(Map::keys)
-        {
-            assert!(known.get(name).is_some(), "{name}");
-        }
-    });
+    let mode = Mode::Saas { admin_keys: AdminKeys::default() };
+    for row in served(&mode, RouteSet::Everything) {
+        walk(&json!(row.operation), &mut |object| {
+            let headers = object.get("headers").and_then(Value::as_object);
+            for name in headers.into_iter().flat_map(Map::keys) {
+                assert!(known.get(name).is_some(), "{name}");
+            }
+        });
+    }
 }
 
 #[test]
@@ -217,7 +238,7 @@ fn managers_name_a_domain_where_a_domain_is_a_tenant() {
     }
     assert!(paths.contains("/api/v1/resources/policies"), "{paths:?}");
     let single = Mode::SingleTenant { tenant: "acme".to_owned(), oidc: None };
-    let (_, Document(single)) = described_routes(&single);
+    let Document(single) = described(&single);
     for document in [saas.to_string(), String::from_utf8_lossy(&single).into_owned()] {
         assert!(!document.contains("X-Domain"));
     }

@@ -8,6 +8,7 @@ use portcullis_runtime::app::App;
 use crate::body::JsonBody;
 use crate::deadline::Deadline;
 use crate::error::ApiError;
+use crate::handler_parameters::HandlerParameter;
 use crate::raw_body::deadline_of;
 use crate::upload::{Upload, is_form};
 
@@ -17,6 +18,8 @@ pub(crate) enum ChangeBody {
     Manifest(JsonBody, Deadline),
     Upload(Box<Upload>),
 }
+
+impl HandlerParameter for ChangeBody {}
 
 impl<S: Send + Sync> FromRequest<S> for ChangeBody {
     type Rejection = ApiError;

@@ -1,7 +1,5 @@
-//! The layer around the handlers of changes.
+//! Handlers that run to their end, whatever their client does.
 
-use axum::extract::Request;
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use portcullis_runtime::error::OperationError;
 
@@ -9,11 +7,13 @@ use crate::error::ApiError;
 use crate::large_bodies::beside_when_large;
 use crate::recipient::carried;
 
-/// Runs the handler to its end in its own task, even if the client disconnects. A write is therefore never cancelled
+/// Runs a handler to its end in its own task, even if the client disconnects. A write is therefore never cancelled
 /// between its commit and its publication, or in a `begin` (transact-rs/sqlx#4385).
-pub(super) async fn run_to_completion(request: Request, next: Next) -> Response {
-    let request = beside_when_large(carried(|()| next.run(request))(()));
-    let failed = match tokio::spawn(request).await {
+pub(crate) async fn run_to_completion(
+    handler: impl Future<Output = Response> + Send + 'static,
+) -> Response {
+    let handler = beside_when_large(carried(|()| handler)(()));
+    let failed = match tokio::spawn(handler).await {
         Ok(response) => return response,
         Err(failed) => failed,
     };
