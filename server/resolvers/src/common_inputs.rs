@@ -11,7 +11,7 @@ use portcullis_model::resolver::ResolverOrigin;
 
 use crate::active::Found;
 use crate::entry::Entry;
-use crate::registry::{Registry, Way};
+use crate::registry::{CacheMode, Registry};
 
 /// The most calls of resolvers at the same time for one batch, so that a batch leaves instances to other checks.
 const MOST_CALLS: usize = 8;
@@ -86,7 +86,7 @@ pub(crate) async fn ask_all(
     for (named, check, request) in askers {
         let entry = resolvers.get(&named).and_then(Option::as_ref);
         calls.push(Box::pin(async move {
-            let (_, found) = registry.ask_entry(entry, tenant, check, request, Way::Service).await;
+            let (_, found) = registry.ask_entry(entry, tenant, check, request, CacheMode::Use).await;
             (request.namespace.clone(), found)
         }));
     }

@@ -29,13 +29,13 @@ use crate::tenants::TenantResolvers;
 /// The state of a resolver that a manager disabled; completes "resolver `geo` …".
 pub(crate) const DISABLED: &str = "is disabled";
 
-/// The way in which resolvers are called.
+/// Whether a call uses the cache and the circuit breaker.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Way {
-    /// With the cache and the circuit breaker.
-    Service,
-    /// Past both.
-    Apart,
+pub(crate) enum CacheMode {
+    /// Uses both.
+    Use,
+    /// Uses no cache and does not move the breaker.
+    Bypass,
 }
 
 /// The resolvers in memory. It knows no store: the loader and the reconciler fill it.
@@ -205,7 +205,7 @@ impl Registry {
     /// Answers the attribute requests of `check`: one call of each resolver, all at the same time. To drop the future
     /// ends the calls.
     pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[AttributeRequest]) -> Asked {
-        let all = asks.iter().map(|ask| self.ask_one(tenant, check, ask, Way::Service));
+        let all = asks.iter().map(|ask| self.ask_one(tenant, check, ask, CacheMode::Use));
         asked(asks, join_all(all).await)
     }
 
@@ -216,7 +216,7 @@ impl Registry {
         check: &Check<'_>,
         asks: &[AttributeRequest],
     ) -> Asked {
-        let all = asks.iter().map(|ask| self.ask_one(tenant, check, ask, Way::Apart));
+        let all = asks.iter().map(|ask| self.ask_one(tenant, check, ask, CacheMode::Bypass));
         asked(asks, join_all(all).await)
     }
 
@@ -233,9 +233,9 @@ impl Registry {
         tenant: &str,
         check: &Check<'_>,
         ask: &AttributeRequest,
-        way: Way,
+        mode: CacheMode,
     ) -> (Option<ResolverOrigin>, Found) {
-        self.ask_entry(self.find(tenant, ask).as_ref(), tenant, check, ask, way).await
+        self.ask_entry(self.find(tenant, ask).as_ref(), tenant, check, ask, mode).await
     }
 
     /// Answers one attribute request by the resolver that was found for it.
@@ -245,14 +245,14 @@ impl Registry {
         tenant: &str,
         check: &Check<'_>,
         ask: &AttributeRequest,
-        way: Way,
+        mode: CacheMode,
     ) -> (Option<ResolverOrigin>, Found) {
         let (namespace, wanted) = (&ask.namespace, &ask.attributes);
         match found {
             Some((origin, Entry::Active(resolver))) => {
-                let found = match way {
-                    Way::Service => resolver.ask(&self.runtime, tenant, check, wanted).await,
-                    Way::Apart => resolver.ask_apart(&self.runtime, tenant, check, wanted).await,
+                let found = match mode {
+                    CacheMode::Use => resolver.ask(&self.runtime, tenant, check, wanted).await,
+                    CacheMode::Bypass => resolver.ask_apart(&self.runtime, tenant, check, wanted).await,
                 };
                 (Some(*origin), found.with_namespace(namespace))
             }
