@@ -71,7 +71,7 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let app = wire(store, config, metrics)?;
     app.catch_up().await?;
     app.resolvers.refresh_operator_resolvers().await;
-    app.keep_up();
+    app.spawn_background_tasks();
     settings.log();
     let fronts = listeners.with_routes(&app, &bodies);
     let stop = after_delay(app.clone(), stop, delay);

@@ -219,7 +219,7 @@ impl App {
     }
 
     /// Starts the tasks that keep this process up to date with the writes of others.
-    pub fn keep_up(&self) {
+    pub fn spawn_background_tasks(&self) {
         let tasks = &self.background;
         let app = self.clone();
         tasks.spawn(async move { app.follow_changes().await });

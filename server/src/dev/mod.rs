@@ -103,7 +103,7 @@ pub(crate) async fn run(
     let delivery = Delivery::wire(&store, &config, listener.address(), &metrics)?;
     let app = serve::wire(store, config, metrics)?;
     app.catch_up().await?;
-    app.keep_up();
+    app.spawn_background_tasks();
     store_all(&app, &tenants, &base_url).await?;
     let examples = Examples { app: app.clone(), tenants, base_url };
     let routes = http::routes(app.clone(), RouteSet::Everything)
