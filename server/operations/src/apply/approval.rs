@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::request::ApplyRequest;
-use super::run::{Mandate, apply};
+use super::run::{ApplyMode, apply};
 use crate::proposals;
 
 /// Approves a proposal: applies its request, if the content is the one that the proposer saw.
@@ -38,5 +38,5 @@ pub async fn approve(
     // The fingerprint says what matters of the state that the proposer saw.
     request.expect_revision = None;
     request.expect_fingerprint = Some(record.fingerprint.clone());
-    apply(app, caller, &request, &stored.domain, Mandate::Approval(&record), ready_by).await
+    apply(app, caller, &request, &stored.domain, ApplyMode::Approval(&record), ready_by).await
 }

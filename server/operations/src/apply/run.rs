@@ -33,9 +33,9 @@ use crate::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
 use crate::proposals::{self, NewProposal};
 use crate::roles::must_not_be_entities;
 
-/// The mandate of an apply: how far it goes.
+/// The mode of an apply: how far it goes.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Mandate<'m> {
+pub(super) enum ApplyMode<'m> {
     /// Only the plan is made.
     DryRun,
     /// The plan is carried out, or becomes a proposal with this body.
@@ -60,11 +60,11 @@ pub async fn apply_body<E: From<OperationError> + Send + 'static>(
     // A tree takes many times the memory of its text, and a bundle may bring modules.
     let _turn = app.uploads.begin(caller.tenant()).await?;
     let (request, body) = app.compilations.policy(caller.tenant(), read).await??;
-    let mandate = if dry_run { Mandate::DryRun } else { Mandate::Apply(&body) };
-    Ok(apply(app, caller, &request, caller.domain(), mandate, ready_by).await?)
+    let mode = if dry_run { ApplyMode::DryRun } else { ApplyMode::Apply(&body) };
+    Ok(apply(app, caller, &request, caller.domain(), mode, ready_by).await?)
 }
 
-/// Makes the plan of `request`, and carries it out as far as `mandate` goes. Rules without a domain are in `domain`.
+/// Makes the plan of `request`, and carries it out as far as `mode` goes. Rules without a domain are in `domain`.
 ///
 /// Modules must be in memory before `ready_by`.
 ///
@@ -76,15 +76,15 @@ pub(super) async fn apply(
     caller: &Manager,
     request: &ApplyRequest,
     domain: &str,
-    mandate: Mandate<'_>,
+    mode: ApplyMode<'_>,
     ready_by: Instant,
 ) -> Result<ApplyAnswer, OperationError> {
-    rights::must_have_rights(caller, request, matches!(mandate, Mandate::DryRun))?;
+    rights::must_have_rights(caller, request, matches!(mode, ApplyMode::DryRun))?;
     must_match(caller, request)?;
     let wanted = request.bundle.resolvers.as_deref().unwrap_or_default();
     let found = find_modules(app, caller.tenant(), wanted, ready_by).await?;
     let by = app.authored_by(caller.actor());
-    let attempt = Attempt { app, caller, request, domain, by: &by, mandate, found: &found };
+    let attempt = Attempt { app, caller, request, domain, by: &by, mode, found: &found };
     let made = attempt.make().await;
     let is_written = made.as_ref().is_ok_and(|answer| answer.applied);
     if !is_written {
@@ -104,7 +104,7 @@ struct Attempt<'a> {
     request: &'a ApplyRequest,
     by: &'a Authorship,
     domain: &'a str,
-    mandate: Mandate<'a>,
+    mode: ApplyMode<'a>,
     found: &'a [FoundModule],
 }
 
@@ -127,14 +127,14 @@ enum CarriedOut {
 }
 
 impl Attempt<'_> {
-    /// Makes the plan, and carries it out as far as the mandate goes. After the first plan for content that changed
+    /// Makes the plan, and carries it out as far as the mode goes. After the first plan for content that changed
     /// meanwhile, the next one is made in the turn of the tenant: its other writes wait, so that they starve no apply.
     async fn make(&self) -> Result<ApplyAnswer, OperationError> {
         // The turn to judge comes before the turn to write, so that no write waits for the judgement of another tenant.
         let (mut judging, mut turn, mut expected) = (None, None, 0);
         for _ in 0..MAX_JUDGEMENTS {
             let judged = self.judge(&mut judging).await?;
-            if matches!(self.mandate, Mandate::DryRun) {
+            if matches!(self.mode, ApplyMode::DryRun) {
                 return Ok(judged.into_answer(None));
             }
             must_be_allowed(self.request, &judged.plan)?;
@@ -156,7 +156,7 @@ impl Attempt<'_> {
         judging: &mut Option<Arc<JudgementTurn>>,
     ) -> Result<JudgedPlan, OperationError> {
         let Self { app, caller, request, domain, by, .. } = self;
-        let dry_run = matches!(self.mandate, Mandate::DryRun);
+        let dry_run = matches!(self.mode, ApplyMode::DryRun);
         let mut tx = app.store.read(caller.tenant()).await?;
         let position = tenants::position(&mut tx).await?;
         let state = TenantContent::load(&mut tx).await?;
@@ -205,7 +205,7 @@ impl Attempt<'_> {
         mut judged: JudgedPlan,
         turn: Option<WriteTurn>,
     ) -> Result<CarriedOut, OperationError> {
-        let Self { app, caller, by, mandate, .. } = self;
+        let Self { app, caller, by, mode, .. } = self;
         must_be_in_time(caller)?;
         let turn = match turn {
             Some(turn) => turn,
@@ -221,15 +221,15 @@ impl Attempt<'_> {
         execute(&mut tx, &judged.plan, &execution).await?;
         judged.guards.store(&mut tx, by).await?;
         let mut is_approved = false;
-        match mandate {
-            Mandate::Apply(body) if tx.gates().approval && tx.concerns_gates() => {
+        match mode {
+            ApplyMode::Apply(body) if tx.gates().approval && tx.concerns_gates() => {
                 gates::must_pass_cases(&tx, &judged.judgement)?;
                 tx.end().await?;
                 let answer = judged.into_answer(None);
                 let proposed = self.propose(answer, body).await?;
                 return Ok(CarriedOut::Done(Box::new(proposed)));
             }
-            Mandate::Approval(proposal) => {
+            ApplyMode::Approval(proposal) => {
                 proposals::settle(&mut tx, proposal, caller, by).await?;
                 is_approved = true;
             }
