@@ -11,7 +11,7 @@ use portcullis_model::Authorship;
 use portcullis_model::service_key::Permission;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::gates::{self, Change, Judgement, Passage};
+use portcullis_runtime::gates::{self, Change, Judgement, GateVerdict};
 use portcullis_runtime::judgements::JudgementTurn;
 use portcullis_runtime::write_refusal::WriteRefusal;
 use portcullis_storage::{HistoryPosition, Tx, WriteTurn};
@@ -95,8 +95,8 @@ impl<'w> GatedWrite<'w> {
         let judged = self.judged.take();
         let expected = judged.as_ref().map_or(change.met.revision, |(met, _)| met.revision);
         if let Some((_, judgement)) = judged.filter(|(met, _)| *met == change.met) {
-            let passage = Passage { is_approved: false, judgement: Some(judgement) };
-            return self.app.commit_with(tx, passage).await.map(Some);
+            let verdict = GateVerdict { is_approved: false, judgement: Some(judgement) };
+            return self.app.commit_with(tx, verdict).await.map(Some);
         }
         if self.judgements == MAX_JUDGEMENTS {
             let current = change.met.revision;

@@ -14,7 +14,7 @@ use crate::erasure;
 use crate::error::OperationError;
 use crate::exports::Exports;
 use crate::freshness::Freshness;
-use crate::gates::{self, Passage};
+use crate::gates::{self, GateVerdict};
 use crate::judgements::Judgements;
 use crate::metrics::Metrics;
 use crate::plans::Plans;
@@ -101,16 +101,16 @@ impl App {
     /// A gate refuses the change, or needs a judgement on it, which `GatedWrite` makes; the tenant would have more than a
     /// quota allows, or the database failed.
     pub async fn commit(&self, mut tx: Tx) -> Result<u64, OperationError> {
-        gates::pass(&mut tx, Passage::default()).await?;
+        gates::pass(&mut tx, GateVerdict::default()).await?;
         Ok(self.finish(tx).await?)
     }
 
-    /// Commits `tx` as [`App::commit`] does, with the facts about its passage.
+    /// Commits `tx` as [`App::commit`] does, with the facts about its verdict.
     ///
     /// # Errors
     /// The errors of [`App::commit`].
-    pub async fn commit_with(&self, mut tx: Tx, passage: Passage) -> Result<u64, OperationError> {
-        gates::pass(&mut tx, passage).await?;
+    pub async fn commit_with(&self, mut tx: Tx, verdict: GateVerdict) -> Result<u64, OperationError> {
+        gates::pass(&mut tx, verdict).await?;
         Ok(self.finish(tx).await?)
     }
 

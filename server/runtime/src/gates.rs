@@ -27,7 +27,7 @@ const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// The facts about a change that are known before it passes the gates.
 #[derive(Debug, Default)]
-pub struct Passage {
+pub struct GateVerdict {
     /// A second manager approved the change.
     pub is_approved: bool,
     /// The judgement on the content after the change, if it was made.
@@ -52,16 +52,16 @@ pub fn need_judgement(tx: &Tx) -> bool {
 ///
 /// # Errors
 /// A gate refuses the changes, nobody judged them, or the store failed.
-pub async fn pass(tx: &mut Tx, passage: Passage) -> Result<(), OperationError> {
+pub async fn pass(tx: &mut Tx, verdict: GateVerdict) -> Result<(), OperationError> {
     if !tx.concerns_gates() {
         return Ok(());
     }
     if need_judgement(tx) {
-        let judgement = passage.judgement.ok_or(StoreError::GatesNotPassed)?;
+        let judgement = verdict.judgement.ok_or(StoreError::GatesNotPassed)?;
         must_pass_cases(tx, &judgement)?;
         note_skipped(tx, &judgement.report).await?;
     }
-    if tx.gates().approval && !passage.is_approved {
+    if tx.gates().approval && !verdict.is_approved {
         return Err(OperationError::ApprovalRequired);
     }
     tx.pass_gates();

@@ -12,7 +12,7 @@ use portcullis_model::proposal::ProposalRecord;
 use portcullis_model::settings::TenantSettings;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::gates::{self, Judgement, Passage};
+use portcullis_runtime::gates::{self, Judgement, GateVerdict};
 use portcullis_runtime::judgements::JudgementTurn;
 use portcullis_runtime::write_refusal::WriteRefusal;
 use portcullis_storage::bulk::RecordWrite;
@@ -236,8 +236,8 @@ impl Attempt<'_> {
             _ => {}
         }
         let judgement = Some(std::mem::take(&mut judged.judgement));
-        let passage = Passage { is_approved, judgement };
-        let revision = app.commit_with(tx, passage).await?;
+        let verdict = GateVerdict { is_approved, judgement };
+        let revision = app.commit_with(tx, verdict).await?;
         let ready = std::mem::take(&mut judged.ready);
         activate(app, caller.tenant(), &judged.plan, ready).await;
         Ok(CarriedOut::Done(Box::new(judged.into_answer(Some(revision)))))

@@ -87,7 +87,7 @@ async fn judged(store: &Store, tx: &mut Tx) -> Result<(), OperationError> {
     let change = Change::of(tx).await.expect("works");
     let judgement = change.judge(store, &judging_turn().await).await.expect("works");
     assert!(judgement.is_some(), "nothing was committed in between");
-    pass(tx, Passage { is_approved: false, judgement }).await
+    pass(tx, GateVerdict { is_approved: false, judgement }).await
 }
 
 /// Returns the names of the cases for which the transaction is refused; empty if it passes.
@@ -124,7 +124,7 @@ async fn a_change_needs_approval(database: TestDatabase) {
     allow(&mut tx, "eve").await;
     let refused = judged(&store, &mut tx).await;
     assert!(matches!(refused, Err(OperationError::ApprovalRequired)));
-    let approved = Passage { is_approved: true, ..Passage::default() };
+    let approved = GateVerdict { is_approved: true, ..GateVerdict::default() };
     pass(&mut tx, approved).await.expect("a second manager approved");
     tx.commit().await.expect("commits");
     // The gate itself is behind the gate.
@@ -217,7 +217,7 @@ async fn a_role_that_includes_another_is_judged_as_it_decides(database: TestData
 async fn a_judgement_counts_for_the_content_that_the_change_met_alone(database: TestDatabase) {
     let (store, mut tx) = tenant(&database, CASES, MUST_HOLD).await;
     allow(&mut tx, "bob").await;
-    let refused = pass(&mut tx, Passage::default()).await;
+    let refused = pass(&mut tx, GateVerdict::default()).await;
     assert!(refused.is_err(), "nobody judged the change");
     let change = Change::of(&mut tx).await.expect("works");
     // The transaction that is to be judged holds no lock: another write commits before the judgement.
