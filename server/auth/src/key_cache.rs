@@ -21,11 +21,11 @@ const MOST_KEYS_OF_TENANT: usize = 1_024;
 pub(crate) struct KeyCache {
     keys: papaya::HashMap<Uuid, Arc<VerifiedKey>>,
     /// Held while keys are added or removed.
-    books: Mutex<Books>,
+    bookkeeping: Mutex<Bookkeeping>,
 }
 
 #[derive(Debug)]
-struct Books {
+struct Bookkeeping {
     /// The ids of the keys of each tenant. Each key weighs 1.
     shares: Shares<Uuid>,
     /// The number of times that keys may have been revoked without the knowledge of a read that runs.
@@ -47,7 +47,7 @@ impl Default for KeyCache {
 impl KeyCache {
     fn new(most: usize, most_of_tenant: usize) -> Self {
         let shares = Shares::new(Bounds { all: most, tenant: most_of_tenant });
-        Self { keys: papaya::HashMap::new(), books: Mutex::new(Books { shares, changes: 0 }) }
+        Self { keys: papaya::HashMap::new(), bookkeeping: Mutex::new(Bookkeeping { shares, changes: 0 }) }
     }
 
     /// Returns the key with this id.
@@ -62,17 +62,17 @@ impl KeyCache {
 
     /// Begins to read a key from the store.
     pub(crate) fn begin_read(&self) -> KeyRead {
-        KeyRead { changes: self.books.lock().changes }
+        KeyRead { changes: self.bookkeeping.lock().changes }
     }
 
     /// Keeps a key that `read` found. Does nothing if the key may have been revoked since.
     pub(crate) fn keep(&self, read: &KeyRead, key: &Arc<VerifiedKey>) {
-        let mut books = self.books.lock();
+        let mut bookkeeping = self.bookkeeping.lock();
         let keys = self.keys.pin();
-        if books.changes != read.changes || keys.contains_key(&key.id()) {
+        if bookkeeping.changes != read.changes || keys.contains_key(&key.id()) {
             return;
         }
-        for dropped in books.shares.add(key.tenant(), key.id(), 1) {
+        for dropped in bookkeeping.shares.add(key.tenant(), key.id(), 1) {
             keys.remove(&dropped);
         }
         keys.insert(key.id(), Arc::clone(key));
@@ -80,18 +80,18 @@ impl KeyCache {
 
     /// Drops a key that is revoked, and every read that began before.
     pub(crate) fn forget(&self, id: Uuid) {
-        let mut books = self.books.lock();
-        books.changes += 1;
-        self.remove(&mut books, id);
+        let mut bookkeeping = self.bookkeeping.lock();
+        bookkeeping.changes += 1;
+        self.remove(&mut bookkeeping, id);
     }
 
     /// Drops the keys of `tenants`, of which some may be revoked, and every read that began before.
     pub(crate) fn forget_tenants<'t>(&self, tenants: impl IntoIterator<Item = &'t str>) {
-        let mut books = self.books.lock();
-        books.changes += 1;
+        let mut bookkeeping = self.bookkeeping.lock();
+        bookkeeping.changes += 1;
         let keys = self.keys.pin();
         for tenant in tenants {
-            for id in books.shares.take(tenant) {
+            for id in bookkeeping.shares.take(tenant) {
                 keys.remove(&id);
             }
         }
@@ -99,15 +99,15 @@ impl KeyCache {
 
     /// Drops every key, and every read that began before.
     pub(crate) fn clear(&self) {
-        let mut books = self.books.lock();
-        books.changes += 1;
-        books.shares.clear();
+        let mut bookkeeping = self.bookkeeping.lock();
+        bookkeeping.changes += 1;
+        bookkeeping.shares.clear();
         self.keys.pin().clear();
     }
 
-    fn remove(&self, books: &mut Books, id: Uuid) {
+    fn remove(&self, bookkeeping: &mut Bookkeeping, id: Uuid) {
         if let Some(key) = self.keys.pin().remove(&id) {
-            books.shares.remove(key.tenant(), &id);
+            bookkeeping.shares.remove(key.tenant(), &id);
         }
     }
 }

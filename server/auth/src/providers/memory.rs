@@ -32,11 +32,11 @@ pub(super) struct ProviderMemory {
     providers: papaya::HashMap<Arc<str>, Arc<Provider>, ahash::RandomState>,
     unknown: papaya::HashMap<Arc<str>, Instant, ahash::RandomState>,
     /// Held while providers are added or removed.
-    books: Mutex<Books>,
+    bookkeeping: Mutex<Bookkeeping>,
 }
 
 #[derive(Debug, Default)]
-struct Books {
+struct Bookkeeping {
     /// The issuers in memory of each tenant.
     by_tenant: HashMap<String, Vec<Arc<str>>>,
     /// The number of times that a provider may have changed without the knowledge of a read that runs.
@@ -125,13 +125,13 @@ impl ProviderMemory {
 
     /// Begins to read a provider from the store.
     pub(super) fn begin_read(&self) -> ProviderRead {
-        ProviderRead { changes: self.books.lock().changes }
+        ProviderRead { changes: self.bookkeeping.lock().changes }
     }
 
     /// Keeps what `read` found about `issuer`. Does nothing if that may have changed since.
     pub(super) fn keep(&self, read: &ProviderRead, issuer: &str, known: &Known) {
-        let mut books = self.books.lock();
-        if books.changes != read.changes {
+        let mut bookkeeping = self.bookkeeping.lock();
+        if bookkeeping.changes != read.changes {
             return;
         }
         let Known::Provider(provider) = known else {
@@ -146,22 +146,22 @@ impl ProviderMemory {
             return;
         };
         if self.providers.len() >= MOST {
-            self.make_room(&mut books);
+            self.make_room(&mut bookkeeping);
         }
         let issuer: Arc<str> = issuer.into();
         if self.providers.pin().insert(Arc::clone(&issuer), Arc::clone(provider)).is_none() {
             let tenant = provider.record.tenant_id.clone();
-            books.by_tenant.entry(tenant).or_default().push(issuer);
+            bookkeeping.by_tenant.entry(tenant).or_default().push(issuer);
         }
     }
 
     /// Returns those of `tenants` that have providers in memory, for a comparison with the store. Reads that began before
     /// are not kept, and no issuer counts as unknown any more.
     pub(super) fn begin_comparison<'t>(&self, tenants: &[&'t str]) -> Vec<&'t str> {
-        let mut books = self.books.lock();
-        books.changes += 1;
+        let mut bookkeeping = self.bookkeeping.lock();
+        bookkeeping.changes += 1;
         self.unknown.pin().clear();
-        tenants.iter().copied().filter(|tenant| books.by_tenant.contains_key(*tenant)).collect()
+        tenants.iter().copied().filter(|tenant| bookkeeping.by_tenant.contains_key(*tenant)).collect()
     }
 
     /// Keeps the providers of `tenants` for which `is_same` holds. Returns the tenants of the others.
@@ -170,29 +170,29 @@ impl ProviderMemory {
         tenants: &[&str],
         is_same: impl Fn(&Provider) -> bool,
     ) -> Vec<String> {
-        let mut books = self.books.lock();
-        books.changes += 1;
-        let of = |tenant: &&str| books.by_tenant.get(*tenant).cloned().unwrap_or_default();
+        let mut bookkeeping = self.bookkeeping.lock();
+        bookkeeping.changes += 1;
+        let of = |tenant: &&str| bookkeeping.by_tenant.get(*tenant).cloned().unwrap_or_default();
         let issuers: Vec<Arc<str>> = tenants.iter().flat_map(of).collect();
         let providers = self.providers.pin();
         let is_gone = |issuer: &Arc<str>| providers.get(issuer).is_none_or(|found| !is_same(found));
         let gone: Vec<Arc<str>> = issuers.into_iter().filter(is_gone).collect();
-        self.remove(&mut books, &gone)
+        self.remove(&mut bookkeeping, &gone)
     }
 
     /// Forgets everything. Returns the tenants of the forgotten providers.
     pub(super) fn clear(&self) -> Vec<String> {
-        let mut books = self.books.lock();
-        books.changes += 1;
+        let mut bookkeeping = self.bookkeeping.lock();
+        bookkeeping.changes += 1;
         self.unknown.pin().clear();
         self.providers.pin().clear();
-        books.by_tenant.drain().map(|(tenant, _)| tenant).collect()
+        bookkeeping.by_tenant.drain().map(|(tenant, _)| tenant).collect()
     }
 
     /// Ends a round of a minute: forgets what nobody used for a while. Returns the tenants of the forgotten providers, and
     /// the ids of those whose use should be noted in the store.
     pub(super) fn tidy(&self) -> (Vec<String>, Vec<Uuid>) {
-        let mut books = self.books.lock();
+        let mut bookkeeping = self.bookkeeping.lock();
         self.unknown.pin().retain(|_, since| since.elapsed() < UNKNOWN_AGE);
         let (mut idle, mut used) = (Vec::new(), Vec::new());
         for (issuer, provider) in &self.providers.pin() {
@@ -203,11 +203,11 @@ impl ProviderMemory {
                 idle.push(Arc::clone(issuer));
             }
         }
-        (self.remove(&mut books, &idle), used)
+        (self.remove(&mut bookkeeping, &idle), used)
     }
 
     /// Forgets the tenth of the providers that nobody used for longest.
-    fn make_room(&self, books: &mut Books) {
+    fn make_room(&self, bookkeeping: &mut Bookkeeping) {
         let providers = self.providers.pin();
         let idle = |provider: &Provider| {
             let idle = provider.idle.load(Ordering::Relaxed);
@@ -218,20 +218,20 @@ impl ProviderMemory {
         all.sort_unstable_by(|a, b| b.cmp(a));
         let oldest: Vec<_> =
             all.iter().take(MOST / 10).map(|(_, issuer)| Arc::clone(issuer)).collect();
-        self.remove(books, &oldest);
+        self.remove(bookkeeping, &oldest);
     }
 
     /// Removes the providers of `issuers`. Returns their tenants.
-    fn remove(&self, books: &mut Books, issuers: &[Arc<str>]) -> Vec<String> {
+    fn remove(&self, bookkeeping: &mut Bookkeeping, issuers: &[Arc<str>]) -> Vec<String> {
         let providers = self.providers.pin();
         let mut tenants = Vec::new();
         for issuer in issuers {
             let Some(removed) = providers.remove(issuer) else { continue };
             let tenant = &removed.record.tenant_id;
-            if let Some(own) = books.by_tenant.get_mut(tenant) {
+            if let Some(own) = bookkeeping.by_tenant.get_mut(tenant) {
                 own.retain(|known| known != issuer);
                 if own.is_empty() {
-                    books.by_tenant.remove(tenant);
+                    bookkeeping.by_tenant.remove(tenant);
                 }
             }
             tenants.push(tenant.clone());
