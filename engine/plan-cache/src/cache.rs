@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use crate::cached_plan::{CachedPlan, NewPlan};
 use crate::changes::{ChangeLog, ChangedRecords};
 use crate::key::{Key, KeyRef};
-use crate::own_patterns::EVERYTHING;
+use crate::own_patterns::WILDCARD;
 use crate::per_key::PerKey;
 use crate::residents::{HotPlans, Residents};
 use crate::tenant_logs::TenantLogs;
@@ -92,7 +92,7 @@ impl<E: Clone> PlanCache<E> {
         let shared = self.residents.find(&KeyRef { tenant, resource: &pattern }, needed)?;
         // The patterns must be those of the same revisions as the plan.
         let needed = needed.max(shared.plan().revision());
-        let everything = self.residents.find(&KeyRef { tenant, resource: EVERYTHING }, needed)?;
+        let everything = self.residents.find(&KeyRef { tenant, resource: WILDCARD }, needed)?;
         let own = everything.own_patterns()?;
         let through = own.revision().min(shared.revision());
         // Changes may have added a pattern since the first look. Later ones come after `through`.
@@ -103,7 +103,7 @@ impl<E: Clone> PlanCache<E> {
     /// Returns the pattern whose plan decides `resource`, as far as is known, if no rule and no policy names the resource.
     /// The plan may be outdated, or not in memory.
     pub fn shared_pattern(&self, tenant: &str, resource: &str) -> Option<String> {
-        let everything = self.residents.any(&KeyRef { tenant, resource: EVERYTHING })?;
+        let everything = self.residents.any(&KeyRef { tenant, resource: WILDCARD })?;
         everything.own_patterns()?.pattern_of(resource)
     }
 

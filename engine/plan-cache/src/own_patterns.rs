@@ -13,7 +13,7 @@ use crate::changes::ChangeLog;
 
 /// The resource of the plan that decides where no rule and no policy names the resource. It is no name that a check can
 /// have.
-pub const EVERYTHING: &str = "*";
+pub const WILDCARD: &str = "*";
 
 /// Patterns that changes may add before the set is read again, so that the weight of the set stays true.
 const MAX_ADDED: usize = 256;
@@ -79,12 +79,12 @@ impl OwnPatterns {
         if self.has(resource) {
             return None;
         }
-        Some(self.pattern_around(resource).unwrap_or_else(|| EVERYTHING.to_owned()))
+        Some(self.pattern_around(resource).unwrap_or_else(|| WILDCARD.to_owned()))
     }
 
     /// Returns `<name>:*` for `resource` if a rule or policy can have this pattern.
     pub fn pattern_around(&self, resource: &str) -> Option<String> {
-        let name = format!("{}:{EVERYTHING}", object_of(resource));
+        let name = format!("{}:{WILDCARD}", object_of(resource));
         self.has(&name).then_some(name)
     }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use portcullis_model::clock::Clock;
-use portcullis_plan_cache::{CachedPlan, EVERYTHING, HotPlans, NewPlan, PlanCache};
+use portcullis_plan_cache::{CachedPlan, WILDCARD, HotPlans, NewPlan, PlanCache};
 use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, epoch};
 use tokio::time::Instant;
 
@@ -126,9 +126,9 @@ impl Plans {
         at_least: u64,
     ) -> Result<Arc<CachedPlan>, PlanError> {
         if !self.cache.has_own(tenant, resource) {
-            self.get(tenant, EVERYTHING, at_least).await?;
+            self.get(tenant, WILDCARD, at_least).await?;
             if let Some(pattern) = self.cache.shared_pattern(tenant, resource) {
-                if pattern != EVERYTHING {
+                if pattern != WILDCARD {
                     self.get(tenant, &pattern, at_least).await?;
                 }
                 if let Some(shared) = self.cache.find(tenant, resource, at_least) {
@@ -188,10 +188,10 @@ impl Plans {
         resource: &'p str,
     ) -> BoxFuture<'p, Result<Option<Arc<CachedPlan>>, PlanError>> {
         Box::pin(async move {
-            if resource == EVERYTHING {
+            if resource == WILDCARD {
                 return Ok(None);
             }
-            let everything = self.get(tenant, EVERYTHING, 0).await?;
+            let everything = self.get(tenant, WILDCARD, 0).await?;
             match everything.own_patterns().and_then(|own| own.pattern_around(resource)) {
                 Some(name) if name != resource => self.get(tenant, &name, 0).await.map(Some),
                 _ => Ok(Some(everything)),

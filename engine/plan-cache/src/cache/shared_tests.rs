@@ -50,7 +50,7 @@ impl Store {
         self.loads.set(self.loads.get() + 1);
         let (rules, revision) = (self.rules.borrow(), self.revision.get());
         let patterns = rules.iter().map(|rule| rule.tuple.obj.to_string());
-        let own = (resource == EVERYTHING).then(|| Arc::new(OwnPatterns::new(patterns, revision)));
+        let own = (resource == WILDCARD).then(|| Arc::new(OwnPatterns::new(patterns, revision)));
         Ok(NewPlan { plan: Plan::compile(resource, revision, &rules, []), own })
     }
 
@@ -63,7 +63,7 @@ impl Store {
             cache.get("acme", resource, 0, || self.load(resource)).await.expect("loads")
         };
         if !cache.has_own("acme", resource) {
-            get(EVERYTHING).await;
+            get(WILDCARD).await;
             if let Some(pattern) = cache.shared_pattern("acme", resource) {
                 get(&pattern).await;
                 return cache.find("acme", resource, 0).expect("a shared plan");

@@ -7,7 +7,7 @@ use portcullis_engine::request::Attributes;
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Effect, Verdict};
 use portcullis_model::search::SearchPage;
-use portcullis_plan_cache::EVERYTHING;
+use portcullis_plan_cache::WILDCARD;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
@@ -63,7 +63,7 @@ pub async fn search_actions(
     let mut last = position.as_ref().map_or("", |at| &*at.last).to_owned();
     let revision = position.as_ref().map_or(0, |at| at.revision);
     // A page that decides nothing has a revision, too: that of the plan that every tenant has.
-    let at_least = app.plans.find(tenant, EVERYTHING, question.at_least).await?.revision();
+    let at_least = app.plans.find(tenant, WILDCARD, question.at_least).await?.revision();
     let question = &ActionQuestion { at_least, ..*question };
     let mut page = SearchedPage::new(SearchSource::Request, revision.max(at_least));
     'page: loop {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use portcullis_engine::{Plan, PlanChanges, Policy, RoleInclusions, Rule, TenantFacts};
-use portcullis_plan_cache::{CachedPlan, EVERYTHING, OutdatedPlan, OwnPatterns};
+use portcullis_plan_cache::{CachedPlan, WILDCARD, OutdatedPlan, OwnPatterns};
 use portcullis_storage::plan_records::{
     self, StoredFacts, StoredPolicies, StoredPolicy, StoredRules,
 };
@@ -100,7 +100,7 @@ async fn load_snapshot(
             (plan, outdated.plan.own_patterns().cloned())
         }
         _ => {
-            let own = match resource == EVERYTHING {
+            let own = match resource == WILDCARD {
                 true => read_patterns(&mut tx, revision).await?,
                 false => None,
             };
