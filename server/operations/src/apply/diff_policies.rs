@@ -30,10 +30,10 @@ pub(super) fn diff(
     let (mut writes, mut met_ids) = (Vec::new(), HashSet::new());
     for SentPolicy { policy, .. } in wanted {
         let candidates = stored.get(&*policy.name).map(Vec::as_slice).unwrap_or_default();
-        match meant(draft, candidates, policy) {
+        match find_existing(draft, candidates, policy) {
             Some(old) => {
                 met_ids.insert(old.id);
-                met(draft, old, policy, context, &mut writes);
+                update_existing(draft, old, policy, context, &mut writes);
             }
             None => create(draft, policy, context, &mut writes),
         }
@@ -46,7 +46,7 @@ pub(super) fn diff(
 
 /// Returns the stored policy that a name means: one of the owner before others, one of the same resource before others,
 /// the oldest of those.
-fn meant<'s>(
+fn find_existing<'s>(
     draft: &Draft<'_>,
     candidates: &[&'s PolicyRecord],
     wanted: &NewPolicy,
@@ -57,7 +57,7 @@ fn meant<'s>(
     candidates.iter().min_by_key(rank).copied()
 }
 
-fn met(
+fn update_existing(
     draft: &mut Draft<'_>,
     old: &PolicyRecord,
     wanted: &NewPolicy,

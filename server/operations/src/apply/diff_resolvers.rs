@@ -26,7 +26,7 @@ pub(super) fn diff(
     for wanted in context.resolvers {
         let namespace = &*wanted.manifest.namespace;
         match stored.get(namespace) {
-            Some(old) => writes.extend(met(draft, old, wanted, context)),
+            Some(old) => writes.extend(update_existing(draft, old, wanted, context)),
             None => {
                 draft.create(KIND, namespace.to_owned());
                 writes.push(RecordWrite::Insert(new_record(draft, wanted, context)));
@@ -45,7 +45,7 @@ pub(super) fn diff(
     writes
 }
 
-fn met(
+fn update_existing(
     draft: &mut Draft<'_>,
     old: &StoredResolver,
     wanted: &ReadyResolver,

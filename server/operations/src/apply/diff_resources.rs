@@ -22,7 +22,7 @@ pub(super) fn diff(
     let mut writes = Vec::new();
     for registration in wanted {
         match stored.get(&*registration.name) {
-            Some(old) => writes.extend(met(draft, old, registration, context)),
+            Some(old) => writes.extend(update_existing(draft, old, registration, context)),
             None => {
                 draft.create(ObjectKind::Resource, registration.name.clone());
                 writes.push(RecordWrite::Insert(new_record(draft, registration, context)));
@@ -42,7 +42,7 @@ pub(super) fn diff(
     writes
 }
 
-fn met(
+fn update_existing(
     draft: &mut Draft<'_>,
     old: &ResourceRecord,
     wanted: &Registration,

@@ -29,7 +29,7 @@ pub(super) fn diff(
     let mut writes = Vec::new();
     for role in wanted {
         match stored.get(&*role.name) {
-            Some(old) => writes.extend(met(draft, old, role, context)),
+            Some(old) => writes.extend(update_existing(draft, old, role, context)),
             None => {
                 draft.create(KIND, role.name.clone());
                 let managed_by = draft.managed_by();
@@ -50,7 +50,7 @@ pub(super) fn diff(
     writes
 }
 
-fn met(
+fn update_existing(
     draft: &mut Draft<'_>,
     old: &RoleRecord,
     wanted: &NewRole,

@@ -32,7 +32,7 @@ pub(super) fn diff(
         let meant = same_url.min_by_key(|known| !draft.is_own(known.managed_by.as_deref()));
         if let Some(old) = meant {
             met_ids.insert(old.id);
-            writes.extend(met(draft, old, webhook, context));
+            writes.extend(update_existing(draft, old, webhook, context));
             continue;
         }
         if webhook.secret.is_none() {
@@ -51,7 +51,7 @@ pub(super) fn diff(
     writes
 }
 
-fn met(
+fn update_existing(
     draft: &mut Draft<'_>,
     old: &WebhookRecord,
     wanted: &WantedWebhook,
