@@ -8,7 +8,7 @@ use crate::echo::path_with_signature;
 use crate::load::{Check, Load};
 use crate::peers;
 use crate::scenario::{
-    LEAST_THROUGHPUT, MOST_CPU, MOST_FOR_NEW, NEW_TOKENS, PATH, Scenario, TURN, TURNS, Tokens,
+    LEAST_THROUGHPUT, MAX_CPU, MAX_FOR_NEW, NEW_TOKENS, PATH, Scenario, TURN, TURNS, Tokens,
     WARM_UP,
 };
 use crate::support::{Provider, Server, Settings};
@@ -98,14 +98,14 @@ fn show(scenario: &Scenario, turns: &[(Turn, Turn)]) {
             "| {name} | CPU per request, µs | {:.1} | {:.1} with a signature | {:.2} | | |",
             cpu.ours, cpu.echo, cpu.ratio
         );
-        let bar = verdict(rest <= MOST_FOR_NEW);
+        let bar = verdict(rest <= MAX_FOR_NEW);
         println!(
-            "| {name} | beyond echo and signature, µs | {rest:.1} | | | ≤ {MOST_FOR_NEW} | {bar} |"
+            "| {name} | beyond echo and signature, µs | {rest:.1} | | | ≤ {MAX_FOR_NEW} | {bar} |"
         );
     } else {
-        let bar = verdict(cpu.ratio <= MOST_CPU);
+        let bar = verdict(cpu.ratio <= MAX_CPU);
         println!(
-            "| {name} | CPU per request, µs | {:.1} | {:.1} | {:.2} | ≤ {MOST_CPU} | {bar} |",
+            "| {name} | CPU per request, µs | {:.1} | {:.1} | {:.2} | ≤ {MAX_CPU} | {bar} |",
             cpu.ours, cpu.echo, cpu.ratio
         );
         let bar = verdict(rate.ratio >= LEAST_THROUGHPUT);

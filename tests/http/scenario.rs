@@ -14,11 +14,11 @@ pub(crate) const PATH: &str = "/api/v1/check";
 /// Requests of a scenario with tokens that were never seen before, in each turn.
 pub(crate) const NEW_TOKENS: usize = 4_000;
 /// Most CPU per request of the server, as a multiple of the echo.
-pub(crate) const MOST_CPU: f64 = 1.3;
+pub(crate) const MAX_CPU: f64 = 1.3;
 /// Least throughput of the server, as a part of that of the echo.
 pub(crate) const LEAST_THROUGHPUT: f64 = 0.8;
 /// Most microseconds of CPU for a new token beyond an echo that verifies a signature.
-pub(crate) const MOST_FOR_NEW: f64 = 5.0;
+pub(crate) const MAX_FOR_NEW: f64 = 5.0;
 
 /// The tokens of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,11 +16,11 @@ const IDLE: Duration = Duration::from_secs(30);
 /// The tenants whose first check is timed.
 const COLD: usize = 500;
 /// Most CPU of the idle server, in percent of a core.
-const MOST_CPU: f64 = 1.0;
+const MAX_CPU: f64 = 1.0;
 /// Most memory of the idle server, in MiB.
-const MOST_MEMORY: f64 = 300.0;
+const MAX_MEMORY: f64 = 300.0;
 /// Most time of a first check beside the fetch of the key set, in milliseconds.
-const MOST_FIRST: f64 = 10.0;
+const MAX_FIRST: f64 = 10.0;
 
 pub(crate) fn measure(group: &mut Group<'_>, place: &Place) {
     let (empty, server) = place.start(&place.settings, 1);
@@ -34,9 +34,9 @@ pub(crate) fn measure(group: &mut Group<'_>, place: &Place) {
     std::thread::sleep(IDLE);
     let used = costs::cpu_time(server.process.id()).saturating_sub(before);
     let share = 100.0 * used.as_secs_f64() / IDLE.as_secs_f64();
-    group.measurement("idle CPU", share, " % of a core", Bar::AtMost(MOST_CPU));
+    group.measurement("idle CPU", share, " % of a core", Bar::AtMost(MAX_CPU));
     let idle = memory(&server, "VmRSS:");
-    group.measurement("memory after the start", idle, " MiB", Bar::AtMost(MOST_MEMORY));
+    group.measurement("memory after the start", idle, " MiB", Bar::AtMost(MAX_MEMORY));
     let fetch = median((0..COLD).map(|_| fetch(&place.provider)).collect());
     // The tokens are made before the clock runs.
     let tokens: Vec<_> = (1..=COLD)
@@ -46,13 +46,13 @@ pub(crate) fn measure(group: &mut Group<'_>, place: &Place) {
     let mut first = checks();
     first.sort_by(f64::total_cmp);
     group.measurement("fetch of a key set", fetch, " ms", Bar::Shown);
-    let bar = Bar::AtMost(MOST_FIRST + fetch);
+    let bar = Bar::AtMost(MAX_FIRST + fetch);
     group.measurement("first check of a tenant, median", first[COLD / 2], " ms", bar);
     group.measurement("first check of a tenant, p99", first[COLD * 99 / 100], " ms", Bar::Shown);
     group.measurement("second check of a tenant, median", median(checks()), " ms", Bar::Shown);
     let used = memory(&server, "VmRSS:");
     let what = format!("memory after checks of {COLD} tenants");
-    group.measurement(what, used, " MiB", Bar::AtMost(MOST_MEMORY));
+    group.measurement(what, used, " MiB", Bar::AtMost(MAX_MEMORY));
     let each = (used - idle) * 1024.0 / COLD as f64;
     group.measurement("memory of a tenant in use", each, " KiB", Bar::Shown);
     assert!(server.stop().success());

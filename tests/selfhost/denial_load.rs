@@ -22,7 +22,7 @@ use crate::support::{Provider, Tenant};
 const TOGETHER: usize = 128;
 const CHECKS: usize = 80_000;
 /// The most denied checks that are not delivered; the load waits then. Beyond 10,000 the service drops some.
-const MOST_BEHIND: usize = 5_000;
+const MAX_BEHIND: usize = 5_000;
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 /// Returns the value of the header `name` in a message, and the place behind the head. `None` if the head is not complete.
@@ -91,7 +91,7 @@ fn receive(arrived: &Arc<Arrived>) -> SocketAddr {
     address
 }
 
-/// Sends denied checks, `batch` in a request, all connections at a time, and never more than [`MOST_BEHIND`] ahead of what
+/// Sends denied checks, `batch` in a request, all connections at a time, and never more than [`MAX_BEHIND`] ahead of what
 /// arrived. Returns the time that it waited for the receiver.
 fn load(
     address: SocketAddr,
@@ -120,7 +120,7 @@ fn load(
     let before = arrived.count.load(Ordering::Relaxed);
     while sent < checks {
         let waits = Instant::now();
-        while sent + before > arrived.count.load(Ordering::Relaxed) + MOST_BEHIND {
+        while sent + before > arrived.count.load(Ordering::Relaxed) + MAX_BEHIND {
             std::thread::sleep(Duration::from_millis(1));
         }
         paused += waits.elapsed();

@@ -9,9 +9,9 @@ use crate::shares::{Bounds, Shares};
 use crate::verified_key::VerifiedKey;
 
 /// Most keys in memory. A key takes some 500 bytes, 8 MiB together. Domains of the greatest length make it 5 KiB.
-const MOST_KEYS: usize = 16_384;
+const MAX_KEYS: usize = 16_384;
 /// Most keys of one tenant in memory: a sixteenth of all, and more than the default quota of stored keys.
-const MOST_KEYS_OF_TENANT: usize = 1_024;
+const MAX_KEYS_OF_TENANT: usize = 1_024;
 
 /// The keys that the store had, by id. A full cache drops the oldest key of a tenant that has the most, so that a
 /// tenant with many keys drops its own.
@@ -40,7 +40,7 @@ pub(crate) struct KeyRead {
 
 impl Default for KeyCache {
     fn default() -> Self {
-        Self::new(MOST_KEYS, MOST_KEYS_OF_TENANT)
+        Self::new(MAX_KEYS, MAX_KEYS_OF_TENANT)
     }
 }
 

@@ -12,9 +12,9 @@ use crate::token::{Validity, Verifier};
 use crate::token_text::TokenText;
 
 /// Most bytes of all tokens: some 20,000 of 1 KiB with a dozen claims. A token that is not here costs a signature.
-const MOST_BYTES: usize = 64 * 1024 * 1024;
+const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// Most bytes of the tokens of one tenant. The other half is free for the tokens of others.
-const MOST_BYTES_OF_TENANT: usize = MOST_BYTES / 2;
+const MAX_BYTES_OF_TENANT: usize = MAX_BYTES / 2;
 /// Bytes of a token beside its texts: the records, and its places in the map and in the queue of its tenant.
 const FIXED_BYTES: usize = size_of::<CachedToken>() + size_of::<TokenHolder>() + 192;
 
@@ -87,7 +87,7 @@ impl CachedToken {
 
 impl Default for TokenCache {
     fn default() -> Self {
-        Self::new(Bounds { all: MOST_BYTES, tenant: MOST_BYTES_OF_TENANT })
+        Self::new(Bounds { all: MAX_BYTES, tenant: MAX_BYTES_OF_TENANT })
     }
 }
 

@@ -21,7 +21,7 @@ use vocabulary::Vocabulary;
 /// The smallest number of checks of a tenant. So many checks do not fit in the processor's fastest cache.
 const FEWEST: usize = 1_024;
 /// The largest number of rules and policies that get a check.
-const MOST_TARGETS: usize = 4_096;
+const MAX_TARGETS: usize = 4_096;
 /// The number of changes to a check until its rule or policy decides it. A rule or policy without success by then nearly
 /// always never decides, because others decide first.
 const MAX_CHANGES: usize = 64;
@@ -79,9 +79,9 @@ impl<'a> Generator<'a> {
         if targets.is_empty() {
             return Vec::new();
         }
-        if targets.len() > MOST_TARGETS {
+        if targets.len() > MAX_TARGETS {
             self.rng.shuffle(&mut targets);
-            targets.truncate(MOST_TARGETS);
+            targets.truncate(MAX_TARGETS);
         }
         let mut drafts: Vec<Draft> =
             targets.into_iter().map(|target| self.decided_by(target)).collect();

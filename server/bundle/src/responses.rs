@@ -11,7 +11,7 @@ use utoipa::openapi::schema::{ObjectBuilder, SchemaType};
 
 /// The range of the statuses of HTTP (RFC 9110, section 15).
 const LEAST_STATUS: u16 = 100;
-const MOST_STATUS: u16 = 599;
+const MAX_STATUS: u16 = 599;
 
 /// A response without headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,16 +70,16 @@ impl CannedResponse {
 }
 
 fn status<'j>() -> impl Field<'j, Value = u16> {
-    field(read_status, || schema::integer(LEAST_STATUS.into(), MOST_STATUS.into()))
+    field(read_status, || schema::integer(LEAST_STATUS.into(), MAX_STATUS.into()))
         .about("The status of the response")
 }
 
 fn read_status(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<u16> {
     let number = if let Json::Number(number) = json { number.as_i32() } else { None };
     let status = number.and_then(|number| u16::try_from(number).ok());
-    let status = status.filter(|status| (LEAST_STATUS..=MOST_STATUS).contains(status));
+    let status = status.filter(|status| (LEAST_STATUS..=MAX_STATUS).contains(status));
     if status.is_none() {
-        problems.expected(at, format!("a status from {LEAST_STATUS} to {MOST_STATUS}"));
+        problems.expected(at, format!("a status from {LEAST_STATUS} to {MAX_STATUS}"));
     }
     status
 }

@@ -141,7 +141,7 @@ fn distance(name: &str, letters: &str, ours: &str) -> Option<usize> {
         return Some(0);
     }
     // Without this, a long name of another program would be compared letter by letter.
-    if name.len().abs_diff(ours.len()) > MOST_CHANGES {
+    if name.len().abs_diff(ours.len()) > MAX_CHANGES {
         return None;
     }
     let distance = strsim::levenshtein(name, ours);
@@ -149,7 +149,7 @@ fn distance(name: &str, letters: &str, ours: &str) -> Option<usize> {
 }
 
 /// The most letters in which a name with a typo differs.
-const MOST_CHANGES: usize = 2;
+const MAX_CHANGES: usize = 2;
 
 /// Returns the most letters in which a name with a typo differs from `ours`. Short names resemble many: `MODE` is one
 /// letter from `NODE`, and two from `HOME`.
@@ -157,7 +157,7 @@ fn most_changes(ours: &str) -> usize {
     match ours.len() {
         0..=5 => 0,
         6..=8 => 1,
-        _ => MOST_CHANGES,
+        _ => MAX_CHANGES,
     }
 }
 

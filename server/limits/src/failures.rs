@@ -20,12 +20,12 @@ use crate::rates::{RateLevel, RateLevels, RateRefusal};
 /// The failures of one address: a person who mistypes stays below, and a guess at a key of 128 bits does not get nearer.
 pub(crate) const DEFAULT_RATE: Rate = Rate::new(60, 60);
 /// Most addresses that are counted: about 10 MiB. Beyond it, the addresses without a recent failure start anew.
-const MOST_ADDRESSES: usize = 65_536;
+const MAX_ADDRESSES: usize = 65_536;
 /// Most service keys that are known to be good.
-const MOST_KEYS: usize = 65_536;
+const MAX_KEYS: usize = 65_536;
 /// Most lookups of service keys at a time for one address beyond its limit. A lookup takes less than a millisecond, and
 /// the store serves more than this at a time.
-const MOST_LOOKUPS: u32 = 2;
+const MAX_LOOKUPS: u32 = 2;
 
 /// The failed authentications of each address.
 #[derive(Debug)]
@@ -59,8 +59,8 @@ impl FailedAuthentications {
     pub(crate) fn new(rate: Option<Rate>) -> Self {
         Self {
             rate,
-            addresses: BoundedMap::new(MOST_ADDRESSES),
-            good_keys: BoundedMap::new(MOST_KEYS),
+            addresses: BoundedMap::new(MAX_ADDRESSES),
+            good_keys: BoundedMap::new(MAX_KEYS),
             hasher: RandomState::new(),
         }
     }
@@ -98,7 +98,7 @@ impl FailedAuthentications {
         if level.remaining > 0 || self.good_keys.get(&self.hash(key)).is_some() {
             return free;
         }
-        let more = |lookups| (lookups < MOST_LOOKUPS).then_some(lookups + 1);
+        let more = |lookups| (lookups < MAX_LOOKUPS).then_some(lookups + 1);
         let lookups = &failures.lookups;
         match lookups.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more) {
             Ok(_) => Ok(KeyLookup(Some(Arc::clone(lookups)))),
@@ -170,7 +170,7 @@ mod tests {
             assert!(failures.count(address, now()).is_ok());
         }
         let entries = failures.entries();
-        assert!(entries.iter().all(|(_, entries)| *entries <= MOST_ADDRESSES), "{entries:?}");
+        assert!(entries.iter().all(|(_, entries)| *entries <= MAX_ADDRESSES), "{entries:?}");
     }
 
     #[test]

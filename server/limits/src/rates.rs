@@ -13,7 +13,7 @@ use crate::rate::{Bucket, BucketLevel, Moment, Rate};
 
 /// Most tenants, credentials and addresses that are counted, each: 5 to 15 MiB. Beyond it, those that sent nothing for
 /// the longest time start anew.
-const MOST_COUNTED: usize = 65_536;
+const MAX_COUNTED: usize = 65_536;
 
 /// The kind of a request. Each kind has rates of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,9 +121,9 @@ impl RateLimits {
     pub(crate) fn new(settings: RateSettings) -> Self {
         Self {
             settings,
-            tenants: BoundedMap::new(MOST_COUNTED),
-            credentials: BoundedMap::new(MOST_COUNTED),
-            addresses: BoundedMap::new(MOST_COUNTED),
+            tenants: BoundedMap::new(MAX_COUNTED),
+            credentials: BoundedMap::new(MAX_COUNTED),
+            addresses: BoundedMap::new(MAX_COUNTED),
         }
     }
 

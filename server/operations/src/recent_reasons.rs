@@ -7,7 +7,7 @@ use portcullis_limits::{MemoryCharge, Spent};
 use uuid::Uuid;
 
 /// The most reasons that are kept.
-const MOST: usize = 8;
+const MAX: usize = 8;
 /// The bytes of reasons that are not charged.
 const UNCHARGED: usize = 64 * 1024;
 
@@ -89,7 +89,7 @@ impl RecentReasons {
             Some(oldest) => *oldest = recent,
             None => self.recent.push(recent),
         }
-        self.next = (self.next + 1) % MOST;
+        self.next = (self.next + 1) % MAX;
         reason
     }
 }

@@ -19,7 +19,7 @@ use crate::single_flight::{Flight, SingleFlight};
 const KEPT: Duration = Duration::from_secs(600);
 
 /// The number of kept results. Each holds a compiled module.
-const MOST_KEPT: usize = 64;
+const MAX_KEPT: usize = 64;
 
 /// The result of an admission.
 pub type Admitted = Result<Arc<Module>, Arc<LoadError>>;
@@ -71,7 +71,7 @@ impl Admissions {
                 return *other == key;
             }
             others.set(others.get() + 1);
-            others.get() < MOST_KEPT
+            others.get() < MAX_KEPT
         };
         let admission = self.0.begin(key.clone(), |_| work, is_kept);
         let admitted = admission.finished().await.unwrap_or_else(|| Err(Arc::new(LoadError::Host)));
@@ -157,7 +157,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn only_so_many_results_are_kept() {
         let admissions = Admissions::default();
-        for number in 0..2 * MOST_KEPT {
+        for number in 0..2 * MAX_KEPT {
             let key = (format!("tenant-{number}"), Digest([7; 32]));
             let (end, ended) = oneshot::channel();
             let work = async { ended.await.expect("an end") };
@@ -166,7 +166,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         // The last one is not settled for those that came before it.
-        assert!(admissions.0.len() <= MOST_KEPT + 1, "{}", admissions.0.len());
+        assert!(admissions.0.len() <= MAX_KEPT + 1, "{}", admissions.0.len());
     }
 
     #[tokio::test(start_paused = true)]

@@ -14,7 +14,7 @@ use crate::entry::Entry;
 use crate::registry::{CacheMode, Registry};
 
 /// The most calls of resolvers at the same time for one batch, so that a batch leaves instances to other checks.
-const MOST_CALLS: usize = 8;
+const MAX_CALLS: usize = 8;
 
 /// A check that cannot be decided without resolvers.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ pub(crate) async fn ask_all(
             (request.namespace.clone(), found)
         }));
     }
-    let answered = stream::iter(calls).buffered(MOST_CALLS).collect().await;
+    let answered = stream::iter(calls).buffered(MAX_CALLS).collect().await;
     CommonAnswers { answered, asked }
 }
 

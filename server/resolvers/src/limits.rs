@@ -1,7 +1,7 @@
 //! The limits of what resolvers of tenants take in memory.
 
 /// Most resolvers that are forgotten for a new one. A module stays while a call of it runs, so its bytes may stay too.
-pub(crate) const MOST_FORGOTTEN: usize = 64;
+pub(crate) const MAX_FORGOTTEN: usize = 64;
 
 /// The most that the resolvers of all tenants take. Beyond that, those that were not used for the longest time go.
 #[derive(Clone, Copy, Debug)]

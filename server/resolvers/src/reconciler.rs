@@ -31,7 +31,7 @@ const SWEEP_ROUNDS: u64 = 60;
 /// Compiled code that is younger can belong to a module that a request is about to store.
 const SWEEP_AGE: Duration = Duration::from_mins(10);
 /// Most resolvers that are loaded at the start.
-const MOST_AT_START: u32 = 256;
+const MAX_AT_START: u32 = 256;
 /// After so many failed loads the pause between them stays the same: 5 minutes.
 const MAX_DOUBLINGS: u32 = 6;
 
@@ -123,7 +123,7 @@ impl Reconciler {
     /// Loads the resolvers that changed last. The others are loaded when they are needed.
     async fn warm_up(&mut self) -> Result<(), StoreError> {
         let mut tx = self.store.read_all().await?;
-        let latest = resolver_locations::latest(&mut tx, MOST_AT_START).await?;
+        let latest = resolver_locations::latest(&mut tx, MAX_AT_START).await?;
         tx.end().await?;
         self.load(latest.iter().collect()).await;
         Ok(())

@@ -17,7 +17,7 @@ use crate::active::{ActiveResolver, Found};
 use crate::binding::{Binding, BindingError};
 use crate::config::ResolverConfig;
 use crate::entry::Entry;
-use crate::limits::{MOST_FORGOTTEN, RegistryLimits};
+use crate::limits::{MAX_FORGOTTEN, RegistryLimits};
 use crate::measurements::Measurements;
 use crate::metrics::ResolverMetrics;
 use crate::operator::{OperatorResolver, OperatorResolvers};
@@ -101,7 +101,7 @@ impl Registry {
 
     /// Forgets resolvers until the rest keeps to the limits. The resolver `kept` of `tenant` stays.
     fn make_room(&self, tenant: &str, kept: Uuid, now: Duration) {
-        for _ in 0..MOST_FORGOTTEN {
+        for _ in 0..MAX_FORGOTTEN {
             let is_full = self.tenants.len() > self.limits.resolvers
                 || self.runtime.module_bytes() > self.limits.module_bytes;
             if !is_full || !self.tenants.forget_one(tenant, kept, now) {

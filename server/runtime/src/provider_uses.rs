@@ -10,9 +10,9 @@ use crate::app::App;
 /// The length of a round. A provider that nobody used for 60 of them is forgotten.
 const ROUND: Duration = Duration::from_mins(1);
 /// Most key sets that are fetched at the start, those of the issuers that were used last.
-const MOST_AT_START: i64 = 256;
+const MAX_AT_START: i64 = 256;
 /// Most uses that one transaction notes. Other writers of SQLite wait meanwhile.
-const MOST_NOTED: usize = 500;
+const MAX_NOTED: usize = 500;
 
 impl App {
     /// Fetches the key sets of the issuers that were used last, and then notes the uses of providers every minute.
@@ -25,7 +25,7 @@ impl App {
             tokio::time::sleep(ROUND).await;
             self.webhooks.tidy();
             let used = self.authenticator.tidy();
-            for ids in used.chunks(MOST_NOTED) {
+            for ids in used.chunks(MAX_NOTED) {
                 if let Err(error) = self.note_uses(ids).await {
                     tracing::warn!(%error, "cannot note the use of identity providers");
                 }
@@ -35,7 +35,7 @@ impl App {
 
     async fn issuers_used_last(&self) -> Result<Vec<String>, StoreError> {
         let mut tx = self.store.read_all().await?;
-        let issuers = providers::used_last(&mut tx, MOST_AT_START).await?;
+        let issuers = providers::used_last(&mut tx, MAX_AT_START).await?;
         tx.end().await?;
         Ok(issuers)
     }

@@ -11,11 +11,11 @@ use crate::error::OperationError;
 
 /// Most uploads in memory. An upload takes up to 34 MiB while its form is read, and up to 16 MiB until its module is
 /// compiled, so that all take at most 136 MiB. Two modules compile at a time, so that more uploads would only wait.
-const MOST: usize = 4;
-/// Most uploads of one tenant: half of [`MOST`], so that no tenant blocks the others.
-const MOST_OF_TENANT: usize = 2;
+const MAX: usize = 4;
+/// Most uploads of one tenant: half of [`MAX`], so that no tenant blocks the others.
+const MAX_OF_TENANT: usize = 2;
 /// Most uploads that wait for a turn. Each holds a connection, and its body is not read.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 /// Longest time for which an upload waits for other tenants. Its body is not read meanwhile.
 const WAIT: Duration = Duration::from_secs(10);
 
@@ -24,7 +24,7 @@ const WAIT: Duration = Duration::from_secs(10);
 pub struct Uploads {
     all: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
-    /// The uploads of each tenant that has or wants a turn: at most [`MOST`] and [`MOST_WAITING`] tenants.
+    /// The uploads of each tenant that has or wants a turn: at most [`MAX`] and [`MAX_WAITING`] tenants.
     by_tenant: PerKey<Box<str>, ()>,
 }
 
@@ -38,8 +38,8 @@ pub struct UploadTurn {
 impl Default for Uploads {
     fn default() -> Self {
         Self {
-            all: Arc::new(Semaphore::new(MOST)),
-            waiting: Arc::new(Semaphore::new(MOST_WAITING)),
+            all: Arc::new(Semaphore::new(MAX)),
+            waiting: Arc::new(Semaphore::new(MAX_WAITING)),
             by_tenant: PerKey::default(),
         }
     }
@@ -65,7 +65,7 @@ impl Uploads {
     }
 
     fn begin_own(&self, tenant: &str) -> Option<KeyUse<Box<str>, ()>> {
-        self.by_tenant.enter_within(tenant.into(), MOST_OF_TENANT, || ())
+        self.by_tenant.enter_within(tenant.into(), MAX_OF_TENANT, || ())
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
         }
         let begun = tokio::time::Instant::now();
         let mut waiting = tokio::task::JoinSet::new();
-        for number in 0..MOST_WAITING {
+        for number in 0..MAX_WAITING {
             let uploads = uploads.clone();
             waiting.spawn(async move { uploads.begin(&format!("tenant-{number}")).await });
         }
@@ -136,13 +136,13 @@ mod tests {
         let refused = uploads.begin("one more").await;
         assert!(matches!(refused, Err(OperationError::NotNow(_))));
         assert!(begun.elapsed() < WAIT, "it does not wait");
-        assert_eq!(uploads.by_tenant.len(), MOST + MOST_WAITING);
+        assert_eq!(uploads.by_tenant.len(), MAX + MAX_WAITING);
         while let Some(waited) = waiting.join_next().await {
             assert!(waited.expect("no panic").is_err());
         }
         drop(turns);
         assert!(uploads.by_tenant.is_empty());
-        assert_eq!(uploads.waiting.available_permits(), MOST_WAITING);
+        assert_eq!(uploads.waiting.available_permits(), MAX_WAITING);
     }
 
     #[tokio::test]
@@ -158,9 +158,9 @@ mod tests {
         let second = uploads.begin_own("acme");
         assert!(second.is_some() && uploads.begin_own("acme").is_none());
         drop(second);
-        assert_eq!(uploads.all.available_permits(), MOST - 1);
+        assert_eq!(uploads.all.available_permits(), MAX - 1);
         drop(part);
         assert!(uploads.by_tenant.is_empty());
-        assert_eq!(uploads.all.available_permits(), MOST);
+        assert_eq!(uploads.all.available_permits(), MAX);
     }
 }

@@ -60,7 +60,7 @@ pub struct Changes {
 }
 
 /// Most tenants of one read, as in the statements. With fewer the read is complete.
-const MOST_ROWS: usize = 1_000;
+const MAX_ROWS: usize = 1_000;
 
 struct Row {
     id: String,
@@ -119,7 +119,7 @@ pub async fn since(tx: &mut Tx, last: &StreamPosition) -> Result<Option<Changes>
         let (position, concerns_access) = (row.position(), row.concerns_access);
         tenants.push(TenantChange { tenant: row.id, position, concerns_access });
     }
-    Ok(Some(Changes { tenants, position, has_more: later >= MOST_ROWS }))
+    Ok(Some(Changes { tenants, position, has_more: later >= MAX_ROWS }))
 }
 
 /// Reads the tenants that changed after `last`, and its witness.

@@ -9,7 +9,7 @@ use crate::macros::fetch_all;
 use crate::tx::Tx;
 
 /// Most names of each kind of record that one chunk reads. A type has a few dozen verbs.
-const MOST_NAMES: usize = 1_000;
+const MAX_NAMES: usize = 1_000;
 
 /// Verbs of a type, in order.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct VerbChunk {
 /// Returns the first verbs of the type `name` after `after`: those of registered resources, of rules and of enabled policies,
 /// and the acts of rules about every verb.
 pub async fn of_type(tx: &mut Tx, name: &str, after: &str) -> Result<VerbChunk, StoreError> {
-    chunk(tx, name, after, MOST_NAMES).await
+    chunk(tx, name, after, MAX_NAMES).await
 }
 
 async fn chunk(tx: &mut Tx, name: &str, after: &str, most: usize) -> Result<VerbChunk, StoreError> {

@@ -10,7 +10,7 @@ use portcullis_storage::{Store, StoreError, webhooks};
 use tokio::sync::Mutex as Turn;
 
 /// Most tenants in memory. Each takes some 200 bytes.
-const MOST: usize = 20_000;
+const MAX: usize = 20_000;
 /// Rounds of a minute without a use after which a tenant is forgotten: an hour.
 const IDLE_ROUNDS: u32 = 60;
 /// Reads at a time. Checks of tenants of one slot wait for each other, so that a tenant is read once for all who wait.
@@ -99,10 +99,10 @@ impl DenialSubscribers {
             return;
         }
         let by_tenant = self.by_tenant.pin();
-        if by_tenant.len() >= MOST {
+        if by_tenant.len() >= MAX {
             by_tenant.retain(|_, subscription| subscription.idle.load(Ordering::Relaxed) == 0);
         }
-        if by_tenant.len() >= MOST {
+        if by_tenant.len() >= MAX {
             by_tenant.clear();
         }
         by_tenant.insert(tenant.into(), Subscription { subscribes, idle: AtomicU32::new(0) });

@@ -34,7 +34,7 @@ pub struct PlainAttributes<'a> {
 
 /// The name and value of each attribute, in the order of the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pairs<'a, const MOST: usize>(pub ArrayVec<(&'a str, PlainScalar<'a>), MOST>);
+pub struct Pairs<'a, const MAX: usize>(pub ArrayVec<(&'a str, PlainScalar<'a>), MAX>);
 
 /// The value of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,16 +88,16 @@ pub fn read_all(texts: &[String]) -> serde_json::Result<Vec<PlainRequest<'_>>> {
     texts.iter().map(|text| PlainRequest::parse(text)).collect()
 }
 
-impl<'de: 'a, 'a, const MOST: usize> Deserialize<'de> for Pairs<'a, MOST> {
+impl<'de: 'a, 'a, const MAX: usize> Deserialize<'de> for Pairs<'a, MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(PairsVisitor::<MOST>)
+        deserializer.deserialize_map(PairsVisitor::<MAX>)
     }
 }
 
-struct PairsVisitor<const MOST: usize>;
+struct PairsVisitor<const MAX: usize>;
 
-impl<'de, const MOST: usize> Visitor<'de> for PairsVisitor<MOST> {
-    type Value = Pairs<'de, MOST>;
+impl<'de, const MAX: usize> Visitor<'de> for PairsVisitor<MAX> {
+    type Value = Pairs<'de, MAX>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("attributes")

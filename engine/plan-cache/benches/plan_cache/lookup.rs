@@ -13,7 +13,7 @@ use crate::lookups::{Cache, revision};
 const LOOKUPS: usize = 20_000;
 /// The number of wanted turns, and the maximum number of attempts.
 const TURNS: usize = 11;
-const MOST_TURNS: usize = 300;
+const MAX_TURNS: usize = 300;
 
 type Key = (String, String);
 
@@ -34,7 +34,7 @@ pub(crate) fn lookup(group: &mut Group<'_>) -> Result<()> {
     }
     for (name, keys) in [("1,000 keys", &keys[..]), ("one hot key", &keys[..1])] {
         let turns: Vec<f64> =
-            (0..MOST_TURNS).filter_map(|_| scaling(&cache, keys)).take(TURNS).collect();
+            (0..MAX_TURNS).filter_map(|_| scaling(&cache, keys)).take(TURNS).collect();
         if turns.len() < TURNS {
             eprintln!(
                 "{name}: two threads hardly ever ran at the same time, for want of a free core"

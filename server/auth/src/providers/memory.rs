@@ -13,11 +13,11 @@ use uuid::Uuid;
 use crate::token::Verifier;
 
 /// Most providers in memory. Each takes some 2 KiB, and its key set some 6 KiB.
-const MOST: usize = 10_000;
+const MAX: usize = 10_000;
 /// Most issuers in memory that nobody registered. Everybody can invent issuers.
-const MOST_UNKNOWN: usize = 4_096;
+const MAX_UNKNOWN: usize = 4_096;
 /// Longest issuer in memory that nobody registered, in bytes: real ones are shorter.
-const MAX_UNKNOWN: usize = 512;
+const MAX_UNKNOWN_BYTES: usize = 512;
 /// The time for which an issuer that nobody registered stays so. A registration here ends it at once, and one elsewhere
 /// with the next read of the stream.
 const UNKNOWN_AGE: Duration = Duration::from_secs(10);
@@ -135,17 +135,17 @@ impl ProviderMemory {
             return;
         }
         let Known::Provider(provider) = known else {
-            if issuer.len() > MAX_UNKNOWN {
+            if issuer.len() > MAX_UNKNOWN_BYTES {
                 return;
             }
             let unknown = self.unknown.pin();
-            if unknown.len() >= MOST_UNKNOWN {
+            if unknown.len() >= MAX_UNKNOWN {
                 unknown.clear();
             }
             unknown.insert(issuer.into(), Instant::now());
             return;
         };
-        if self.providers.len() >= MOST {
+        if self.providers.len() >= MAX {
             self.make_room(&mut bookkeeping);
         }
         let issuer: Arc<str> = issuer.into();
@@ -217,7 +217,7 @@ impl ProviderMemory {
             providers.iter().map(|(issuer, provider)| (idle(provider), issuer)).collect();
         all.sort_unstable_by(|a, b| b.cmp(a));
         let oldest: Vec<_> =
-            all.iter().take(MOST / 10).map(|(_, issuer)| Arc::clone(issuer)).collect();
+            all.iter().take(MAX / 10).map(|(_, issuer)| Arc::clone(issuer)).collect();
         self.remove(bookkeeping, &oldest);
     }
 

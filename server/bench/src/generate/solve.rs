@@ -17,7 +17,7 @@ const APART: TimeDelta = TimeDelta::hours(1);
 /// The difference between the instants that are tried for a time window.
 const STEP: TimeDelta = TimeDelta::minutes(15);
 /// The largest number of items of a list that are tried.
-const MOST_ITEMS: usize = 16;
+const MAX_ITEMS: usize = 16;
 
 /// Changes a draft with the words of a tenant.
 pub(super) struct Solver<'a> {
@@ -167,7 +167,7 @@ fn literal(operand: &Operand) -> Json<'static> {
 fn candidates(operator: Operator, right: &Json<'static>) -> Vec<Json<'static>> {
     let mut values = match right {
         Json::Array(items) => {
-            let step = items.len().div_ceil(MOST_ITEMS).max(1);
+            let step = items.len().div_ceil(MAX_ITEMS).max(1);
             items.iter().step_by(step).cloned().chain([string("none of them")]).collect()
         }
         scalar => near(scalar),
@@ -184,7 +184,7 @@ fn counterparts(operator: Operator, left: &Json<'static>) -> Vec<Json<'static>> 
     match (operator.row().takes, left) {
         (Takes::List, item) => near(item).into_iter().map(|item| Json::Array(vec![item])).collect(),
         (_, Json::Array(items)) => {
-            items.iter().take(MOST_ITEMS).cloned().chain([string("none of them")]).collect()
+            items.iter().take(MAX_ITEMS).cloned().chain([string("none of them")]).collect()
         }
         (_, scalar) => near(scalar),
     }

@@ -11,7 +11,7 @@ use super::draft::{Draft, string};
 use crate::tenant::Tenant;
 
 /// The largest number of values that are kept of one attribute.
-const MOST_VALUES: usize = 64;
+const MAX_VALUES: usize = 64;
 /// The claims that every draft has.
 const OWN_CLAIMS: [&str; 3] = ["sub", "dom", "realm_access"];
 
@@ -151,9 +151,9 @@ fn note(test: &Test, values: &mut BTreeMap<String, Vec<Json<'static>>>) {
     let new: Vec<Json<'static>> = match operand {
         Operand::Text(text) => vec![string(&**text)],
         Operand::Number(number) => vec![Json::Number(*number)],
-        Operand::List(list) => list.texts().take(MOST_VALUES).map(string).collect(),
+        Operand::List(list) => list.texts().take(MAX_VALUES).map(string).collect(),
         _ => return,
     };
     known.extend(new);
-    known.truncate(MOST_VALUES);
+    known.truncate(MAX_VALUES);
 }

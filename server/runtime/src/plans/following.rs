@@ -9,7 +9,7 @@ use portcullis_storage::{HistoryPosition, StoreError, tenants};
 use crate::plans::Plans;
 
 /// Most tenants of one comparison with the store. Their ids are one parameter of a statement.
-const MOST_COMPARED: usize = 1_000;
+const MAX_COMPARED: usize = 1_000;
 
 impl Plans {
     /// Publishes changes that the stream names, as far as nobody has: those of other processes whose notification is late
@@ -46,7 +46,7 @@ impl Plans {
 
     /// Publishes the present revisions of `tenants`, and begins an epoch of each that lost commits.
     async fn compare(&self, tenants: &[Box<str>]) -> Result<(), StoreError> {
-        for tenants in tenants.chunks(MOST_COMPARED) {
+        for tenants in tenants.chunks(MAX_COMPARED) {
             let known: Vec<_> = tenants.iter().map(|tenant| self.histories.last(tenant)).collect();
             let mut tx = self.store.read_all().await?;
             let found = tenants::positions(&mut tx, tenants).await?;

@@ -140,7 +140,7 @@ async fn many_changes_are_read_in_parts(database: TestDatabase) {
     let at = position(&store).await;
     let mut tx = store.write_all().await.expect("begins");
     let sql = "INSERT INTO tenants (id, revision, created_at, changed) VALUES ($1, 1, 0, $2)";
-    let many = i64::try_from(MOST_ROWS).expect("small") + 5;
+    let many = i64::try_from(MAX_ROWS).expect("small") + 5;
     for number in 1..=many {
         // Far below the ids of transactions on PostgreSQL.
         crate::macros::execute!(tx, sql, number.to_string(), number).expect("works");
@@ -154,7 +154,7 @@ async fn many_changes_are_read_in_parts(database: TestDatabase) {
     assert!(!rest.has_more);
     let all = first.tenants.iter().chain(&rest.tenants).map(|change| &change.tenant);
     let all: std::collections::HashSet<_> = all.collect();
-    assert_eq!(all.len(), MOST_ROWS + 5);
+    assert_eq!(all.len(), MAX_ROWS + 5);
 }
 
 /// Transactions of PostgreSQL that are open at the same time commit in another order than they began.

@@ -11,7 +11,7 @@ use crate::tx::Tx;
 /// Entities of one read. An entity has at most some 16 KB of content, and three pages are in memory at once.
 const PAGE: usize = 2_000;
 /// Most changes that are applied to a table. More of them cost as much as all entities.
-const MOST_CHANGES: usize = 20_000;
+const MAX_CHANGES: usize = 20_000;
 
 /// Reads all entities. The inner error says that they do not fit into a table.
 pub async fn table(tx: &mut Tx) -> Result<Result<EntityTable, TableFull>, StoreError> {
@@ -61,8 +61,8 @@ pub async fn changed_table(
     table: &EntityTable,
     revision: u64,
 ) -> Result<Option<Result<EntityTable, TableFull>>, StoreError> {
-    let changed = changed_since(tx, revision, limit(MOST_CHANGES)).await?;
-    if changed.len() >= MOST_CHANGES {
+    let changed = changed_since(tx, revision, limit(MAX_CHANGES)).await?;
+    if changed.len() >= MAX_CHANGES {
         return Ok(None);
     }
     let parsed = changed.iter().map(|changed| ParsedRow::of(changed.row()));

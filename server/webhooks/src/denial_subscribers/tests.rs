@@ -63,9 +63,9 @@ async fn a_read_that_began_before_a_change_is_not_kept(database: TestDatabase) {
 async fn tenants_that_nobody_needs_leave_nothing_behind() {
     let Some(database) = TestDatabase::sqlite() else { return };
     let subscribers = DenialSubscribers::new(database.open().await);
-    for number in 0..2 * MOST {
+    for number in 0..2 * MAX {
         subscribers.keep(0, &format!("tenant-{number}"), false);
-        assert!(subscribers.len() <= MOST);
+        assert!(subscribers.len() <= MAX);
     }
     subscribers.keep(0, "used", false);
     for _ in 0..IDLE_ROUNDS {
