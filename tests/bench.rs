@@ -247,7 +247,7 @@ fn what_cannot_be_used_is_named_in_one_line() {
     write("type", &CHECK.replace("\"read\"}", "1}"));
     write("empty", "\n\n");
     for (arguments, told) in [
-        (&[path, "--checks", "syntax"][..], "syntax:2: the text is no valid JSON"),
+        (&[path, "--checks", "syntax"][..], "syntax:2: the text is not valid JSON"),
         (&[path, "--checks", "field"], "field:3: "),
         (&[path, "--checks", "type"], "type:1: at `/action`: expected "),
         (&[path, "--checks", "empty"], "empty: contains no check"),

@@ -228,7 +228,7 @@ fn a_deny_for_every_domain_holds_as_in_casbin_for_go() {
     command.arg(folder.path().join("acme"));
     let tested = finish(command);
     assert_eq!(tested.code, Some(0), "{}{}", tested.out, tested.err);
-    // An object without a verb is no resource here, and no check can ask about it.
+    // An object without a verb is not a resource here, and no check can ask about it.
     std::fs::write(folder.path().join("requests.csv"), "ann, org/1, file, read, false\n").unwrap();
     let done = import(folder.path(), &[], &["--check", "requests.csv"]);
     assert_eq!(done.code, Some(1), "{}", done.err);

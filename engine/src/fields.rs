@@ -34,7 +34,7 @@ pub struct Fields<'j, 'p> {
 }
 
 impl<'j, 'p> Fields<'j, 'p> {
-    /// Opens the object `json`. Returns `None` and notes a problem if it is no object.
+    /// Opens the object `json`. Returns `None` and notes a problem if it is not an object.
     pub fn open(json: &'j Json<'j>, at: &'p Place<'p>, problems: &'p mut Problems) -> Option<Self> {
         let Some(members) = json.as_object() else {
             problems.expected(at, format!("an object, not {}", json.kind()));

@@ -42,7 +42,7 @@ pub const MAX_DEPTH: usize = 128;
 #[derive(Debug, thiserror::Error)]
 pub enum JsonError {
     /// The text is not JSON, is not UTF-8, or nests deeper than [`MAX_DEPTH`].
-    #[error("the text is no valid JSON: {0}")]
+    #[error("the text is not valid JSON: {0}")]
     Syntax(String),
     /// The text is JSON, but contains a duplicate key, U+0000, or a number that is too large for a double.
     #[error(transparent)]

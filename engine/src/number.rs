@@ -187,7 +187,7 @@ mod tests {
     fn number(text: &str) -> Number {
         match crate::json::parse(text.as_bytes()) {
             Ok(crate::json::Json::Number(number)) => number,
-            other => panic!("{text} is no number: {other:?}"),
+            other => panic!("{text} is not a number: {other:?}"),
         }
     }
 

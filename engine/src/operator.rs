@@ -166,7 +166,7 @@ impl Networks {
         self.0.iter()
     }
 
-    /// Returns whether the address `text` lies in the set; `None` if it is no address.
+    /// Returns whether the address `text` lies in the set; `None` if it is not an address.
     pub fn contain(&self, text: &str) -> Option<bool> {
         let address = text.parse::<IpAddr>().ok()?.to_canonical();
         // The networks are disjoint and sorted: only the last one that starts at or before the address can contain it.

@@ -7,7 +7,7 @@
 //! Some cases are not generated, because casbin-rs differs from Casbin's reference implementation or cannot handle
 //! them: fractions and integers beyond 32 bits; single quotes and lists in parentheses (written for the engine alone,
 //! and compared as trees); a `:` without a name in `keyMatch2`; IPv4-mapped networks, which Portcullis reads as IPv4; a
-//! network with host bits, which Portcullis refuses; a text that is no address in `ipMatch`, at which Casbin panics.
+//! network with host bits, which Portcullis refuses; a text that is not an address in `ipMatch`, at which Casbin panics.
 
 #![expect(
     clippy::expect_used,

@@ -190,7 +190,7 @@ fn generated_checks_read_the_same_in_both_ways() {
                 tally.borrow_mut()[usize::from(by_tree.is_ok())] += 1;
                 let shown = |read: Result<CheckBody<'_>, JsonError>| match read {
                     Ok(body) => format!("{body:?}"),
-                    Err(error) => error.to_string().replace("the text is no valid JSON: ", ""),
+                    Err(error) => error.to_string().replace("the text is not valid JSON: ", ""),
                 };
                 prop_assert_eq!(shown(by_buffer), shown(by_tree), "{}", text);
             }

@@ -97,7 +97,7 @@ impl ModuleTree {
         edges
     }
 
-    /// Returns the module that defines what `segments` name in the module `at`. `None` means that it is no item of this
+    /// Returns the module that defines what `segments` name in the module `at`. `None` means that it is not an item of this
     /// crate.
     fn resolve(&self, at: &[String], segments: &[String], depth: u32) -> Option<&Scope> {
         let depth = depth.checked_sub(1)?;

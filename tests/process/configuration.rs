@@ -263,11 +263,11 @@ fn an_env_file_supplies_variables_and_the_environment_overrides_it() {
     let server =
         settings.clone().set("MODE", "selfhost").start_with(&["serve", "--env-file", path]);
     tenant(&server).rule("alice", "doc:read", "read", "allow");
-    std::fs::write(&file, "this is no variable").unwrap();
+    std::fs::write(&file, "this is not a variable").unwrap();
     for path in [path, "/nowhere/portcullis.env"] {
         let done = settings.run(&["serve", "--env-file", path]);
         misconfigured(&done, "--env-file");
-        assert!(done.err.contains(path) && !done.err.contains("this is no variable"), "{done:?}");
+        assert!(done.err.contains(path) && !done.err.contains("this is not a variable"), "{done:?}");
     }
 }
 

@@ -94,7 +94,7 @@ fn what_comes_out_otherwise_fails_the_run() {
     let done = resolver(&["test"], folder.path());
     assert_eq!(done.code, Some(1), "{done:?}");
     assert!(
-        done.out.contains("failed: invalid request: `user.ip` is no address: `nowhere`"),
+        done.out.contains("failed: invalid request: `user.ip` is not an address: `nowhere`"),
         "{}",
         done.out
     );
@@ -106,7 +106,7 @@ fn what_cannot_be_run_is_named_and_runs_nothing() {
     for (file, from, to, named) in [
         ("checks.json", "\"name\"", "\"nam\"", "checks.json: at `/0`: field `name` is missing"),
         ("checks.json", "wiki:read", "wiki", "at `/0/check/resource`"),
-        ("checks.json", "[{", "[", "checks.json: the text is no valid JSON"),
+        ("checks.json", "[{", "[", "checks.json: the text is not valid JSON"),
         ("manifest.json", "\"network\"", "\"user\"", "manifest.json: at `/namespace`: expected"),
         ("manifest.json", "zones", "ranges", "manifest.json: `config` lacks `zones`"),
     ] {

@@ -179,7 +179,7 @@ fn the_star_is_the_domain_of_no_token_and_of_no_check() {
         let refused = tenant.send(&Request::new(route).token(&star).json(&body));
         assert!(refused.refused(401, "UNAUTHENTICATED").message().contains("`dom`"), "{route}");
     }
-    // The admin-domain claim keeps its `*`, but every domain is no domain to check in.
+    // The admin-domain claim keeps its `*`, but every domain is not a domain to check in.
     let everywhere = tenant.token_with("root", &["user"], &json!({"adm": "*"}));
     for route in CHECKS {
         let mut body = json!({

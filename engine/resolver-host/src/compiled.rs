@@ -132,7 +132,7 @@ impl CompiledStore {
 )]
 pub(crate) fn load_compiled(engine: &Engine, code: &[u8]) -> Result<Component, LoadError> {
     if Engine::detect_precompiled(code) != Some(Precompiled::Component) {
-        let fault = "its output is no compiled component".to_owned();
+        let fault = "its output is not a compiled component".to_owned();
         return Err(LoadError::Compiler(fault));
     }
     // SAFETY: the bytes come from a child process that runs this program's compiler, over a pipe that no other process

@@ -37,7 +37,7 @@ fn below(test: &Test, bound: Option<&DateTime<Utc>>) -> TruthSet {
             TruthSet::of(operator.holds_in_time(order))
         }
         Predicate::During(_) => TruthSet::DETERMINED,
-        // An instant is no address.
+        // An instant is not an address.
         _ => TruthSet::UNDETERMINED,
     }
 }

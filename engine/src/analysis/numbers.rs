@@ -40,7 +40,7 @@ fn below(test: &Test, bound: Option<Number>, scope: &Scope<'_>) -> TruthSet {
             let order = if is_less { Ordering::Less } else { Ordering::Greater };
             TruthSet::of(operator.holds_in_order(order))
         }
-        // The number is no item of a list.
+        // The number is not an item of a list.
         Predicate::Compare(operator, Operand::List(_)) => {
             TruthSet::of(operator.holds(other, NO_ITEMS))
         }

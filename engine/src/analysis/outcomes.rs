@@ -8,7 +8,7 @@ use crate::condition::{Operand, Predicate, Test};
 use crate::operator::{ComparedKind, Operator};
 use crate::value::{AttributeValue, List};
 
-/// A list without items. A value that is no item of a list compares with it as with this one.
+/// A list without items. A value that is not an item of a list compares with it as with this one.
 pub(super) const NO_ITEMS: AttributeValue<'static> = AttributeValue::List(List::Json(&[]));
 
 /// Returns whether all demands are met at the same time if each test has one of its `possible` truths. Tests of one

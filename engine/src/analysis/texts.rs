@@ -61,7 +61,7 @@ impl PartialOrd for Cut<'_> {
     }
 }
 
-/// Returns whether a text that is no literal may meet the demands, except those of [`is_special`].
+/// Returns whether a text that is not a literal may meet the demands, except those of [`is_special`].
 fn is_other(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
     if has_conflict(demands) {
         return false;
@@ -84,7 +84,7 @@ fn is_other(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
     (0..=cuts.len()).any(|place| agree(demands, |test| below(test, before(place), scope)))
 }
 
-/// Returns the truths that a test may have for a text just before `bound`, after every smaller cut, that is no literal;
+/// Returns the truths that a test may have for a text just before `bound`, after every smaller cut, that is not a literal;
 /// after all cuts if there is no bound.
 fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
     let is_before = |cut: Cut<'_>| bound.is_some_and(|bound| bound <= cut);
@@ -111,7 +111,7 @@ fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
         | Predicate::IpIn(_)
         | Predicate::During(_)
         | Predicate::Matches(_) => TruthSet::ANY,
-        // The text is no item of a list.
+        // The text is not an item of a list.
         Predicate::Compare(operator, Operand::List(_)) => {
             TruthSet::of(operator.holds(AttributeValue::Text(""), NO_ITEMS))
         }

@@ -117,7 +117,7 @@ impl<'p> PackedList<'p> {
         rest[..length[0] as usize].iter().map(|word| Word(*word))
     }
 
-    /// Returns each item, which is no list.
+    /// Returns each item, which is not a list.
     pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = Packed<'p>> {
         self.words().map(move |word| self.pool.get(word))
     }

@@ -34,7 +34,7 @@ impl Compiler {
         (policy, indexed)
     }
 
-    /// Adds a condition to the program. Returns its root; `None` if a pattern in it is no regular expression any more.
+    /// Adds a condition to the program. Returns its root; `None` if a pattern in it is not a regular expression any more.
     fn condition(&mut self, policy: Uuid, condition: Condition) -> Option<NodeId> {
         self.patterns.begin_policy();
         let within_budget = self.compile_patterns(&condition).ok()?;
@@ -47,7 +47,7 @@ impl Compiler {
     /// Compiles the patterns of a condition. Returns whether all of them are within the budget.
     ///
     /// # Errors
-    /// A pattern is no regular expression.
+    /// A pattern is not a regular expression.
     fn compile_patterns(&mut self, condition: &Condition) -> Result<bool, PatternFault> {
         let children = match condition {
             Condition::And(children) | Condition::Or(children) => children,

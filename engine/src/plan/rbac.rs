@@ -137,7 +137,7 @@ impl Shapes {
         self.0 > 1
     }
 
-    /// Returns the shapes whose subject is no wildcard.
+    /// Returns the shapes whose subject is not a wildcard.
     fn of_named_subjects(self) -> Self {
         Self(self.0 & !Self::WITH_ANY_SUB)
     }

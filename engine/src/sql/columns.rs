@@ -107,7 +107,7 @@ impl Columns {
 }
 
 impl Column {
-    /// Makes a column. `None` if `sql` is no identifier.
+    /// Makes a column. `None` if `sql` is not an identifier.
     pub fn new(sql: &str, kind: ColumnType) -> Option<Self> {
         Some(Self { parts: identifier(sql)?, kind, nullable: true, binary: false })
     }

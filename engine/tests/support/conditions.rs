@@ -256,7 +256,7 @@ fn integer(number: &Number) -> Option<i128> {
 }
 
 fn double(number: &Number) -> f64 {
-    number.as_f64().expect("every number that is no integer is a double")
+    number.as_f64().expect("every number that is not an integer is a double")
 }
 
 fn integer_with_double(integer: i128, double: f64) -> Ordering {

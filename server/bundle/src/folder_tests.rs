@@ -172,7 +172,7 @@ fn webhooks_and_settings_are_read_if_they_are_there() {
 #[test]
 fn faults_of_webhooks_and_settings_are_named() {
     let secret = "webhooks.yaml:3:11: at `/0/secret`: expected a reference such as `${env:HOOK_SECRET}`, because \
-        files are no place for secrets";
+        files are not the place for secrets";
     for (file, from, to, expected) in [
         ("webhooks.yaml", "${env:HOOK_SECRET}", "0123456789abcdef", secret),
         ("webhooks.yaml", "HOOK_SECRET", "1HOOK", secret),

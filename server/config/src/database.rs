@@ -41,7 +41,7 @@ pub async fn refuse_bypass(store: &Store) -> anyhow::Result<()> {
     if !store.bypasses_row_security().await? {
         return Ok(());
     }
-    let expected = "a role that is no superuser, has no BYPASSRLS and owns the tables with forced row-level security; \
+    let expected = "a role that is not a superuser, has no BYPASSRLS and owns the tables with forced row-level security; \
                     or POSTGRES_ALLOW_BYPASS_RLS=true";
     Err(ConfigError { name: "DATABASE_URL", expected: expected.to_owned(), found: None }.into())
 }

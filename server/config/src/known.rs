@@ -118,7 +118,7 @@ pub(crate) fn check(name: &str, source: Source<'_>) -> Result<(), ConfigError> {
         Source::Environment => ("the environment".to_owned(), "rename it or unset it"),
         Source::File(path) => (format!("`{path}`"), "rename it or delete its line"),
     };
-    let expected = format!("this name, but {place} has `{name}`, which is no setting: {remedy}");
+    let expected = format!("this name, but {place} has `{name}`, which is not a setting: {remedy}");
     Err(ConfigError { name: meant, expected, found: None })
 }
 

@@ -49,7 +49,7 @@ impl Known<'_> {
                 Ok(Condition::test(path, "eq", true))
             }
             _ => Err(
-                "a value without a comparison is no condition; compare it with a text or a number"
+                "a value without a comparison is not a condition; compare it with a text or a number"
                     .to_owned(),
             ),
         }

@@ -68,7 +68,7 @@ impl Objects {
         let object = line.values.get(column)?;
         self.note(object);
         let named = has_verb(object);
-        // A pattern without a verb is no object; `chart:*` is about objects with the name `chart`.
+        // A pattern without a verb is not an object; `chart:*` is about objects with the name `chart`.
         if object.is_empty() || !named && object.contains(['*', '/']) {
             return None;
         }

@@ -241,7 +241,7 @@ fn resources(parts: &[Condition], known: &Objects) -> Result<Vec<String>, String
             let resource = known.resource(object, act)?;
             match ResourcePattern::parse(&resource) {
                 Some(_) => Ok(resource),
-                None => Err(format!("`{resource}` is no name of a resource")),
+                None => Err(format!("`{resource}` is not the name of a resource")),
             }
         })
         .collect()

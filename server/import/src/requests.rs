@@ -53,7 +53,7 @@ impl Decider {
     pub(super) fn new(converted: &Converted) -> anyhow::Result<Self> {
         let rules = converted.rules.iter().map(|rule| {
             let obj = ResourcePattern::parse(&rule.obj);
-            let obj = obj.ok_or_else(|| anyhow::anyhow!("`{}` is no resource", rule.obj))?;
+            let obj = obj.ok_or_else(|| anyhow::anyhow!("`{}` is not a resource", rule.obj))?;
             let (sub, act) = (rule.sub.clone(), rule.act.clone());
             let dom = rule.dom.clone().unwrap_or_else(|| DOMAIN.to_owned());
             Ok(PlanRule {

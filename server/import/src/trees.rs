@@ -56,7 +56,7 @@ pub(super) fn tree(condition: &Condition, objects: &Objects) -> Result<Value, St
         Condition::And(parts) => Ok(json!({"type": "AND", "children": each(parts)?})),
         Condition::Or(parts) => Ok(json!({"type": "OR", "children": each(parts)?})),
         Condition::Not(part) => Ok(json!({"type": "NOT", "child": tree(part, objects)?})),
-        Condition::Constant(_) => Err("a constant is no condition".to_owned()),
+        Condition::Constant(_) => Err("a constant is not a condition".to_owned()),
         Condition::OneOf(own) if own.field == Field::Subject => Ok(subjects(own)),
         Condition::OneOf(own) if own.field == Field::Object => Ok(object_is(&own.values, objects)),
         Condition::OneOf(own) => {

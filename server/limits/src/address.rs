@@ -42,7 +42,7 @@ impl TrustedProxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Returns the first address from the right that is no trusted proxy. Stops at a hop without an address: the last
+    /// Returns the first address from the right that is not a trusted proxy. Stops at a hop without an address: the last
     /// proxy before it is all that is known. Returns `None` if there are no hops.
     fn rightmost(
         &self,

@@ -57,7 +57,7 @@ document!(FolderWebhook as "Webhook", naming EventType => {
 pub struct SecretReference(String);
 
 impl SecretReference {
-    /// Returns the variable that `text` refers to; `None` if it is no reference.
+    /// Returns the variable that `text` refers to; `None` if it is not a reference.
     pub fn parse(text: &str) -> Option<Self> {
         let name = text.strip_prefix(REFERENCE.0)?.strip_suffix(REFERENCE.1)?;
         let is_sound = !name.is_empty()
@@ -85,7 +85,7 @@ impl SecretReference {
             // The message does not repeat the value: it may be a secret.
             problems.expected(
                 at,
-                "a reference such as `${env:HOOK_SECRET}`, because files are no place for secrets",
+                "a reference such as `${env:HOOK_SECRET}`, because files are not the place for secrets",
             );
         }
         reference

@@ -111,7 +111,7 @@ pub struct ServiceKeyRecord {
     pub name: String,
     #[schema(required)]
     pub description: Option<String>,
-    /// The part of the key that is no secret.
+    /// The part of the key that is not a secret.
     pub prefix: String,
     pub permissions: Vec<Permission>,
     /// The domain of the key's checks; a check by a key without one names its domain.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use portcullis_bundle::{Bundle, LIST_FOLDERS, TENANT_FILE};
 
-/// The most directories that are watched. A folder with more of them is no folder of tenants.
+/// The most directories that are watched. A folder with more of them is not a folder of tenants.
 const MAX_WATCHED: usize = 1_000;
 
 /// Returns the tenant folder that `dir` is, or those directly inside it, sorted.

@@ -82,7 +82,7 @@ impl WhoCanArguments {
     /// Returns the folder, the action and the resource. With `--url` the folder is empty.
     ///
     /// # Errors
-    /// There are too many words or too few, or the last is no resource.
+    /// There are too many words or too few, or the last is not a resource.
     pub(crate) fn question(&self) -> anyhow::Result<(&Path, &str, &str)> {
         let (folder, action, resource) = match (&*self.words, &self.remote.url) {
             ([folder, action, resource], None) => (folder.as_str(), action, resource),

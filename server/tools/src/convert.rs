@@ -255,7 +255,7 @@ mod tests {
             ("user.a = 1", None, "an expression is expected, but expected `==`"),
             ("r.sub.a = 1", None, "a matcher is expected, but expected "),
             ("{\"type\": \"XOR\"}", None, "a tree is expected, but at `/type`: expected"),
-            ("{", Some(Tree), "a tree is expected, but the text is no valid JSON"),
+            ("{", Some(Tree), "a tree is expected, but the text is not valid JSON"),
         ] {
             let error = convert(text, Expression, from).expect_err(text);
             assert!(

@@ -108,7 +108,7 @@ fn one_expression(
     let condition = match expression::parse(&text) {
         Ok(condition) => condition,
         Err(fault) => {
-            writeln!(err, "portcullis: standard input is no expression: {fault}")?;
+            writeln!(err, "portcullis: standard input is not an expression: {fault}")?;
             return Ok(ExitCode::from(REFUSED));
         }
     };

@@ -116,7 +116,7 @@ pub async fn list(variables: &Variables, tenant: &str) -> anyhow::Result<()> {
 /// Reads the id of a key of the command line.
 ///
 /// # Errors
-/// The text is no id. It may be the name of a key.
+/// The text is not an id. It may be the name of a key.
 pub fn key_id(text: &str) -> Result<Uuid, String> {
     text.parse().map_err(|_| "expected the id of a key, as `portcullis keys list` shows it".into())
 }

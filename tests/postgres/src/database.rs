@@ -54,7 +54,7 @@ impl Cluster {
     #[track_caller]
     pub fn database_from(&self, template: &str, prepare: impl FnOnce(&Database)) -> Database {
         let usual = |character: char| character.is_ascii_alphanumeric() || character == '_';
-        assert!(template.chars().all(usual), "`{template}` is no name of a template");
+        assert!(template.chars().all(usual), "`{template}` is not the name of a template");
         let template = format!("template_{template}");
         if let Some(clone) = self.clone_of(&template) {
             return clone;

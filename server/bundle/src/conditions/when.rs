@@ -134,7 +134,7 @@ fn removed_line(
     let end = line_end(text, value.place.end);
     let rest = text.get(value.place.end..end).unwrap_or_default();
     if !is_first_on_line(text, key.place.start) || value.has_marks() {
-        return Err("its `format` stands on the line of the `-`, or is no plain text");
+        return Err("its `format` stands on the line of the `-`, or is not plain text");
     }
     if !rest.trim().is_empty() {
         // The comment keeps the line.

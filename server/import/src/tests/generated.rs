@@ -111,7 +111,7 @@ fn any_matcher_decides_alike() {
         }
         let mut tally = tally.borrow_mut();
         let converted = converted(&model, &policy);
-        // `*` alone is no regular expression, and Casbin fails then.
+        // `*` alone is not a regular expression, and Casbin fails then.
         if !converted.faults.is_empty()
             || model.contains("regexMatch(r.obj") && policy.contains(", *, ")
         {

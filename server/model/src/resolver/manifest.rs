@@ -56,7 +56,7 @@ pub struct Manifest<S = Secrets> {
     pub allowed_hosts: Vec<String>,
     #[serde(with = "stored::limits")]
     pub limits: Limits,
-    /// Caps every time to live that the module gives; 0 is no caching.
+    /// Caps every time to live that the module gives; 0 turns caching off.
     pub cache_ttl_ms: Option<u32>,
     /// The time, in milliseconds after the time to live, in which the last good value may serve while the source is
     /// down.
@@ -308,7 +308,7 @@ fn declare_limits(members: &mut Members<'_, '_>) -> Option<Limits> {
 
 pub(super) fn cache_ttl<'j>() -> impl Field<'j, Value = u32> {
     integer(0, MAX_AGE_MS, "milliseconds")
-        .about("Caps every time to live that the module gives; 0 is no caching")
+        .about("Caps every time to live that the module gives; 0 turns caching off")
 }
 
 pub(super) fn stale_if_error<'j>() -> impl Field<'j, Value = u32> {

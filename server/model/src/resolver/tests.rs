@@ -301,7 +301,7 @@ fn a_secret_that_stays_goes_nowhere_else() {
     known["secrets"] = json!({"hr_token": "mine"});
     let known = updated(&body(), &known).expect("fits");
     assert_eq!((known.secrets.get("hr_token"), known.secrets.get("spare")), (Some("mine"), None));
-    // What is no secret is told as that, and once.
+    // What is not a secret is told as that, and once.
     let unknown = updated(&body(), &to("https://mine.example/", "${other}")).expect_err("refused");
     assert_eq!(unknown.problems().len(), 1, "{unknown}");
 }

@@ -158,7 +158,7 @@ fn inputs_that_differ_are_different_bytes() {
     ];
     let bytes: HashSet<_> = different.iter().map(inputs).collect();
     assert_eq!(bytes.len(), different.len());
-    // What is no input is not among them.
+    // What is not an input is not among them.
     let later = Request { now_ms: 2, budget_ms: 2, wanted: vec![], ..request() };
     assert_eq!(inputs(&later), inputs(&request()));
 }
