@@ -1,5 +1,4 @@
-//! A list without allocation while it is short. Unlike a `SmallVec`, one with long-lived items is one with shorter-lived
-//! items too, so that a reference to it can be passed on as if the items lived as long as the reference.
+//! A small vector that, unlike `SmallVec`, is covariant in `T`.
 
 use std::ops::{Deref, DerefMut};
 

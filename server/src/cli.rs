@@ -72,7 +72,7 @@ pub(crate) enum Command {
     ///
     /// The exit code is 0 if it changes nothing, 2 if it changes something, and 1 if the service would refuse it.
     Plan(as_code::PlanArguments),
-    /// Make the objects of an owner those of a tenant folder, all at once or not at all.
+    /// Apply a tenant folder atomically.
     Apply(as_code::ApplyArguments),
     /// Show how the objects of an owner differ from a tenant folder, or what decides and has no owner.
     ///

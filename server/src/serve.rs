@@ -79,8 +79,8 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Done a time after `stop`, in which the readiness probe fails and requests are still served: a load balancer sends them
-/// to other replicas.
+/// Resolves `delay` after `stop`. Until then the readiness probe fails and requests are served, so that a load balancer
+/// sends new ones to other replicas.
 async fn after_delay(app: App, stop: impl Future<Output = ()>, delay: Duration) {
     stop.await;
     app.stopping.store(true, Ordering::Relaxed);

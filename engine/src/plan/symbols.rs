@@ -36,7 +36,7 @@ impl Symbol {
 /// The interned texts of each attribute. The number of a text is its place among those of its attribute.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
-    /// By slot, the begin of its texts in `few`, which end at the begin of those of the next slot.
+    /// Slot `i` owns `few[starts[i]..starts[i + 1]]`.
     starts: Box<[u32]>,
     /// The texts of each attribute that has few, all short.
     few: Box<[ShortText]>,

@@ -70,7 +70,7 @@ impl TenantResolvers {
         })
     }
 
-    /// Returns whether [`TenantResolvers::find`] would find this version. That is no use.
+    /// Returns whether [`TenantResolvers::find`] would find this version. Does not count as a use.
     pub(crate) fn has(&self, tenant: &str, reference: ResolverRef) -> bool {
         let tenants = self.0.read();
         let slot = tenants.get(tenant).and_then(|slots| slots.get(&reference.id));

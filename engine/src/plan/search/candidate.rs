@@ -13,8 +13,7 @@ pub struct SearchCandidate<'e> {
     pub roles: Roles<'e>,
     /// The attributes that hold where the check has none.
     pub fallback: AttributeMap<'e>,
-    /// The attributes that replace those of the check, the later ones also those of the earlier. The search must be one
-    /// with overrides.
+    /// Overrides, applied in order; later maps win. Only for a search with overrides.
     pub overriding: [AttributeMap<'e>; 2],
 }
 
