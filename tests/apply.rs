@@ -111,7 +111,7 @@ fn a_plan_shows_the_decisions_that_it_changes() {
 }
 
 #[test]
-fn what_roles_include_is_judged_as_it_decides() {
+fn cases_judge_included_roles_as_checks_do() {
     let tenant = Tenant::new();
     tenant.rule("reader", "doc:read", "read", "allow");
     let check = |role: &str| json!({"subject": "ann", "resource": "doc:read", "action": "read", "attributes": {"user": {"roles": [role]}}});

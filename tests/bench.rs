@@ -237,7 +237,7 @@ fn checks_are_replayed() {
 }
 
 #[test]
-fn what_cannot_be_used_is_named_in_one_line() {
+fn an_unusable_argument_is_named_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = hospital();
     let path = path.to_str().unwrap();

@@ -93,7 +93,7 @@ fn text_that_is_no_json_is_a_bad_request() {
 }
 
 #[test]
-fn what_the_text_says_is_a_matter_of_validation() {
+fn a_well_formed_body_with_wrong_content_is_a_validation_error() {
     let tenant = Tenant::new();
     let texts = [
         "null",

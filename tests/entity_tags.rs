@@ -110,7 +110,7 @@ fn a_change_fails_when_its_condition_does_not_hold() {
 }
 
 #[test]
-fn whoever_lost_a_race_changes_nothing() {
+fn a_write_with_an_outdated_entity_tag_changes_nothing() {
     let tenant = Tenant::new();
     let (path, seen_by_both) = policy(&tenant);
     let route = format!("PUT {path}");
@@ -126,7 +126,7 @@ fn whoever_lost_a_race_changes_nothing() {
 }
 
 #[test]
-fn of_many_who_saw_the_same_record_one_wins() {
+fn one_of_many_writes_with_the_same_entity_tag_succeeds() {
     let tenant = Tenant::new();
     let (path, seen) = policy(&tenant);
     let route = format!("PUT {path}");

@@ -115,7 +115,7 @@ impl Guarded {
 const WAYS: usize = 12;
 
 #[test]
-fn no_way_leads_around_the_cases() {
+fn every_write_is_judged_by_the_cases() {
     for way in 0..WAYS {
         let guarded = Guarded::new(&json!({"cases": true}));
         let (name, route, body, _) = guarded.ways().swap_remove(way);
@@ -132,7 +132,7 @@ fn no_way_leads_around_the_cases() {
 }
 
 #[test]
-fn no_way_leads_around_the_approval() {
+fn every_write_needs_the_approval() {
     for way in 0..WAYS {
         let guarded = Guarded::new(&json!({"approval": true}));
         let (name, route, body, _) = guarded.ways().swap_remove(way);
@@ -174,7 +174,7 @@ fn a_resolver_changes_with_approval_alone() {
 }
 
 #[test]
-fn what_changes_no_decision_passes() {
+fn a_write_that_changes_no_decision_passes_the_gates() {
     let guarded = Guarded::new(&json!({"cases": true, "approval": true}));
     let tenant = &guarded.tenant;
     tenant.resource("other:read");

@@ -147,7 +147,7 @@ fn must_fail_closed(
 }
 
 #[test]
-fn whatever_a_resolver_does_the_decision_fails_closed_and_others_go_on() {
+fn a_misbehaving_resolver_never_allows_and_disturbs_no_other() {
     let stage = Stage::new();
     let (tenant, neighbour) = (stage.tenant("harmed"), stage.neighbour());
     for (index, (subject, cause, _)) in FAILURES.into_iter().enumerate() {
@@ -282,7 +282,7 @@ fn a_resolver_that_keeps_failing_is_left_alone_and_its_record_says_so() {
 }
 
 #[test]
-fn what_is_no_resolver_is_not_installed() {
+fn a_module_without_the_contract_is_not_installed() {
     let stage = Stage::new();
     let tenant = stage.tenant("harmed");
     let good = guest("directory");

@@ -261,7 +261,7 @@ fn errors_of_the_service_are_shown_without_the_key() {
 }
 
 #[test]
-fn nothing_is_half_imported_unless_that_is_wanted() {
+fn an_incomplete_import_writes_nothing_without_skip_unsupported() {
     let folder = files("p, ann, wiki:read, read, allow\np, ann, blog, read, allow\n");
     let out = folder.path().join("rules.yaml");
     let done = import(folder.path(), &[], &["--out", "rules.yaml"]);

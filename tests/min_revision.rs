@@ -132,7 +132,7 @@ fn a_revision_that_comes_in_time_is_served() {
 }
 
 #[test]
-fn what_is_no_revision_is_a_400() {
+fn an_invalid_revision_is_a_400() {
     let tenant = Tenant::new();
     for route in CHECKS {
         for bad in ["x", "", "-1", "1.0", "0x1", "1 2", "1,2", "99999999999999999999999", "\"1\""] {

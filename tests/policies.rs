@@ -89,7 +89,7 @@ fn a_policy_is_created_with_a_full_record() {
 }
 
 #[test]
-fn what_is_optional_can_be_sent_or_be_null() {
+fn optional_members_may_be_absent_sent_or_null() {
     let tenant = Tenant::new();
     for (name, sent, stored) in [
         ("description", json!("why"), json!("why")),

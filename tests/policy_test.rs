@@ -166,7 +166,7 @@ fn results_and_coverage_are_for_programs_too() {
 }
 
 #[test]
-fn what_no_case_speaks_for_is_named() {
+fn policies_without_a_case_are_named() {
     let (_directory, folder) =
         tenant(&[("cases.yaml", &reading("allow", "editor, acme, doc:read, read"))]);
     let done = run(&folder, &[]);
@@ -227,7 +227,7 @@ fn a_file_that_cannot_be_used_is_named_with_the_place() {
 }
 
 #[test]
-fn what_is_missing_is_named() {
+fn a_missing_file_is_named() {
     for (name, _) in TENANT {
         let (_directory, folder) = tenant(&[]);
         std::fs::remove_file(folder.join(name)).unwrap();

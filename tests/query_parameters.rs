@@ -78,7 +78,7 @@ fn every_route_of_the_api_refuses_what_it_does_not_know() {
 }
 
 #[test]
-fn who_has_no_right_learns_nothing_about_parameters() {
+fn without_the_right_invalid_parameters_are_a_403() {
     let service = Service::new();
     let tenant = service.account.tenant(&service.server);
     let route = "GET /api/v1/resources?surplus=1";

@@ -144,7 +144,7 @@ fn stored_bytes_have_a_quota() {
 }
 
 #[test]
-fn what_is_on_one_pattern_has_a_quota() {
+fn rules_and_policies_of_one_pattern_have_a_quota() {
     let server = settings().set("QUOTA_PLAN_BYTES", "1KiB").start();
     let tenant = tenant(&server, "plans");
     let sized = |name: &str, resource: &str, bytes: usize| {
@@ -207,7 +207,7 @@ fn a_plan_beyond_its_quota_goes_on_deciding() {
 }
 
 #[test]
-fn who_is_above_a_quota_may_keep_and_delete() {
+fn a_tenant_above_a_quota_keeps_and_deletes_records() {
     let before = settings().set("QUOTA_WEBHOOKS", "none");
     let server = before.start();
     let webhooks = {

@@ -49,7 +49,7 @@ fn a_role_that_would_include_itself_is_refused() {
 }
 
 #[test]
-fn who_has_a_role_has_those_that_it_includes() {
+fn a_subject_with_a_role_has_its_included_roles() {
     let tenant = Tenant::new();
     tenant.rule("reader", "doc:read", "read", "allow");
     let decide = |roles: &[&str]| {

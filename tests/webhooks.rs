@@ -91,7 +91,7 @@ fn secrets_are_neither_short_nor_long() {
 }
 
 #[test]
-fn what_is_missing_or_unknown_is_named() {
+fn missing_and_unknown_members_are_named() {
     let tenant = Tenant::new();
     let details = tenant.manage(CREATE, &json!({})).invalid().details();
     let mut missing: Vec<&str> = details["missing_fields"]

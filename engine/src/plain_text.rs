@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_the_tree_has() {
+    fn plain_text_reads_as_the_tree_does() {
         for text in [
             "[]",
             " [ 0 , 1,-1,\n-0, 10,1.5,1e3, 1E-3,123456789012345678,1234567890123456789]\t",

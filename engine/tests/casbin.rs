@@ -2,7 +2,7 @@
 //!
 //! If every attribute is present and of a type that the matcher compares, both must agree; such cases are generated.
 //! Otherwise Casbin is false or fails, and Portcullis is undetermined: a deny denies, an allow does not allow.
-//! `where_casbin_has_no_third_value` asserts these differences.
+//! `undetermined_conditions_differ_from_casbin_as_documented` asserts these differences.
 //!
 //! Some cases are not generated, because casbin-rs differs from Casbin's reference implementation or cannot handle
 //! them: fractions and integers beyond 32 bits; single quotes and lists in parentheses (written for the engine alone,
@@ -196,7 +196,7 @@ fn casbin_says(text: &str, sub: &Value) -> Option<bool> {
 }
 
 #[test]
-fn where_casbin_has_no_third_value() {
+fn undetermined_conditions_differ_from_casbin_as_documented() {
     let sub = json!({"n": 1, "s": "x", "b": true, "l": ["x"]});
     let request = Request { sub: sub.clone(), obj: json!({"n": 1}), act: "read", dom: "acme" };
     for (text, casbin, ours) in [

@@ -159,7 +159,7 @@ fn a_page_of_none_is_empty_and_the_next_one_begins_there() {
 }
 
 #[test]
-fn the_id_of_what_is_searched_is_ignored_whatever_it_is() {
+fn the_id_of_the_searched_entity_is_ignored() {
     let tenant = searchable();
     for id in [json!("bob"), json!(7), json!(null), json!({"a": [1]}), json!("x".repeat(1_000))] {
         let body = json!({"subject": {"type": "user", "id": id}, "action": {"name": "write"},

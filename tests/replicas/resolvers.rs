@@ -17,7 +17,7 @@ fn decide_since(tenant: &Tenant<'_>, revision: u64) -> Decision {
 }
 
 #[test]
-fn what_one_replica_writes_the_other_one_asks() {
+fn a_resolver_that_one_replica_stores_answers_on_another() {
     let replicas = two_replicas();
     let tenants = tenant_at(&replicas);
     let resolver = format!("{RESOLVERS}/{}", tenants[0].directory("hr"));

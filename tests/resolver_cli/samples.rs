@@ -75,7 +75,7 @@ fn check(ip: &str) -> Value {
 }
 
 #[test]
-fn what_comes_out_otherwise_fails_the_run() {
+fn an_unexpected_answer_fails_the_run() {
     for (expectation, told) in [
         (json!({"expect": {"zone": "guests"}}), "expected zone \"guests\""),
         (json!({"expect": {"zone": null}}), "expected zone absent"),
@@ -101,7 +101,7 @@ fn what_comes_out_otherwise_fails_the_run() {
 }
 
 #[test]
-fn what_cannot_be_run_is_named_and_runs_nothing() {
+fn an_invalid_sample_is_named_and_no_sample_runs() {
     let sound = json!([{"name": "a check", "check": check("10.20.0.1")}]);
     for (file, from, to, named) in [
         ("checks.json", "\"name\"", "\"nam\"", "checks.json: at `/0`: field `name` is missing"),

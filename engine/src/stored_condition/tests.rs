@@ -54,7 +54,7 @@ fn usual_trees_are_read_as_by_way_of_a_tree() {
 }
 
 #[test]
-fn what_a_tree_refuses_is_not_read() {
+fn a_condition_that_the_tree_refuses_is_refused_as_text() {
     let exists = test(r#""operator":"exists""#);
     let texts = [
         test(r#""operator":"exists","value":1"#),

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_printed_has_no_secret() {
+    async fn the_debug_form_of_a_body_has_no_secret() {
         let mut request = Request::new(Body::from(r#"{"secrets": {"token": "s3cret"}}"#));
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(CONTENT_TYPE, json);

@@ -327,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_can_mend_a_resolver_is_told_how() {
+    fn a_manager_is_told_how_to_repair_a_resolver() {
         let answered = |failure: LoadFailure| {
             let error = ApiError::from(failure);
             (error.status_and_code().0.as_u16(), error.message())

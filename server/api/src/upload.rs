@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_printed_has_no_secret() {
+    fn the_debug_form_of_a_body_has_no_secret() {
         let manifest = Bytes::from_static(br#"{"secrets": {"token": "s3cret"}}"#);
         let upload = UploadParts { module: None, manifest: Some(manifest) };
         assert_eq!(format!("{upload:?}"), "UploadParts { module: None, manifest: Some(32) }");

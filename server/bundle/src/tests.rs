@@ -111,7 +111,7 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
-fn what_is_no_yaml_is_named() {
+fn invalid_yaml_is_named_with_its_position() {
     for (from, to, expected) in [
         ("effect: deny}", "effect: deny", "unclosed bracket '{'"),
         ("effect: deny}", "effect: deny, sub: x}", "duplicate mapping key: sub not allowed here"),

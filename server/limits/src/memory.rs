@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_refused_leaves_less_to_others() {
+    fn memory_that_is_always_granted_reduces_the_rest() {
         let budget = budget(4, 0);
         let mut overdrawn = budget.charge(MemoryAccount(0));
         overdrawn.overdraw_to(5 * MIB);

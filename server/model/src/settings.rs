@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_has_its_default() {
+    fn absent_settings_have_defaults() {
         assert_eq!(read("{}"), Ok(TenantSettings::default()));
         let gates = Gates { cases: true, approval: false };
         let expected = TenantSettings { gates, max_deletes: 0, ..TenantSettings::default() };

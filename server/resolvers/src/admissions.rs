@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_comes_again_joins_what_is_under_way() {
+    async fn a_repeated_admission_joins_the_running_one() {
         let admissions = Admissions::default();
         let end = abandoned(&admissions).await;
         assert!(timeout(SOON, admissions.join(key("acme"), unasked())).await.is_err());
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_came_of_it_is_kept_for_a_while() {
+    async fn the_outcome_of_an_admission_is_kept_for_a_while() {
         let admissions = Admissions::default();
         abandoned(&admissions).await.send(faulty("the first")).expect("it goes on");
         tokio::time::sleep(SOON).await;

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_covers_what_changes_besides() {
+    fn all_changes_include_changes_made_meanwhile() {
         let changed = ChangedTenants::default();
         changed.note(["a"]);
         assert_eq!(changed.take(), Scope::Everything, "the start");

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn no_path_leads_elsewhere() {
+    fn a_path_that_leaves_its_endpoint_is_refused() {
         for path in [
             "//other.example/",
             "///other.example/",

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_sleeps_for_whoever_waits_and_is_dropped_where_others_run() {
+    async fn a_sleep_lasts_and_threads_can_be_dropped_inside_a_runtime() {
         let runtime = ResolverThreads::start().expect("threads");
         let before = runtime.elapsed();
         runtime.sleep(Duration::from_millis(5)).await;

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_is_counted() {
+    fn each_event_increments_its_counter() {
         let metrics = Metrics::new();
         metrics.checks.decided(CheckKind::Legacy, Effect::Deny, Duration::from_micros(40));
         metrics.resolvers.called("ok", Duration::from_millis(2));

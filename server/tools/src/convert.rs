@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_counterpart_is_named() {
+    fn a_condition_without_a_counterpart_is_named() {
         use ConditionForm::{Expression, Matcher, Tree};
         let error = convert("exists(user.a) && token.b == 1 && user.c == 1", Matcher, None);
         assert_eq!(

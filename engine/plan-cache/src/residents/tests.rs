@@ -67,7 +67,7 @@ fn a_tenant_that_is_alone_fills_the_cache_and_gives_way_to_others() {
 }
 
 #[test]
-fn what_is_read_stays_and_what_is_not_goes() {
+fn plans_in_use_stay_and_unused_plans_go() {
     let residents = Residents::new(ROOM);
     keep(&residents, "acme", "often:read");
     for number in 0..1_000 {

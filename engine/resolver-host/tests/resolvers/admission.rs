@@ -50,7 +50,7 @@ async fn files_and_sockets_are_refused_by_name() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_no_component_is_refused_with_the_reason() {
+async fn bytes_that_are_not_a_component_are_refused_with_the_reason() {
     let host = host();
     let good = component("directory");
     let noise = |header: &[u8]| {

@@ -59,7 +59,7 @@ async fn spoilt_code_is_compiled_anew_and_old_code_goes() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_old_and_of_no_use_is_swept_out() {
+async fn old_unused_code_files_are_deleted() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("compiled");
     let (host, _) = host_with(Some(path.clone()), true);

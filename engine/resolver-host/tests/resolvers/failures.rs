@@ -44,7 +44,7 @@ async fn time_runs_out() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn those_that_spin_leave_turns_to_others_on_their_thread() {
+async fn spinning_calls_yield_to_other_calls_on_their_thread() {
     assert_failures(BRIEF, vec![("loop", CallError::TimedOut(BRIEF.timeout))]).await;
 }
 

@@ -162,7 +162,7 @@ fn refused(result: Result<Arc<TokenHolder>, String>, expected: &str) {
 }
 
 #[tokio::test]
-async fn whoever_sends_a_key_as_a_token_learns_the_right_header() {
+async fn a_service_key_sent_as_a_token_is_refused_with_the_right_header() {
     let off = Authenticator::new(None);
     for (token, expected) in [("pck_019e301f05c0_x", KEY_AS_TOKEN), ("a.b.c", SWITCHED_OFF)] {
         let why = off.verify(token, DateTime::UNIX_EPOCH).await;

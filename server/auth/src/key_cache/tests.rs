@@ -59,7 +59,7 @@ fn a_tenant_with_one_key_keeps_it_while_others_have_more() {
 }
 
 #[test]
-fn what_is_forgotten_leaves_nothing_behind() {
+fn forgotten_entries_leave_nothing_behind() {
     let cache = KeyCache::default();
     for id in 0..1_000 {
         keep(&cache, &format!("tenant-{id}"), id);

@@ -122,7 +122,7 @@ async fn providers_with_one_address_share_its_keys() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_nobody_uses_is_forgotten() {
+async fn unused_providers_are_forgotten() {
     let stage = Arc::new(Stage::default());
     let providers = stage.providers();
     let used = stage.register("used", ISSUER);

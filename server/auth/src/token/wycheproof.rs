@@ -227,7 +227,7 @@ fn plain_jsonwebtoken_accepts_invalid_vectors() {
 
 /// The control of three single checks: without the member of the key that they look at, they let pass.
 #[tokio::test]
-async fn what_a_key_says_of_itself_is_what_refuses() {
+async fn a_key_whose_use_or_alg_differs_is_refused() {
     for (member, signatures, keys) in [
         ("alg", "332, 334, 336, 338, 340", "7, 19-20"),
         ("use", "353-354", "7, 21"),

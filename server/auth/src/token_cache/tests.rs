@@ -83,7 +83,7 @@ async fn a_full_cache_drops_tokens_of_the_largest_tenant() {
 }
 
 #[tokio::test]
-async fn what_is_forgotten_leaves_nothing_behind() {
+async fn forgotten_entries_leave_nothing_behind() {
     let (cache, verifier) = (TokenCache::default(), verifier());
     for subject in 0..10 {
         let text = keep(&cache, &verifier, "acme", subject).await;

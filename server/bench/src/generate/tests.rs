@@ -155,7 +155,7 @@ fn every_operator_is_met_against_a_literal_and_against_an_attribute() {
 }
 
 #[test]
-fn what_others_would_decide_is_kept_from_deciding() {
+fn generated_checks_avoid_policies_that_would_decide_first() {
     let test = |name: &str| {
         format!(
             r#"{{"type": "CONDITION", "attribute": "user.{name}", "operator": "eq", "value": "x"}}"#

@@ -150,7 +150,7 @@ const OPEN: [u8; 4] = [127, 0, 0, 2];
 const SHUT: [u8; 4] = [127, 0, 0, 1];
 
 #[tokio::test]
-async fn what_was_judged_is_what_gets_connected_though_the_name_changes() {
+async fn a_request_connects_to_the_judged_address_after_the_name_changes() {
     // Tells which of its addresses was called.
     let (port, connections) = serve_by(|mut stream| {
         let called = stream.local_addr().expect("connected").ip().to_string();

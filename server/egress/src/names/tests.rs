@@ -175,7 +175,7 @@ async fn too_many_names_of_a_tenant_are_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_tenants_ask_for_leaves_nothing_behind() {
+async fn names_that_tenants_look_up_leave_no_entry() {
     let asked = Asked::default();
     let names = asked.names();
     for number in 0..1_000 {

@@ -46,7 +46,7 @@ fn requests_become_checks_as_the_documents_say() {
 }
 
 #[test]
-fn what_the_application_may_add_is_noted() {
+fn role_lines_that_a_function_may_extend_are_noted() {
     let notes = |model: &str, policy: &str| {
         let notes = converted(model, policy).notes.into_iter();
         notes.map(|note| (note.line, note.reason)).collect::<Vec<_>>()

@@ -193,7 +193,7 @@ fn no_tenant_takes_the_places_of_the_operator() {
 }
 
 #[test]
-fn no_more_than_the_places_run_on_many_threads() {
+fn many_threads_get_at_most_the_number_of_places() {
     let (places, running, most) = (places(8, 4), AtomicUsize::new(0), AtomicUsize::new(0));
     let served = AtomicUsize::new(0);
     std::thread::scope(|scope| {

@@ -307,7 +307,7 @@ fn a_secret_that_stays_goes_nowhere_else() {
 }
 
 #[test]
-fn what_is_stored_has_no_secret_and_comes_back() {
+fn a_stored_manifest_has_no_secret_and_reads_back() {
     let manifest = parsed(&body()).expect("valid");
     let text = serde_json::to_string(&manifest.without_secrets()).expect("JSON");
     assert!(text.contains(r#""secrets":["hr_token","spare"]"#), "{text}");

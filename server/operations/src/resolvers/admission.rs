@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_no_more_time_is_told_to_come_again() {
+    fn an_admission_beyond_its_deadline_is_answered_with_retry() {
         assert!(matches!(still_compiling(), OperationError::NotNow(_)));
     }
 }

@@ -42,7 +42,7 @@ fn an_answer_is_used_up_to_its_last_millisecond() {
 }
 
 #[test]
-fn that_there_is_no_value_is_an_answer() {
+fn an_absent_value_is_cached_as_an_answer() {
     let answers = Attributes::new(MIB);
     answers.put(acme(), "manager", None, ms(50), NO_CAP, ms(0));
     assert_eq!(answers.get(acme(), "manager", ms(0)), Some(Known::Fresh(None)));
@@ -77,7 +77,7 @@ fn a_stale_answer_says_that_it_is() {
 }
 
 #[test]
-fn whatever_an_answer_depends_on_tells_it_apart() {
+fn every_input_of_an_answer_is_part_of_its_cache_key() {
     let answers = with(ms(50), NO_CAP);
     assert!(answers.get(acme(), "department", ms(100)).is_some());
     for (other, attribute) in [
@@ -95,7 +95,7 @@ fn whatever_an_answer_depends_on_tells_it_apart() {
 }
 
 #[test]
-fn what_is_in_memory_is_bounded() {
+fn the_cache_of_answers_is_bounded() {
     let answers = Attributes::new(64 << 10);
     let text = Some(Json::String("x".repeat(1 << 10).into()));
     let names: Vec<_> = (0..1_000).map(|number| number.to_string()).collect();

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_at_first_is_taken_at_once() {
+    fn files_of_the_first_read_are_reported_at_once() {
         let mut detector = ChangeDetector::default();
         assert_eq!(detector.observe(found(&[("a", 1)])), [change("a", Some(1))]);
         assert_eq!(detector.observe(found(&[("a", 1)])), []);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_twice_is_gone() {
+    fn a_file_missing_in_two_reads_is_removed() {
         let mut detector = ChangeDetector::default();
         detector.observe(found(&[("a", 1)]));
         assert_eq!(detector.observe(found(&[])), []);
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_tried_again_has_longer_and_longer_pauses() {
+    fn retries_have_growing_pauses() {
         let mut detector = ChangeDetector::default();
         let mut tried = Vec::new();
         for round in 0..200 {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_comes_up_again_and_failures_are_told_once() {
+    fn a_forgotten_file_is_reported_again_and_a_failure_once() {
         let mut detector = ChangeDetector::default();
         detector.observe(found(&[("a", 1), ("b", 1)]));
         detector.forget(|name| name == "b");

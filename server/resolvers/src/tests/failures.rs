@@ -87,7 +87,7 @@ async fn what_a_guest_says_before_it_fails_is_reported() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_answered_is_a_failure_and_absence_is_an_answer() {
+async fn a_missing_answer_fails_and_an_absent_value_is_an_answer() {
     let stage = Stage::new();
     let asked = reference(1, 1);
     stage.put("acme", asked, "behaviours", &behaviours(1)).await;
@@ -99,7 +99,7 @@ async fn what_is_not_answered_is_a_failure_and_absence_is_an_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_cannot_be_asked_is_named() {
+async fn a_resolver_that_cannot_be_called_is_named() {
     let stage = Stage::new();
     let cause = async |resolver| {
         let one = stage.ask("acme", resolver, "ann", "department").await;

@@ -59,7 +59,7 @@ async fn a_new_version_is_tried_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn whoever_finds_fault_with_requests_is_not_suspended() {
+async fn invalid_request_errors_do_not_open_the_breaker() {
     let stage = Stage::new();
     let asked = reference(1, 1);
     stage.put("acme", asked, "behaviours", &behaviours(1)).await;

@@ -89,7 +89,7 @@ fn another_context_is_refused() {
 }
 
 #[test]
-fn no_two_contexts_give_the_same_bytes() {
+fn different_contexts_give_different_bytes() {
     // Joined without lengths, these two would be equal: what one has at the end of its tenant, the other
     // has in its record and column.
     let record = Uuid::from_bytes(*b"0123456789abcdef");

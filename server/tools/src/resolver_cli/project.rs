@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_there_is_named_with_what_is_expected() {
+    fn a_missing_path_is_named_with_what_is_expected() {
         let folder = tempfile::tempdir().expect("a folder");
         let missing = folder.path().join("geo");
         let shown = missing.display();
