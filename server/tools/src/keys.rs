@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
 use chrono::{DateTime, Utc};
 use portcullis_config::Variables;
 use portcullis_engine::names::names;

@@ -7,6 +7,7 @@ use portcullis_engine::operator::{self, Operator, UnaryOperator};
 use portcullis_engine::{Format, Invalid, Json, Policy, json};
 use serde::Serialize;
 use serde_json::Value;
+use strum::VariantArray;
 use utoipa::PartialSchema;
 use uuid::Uuid;
 
