@@ -28,7 +28,9 @@ fn faults_of_contents(document: &TextFile) -> Vec<String> {
     let path = document.path.display();
     let mut faults: Vec<String> =
         missing.map(|section| format!("{path}: the contents lack {section}")).collect();
-    faults.extend(wrong.map(|row| format!("{path}: the contents have {row}, which is not a section")));
+    faults.extend(
+        wrong.map(|row| format!("{path}: the contents have {row}, which is not a section")),
+    );
     if faults.is_empty() {
         faults.push(format!("{path}: the contents have the sections in another order, or twice"));
     }

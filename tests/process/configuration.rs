@@ -267,7 +267,10 @@ fn an_env_file_supplies_variables_and_the_environment_overrides_it() {
     for path in [path, "/nowhere/portcullis.env"] {
         let done = settings.run(&["serve", "--env-file", path]);
         misconfigured(&done, "--env-file");
-        assert!(done.err.contains(path) && !done.err.contains("this is not a variable"), "{done:?}");
+        assert!(
+            done.err.contains(path) && !done.err.contains("this is not a variable"),
+            "{done:?}"
+        );
     }
 }
 

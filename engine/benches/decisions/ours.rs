@@ -101,7 +101,8 @@ pub(crate) fn sources(workload: &Workload) -> Result<HashMap<String, Source>> {
 }
 
 pub(crate) fn pattern(resource: &str) -> Result<ResourcePattern> {
-    ResourcePattern::parse(resource).ok_or_else(|| anyhow!("`{resource}` is not a resource pattern"))
+    ResourcePattern::parse(resource)
+        .ok_or_else(|| anyhow!("`{resource}` is not a resource pattern"))
 }
 
 fn effect(allow: bool) -> Effect {

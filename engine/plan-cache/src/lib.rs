@@ -36,6 +36,6 @@ mod tenant_logs;
 pub use cache::{CacheSize, OutdatedPlan, PlanCache};
 pub use cached_plan::{CachedPlan, NewPlan};
 pub use changes::ChangedRecords;
-pub use own_patterns::{WILDCARD, OwnPatterns};
+pub use own_patterns::{OwnPatterns, WILDCARD};
 pub use per_key::{KeyUse, PerKey};
 pub use residents::HotPlans;

@@ -99,7 +99,13 @@ impl QueryReader<'_> {
 
     /// Declares an effect that records are selected by.
     pub(crate) fn effect(&mut self, about: &str) -> Result<Option<Effect>, ApiError> {
-        self.optional("effect", about, schema::effect, |text| text.parse().ok(), "be `allow` or `deny`")
+        self.optional(
+            "effect",
+            about,
+            schema::effect,
+            |text| text.parse().ok(),
+            "be `allow` or `deny`",
+        )
     }
 
     /// Declares a parameter that is `true` or `false`; false if it is absent.

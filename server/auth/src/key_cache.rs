@@ -47,7 +47,10 @@ impl Default for KeyCache {
 impl KeyCache {
     fn new(most: usize, most_of_tenant: usize) -> Self {
         let shares = Shares::new(Bounds { all: most, tenant: most_of_tenant });
-        Self { keys: papaya::HashMap::new(), bookkeeping: Mutex::new(Bookkeeping { shares, changes: 0 }) }
+        Self {
+            keys: papaya::HashMap::new(),
+            bookkeeping: Mutex::new(Bookkeeping { shares, changes: 0 }),
+        }
     }
 
     /// Returns the key with this id.

@@ -158,7 +158,9 @@ fn segments(pattern: &str, mark: char) -> Result<String, String> {
         let end = end.ok_or_else(|| format!("`{pattern}` has a `{{` without a `}}`"))?;
         let name = after.get(..end).unwrap_or_default();
         if name.contains('/') {
-            return Err(format!("`{name}` is not the name of a segment; close the `{{` before the `/`"));
+            return Err(format!(
+                "`{name}` is not the name of a segment; close the `{{` before the `/`"
+            ));
         }
         expression.push_str(before);
         if name.is_empty() {

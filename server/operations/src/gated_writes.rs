@@ -11,7 +11,7 @@ use portcullis_model::Authorship;
 use portcullis_model::service_key::Permission;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::gates::{self, Change, Judgement, GateVerdict};
+use portcullis_runtime::gates::{self, Change, GateVerdict, Judgement};
 use portcullis_runtime::judgements::JudgementTurn;
 use portcullis_runtime::write_refusal::WriteRefusal;
 use portcullis_storage::{HistoryPosition, Tx, WriteTurn};

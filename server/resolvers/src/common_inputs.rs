@@ -86,7 +86,8 @@ pub(crate) async fn ask_all(
     for (named, check, request) in askers {
         let entry = resolvers.get(&named).and_then(Option::as_ref);
         calls.push(Box::pin(async move {
-            let (_, found) = registry.ask_entry(entry, tenant, check, request, CacheMode::Use).await;
+            let (_, found) =
+                registry.ask_entry(entry, tenant, check, request, CacheMode::Use).await;
             (request.namespace.clone(), found)
         }));
     }

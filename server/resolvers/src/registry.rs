@@ -252,7 +252,9 @@ impl Registry {
             Some((origin, Entry::Active(resolver))) => {
                 let found = match mode {
                     CacheMode::Use => resolver.ask(&self.runtime, tenant, check, wanted).await,
-                    CacheMode::Bypass => resolver.ask_apart(&self.runtime, tenant, check, wanted).await,
+                    CacheMode::Bypass => {
+                        resolver.ask_apart(&self.runtime, tenant, check, wanted).await
+                    }
                 };
                 (Some(*origin), found.with_namespace(namespace))
             }

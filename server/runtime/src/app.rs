@@ -109,7 +109,11 @@ impl App {
     ///
     /// # Errors
     /// The errors of [`App::commit`].
-    pub async fn commit_with(&self, mut tx: Tx, verdict: GateVerdict) -> Result<u64, OperationError> {
+    pub async fn commit_with(
+        &self,
+        mut tx: Tx,
+        verdict: GateVerdict,
+    ) -> Result<u64, OperationError> {
         gates::pass(&mut tx, verdict).await?;
         Ok(self.finish(tx).await?)
     }

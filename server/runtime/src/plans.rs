@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use portcullis_model::clock::Clock;
-use portcullis_plan_cache::{CachedPlan, WILDCARD, HotPlans, NewPlan, PlanCache};
+use portcullis_plan_cache::{CachedPlan, HotPlans, NewPlan, PlanCache, WILDCARD};
 use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, epoch};
 use tokio::time::Instant;
 

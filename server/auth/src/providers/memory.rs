@@ -15,7 +15,7 @@ use crate::token::Verifier;
 /// Most providers in memory. Each takes some 2 KiB, and its key set some 6 KiB.
 const MAX: usize = 10_000;
 /// Most issuers in memory that nobody registered. Everybody can invent issuers.
-const MAX_UNKNOWN: usize = 4_096;
+const MAX_UNKNOWN_BYTES: usize = 4_096;
 /// Longest issuer in memory that nobody registered, in bytes: real ones are shorter.
 const MAX_UNKNOWN_BYTES: usize = 512;
 /// The time for which an issuer that nobody registered stays so. A registration here ends it at once, and one elsewhere
@@ -139,7 +139,7 @@ impl ProviderMemory {
                 return;
             }
             let unknown = self.unknown.pin();
-            if unknown.len() >= MAX_UNKNOWN {
+            if unknown.len() >= MAX_UNKNOWN_BYTES {
                 unknown.clear();
             }
             unknown.insert(issuer.into(), Instant::now());
@@ -161,7 +161,11 @@ impl ProviderMemory {
         let mut bookkeeping = self.bookkeeping.lock();
         bookkeeping.changes += 1;
         self.unknown.pin().clear();
-        tenants.iter().copied().filter(|tenant| bookkeeping.by_tenant.contains_key(*tenant)).collect()
+        tenants
+            .iter()
+            .copied()
+            .filter(|tenant| bookkeeping.by_tenant.contains_key(*tenant))
+            .collect()
     }
 
     /// Keeps the providers of `tenants` for which `is_same` holds. Returns the tenants of the others.

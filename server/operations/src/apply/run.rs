@@ -12,7 +12,7 @@ use portcullis_model::proposal::ProposalRecord;
 use portcullis_model::settings::TenantSettings;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::gates::{self, Judgement, GateVerdict};
+use portcullis_runtime::gates::{self, GateVerdict, Judgement};
 use portcullis_runtime::judgements::JudgementTurn;
 use portcullis_runtime::write_refusal::WriteRefusal;
 use portcullis_storage::bulk::RecordWrite;

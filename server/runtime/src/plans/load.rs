@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use portcullis_engine::{Plan, PlanChanges, Policy, RoleInclusions, Rule, TenantFacts};
-use portcullis_plan_cache::{CachedPlan, WILDCARD, OutdatedPlan, OwnPatterns};
+use portcullis_plan_cache::{CachedPlan, OutdatedPlan, OwnPatterns, WILDCARD};
 use portcullis_storage::plan_records::{
     self, StoredFacts, StoredPolicies, StoredPolicy, StoredRules,
 };
