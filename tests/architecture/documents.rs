@@ -2,15 +2,19 @@
 //! once, and `` `name` in `file.rs` `` is defined in that file.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use regex_lite::Regex;
 
 use crate::expect_none;
 use crate::workspace::{TextFile, text_files};
 
-/// The documents whose code names must be defined where they say.
-const GUIDES: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
+/// Returns whether the code names of a document must be defined where it says: the guides at the root and those of crates.
+fn is_guide(path: &Path) -> bool {
+    ["ARCHITECTURE.md", "CONTRIBUTING.md"].iter().any(|guide| path == Path::new(guide))
+        || (path.ends_with("README.md") && (path.starts_with("engine") || path.starts_with("server")))
+}
 
 /// Returns the faults of a table of contents, whose rows begin with links such as `[2](#2-the-check)`, by the numbered
 /// headings of the second level. A document without such rows has none.
@@ -86,9 +90,10 @@ fn documents_say_what_they_and_the_code_have() -> Result<()> {
     let (documents, sources) = (text_files(&["md"])?, text_files(&["rs"])?);
     let mut found: Vec<String> = documents.iter().flat_map(faults_of_contents).collect();
     found.extend(documents.iter().flat_map(faults_of_terms));
-    for name in GUIDES {
-        let guide = documents.iter().find(|document| document.path.as_os_str() == name);
-        found.extend(faults_of_names(guide.context(name)?, &sources)?);
+    let guides: Vec<_> = documents.iter().filter(|document| is_guide(&document.path)).collect();
+    anyhow::ensure!(guides.len() > 2, "{} guides", guides.len());
+    for guide in guides {
+        found.extend(faults_of_names(guide, &sources)?);
     }
     expect_none(&found)
 }
