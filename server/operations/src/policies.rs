@@ -3,14 +3,12 @@
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Condition, Effect, Format, Policy};
-use portcullis_model::Authorship;
-use portcullis_model::ids::Ids;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
 use portcullis_resolvers::namespaces;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{StoreError, Tx, policies};
+use portcullis_storage::{Tx, policies};
 use uuid::Uuid;
 
 use crate::etag::Precondition;
@@ -55,24 +53,13 @@ async fn create_compiled(
         let mut tx = write.begin().await?;
         check_attributes(app, &mut tx, policy.rule_data.format, &policy.rule_data.condition)
             .await?;
-        let record = insert(&mut tx, policy.clone(), &by, &app.ids).await?;
+        let record = policy.clone().into_record(app.ids.next(by.at), tx.tenant(), &by);
+        policies::insert(&mut tx, &record).await?;
         let warnings = warnings::of_policy(&mut tx, &record.resource).await?;
         if let Some(revision) = write.commit(tx).await? {
             return Ok(Written { record, revision, warnings });
         }
     }
-}
-
-/// Inserts a policy into the transaction's tenant. The caller has checked the attributes that its condition reads.
-pub async fn insert(
-    tx: &mut Tx,
-    policy: NewPolicy,
-    by: &Authorship,
-    ids: &Ids,
-) -> Result<PolicyRecord, StoreError> {
-    let record = policy.into_record(ids.next(by.at), tx.tenant(), by);
-    policies::insert(tx, &record).await?;
-    Ok(record)
 }
 
 /// Lists the policies of the caller's tenant, in order of creation.
