@@ -15,7 +15,7 @@ use crate::token::Verifier;
 /// Most providers in memory. Each takes some 2 KiB, and its key set some 6 KiB.
 const MAX: usize = 10_000;
 /// Most issuers in memory that nobody registered. Everybody can invent issuers.
-const MAX_UNKNOWN_BYTES: usize = 4_096;
+const MAX_UNKNOWN: usize = 4_096;
 /// Longest issuer in memory that nobody registered, in bytes: real ones are shorter.
 const MAX_UNKNOWN_BYTES: usize = 512;
 /// The time for which an issuer that nobody registered stays so. A registration here ends it at once, and one elsewhere
@@ -139,7 +139,7 @@ impl ProviderMemory {
                 return;
             }
             let unknown = self.unknown.pin();
-            if unknown.len() >= MAX_UNKNOWN_BYTES {
+            if unknown.len() >= MAX_UNKNOWN {
                 unknown.clear();
             }
             unknown.insert(issuer.into(), Instant::now());
