@@ -95,7 +95,7 @@ pub(crate) enum Mirror {
     Never,
 }
 
-/// What an operator does with its sides, apart from a negation.
+/// The relation that an operator tests between its sides, apart from a negation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Compares two scalars.

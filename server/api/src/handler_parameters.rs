@@ -1,4 +1,4 @@
-//! What the parameters of a handler say about its route: the right of the caller, and what is read beside the body.
+//! Reads the facts of a route from the parameters of its handler: the right of the caller, and what is read beside the body.
 
 use axum::extract::State;
 use http::Uri;

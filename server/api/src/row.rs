@@ -51,7 +51,7 @@ impl MaxBody {
     }
 }
 
-/// What the extractors of a request know about its route, as an extension of the request.
+/// The facts about a route that the extractors of a request know, as an extension of the request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RouteFacts {
     /// The class of its requests; `None` if no caller takes a place.

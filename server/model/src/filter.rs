@@ -35,7 +35,7 @@ pub struct SqlOptions {
     pub columns: Columns,
 }
 
-/// What becomes of a condition that cannot be exact.
+/// The answer to a condition that cannot be exact.
 #[derive(Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 enum Residual {
