@@ -52,9 +52,8 @@ fn load(path: Vec<String>, file: &Path, modules: &mut Vec<Module>) -> Result<()>
     let items = parse(&text).with_context(|| file.display().to_string())?;
     let folder = folder_of(file, path.is_empty());
     for name in declared(&items) {
-        let flat = folder.join(format!("{name}.rs"));
-        let nested = folder.join(&name).join("mod.rs");
-        let child = if root().join(&flat).exists() { flat } else { nested };
+        // The file of a module is beside the folder of its submodules: there is no `mod.rs`.
+        let child = folder.join(format!("{name}.rs"));
         load([path.clone(), vec![name]].concat(), &child, modules)?;
     }
     modules.push(Module { path, file: file.to_path_buf(), items });
@@ -63,7 +62,7 @@ fn load(path: Vec<String>, file: &Path, modules: &mut Vec<Module>) -> Result<()>
 
 /// Returns the folder in which the children of the module in `file` are.
 fn folder_of(file: &Path, is_root: bool) -> PathBuf {
-    if is_root || file.ends_with("mod.rs") {
+    if is_root {
         return file.parent().map(Path::to_path_buf).unwrap_or_default();
     }
     file.with_extension("")
