@@ -38,6 +38,7 @@ pub struct EntityRecord {
     pub kind: String,
     pub id: String,
     pub roles: Vec<String>,
+    #[schema(value_type = BTreeMap<String, Vec<String>>)]
     pub domain_roles: DomainRoles,
     #[schema(value_type = Object)]
     pub properties: Properties,
