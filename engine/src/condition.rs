@@ -5,18 +5,18 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use compact_str::CompactString;
-use ipnet::IpNet;
 use strum::{Display, EnumString, VariantArray};
 
 use crate::during::TimeWindow;
-use crate::fields::{Fields, boolean, string, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
-use crate::nearest::{any_of, nearest};
+use crate::nearest::any_of;
 use crate::number::Number;
-use crate::operator::{self, Networks, Operator, Takes, UnaryOperator, parse_network};
+use crate::operator::{Networks, Operator, Takes, UnaryOperator};
 use crate::pattern::{Pattern, PatternCheck};
 use crate::value::{AttributeValue, List, LiteralList, heap_bytes, parse_instant};
+
+mod reader;
 
 /// The maximum depth of a tree. A root alone has depth 1.
 pub const MAX_DEPTH: usize = 32;
@@ -24,10 +24,6 @@ pub const MAX_DEPTH: usize = 32;
 pub const MAX_NODES: usize = 1_000;
 /// The maximum number of values in one list.
 pub const MAX_LIST: usize = 10_000;
-
-/// Completes "expected …" for a `value` that is `null`.
-const NO_NULL: &str = "a value, not null: no attribute is null; to test whether the attribute is present, use \
-    `exists` and leave `value` out";
 
 /// A condition over attributes.
 #[derive(Clone, Debug, PartialEq)]
@@ -187,11 +183,6 @@ impl AttributePath {
             Self::Request(_) => 0,
         }
     }
-
-    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let text = string(json, at, problems)?;
-        Self::parse(text).map_err(|expected| problems.expected(at, expected)).ok()
-    }
 }
 
 impl Condition {
@@ -215,16 +206,6 @@ impl Condition {
             Self::Not(child) => child.tests(),
             Self::Test(test) => vec![test],
         }
-    }
-
-    /// Reads a tree at `at` of a larger input. Notes every fault in `problems`.
-    pub(crate) fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        patterns: &mut PatternCheck,
-    ) -> Option<Self> {
-        TreeReader { nodes: 0, patterns }.node(json, at, problems, 1)
     }
 }
 
@@ -289,151 +270,6 @@ impl<A> Operand<A> {
     }
 }
 
-/// Reads a tree within its limits.
-struct TreeReader<'p> {
-    nodes: usize,
-    patterns: &'p mut PatternCheck,
-}
-
-impl TreeReader<'_> {
-    fn node(
-        &mut self,
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        depth: usize,
-    ) -> Option<Condition> {
-        self.nodes += 1;
-        // Noted once, at the first node beyond the limit.
-        if self.nodes == MAX_NODES + 1 {
-            problems.expected(at, format!("at most {MAX_NODES} nodes in the whole tree"));
-        }
-        if depth > MAX_DEPTH {
-            problems.expected(at, format!("a tree at most {MAX_DEPTH} nodes deep"));
-        }
-        if self.nodes > MAX_NODES || depth > MAX_DEPTH {
-            return None;
-        }
-        let mut fields = Fields::open(json, at, problems)?;
-        let kind = fields.required("type", string)?;
-        let node = match kind {
-            "AND" | "OR" => {
-                let children = fields.required("children", |json, at, problems| {
-                    self.children(json, at, problems, depth)
-                });
-                children.map(|children| match kind {
-                    "AND" => Condition::And(children),
-                    _ => Condition::Or(children),
-                })
-            }
-            "NOT" => fields
-                .required("child", |json, at, problems| self.node(json, at, problems, depth + 1))
-                .map(|child| Condition::Not(Box::new(child))),
-            "CONDITION" => read_test(&mut fields, self.patterns).map(Condition::Test),
-            _ => {
-                fields.expected_at("type", "`CONDITION`, `AND`, `OR` or `NOT`");
-                return None;
-            }
-        };
-        fields.close();
-        node
-    }
-
-    fn children(
-        &mut self,
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        depth: usize,
-    ) -> Option<Box<[Condition]>> {
-        let items = typed(json.as_array(), "an array of nodes", json, at, problems)?;
-        if items.is_empty() {
-            problems.expected(at, "at least one child");
-            return None;
-        }
-        let mut children = Vec::with_capacity(items.len().min(MAX_NODES));
-        for (index, item) in items.iter().enumerate() {
-            children.extend(self.node(item, &at.index(index), problems, depth + 1));
-            if self.nodes > MAX_NODES {
-                return None;
-            }
-        }
-        (children.len() == items.len()).then(|| children.into())
-    }
-}
-
-fn read_test(fields: &mut Fields<'_, '_>, patterns: &mut PatternCheck) -> Option<Test> {
-    let attribute = fields.required("attribute", AttributePath::read);
-    let if_missing = fields.optional("if_missing", boolean);
-    let operator = fields.required("operator", string);
-    // The expected type of `value` depends on the operator. An unknown operator leaves `value` unread.
-    fields.skip("value");
-    let predicate = read_predicate(fields, operator?, patterns);
-    if if_missing.is_some() && matches!(predicate, Some(Predicate::Exists)) {
-        fields.expected_at("if_missing", "no `if_missing`: `exists` itself says what absent gives");
-    }
-    Some(Test { attribute: attribute?, predicate: predicate?, if_missing })
-}
-
-fn read_predicate(
-    fields: &mut Fields<'_, '_>,
-    operator: &str,
-    patterns: &mut PatternCheck,
-) -> Option<Predicate> {
-    if let Ok(operator) = operator.parse() {
-        return read_unary(fields, operator, patterns);
-    }
-    let Ok(operator) = operator.parse::<Operator>() else {
-        fields.expected_at("operator", known_operators(operator));
-        return None;
-    };
-    let takes = operator.row().takes;
-    right_side(fields, |json, at, problems| read_operand(takes, json, at, problems))
-        .map(|operand| Predicate::Compare(operator, operand))
-}
-
-fn read_unary(
-    fields: &mut Fields<'_, '_>,
-    operator: UnaryOperator,
-    patterns: &mut PatternCheck,
-) -> Option<Predicate> {
-    match operator {
-        UnaryOperator::Exists => {
-            if fields.optional("value", |_, _, _| Some(())).is_some() {
-                fields.expected_at("value", "no `value` beside `exists`");
-            }
-            Some(Predicate::Exists)
-        }
-        UnaryOperator::Matches => {
-            let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-                read_pattern(json, at, problems, patterns)
-            };
-            right_side(fields, read).map(Predicate::Matches)
-        }
-        UnaryOperator::IpIn => right_side(fields, read_networks).map(Predicate::IpIn),
-        UnaryOperator::During => right_side(fields, TimeWindow::read).map(Predicate::During),
-    }
-}
-
-/// Reads `value`, which is required. No attribute has the value `null`, so that a comparison with it would never hold.
-fn right_side<'j, T>(
-    fields: &mut Fields<'j, '_>,
-    read: impl FnOnce(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
-) -> Option<T> {
-    if fields.is_null("value") {
-        fields.expected_at("value", NO_NULL);
-        return None;
-    }
-    fields.required("value", read)
-}
-
-/// Returns the names of the operators, and the one that `unknown` resembles.
-fn known_operators(unknown: &str) -> String {
-    let meant = nearest(unknown, operator::names());
-    let meant = meant.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-    format!("{}{meant}", any_of(operator::names()))
-}
-
 impl Takes {
     /// Returns the right side as the operator compares it; `None` if it does not take such a one. A text becomes an
     /// instant for an operator that takes instants.
@@ -458,89 +294,4 @@ impl Takes {
             Self::Instant => "an RFC 3339 date-time or `{\"attribute\": \"<path>\"}`",
         }
     }
-}
-
-fn read_operand(
-    takes: Takes,
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-) -> Option<Operand> {
-    if let Json::Object(_) = json {
-        let mut fields = Fields::open(json, at, problems)?;
-        let path = fields.required("attribute", AttributePath::read);
-        fields.close();
-        return path.map(Operand::Attribute);
-    }
-    let literal = match (takes, json) {
-        (_, Json::String(text)) => Some(Operand::Text((**text).into())),
-        (_, Json::Number(number)) => Some(Operand::Number(*number)),
-        (_, Json::Bool(value)) => Some(Operand::Bool(*value)),
-        (Takes::List, Json::Array(items)) => return read_list(items, at, problems),
-        _ => None,
-    };
-    let operand = literal.and_then(|literal| takes.convert(literal));
-    if operand.is_none() {
-        problems.expected(at, takes.expected());
-    }
-    operand
-}
-
-/// Returns whether a list has at most [`MAX_LIST`] values, and notes a problem otherwise.
-fn short_enough(items: &[Json<'_>], at: &Place<'_>, problems: &mut Problems) -> bool {
-    let short = items.len() <= MAX_LIST;
-    if !short {
-        problems.expected(at, format!("at most {MAX_LIST} values"));
-    }
-    short
-}
-
-fn read_list(items: &[Json<'_>], at: &Place<'_>, problems: &mut Problems) -> Option<Operand> {
-    if !short_enough(items, at, problems) {
-        return None;
-    }
-    let (mut texts, mut numbers) = (Vec::new(), Vec::new());
-    for (index, item) in items.iter().enumerate() {
-        match item {
-            Json::String(text) => texts.push((**text).into()),
-            Json::Number(number) => numbers.push(*number),
-            _ => problems.expected(&at.index(index), "a string or a number"),
-        }
-    }
-    Some(Operand::List(LiteralList::new(texts, numbers)))
-}
-
-fn read_pattern(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-    patterns: &mut PatternCheck,
-) -> Option<Pattern> {
-    let source = string(json, at, problems)?;
-    patterns
-        .check(Pattern::new(source))
-        .map_err(|fault| problems.expected(at, format!("a regular expression, but {fault}")))
-        .ok()
-}
-
-fn read_network(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<IpNet> {
-    let network = json.as_str().and_then(parse_network);
-    if network.is_none() {
-        problems.expected(at, "a network such as `10.0.0.0/8` with host bits zero, or an address");
-    }
-    network
-}
-
-/// Reads one network, or an array of networks.
-fn read_networks(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Networks> {
-    let networks = match json {
-        Json::Array(items) if short_enough(items, at, problems) => items
-            .iter()
-            .enumerate()
-            .filter_map(|(index, item)| read_network(item, &at.index(index), problems))
-            .collect(),
-        Json::Array(_) => return None,
-        single => vec![read_network(single, at, problems)?],
-    };
-    Some(Networks::new(&networks))
 }

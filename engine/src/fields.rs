@@ -53,11 +53,6 @@ impl<'j, 'p> Fields<'j, 'p> {
         self.members.iter().any(|(key, _)| key == name)
     }
 
-    /// Returns whether the object has the member with the value `null`.
-    pub(crate) fn is_null(&self, name: &str) -> bool {
-        self.members.iter().any(|(key, value)| key == name && *value == Json::Null)
-    }
-
     /// Reads a required member; `null` counts as absent. `None` means that a problem was noted.
     pub fn required<T>(
         &mut self,

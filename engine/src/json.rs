@@ -95,6 +95,16 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// Returns a copy without a copy of its text, if it is a string, a number or a boolean.
+    pub(crate) fn as_scalar(&self) -> Option<Json<'_>> {
+        match self {
+            Self::String(text) => Some(Json::String(Cow::Borrowed(text))),
+            Self::Number(number) => Some(Json::Number(*number)),
+            Self::Bool(value) => Some(Json::Bool(*value)),
+            Self::Null | Self::Array(_) | Self::Object(_) => None,
+        }
+    }
+
     /// Returns the items, if it is an array.
     pub fn as_array(&self) -> Option<&[Json<'a>]> {
         match self {

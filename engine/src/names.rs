@@ -7,6 +7,7 @@ use strum::VariantArray;
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
 use crate::nearest::any_of;
+use crate::source::{Source, Tree};
 
 /// An enum whose variants have names on the wire.
 pub trait Named: VariantArray + FromStr + Into<&'static str> + Copy {}
@@ -20,9 +21,15 @@ pub fn names<T: Named>() -> impl Iterator<Item = &'static str> + Clone {
 
 /// Reads the name of a variant.
 pub fn named<T: Named>(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<T> {
-    let variant = json.as_str().and_then(|name| name.parse().ok());
+    read_name(&mut Tree::new(json, problems), at)
+}
+
+/// Reads the name of a variant.
+pub fn read_name<'j, T: Named>(source: &mut impl Source<'j>, at: &Place<'_>) -> Option<T> {
+    let name = source.scalar();
+    let variant = name.as_ref().and_then(Json::as_str).and_then(|name| name.parse().ok());
     if variant.is_none() {
-        problems.expected(at, any_of(names::<T>()));
+        return source.fault(|problems| problems.expected(at, any_of(names::<T>())));
     }
     variant
 }

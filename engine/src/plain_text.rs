@@ -19,10 +19,16 @@ pub struct PlainText<'a> {
     at: usize,
 }
 
+impl<'a> From<&'a str> for PlainText<'a> {
+    fn from(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+}
+
 impl<'a> PlainText<'a> {
     /// Begins to read `text`; `None` if it is not UTF-8.
     pub fn new(text: &'a [u8]) -> Option<Self> {
-        Some(Self { text: std::str::from_utf8(text).ok()?, at: 0 })
+        std::str::from_utf8(text).ok().map(Self::from)
     }
 
     /// Reads an object. `member` gets the name of each member, and reads its value. The names may repeat.
@@ -92,6 +98,11 @@ impl<'a> PlainText<'a> {
     /// Returns whether a list is next.
     pub(crate) fn is_at_array(&mut self) -> bool {
         self.next_is(b'[')
+    }
+
+    /// Returns whether an object is next.
+    pub(crate) fn is_at_object(&mut self) -> bool {
+        self.next_is(b'{')
     }
 
     /// Returns whether `true` or `false` is next, in text that is JSON.

@@ -14,7 +14,6 @@ use crate::json::Json;
 use crate::pattern::PatternCheck;
 use crate::rbac::Effect;
 use crate::resource::ResourcePattern;
-use crate::stored_condition;
 
 /// An enabled ABAC policy, as a plan is compiled from it.
 #[derive(Clone, Debug)]
@@ -109,16 +108,16 @@ impl Policy {
     /// # Errors
     /// Every fault, by JSON pointer into the text.
     pub fn stored_condition(format: Format, rule_data: &str) -> Result<Condition, Invalid> {
+        let mut patterns = PatternCheck::Leave;
         if format == Format::Json
-            && let Some(condition) = stored_condition::read(rule_data)
+            && let Some(condition) = Condition::read_plain(rule_data, &mut patterns)
         {
             return Ok(condition);
         }
         let json = serde_json::from_str::<Json<'_>>(rule_data)
             .map_err(|_| Invalid::expected("", "JSON"))?;
         let mut problems = Problems::default();
-        let condition =
-            format.read_condition(&json, &Place::root(), &mut problems, &mut PatternCheck::Leave);
+        let condition = format.read_condition(&json, &Place::root(), &mut problems, &mut patterns);
         problems.finish(condition)
     }
 }

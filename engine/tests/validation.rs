@@ -151,8 +151,8 @@ fn every_problem_is_reported_at_its_place() {
             ("/children/0/children/1/value", "a string, a number or"),
             ("/children/0/children/2/value/1", "a string or a number"),
             ("/children/1/child/children", "at least one child"),
-            ("/children/2", "`attribute` is missing"),
             ("/children/2", "`a/b` is unknown"),
+            ("/children/2", "`attribute` is missing"),
         ],
     )]);
 }

@@ -1,5 +1,6 @@
 //! Feeds arbitrary bytes to every reader of untrusted text. The engine must not panic, both paths of reading a check must
-//! agree, and accepted conditions must compile into a plan that decides.
+//! agree, a condition must be the same from its text and from its tree, and accepted conditions must compile into a plan that
+//! decides.
 
 #![no_main]
 
@@ -8,7 +9,7 @@ use std::sync::LazyLock;
 use chrono::DateTime;
 use libfuzzer_sys::fuzz_target;
 use portcullis_engine::{
-    Caller, Check, CheckBody, CheckBuffer, Condition, Effect, Json, Plan, Policy, ResourcePattern,
+    Caller, Check, CheckBody, CheckBuffer, Condition, Effect, Format, Json, Plan, Policy, ResourcePattern,
     json,
 };
 use uuid::Uuid;
@@ -28,6 +29,8 @@ fuzz_target!(|bytes: &[u8]| {
     let known = json::parse(BODY).expect("valid JSON");
     let known = CheckBody::parse(&known).expect("a valid body");
     if let Ok(condition) = Condition::parse(&json) {
+        let text = std::str::from_utf8(bytes).expect("JSON is UTF-8");
+        assert_eq!(Policy::stored_condition(Format::Json, text).as_ref(), Ok(&condition));
         let plan = plan([condition]);
         decide(&plan, known, None);
         decide(&plan, known, Some(&json));
