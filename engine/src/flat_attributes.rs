@@ -1,4 +1,4 @@
-//! The attributes of checks that are read without a tree, one after the other in one piece of memory.
+//! The attributes of checks, one after the other in one piece of memory.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -27,10 +27,10 @@ pub struct FlatRange {
     end: u32,
 }
 
-/// An attribute that was read without a tree.
+/// An attribute among [`FlatAttributes`].
 #[derive(Clone, Debug)]
 struct FlatAttribute<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     value: FlatValue<'a>,
 }
 
@@ -65,10 +65,24 @@ impl<'a> FlatAttributes<'a> {
                 return None;
             }
             let value = self.value(text)?;
-            self.attributes.push(FlatAttribute { name, value });
+            self.attributes.push(FlatAttribute { name: name.into(), value });
             Some(())
         })?;
-        Some(FlatRange { start: place(start)?, end: place(self.attributes.len())? })
+        self.range_from(start)
+    }
+
+    /// Adds values of a tree, in which no name occurs twice. `null` is an absent attribute; an object, and a list of anything but
+    /// strings and numbers, is a present one that no operator compares. `None` if there are too many in all.
+    pub fn add(
+        &mut self,
+        members: impl IntoIterator<Item = (Cow<'a, str>, &'a Json<'a>)>,
+    ) -> Option<FlatRange> {
+        let start = self.attributes.len();
+        for (name, value) in members {
+            let value = self.tree_value(value)?;
+            self.attributes.push(FlatAttribute { name, value });
+        }
+        self.range_from(start)
     }
 
     /// Returns the names and values at `range`.
@@ -92,13 +106,14 @@ impl<'a> FlatAttributes<'a> {
         self.at(range).iter().any(|attribute| attribute.name == name)
     }
 
-    /// Returns the text of the attribute `name` at `range`; the inner `None` if it is no text.
+    /// Returns the text of the attribute `name` at `range`; the inner `None` if it is not a borrowed text.
     pub fn text(&self, range: FlatRange, name: &str) -> Option<Option<&'a str>> {
         let found = self.at(range).iter().find(|attribute| attribute.name == name)?;
-        Some(match &found.value {
-            FlatValue::Scalar(Json::String(Cow::Borrowed(text))) => Some(text),
-            _ => None,
-        })
+        match &found.value {
+            FlatValue::Scalar(Json::Null) => None,
+            FlatValue::Scalar(Json::String(Cow::Borrowed(text))) => Some(Some(text)),
+            _ => Some(None),
+        }
     }
 
     /// Returns the place behind the last attribute, with no attribute in it.
@@ -115,8 +130,22 @@ impl<'a> FlatAttributes<'a> {
         text: &'a str,
     ) -> Option<FlatRange> {
         let is_last = range.end as usize == self.attributes.len();
-        self.attributes.push(FlatAttribute { name, value: text_value(text) });
+        self.attributes.push(FlatAttribute { name: name.into(), value: text_value(text) });
         is_last.then_some(FlatRange { end: range.end.checked_add(1)?, ..range })
+    }
+
+    /// Removes the attributes with these names at `range`, which has the last attributes; `None` if it has not.
+    pub fn remove(&mut self, range: FlatRange, names: &[&str]) -> Option<FlatRange> {
+        let start = range.start as usize;
+        if range.end as usize != self.attributes.len() {
+            return None;
+        }
+        for index in (start..self.attributes.len()).rev() {
+            if self.attributes.get(index).is_some_and(|own| names.contains(&&*own.name)) {
+                self.attributes.remove(index);
+            }
+        }
+        self.range_from(start)
     }
 
     /// Replaces the value of the attribute `name` at `range`, which is one of its last two, by a text.
@@ -126,6 +155,24 @@ impl<'a> FlatAttributes<'a> {
         if let Some(found) = own.iter_mut().rev().take(2).find(|found| found.name == name) {
             found.value = text_value(text);
         }
+    }
+
+    fn range_from(&self, start: usize) -> Option<FlatRange> {
+        Some(FlatRange { start: place(start)?, end: place(self.attributes.len())? })
+    }
+
+    fn tree_value(&mut self, value: &'a Json<'a>) -> Option<FlatValue<'a>> {
+        let is_item = |item: &Json<'_>| matches!(item, Json::String(_) | Json::Number(_));
+        Some(match value {
+            Json::Null => FlatValue::Scalar(Json::Null),
+            Json::Array(items) if items.iter().all(is_item) => {
+                let start = place(self.items.len())?;
+                self.items.reserve(self.items.len() + items.len());
+                items.iter().filter_map(Json::as_scalar).for_each(|item| self.items.push(item));
+                FlatValue::List(start..place(self.items.len())?)
+            }
+            _ => FlatValue::Scalar(value.as_scalar().unwrap_or(Json::Object(Vec::new()))),
+        })
     }
 
     fn at(&self, range: FlatRange) -> &[FlatAttribute<'a>] {
@@ -162,7 +209,13 @@ impl<'a> FlatAttribute<'a> {
             FlatValue::Scalar(scalar) => AttributeValue::from(scalar),
             FlatValue::List(range) => AttributeValue::List(List::Json(at(items, range))),
         };
-        (self.name, value)
+        (&self.name, value)
+    }
+
+    /// Returns whether the attribute is absent, although it is named.
+    #[inline]
+    fn is_null(&self) -> bool {
+        matches!(self.value, FlatValue::Scalar(Json::Null))
     }
 }
 
@@ -171,13 +224,15 @@ impl<'a> Iterator for FlatIter<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.attributes.next().map(|attribute| attribute.read(self.items))
+        let attribute = self.attributes.find(|attribute| !attribute.is_null())?;
+        Some(attribute.read(self.items))
     }
 
     // A loop by it is faster than by `next`, which makes an option for each attribute.
     #[inline]
     fn fold<B, F: FnMut(B, Self::Item) -> B>(self, init: B, mut f: F) -> B {
-        self.attributes.fold(init, |all, attribute| f(all, attribute.read(self.items)))
+        let present = self.attributes.filter(|attribute| !attribute.is_null());
+        present.fold(init, |all, attribute| f(all, attribute.read(self.items)))
     }
 }
 

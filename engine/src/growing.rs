@@ -44,6 +44,14 @@ impl<T, const N: usize> Growing<T, N> {
         }
     }
 
+    /// Removes the item at `index`, which must exist.
+    pub(crate) fn remove(&mut self, index: usize) {
+        match self {
+            Self::Short(items) => drop(items.remove(index)),
+            Self::Long(items) => drop(items.remove(index)),
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         match self {
             Self::Short(items) => items.clear(),

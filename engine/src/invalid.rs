@@ -224,6 +224,11 @@ impl Problems {
         self.kept.push(problem);
     }
 
+    /// Returns whether no problem was noted.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
     /// Returns whether further problems are only counted.
     pub(crate) fn is_full(&self) -> bool {
         self.kept.len() >= MAX_PROBLEMS || self.json_len >= MAX_TOTAL

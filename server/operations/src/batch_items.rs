@@ -29,17 +29,3 @@ impl BatchItems for BatchBody<'_> {
         self.scope(index)
     }
 }
-
-impl BatchItems for Vec<CheckBody<'_>> {
-    fn count(&self) -> usize {
-        self.len()
-    }
-
-    fn check(&self, index: usize) -> Option<CheckBody<'_>> {
-        self.get(index).copied()
-    }
-
-    fn scope(&self, index: usize) -> Option<(&str, Option<&str>)> {
-        self.get(index).map(|check| (check.resource, check.domain))
-    }
-}

@@ -1,23 +1,26 @@
 //! The bodies of AuthZEN requests (`docs/semantics.md`, section 11.6).
 
-use std::sync::Arc;
-
 use axum::extract::{FromRequest, Request};
 use portcullis_engine::batch::MAX_ITEMS;
-use portcullis_engine::fields::{Fields, boolean, text};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::names::named;
-use portcullis_engine::rbac::MAX_DOMAIN;
-use portcullis_engine::{Invalid, Json};
+use portcullis_engine::names::read_name;
+use portcullis_engine::plain_text::{PlainText, fill};
+use portcullis_engine::source::{Source, Tree};
+use portcullis_engine::{CheckBody, Invalid, Json, json};
 use portcullis_limits::MemoryCharge;
 
-use super::entity::{Entity, PartialEntity, Role, object_attributes};
-use super::flatten::NameBudget;
+use super::entity::Parts;
+use super::names::MadeNames;
 use super::options::Options;
-use super::question::{Context, LastResource, Question};
+use super::properties::{Properties, PropertySource};
+use super::question::Question;
+use super::topic::Topic;
 use crate::body::JsonBody;
 use crate::error::ApiError;
 use crate::handler_parameters::HandlerParameter;
+
+/// Bytes of text for which an evaluation has room from the start.
+const SHORT_ITEM: usize = 48;
 
 /// A JSON body of a standard route: another type is a 400 there.
 #[derive(Debug)]
@@ -58,221 +61,187 @@ impl StandardBody {
 
 /// The body of an evaluation, or of evaluations.
 #[derive(Debug)]
-pub(super) struct RequestBody<'j> {
+pub(super) struct RequestBody<'a> {
     pub(super) options: Options,
-    pub(super) questions: Questions<'j>,
+    /// Whether the body has evaluations, each of which has its own faults.
+    pub(super) is_many: bool,
+    /// At least one.
+    questions: Vec<Question<'a>>,
+    properties: Properties<'a>,
+    names: MadeNames<'a>,
 }
 
-/// The questions of a body.
-#[derive(Debug)]
-pub(super) enum Questions<'j> {
-    One(Question<'j>),
-    /// At least one; the fault of a question is its own.
-    Many(Vec<Result<Question<'j>, Invalid>>),
-}
-
-impl<'j> RequestBody<'j> {
-    /// Reads the body of an evaluation.
+impl<'a> RequestBody<'a> {
+    /// Reads the body of an evaluation. Unusual JSON becomes a `tree`.
     ///
     /// # Errors
-    /// Every missing or ill-typed member, by JSON pointer.
-    pub(super) fn evaluation(json: &'j Json<'j>) -> Result<Self, ApiError> {
-        Self::parse(json, false)
+    /// The fault of the JSON text, or every missing or ill-typed member, by JSON pointer.
+    pub(super) fn evaluation<'t: 'a>(
+        text: &'t [u8],
+        tree: &'a mut Option<Json<'t>>,
+    ) -> Result<Self, ApiError> {
+        Self::parse(text, tree, false)
     }
 
-    /// Reads the body of evaluations. Without any, it is an evaluation.
+    /// Reads the body of evaluations. Without any, it is an evaluation. Unusual JSON becomes a `tree`.
     ///
     /// # Errors
-    /// Every fault that is not of a single evaluation, by JSON pointer.
-    pub(super) fn evaluations(json: &'j Json<'j>) -> Result<Self, ApiError> {
-        Self::parse(json, true)
+    /// The fault of the JSON text, or every fault that is not of a single evaluation, by JSON pointer.
+    pub(super) fn evaluations<'t: 'a>(
+        text: &'t [u8],
+        tree: &'a mut Option<Json<'t>>,
+    ) -> Result<Self, ApiError> {
+        Self::parse(text, tree, true)
     }
 
-    fn parse(json: &'j Json<'j>, may_be_many: bool) -> Result<Self, ApiError> {
-        let mut problems = Problems::default();
-        let body = Self::read(json, may_be_many, &mut problems);
-        Ok(problems.finish(body)?)
-    }
-
-    fn read(json: &'j Json<'j>, may_be_many: bool, problems: &mut Problems) -> Option<Self> {
-        let (at, mut names) = (Place::root(), NameBudget::default());
-        let mut fields = Fields::open(json, &at, problems)?;
-        let defaults = Parts::read(&mut fields, &mut names);
-        let read = if may_be_many { options } else { known_options };
-        let options = fields.optional("options", read).unwrap_or_default();
-        let items = if may_be_many { fields.optional("evaluations", items) } else { None };
-        drop(fields);
-        let questions = match items {
-            Some(items) if !items.is_empty() => {
-                let defaults = Defaults::of(defaults);
-                let mut last = LastResource::default();
-                let read = |(index, item)| defaults.question(item, index, &mut names, &mut last);
-                Questions::Many(items.iter().enumerate().map(read).collect())
-            }
-            _ => Questions::One(defaults.question(&at, problems)?),
-        };
-        Some(Self { options, questions })
-    }
-}
-
-fn items<'j>(
-    json: &'j Json<'j>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-) -> Option<&'j [Json<'j>]> {
-    match json.as_array() {
-        Some(items) if items.len() <= MAX_ITEMS => Some(items),
-        Some(items) => {
-            problems.expected(at, format!("at most {MAX_ITEMS} evaluations, not {}", items.len()));
-            None
+    fn parse<'t: 'a>(
+        text: &'t [u8],
+        tree: &'a mut Option<Json<'t>>,
+        may_be_many: bool,
+    ) -> Result<Self, ApiError> {
+        if let Some(body) = SentBody::read_plain(text, may_be_many) {
+            return Ok(body.complete()?);
         }
-        None => {
-            problems.expected(at, format!("an array, not {}", json.kind()));
-            None
-        }
+        let tree = tree.insert(json::parse(text)?);
+        Ok(SentBody::read_tree(tree, may_be_many)?.complete()?)
+    }
+
+    /// Takes the faults of each question. One with faults is not a check.
+    pub(super) fn take_faults(&mut self) -> Vec<Option<Invalid>> {
+        self.questions.iter_mut().map(Question::take_faults).collect()
+    }
+
+    /// Returns what each question is about.
+    pub(super) fn topics(&self) -> impl ExactSizeIterator<Item = Topic<'a>> {
+        self.questions.iter().map(Question::topic)
+    }
+
+    /// Returns the check of a question without faults.
+    pub(super) fn check(&self, index: usize) -> Option<CheckBody<'_>> {
+        let question = self.questions.get(index)?;
+        Some(question.check(&self.properties.flat, &self.names))
+    }
+
+    /// Returns the resource and the domain of the check of a question without faults.
+    pub(super) fn scope(&self, index: usize) -> Option<(&str, Option<&str>)> {
+        Some(self.questions.get(index)?.scope(&self.names))
+    }
+
+    /// Returns the check of the only question, and what it is about.
+    ///
+    /// # Errors
+    /// There is no question.
+    pub(super) fn only(&self) -> Result<(CheckBody<'_>, Topic<'a>), ApiError> {
+        let only = self.check(0).zip(self.topics().next());
+        only.ok_or_else(|| ApiError::bad_request("expected an evaluation"))
     }
 }
 
-fn options(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Options> {
-    let mut fields = Fields::open(json, at, problems)?;
-    let semantic = fields.optional("evaluations_semantic", named);
-    let reasons = fields.optional("reasons", boolean);
-    Some(Options { semantic: semantic.unwrap_or_default(), reasons: reasons.unwrap_or_default() })
-}
-
-/// Reads the options of a single evaluation, to which the standard gives none: what is not understood is ignored.
-fn known_options(json: &Json<'_>, _: &Place<'_>, _: &mut Problems) -> Option<Options> {
-    let reasons = matches!(json.get("reasons"), Some(Json::Bool(true)));
-    Some(Options { reasons, ..Options::default() })
-}
-
-/// The entities and the context that an object has.
+/// The members of a body, before the evaluations take what they leave out.
 #[derive(Debug, Default)]
-struct Parts<'j> {
-    entities: [Option<PartialEntity<'j>>; 3],
-    context: Option<Arc<Context<'j>>>,
+struct SentBody<'a> {
+    options: Options,
+    defaults: Parts<'a>,
+    evaluations: Vec<Question<'a>>,
+    properties: Properties<'a>,
 }
 
-const ROLES: [Role; 3] = [Role::Subject, Role::Action, Role::Resource];
+impl<'a> SentBody<'a> {
+    /// Reads plain text; `None` if it has a rare form or an ill-typed member.
+    fn read_plain(text: &'a [u8], may_be_many: bool) -> Option<Self> {
+        let mut body = Self::default();
+        body.properties.flat.reserve_for(text.len());
+        body.evaluations = Vec::with_capacity(match may_be_many {
+            true => (text.len() / SHORT_ITEM).min(MAX_ITEMS),
+            false => 0,
+        });
+        let mut text = PlainText::new(text)?;
+        body.read(&mut text, may_be_many)?;
+        text.end()?;
+        Some(body)
+    }
 
-impl<'j> Parts<'j> {
-    fn read(fields: &mut Fields<'j, '_>, names: &mut NameBudget) -> Self {
-        let entities = ROLES.map(|role| {
-            fields.optional(role.member(), |json, at, problems| {
-                PartialEntity::read(role, json, at, problems, names)
+    fn read_tree(json: &'a Json<'a>, may_be_many: bool) -> Result<Self, Invalid> {
+        let (mut body, mut problems) = (Self::default(), Problems::default());
+        let read = body.read(&mut Tree::new(json, &mut problems), may_be_many);
+        problems.finish(read.map(|()| body))
+    }
+
+    /// Reads the body. Ignores unknown members.
+    fn read(&mut self, source: &mut impl PropertySource<'a>, may_be_many: bool) -> Option<()> {
+        let Self { defaults, evaluations, properties, .. } = self;
+        let (mut options, mut items) = (None, None);
+        source.object(&Place::root(), Parts::MEMBERS, |source, at, name| match name {
+            _ if source.is_null() => source.ignore(),
+            "options" => fill(&mut options, read_options(source, at, may_be_many)),
+            "evaluations" if may_be_many => {
+                fill(&mut items, read_evaluations(source, at, evaluations, properties))
+            }
+            _ => defaults.read_member(name, None, source, at, properties),
+        })?;
+        self.options = options.unwrap_or_default();
+        Some(())
+    }
+
+    /// Completes the questions.
+    ///
+    /// # Errors
+    /// The faults of the only question.
+    fn complete(self) -> Result<RequestBody<'a>, Invalid> {
+        let Self { options, defaults, evaluations: mut questions, mut properties } = self;
+        let mut names = MadeNames::default();
+        let is_many = !questions.is_empty();
+        for (index, question) in questions.iter_mut().enumerate() {
+            question.complete(&defaults, Some(index), &mut properties, &mut names);
+        }
+        if !is_many {
+            let mut question = Question::new(defaults, Problems::default());
+            question.complete(&Parts::default(), None, &mut properties, &mut names);
+            question.take_faults().map_or(Ok(()), Err)?;
+            questions = vec![question];
+        }
+        Ok(RequestBody { options, is_many, questions, properties, names })
+    }
+}
+
+fn read_evaluations<'a>(
+    source: &mut impl PropertySource<'a>,
+    at: &Place<'_>,
+    evaluations: &mut Vec<Question<'a>>,
+    properties: &mut Properties<'a>,
+) -> Option<()> {
+    source.array(at, "an array", MAX_ITEMS, |source, at| {
+        let mut parts = Parts::default();
+        let (read, faults) = source.apart(|source| {
+            source.object(at, Parts::MEMBERS, |source, at, name| {
+                parts.read_member(name, None, source, at, properties)
             })
         });
-        let context =
-            fields.optional("context", |json, at, problems| context(json, at, problems, names));
-        Self { entities, context }
-    }
-
-    /// Returns the question of an object without defaults.
-    fn question(self, at: &Place<'_>, problems: &mut Problems) -> Option<Question<'j>> {
-        let Self { entities: [subject, action, resource], context } = self;
-        let mut complete = |part: Option<PartialEntity<'j>>, role: Role| match part {
-            Some(part) => part.complete(role, &at.key(role.member()), problems),
-            None => {
-                problems.missing(at, role.member());
-                None
-            }
-        };
-        let subject = complete(subject, Role::Subject);
-        let action = complete(action, Role::Action);
-        let resource = complete(resource, Role::Resource);
-        let entities = [subject?, action?, resource?];
-        let (context, mut last) = (context.unwrap_or_default(), LastResource::default());
-        Question::new(entities, context, &mut last, at, problems)
-    }
+        evaluations.push(Question::new(parts, faults));
+        read
+    })
 }
 
-pub(super) fn context<'j>(
-    json: &'j Json<'j>,
+/// Reads the options. To a single evaluation the standard gives none: what is not understood is ignored there.
+fn read_options<'a, S: Source<'a>>(
+    source: &mut S,
     at: &Place<'_>,
-    problems: &mut Problems,
-    names: &mut NameBudget,
-) -> Option<Arc<Context<'j>>> {
-    let attributes = object_attributes(json, at, problems, names)?;
-    let mut fields = Fields::open(json, at, problems)?;
-    let domain = fields.optional("domain", text(MAX_DOMAIN));
-    Some(Arc::new(Context { attributes, domain }))
-}
-
-/// The defaults of evaluations. What is complete is shared by all that take it.
-struct Defaults<'j> {
-    parts: [PartialEntity<'j>; 3],
-    complete: [Option<Arc<Entity<'j>>>; 3],
-    context: Arc<Context<'j>>,
-}
-
-impl<'j> Defaults<'j> {
-    fn of(parts: Parts<'j>) -> Self {
-        let Parts { entities, context } = parts;
-        let mut complete = [None, None, None];
-        let mut kept: [PartialEntity<'j>; 3] = Default::default();
-        for (((part, role), complete), kept) in
-            entities.into_iter().zip(ROLES).zip(&mut complete).zip(&mut kept)
-        {
-            let Some(part) = part else { continue };
-            *kept = part.names_only();
-            if part.is_complete(role) {
-                *complete = part.complete(role, &Place::root(), &mut Problems::default());
-            }
-        }
-        Self { parts: kept, complete, context: context.unwrap_or_default() }
+    may_be_many: bool,
+) -> Option<Options> {
+    let (mut semantic, mut reasons) = (None, None);
+    let mut read = |source: &mut S| {
+        source.object(at, &[], |source, at, name| match name {
+            _ if source.is_null() => source.ignore(),
+            "evaluations_semantic" => fill(&mut semantic, read_name(source, at)),
+            "reasons" => fill(&mut reasons, source.boolean(at)),
+            _ => source.ignore(),
+        })
+    };
+    match may_be_many {
+        true => read(source)?,
+        false => source.apart(read).0?,
     }
-
-    /// Reads the evaluation at `index`. Its faults are its own.
-    fn question(
-        &self,
-        json: &'j Json<'j>,
-        index: usize,
-        names: &mut NameBudget,
-        last: &mut LastResource<'j>,
-    ) -> Result<Question<'j>, Invalid> {
-        let mut problems = Problems::default();
-        let (root, list) = (Place::root(), "evaluations");
-        let list = root.key(list);
-        let question = self.read(json, &list.index(index), names, last, &mut problems);
-        problems.finish(question)
-    }
-
-    fn read(
-        &self,
-        json: &'j Json<'j>,
-        at: &Place<'_>,
-        names: &mut NameBudget,
-        last: &mut LastResource<'j>,
-        problems: &mut Problems,
-    ) -> Option<Question<'j>> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let Parts { entities: [subject, action, resource], context } =
-            Parts::read(&mut fields, names);
-        drop(fields);
-        let [default_subject, default_action, default_resource] = &self.parts;
-        let [whole_subject, whole_action, whole_resource] = &self.complete;
-        let mut choose = |own: Option<PartialEntity<'j>>,
-                          default: &PartialEntity<'j>,
-                          whole: &Option<Arc<Entity<'j>>>,
-                          role: Role| {
-            let place = at.key(role.member());
-            match (own, whole) {
-                (Some(own), _) => own.or(default).complete(role, &place, problems),
-                (None, Some(whole)) => Some(Arc::clone(whole)),
-                (None, None) if default.is_empty() => {
-                    problems.missing(at, role.member());
-                    None
-                }
-                (None, None) => default.names_only().complete(role, &place, problems),
-            }
-        };
-        let subject = choose(subject, default_subject, whole_subject, Role::Subject);
-        let action = choose(action, default_action, whole_action, Role::Action);
-        let resource = choose(resource, default_resource, whole_resource, Role::Resource);
-        let entities = [subject?, action?, resource?];
-        let context = context.unwrap_or_else(|| Arc::clone(&self.context));
-        Question::new(entities, context, last, at, problems)
-    }
+    Some(Options { semantic: semantic.unwrap_or_default(), reasons: reasons.unwrap_or_default() })
 }
 
 #[cfg(test)]

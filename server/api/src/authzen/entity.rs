@@ -1,13 +1,12 @@
-//! Subjects, actions and resources of AuthZEN requests.
+//! Subjects, actions, resources and contexts of AuthZEN requests.
 
-use std::sync::Arc;
-
-use portcullis_engine::Json;
-use portcullis_engine::fields::{Fields, string};
+use portcullis_engine::fields::within;
+use portcullis_engine::flat_attributes::FlatRange;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::json::Member;
+use portcullis_engine::plain_text::fill;
+use portcullis_engine::rbac::MAX_DOMAIN;
 
-use super::flatten::{MAX_NAMES, NameBudget, attributes};
+use super::properties::{Properties, PropertySource};
 
 /// The kind of an entity in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,25 +14,6 @@ pub(super) enum Role {
     Subject,
     Action,
     Resource,
-}
-
-/// A complete entity.
-#[derive(Debug)]
-pub(super) struct Entity<'j> {
-    /// The type; empty for an action.
-    pub(super) kind: &'j str,
-    /// The id, or the name of an action.
-    pub(super) id: &'j str,
-    /// The attributes that policies read of it.
-    pub(super) attributes: Vec<Member<'j>>,
-}
-
-/// An entity of a request, in which the required members may still be missing.
-#[derive(Debug, Default)]
-pub(super) struct PartialEntity<'j> {
-    kind: Option<&'j str>,
-    id: Option<&'j str>,
-    properties: Vec<Member<'j>>,
 }
 
 impl Role {
@@ -47,7 +27,7 @@ impl Role {
     }
 
     /// Returns the member that has the id, or the name of an action.
-    pub(super) fn id(self) -> &'static str {
+    fn id(self) -> &'static str {
         match self {
             Self::Action => "name",
             Self::Subject | Self::Resource => "id",
@@ -55,7 +35,7 @@ impl Role {
     }
 
     /// Returns the attributes that an entity gets beside its properties: the type, then the id.
-    pub(super) fn added(self) -> &'static [&'static str] {
+    fn added(self) -> &'static [&'static str] {
         match self {
             Self::Subject => &["type"],
             Self::Action => &[],
@@ -64,109 +44,207 @@ impl Role {
     }
 }
 
-impl<'j> PartialEntity<'j> {
-    /// Reads the entity in `json` at `at`. Ignores unknown members.
+/// An entity of a request, in which the required members may still be missing.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Entity<'a> {
+    kind: Option<&'a str>,
+    id: Option<&'a str>,
+    /// The attributes that policies read of it.
+    pub(super) attributes: FlatRange,
+    /// Whether a property of a subject replaces its type among the attributes.
+    has_own_type: bool,
+}
+
+impl<'a> Entity<'a> {
+    /// Returns an entity without type and properties, of which any id is meant.
+    pub(super) fn any() -> Self {
+        Self { id: Some(""), ..Self::default() }
+    }
+
+    /// Reads the entity that `source` has at `at`. Ignores unknown members.
     pub(super) fn read(
         role: Role,
-        json: &'j Json<'j>,
+        source: &mut impl PropertySource<'a>,
         at: &Place<'_>,
-        problems: &mut Problems,
-        names: &mut NameBudget,
+        properties: &mut Properties<'a>,
     ) -> Option<Self> {
-        let entity = Self::read_any(role, json, at, problems, names)?;
-        let id = Fields::open(json, at, problems)?.optional(role.id(), string);
-        Some(Self { id, ..entity })
+        Self::read_members(role, Some(role.id()), source, at, properties)
     }
 
-    /// Reads the entity in `json` at `at` without its id, whatever that is: any is meant. Ignores unknown members.
+    /// Reads the entity that `source` has at `at` without its id, whatever that is: any is meant. Ignores unknown members.
     pub(super) fn read_any(
         role: Role,
-        json: &'j Json<'j>,
+        source: &mut impl PropertySource<'a>,
         at: &Place<'_>,
-        problems: &mut Problems,
-        names: &mut NameBudget,
+        properties: &mut Properties<'a>,
     ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let kind = (role != Role::Action).then(|| fields.optional("type", string)).flatten();
-        let properties = fields.optional("properties", |json, at, problems| {
-            object_attributes(json, at, problems, names)
-        });
-        Some(Self { kind, id: Some(""), properties: properties.unwrap_or_default() })
+        Self::read_members(role, None, source, at, properties)
     }
 
-    /// Takes the type and the id of `default` where the entity has none. Properties are never merged.
-    pub(super) fn or(mut self, default: &Self) -> Self {
-        self.kind = self.kind.or(default.kind);
-        self.id = self.id.or(default.id);
-        self
+    fn read_members(
+        role: Role,
+        id_member: Option<&str>,
+        source: &mut impl PropertySource<'a>,
+        at: &Place<'_>,
+        properties: &mut Properties<'a>,
+    ) -> Option<Self> {
+        let (mut kind, mut id, mut attributes) = (None, None, None);
+        source.object(at, &["type", "properties", role.id()], |source, at, name| match name {
+            _ if source.is_null() => source.ignore(),
+            "type" if role != Role::Action => fill(&mut kind, source.string(at)),
+            "properties" => fill(&mut attributes, source.properties(at, properties)),
+            name if id_member == Some(name) => fill(&mut id, source.string(at)),
+            _ => source.ignore(),
+        })?;
+        let id = if id_member.is_none() { Self::any().id } else { id };
+        let flat = &mut properties.flat;
+        let mut attributes = attributes.or_else(|| flat.nothing())?;
+        // The subject's type is an attribute unless the subject has a property of that name.
+        let has_own_type = role == Role::Subject && flat.has(attributes, "type");
+        if role == Role::Resource {
+            // No property stands for the resource itself.
+            attributes = flat.remove(attributes, role.added())?;
+        }
+        let mut entity = Self { kind, id, attributes, has_own_type };
+        // The type and the id have the last places, where a default may still come.
+        for (name, text) in entity.added(role) {
+            entity.attributes = flat.add_text(entity.attributes, name, text)?;
+        }
+        Some(entity)
     }
 
-    /// Returns the type and the id alone.
-    pub(super) fn names_only(&self) -> Self {
-        Self { kind: self.kind, id: self.id, properties: Vec::new() }
+    /// Returns the attributes that the entity has beside its properties.
+    fn added(&self, role: Role) -> impl Iterator<Item = (&'static str, &'a str)> + use<'a> {
+        let names = if self.has_own_type { &[] } else { role.added() };
+        names.iter().copied().zip([self.kind(), self.id()])
+    }
+
+    /// Returns the type; empty for an action.
+    pub(super) fn kind(&self) -> &'a str {
+        self.kind.unwrap_or_default()
+    }
+
+    /// Returns the id, or the name of an action.
+    pub(super) fn id(&self) -> &'a str {
+        self.id.unwrap_or_default()
     }
 
     /// Returns whether neither the type nor the id is there.
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.kind.is_none() && self.id.is_none()
     }
 
     /// Returns whether every required member is there.
-    pub(super) fn is_complete(&self, role: Role) -> bool {
+    fn is_complete(&self, role: Role) -> bool {
         self.id.is_some() && (role == Role::Action || self.kind.is_some())
     }
 
-    /// Returns the complete entity. Notes the members that are missing at `at`, the place of the entity.
-    pub(super) fn complete(
-        self,
-        role: Role,
-        at: &Place<'_>,
-        problems: &mut Problems,
-    ) -> Option<Arc<Entity<'j>>> {
+    /// Takes the type and the id of `default` where the entity has none. Properties are never merged.
+    fn take_names(&mut self, default: Self, role: Role, properties: &mut Properties<'a>) {
+        self.kind = self.kind.or(default.kind);
+        self.id = self.id.or(default.id);
+        for (name, text) in self.added(role) {
+            properties.flat.set_text(self.attributes, name, text);
+        }
+    }
+
+    /// Notes the members that are missing at `at`, the place of the entity.
+    fn note_missing(&self, role: Role, at: &Place<'_>, problems: &mut Problems) {
         if role != Role::Action && self.kind.is_none() {
             problems.missing(at, "type");
         }
         if self.id.is_none() {
             problems.missing(at, role.id());
         }
-        let kind = if role == Role::Action { "" } else { self.kind? };
-        let id = self.id?;
-        let mut attributes = self.properties;
-        let text = |text: &'j str| Json::String(text.into());
-        match role {
-            // The subject's type is an attribute unless the subject has a property of that name.
-            Role::Subject if !attributes.iter().any(|(name, _)| name == "type") => {
-                attributes.push(("type".into(), text(kind)));
-            }
-            // No property stands for the resource itself.
-            Role::Resource => {
-                attributes.retain(|(name, _)| name != "type" && name != "id");
-                attributes.push(("type".into(), text(kind)));
-                attributes.push(("id".into(), text(id)));
-            }
-            Role::Subject | Role::Action => {}
-        }
-        Some(Arc::new(Entity { kind, id, attributes }))
     }
 }
 
-/// Reads an object as attributes.
-pub(super) fn object_attributes<'j>(
-    json: &'j Json<'j>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-    names: &mut NameBudget,
-) -> Option<Vec<Member<'j>>> {
-    let Some(members) = json.as_object() else {
-        problems.expected(at, format!("an object, not {}", json.kind()));
-        return None;
-    };
-    let found = attributes(members, names);
-    if found.is_none() {
-        problems.expected(
-            at,
-            format!("paths of nested members with at most {MAX_NAMES} bytes together"),
-        );
+/// The context of a check.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Context<'a> {
+    pub(super) domain: Option<&'a str>,
+    pub(super) attributes: FlatRange,
+}
+
+impl<'a> Context<'a> {
+    fn read(
+        source: &mut impl PropertySource<'a>,
+        at: &Place<'_>,
+        properties: &mut Properties<'a>,
+    ) -> Option<Self> {
+        let attributes = source.properties(at, properties)?;
+        let domain = properties.flat.text(attributes, "domain");
+        let is_sound = |domain: Option<&str>| domain.is_some_and(|it| within(it, MAX_DOMAIN));
+        if domain.is_some_and(|domain| !is_sound(domain)) {
+            let about = || format!("a string of 1 to {MAX_DOMAIN} characters");
+            return source.fault(|problems| problems.expected(&at.key("domain"), about()));
+        }
+        Some(Self { domain: domain.flatten(), attributes })
     }
-    found
+}
+
+/// The entities and the context that an object has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Parts<'a> {
+    pub(super) subject: Option<Entity<'a>>,
+    pub(super) action: Option<Entity<'a>>,
+    pub(super) resource: Option<Entity<'a>>,
+    pub(super) context: Option<Context<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    /// The members that have the parts.
+    pub(super) const MEMBERS: &'static [&'static str] =
+        &["subject", "action", "resource", "context"];
+
+    /// Reads the member `name` at `at`. Ignores every other one. `any` is the entity of which any is meant.
+    pub(super) fn read_member(
+        &mut self,
+        name: &str,
+        any: Option<Role>,
+        source: &mut impl PropertySource<'a>,
+        at: &Place<'_>,
+        properties: &mut Properties<'a>,
+    ) -> Option<()> {
+        let (part, role) = match name {
+            _ if source.is_null() => return source.ignore(),
+            "subject" => (&mut self.subject, Role::Subject),
+            "action" => (&mut self.action, Role::Action),
+            "resource" => (&mut self.resource, Role::Resource),
+            "context" => return fill(&mut self.context, Context::read(source, at, properties)),
+            _ => return source.ignore(),
+        };
+        let read = if any == Some(role) { Entity::read_any } else { Entity::read };
+        fill(part, read(role, source, at, properties))
+    }
+
+    /// Takes from `defaults` what is missing. Returns whether nothing is missing any more.
+    pub(super) fn complete(&mut self, defaults: &Self, properties: &mut Properties<'a>) -> bool {
+        self.context = self.context.or(defaults.context);
+        let mut complete = |part: &mut Option<Entity<'a>>, default: Option<Entity<'a>>, role| {
+            match (&mut *part, default) {
+                (Some(own), Some(default)) if !own.is_complete(role) => {
+                    own.take_names(default, role, properties);
+                }
+                (None, Some(default)) if !default.is_empty() => *part = Some(default),
+                _ => {}
+            }
+            part.is_some_and(|part| part.is_complete(role))
+        };
+        let subject = complete(&mut self.subject, defaults.subject, Role::Subject);
+        let action = complete(&mut self.action, defaults.action, Role::Action);
+        let resource = complete(&mut self.resource, defaults.resource, Role::Resource);
+        subject && action && resource
+    }
+
+    /// Notes what is missing at `at`, the place of the object.
+    pub(super) fn note_missing(&self, at: &Place<'_>, problems: &mut Problems) {
+        let parts = [self.subject, self.action, self.resource];
+        for (part, role) in parts.iter().zip([Role::Subject, Role::Action, Role::Resource]) {
+            match part {
+                Some(part) => part.note_missing(role, &at.key(role.member()), problems),
+                None => problems.missing(at, role.member()),
+            }
+        }
+    }
 }

@@ -8,9 +8,8 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::metrics::CheckKind;
 
 use super::answer::{EvaluationAnswer, Reasons};
-use super::body::{Questions, RequestBody, StandardBody};
+use super::body::{RequestBody, StandardBody};
 use super::document::EvaluationRequest;
-use super::plain::PlainBody;
 use super::scope::domain_of;
 use super::topic::Topic;
 use crate::callers::CheckRequester;
@@ -35,32 +34,10 @@ pub(crate) async fn evaluation(
     MinRevision(at_least): MinRevision,
     body: StandardBody,
 ) -> Result<Response, ApiError> {
-    if let Some(plain) = PlainBody::evaluation(body.text()?)
-        && let Some((check, topic)) = plain.first()
-    {
-        return decide(&app, &caller, check, topic, plain.options.reasons, at_least).await;
-    }
-    // In a box, so that a plain body has no room for the tree of another.
-    Box::pin(evaluate_tree(&app, &caller, &body, at_least)).await
-}
-
-/// Decides the question of a body that is not plain.
-async fn evaluate_tree(
-    app: &App,
-    caller: &CheckRequester,
-    body: &StandardBody,
-    at_least: u64,
-) -> Result<Response, ApiError> {
-    let json = body.parse()?;
-    let RequestBody { options, questions } = RequestBody::evaluation(&json)?;
-    match questions {
-        Questions::One(question) => {
-            let (check, topic) = (question.check(), question.topic());
-            decide(app, caller, check, topic, options.reasons, at_least).await
-        }
-        // The body of an evaluation has one question.
-        Questions::Many(_) => Err(ApiError::bad_request("expected one evaluation")),
-    }
+    let mut tree = None;
+    let body = RequestBody::evaluation(body.text()?, &mut tree)?;
+    let (check, topic) = body.only()?;
+    decide(&app, &caller, check, topic, body.options.reasons, at_least).await
 }
 
 /// Decides one question, and answers it.

@@ -5,19 +5,17 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_auth::CheckCaller;
+use portcullis_engine::CheckBody;
 use portcullis_engine::batch::BatchSemantic;
-use portcullis_engine::{CheckBody, Invalid};
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
 use portcullis_operations::batch_items::BatchItems;
 use portcullis_runtime::app::App;
 
 use super::answer::{EvaluationAnswer, EvaluationsAnswer, Reasons};
-use super::body::{Questions, RequestBody, StandardBody};
+use super::body::{RequestBody, StandardBody};
 use super::document::{EvaluationsRequest, EvaluationsResponse};
 use super::evaluation::decide;
 use super::options::Options;
-use super::plain::PlainBody;
-use super::question::Question;
 use super::scope::{QuestionFault, Scope};
 use super::topic::Topic;
 use crate::callers::CheckRequester;
@@ -41,77 +39,81 @@ pub(crate) async fn evaluations(
     MinRevision(at_least): MinRevision,
     body: StandardBody,
 ) -> Result<Response, ApiError> {
-    if let Some(plain) = PlainBody::evaluations(body.text()?) {
-        let request =
-            Request { app: &app, caller: &caller, body: &body, options: plain.options, at_least };
-        let domains = || plain.topics().map(|topic| topic.domain);
-        if plain.is_many && Scope::new(&caller, domains()).admits(domains()) {
-            return request.decide_all(&plain, plain.topics().map(Ok)).await;
-        }
-        if !plain.is_many
-            && let Some((check, topic)) = plain.first()
-        {
-            return request.decide(check, topic).await;
-        }
+    let mut tree = None;
+    let mut questions = RequestBody::evaluations(body.text()?, &mut tree)?;
+    let options = questions.options;
+    let request = Request { app: &app, caller: &caller, body: &body, options, at_least };
+    if !questions.is_many {
+        let (check, topic) = questions.only()?;
+        return request.decide(check, topic).await;
     }
-    // In a box, so that a plain body has no room for the tree of another.
-    Box::pin(evaluate_tree(&app, &caller, &body, at_least)).await
+    let faults = find_faults(&caller, &mut questions);
+    let checks = DecidableChecks::new(&questions, &faults, options.semantic);
+    let topics = questions.topics().zip(&faults);
+    let topics = topics.map(|(topic, fault)| fault.as_ref().map_or(Ok(topic), Err));
+    request.decide_all(&checks, topics).await
 }
 
-/// Decides the questions of a body that is not plain.
-async fn evaluate_tree(
-    app: &App,
-    caller: &CheckRequester,
-    body: &StandardBody,
-    at_least: u64,
-) -> Result<Response, ApiError> {
-    let json = body.parse()?;
-    let RequestBody { options, questions } = RequestBody::evaluations(&json)?;
-    let request = Request { app, caller, body, options, at_least };
-    match questions {
-        Questions::One(question) => request.decide(question.check(), question.topic()).await,
-        Questions::Many(questions) => {
-            let questions = judged(caller, questions);
-            let checks = decidable(&questions, options.semantic);
-            let topics = questions.iter().map(|question| question.as_ref().map(Question::topic));
-            request.decide_all(&checks, topics).await
-        }
-    }
-}
-
-/// Returns the questions, each of which this caller may not ask here with its fault.
-fn judged<'q>(
+/// Returns the fault of each question that is not a check, or about which this caller may not ask here.
+fn find_faults(
     caller: &CheckCaller,
-    questions: Vec<Result<Question<'q>, Invalid>>,
-) -> Vec<Result<Question<'q>, QuestionFault>> {
-    let domains = questions.iter().flatten().map(|question| question.topic().domain);
-    let scope = Scope::new(caller, domains);
-    let mut last: Option<(Option<&'q str>, Option<Arc<ApiError>>)> = None;
-    let mut judge = |question: Question<'q>| {
-        let domain = question.topic().domain;
+    questions: &mut RequestBody<'_>,
+) -> Vec<Option<QuestionFault>> {
+    let faults = questions.take_faults();
+    let sound = questions.topics().zip(&faults).filter(|(_, fault)| fault.is_none());
+    let scope = Scope::new(caller, sound.map(|(topic, _)| topic.domain));
+    let mut last: Option<(Option<&str>, Option<Arc<ApiError>>)> = None;
+    let mut refusal = |domain| {
         // Most evaluations have the domain of the one before, and share its refusal.
         let refusal = match &last {
             Some((known, refusal)) if *known == domain => refusal.clone(),
             _ => scope.refusal(domain).map(Arc::new),
         };
         last = Some((domain, refusal.clone()));
-        refusal.map_or(Ok(question), |refusal| Err(QuestionFault::Refused(refusal)))
+        refusal
     };
-    let judged = questions.into_iter();
-    judged.map(|read| read.map_err(QuestionFault::Invalid).and_then(&mut judge)).collect()
+    let faults = questions.topics().zip(faults).map(|(topic, fault)| match fault {
+        Some(invalid) => Some(QuestionFault::Invalid(invalid)),
+        None => refusal(topic.domain).map(QuestionFault::Refused),
+    });
+    faults.collect()
 }
 
-/// Returns the checks of the questions without a fault, up to the question after which the answer ends for certain. A
-/// fault is a denial.
-fn decidable<'q>(
-    questions: &'q [Result<Question<'_>, QuestionFault>],
-    semantic: BatchSemantic,
-) -> Vec<CheckBody<'q>> {
-    let before_fault = questions.iter().take_while(|question| question.is_ok()).count();
-    let end = if semantic.ends_after(false) { before_fault } else { questions.len() };
-    let mut checks = Vec::with_capacity(end);
-    checks.extend(questions.iter().take(end).flatten().map(Question::check));
-    checks
+/// The checks of the questions without a fault, up to the question after which the answer ends for certain. A fault is a
+/// denial.
+struct DecidableChecks<'q> {
+    questions: &'q RequestBody<'q>,
+    /// The numbers of the questions.
+    numbers: Vec<usize>,
+}
+
+impl<'q> DecidableChecks<'q> {
+    fn new(
+        questions: &'q RequestBody<'q>,
+        faults: &[Option<QuestionFault>],
+        semantic: BatchSemantic,
+    ) -> Self {
+        let first_fault = faults.iter().position(Option::is_some);
+        let end = first_fault.filter(|_| semantic.ends_after(false)).unwrap_or(faults.len());
+        let mut numbers = Vec::with_capacity(end);
+        let faults = faults.iter().take(end).enumerate();
+        numbers.extend(faults.filter(|(_, fault)| fault.is_none()).map(|(number, _)| number));
+        Self { questions, numbers }
+    }
+}
+
+impl BatchItems for DecidableChecks<'_> {
+    fn count(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn check(&self, index: usize) -> Option<CheckBody<'_>> {
+        self.questions.check(*self.numbers.get(index)?)
+    }
+
+    fn scope(&self, index: usize) -> Option<(&str, Option<&str>)> {
+        self.questions.scope(*self.numbers.get(index)?)
+    }
 }
 
 /// A request, beside its questions.

@@ -10,9 +10,6 @@ use portcullis_engine::json::Member;
 /// of both.
 pub(super) const MAX_NAMES: usize = 1 << 20;
 
-/// The attributes that an entity gets beside its properties: type and id.
-const ADDED: usize = 2;
-
 /// The bytes that the dotted names of a request may still take.
 #[derive(Debug)]
 pub(super) struct NameBudget(usize);
@@ -31,22 +28,26 @@ impl NameBudget {
     }
 }
 
-/// Returns the attributes of an object: each member by its name, and each member of an object inside by its dotted path.
-/// Of two with one name, the one that nests less counts. `null` stays: it is an absent attribute. An object, and a list
-/// of anything but strings and numbers, is a present value that no operator compares.
+/// A name and its value.
+type Property<'j> = (Cow<'j, str>, &'j Json<'j>);
+
+/// Returns the properties of an object: each member by its name, and each member of an object inside by its dotted path. Of two
+/// with one name, the one that nests less counts.
 ///
 /// Returns `None` if the budget is spent.
-pub(super) fn attributes<'j>(
+pub(super) fn flattened<'j>(
     members: &'j [Member<'j>],
     budget: &mut NameBudget,
-) -> Option<Vec<Member<'j>>> {
+) -> Option<impl Iterator<Item = Property<'j>> + use<'j>> {
+    let own = members.iter().map(|(name, value)| (Cow::Borrowed(&**name), value));
     let has_objects = members.iter().any(|(_, value)| value.as_object().is_some());
-    let own = |(name, value): &'j Member<'j>| (Cow::Borrowed(&**name), attribute(value));
-    let mut found: Vec<Member<'j>> = Vec::with_capacity(members.len() + ADDED);
-    found.extend(members.iter().map(own));
-    if !has_objects {
-        return Some(found);
-    }
+    let inside = if has_objects { inside(members, budget)? } else { Vec::new() };
+    Some(own.chain(inside))
+}
+
+/// Returns the properties that are inside of members.
+fn inside<'j>(members: &'j [Member<'j>], budget: &mut NameBudget) -> Option<Vec<Property<'j>>> {
+    let mut found = Vec::new();
     let mut names: HashSet<String> = members.iter().map(|(name, _)| name.to_string()).collect();
     let mut queue: VecDeque<(String, &'j [Member<'j>])> = nested("", members).collect();
     while let Some((prefix, members)) = queue.pop_front() {
@@ -54,7 +55,7 @@ pub(super) fn attributes<'j>(
             budget.take(prefix.len() + name.len())?;
             let path = format!("{prefix}{name}");
             if names.insert(path.clone()) {
-                found.push((Cow::Owned(path), attribute(value)));
+                found.push((Cow::Owned(path), value));
             }
         }
         for (prefix, members) in nested(&prefix, members) {
@@ -75,26 +76,6 @@ fn nested<'j>(
     })
 }
 
-/// Returns the value as an attribute, without a copy of its text.
-fn attribute<'j>(value: &'j Json<'j>) -> Json<'j> {
-    match value {
-        Json::Null => Json::Null,
-        Json::Bool(value) => Json::Bool(*value),
-        Json::Number(number) => Json::Number(*number),
-        Json::String(text) => Json::String(Cow::Borrowed(text)),
-        Json::Array(items) => list(items).unwrap_or(Json::Object(Vec::new())),
-        Json::Object(_) => Json::Object(Vec::new()),
-    }
-}
-
-fn list<'j>(items: &'j [Json<'j>]) -> Option<Json<'j>> {
-    let item = |item: &'j Json<'j>| match item {
-        Json::String(_) | Json::Number(_) => Some(attribute(item)),
-        _ => None,
-    };
-    items.iter().map(item).collect::<Option<_>>().map(Json::Array)
-}
-
 #[cfg(test)]
 mod tests {
     use portcullis_engine::json::parse;
@@ -104,22 +85,21 @@ mod tests {
     fn flat(text: &str) -> Option<String> {
         let json = parse(text.as_bytes()).expect("JSON");
         let members = json.as_object().expect("an object");
-        let found = attributes(members, &mut NameBudget::default())?;
-        Some(Json::Object(found).to_string())
+        let found = flattened(members, &mut NameBudget::default())?;
+        let shown: Vec<_> = found.map(|(name, value)| format!("{name}={value}")).collect();
+        Some(shown.join(" "))
     }
 
     #[test]
     fn nested_objects_have_dotted_paths() {
         for (text, expected) in [
-            (r#"{}"#, r#"{}"#),
-            (r#"{"a":1,"b":"x","c":null,"d":["x",1]}"#, r#"{"a":1,"b":"x","c":null,"d":["x",1]}"#),
-            (r#"{"a":{"b":{"c":true}}}"#, r#"{"a":{},"a.b":{},"a.b.c":true}"#),
-            // Present, and of no type that an operator compares.
-            (r#"{"a":[{"b":1}],"c":[null],"d":[true]}"#, r#"{"a":{},"c":{},"d":{}}"#),
+            (r#"{}"#, ""),
+            (r#"{"a":1,"b":"x","c":null,"d":["x",{}]}"#, r#"a=1 b="x" c=null d=["x",{}]"#),
+            (r#"{"a":{"b":{"c":true}}}"#, r#"a={"b":{"c":true}} a.b={"c":true} a.b.c=true"#),
             // The one that nests less counts, `null` too.
-            (r#"{"a":{"b":1},"a.b":2}"#, r#"{"a":{},"a.b":2}"#),
-            (r#"{"a":{"b":1},"a.b":null}"#, r#"{"a":{},"a.b":null}"#),
-            (r#"{"a":{"b":{"c":1},"b.c":2}}"#, r#"{"a":{},"a.b":{},"a.b.c":2}"#),
+            (r#"{"a":{"b":1},"a.b":2}"#, r#"a={"b":1} a.b=2"#),
+            (r#"{"a":{"b":1},"a.b":null}"#, r#"a={"b":1} a.b=null"#),
+            (r#"{"a":{"b":{"c":1},"b.c":2}}"#, r#"a={"b":{"c":1},"b.c":2} a.b={"c":1} a.b.c=2"#),
         ] {
             assert_eq!(flat(text).as_deref(), Some(expected), "{text}");
         }

@@ -51,17 +51,6 @@ impl<'c> Scope<'c> {
         Self { caller, tenant: first }
     }
 
-    /// Returns whether the evaluations in all of these domains are decided.
-    pub(super) fn admits<'d>(&self, mut domains: impl Iterator<Item = Option<&'d str>>) -> bool {
-        let mut last = None;
-        domains.all(|domain| {
-            // Most evaluations have the domain of the one before.
-            let is_known = last == Some(domain);
-            last = Some(domain);
-            is_known || self.refusal(domain).is_none()
-        })
-    }
-
     /// Returns the reason why an evaluation in `domain` is not decided; `None` if it is.
     pub(super) fn refusal(&self, domain: Option<&str>) -> Option<ApiError> {
         match tenant_of(self.caller, domain) {

@@ -167,11 +167,11 @@ async fn run(
             |route| RequestMark::new(route, caller.tenant(), caller.actor(), &json, &["page"]);
         match wanted {
             Wanted::Subjects => {
-                let about = (Searched::Subject, body.subject.kind);
+                let about = (Searched::Subject, body.subject.kind());
                 find_entities(&app, &caller, &body, about, &mark(SUBJECTS_PATH), at_least).await
             }
             Wanted::Resources => {
-                let about = (Searched::Resource, body.resource.kind);
+                let about = (Searched::Resource, body.resource.kind());
                 find_entities(&app, &caller, &body, about, &mark(RESOURCES_PATH), at_least).await
             }
             Wanted::Actions => {

@@ -1,22 +1,21 @@
 //! The bodies of AuthZEN searches (`docs/semantics.md`, section 13.7).
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use portcullis_engine::Json;
-use portcullis_engine::fields::within;
-use portcullis_engine::fields::{Fields, string};
+use portcullis_engine::fields::{Fields, string, within};
+use portcullis_engine::flat_attributes::FlatRange;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::Member;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT};
 use portcullis_engine::request::{AttributeMap, Attributes};
 use portcullis_engine::resource::split_resource;
+use portcullis_engine::source::{Source, Tree};
+use portcullis_engine::{Json, entities};
 use portcullis_model::search::{MAX_LIMIT, SearchPage};
 
-use super::body::context;
-use super::entity::{Entity, PartialEntity, Role};
-use super::flatten::NameBudget;
-use super::question::{Context, principal, resource_name};
+use super::entity::{Context, Entity, Parts, Role};
+use super::names::resource_name;
+use super::properties::Properties;
 use crate::error::ApiError;
 
 /// The part of a request that a search leaves open.
@@ -27,14 +26,44 @@ pub(super) enum Wanted {
     Actions,
 }
 
+impl Wanted {
+    /// Reads the parts of a request, all of which must be complete: of what is searched any id is meant, and of an action in a
+    /// search for actions everything.
+    fn read_parts<'j>(
+        self,
+        json: &'j Json<'j>,
+        properties: &mut Properties<'j>,
+        problems: &mut Problems,
+    ) -> Option<Parts<'j>> {
+        let any = match self {
+            Self::Subjects => Some(Role::Subject),
+            Self::Resources => Some(Role::Resource),
+            Self::Actions => None,
+        };
+        let (at, mut parts) = (Place::root(), Parts::default());
+        if self == Self::Actions {
+            parts.action = Some(Entity::any());
+        }
+        Tree::new(json, problems).object(&at, Parts::MEMBERS, |tree, at, name| match name {
+            "action" if self == Self::Actions => tree.ignore(),
+            _ => parts.read_member(name, any, tree, at, properties),
+        })?;
+        if problems.is_empty() {
+            parts.note_missing(&at, problems);
+        }
+        Some(parts)
+    }
+}
+
 /// The body of a search.
 #[derive(Debug)]
 pub(super) struct SearchBody<'j> {
-    pub(super) subject: Arc<Entity<'j>>,
-    pub(super) resource: Arc<Entity<'j>>,
+    pub(super) subject: Entity<'j>,
+    pub(super) resource: Entity<'j>,
     /// `None` in a search for actions.
-    action: Option<Arc<Entity<'j>>>,
-    context: Arc<Context<'j>>,
+    action: Option<Entity<'j>>,
+    context: Context<'j>,
+    properties: Properties<'j>,
     /// The subject as rules name it; empty in a search for subjects.
     pub(super) principal: Cow<'j, str>,
     /// The resource of the checks; the encoded type in a search for actions.
@@ -54,51 +83,32 @@ impl<'j> SearchBody<'j> {
     }
 
     fn read(json: &'j Json<'j>, wanted: Wanted, problems: &mut Problems) -> Option<Self> {
-        let (at, mut names) = (Place::root(), NameBudget::default());
-        let mut fields = Fields::open(json, &at, problems)?;
-        let mut part = |role: Role, is_open: bool| {
-            fields.required(role.member(), |json, at, problems| {
-                let part = match is_open {
-                    true => PartialEntity::read_any(role, json, at, problems, &mut names),
-                    false => PartialEntity::read(role, json, at, problems, &mut names),
-                };
-                part?.complete(role, at, problems)
-            })
-        };
-        let subject = part(Role::Subject, wanted == Wanted::Subjects);
-        let action = (wanted != Wanted::Actions).then(|| part(Role::Action, false));
-        let resource = part(Role::Resource, wanted == Wanted::Resources);
-        let context = fields
-            .optional("context", |json, at, problems| context(json, at, problems, &mut names));
-        let page = fields.optional("page", page);
-        drop(fields);
-        let body =
-            Self::new(subject?, action.map_or(Some(None), |action| action.map(Some))?, resource?);
+        let (at, mut properties) = (Place::root(), Properties::default());
+        let parts = wanted.read_parts(json, &mut properties, problems)?;
+        let page = Fields::open(json, &at, problems)?.optional("page", page);
+        let Parts { subject, action, resource, context } = parts;
         let body = Self {
             context: context.unwrap_or_default(),
+            properties,
             page: page.unwrap_or(SearchPage { limit: MAX_LIMIT, cursor: None }),
-            ..body
+            ..Self::new(subject?, action.filter(|_| wanted != Wanted::Actions), resource?)
         };
         body.is_sound(wanted, &at, problems).then_some(body)
     }
 
-    fn new(
-        subject: Arc<Entity<'j>>,
-        action: Option<Arc<Entity<'j>>>,
-        resource: Arc<Entity<'j>>,
-    ) -> Self {
-        let principal = match subject.id {
+    fn new(subject: Entity<'j>, action: Option<Entity<'j>>, resource: Entity<'j>) -> Self {
+        let principal = match subject.id() {
             "" => Cow::Borrowed(""),
-            _ => principal(&subject),
+            id => entities::principal(subject.kind(), id),
         };
-        let name = action.as_ref().map_or("", |action| action.id);
-        let mut resource_name = resource_name(resource.kind, name);
+        let name = action.map_or("", |action| action.id());
+        let mut resource_name = resource_name(resource.kind(), name);
         if action.is_none() {
             resource_name.pop();
         }
         let page = SearchPage { limit: MAX_LIMIT, cursor: None };
-        let context = Arc::default();
-        Self { subject, resource, action, context, principal, resource_name, page }
+        let (context, properties) = (Context::default(), Properties::default());
+        Self { subject, resource, action, context, properties, principal, resource_name, page }
     }
 
     /// Notes what no check can have.
@@ -113,22 +123,22 @@ impl<'j> SearchBody<'j> {
         let has_subject = wanted == Wanted::Subjects || within(&self.principal, MAX_SUBJECT);
         let subject =
             "a type, and an id that is not empty; both have at most 256 characters together";
-        require(has_subject && !self.subject.kind.is_empty(), Role::Subject, subject);
+        require(has_subject && !self.subject.kind().is_empty(), Role::Subject, subject);
         if let Some(action) = &self.action {
-            require(within(action.id, MAX_ACTION), Role::Action, "a name of 1 to 128 characters");
+            require(within(action.id(), MAX_ACTION), Role::Action, "a name of 1 to 128 characters");
             let resource = "a type; the type and the name of the action have at most 255 characters together, \
                             percent-encoded";
             require(split_resource(&self.resource_name).is_some(), Role::Resource, resource);
         }
-        let has_id = wanted == Wanted::Resources || !self.resource.id.is_empty();
+        let has_id = wanted == Wanted::Resources || !self.resource.id().is_empty();
         let resource = "a type and an id that are not empty";
-        require(has_id && !self.resource.kind.is_empty(), Role::Resource, resource);
+        require(has_id && !self.resource.kind().is_empty(), Role::Resource, resource);
         sound
     }
 
     /// Returns the name of the action; empty in a search for actions.
     pub(super) fn action(&self) -> &str {
-        self.action.as_ref().map_or("", |action| action.id)
+        self.action.map_or("", |action| action.id())
     }
 
     pub(super) fn domain(&self) -> Option<&'j str> {
@@ -137,18 +147,18 @@ impl<'j> SearchBody<'j> {
 
     /// Returns the known attributes.
     pub(super) fn attributes(&self) -> Attributes<'_> {
-        let action = self.action.as_ref().map(|action| &*action.attributes);
+        let map = |range: FlatRange| AttributeMap::of_flat(&self.properties.flat, range);
         Attributes {
-            user: AttributeMap::of_members(&self.subject.attributes),
-            resource: AttributeMap::of_members(&self.resource.attributes),
-            action: AttributeMap::of_members(action.unwrap_or_default()),
-            context: AttributeMap::of_members(&self.context.attributes),
+            user: map(self.subject.attributes),
+            resource: map(self.resource.attributes),
+            action: map(self.action.unwrap_or_default().attributes),
+            context: map(self.context.attributes),
         }
     }
 
     /// Returns the types of the subject and of the resource as their only attributes. No property replaces them.
     pub(super) fn types(&self) -> [[Member<'j>; 1]; 2] {
-        let kinds = [self.subject.kind, self.resource.kind];
+        let kinds = [self.subject.kind(), self.resource.kind()];
         kinds.map(|kind| [("type".into(), Json::String(kind.into()))])
     }
 

@@ -1,52 +1,39 @@
 //! Bodies of AuthZEN requests, and the checks that they become.
 
-use portcullis_engine::CheckBody;
 use portcullis_engine::json::parse;
-use portcullis_operations::batch_items::BatchItems;
-use portcullis_runtime::error::OperationError;
 
-use super::super::plain::PlainBody;
-use super::super::topic::Topic;
 use super::*;
 
 /// Reads a body of evaluations. Returns the check of each question, or its fault.
-fn checks(text: &str) -> Result<Vec<String>, String> {
-    let checks = checks_by_tree(text);
+fn checks(text: &str) -> Result<Vec<String>, Invalid> {
+    let json = parse(text.as_bytes()).expect("JSON");
+    let checks = SentBody::read_tree(&json, true).and_then(shown);
     if let Some(plain) = by_plain_text(text) {
-        assert_eq!(Ok(plain), checks, "{text}");
+        assert_eq!(plain, checks, "{text}");
     }
+    let mut tree = None;
+    let read = RequestBody::evaluations(text.as_bytes(), &mut tree);
+    assert_eq!(read.is_ok(), checks.is_ok(), "{text}");
     checks
 }
 
 /// Reads a body of evaluations without a tree; `None` if it is not plain.
-fn by_plain_text(text: &str) -> Option<Vec<String>> {
-    let plain = PlainBody::evaluations(text.as_bytes())?;
-    let each = plain.topics().enumerate().map(|(index, topic)| {
-        let check = plain.check(index).expect("a check");
-        assert_eq!(plain.scope(index), Some((check.resource, topic.domain)));
-        shown(check, topic)
-    });
-    Some(each.collect())
+fn by_plain_text(text: &str) -> Option<Result<Vec<String>, Invalid>> {
+    SentBody::read_plain(text.as_bytes(), true).map(shown)
 }
 
-fn shown(check: CheckBody<'_>, topic: Topic<'_>) -> String {
-    format!("{check:?} {topic:?}")
-}
-
-fn checks_by_tree(text: &str) -> Result<Vec<String>, String> {
-    let json = parse(text.as_bytes()).expect("JSON");
-    let body = RequestBody::evaluations(&json).map_err(|error| format!("{error:?}"))?;
-    let shown = |question: &Question<'_>| shown(question.check(), question.topic());
-    Ok(match &body.questions {
-        Questions::One(question) => vec![shown(question)],
-        Questions::Many(questions) => {
-            let each = questions.iter().map(|question| match question {
-                Ok(question) => shown(question),
-                Err(invalid) => invalid.to_string(),
-            });
-            each.collect()
+fn shown(body: SentBody<'_>) -> Result<Vec<String>, Invalid> {
+    let mut body = body.complete()?;
+    let faults = body.take_faults();
+    let each = body.topics().zip(faults).enumerate().map(|(index, (topic, fault))| {
+        if let Some(fault) = fault {
+            return fault.to_string();
         }
-    })
+        let check = body.check(index).expect("a check");
+        assert_eq!(body.scope(index), Some((check.resource, topic.domain)));
+        format!("{check:?} {topic:?}")
+    });
+    Ok(each.collect())
 }
 
 fn one(text: &str) -> String {
@@ -117,6 +104,18 @@ fn no_property_stands_for_the_resource_itself() {
 }
 
 #[test]
+fn properties_that_no_operator_compares_are_present() {
+    let resource = r#"{"type": "record", "id": "1", "properties": {
+        "a": [{"b": 1}], "c": [null], "d": [true], "e": {"f": "x"}, "g": null, "h": ["x"]}}"#;
+    let check = one(&request(ALICE, READ, resource));
+    for expected in
+        [r#""a": Opaque, "c": Opaque, "d": Opaque, "e": Opaque, "h": List"#, r#""e.f": Text("x")"#]
+    {
+        assert!(check.contains(expected), "{expected}: {check}");
+    }
+}
+
+#[test]
 fn an_evaluation_takes_whole_defaults() {
     let body = r#"{
         "subject": {"type": "user", "id": "alice", "properties": {"a": 1}},
@@ -175,11 +174,7 @@ fn faults_of_the_whole_body_are_one_answer() {
         ),
         (r#"{"evaluations": [{}], "context": {"domain": 1}}"#.to_owned(), "at `/context/domain`"),
     ] {
-        let json = parse(body.as_bytes()).expect("JSON");
-        let fault = match RequestBody::evaluations(&json) {
-            Err(ApiError::Operation(OperationError::Invalid(invalid))) => invalid.to_string(),
-            other => panic!("{body}: {other:?}"),
-        };
+        let fault = checks(&body).expect_err(&body).to_string();
         assert!(fault.contains(expected), "{body}: {fault}");
     }
 }
@@ -225,13 +220,22 @@ fn plain_bodies_become_the_same_checks() {
             r#"{"subject": {"type": "service"}, "action": {"properties": {"type": 1, "id": 2, "name": 3}}}"#,
         ),
         each(r#"{"subject": {}, "action": {}, "resource": {}, "context": {}}"#),
+        // The faults of a question are its own.
+        each(r#"{"resource": {"id": ""}}"#),
+        each(r#"{"resource": {"type": ""}}"#),
+        each(r#"{"resource": {"type": "b", "properties": {"id": 2}}}"#),
+        each(r#"{"subject": {"properties": {"type": "b"}}}"#),
+        each(r#"{"subject": {"type": "", "id": "b"}}"#),
+        each(r#"{"subject": {"id": ""}}"#),
+        each(r#"{"action": {"name": ""}}"#),
+        r#"{"evaluations": [{}]}"#.to_owned(),
     ] {
         assert!(by_plain_text(&plain).is_some(), "{plain}");
         assert!(checks(&plain).is_ok(), "{plain}");
         for damaged in damaged(&plain) {
             // A plain text is JSON, and becomes the same checks.
             if by_plain_text(&damaged).is_some() {
-                assert!(checks(&damaged).is_ok(), "{damaged}");
+                checks(&damaged).ok();
             }
         }
     }
@@ -246,23 +250,16 @@ fn plain_bodies_become_the_same_checks() {
         with(r#""evaluations": {}"#),
         with(r#""evaluations": null"#),
         with(r#""evaluations": [1]"#),
-        each(r#"{"resource": {"id": ""}}"#),
-        each(r#"{"resource": {"type": ""}}"#),
-        each(r#"{"resource": {"type": "b", "properties": {"id": 2}}}"#),
-        each(r#"{"subject": {"properties": {"type": "b"}}}"#),
-        each(r#"{"subject": {"type": "", "id": "b"}}"#),
-        each(r#"{"subject": {"id": ""}}"#),
         each(r#"{"subject": {"id": "b", "id": "b"}}"#),
-        each(r#"{"action": {"name": ""}}"#),
         each(r#"{"action": {"name": "a", "id": "b"}}"#),
         each(r#"{"action": {"name": "\u0061"}}"#),
-        r#"{"evaluations": [{}]}"#.to_owned(),
         format!("{defaults} 1"),
     ] {
-        assert!(PlainBody::evaluations(other.as_bytes()).is_none(), "{other}");
+        assert_eq!(by_plain_text(&other), None, "{other}");
     }
     // `evaluations` is an unknown member of a single evaluation, which its tree ignores.
-    assert!(PlainBody::evaluation(with(r#""evaluations": []"#).as_bytes()).is_none());
+    let evaluation = with(r#""evaluations": []"#);
+    assert!(SentBody::read_plain(evaluation.as_bytes(), false).is_none());
 }
 
 #[test]
@@ -278,11 +275,10 @@ fn a_long_default_is_not_copied_for_each_question() {
         let members = [("subject", &*subject), ("action", READ), ("resource", &*resource)];
         let members = members.map(|(name, value)| format!(r#""{name}": {value}"#)).join(", ");
         let text = format!(r#"{{{members}, "evaluations": [{}]}}"#, ["{}"; 1_000].join(", "));
-        let json = parse(text.as_bytes()).expect("JSON");
         let read = allocation_counter::measure(|| {
-            let body = RequestBody::evaluations(&json).expect("a body");
-            let Questions::Many(questions) = body.questions else { panic!("one question") };
-            assert!(questions.iter().all(Result::is_err));
+            let mut tree = None;
+            let body = RequestBody::evaluations(text.as_bytes(), &mut tree);
+            assert!(body.expect("a body").take_faults().iter().all(Option::is_some));
         });
         assert!(read.bytes_total < 100 * text.len() as u64, "{} bytes", read.bytes_total);
     }
