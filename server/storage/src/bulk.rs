@@ -6,13 +6,12 @@ use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resource::ResourceRecord;
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::{Authorship, Timestamp};
-use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::to_json_list;
-use crate::row_lists::{BATCH, Rows, numbered, write_rows};
-use crate::tx::{Inner, Tx};
+use crate::row_lists::{Rows, change_by_id, write_rows};
+use crate::tx::Tx;
 use crate::{policies, resources, rules};
 
 /// A change of one record.
@@ -45,16 +44,6 @@ impl<T> RecordWrite<T> {
     }
 }
 
-const POLICIES: Rows = Rows {
-    head: "INSERT INTO abac_policies (tenant_id, id, name, description, resource, effect, format, \
-        rule_data, priority, enabled, created_by, created_at, updated_by, updated_at, managed_by)",
-    values: 14,
-    tail: "ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, \
-        description = excluded.description, effect = excluded.effect, format = excluded.format, \
-        rule_data = excluded.rule_data, priority = excluded.priority, enabled = excluded.enabled, \
-        updated_by = excluded.updated_by, updated_at = excluded.updated_at, \
-        managed_by = excluded.managed_by",
-};
 const RULES: Rows = Rows {
     head: "INSERT INTO rbac_rules (tenant_id, id, obj, sub, dom, act, effect, origin, created_by, \
         created_at, updated_by, updated_at, managed_by)",
@@ -78,26 +67,10 @@ pub async fn write_policies(
     writes: &[RecordWrite<PolicyRecord>],
     by: &Authorship,
 ) -> Result<(), StoreError> {
-    const DELETE: &str = "UPDATE abac_policies SET deleted_at = $2 WHERE tenant_id = $1";
     let deleted: Vec<Uuid> = deleted(writes).map(|policy| policy.id).collect();
-    change_by_id(tx, DELETE, Some(by.at), &deleted).await?;
+    policies::mark_deleted(tx, &deleted, by).await?;
     let written: Vec<&PolicyRecord> = writes.iter().filter_map(RecordWrite::after).collect();
-    write_rows!(tx, POLICIES, written, policy =>
-        policy.id,
-        &policy.name,
-        policy.description.as_deref(),
-        policy.resource.to_string(),
-        policy.effect.into_str(),
-        policy.format.into_str(),
-        policy.rule_data.text(),
-        policy.priority,
-        policy.enabled,
-        &policy.created_by,
-        policy.created_at.millis(),
-        policy.updated_by.as_deref(),
-        policy.updated_at.map(Timestamp::millis),
-        policy.managed_by.as_deref(),
-    );
+    policies::write(tx, &written).await?;
     for write in writes {
         match write {
             RecordWrite::Insert(new) => policies::note_insert(tx, new),
@@ -188,36 +161,4 @@ fn deleted<T>(writes: &[RecordWrite<T>]) -> impl Iterator<Item = &T> {
         RecordWrite::Delete(old) => Some(old),
         _ => None,
     })
-}
-
-/// Runs `statement` on the records with these ids, in batches. Its second value is `at`, if there is one.
-async fn change_by_id(
-    tx: &mut Tx,
-    statement: &str,
-    at: Option<Timestamp>,
-    ids: &[Uuid],
-) -> Result<(), StoreError> {
-    let first = if at.is_some() { 3 } else { 2 };
-    for batch in ids.chunks(BATCH) {
-        let ids = numbered(first, batch.len());
-        let sql = AssertSqlSafe(format!("{statement} AND id IN ({ids})"));
-        let tenant = &tx.tenant;
-        macro_rules! bound {
-            () => {{
-                let mut query = sqlx::query(sql).persistent(false).bind(tenant);
-                if let Some(at) = at {
-                    query = query.bind(at.millis());
-                }
-                for id in batch {
-                    query = query.bind(id);
-                }
-                query
-            }};
-        }
-        match &mut tx.inner {
-            Inner::Sqlite(connection) => bound!().execute(&mut **connection).await.map(drop),
-            Inner::Postgres(connection) => bound!().execute(&mut **connection).await.map(drop),
-        }?;
-    }
-    Ok(())
 }

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::json_list::from_json_list;
 use crate::macros::{fetch_all, fetch_optional};
 use crate::resolvers;
-use crate::stored_records::{Columns, Records, Statements, read};
+use crate::stored_records::{Columns, Records, Statements, read, statements};
 use crate::tx::{Inner, Tx};
 
 /// The rules that can match a resource, as they are stored.
@@ -39,27 +39,11 @@ pub async fn rules(
     resource: &str,
     broader: Option<&str>,
 ) -> Result<StoredRules, StoreError> {
-    const SQLITE: &str = "SELECT count(*), string_agg(concat_ws('\u{1f}', hex(id), sub, dom, obj, \
-        act, effect), '\u{1f}') FROM rbac_rules WHERE tenant_id = $1 AND obj IN ($2, $3, $4)";
-    const POSTGRES: &str = "SELECT concat_ws('\u{1f}', id, sub, dom, obj, act, effect) \
-        FROM rbac_rules WHERE tenant_id = $1 AND obj IN ($2, $3, $4)";
-    const SQLITE_MEASURED: &str = "SELECT string_agg('32:' || hex(id) \
-        || octet_length(sub) || ':' || sub \
-        || octet_length(dom) || ':' || dom || octet_length(obj) || ':' || obj \
-        || octet_length(act) || ':' || act || octet_length(effect) || ':' || effect, '') \
-        FROM rbac_rules WHERE tenant_id = $1 AND obj IN ($2, $3, $4)";
-    const POSTGRES_MEASURED: &str = "SELECT string_agg('36:' || id \
-        || octet_length(sub) || ':' || sub \
-        || octet_length(dom) || ':' || dom || octet_length(obj) || ':' || obj \
-        || octet_length(act) || ':' || act || octet_length(effect) || ':' || effect, '') \
-        FROM rbac_rules WHERE tenant_id = $1 AND obj IN ($2, $3, $4)";
-    let statements = Statements {
-        sqlite: SQLITE,
-        postgres: POSTGRES,
-        measured: [SQLITE_MEASURED, POSTGRES_MEASURED],
-        columns: 6,
-    };
-    Ok(StoredRules(read(tx, patterns_of(resource, broader), &statements).await?))
+    const STATEMENTS: Statements = statements!(
+        "FROM rbac_rules WHERE tenant_id = $1 AND obj IN ($2, $3, $4)",
+        [sub, dom, obj, act, effect]
+    );
+    Ok(StoredRules(read(tx, patterns_of(resource, broader), &STATEMENTS).await?))
 }
 
 fn rule(columns: &mut Columns<'_>) -> Option<Rule> {
@@ -134,30 +118,12 @@ pub async fn policies(
     resource: &str,
     broader: Option<&str>,
 ) -> Result<StoredPolicies, StoreError> {
-    const SQLITE: &str = "SELECT count(*), string_agg(concat_ws('\u{1f}', hex(id), name, resource, \
-        effect, format, priority, rule_data), '\u{1f}') FROM abac_policies \
-        WHERE tenant_id = $1 AND deleted_at IS NULL AND enabled AND resource IN ($2, $3, $4)";
-    const POSTGRES: &str = "SELECT concat_ws('\u{1f}', id, name, resource, effect, format, priority, \
-        rule_data) FROM abac_policies \
-        WHERE tenant_id = $1 AND deleted_at IS NULL AND enabled AND resource IN ($2, $3, $4)";
-    const SQLITE_MEASURED: &str = "SELECT string_agg('32:' || hex(id) || octet_length(name) || ':' || name \
-        || octet_length(resource) || ':' || resource || octet_length(effect) || ':' || effect \
-        || octet_length(format) || ':' || format || length(priority) || ':' || priority \
-        || octet_length(rule_data) || ':' || rule_data, '') FROM abac_policies \
-        WHERE tenant_id = $1 AND deleted_at IS NULL AND enabled AND resource IN ($2, $3, $4)";
-    const POSTGRES_MEASURED: &str = "SELECT string_agg('36:' || id || octet_length(name) || ':' || name \
-        || octet_length(resource) || ':' || resource || octet_length(effect) || ':' || effect \
-        || octet_length(format) || ':' || format \
-        || length(CAST(priority AS TEXT)) || ':' || priority \
-        || octet_length(rule_data) || ':' || rule_data, '') FROM abac_policies \
-        WHERE tenant_id = $1 AND deleted_at IS NULL AND enabled AND resource IN ($2, $3, $4)";
-    let statements = Statements {
-        sqlite: SQLITE,
-        postgres: POSTGRES,
-        measured: [SQLITE_MEASURED, POSTGRES_MEASURED],
-        columns: 7,
-    };
-    Ok(StoredPolicies(read(tx, patterns_of(resource, broader), &statements).await?))
+    const STATEMENTS: Statements = statements!(
+        "FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL AND enabled \
+        AND resource IN ($2, $3, $4)",
+        [name, resource, effect, format, priority, rule_data]
+    );
+    Ok(StoredPolicies(read(tx, patterns_of(resource, broader), &STATEMENTS).await?))
 }
 
 /// The facts about a tenant that its plans need, as they are stored.

@@ -10,9 +10,10 @@ use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::macros::{fetch_all, fetch_optional, from_row};
 use crate::paging::fetch_page;
 use crate::quotas::policy_bytes;
+use crate::row_lists::{Rows, change_by_id, write_rows};
 use crate::row_streams::{Records, stream_rows};
 use crate::tx::{Inner, Tx};
 
@@ -35,8 +36,8 @@ struct Row {
 }
 
 from_row!(Row {
-    id,
     tenant_id,
+    id,
     name,
     description,
     resource,
@@ -185,13 +186,24 @@ pub fn planned(record: PolicyRecord) -> Policy {
 
 /// Inserts `policy`.
 pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError> {
-    const SQL: &str = "INSERT INTO abac_policies (tenant_id, id, name, description, resource, \
-        effect, format, rule_data, priority, enabled, created_by, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
-    execute!(
-        tx,
-        SQL,
-        &tx.tenant,
+    write(tx, &[policy]).await?;
+    note_insert(tx, policy);
+    Ok(())
+}
+
+/// Writes policies, new or in place of those with their ids. The resource of a policy never changes.
+pub(crate) async fn write(tx: &mut Tx, policies: &[&PolicyRecord]) -> Result<(), StoreError> {
+    const ROWS: Rows = Rows {
+        head: concat!("INSERT INTO abac_policies (", columns!(), ")"),
+        values: 14,
+        tail: "ON CONFLICT (tenant_id, id) DO UPDATE SET name = excluded.name, \
+            description = excluded.description, effect = excluded.effect, \
+            format = excluded.format, rule_data = excluded.rule_data, \
+            priority = excluded.priority, enabled = excluded.enabled, \
+            updated_by = excluded.updated_by, updated_at = excluded.updated_at, \
+            managed_by = excluded.managed_by",
+    };
+    write_rows!(tx, ROWS, policies, policy =>
         policy.id,
         &policy.name,
         policy.description.as_deref(),
@@ -203,8 +215,10 @@ pub async fn insert(tx: &mut Tx, policy: &PolicyRecord) -> Result<(), StoreError
         policy.enabled,
         &policy.created_by,
         policy.created_at.millis(),
-    )?;
-    note_insert(tx, policy);
+        policy.updated_by.as_deref(),
+        policy.updated_at.map(Timestamp::millis),
+        policy.managed_by.as_deref(),
+    );
     Ok(())
 }
 
@@ -225,24 +239,7 @@ pub async fn update(
     policy: &PolicyRecord,
     by: &Authorship,
 ) -> Result<(), StoreError> {
-    const SQL: &str = "UPDATE abac_policies SET name = $3, description = $4, effect = $5, \
-        format = $6, rule_data = $7, priority = $8, enabled = $9, updated_by = $10, \
-        updated_at = $11 WHERE tenant_id = $1 AND id = $2";
-    execute!(
-        tx,
-        SQL,
-        &tx.tenant,
-        policy.id,
-        &policy.name,
-        policy.description.as_deref(),
-        policy.effect.into_str(),
-        policy.format.into_str(),
-        policy.rule_data.text(),
-        policy.priority,
-        policy.enabled,
-        policy.updated_by.as_deref(),
-        policy.updated_at.map(Timestamp::millis),
-    )?;
+    write(tx, &[policy]).await?;
     note_update(tx, old, policy, by);
     Ok(())
 }
@@ -261,10 +258,19 @@ pub(crate) fn note_update(tx: &mut Tx, old: &PolicyRecord, policy: &PolicyRecord
 
 /// Marks `policy` as deleted; the record is retained.
 pub async fn delete(tx: &mut Tx, policy: &PolicyRecord, by: &Authorship) -> Result<(), StoreError> {
-    const SQL: &str = "UPDATE abac_policies SET deleted_at = $3 WHERE tenant_id = $1 AND id = $2";
-    execute!(tx, SQL, &tx.tenant, policy.id, by.at.millis())?;
+    mark_deleted(tx, &[policy.id], by).await?;
     note_delete(tx, policy, by);
     Ok(())
+}
+
+/// Marks the policies with these ids as deleted.
+pub(crate) async fn mark_deleted(
+    tx: &mut Tx,
+    ids: &[Uuid],
+    by: &Authorship,
+) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE abac_policies SET deleted_at = $2 WHERE tenant_id = $1";
+    change_by_id(tx, SQL, Some(by.at), ids).await
 }
 
 /// Notes the consequences of the deletion of `policy`.

@@ -1,5 +1,12 @@
 //! Statements with lists of rows: one for each of thousands of records would take seconds.
 
+use portcullis_model::Timestamp;
+use sqlx::AssertSqlSafe;
+use uuid::Uuid;
+
+use crate::error::StoreError;
+use crate::tx::{Inner, Tx};
+
 /// Rows of one statement. With 15 values each they are far from the limits of both databases, 32,766 and 65,535.
 pub(crate) const BATCH: usize = 100;
 
@@ -29,17 +36,49 @@ pub(crate) fn numbered(first: usize, count: usize) -> String {
     numbers.join(", ")
 }
 
+/// Runs `statement` on the records with these ids, in batches. Its second value is `at`, if there is one.
+pub(crate) async fn change_by_id(
+    tx: &mut Tx,
+    statement: &str,
+    at: Option<Timestamp>,
+    ids: &[Uuid],
+) -> Result<(), StoreError> {
+    let first = if at.is_some() { 3 } else { 2 };
+    for batch in ids.chunks(BATCH) {
+        let ids = numbered(first, batch.len());
+        let sql = AssertSqlSafe(format!("{statement} AND id IN ({ids})"));
+        let tenant = &tx.tenant;
+        macro_rules! bound {
+            () => {{
+                let mut query = sqlx::query(sql).persistent(false).bind(tenant);
+                if let Some(at) = at {
+                    query = query.bind(at.millis());
+                }
+                for id in batch {
+                    query = query.bind(id);
+                }
+                query
+            }};
+        }
+        match &mut tx.inner {
+            Inner::Sqlite(connection) => bound!().execute(&mut **connection).await.map(drop),
+            Inner::Postgres(connection) => bound!().execute(&mut **connection).await.map(drop),
+        }?;
+    }
+    Ok(())
+}
+
 /// Runs the statement of `$rows` on `$records`, in batches. Each record, `$record`, gives the values `$value`.
 macro_rules! write_rows {
     ($tx:ident, $rows:expr, $records:expr, $record:ident => $($value:expr),+ $(,)?) => {
         for batch in $records.chunks($crate::row_lists::BATCH) {
             let sql = sqlx::AssertSqlSafe($rows.statement(batch.len()));
-            // Only the statement of a full batch is worth its place in the cache of statements.
-            let is_full = batch.len() == $crate::row_lists::BATCH;
+            // Only the statements of one record and of a full batch are worth their places in the cache of statements.
+            let is_usual = [1, $crate::row_lists::BATCH].contains(&batch.len());
             let tenant = &$tx.tenant;
             macro_rules! bound {
                 () => {{
-                    let mut query = sqlx::query(sql).persistent(is_full).bind(tenant);
+                    let mut query = sqlx::query(sql).persistent(is_usual).bind(tenant);
                     for $record in batch {
                         query = query$(.bind($value))+;
                     }

@@ -83,6 +83,36 @@ pub(crate) struct Statements {
     pub(crate) columns: usize,
 }
 
+/// Makes the statements that read the `id` and these columns of records.
+macro_rules! statements {
+    ($from:literal, [$($column:ident),+]) => {
+        Statements {
+            sqlite: concat!(
+                "SELECT count(*), string_agg(concat_ws('\u{1f}', hex(id)",
+                $(", ", stringify!($column),)+ "), '\u{1f}') ", $from
+            ),
+            postgres: concat!(
+                "SELECT concat_ws('\u{1f}', id", $(", ", stringify!($column),)+ ") ", $from
+            ),
+            measured: [
+                statements!(@measured "'32:' || hex(id)", $from, [$($column),+]),
+                statements!(@measured "'36:' || id", $from, [$($column),+]),
+            ],
+            columns: 1 + [$(stringify!($column)),+].len(),
+        }
+    };
+    (@measured $id:literal, $from:literal, [$($column:ident),+]) => {
+        concat!(
+            "SELECT string_agg(", $id,
+            $(" || octet_length(CAST(", stringify!($column), " AS TEXT)) || ':' || ",
+                stringify!($column),)+
+            ", '') ", $from
+        )
+    };
+}
+
+pub(crate) use statements;
+
 /// Reads the records of these patterns.
 pub(crate) async fn read(
     tx: &mut Tx,
