@@ -20,11 +20,8 @@ use portcullis_operations::audit;
 use portcullis_runtime::app::{App, Parts};
 use portcullis_runtime::background::BackgroundTasks;
 use portcullis_runtime::change_reader::ChangeReader;
-use portcullis_runtime::compilations::Compilations;
 use portcullis_runtime::entity_tables::EntityTables;
-use portcullis_runtime::exports::Exports;
 use portcullis_runtime::freshness::Freshness;
-use portcullis_runtime::judgements::Judgements;
 use portcullis_runtime::searches::Searches;
 
 use crate::front::{Front, Listeners};
@@ -36,7 +33,7 @@ use portcullis_resolvers::{Registry, ResolverService};
 use portcullis_runtime::metrics::Metrics;
 use portcullis_runtime::plans::Plans;
 use portcullis_runtime::refusals::Refusals;
-use portcullis_runtime::uploads::Uploads;
+use portcullis_runtime::turns::{self, WorkQueue};
 use portcullis_storage::Store;
 use portcullis_webhooks::{
     DeliveryWorker, Dispatcher, MAX_TRANSACTIONS, Schedule, Webhooks, prune_for_ever,
@@ -194,7 +191,6 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
             clock.clone(),
             plans,
         ),
-        compilations: Compilations::default(),
         entities: EntityTables::new(store.clone(), config.entities_bytes, config.max_staleness),
         webhooks: Webhooks::new(
             store.clone(),
@@ -216,9 +212,10 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         keys: config.encryption_keys,
         egress: config.egress,
         searches: Searches::default(),
-        exports: Exports::default(),
-        judgements: Judgements::default(),
-        uploads: Uploads::default(),
+        exports: WorkQueue::for_exports(),
+        judgements: WorkQueue::for_judgements(turns::cores()),
+        compilations: WorkQueue::for_compilations(turns::cores()),
+        uploads: WorkQueue::for_uploads(),
         limits,
         probe_log: LogThrottle::default(),
         background: BackgroundTasks::default(),

@@ -1,11 +1,9 @@
 //! The memory that request bodies may take together.
 
-use std::sync::Arc;
-
 use portcullis_engine::resolver_contract::MODULE_BYTES;
 use portcullis_limits::{MemoryAccount, MemoryBudget, MemoryCharge, MemoryMetrics};
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::large_bodies::LargeBodies;
+use portcullis_runtime::turns::{self, WorkQueue};
 
 use crate::large_bodies;
 
@@ -20,7 +18,7 @@ pub struct BodyBudget {
     memory: MemoryBudget,
     /// Most bytes of the body of an apply.
     largest_apply: usize,
-    large: Arc<LargeBodies>,
+    large: WorkQueue,
 }
 
 impl BodyBudget {
@@ -28,7 +26,7 @@ impl BodyBudget {
     pub fn new(most: u64, largest_apply: u64, metrics: MemoryMetrics) -> Self {
         let memory = MemoryBudget::new(most.max(SMALLEST as u64), SMALLEST, metrics);
         let largest_apply = usize::try_from(largest_apply).unwrap_or(usize::MAX);
-        Self { memory, largest_apply, large: Arc::default() }
+        Self { memory, largest_apply, large: WorkQueue::for_large_bodies(turns::cores()) }
     }
 
     /// Returns the most bytes of the body of an apply.

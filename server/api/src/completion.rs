@@ -1,6 +1,7 @@
 //! Handlers that run to their end, whatever their client does.
 
 use axum::response::{IntoResponse, Response};
+use portcullis_fairness::run_to_end;
 use portcullis_runtime::error::OperationError;
 
 use crate::error::ApiError;
@@ -13,17 +14,8 @@ pub(crate) async fn run_to_completion(
     handler: impl Future<Output = Response> + Send + 'static,
 ) -> Response {
     let handler = beside_when_large(carried(|()| handler)(()));
-    let failed = match tokio::spawn(handler).await {
-        Ok(response) => return response,
-        Err(failed) => failed,
-    };
-    match failed.try_into_panic() {
-        // The service answers the panic.
-        Ok(panic) => std::panic::resume_unwind(panic),
-        // The runtime is stopping.
-        Err(_) => {
-            ApiError::from(OperationError::Unavailable("the service", "shutting down".into()))
-                .into_response()
-        }
-    }
+    // The service answers a panic.
+    let response = run_to_end(handler).await;
+    response
+        .unwrap_or_else(|stopping| ApiError::from(OperationError::from(stopping)).into_response())
 }

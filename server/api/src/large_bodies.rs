@@ -6,8 +6,9 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
+use portcullis_fairness::Turn;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::large_bodies::{LargeBodies, LargeBodyTurn};
+use portcullis_runtime::turns::WorkQueue;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// A body with more bytes is large. The tree of a smaller one takes some milliseconds.
@@ -15,7 +16,7 @@ pub(crate) const LARGE: usize = 256 * 1024;
 
 tokio::task_local! {
     /// The turn that the request of this task has taken for its large body, until the request is polled again.
-    static TURN: RefCell<Option<LargeBodyTurn>>;
+    static TURN: RefCell<Option<Turn>>;
 }
 
 /// Waits for the turn of `sender`, whose request has read a large body. What a request of [`beside_when_large`] does next
@@ -23,7 +24,7 @@ tokio::task_local! {
 ///
 /// # Errors
 /// Too many large bodies of the sender wait, or the wait takes too long.
-pub(crate) async fn take_turn(bodies: &LargeBodies, sender: &str) -> Result<(), OperationError> {
+pub(crate) async fn take_turn(bodies: &WorkQueue, sender: &str) -> Result<(), OperationError> {
     let turn = bodies.begin(sender).await?;
     if TURN.try_with(|own| own.replace(Some(turn))).is_ok() {
         // Until `beside_when_large` polls again. A time limit in between may poll twice.
@@ -72,7 +73,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_tenant_has_its_turns_until_its_request_waits_for_something() {
-        let bodies = LargeBodies::for_cores(1);
+        let bodies = WorkQueue::for_large_bodies(1);
         let take = async || take_turn(&bodies, "acme").await.is_ok();
         let held = bodies.begin("acme").await.expect("the only turn");
         assert!(!beside_when_large(take()).await, "the wait takes too long");

@@ -17,7 +17,7 @@ use portcullis_engine::json::{self, Json, JsonError};
 use portcullis_model::resolver::{Manifest, ManifestUpdate};
 use portcullis_model::{document, schema};
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::uploads::Uploads;
+use portcullis_runtime::turns::{WorkQueue, hold_turn};
 use utoipa::openapi::schema::Type;
 
 use crate::deadline::Deadline;
@@ -122,14 +122,14 @@ impl Upload {
     /// Reads the parts, once the tenant has a turn.
     pub(crate) async fn read(
         self,
-        uploads: &Uploads,
+        uploads: &WorkQueue,
         tenant: &str,
     ) -> Result<UploadParts, ApiError> {
         // The turn is taken before the body is read: a slow sender keeps others of its tenant from sending.
         let turn = uploads.begin(tenant).await?;
         let body = self.body.read().await?.into_bytes();
         let mut parts = read_parts(multipart(self.content_type, body).await?).await?;
-        parts.module = parts.module.map(|module| turn.until_gone(module));
+        parts.module = parts.module.map(|module| hold_turn(turn, module));
         Ok(parts)
     }
 }

@@ -7,12 +7,12 @@
 use std::sync::Arc;
 
 use portcullis_auth::Manager;
+use portcullis_fairness::Turn;
 use portcullis_model::Authorship;
 use portcullis_model::service_key::Permission;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::gates::{self, Change, GateVerdict, Judgement};
-use portcullis_runtime::judgements::JudgementTurn;
 use portcullis_runtime::write_refusal::WriteRefusal;
 use portcullis_storage::{HistoryPosition, Tx, WriteTurn};
 
@@ -41,7 +41,7 @@ pub(crate) struct GatedWrite<'w> {
     turn: Option<WriteTurn>,
     /// The turn to judge, from the moment when the gates need it until the change is written. So judged changes of a tenant
     /// follow each other, and the turn to write is kept while cases are decided and never while a judgement waits.
-    judging: Option<Arc<JudgementTurn>>,
+    judging: Option<Arc<Turn>>,
     /// The last judgement, and the place in the history of the content that it is about.
     judged: Option<(HistoryPosition, Judgement)>,
     judgements: usize,

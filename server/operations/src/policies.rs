@@ -38,7 +38,7 @@ pub async fn create<E: From<OperationError> + Send + 'static>(
     caller: &Manager,
     read: impl FnOnce() -> Result<NewPolicy, E> + Send + 'static,
 ) -> Result<Written<PolicyRecord>, E> {
-    let policy = app.compilations.policy(caller.tenant(), read).await??;
+    let policy = app.compilations.run(caller.tenant(), read).await??;
     Ok(create_compiled(app, caller, &policy).await?)
 }
 
@@ -96,7 +96,7 @@ pub async fn update<E: From<OperationError> + Send + 'static>(
     precondition: &Precondition,
     force: bool,
 ) -> Result<Written<PolicyRecord>, E> {
-    let (id, update) = app.compilations.policy(caller.tenant(), read).await??;
+    let (id, update) = app.compilations.run(caller.tenant(), read).await??;
     Ok(update_compiled(app, caller, id, precondition, &update, force).await?)
 }
 

@@ -8,19 +8,16 @@ use std::time::Duration;
 
 use crate::background::BackgroundTasks;
 use crate::change_reader::ChangeReader;
-use crate::compilations::Compilations;
 use crate::entity_tables::EntityTables;
 use crate::erasure;
 use crate::error::OperationError;
-use crate::exports::Exports;
 use crate::freshness::Freshness;
 use crate::gates::{self, GateVerdict};
-use crate::judgements::Judgements;
 use crate::metrics::Metrics;
 use crate::plans::Plans;
 use crate::refusals::Refusals;
 use crate::searches::Searches;
-use crate::uploads::Uploads;
+use crate::turns::WorkQueue;
 use portcullis_auth::{
     AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,
 };
@@ -46,8 +43,6 @@ pub struct App(Arc<Parts>);
 pub struct Parts {
     pub store: Store,
     pub plans: Plans,
-    /// The compilations of policies.
-    pub compilations: Compilations,
     pub entities: EntityTables,
     pub mode: Mode,
     pub authenticator: Authenticator,
@@ -68,13 +63,15 @@ pub struct Parts {
     pub egress: EgressConfig,
     pub webhooks: Webhooks,
     pub resolvers: ResolverService,
-    pub uploads: Uploads,
+    pub uploads: WorkQueue,
+    /// The compilations of policies.
+    pub compilations: WorkQueue,
     pub limits: CallerLimits,
     pub metrics: Metrics,
     pub searches: Searches,
-    pub exports: Exports,
+    pub exports: WorkQueue,
     /// The judgements of changes by the cases of tenants.
-    pub judgements: Judgements,
+    pub judgements: WorkQueue,
     /// Limits the log lines of readiness probes that find no database.
     pub probe_log: LogThrottle,
     pub background: BackgroundTasks,
@@ -174,8 +171,8 @@ impl App {
             ("names", names.names),
             ("slow_names", names.slow_names),
             ("uploads", self.uploads.tenants()),
-            ("exports", self.exports.len()),
-            ("compilation_tenants", self.compilations.len()),
+            ("exports", self.exports.tenants()),
+            ("compilation_tenants", self.compilations.tenants()),
             ("write_turns", self.store.writers()),
             ("service_keys", self.service_keys.len()),
             ("tokens", self.authenticator.remembered()),

@@ -15,11 +15,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::RwLock;
+use portcullis_fairness::TurnQueue;
 use portcullis_storage::{EntitiesNotice, HistoryPosition, Store, StoreError, entities};
 use tokio::time::Instant;
 
 use crate::freshness::Freshness;
-use crate::turns::{TurnLimits, Turns};
+use crate::turns::{self, load_limits};
 pub use error::EntitiesError;
 pub use loaded::LoadedEntities;
 use tenant_table::TenantTable;
@@ -35,7 +36,7 @@ pub struct EntityTables {
     most: u64,
     tenants: RwLock<HashMap<Box<str>, Arc<TenantTable>>>,
     freshness: Freshness,
-    turns: Turns,
+    turns: TurnQueue,
     /// Counts the loads of tables: the time by which the last uses of tables are compared.
     loads: AtomicU64,
 }
@@ -43,13 +44,12 @@ pub struct EntityTables {
 impl EntityTables {
     /// Returns no tables. They may take `most` bytes, and those of one tenant half of it.
     pub fn new(store: Store, most: u64, max_staleness: Duration) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             store,
             most,
             tenants: RwLock::default(),
             freshness: Freshness::new(max_staleness),
-            turns: Turns::new(TurnLimits::of_loads(cores)),
+            turns: TurnQueue::new(load_limits(turns::cores())),
             loads: AtomicU64::new(0),
         }
     }
@@ -84,7 +84,8 @@ impl EntityTables {
         if table.is_too_large() {
             return Err(EntitiesError::TooLarge);
         }
-        let turn = self.turns.begin(tenant).await.ok_or(EntitiesError::TooManyLoads)?;
+        let turn = self.turns.begin(tenant).await;
+        let turn = turn.map_err(|_| EntitiesError::TooManyLoads)?;
         let (most, held) = (self.most / 2, (one_at_a_time, turn));
         let loading = load::load(self.store.clone(), tenant.to_owned(), most, Arc::clone(&table));
         let loaded = load::apart(held, loading).await?;
@@ -177,7 +178,7 @@ impl EntityTables {
 
     /// Returns the number of tenants with loads that run or wait.
     pub fn loads(&self) -> usize {
-        self.turns.len()
+        self.turns.tenants()
     }
 
     /// Returns the number of tenants with a table.

@@ -7,6 +7,7 @@ use portcullis_auth::AuthError;
 use portcullis_bundle::CaseFailure;
 use portcullis_engine::Invalid;
 use portcullis_engine::json::JsonError;
+use portcullis_fairness::Stopping;
 use portcullis_model::quota::QuotaExcess;
 use portcullis_resolver_host::{CallError, LoadError};
 use portcullis_resolvers::LoadFailure;
@@ -157,6 +158,12 @@ impl From<LoadFailure> for OperationError {
                 "the stored module no longer works: {error}; send another module, or set `enabled` to false"
             )),
         }
+    }
+}
+
+impl From<Stopping> for OperationError {
+    fn from(_: Stopping) -> Self {
+        Self::Unavailable("the service", "shutting down".into())
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use portcullis_bundle::{CaseFailure, CaseOutcomes, CaseSet, Rulebook, SkipCause};
 use portcullis_engine::json::JsonError;
 use portcullis_engine::{Policy, RoleInclusions, Rule};
+use portcullis_fairness::{Turn, run_apart};
 use portcullis_storage::tenant_cases::StoredCases;
 use portcullis_storage::{
     HistoryPosition, Store, StoreError, Tx, policies, roles, rules, tenant_cases, tenants,
@@ -18,7 +19,6 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::error::OperationError;
-use crate::judgements::JudgementTurn;
 use crate::searches::Awaited;
 
 /// The longest time for which one judgement decides cases. A case takes up to half a second more, because one that began
@@ -123,7 +123,7 @@ impl Change {
     pub async fn judge(
         self,
         store: &Store,
-        turn: &Arc<JudgementTurn>,
+        turn: &Arc<Turn>,
     ) -> Result<Option<Judgement>, OperationError> {
         if self.cases.are_none() {
             return Ok(Some(Judgement::default()));
@@ -177,17 +177,17 @@ impl JudgingCases {
 pub async fn judge_content(
     content: Rulebook,
     cases: JudgingCases,
-    turn: &Arc<JudgementTurn>,
+    turn: &Arc<Turn>,
 ) -> Result<Judgement, OperationError> {
     let (turn, until) = (Arc::clone(turn), Instant::now() + MAX_TIME);
     // Dropped with this future, when the client goes away.
     let waiting = Arc::new(());
     let awaited = Awaited::while_held(&waiting);
-    let judging = tokio::task::spawn_blocking(move || {
+    let judging = move || {
         let _turn = turn;
         judge(&content, cases, || awaited.is_until(until))
-    });
-    let judged = judging.await.map_err(|error| OperationError::Internal(error.into()))?;
+    };
+    let judged = run_apart(judging).await?;
     drop(waiting);
     Ok(judged.map_err(|_| StoreError::Corrupt { what: "tenant_cases.cases" })?)
 }

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use portcullis_fairness::TurnQueue;
 use portcullis_model::clock::Clock;
 use portcullis_plan_cache::{CachedPlan, HotPlans, NewPlan, PlanCache, WILDCARD};
 use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, epoch};
@@ -22,7 +23,7 @@ use tokio::time::Instant;
 use crate::freshness::Freshness;
 use crate::metrics::PlanMetrics;
 use crate::tenant_facts::SharedFacts;
-use crate::turns::{TurnLimits, Turns};
+use crate::turns::{self, load_limits};
 use demanded::DemandedRevisions;
 use folding::Folding;
 use histories::Histories;
@@ -39,7 +40,7 @@ pub struct Plans {
     store: Store,
     cache: Arc<PlanCache<PlanError>>,
     freshness: Freshness,
-    turns: Turns,
+    turns: TurnQueue,
     folding: Folding,
     over_budget: OverBudgetLog,
     demanded: DemandedRevisions,
@@ -57,12 +58,11 @@ impl Plans {
         clock: Clock,
         metrics: PlanMetrics,
     ) -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             store,
             cache: Arc::new(PlanCache::new(max_bytes)),
             freshness: Freshness::new(max_staleness),
-            turns: Turns::new(TurnLimits::of_loads(cores)),
+            turns: TurnQueue::new(load_limits(turns::cores())),
             folding: Folding::default(),
             over_budget: OverBudgetLog::default(),
             demanded: DemandedRevisions::default(),
@@ -148,7 +148,7 @@ impl Plans {
     ) -> Result<Arc<CachedPlan>, PlanError> {
         let load = || self.load(tenant, resource);
         let cached = self.cache.get(tenant, resource, at_least, load).await?;
-        self.folding.begin(&self.cache, tenant, resource, &cached);
+        self.folding.begin(&self.cache, tenant, resource, &cached).await;
         Ok(cached)
     }
 
@@ -168,10 +168,10 @@ impl Plans {
     async fn read_plan(&self, tenant: &str, resource: &str) -> Result<LoadedPlan, PlanError> {
         // Before the turn: the load of another plan needs one, too.
         let broader = self.broader(tenant, resource).await?;
-        let Some(turn) = self.turns.begin(tenant).await else {
+        let turn = self.turns.begin(tenant).await.map_err(|_| {
             self.metrics.refused_loads.inc();
-            return Err(PlanError::TooManyLoads);
-        };
+            PlanError::TooManyLoads
+        })?;
         self.metrics.loads.inc();
         let known = Known { outdated: self.cache.outdated(tenant, resource), broader };
         let loaded = load::load_within(turn, &self.store, tenant, resource, known).await?;
@@ -265,7 +265,7 @@ impl Plans {
             ("plans", size.plans),
             ("plan_tenants", size.tenants),
             ("plan_loads", size.loads),
-            ("plan_load_tenants", self.turns.len()),
+            ("plan_load_tenants", self.turns.tenants()),
             ("demanded_revisions", self.demanded.len()),
             ("histories", self.histories.len()),
         ]

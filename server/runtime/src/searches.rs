@@ -7,14 +7,14 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::error::OperationError;
-use crate::turns::{TurnLimits, Turns};
+use crate::turns::{self, WorkQueue};
 
 /// The time after which a page of a search or report ends. The next page goes on where it ended.
 pub const PAGE_TIME: Duration = Duration::from_secs(1);
 
 /// The searches and reports that run and wait.
 #[derive(Debug)]
-pub struct Searches(Turns);
+pub struct Searches(WorkQueue);
 
 /// Whether somebody waits for the outcome of a search.
 #[derive(Clone, Debug)]
@@ -22,8 +22,7 @@ pub struct Awaited(Weak<()>);
 
 impl Default for Searches {
     fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self(Turns::new(TurnLimits::of_searches(cores)))
+        Self(WorkQueue::for_searches(turns::cores()))
     }
 }
 
@@ -43,30 +42,11 @@ impl Searches {
         F: Future<Output = Result<T, E>>,
         E: From<OperationError> + Send + 'static,
     {
-        let Some(turn) = self.0.begin(tenant).await else {
-            let what = "too many searches of this tenant run already; try again later";
-            return Err(OperationError::NotNow(what.to_owned()).into());
-        };
         let runtime = Handle::current();
         // Dropped with this future, when the client goes away.
         let waiting = Arc::new(());
         let awaited = Awaited::while_held(&waiting);
-        let job = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
-            runtime.block_on(search(awaited))
-        });
-        let done = job.await;
-        drop(waiting);
-        match done {
-            Ok(found) => found,
-            Err(failed) => match failed.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => {
-                    let error = OperationError::Unavailable("the service", "shutting down".into());
-                    Err(error.into())
-                }
-            },
-        }
+        self.0.run(tenant, move || runtime.block_on(search(awaited))).await?
     }
 }
 

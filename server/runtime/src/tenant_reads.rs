@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use portcullis_fairness::run_to_end;
 use portcullis_model::provider::ProviderRecord;
 use portcullis_storage::changes::{self, Changes, StreamPosition};
 use portcullis_storage::{Store, StoreError, providers, tenants};
@@ -76,9 +77,8 @@ pub(crate) async fn read(store: &Store, tenants: &[&str]) -> Result<TenantSnapsh
 async fn in_time<T: Send + 'static>(
     read: impl Future<Output = Result<T, StoreError>> + Send + 'static,
 ) -> Result<T, StoreError> {
-    match tokio::time::timeout(READ_TIMEOUT, tokio::spawn(read)).await {
-        Ok(Ok(outcome)) => outcome,
-        Ok(Err(failed)) => std::panic::resume_unwind(failed.into_panic()),
+    match tokio::time::timeout(READ_TIMEOUT, run_to_end(read)).await {
+        Ok(outcome) => outcome?,
         Err(_) => Err(StoreError::TimedOut),
     }
 }

@@ -1,215 +1,241 @@
-//! The turns of work that costs much CPU time: how much of it runs at once, and in which order.
+//! The queues of work that costs much CPU time or memory: how much of it runs at once, and how much waits.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use portcullis_plan_cache::{KeyUse, PerKey};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use bytes::Bytes;
+use portcullis_fairness::{Turn, TurnLimits, TurnQueue, TurnRefusal, run_apart};
 
-/// The limits of one kind of work.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TurnLimits {
-    /// The most pieces of work at the same time.
-    pub(crate) at_once: usize,
-    /// The most pieces of work of one tenant at the same time.
-    pub(crate) of_tenant: usize,
-    /// The most pieces of work of one tenant that run or wait.
-    pub(crate) waiting_of_tenant: usize,
-    /// The longest wait for a turn.
-    pub(crate) wait: Duration,
+use crate::error::OperationError;
+
+/// The longest wait for most kinds of work. A client that has waited for so long tries again.
+const WAIT: Option<Duration> = Some(Duration::from_secs(5));
+
+/// A queue of one kind of work. Its errors say what waits. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct WorkQueue {
+    turns: TurnQueue,
+    refusal: fn(TurnRefusal) -> &'static str,
 }
 
-impl TurnLimits {
-    /// Returns the limits of plan loads on a machine of so many cores. A load is work of the processor: one tenant gets at most half
-    /// of the cores, so that the checks of others find a free one, and at most half of the turns. All loads take at most
-    /// half of the connections to PostgreSQL, which are 16. A load takes milliseconds, so that a thousand of one tenant
-    /// wait for seconds; a client that has waited for 5 s tries again.
-    pub(crate) fn of_loads(cores: usize) -> Self {
-        Self {
-            at_once: (2 * cores).clamp(4, 8),
-            of_tenant: (cores / 2).clamp(1, 4),
-            waiting_of_tenant: 1_024,
-            wait: Duration::from_secs(5),
-        }
+impl WorkQueue {
+    /// Returns the queue of the compilation of policies, which leaves half of the cores to everything else. A policy takes at
+    /// most 80 ms, and a body of at most 1 MiB while it waits.
+    pub fn for_compilations(cores: usize) -> Self {
+        let limits = TurnLimits { per_tenant: 1, pending_per_tenant: 16, ..half_of(cores) };
+        Self::new(
+            limits,
+            |_| "too many policies of this tenant are being compiled, and nothing was written; try again later",
+        )
     }
 
-    /// Returns the limits of the compilation of policies, which leaves half of the cores to everything else. A policy
-    /// takes at most 80 ms, and a body of at most 1 MiB while it waits.
-    pub(crate) fn of_compilations(cores: usize) -> Self {
-        Self {
-            at_once: (cores / 2).max(1),
-            of_tenant: 1,
-            waiting_of_tenant: 16,
-            wait: Duration::from_secs(5),
-        }
+    /// Returns the queue of large bodies, whose trees leave half of the cores to everything else. A body of 8 MiB takes up to
+    /// half a second. The memory for bodies bounds how many wait.
+    pub fn for_large_bodies(cores: usize) -> Self {
+        let limits = TurnLimits { pending_per_tenant: 1_024, ..half_of(cores) };
+        Self::new(
+            limits,
+            |_| "too many large bodies of this tenant wait, and nothing was written; try again later",
+        )
     }
 
-    /// Returns the limits of large bodies, which leave half of the cores to everything else. A body of 8 MiB takes up to half
-    /// a second. The memory for bodies bounds how many wait.
-    pub(crate) fn of_large_bodies(cores: usize) -> Self {
-        Self {
-            at_once: (cores / 2).max(1),
-            of_tenant: (cores / 4).max(1),
-            waiting_of_tenant: 1_024,
-            wait: Duration::from_secs(5),
-        }
+    /// Returns the queue of searches and reports, which leave half of the cores to everything else. A page takes up to a
+    /// second, and a body of up to 8 MiB while it waits.
+    pub fn for_searches(cores: usize) -> Self {
+        let limits = TurnLimits { pending_per_tenant: 16, ..half_of(cores) };
+        Self::new(limits, |_| "too many searches of this tenant run already; try again later")
     }
 
-    /// Returns the limits of exports, which read while their clients take them. They use at most half of the connections that
+    /// Returns the queue of judgements, which leave half of the cores to everything else. A judgement decides up to 1,000
+    /// cases on all content of a tenant, for 10 s at most. A tenant judges one change at a time, and waits for those of
+    /// others while its request may.
+    pub fn for_judgements(cores: usize) -> Self {
+        let wait = Some(Duration::from_secs(10));
+        let limits = TurnLimits { per_tenant: 1, pending_per_tenant: 64, wait, ..half_of(cores) };
+        Self::new(limits, |_| {
+            "too many changes of this tenant wait for the judgement of its cases, and nothing was written; try again \
+             later"
+        })
+    }
+
+    /// Returns the queue of exports, which read while their clients take them. They use at most half of the connections that
     /// read SQLite.
-    pub(crate) fn of_exports() -> Self {
-        Self { at_once: 2, of_tenant: 1, waiting_of_tenant: 32, wait: Duration::from_secs(20) }
-    }
-
-    /// Returns the limits of searches, which leave half of the cores to everything else. A page takes up to a second, and
-    /// a body of up to 8 MiB while it waits.
-    pub(crate) fn of_searches(cores: usize) -> Self {
-        Self {
-            at_once: (cores / 2).max(1),
-            of_tenant: (cores / 4).max(1),
-            waiting_of_tenant: 16,
-            wait: Duration::from_secs(5),
-        }
-    }
-}
-
-/// The turns of one kind of work. A piece of work takes a turn of its tenant first and then one of all: so at most a few
-/// pieces of each tenant stand in the queue of all, which serves them in order, and a piece waits for a few pieces of each
-/// other tenant at most.
-#[derive(Debug)]
-pub(crate) struct Turns {
-    limits: TurnLimits,
-    all: Arc<Semaphore>,
-    tenants: PerKey<Box<str>, Semaphore>,
-}
-
-/// The permission to do a piece of work, until it is dropped.
-#[derive(Debug)]
-pub struct Turn {
-    _of_all: OwnedSemaphorePermit,
-    _of_tenant: OwnedSemaphorePermit,
-    _tenant: KeyUse<Box<str>, Semaphore>,
-}
-
-impl Turns {
-    pub(crate) fn new(limits: TurnLimits) -> Self {
-        let all = Arc::new(Semaphore::new(limits.at_once));
-        Self { limits, all, tenants: PerKey::default() }
-    }
-
-    /// Waits for a turn of `tenant`. Returns `None` if too many pieces of work of the tenant wait, or if the wait takes too long.
-    pub(crate) async fn begin(&self, tenant: &str) -> Option<Turn> {
-        let TurnLimits { of_tenant, waiting_of_tenant, wait, .. } = self.limits;
-        let own = || Semaphore::new(of_tenant);
-        let tenant = self.tenants.enter_within(tenant.into(), waiting_of_tenant, own)?;
-        let turns = async {
-            let of_tenant = tenant.value().acquire_owned().await;
-            let of_all = Arc::clone(&self.all).acquire_owned().await;
-            of_tenant.ok().zip(of_all.ok())
+    pub fn for_exports() -> Self {
+        let limits = TurnLimits {
+            at_once: 2,
+            per_tenant: 1,
+            pending_per_tenant: 32,
+            wait: Some(Duration::from_secs(20)),
+            ..TurnLimits::NONE
         };
-        let (of_tenant, of_all) = tokio::time::timeout(wait, turns).await.ok().flatten()?;
-        Some(Turn { _of_all: of_all, _of_tenant: of_tenant, _tenant: tenant })
+        Self::new(limits, |_| "too many exports run already; try again later")
+    }
+
+    /// Returns the queue of uploads. An upload takes up to 34 MiB while its form is read, and up to 16 MiB until its module is
+    /// compiled, so that all take at most 136 MiB. Two modules compile at a time, so that more uploads would only wait. An
+    /// upload waits for those of other tenants, and not for those of its own. One that waits holds a connection; its body
+    /// is not read.
+    pub fn for_uploads() -> Self {
+        let limits = TurnLimits {
+            at_once: 4,
+            per_tenant: 2,
+            pending_per_tenant: 2,
+            waiting: 64,
+            wait: Some(Duration::from_secs(10)),
+        };
+        Self::new(limits, |refusal| match refusal {
+            TurnRefusal::TenantFull => {
+                "too many bundles or modules of this tenant are being read, and nothing was written; try again later"
+            }
+            TurnRefusal::Full | TurnRefusal::Late => {
+                "too many bundles or modules in all are being read, and nothing was written; try again later"
+            }
+        })
+    }
+
+    fn new(limits: TurnLimits, refusal: fn(TurnRefusal) -> &'static str) -> Self {
+        Self { turns: TurnQueue::new(limits), refusal }
+    }
+
+    /// Waits for a turn of `tenant`.
+    ///
+    /// # Errors
+    /// Too much work of the tenant waits, or the wait takes too long.
+    pub async fn begin(&self, tenant: &str) -> Result<Turn, OperationError> {
+        let refused = |refusal| OperationError::NotNow((self.refusal)(refusal).to_owned());
+        self.turns.begin(tenant).await.map_err(refused)
+    }
+
+    /// Runs `work` of `tenant` on a thread that serves no requests, when it is its turn. The turn lasts until the work is
+    /// done, even if the caller goes away.
+    ///
+    /// # Errors
+    /// The errors of [`WorkQueue::begin`], or the process stops.
+    pub async fn run<T: Send + 'static>(
+        &self,
+        tenant: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, OperationError> {
+        let turn = self.begin(tenant).await?;
+        let work = move || {
+            let _turn = turn;
+            work()
+        };
+        Ok(run_apart(work).await?)
     }
 
     /// Returns the number of tenants with work that runs or waits.
-    pub(crate) fn len(&self) -> usize {
-        self.tenants.len()
+    pub fn tenants(&self) -> usize {
+        self.turns.tenants()
     }
+}
+
+/// Returns the limits of work that takes at most half of the cores, and for one tenant a quarter.
+fn half_of(cores: usize) -> TurnLimits {
+    let (at_once, per_tenant) = ((cores / 2).max(1), (cores / 4).max(1));
+    TurnLimits { at_once, per_tenant, wait: WAIT, ..TurnLimits::NONE }
+}
+
+/// Returns the limits of plan loads on a machine of so many cores. A load is work of the processor: one tenant gets at most
+/// half of the cores, so that the checks of others find a free one, and at most half of the turns. All loads take at most
+/// half of the connections to PostgreSQL, which are 16. A load takes milliseconds, so that a thousand of one tenant wait for
+/// seconds.
+pub(crate) fn load_limits(cores: usize) -> TurnLimits {
+    TurnLimits {
+        at_once: (2 * cores).clamp(4, 8),
+        per_tenant: (cores / 2).clamp(1, 4),
+        pending_per_tenant: 1_024,
+        wait: WAIT,
+        ..TurnLimits::NONE
+    }
+}
+
+/// Returns the number of cores of this machine.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Bytes that hold a turn.
+struct Held {
+    bytes: Bytes,
+    _turn: Turn,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Returns `bytes` as the owner of `turn`, which ends when the last copy of the bytes is dropped.
+pub fn hold_turn(turn: Turn, bytes: Bytes) -> Bytes {
+    Bytes::from_owner(Held { bytes, _turn: turn })
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use tokio::time::Instant;
+    use tokio::sync::oneshot;
+    use tokio::time::timeout;
 
     use super::*;
 
-    /// The time that a load takes.
-    const LOAD: Duration = Duration::from_millis(10);
-    const LIMITS: TurnLimits = TurnLimits {
-        at_once: 4,
-        of_tenant: 1,
-        waiting_of_tenant: 200,
-        wait: Duration::from_secs(5),
-    };
-
-    async fn load(turns: &Turns, tenant: &str) -> bool {
-        let turn = turns.begin(tenant).await;
-        tokio::time::sleep(LOAD).await;
-        turn.is_some()
-    }
-
-    /// Begins so many loads of a noisy tenant, and returns once they wait.
-    async fn begin_many(turns: &Arc<Turns>, count: usize) {
-        let begun = Arc::new(AtomicUsize::new(0));
-        for _ in 0..count {
-            let (turns, begun) = (Arc::clone(turns), Arc::clone(&begun));
-            tokio::spawn(async move {
-                begun.fetch_add(1, Ordering::Relaxed);
-                load(&turns, "noisy").await
-            });
-        }
-        while begun.load(Ordering::Relaxed) < count {
-            tokio::task::yield_now().await;
-        }
-    }
-
-    /// Returns how long a load of another tenant waits behind 100 loads of one.
-    async fn wait_of_another(limits: TurnLimits) -> Duration {
-        let turns = Arc::new(Turns::new(limits));
-        begin_many(&turns, 100).await;
-        let began = Instant::now();
-        assert!(turns.begin("quiet").await.is_some());
-        began.elapsed()
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_load_does_not_wait_for_those_of_another_tenant() {
-        assert_eq!(wait_of_another(LIMITS).await, Duration::ZERO);
-        let full = TurnLimits { at_once: 1, ..LIMITS };
-        assert_eq!(wait_of_another(full).await, LOAD, "one at most");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn without_a_share_it_waits_for_all_of_them() {
-        let all = TurnLimits { of_tenant: 100, ..LIMITS };
-        assert!(wait_of_another(all).await >= 24 * LOAD, "the control must wait");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_load_that_waits_too_long_or_behind_too_many_gives_up() {
-        let turns = Arc::new(Turns::new(LIMITS));
-        let held = turns.begin("noisy").await.expect("a turn");
-        let began = Instant::now();
-        assert!(turns.begin("noisy").await.is_none());
-        assert_eq!(began.elapsed(), LIMITS.wait);
-        begin_many(&turns, LIMITS.waiting_of_tenant - 1).await;
-        let began = Instant::now();
-        assert!(turns.begin("noisy").await.is_none());
-        assert_eq!(began.elapsed(), Duration::ZERO, "too many wait already");
-        assert!(turns.begin("quiet").await.is_some());
-        drop(held);
-        tokio::time::sleep(LOAD * 200).await;
-        assert!(turns.begin("noisy").await.is_some());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn tenants_that_callers_invent_leave_nothing_behind() {
-        let turns = Turns::new(LIMITS);
-        for number in 0..10_000 {
-            assert!(turns.begin(&format!("tenant-{number}")).await.is_some());
-        }
-        assert_eq!(turns.len(), 0);
-        assert_eq!(turns.all.available_permits(), LIMITS.at_once);
-    }
-
     #[test]
     fn a_tenant_has_at_most_half_of_the_turns() {
-        for (cores, at_once, of_tenant) in [(1, 4, 1), (2, 4, 1), (4, 8, 2), (8, 8, 4), (64, 8, 4)]
+        for (cores, at_once, per_tenant) in [(1, 4, 1), (2, 4, 1), (4, 8, 2), (8, 8, 4), (64, 8, 4)]
         {
-            let limits = TurnLimits::of_loads(cores);
-            assert_eq!((limits.at_once, limits.of_tenant), (at_once, of_tenant), "{cores}");
+            let limits = load_limits(cores);
+            assert_eq!((limits.at_once, limits.per_tenant), (at_once, per_tenant), "{cores}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_says_whose_uploads_are_too_many() {
+        let uploads = WorkQueue::for_uploads();
+        let mut turns = Vec::new();
+        for tenant in ["acme", "acme", "bolt", "cord"] {
+            turns.push(uploads.begin(tenant).await.expect("free"));
+        }
+        for (tenant, whose) in [("acme", "of this tenant"), ("bolt", "in all")] {
+            let Err(OperationError::NotNow(what)) = uploads.begin(tenant).await else {
+                panic!("all turns are taken");
+            };
+            assert!(
+                what.starts_with(&format!("too many bundles or modules {whose} are")),
+                "{what}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_turn_lasts_as_long_as_any_copy_of_the_bytes() {
+        let uploads = WorkQueue::for_uploads();
+        let turn = uploads.begin("acme").await.expect("free");
+        let bytes = hold_turn(turn, Bytes::from_static(b"a module"));
+        let part = bytes.slice(2..);
+        assert_eq!(&*part, b"module");
+        drop(bytes);
+        assert_eq!(uploads.tenants(), 1);
+        drop(part);
+        assert_eq!(uploads.tenants(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_turn_lasts_until_the_work_is_done() {
+        let queue = WorkQueue::for_compilations(1);
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let (begun, begins) = oneshot::channel();
+        let work = move || {
+            begun.send(()).expect("the test waits");
+            released.recv()
+        };
+        // Its caller goes away when the work has begun.
+        tokio::select! {
+            _ = queue.run("acme", work) => panic!("it waits"),
+            begun = begins => begun.expect("it begins"),
+        }
+        let next = queue.run("bolt", || 7);
+        assert!(timeout(Duration::ZERO, next).await.is_err());
+        release.send(()).expect("the work waits");
+        assert!(matches!(queue.run("bolt", || 7).await, Ok(7)));
+        assert_eq!(queue.tenants(), 0);
     }
 }

@@ -3,7 +3,7 @@
 use axum::body::{Body, to_bytes};
 use portcullis_api::HttpService;
 use portcullis_runtime::app::App;
-use portcullis_runtime::judgements::Judgements;
+use portcullis_runtime::turns::cores;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -76,7 +76,7 @@ impl World {
     /// Takes every turn of judgements for other tenants.
     async fn judge_others(&self) -> Vec<impl Sized> {
         let mut turns = Vec::new();
-        for number in 0..Judgements::at_once() {
+        for number in 0..(cores() / 2).max(1) {
             turns.push(self.app.judgements.begin(&format!("busy-{number}")).await.unwrap());
         }
         turns

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use portcullis_fairness::Stopping;
 use portcullis_model::quota::QuotaExcess;
 
 /// A failed statement or transaction.
@@ -41,6 +42,13 @@ pub enum StoreError {
     /// The name of the tenant is `*`, which stands for every tenant.
     #[error("`*` is not the name of a tenant")]
     NotATenant,
+}
+
+/// The work of a store that is closed, because the process stops, ends in the same way.
+impl From<Stopping> for StoreError {
+    fn from(_: Stopping) -> Self {
+        Self::Database(sqlx::Error::PoolClosed)
+    }
 }
 
 impl From<Infallible> for StoreError {

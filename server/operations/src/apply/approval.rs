@@ -34,7 +34,7 @@ pub async fn approve(
         let context = DocumentContext { domain: &domain, egress: &egress };
         Ok(ApplyRequest::parse(&json::parse(&body)?, context)?)
     };
-    let mut request = app.compilations.policy(caller.tenant(), read).await??;
+    let mut request = app.compilations.run(caller.tenant(), read).await??;
     // The fingerprint says what matters of the state that the proposer saw.
     request.expect_revision = None;
     request.expect_fingerprint = Some(record.fingerprint.clone());

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use portcullis_bundle::{BundleDocument, CaseSet, Rulebook, SentText};
 use portcullis_engine::json::JsonError;
 use portcullis_engine::{Invalid, RoleInclusions, Rule};
+use portcullis_fairness::Turn;
 use portcullis_model::Authorship;
 use portcullis_model::apply::{FieldChange, ObjectKind, PlannedAction, PlannedChange};
 use portcullis_model::settings::TenantSettings;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::gates::{Judgement, JudgingCases, judge_content};
-use portcullis_runtime::judgements::JudgementTurn;
 use portcullis_storage::tenant_cases::StoredCases;
 use portcullis_storage::{StoreError, Tx, policies, tenant_cases, tenant_settings};
 use serde_json::Value;
@@ -60,7 +60,7 @@ impl GuardWrites {
         tenant: &str,
         state: &TenantContent,
         plan: &ApplyPlan,
-        turn: &mut Option<Arc<JudgementTurn>>,
+        turn: &mut Option<Arc<Turn>>,
     ) -> Result<Judgement, OperationError> {
         let stored = state.guards.cases.clone();
         let cases = match self.cases.clone() {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_fairness::Turn;
 use portcullis_model::Authorship;
 use portcullis_model::apply::{ApplyAnswer, ProposalSummary};
 use portcullis_model::audit::CredentialKind;
@@ -13,7 +14,6 @@ use portcullis_model::settings::TenantSettings;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::gates::{self, GateVerdict, Judgement};
-use portcullis_runtime::judgements::JudgementTurn;
 use portcullis_runtime::write_refusal::WriteRefusal;
 use portcullis_storage::bulk::RecordWrite;
 use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, tenants, webhooks};
@@ -59,7 +59,7 @@ pub async fn apply_body<E: From<OperationError> + Send + 'static>(
 ) -> Result<ApplyAnswer, E> {
     // A tree takes many times the memory of its text, and a bundle may bring modules.
     let _turn = app.uploads.begin(caller.tenant()).await?;
-    let (request, body) = app.compilations.policy(caller.tenant(), read).await??;
+    let (request, body) = app.compilations.run(caller.tenant(), read).await??;
     let mode = if dry_run { ApplyMode::DryRun } else { ApplyMode::Apply(&body) };
     Ok(apply(app, caller, &request, caller.domain(), mode, ready_by).await?)
 }
@@ -153,7 +153,7 @@ impl Attempt<'_> {
     /// Makes the plan on a snapshot of the content, and judges it beside the database.
     async fn judge(
         &self,
-        judging: &mut Option<Arc<JudgementTurn>>,
+        judging: &mut Option<Arc<Turn>>,
     ) -> Result<JudgedPlan, OperationError> {
         let Self { app, caller, request, domain, by, .. } = self;
         let dry_run = matches!(self.mode, ApplyMode::DryRun);

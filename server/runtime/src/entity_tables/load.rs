@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use portcullis_engine::entities::{EntityTable, TableFull};
+use portcullis_fairness::run_apart;
 use portcullis_storage::{HistoryPosition, Store, StoreError, entities};
 use tokio::runtime::Handle;
 
@@ -14,18 +15,14 @@ use super::tenant_table::TenantTable;
 /// `begin`, sqlx could lose another request's write (transact-rs/sqlx#4385). Drops `held` at the end.
 pub(super) async fn apart<T: Send + 'static>(
     held: impl Send + 'static,
-    loading: impl Future<Output = T> + Send + 'static,
-) -> T {
+    loading: impl Future<Output = Result<T, EntitiesError>> + Send + 'static,
+) -> Result<T, EntitiesError> {
     let runtime = Handle::current();
-    let loading = tokio::task::spawn_blocking(move || {
-        let loaded = runtime.block_on(loading);
-        drop(held);
-        loaded
-    });
-    match loading.await {
-        Ok(loaded) => loaded,
-        Err(failed) => std::panic::resume_unwind(failed.into_panic()),
-    }
+    let loading = move || {
+        let _held = held;
+        runtime.block_on(loading)
+    };
+    run_apart(loading).await.map_err(|stopping| Arc::new(StoreError::from(stopping)))?
 }
 
 /// Loads the entities of `tenant` into `table`, from the outdated ones if that is possible.

@@ -10,7 +10,7 @@ use portcullis_storage::testing::{TestDatabase, on_every_database};
 use portcullis_storage::{Store, policies, rules, tenant_settings};
 
 use super::*;
-use crate::judgements::Judgements;
+use crate::turns::WorkQueue;
 
 on_every_database!(
     a_change_that_fails_a_case_is_refused,
@@ -78,8 +78,8 @@ async fn tenant(database: &TestDatabase, gates: Gates, must_hold: &str) -> (Stor
 }
 
 /// Returns a turn to judge.
-async fn judging_turn() -> Arc<JudgementTurn> {
-    Arc::new(Judgements::default().begin("acme").await.expect("a turn"))
+async fn judging_turn() -> Arc<Turn> {
+    Arc::new(WorkQueue::for_judgements(1).begin("acme").await.expect("a turn"))
 }
 
 /// Lets the transaction pass the gates, with a judgement if it needs one.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use portcullis_engine::{Plan, PlanChanges, Policy, RoleInclusions, Rule, TenantFacts};
+use portcullis_fairness::{run_apart, run_to_end};
 use portcullis_plan_cache::{CachedPlan, OutdatedPlan, OwnPatterns, WILDCARD};
 use portcullis_storage::plan_records::{
     self, StoredFacts, StoredPolicies, StoredPolicy, StoredRules,
@@ -64,15 +65,11 @@ pub(super) fn load_within<T: Send + 'static>(
     let (store, tenant, resource) = (store.clone(), tenant.to_owned(), resource.to_owned());
     async move {
         let runtime = Handle::current();
-        let loading = tokio::task::spawn_blocking(move || {
-            let loaded = runtime.block_on(load_snapshot(store, tenant, resource, known));
-            drop(turn);
-            loaded
-        });
-        match loading.await {
-            Ok(loaded) => loaded,
-            Err(failed) => std::panic::resume_unwind(failed.into_panic()),
-        }
+        let loading = move || {
+            let _turn = turn;
+            runtime.block_on(load_snapshot(store, tenant, resource, known))
+        };
+        run_apart(loading).await?
     }
 }
 
@@ -138,10 +135,7 @@ async fn read_rules(rules: StoredRules) -> Result<Vec<Rule>, StoreError> {
     if rules.bytes() < MANY_RULE_BYTES {
         return rules.list();
     }
-    match tokio::task::spawn_blocking(move || rules.list()).await {
-        Ok(rules) => rules,
-        Err(failed) => std::panic::resume_unwind(failed.into_panic()),
-    }
+    run_apart(move || rules.list()).await?
 }
 
 /// Reads the policies of a resource, without what `broader` has, and the facts about the tenant. Ends the transaction.
@@ -204,14 +198,11 @@ async fn read_patterns(tx: &mut Tx, revision: u64) -> Result<Option<Arc<OwnPatte
 /// Reads the revision of `tenant`, in a task of its own for the same reason.
 pub(super) async fn read_revision(store: &Store, tenant: &str) -> Result<u64, StoreError> {
     let (store, tenant) = (store.clone(), tenant.to_owned());
-    let reading = tokio::spawn(async move {
+    let reading = async move {
         let mut tx = store.read(&tenant).await?;
         let revision = tenants::revision(&mut tx).await?;
         tx.end().await?;
         Ok(revision)
-    });
-    match reading.await {
-        Ok(revision) => revision,
-        Err(failed) => std::panic::resume_unwind(failed.into_panic()),
-    }
+    };
+    run_to_end(reading).await?
 }

@@ -1,6 +1,7 @@
 //! Reads the entities of a tenant as the table that checks and searches use: all of them, or what changed.
 
 use portcullis_engine::entities::{EntityTable, TableFull};
+use portcullis_fairness::run_apart;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
 use super::lists::{changed_since, page};
@@ -17,12 +18,9 @@ const MAX_CHANGES: usize = 20_000;
 pub async fn table(tx: &mut Tx) -> Result<Result<EntityTable, TableFull>, StoreError> {
     // The database reads a page while another thread parses the one before: each takes about half of the time.
     let (pages, received) = mpsc::channel(1);
-    let building = tokio::task::spawn_blocking(move || build(received));
+    let building = run_apart(move || build(received));
     let sent = send_pages(tx, pages).await;
-    let built = match building.await {
-        Ok(built) => built?,
-        Err(failed) => std::panic::resume_unwind(failed.into_panic()),
-    };
+    let built = building.await??;
     sent.map(|()| built)
 }
 

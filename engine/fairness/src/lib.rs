@@ -1,0 +1,27 @@
+//! Turns and shares that keep a tenant, or a flood of callers, from delaying others. The crate depends on no other crate
+//! of the product, so that each may use it.
+//!
+//! **Turns.** A [`TurnQueue`] lets a limited number of requests run at the same time; the others wait, in one line for each
+//! tenant ([`TenantLines`]). The next turn goes to the tenant that has the fewest; among those, to the one that waits for
+//! longest. So a request of a tenant without a turn waits for at most one turn of each other tenant, however many of their
+//! requests wait. The tests of `turns.rs` prove it, so that the users of a queue prove only that they use it.
+//!
+//! **Shares.** [`TenantShares`] says which entries a full cache drops: those of a tenant that has the most.
+//!
+//! **Log lines.** A [`Throttle`] passes one line in ten seconds.
+//!
+//! **Other threads.** [`run_apart`] runs what computes for long beside the threads of requests.
+
+#![forbid(unsafe_code)]
+
+mod apart;
+mod lines;
+mod shares;
+mod throttle;
+mod turns;
+
+pub use apart::{Stopping, run_apart, run_to_end};
+pub use lines::{TenantCounts, TenantLines};
+pub use shares::{ShareBounds, TenantShares};
+pub use throttle::Throttle;
+pub use turns::{Turn, TurnLimits, TurnQueue, TurnRefusal};
