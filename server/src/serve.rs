@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, ServiceKeys};
 use portcullis_config::{Config, open_database, refuse_bypass, with_standbys};
 use portcullis_egress::Client;
+use portcullis_fairness::TurnQueue;
 use portcullis_limits::{CallerLimits, LogThrottle};
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::clock::Clock;
@@ -36,7 +37,7 @@ use portcullis_runtime::refusals::Refusals;
 use portcullis_runtime::turns::{self, WorkQueue};
 use portcullis_storage::Store;
 use portcullis_webhooks::{
-    DeliveryWorker, Dispatcher, MAX_TRANSACTIONS, Schedule, Webhooks, prune_for_ever,
+    DeliveryWorker, Dispatcher, Schedule, TRANSACTIONS, Webhooks, prune_for_ever,
 };
 
 /// Longest time from the start of a stop until the delivery of events is over. Requests have 10 s.
@@ -155,7 +156,7 @@ impl Delivery {
             holder: format!("{replica}{}", ids.next(clock.now().into())),
             clock,
             ids,
-            transactions: Semaphore::new(MAX_TRANSACTIONS),
+            transactions: TurnQueue::new(TRANSACTIONS),
             stopping: AtomicBool::new(false),
             metrics: metrics.attempts.clone(),
         };

@@ -69,7 +69,6 @@ pub mod testing;
 mod tx;
 pub mod verbs;
 pub mod webhooks;
-mod write_turns;
 
 pub use commit::Committed;
 pub use error::{OpenError, StoreError};
@@ -77,9 +76,8 @@ pub use history::{HistoryPosition, epoch};
 pub use notices::{EntitiesNotice, Notice, Notices, RevisionNotice};
 pub use row_streams::Records;
 pub use standbys::ReadSource;
-pub use store::{Store, StoreLimits};
+pub use store::{Store, StoreLimits, WriteTurn};
 pub use tx::{Tx, WebhookWrites};
-pub use write_turns::WriteTurn;
 
 #[cfg(test)]
 mod tests;

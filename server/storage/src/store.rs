@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use portcullis_fairness::{Turn, TurnLimits, TurnQueue};
 use portcullis_model::Timestamp;
 use portcullis_model::quota::Quotas;
 
@@ -12,7 +14,6 @@ use crate::error::{OpenError, StoreError};
 use crate::notices::Notices;
 use crate::standbys::Standbys;
 use crate::tx::{EVERY_TENANT, Inner, Tx};
-use crate::write_turns::{WriteTurn, WriteTurns};
 use crate::{postgres, sqlite, tenants};
 
 /// The form of a URL that [`Store::open`] accepts.
@@ -20,6 +21,15 @@ const SUPPORTED_URLS: &str = "`sqlite://<file>` or `postgres://…`";
 /// The most times that a transaction is repeated after a conflict. Another transaction went on for each conflict, so that
 /// a second one in a row is rare.
 const MAX_REPEATS: usize = 8;
+/// The writes of one tenant wait for each other before they take a connection or the write lock of the database, so that a
+/// tenant with many writes delays only itself. Each waiting request holds its body, which has up to 1 MiB. The wait is as
+/// long as for a connection.
+const WRITES: TurnLimits = TurnLimits {
+    per_tenant: 1,
+    pending_per_tenant: 64,
+    wait: Some(Duration::from_secs(5)),
+    ..TurnLimits::NONE
+};
 
 /// The limits of what tenants may store.
 #[derive(Clone, Copy, Debug)]
@@ -37,12 +47,16 @@ impl Default for StoreLimits {
     }
 }
 
+/// The right to write for a tenant. The next write of the tenant begins when it is dropped.
+#[derive(Debug)]
+pub struct WriteTurn(Turn);
+
 /// The store. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) database: Database,
     pub(crate) standbys: Option<Arc<Standbys>>,
-    turns: WriteTurns,
+    turns: TurnQueue,
     limits: StoreLimits,
     /// Counts the conflicts of repeated transactions.
     conflicts: Arc<AtomicU64>,
@@ -50,7 +64,7 @@ pub struct Store {
 
 impl Store {
     pub(crate) fn new(database: Database) -> Self {
-        let (turns, limits) = (WriteTurns::default(), StoreLimits::default());
+        let (turns, limits) = (TurnQueue::new(WRITES), StoreLimits::default());
         Self { database, standbys: None, turns, limits, conflicts: Arc::default() }
     }
 
@@ -132,23 +146,23 @@ impl Store {
     /// # Errors
     /// [`StoreError::Busy`]
     pub async fn turn(&self, tenant: &str) -> Result<WriteTurn, StoreError> {
-        self.turns.begin(tenant).await
+        self.turns.begin(tenant).await.map(WriteTurn).map_err(|_| StoreError::Busy)
     }
 
     /// Waits for the turn of `tenant` to write, however long the wait is. For tasks of the service, of which each
     /// tenant has at most one.
-    pub async fn patient_turn(&self, tenant: &str) -> Result<WriteTurn, StoreError> {
-        self.turns.begin_patiently(tenant).await
+    pub async fn patient_turn(&self, tenant: &str) -> WriteTurn {
+        WriteTurn(self.turns.begin_patiently(tenant).await)
     }
 
     /// Returns the number of tenants with writes that run or wait.
     pub fn writers(&self) -> usize {
-        self.turns.len()
+        self.turns.tenants()
     }
 
     /// Begins the transaction of [`Store::write`] in a turn. The end of the transaction ends the turn.
     pub async fn write_in(&self, turn: WriteTurn, now: i64) -> Result<Tx, StoreError> {
-        let mut tx = self.write_as(turn.tenant()).await?;
+        let mut tx = self.write_as(turn.0.tenant()).await?;
         tx.quotas = self.limits.quotas;
         tx.turn = Some(turn);
         tx.at = Timestamp::from_millis(now);

@@ -22,6 +22,7 @@ use crate::tx::Tx;
 use crate::{plan_records, policies, providers, rules, service_keys, tenants};
 
 mod statements;
+mod write_turns;
 
 on_every_database!(
     a_commit_raises_the_revision_by_one_whatever_it_holds,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use portcullis_egress::Client;
+use portcullis_fairness::{TurnLimits, TurnQueue};
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 use portcullis_model::delivery::{AttemptRecord, DeliveryState};
@@ -14,7 +15,6 @@ use portcullis_storage::delivery_queues::{self, ClaimTerms, DeliveryQueue};
 use portcullis_storage::encryption::{Context, KeyRing};
 use portcullis_storage::jobs::{self, Job};
 use portcullis_storage::{Store, StoreError, Tx, deliveries};
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use url::Url;
 
@@ -36,7 +36,7 @@ const SLOW: Duration = Duration::from_secs(1);
 /// The time from the longest attempt to the end of its lease (`docs/semantics.md`, section 7.8).
 const LEASE_MARGIN: Duration = Duration::from_secs(5);
 /// The most transactions of all queues at a time. The limit leaves connections to requests.
-pub const MAX_TRANSACTIONS: usize = 4;
+pub const TRANSACTIONS: TurnLimits = TurnLimits { at_once: 4, ..TurnLimits::NONE };
 /// The pause before a failed transaction is repeated.
 const STORE_PAUSE: Duration = Duration::from_millis(500);
 
@@ -55,8 +55,8 @@ pub struct DeliveryWorker {
     pub schedule: Schedule,
     /// Names this process as the holder of queues.
     pub holder: String,
-    /// [`MAX_TRANSACTIONS`] permits.
-    pub transactions: Semaphore,
+    /// Turns within [`TRANSACTIONS`].
+    pub transactions: TurnQueue,
     /// Set when the process begins to stop.
     pub stopping: AtomicBool,
     pub metrics: DeliveryMetrics,
@@ -140,11 +140,11 @@ impl DeliveryWorker {
     }
 
     async fn first_jobs(&self, queue: &DeliveryQueue) -> Result<Vec<Job>, StoreError> {
-        let permit = self.transactions.acquire().await;
+        let turn = self.transactions.begin_patiently(&queue.tenant).await;
         let mut tx = self.store.read(&queue.tenant).await?;
         let jobs = next_due(&mut tx, queue, &self.terms(), false).await?;
         tx.end().await?;
-        drop(permit);
+        drop(turn);
         match jobs.first() {
             Some(job) if job.must_report() => {
                 self.next_jobs(queue, &[], Next::Deliver { retry_first: false }).await
@@ -162,7 +162,7 @@ impl DeliveryWorker {
         done: &[CompletedAttempt],
         next: Next,
     ) -> Result<Vec<Job>, StoreError> {
-        let _permit = self.transactions.acquire().await;
+        let _turn = self.transactions.begin_patiently(&queue.tenant).await;
         let terms = self.terms();
         let mut tx = self.store.write_as(&queue.tenant).await?;
         if !delivery_queues::renew(&mut tx, queue, &terms).await? {

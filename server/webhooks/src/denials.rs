@@ -6,10 +6,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use portcullis_fairness::{TurnLimits, TurnQueue};
 use portcullis_model::event::Event;
 use portcullis_storage::{Store, StoreError};
 use prometheus_client::metrics::counter::Counter;
-use tokio::sync::{Notify, Semaphore, oneshot};
+use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
 /// The longest time that an answer waits for its event. After that, the decision matters more.
@@ -19,7 +20,7 @@ const MAX_GROUP: usize = 256;
 /// The most events of a tenant in memory. They grow only while the store is slow or down.
 const MAX_WAITING: usize = 10_000;
 /// The most transactions at a time. The limit leaves connections to other requests.
-const MAX_TRANSACTIONS: usize = 4;
+const TRANSACTIONS: TurnLimits = TurnLimits { at_once: 4, ..TurnLimits::NONE };
 
 /// Stores the events of denied checks.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ struct Shared {
     store: Store,
     /// The events that are not stored yet, by tenant. Each tenant in this map has a task that stores them.
     queues: Mutex<HashMap<String, Vec<Waiting>>>,
-    transactions: Semaphore,
+    transactions: TurnQueue,
     wake: Arc<Notify>,
     /// Counts the events that may be lost.
     lost: Counter,
@@ -60,7 +61,7 @@ impl Denials {
         Self(Arc::new(Shared {
             store,
             queues: Mutex::default(),
-            transactions: Semaphore::new(MAX_TRANSACTIONS),
+            transactions: TurnQueue::new(TRANSACTIONS),
             wake,
             lost,
             dropped,
@@ -158,12 +159,12 @@ impl Shared {
         tenant: &str,
         group: &OnceLock<Vec<Waiting>>,
     ) -> Result<bool, StoreError> {
-        // The turn first: a tenant whose writes take long must not hold a permit meanwhile.
+        // The turn first: a tenant whose writes take long must not hold a transaction meanwhile.
         let turn = self.store.patient_turn(tenant).await;
-        let _permit = self.transactions.acquire().await;
+        let _transaction = self.transactions.begin_patiently(tenant).await;
         let group = group.get_or_init(|| self.dequeue(tenant));
         let Some(first) = group.first() else { return Ok(false) };
-        let mut tx = self.store.write_in(turn?, first.event.at.millis()).await?;
+        let mut tx = self.store.write_in(turn, first.event.at.millis()).await?;
         group.iter().for_each(|one| tx.record(one.event.clone()));
         let committed = tx.commit().await?;
         self.dropped.inc_by(committed.writes.dropped_denials);

@@ -17,7 +17,7 @@ mod service;
 mod signature;
 
 pub use config::{MAX_DENIALS_AT_ONCE, WebhookConfig};
-pub use delivery_worker::{DeliveryWorker, MAX_TRANSACTIONS};
+pub use delivery_worker::{DeliveryWorker, TRANSACTIONS};
 pub use dispatcher::Dispatcher;
 pub use metrics::DeliveryMetrics;
 pub use retention::prune_for_ever;

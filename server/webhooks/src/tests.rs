@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use chrono::DateTime;
 use portcullis_egress::{Client, EgressConfig, Names};
+use portcullis_fairness::TurnQueue;
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 use portcullis_model::egress_rules::EgressRules;
@@ -28,7 +29,7 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use crate::config::WebhookConfig;
-use crate::delivery_worker::{DeliveryWorker, MAX_TRANSACTIONS};
+use crate::delivery_worker::{DeliveryWorker, TRANSACTIONS};
 use crate::dispatcher::Dispatcher;
 use crate::metrics::DeliveryMetrics;
 use crate::schedule::Schedule;
@@ -215,7 +216,7 @@ fn worker(
         ids: Ids::new(),
         schedule: Schedule::new(&config, Jitter::of(|| 0.0)),
         holder: "this".to_owned(),
-        transactions: Semaphore::new(MAX_TRANSACTIONS),
+        transactions: TurnQueue::new(TRANSACTIONS),
         stopping: AtomicBool::new(false),
         metrics: DeliveryMetrics::register(&mut Registry::default()),
     }

@@ -116,7 +116,7 @@ async fn a_write_in_an_epoch_that_another_process_began_counts(database: TestDat
     let (here, there) = (plans(&store), plans(&other));
     write(&store, &here, "acme", 1).await;
     assert_eq!(revision(&here, "acme").await, 1);
-    let turn = store.patient_turn("acme").await.expect("nobody writes");
+    let turn = store.patient_turn("acme").await;
     let meanwhile = async {
         there.begin_epoch("acme", 1).await.expect("begins");
         let loaded = revision(&here, "acme").await;

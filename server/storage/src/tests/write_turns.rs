@@ -1,60 +1,35 @@
 //! Turns to write: one write of a tenant at a time, and no wait for those of others.
 
-use std::pin::pin;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::*;
+use parking_lot::Mutex;
+
+use crate::error::StoreError;
 use crate::store::Store;
 use crate::testing::TestDatabase;
 use crate::tx::Tx;
 
 /// Polls `future` once.
-fn poll<F: Future>(future: std::pin::Pin<&mut F>) -> Poll<F::Output> {
+fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_writes_of_a_tenant_wait_for_each_other_and_for_no_other_tenant() {
-    let turns = WriteTurns::default();
-    let first = turns.begin("acme").await.expect("free");
-    let (mut second, mut third) = (pin!(turns.begin("acme")), pin!(turns.begin("acme")));
-    assert!(poll(second.as_mut()).is_pending() && poll(third.as_mut()).is_pending());
-    let other = turns.begin("bolt").await.expect("another tenant");
-    assert_eq!(other.tenant(), "bolt");
-    drop(first);
-    assert!(poll(third.as_mut()).is_pending(), "the second one waits for longer");
-    let Poll::Ready(Ok(second)) = poll(second.as_mut()) else { panic!("its turn") };
-    drop(second);
-    assert!(matches!(poll(third.as_mut()), Poll::Ready(Ok(_))));
-}
-
-#[tokio::test(start_paused = true)]
-async fn too_many_writes_of_a_tenant_are_refused_and_the_map_empties() {
-    let turns = WriteTurns::default();
-    let running = turns.begin("acme").await.expect("free");
-    let mut waiting: Vec<_> = (1..MAX_PLACES).map(|_| Box::pin(turns.begin("acme"))).collect();
-    assert!(waiting.iter_mut().all(|one| poll(one.as_mut()).is_pending()));
-    assert!(matches!(turns.begin("acme").await, Err(StoreError::Busy)));
-    assert!(turns.begin("bolt").await.is_ok(), "another tenant");
-    // The service itself waits all the same.
-    let mut own = pin!(turns.begin_patiently("acme"));
-    assert!(poll(own.as_mut()).is_pending());
-    drop(running);
-    waiting.clear();
-    let Poll::Ready(Ok(own)) = poll(own.as_mut()) else { panic!("its turn") };
-    drop(own);
-    assert!(turns.0.lock().is_empty());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_wait_ends_after_five_seconds() {
-    let turns = WriteTurns::default();
-    let running = turns.begin("acme").await.expect("free");
-    let begun = tokio::time::Instant::now();
-    assert!(matches!(turns.begin("acme").await, Err(StoreError::Busy)));
-    assert_eq!(begun.elapsed(), MAX_WAIT);
-    drop(running);
-    assert!(turns.0.lock().is_empty());
+#[tokio::test]
+async fn too_many_writes_of_a_tenant_are_refused_and_the_service_itself_waits() {
+    let Some(database) = TestDatabase::sqlite() else { return };
+    let store = database.open().await;
+    let mut turns: Vec<_> = (0..64).map(|_| Box::pin(store.turn("acme"))).collect();
+    let mut begun = turns.iter_mut().map(|turn| poll(turn.as_mut()));
+    let Some(Poll::Ready(Ok(first))) = begun.next() else { panic!("it is free") };
+    assert!(begun.all(|turn| turn.is_pending()));
+    assert!(matches!(store.turn("acme").await, Err(StoreError::Busy)));
+    assert!(store.turn("bolt").await.is_ok(), "another tenant");
+    let own = store.patient_turn("acme");
+    drop((first, turns));
+    drop(own.await);
+    assert_eq!(store.writers(), 0);
 }
 
 /// Writes of one tenant that wait.
