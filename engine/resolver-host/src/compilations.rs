@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::FutureExt as _;
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
+use portcullis_fairness::{Turn, TurnLimits, TurnQueue};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
@@ -13,33 +13,32 @@ use crate::environment::Runtime;
 use crate::error::LoadError;
 use crate::limits::{COMPILATION_QUEUE, COMPILATIONS, COMPILE_TIMEOUT};
 use crate::module;
-use crate::share::InstanceShare;
 use crate::tasks;
 
 /// Compiles modules, in turns that are fair between tenants.
 pub(crate) struct Compilations {
     compiler: Compiler,
-    /// The permits of compilations. Whoever asks first compiles first, and each tenant asks for one at a time.
-    running: Arc<Semaphore>,
-    /// The places of compilations that wait.
-    waiting: Arc<Semaphore>,
+    turns: TurnQueue,
     runtime: Arc<dyn Runtime>,
 }
 
-/// The turn of a tenant at the compiler: its own permit, and one of all.
-type Turn = (OwnedSemaphorePermit, OwnedSemaphorePermit);
-
 impl Compilations {
     pub(crate) fn new(compiler: Compiler, runtime: Arc<dyn Runtime>) -> Self {
-        Self {
-            compiler,
-            running: Arc::new(Semaphore::new(COMPILATIONS)),
-            waiting: Arc::new(Semaphore::new(COMPILATION_QUEUE)),
-            runtime,
-        }
+        let limits = TurnLimits {
+            at_once: COMPILATIONS,
+            per_tenant: 1,
+            waiting: COMPILATION_QUEUE,
+            ..TurnLimits::NONE
+        };
+        Self { compiler, turns: TurnQueue::new(limits), runtime }
     }
 
-    /// Compiles a module for `engine` when it is the turn of `share`.
+    /// Returns the number of tenants with modules that are compiled or wait.
+    pub(crate) fn tenants(&self) -> usize {
+        self.turns.tenants()
+    }
+
+    /// Compiles a module for `engine` when it is the turn of `tenant`.
     ///
     /// # Errors
     /// The module is refused, too many modules wait, or the turn or the compilation takes too long.
@@ -47,9 +46,9 @@ impl Compilations {
         &self,
         engine: &Engine,
         module: impl AsRef<[u8]> + Send + Sync + 'static,
-        share: &InstanceShare,
+        tenant: &str,
     ) -> Result<Component, LoadError> {
-        let turn = self.turn(share).await?;
+        let turn = self.turn(tenant).await?;
         match &self.compiler {
             Compiler::InProcess => self.compile_here(engine, module, turn).await,
             Compiler::Process(process) => {
@@ -61,18 +60,10 @@ impl Compilations {
         }
     }
 
-    /// Waits for the turn of `share`.
-    async fn turn(&self, share: &InstanceShare) -> Result<Turn, LoadError> {
-        let place = self.waiting.clone().try_acquire_owned().map_err(|_| LoadError::Queue)?;
-        let (own, all) = (share.compiling.clone(), self.running.clone());
-        let wait = async move {
-            // The own permit comes first: a tenant with many modules has one place in the line of all tenants.
-            let own = own.acquire_owned().await?;
-            Ok((own, all.acquire_owned().await?))
-        };
-        let turn = self.in_time(wait).await?;
-        drop(place);
-        turn.map_err(|_: AcquireError| LoadError::Host)
+    /// Waits for the turn of `tenant`.
+    async fn turn(&self, tenant: &str) -> Result<Turn, LoadError> {
+        let turn = self.in_time(self.turns.begin(tenant)).await?;
+        turn.map_err(|_| LoadError::Queue)
     }
 
     async fn compile_here(

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::{BoxFuture, FutureExt as _};
+use portcullis_fairness::{Turn, TurnLimits, TurnQueue};
 use sha2::{Digest as _, Sha256};
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use wasmtime::Engine;
 use wasmtime::component::Linker;
 
@@ -27,7 +27,6 @@ use crate::imports;
 use crate::limits::{COMPILE_TIMEOUT, DESCRIBE_TIMEOUT, Limits, SHARE, SLOT_WAIT};
 use crate::log::Log;
 use crate::module::{self, BoundResolver, Module};
-use crate::share::InstanceShare;
 use crate::store::{CallState, FinishedCall, GuestCall};
 use crate::structure::{self, StructureLimits};
 use crate::tasks;
@@ -48,10 +47,9 @@ pub struct ResolverHost {
     engine: Engine,
     linker: Linker<CallState>,
     compiled: Option<CompiledStore>,
-    /// One permit per instance of the pool. wasmtime fails if the pool is empty, but a call should wait.
-    instances: Arc<Semaphore>,
-    /// The number of instances that one tenant may use.
-    share: usize,
+    /// One turn per instance of the pool, and a quarter of them per tenant. wasmtime fails if the pool is empty, but a call
+    /// should wait.
+    instances: TurnQueue,
     compilations: Compilations,
     runtime: Arc<dyn Runtime>,
 }
@@ -79,33 +77,33 @@ impl ResolverHost {
         let compiled = settings.compiled.as_deref();
         let compiled =
             compiled.map(|directory| CompiledStore::open(directory, &engine)).transpose()?;
-        let instances = settings.instances as usize;
+        let at_once = settings.instances as usize;
+        let turns = TurnLimits { at_once, per_tenant: at_once.div_ceil(SHARE), ..TurnLimits::NONE };
         Ok(Arc::new(Self {
             linker: imports::linker(&engine).map_err(io::Error::other)?,
             engine,
             compiled,
-            instances: Arc::new(Semaphore::new(instances)),
-            share: instances.div_ceil(SHARE),
+            instances: TurnQueue::new(turns),
             compilations: Compilations::new(settings.compiler.clone(), runtime.clone()),
             runtime,
         }))
     }
 
-    /// Makes the share of a tenant: a quarter of the instances.
-    pub fn share(&self) -> InstanceShare {
-        InstanceShare::of(self.share)
+    /// Returns the number of tenants with calls or compilations that run or wait; one with both counts twice.
+    pub fn tenants(&self) -> usize {
+        self.instances.tenants() + self.compilations.tenants()
     }
 
     /// Judges and compiles a module, or takes its stored code, and admits it: the host offers every import, the exports
-    /// are those of a resolver, and the descriptor is valid. The module waits for the turn of `share` at the compiler,
-    /// and describes itself in an instance of `share`.
+    /// are those of a resolver, and the descriptor is valid. The module waits for the turn of `tenant` at the compiler,
+    /// and describes itself in an instance of the tenant's share.
     ///
     /// # Errors
     /// The fault of the module, in words for its author.
     pub async fn load(
         self: &Arc<Self>,
         bytes: impl AsRef<[u8]> + Send + Sync + 'static,
-        share: &InstanceShare,
+        tenant: &str,
     ) -> Result<Module, LoadError> {
         module::check_bytes(bytes.as_ref())?;
         let (host, size) = (self.clone(), bytes.as_ref().len());
@@ -121,10 +119,10 @@ impl ResolverHost {
         let is_new = known.is_none();
         let component = match known {
             Some(component) => component,
-            None => self.compilations.compile(&self.engine, bytes, share).await?,
+            None => self.compilations.compile(&self.engine, bytes, tenant).await?,
         };
         let (imports, pre) = module::link(&self.engine, &self.linker, &component)?;
-        let descriptor = self.describe(pre.clone(), share).await?;
+        let descriptor = self.describe(pre.clone(), tenant).await?;
         let inputs = module::check_descriptor(&descriptor)?;
         if is_new {
             let host = self.clone();
@@ -158,7 +156,7 @@ impl ResolverHost {
         self.run_blocking(sweep).await.map_err(io::Error::other)?
     }
 
-    /// Binds a module to the grant of its manifest. Its calls run in instances of `share`.
+    /// Binds a module to the grant of its manifest. Its calls run in the instances of `tenant`.
     ///
     /// # Errors
     /// The part of the manifest that does not fit the module.
@@ -167,18 +165,18 @@ impl ResolverHost {
         module: Arc<Module>,
         grant: Grant,
         limits: Limits,
-        share: InstanceShare,
+        tenant: &str,
     ) -> Result<BoundResolver, GrantError> {
         module::check_grant(module.descriptor(), &grant, limits)?;
-        Ok(BoundResolver { module, grant: Arc::new(grant), limits, share })
+        Ok(BoundResolver { module, grant: Arc::new(grant), limits, tenant: tenant.into() })
     }
 
     /// Calls a resolver in a fresh instance. Dropping the future ends the call.
     ///
     /// Lowers `request.budget_ms` to the resolver's timeout if it is higher.
     pub async fn resolve(&self, resolver: &BoundResolver, mut request: Request) -> CallOutcome {
-        let permits = match self.permits(&resolver.share, SLOT_WAIT).await {
-            Ok(permits) => permits,
+        let turn = match self.turn(&resolver.tenant, SLOT_WAIT).await {
+            Ok(turn) => turn,
             Err(error) => return CallOutcome::failed(error),
         };
         let limits = resolver.limits;
@@ -189,7 +187,7 @@ impl ResolverHost {
         let module = resolver.module.clone();
         let call = async move {
             let ended = call.resolve(&module.pre, &request).await;
-            drop(permits);
+            drop(turn);
             CallOutcome::of(ended, |answer| match answer {
                 Ok(resolution) => answer::check(&module.descriptor, &request, resolution),
                 Err(error) => Err(answer::failure(error)),
@@ -202,14 +200,14 @@ impl ResolverHost {
     async fn describe(
         &self,
         pre: GuestPre<CallState>,
-        share: &InstanceShare,
+        tenant: &str,
     ) -> Result<Descriptor, CallError> {
-        let permits = self.permits(share, COMPILE_TIMEOUT).await?;
+        let turn = self.turn(tenant, COMPILE_TIMEOUT).await?;
         let limits = Limits { timeout: DESCRIBE_TIMEOUT, ..Limits::default() };
         let call = self.call(None, limits, Duration::ZERO);
         let call = async move {
             let ended = call.describe(&pre).await;
-            drop(permits);
+            drop(turn);
             ended.result
         };
         self.run_in_task(call.boxed()).await?
@@ -227,18 +225,10 @@ impl ResolverHost {
         GuestCall::new(&self.engine, self.runtime.clone(), grant, limits, now)
     }
 
-    /// Waits until an instance is free, in the share and in the pool, but at most `most`.
-    async fn permits(&self, share: &InstanceShare, most: Duration) -> Result<Permits, CallError> {
-        let (all, share) = (self.instances.clone(), share.instances.clone());
-        let wait = async move {
-            // The share comes first: a tenant that waits for its share holds no instance of the pool.
-            let share = share.acquire_owned().await?;
-            Ok((share, all.acquire_owned().await?))
-        };
-        match tasks::in_time(&*self.runtime, most, wait).await {
-            Some(permits) => permits.map_err(|_: AcquireError| CallError::Host),
-            None => Err(CallError::Busy(most)),
-        }
+    /// Waits until an instance is free, in the share of `tenant` and in the pool, but at most `most`.
+    async fn turn(&self, tenant: &str, most: Duration) -> Result<Turn, CallError> {
+        let turn = self.instances.begin_patiently(tenant);
+        tasks::in_time(&*self.runtime, most, turn).await.ok_or(CallError::Busy(most))
     }
 
     /// Runs a call in a task of its own, so that a panic ends only that task. Ends the call if the caller goes away.
@@ -249,9 +239,6 @@ impl ResolverHost {
         tasks::run(&*self.runtime, call).await.ok_or(CallError::Host)
     }
 }
-
-/// The permits of a running call: of its share and of the pool.
-type Permits = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 impl CallOutcome {
     fn of<T>(

@@ -21,7 +21,6 @@ use crate::limits::{
     TIMEOUT_MAX,
 };
 use crate::log::cut;
-use crate::share::InstanceShare;
 use crate::store::CallState;
 
 /// Bytes of a module beside its code, as `cargo bench -p portcullis-resolver-host` measures them.
@@ -90,8 +89,8 @@ pub struct BoundResolver {
     pub(crate) module: Arc<Module>,
     pub(crate) grant: Arc<Grant>,
     pub(crate) limits: Limits,
-    /// The share of the resolver's tenant.
-    pub(crate) share: InstanceShare,
+    /// The tenant in whose share of the instances the calls run.
+    pub(crate) tenant: Arc<str>,
 }
 
 impl BoundResolver {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use portcullis_fairness::run_apart;
 use portcullis_resolver_host::{Digest, LoadError, Module};
 use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
@@ -42,8 +43,7 @@ impl Admissions {
         let hashed = bytes.clone();
         // A large module takes milliseconds to hash.
         let hash = move || Digest(Sha256::digest(&hashed).into());
-        let digest = tokio::task::spawn_blocking(hash).await;
-        let digest = digest.map_err(|_| Arc::new(LoadError::Host))?;
+        let digest = run_apart(hash).await.map_err(|_| Arc::new(LoadError::Host))?;
         let (registry, owner) = (Arc::clone(registry), tenant.to_owned());
         let work = async move { registry.admit(&owner, bytes).await.map_err(Arc::new) };
         self.join((tenant.to_owned(), digest), work).await

@@ -37,7 +37,6 @@ mod status;
 mod status_records;
 mod tenants;
 mod threads;
-mod turns;
 mod values;
 
 pub use admissions::Admitted;

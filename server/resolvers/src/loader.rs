@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_engine::ResolverRef;
+use portcullis_fairness::{TurnLimits, TurnQueue};
 use portcullis_model::resolver::StoredResolver;
 use portcullis_resolver_host::{Digest, Module};
 use portcullis_storage::encryption::KeyRing;
@@ -27,7 +28,6 @@ use crate::registry::{DISABLED, Registry};
 use crate::secrets;
 use crate::single_flight::{Flight, SingleFlight};
 use crate::status::Availability;
-use crate::turns::Turns;
 
 /// Most modules that are being loaded at a time. Each may hold 16 MiB, and the code that is compiled from it.
 const LOADS: usize = 8;
@@ -42,7 +42,7 @@ pub(crate) struct Loader {
     /// Decrypts the secrets of resolvers.
     keys: KeyRing,
     loads: SingleFlight<Key, (), Duration>,
-    turns: Turns,
+    turns: TurnQueue,
     /// Learns of the tenants of failed loads, so that the reconciler repeats them.
     changed: Arc<ChangedTenants>,
 }
@@ -63,7 +63,8 @@ impl Loader {
         keys: KeyRing,
         changed: Arc<ChangedTenants>,
     ) -> Self {
-        let (loads, turns) = (SingleFlight::default(), Turns::of(LOADS));
+        let turns = TurnLimits { at_once: LOADS, per_tenant: 1, ..TurnLimits::NONE };
+        let (loads, turns) = (SingleFlight::default(), TurnQueue::new(turns));
         Self { registry, store, keys, loads, turns, changed }
     }
 
@@ -194,7 +195,7 @@ impl Loader {
             return Ok(Some(module));
         }
         // No transaction stays open while this waits for its turn or for the compilation.
-        let _turn = self.turns.take(tenant).await;
+        let _turn = self.turns.begin_patiently(tenant).await;
         if let Some(module) = in_memory() {
             return Ok(Some(module));
         }

@@ -14,8 +14,7 @@ use portcullis_engine::Check;
 use portcullis_model::clock::Clock;
 use portcullis_model::resolver::Manifest;
 use portcullis_resolver_host::{
-    CallOutcome, Compiler, Digest, Grant, HostSettings, InstanceShare, LoadError, Module,
-    ResolverHost, limits,
+    CallOutcome, Compiler, Digest, Grant, HostSettings, LoadError, Module, ResolverHost, limits,
 };
 use tokio::time::Instant;
 
@@ -38,8 +37,6 @@ pub(crate) struct ResolverRuntime {
     generations: AtomicU64,
     /// The admitted modules that are in use, so that a new binding of one does not compile it again.
     modules: Mutex<HashMap<Digest, Weak<Module>>>,
-    /// The limits on instances of the tenants that have a resolver or a call.
-    shares: Mutex<HashMap<String, InstanceShare>>,
 }
 
 impl ResolverRuntime {
@@ -73,7 +70,6 @@ impl ResolverRuntime {
             client: Client::guarded(egress, limits::TIMEOUT_MAX)?,
             generations: AtomicU64::new(0),
             modules: Mutex::default(),
-            shares: Mutex::default(),
         })
     }
 
@@ -84,7 +80,7 @@ impl ResolverRuntime {
 
     /// Compiles a module and admits it, within the share of `owner`.
     pub(crate) async fn admit(&self, owner: &str, bytes: Bytes) -> Result<Arc<Module>, LoadError> {
-        let loaded = self.host.load(bytes, &self.share(owner)).await;
+        let loaded = self.host.load(bytes, owner).await;
         self.metrics.admitted(&loaded);
         let module = Arc::new(loaded?);
         let mut modules = self.modules.lock();
@@ -117,18 +113,8 @@ impl ResolverRuntime {
         [
             ("resolver_answers", self.answers.entries()),
             ("resolver_modules", self.modules.lock().len()),
-            ("resolver_shares", self.shares.lock().len()),
+            ("resolver_shares", self.host.tenants()),
         ]
-    }
-
-    /// Returns the share of a tenant, which all its admissions and calls use.
-    fn share(&self, tenant: &str) -> InstanceShare {
-        let mut shares = self.shares.lock();
-        if let Some(share) = shares.get(tenant) {
-            return share.clone();
-        }
-        shares.retain(|_, share| !share.is_unused());
-        shares.entry(tenant.to_owned()).or_insert_with(|| self.host.share()).clone()
     }
 
     /// Grants a module what `manifest` has for it, for calls on behalf of `tenant`.
@@ -142,7 +128,7 @@ impl ResolverRuntime {
         let endpoints = Granted::new(client, manifest).map_err(BindingError::Header)?;
         let grant = Grant { config: manifest.config.clone(), endpoints: Arc::new(endpoints) };
         Ok(Binding {
-            resolver: self.host.bind(module, grant, manifest.limits, self.share(tenant))?,
+            resolver: self.host.bind(module, grant, manifest.limits, tenant)?,
             terms: Terms {
                 ttl: manifest.cache_ttl_ms.map(milliseconds),
                 stale: milliseconds(manifest.stale_if_error_ms),

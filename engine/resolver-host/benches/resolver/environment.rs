@@ -50,10 +50,10 @@ impl Bench {
     }
 
     pub(crate) fn load(&self, bytes: Vec<u8>) -> Result<BoundResolver> {
-        let module = Arc::new(self.runtime.block_on(self.host.load(bytes, &self.host.share()))?);
+        let module = Arc::new(self.runtime.block_on(self.host.load(bytes, "bench"))?);
         let config = [("department".to_owned(), "sales".to_owned())].into();
         let grant = Grant { config, endpoints: Arc::new(NoEndpoints) };
-        Ok(self.host.bind(module, grant, Limits::default(), self.host.share())?)
+        Ok(self.host.bind(module, grant, Limits::default(), "bench")?)
     }
 }
 

@@ -120,7 +120,7 @@ async fn a_manifest_must_fit_its_module() {
     let behaviours = load(&host, component("behaviours")).await.unwrap();
     let department = ("department", "sales");
     let bind = |module: &Arc<Module>, config: &[(&str, &str)], limits| {
-        host.bind(module.clone(), grant(config, answers()), limits, host.share()).map(drop)
+        host.bind(module.clone(), grant(config, answers()), limits, "acme").map(drop)
     };
     let named = |name: &str| name.to_owned();
     assert_eq!(bind(&directory, &[], GENEROUS), Err(GrantError::MissingKey(named("department"))));
@@ -129,7 +129,7 @@ async fn a_manifest_must_fit_its_module() {
     assert_eq!(bind(&behaviours, &[], GENEROUS), Ok(()));
 
     let none = Grant { config: Default::default(), endpoints: Arc::new(NoEndpoints) };
-    let ungranted = host.bind(behaviours, none, GENEROUS, host.share()).map(drop);
+    let ungranted = host.bind(behaviours, none, GENEROUS, "acme").map(drop);
     assert_eq!(ungranted, Err(GrantError::MissingEndpoint(named("source"))));
 
     let limits = [

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use portcullis_resolver_host::limits::{COMPILATION_QUEUE, COMPILATIONS};
 use portcullis_resolver_host::{
-    Compiler, CompilerLimits, CompilerProcess, InstanceShare, LoadError, Module, ResolverHost,
+    Compiler, CompilerLimits, CompilerProcess, LoadError, Module, ResolverHost,
 };
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
@@ -28,7 +28,7 @@ fn scripted(script: &str) -> (Arc<ResolverHost>, TempDir) {
 
 async fn refused(script: &str) -> LoadError {
     let (host, _directory) = scripted(script);
-    host.load(component("directory"), &host.share()).await.unwrap_err()
+    host.load(component("directory"), "acme").await.unwrap_err()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -56,7 +56,7 @@ async fn the_end_of_the_compiler_says_what_was_wrong() {
         limits: CompilerLimits::default(),
     });
     let (host, _) = host_of(None, true, compiler);
-    let error = host.load(component("directory"), &host.share()).await.unwrap_err();
+    let error = host.load(component("directory"), "acme").await.unwrap_err();
     assert!(matches!(error, LoadError::Compiler(_)), "{error:?}");
 }
 
@@ -64,7 +64,7 @@ async fn the_end_of_the_compiler_says_what_was_wrong() {
 async fn the_compiler_gets_the_module_its_limits_and_no_environment() {
     let script = "cat >module; echo \"$@\" >arguments; /usr/bin/env >environment; exit 3";
     let (host, directory) = scripted(script);
-    host.load(component("directory"), &host.share()).await.unwrap_err();
+    host.load(component("directory"), "acme").await.unwrap_err();
     let file = |name: &str| fs::read(directory.path().join(name)).unwrap();
     let text = |name: &str| String::from_utf8(file(name)).unwrap();
     assert_eq!(file("module"), component("directory"));
@@ -78,10 +78,10 @@ async fn the_compiler_gets_the_module_its_limits_and_no_environment() {
     assert_eq!(inherited, Vec::<&str>::new());
 }
 
-/// Begins to load a component for the owner of `share`, in a task.
-fn load(host: &Arc<ResolverHost>, share: &InstanceShare) -> JoinHandle<Result<Module, LoadError>> {
-    let (host, share) = (host.clone(), share.clone());
-    tokio::spawn(async move { host.load(component("directory"), &share).await })
+/// Begins to load a component for `tenant`, in a task.
+fn load(host: &Arc<ResolverHost>, tenant: &str) -> JoinHandle<Result<Module, LoadError>> {
+    let (host, tenant) = (host.clone(), tenant.to_owned());
+    tokio::spawn(async move { host.load(component("directory"), &tenant).await })
 }
 
 /// Waits until `is_so`.
@@ -97,12 +97,11 @@ async fn a_tenant_compiles_one_module_at_a_time_and_others_go_on() {
     let script =
         "cat >/dev/null; if mkdir busy 2>/dev/null; then exec sleep 600; fi; echo no >&2; exit 3";
     let (host, directory) = scripted(script);
-    let (mine, other) = (host.share(), host.share());
-    let hanging = load(&host, &mine);
+    let hanging = load(&host, "mine");
     until(|| directory.path().join("busy").exists()).await;
-    let waiting = load(&host, &mine);
+    let waiting = load(&host, "mine");
     for _ in 0..3 {
-        let compiled = load(&host, &other).await.unwrap();
+        let compiled = load(&host, "other").await.unwrap();
         assert!(matches!(compiled, Err(LoadError::Compile(_))), "{compiled:?}");
     }
     assert!(!waiting.is_finished(), "it waits for the first module of its tenant");
@@ -119,12 +118,13 @@ async fn the_line_of_the_compiler_is_bounded() {
         let log = fs::read_to_string(directory.path().join("log"));
         log.map_or(0, |log| log.lines().count())
     };
-    let mut loads: Vec<_> = (0..COMPILATIONS).map(|_| load(&host, &host.share())).collect();
+    let mut loads: Vec<_> =
+        (0..COMPILATIONS).map(|one| load(&host, &format!("runs-{one}"))).collect();
     until(|| begun() == COMPILATIONS).await;
-    loads.extend((0..COMPILATION_QUEUE).map(|_| load(&host, &host.share())));
+    loads.extend((0..COMPILATION_QUEUE).map(|one| load(&host, &format!("waits-{one}"))));
     // All that are too many end at once.
     let refused = loop {
-        let one_more = load(&host, &host.share());
+        let one_more = load(&host, "one-more");
         match tokio::time::timeout(Duration::from_millis(100), one_more).await {
             Ok(ended) => break ended.unwrap(),
             // A place was free still: the load that is abandoned here takes it.

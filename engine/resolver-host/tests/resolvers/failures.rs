@@ -86,7 +86,7 @@ async fn too_much_is_passed_to_the_host() {
 async fn handles_run_out() {
     let host = host();
     let module = load(&host, component("handles")).await.unwrap();
-    let resolver = host.bind(module, grant(&[], answers()), GENEROUS, host.share()).unwrap();
+    let resolver = host.bind(module, grant(&[], answers()), GENEROUS, "acme").unwrap();
     let outcome = host.resolve(&resolver, request("ann", &["count"])).await;
     assert_eq!(outcome.result, Err(CallError::Handles));
     assert_healthy(&host, &directory(&host).await).await;
@@ -213,8 +213,7 @@ async fn sources_fail() {
     ];
     let module = load(&host, component("behaviours")).await.unwrap();
     for (source, expected) in rows {
-        let resolver =
-            host.bind(module.clone(), grant(&[], source), GENEROUS, host.share()).unwrap();
+        let resolver = host.bind(module.clone(), grant(&[], source), GENEROUS, "acme").unwrap();
         assert_eq!(behave(&host, &resolver, "fetch").await.result, Err(expected));
         assert_healthy(&host, &directory).await;
     }

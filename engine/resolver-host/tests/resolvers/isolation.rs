@@ -17,14 +17,14 @@ async fn a_tenant_whose_resolvers_wait_takes_no_more_than_its_share() {
     let (host, _) = host_with(None, false);
     let (asked, mut asks) = mpsc::unbounded_channel();
     let permits = Arc::new(Semaphore::new(0));
-    let (share, directory) = (host.share(), directory(&host).await);
+    let directory = directory(&host).await;
     let module = load(&host, component("behaviours")).await.unwrap();
 
     // Four calls of one tenant, each of a new binding: the share is per tenant, not per binding.
     let call = || {
-        let (host, module, share) = (host.clone(), module.clone(), share.clone());
+        let (host, module) = (host.clone(), module.clone());
         let source = grant(&[], Source::Waits(asked.clone(), permits.clone()));
-        let slow = host.bind(module, source, GENEROUS, share).unwrap();
+        let slow = host.bind(module, source, GENEROUS, "acme").unwrap();
         tokio::spawn(async move { text(behave(&host, &slow, "fetch").await) })
     };
     let running = [call(), call()];
@@ -47,13 +47,13 @@ async fn a_tenant_whose_resolvers_wait_takes_no_more_than_its_share() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn four_resolvers_of_a_tenant_spin_while_that_of_another_answers() {
     let (host, _) = host_with(None, false);
-    let (share, directory) = (host.share(), directory(&host).await);
+    let directory = directory(&host).await;
     let module = load(&host, component("behaviours")).await.unwrap();
     // Four calls of each tenant: twice as many as instances, and they never end by themselves.
     let mut spinning = Vec::new();
     for _ in 0..4 {
         let grant = grant(&[], super::support::answers());
-        let resolver = host.bind(module.clone(), grant, GENEROUS, share.clone()).unwrap();
+        let resolver = host.bind(module.clone(), grant, GENEROUS, "acme").unwrap();
         let resolver = Arc::new(resolver);
         for _ in 0..4 {
             let (host, resolver) = (host.clone(), resolver.clone());
@@ -79,10 +79,9 @@ async fn loading_a_module_takes_from_the_share_and_waits_for_it() {
     let (host, _) = host_with(None, false);
     let (asked, mut asks) = mpsc::unbounded_channel();
     let permits = Arc::new(Semaphore::new(0));
-    let share = host.share();
     let module = load(&host, component("behaviours")).await.unwrap();
     let source = grant(&[], Source::Waits(asked, permits.clone()));
-    let slow = Arc::new(host.bind(module, source, GENEROUS, share.clone()).unwrap());
+    let slow = Arc::new(host.bind(module, source, GENEROUS, "acme").unwrap());
     let call = || {
         let (host, slow) = (host.clone(), slow.clone());
         tokio::spawn(async move { text(behave(&host, &slow, "fetch").await) })
@@ -92,8 +91,8 @@ async fn loading_a_module_takes_from_the_share_and_waits_for_it() {
         asks.recv().await.unwrap();
     }
     let mut loading = tokio::spawn({
-        let (host, share) = (host.clone(), share.clone());
-        async move { host.load(component("directory"), &share).await }
+        let host = host.clone();
+        async move { host.load(component("directory"), "acme").await }
     });
     // Meanwhile another tenant loads the same module, and a call of this tenant is refused.
     load(&host, component("directory")).await.unwrap();
@@ -106,7 +105,7 @@ async fn loading_a_module_takes_from_the_share_and_waits_for_it() {
     }
     loading.await.unwrap().unwrap();
     drop(slow);
-    assert!(share.is_unused());
+    assert_eq!(host.tenants(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -135,7 +135,7 @@ pub(crate) async fn load(
     host: &Arc<ResolverHost>,
     bytes: Vec<u8>,
 ) -> Result<Arc<Module>, LoadError> {
-    host.load(bytes, &host.share()).await.map(Arc::new)
+    host.load(bytes, "guests").await.map(Arc::new)
 }
 
 pub(crate) fn grant(config: &[(&str, &str)], source: Source) -> Grant {
@@ -151,13 +151,13 @@ pub(crate) async fn behaviours(
     source: Source,
 ) -> BoundResolver {
     let module = load(host, component("behaviours")).await.unwrap();
-    host.bind(module, grant(&[("greeting", "hello")], source), limits, host.share()).unwrap()
+    host.bind(module, grant(&[("greeting", "hello")], source), limits, "behaviours").unwrap()
 }
 
 /// Loads the component that behaves well, for another tenant.
 pub(crate) async fn directory(host: &Arc<ResolverHost>) -> BoundResolver {
     let module = load(host, component("directory")).await.unwrap();
-    host.bind(module, grant(&[("department", "sales")], answers()), GENEROUS, host.share()).unwrap()
+    host.bind(module, grant(&[("department", "sales")], answers()), GENEROUS, "directory").unwrap()
 }
 
 pub(crate) fn answers() -> Source {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use portcullis_engine::json;
+use portcullis_fairness::run_apart;
 use portcullis_resolver_host::limits::MODULE_BYTES;
 
 use portcullis_model::egress_rules::EgressRules;
@@ -129,6 +130,5 @@ where
     T: Send + 'static,
     E: From<io::Error> + Send + 'static,
 {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| Err(io::Error::other(error).into()))
+    run_apart(work).await.map_err(io::Error::other)?
 }

@@ -12,8 +12,8 @@ use portcullis_engine::{
 };
 use portcullis_model::resolver::Manifest;
 use portcullis_resolver_host::{
-    BoundResolver, CallError, CallOutcome, Endpoints, Grant, HttpRequest, HttpResponse,
-    InstanceShare, Module, ResolverHost, SendError,
+    BoundResolver, CallError, CallOutcome, Endpoints, Grant, HttpRequest, HttpResponse, Module,
+    ResolverHost, SendError,
 };
 use portcullis_resolvers::{json, module_record};
 
@@ -32,7 +32,6 @@ pub(super) struct FolderResolvers(Vec<CallableResolver>);
 /// A component with its manifest, which fits.
 struct CallableResolver {
     host: Arc<ResolverHost>,
-    share: InstanceShare,
     module: Arc<Module>,
     manifest: Manifest,
     responses: CannedResponses,
@@ -128,8 +127,7 @@ impl CallableResolver {
         variables: &Variables,
     ) -> anyhow::Result<Self> {
         let component = component(folder, variables)?;
-        let share = host.share();
-        let module = host.load(component.bytes()?, &share).await;
+        let module = host.load(component.bytes()?, "").await;
         let module = module.with_context(|| component.component.display().to_string())?;
         ensure!(
             module_record(&module).attributes == resolver.attributes,
@@ -140,7 +138,6 @@ impl CallableResolver {
         );
         let opened = Self {
             host: Arc::clone(host),
-            share,
             module: Arc::new(module),
             manifest: resolver.manifest.clone(),
             responses: resolver.responses.clone(),
@@ -154,7 +151,7 @@ impl CallableResolver {
         let names = self.manifest.every_endpoint().into_keys().collect();
         let endpoints = scripted(responses, Arc::new(Offline(names)));
         let grant = Grant { config: self.manifest.config.clone(), endpoints };
-        Ok(self.host.bind(self.module.clone(), grant, self.manifest.limits, self.share.clone())?)
+        Ok(self.host.bind(self.module.clone(), grant, self.manifest.limits, "")?)
     }
 
     /// Calls the component for `wanted`, and returns the answers in this order, or the cause of the failure.

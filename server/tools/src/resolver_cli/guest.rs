@@ -31,5 +31,5 @@ pub(super) async fn load(
     let bytes = project.bytes()?;
     let file = project.component.display().to_string();
     let _step = Step::begin(format!("compiling {file}, {} bytes", bytes.len()));
-    Ok(Arc::new(host.load(bytes, &host.share()).await.with_context(|| file)?))
+    Ok(Arc::new(host.load(bytes, "").await.with_context(|| file)?))
 }

@@ -11,7 +11,7 @@ use portcullis_engine::Check;
 use portcullis_model::clock::Clock;
 use portcullis_model::resolver::Manifest;
 use portcullis_resolver_host::{
-    BoundResolver, CallOutcome, Endpoints, Grant, InstanceShare, Module, ResolverHost, limits,
+    BoundResolver, CallOutcome, Endpoints, Grant, Module, ResolverHost, limits,
 };
 use portcullis_resolvers::Granted;
 
@@ -50,7 +50,6 @@ impl TrialFiles {
 /// A component that can be called.
 pub(super) struct Trial {
     host: Arc<ResolverHost>,
-    share: InstanceShare,
     module: Arc<Module>,
     manifest: Manifest,
     granted: Arc<dyn Endpoints>,
@@ -81,7 +80,6 @@ impl Trial {
         let attributes = module.descriptor().attributes.iter();
         let trial = Self {
             attributes: attributes.map(|spec| spec.name.as_str().into()).collect(),
-            share: host.share(),
             host,
             module,
             manifest,
@@ -128,6 +126,6 @@ impl Trial {
 
     fn bind(&self, endpoints: Arc<dyn Endpoints>) -> anyhow::Result<BoundResolver> {
         let grant = Grant { config: self.manifest.config.clone(), endpoints };
-        Ok(self.host.bind(self.module.clone(), grant, self.manifest.limits, self.share.clone())?)
+        Ok(self.host.bind(self.module.clone(), grant, self.manifest.limits, "")?)
     }
 }
