@@ -15,8 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use portcullis_fairness::{Turn, TurnLimits, TurnQueue};
 use portcullis_plan_cache::{KeyUse, PerKey};
-use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OnceCell, watch};
 use tokio::time::{Instant, timeout};
 
 /// Most lookups at a time, without those of slow names. Each occupies a thread, of which tokio has 512.
@@ -60,8 +61,8 @@ pub struct Names(Arc<Shared>);
 
 struct Shared {
     lookup: Box<dyn Fn(String) -> Lookup + Send + Sync>,
-    quick: Places,
-    slow: Places,
+    quick: TurnQueue,
+    slow: TurnQueue,
     /// The lookups that wait for a place or run, by tenant and name.
     flights: PerKey<(Arc<str>, String), Flight>,
     slow_names: SlowNames,
@@ -114,8 +115,8 @@ impl Names {
     ) -> Self {
         Self(Arc::new(Shared {
             lookup: Box::new(lookup),
-            quick: Places::new(MAX_LOOKUPS, of_tenant),
-            slow: Places::new(MAX_SLOW_LOOKUPS, MAX_SLOW_OF_TENANT),
+            quick: turns(MAX_LOOKUPS, of_tenant),
+            slow: turns(MAX_SLOW_LOOKUPS, MAX_SLOW_OF_TENANT),
             flights: PerKey::default(),
             slow_names: SlowNames::default(),
             late: AtomicU64::new(0),
@@ -163,19 +164,19 @@ impl Shared {
         // Whoever gives up before the lookup begins leaves the flight to the others.
         let lookup = flight.get_or_try_init(|| async {
             let is_slow = self.slow_names.contain(&name);
-            let places = if is_slow { &self.slow } else { &self.quick };
-            let place = places.take(tenant).await.ok_or(NameError::Busy)?;
-            Ok(self.begin(place, self.flights.enter(key), name))
+            let turns = if is_slow { &self.slow } else { &self.quick };
+            let turn = turns.begin(&tenant).await.map_err(|_| NameError::Busy)?;
+            Ok(self.begin(turn, self.flights.enter(key), name))
         });
         let mut lookup = lookup.await?.clone();
         let found = lookup.wait_for(Option::is_some).await.ok().and_then(|found| found.clone());
         found.unwrap_or_else(|| Err(NameError::Failed("the lookup of the name broke off".into())))
     }
 
-    /// Looks the name up in a task of its own, which keeps the place until the lookup ends.
+    /// Looks the name up in a task of its own, which keeps the turn until the lookup ends.
     fn begin(
         self: &Arc<Self>,
-        place: Place,
+        turn: Turn,
         flight: KeyUse<(Arc<str>, String), Flight>,
         name: String,
     ) -> watch::Receiver<Option<Found>> {
@@ -193,7 +194,7 @@ impl Shared {
                     lookup.await
                 }
             };
-            drop(place);
+            drop(turn);
             // Whoever asks from now on gets an answer of its own.
             flight.retire();
             let failed = |error: io::Error| NameError::Failed(error.to_string().into());
@@ -203,41 +204,10 @@ impl Shared {
     }
 }
 
-/// The places of one kind of lookups. A lookup takes one of its tenant first and then one of all: so a few lookups of each
-/// tenant at most stand in the queue of all, which serves them in order.
-struct Places {
-    most: usize,
-    of_tenant: usize,
-    all: Arc<Semaphore>,
-    tenants: PerKey<Arc<str>, Semaphore>,
-}
-
-/// A place, until it is dropped.
-struct Place {
-    _of_all: OwnedSemaphorePermit,
-    _of_tenant: OwnedSemaphorePermit,
-    _tenant: KeyUse<Arc<str>, Semaphore>,
-}
-
-impl Places {
-    fn new(most: usize, of_tenant: usize) -> Self {
-        let all = Arc::new(Semaphore::new(most));
-        Self { most, of_tenant, all, tenants: PerKey::default() }
-    }
-
-    /// Waits for a place of `tenant`. Returns `None` if too many names of the tenant wait.
-    async fn take(&self, tenant: Arc<str>) -> Option<Place> {
-        let own = || Semaphore::new(self.of_tenant);
-        let tenant = self.tenants.enter_within(tenant, MAX_NAMES_OF_TENANT, own)?;
-        // Nobody closes the semaphores.
-        let of_tenant = tenant.value().acquire_owned().await.ok()?;
-        let of_all = Arc::clone(&self.all).acquire_owned().await.ok()?;
-        Some(Place { _of_all: of_all, _of_tenant: of_tenant, _tenant: tenant })
-    }
-
-    fn taken(&self) -> usize {
-        self.most - self.all.available_permits()
-    }
+/// Returns the turns of one kind of lookups. Whoever waits gives up after [`MAX_WAIT`].
+fn turns(at_once: usize, per_tenant: usize) -> TurnQueue {
+    let pending_per_tenant = MAX_NAMES_OF_TENANT;
+    TurnQueue::new(TurnLimits { at_once, per_tenant, pending_per_tenant, ..TurnLimits::NONE })
 }
 
 /// The names that were slow, and until when each counts as such.
