@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use portcullis_fairness::{ShareBounds, TenantShares};
 use uuid::Uuid;
 
-use crate::shares::{Bounds, Shares};
 use crate::verified_key::VerifiedKey;
 
 /// Most keys in memory. A key takes some 500 bytes, 8 MiB together. Domains of the greatest length make it 5 KiB.
@@ -27,7 +27,7 @@ pub(crate) struct KeyCache {
 #[derive(Debug)]
 struct Bookkeeping {
     /// The ids of the keys of each tenant. Each key weighs 1.
-    shares: Shares<Uuid>,
+    shares: TenantShares<Uuid>,
     /// The number of times that keys may have been revoked without the knowledge of a read that runs.
     changes: u64,
 }
@@ -46,7 +46,7 @@ impl Default for KeyCache {
 
 impl KeyCache {
     fn new(most: usize, most_of_tenant: usize) -> Self {
-        let shares = Shares::new(Bounds { all: most, tenant: most_of_tenant });
+        let shares = TenantShares::new(ShareBounds { all: most, tenant: most_of_tenant });
         Self {
             keys: papaya::HashMap::new(),
             bookkeeping: Mutex::new(Bookkeeping { shares, changes: 0 }),

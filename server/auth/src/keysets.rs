@@ -48,7 +48,7 @@ pub(crate) struct NoKeys;
 pub(crate) struct KeySource(Arc<Source>);
 
 struct Source {
-    /// For the log.
+    /// For the log, and for the turns of fetches.
     issuer: String,
     fetch: Fetch,
     refreshes: Arc<Refreshes>,
@@ -277,7 +277,7 @@ impl Source {
 
     /// Fetches the key set, after any running fetch. Returns whether that worked.
     async fn refresh(&self) -> bool {
-        let _place = self.refreshes.place().await;
+        let _turn = self.refreshes.turn(&self.issuer).await;
         self.fetch(self.fetches.lock().await).await
     }
 
@@ -290,7 +290,7 @@ impl Source {
         let too_soon = fetches.last_demand.is_some_and(|last| last.elapsed() < MIN_INTERVAL);
         if !fetched_meanwhile && !too_soon {
             fetches.last_demand = Some(Instant::now());
-            let _place = self.refreshes.place_on_demand().await;
+            let _turn = self.refreshes.turn_on_demand(&self.issuer).await;
             self.fetch(fetches).await;
         }
     }

@@ -17,7 +17,6 @@ mod permissions;
 mod providers;
 mod service_keys;
 mod shared_key_sets;
-mod shares;
 #[cfg(test)]
 mod testing;
 mod token;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use portcullis_fairness::{TurnLimits, TurnQueue, run_to_end};
 use portcullis_model::Timestamp;
 use portcullis_model::service_key::PresentedKey;
 use portcullis_storage::service_keys::{self, FoundKey};
 use portcullis_storage::{Store, StoreError};
-use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::error::AuthError;
@@ -15,13 +15,14 @@ use crate::verified_key::VerifiedKey;
 
 /// The writes of `last_used_at` that may wait for the store. A burst of requests with many keys would otherwise queue
 /// thousands, before the writes of others.
-static PENDING_USES: Semaphore = Semaphore::const_new(8);
+const PENDING_USES: TurnLimits = TurnLimits { at_once: 8, waiting: 0, ..TurnLimits::NONE };
 
 /// The verifier of service keys. It remembers the keys that the store had.
 #[derive(Debug)]
 pub struct ServiceKeys {
     store: Store,
     cache: KeyCache,
+    pending_uses: TurnQueue,
     /// Whether a domain is a tenant, as in `selfhost` mode.
     one_tenant_per_domain: bool,
 }
@@ -29,7 +30,8 @@ pub struct ServiceKeys {
 impl ServiceKeys {
     /// Returns a verifier that remembers no key.
     pub fn new(store: Store, one_tenant_per_domain: bool) -> Self {
-        Self { store, cache: KeyCache::default(), one_tenant_per_domain }
+        let (cache, pending_uses) = (KeyCache::default(), TurnQueue::new(PENDING_USES));
+        Self { store, cache, pending_uses, one_tenant_per_domain }
     }
 
     /// Returns the number of keys in memory.
@@ -63,8 +65,8 @@ impl ServiceKeys {
     ) -> Result<Arc<VerifiedKey>, AuthError> {
         let read = self.cache.begin_read();
         // In its own task: a client that disconnects must not cancel a `begin` (transact-rs/sqlx#4385).
-        let found = tokio::spawn(find(self.store.clone(), presented.id));
-        let found = found.await.map_err(|failed| AuthError::Internal(failed.into()))??;
+        let found = run_to_end(find(self.store.clone(), presented.id)).await;
+        let found = found.map_err(|stopping| AuthError::Internal(stopping.into()))??;
         let found = found.ok_or_else(AuthError::unknown_key)?;
         let is_open = found.is_open;
         let key = Arc::new(VerifiedKey::new(found, self.one_tenant_per_domain));
@@ -84,7 +86,8 @@ impl ServiceKeys {
     ) -> Result<Arc<VerifiedKey>, AuthError> {
         key.must_be(presented, now)?;
         if key.begin_use(now) {
-            tokio::spawn(store_use(self.store.clone(), Arc::clone(&key), now));
+            let (store, uses) = (self.store.clone(), self.pending_uses.clone());
+            tokio::spawn(store_use(store, uses, Arc::clone(&key), now));
         }
         Ok(key)
     }
@@ -123,8 +126,8 @@ async fn find(store: Store, id: Uuid) -> Result<Option<FoundKey>, StoreError> {
 
 /// Stores `last_used_at` beside the request. The request does not wait, and a failure is only logged. If too many such
 /// writes wait already, a later use is stored.
-async fn store_use(store: Store, key: Arc<VerifiedKey>, now: Timestamp) {
-    let Ok(_permit) = PENDING_USES.try_acquire() else { return };
+async fn store_use(store: Store, uses: TurnQueue, key: Arc<VerifiedKey>, now: Timestamp) {
+    let Ok(_turn) = uses.begin(key.tenant()).await else { return };
     if let Err(error) = try_store_use(&store, &key, now).await
         && !error.is_closed()
     {

@@ -4,10 +4,10 @@ use std::sync::{Arc, Weak};
 
 use chrono::{DateTime, Utc};
 use parking_lot::Mutex;
+use portcullis_fairness::{ShareBounds, TenantShares};
 
 use crate::callers::TokenHolder;
 use crate::keysets::UsedKey;
-use crate::shares::{Bounds, Shares};
 use crate::token::{Validity, Verifier};
 use crate::token_text::TokenText;
 
@@ -28,7 +28,7 @@ pub(crate) struct TokenCache {
     /// Hashes the texts. Random, so that nobody can choose tokens with one hash.
     hasher: ahash::RandomState,
     /// Held while tokens are added or removed. A token weighs its bytes.
-    shares: Mutex<Shares<SharedText>>,
+    shares: Mutex<TenantShares<SharedText>>,
 }
 
 type SharedText = TokenText<Arc<str>>;
@@ -87,16 +87,16 @@ impl CachedToken {
 
 impl Default for TokenCache {
     fn default() -> Self {
-        Self::new(Bounds { all: MAX_BYTES, tenant: MAX_BYTES_OF_TENANT })
+        Self::new(ShareBounds { all: MAX_BYTES, tenant: MAX_BYTES_OF_TENANT })
     }
 }
 
 impl TokenCache {
-    fn new(bounds: Bounds) -> Self {
+    fn new(bounds: ShareBounds) -> Self {
         Self {
             tokens: papaya::HashMap::default(),
             hasher: ahash::RandomState::new(),
-            shares: Mutex::new(Shares::new(bounds)),
+            shares: Mutex::new(TenantShares::new(bounds)),
         }
     }
 

@@ -2,37 +2,36 @@
 
 use std::time::Duration;
 
+use portcullis_fairness::{Turn, TurnLimits, TurnQueue};
 use portcullis_model::jitter::Jitter;
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Most fetches at a time in the background.
-const BACKGROUND: usize = 8;
-/// Most fetches at a time that tokens wait for. Providers that hang take their places for 5 s.
-const ON_DEMAND: usize = 256;
+const BACKGROUND: TurnLimits = TurnLimits { at_once: 8, ..TurnLimits::NONE };
+/// Most fetches at a time that tokens wait for. Providers that hang take their turns for 5 s.
+const ON_DEMAND: TurnLimits = TurnLimits { at_once: 256, ..TurnLimits::NONE };
 
-/// The places of fetches of all key sets, and the randomness of their times.
+/// The turns of fetches of all key sets, and the randomness of their times.
 #[derive(Debug)]
 pub(crate) struct Refreshes {
-    background: Semaphore,
-    on_demand: Semaphore,
+    background: TurnQueue,
+    on_demand: TurnQueue,
     jitter: Jitter,
 }
 
 impl Refreshes {
     pub(crate) fn new(jitter: Jitter) -> Self {
-        let (background, on_demand) = (Semaphore::new(BACKGROUND), Semaphore::new(ON_DEMAND));
+        let (background, on_demand) = (TurnQueue::new(BACKGROUND), TurnQueue::new(ON_DEMAND));
         Self { background, on_demand, jitter }
     }
 
-    /// Waits for a place for a fetch in the background.
-    pub(super) async fn place(&self) -> Option<SemaphorePermit<'_>> {
-        // The semaphore is never closed.
-        self.background.acquire().await.ok()
+    /// Waits for the turn of a fetch from `issuer` in the background.
+    pub(super) async fn turn(&self, issuer: &str) -> Turn {
+        self.background.begin_patiently(issuer).await
     }
 
-    /// Waits for a place for a fetch that a token waits for.
-    pub(super) async fn place_on_demand(&self) -> Option<SemaphorePermit<'_>> {
-        self.on_demand.acquire().await.ok()
+    /// Waits for the turn of a fetch from `issuer` that a token waits for.
+    pub(super) async fn turn_on_demand(&self, issuer: &str) -> Turn {
+        self.on_demand.begin_patiently(issuer).await
     }
 
     /// Returns a random part of `interval`, from a half to almost all of it: sets that were fetched together drift apart.

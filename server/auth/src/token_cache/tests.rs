@@ -51,15 +51,14 @@ fn has(cache: &TokenCache, text: &str) -> bool {
 
 #[tokio::test]
 async fn a_tenant_with_many_tokens_drops_its_own() {
-    let bounds = Bounds { all: 100_000, tenant: 50_000 };
+    let bounds = ShareBounds { all: 100_000, tenant: 50_000 };
     let (cache, verifier) = (TokenCache::new(bounds), verifier());
     let small = keep(&cache, &verifier, "small", 0).await;
     let mut large = Vec::new();
     for subject in 0..100 {
         large.push(keep(&cache, &verifier, "large", subject).await);
-        let (tokens, bytes) = cache.shares.lock().audited();
-        assert_eq!(tokens, cache.len());
-        assert!(bytes <= bounds.all && cache.shares.lock().of("large") <= bounds.tenant);
+        let shares = cache.shares.lock();
+        assert!(shares.total() <= bounds.all && shares.weight("large") <= bounds.tenant);
     }
     assert!(has(&cache, &small), "the flood of one tenant takes nothing from another");
     assert!(has(&cache, &large[99]) && !has(&cache, &large[0]), "the oldest goes first");
@@ -67,19 +66,19 @@ async fn a_tenant_with_many_tokens_drops_its_own() {
 
 #[tokio::test]
 async fn a_full_cache_drops_tokens_of_the_largest_tenant() {
-    let bounds = Bounds { all: 50_000, tenant: 50_000 };
+    let bounds = ShareBounds { all: 50_000, tenant: 50_000 };
     let (cache, verifier) = (TokenCache::new(bounds), verifier());
     for subject in 0..100 {
         keep(&cache, &verifier, "large", subject).await;
     }
-    let before = cache.shares.lock().of("large");
+    let before = cache.shares.lock().weight("large");
     let mut others = Vec::new();
     for subject in 0..10 {
         others.push(keep(&cache, &verifier, &format!("tenant-{subject}"), subject).await);
-        assert!(cache.shares.lock().audited().1 <= bounds.all);
+        assert!(cache.shares.lock().total() <= bounds.all);
     }
     assert!(others.iter().all(|text| has(&cache, text)));
-    assert!(cache.shares.lock().of("large") < before);
+    assert!(cache.shares.lock().weight("large") < before);
 }
 
 #[tokio::test]
@@ -94,7 +93,7 @@ async fn forgotten_entries_leave_nothing_behind() {
     cache.forget("acme");
     assert_eq!((cache.len(), has(&cache, &other)), (1, true));
     cache.forget("other");
-    assert_eq!(cache.shares.lock().audited(), (0, 0));
+    assert_eq!((cache.shares.lock().total(), cache.len()), (0, 0));
 }
 
 #[tokio::test]
@@ -140,7 +139,7 @@ async fn the_weight_is_the_memory() {
         let kept = u64::try_from(kept.bytes_current).expect("more than before");
         let holders = (TOKENS * size_of::<TokenHolder>()) as u64;
         let measured = (callers + kept + holders) as f64;
-        let ratio = cache.shares.lock().audited().1 as f64 / measured;
+        let ratio = cache.shares.lock().total() as f64 / measured;
         assert!((0.9..1.3).contains(&ratio), "{ratio} of {measured} bytes: {extra:.20}");
     }
 }
