@@ -13,8 +13,8 @@ use tokio::time::Instant;
 use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, ServiceKeys};
 use portcullis_config::{Config, open_database, refuse_bypass, with_standbys};
 use portcullis_egress::Client;
-use portcullis_fairness::TurnQueue;
-use portcullis_limits::{CallerLimits, LogThrottle};
+use portcullis_fairness::{Throttle, TurnQueue};
+use portcullis_limits::CallerLimits;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::clock::Clock;
 use portcullis_operations::audit;
@@ -218,7 +218,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         compilations: WorkQueue::for_compilations(turns::cores()),
         uploads: WorkQueue::for_uploads(),
         limits,
-        probe_log: LogThrottle::default(),
+        probe_log: Throttle::default(),
         background: BackgroundTasks::default(),
         stopping: AtomicBool::new(false),
         clock,

@@ -8,10 +8,10 @@ use axum::response::{IntoResponse, Response};
 use chrono::DateTime;
 use http::StatusCode;
 use portcullis_engine::{Check, CheckBody, Effect, Plan, ResourcePattern, Rule, RuleTuple, json};
-use portcullis_limits::Moment;
 use portcullis_model::schema;
 use portcullis_runtime::app::App;
 use serde::Serialize;
+use tokio::time::Instant;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::ObjectBuilder;
 
@@ -99,7 +99,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
 /// Makes a round trip to the database. At most once in ten seconds the log says why one failed.
 async fn reaches_database(app: &App) -> bool {
     let Err(error) = app.store.ping().await else { return true };
-    if let Some(unwritten) = app.probe_log.may_write(Moment::of(app.clock.now())) {
+    if let Some(unwritten) = app.probe_log.pass(Instant::now()) {
         tracing::warn!(%error, unwritten, "the readiness probe cannot reach the database");
     }
     false

@@ -13,6 +13,7 @@ use portcullis_limits::{
     RequestKind, RequestPlace,
 };
 use portcullis_operations::search::CANDIDATES_PER_CHECK;
+use tokio::time::Instant;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 
@@ -63,7 +64,7 @@ pub(crate) fn key_lookup(
     let Some(address) = client_address(app, parts) else { return Ok(None) };
     let lookup = app.limits.failures.lookup(address, key, Moment::of(now));
     let kind = RefusedCredential::ServiceKey;
-    lookup.map(Some).map_err(|refusal| beyond_failures(app, parts, kind, address, refusal, now))
+    lookup.map(Some).map_err(|refusal| beyond_failures(app, parts, kind, address, refusal))
 }
 
 /// Counts a credential that proved no caller, and returns the answer: `error`, or a 429 if the address is beyond its limit.
@@ -82,7 +83,7 @@ pub(crate) fn failed(
     let Some(address) = client_address(app, parts) else { return error.into() };
     match app.limits.failures.count(address, Moment::of(now)) {
         Ok(()) => error.into(),
-        Err(refusal) => beyond_failures(app, parts, kind, address, refusal, now),
+        Err(refusal) => beyond_failures(app, parts, kind, address, refusal),
     }
 }
 
@@ -93,10 +94,9 @@ fn beyond_failures(
     kind: RefusedCredential,
     address: IpAddr,
     refusal: Box<RateRefusal>,
-    now: DateTime<Utc>,
 ) -> ApiError {
     app.limits.metrics.refused(refusal.reason, class_of(parts));
-    if let Some(unwritten) = app.limits.failure_log.may_write(Moment::of(now)) {
+    if let Some(unwritten) = app.limits.failure_log.pass(Instant::now()) {
         let credential = kind.as_str();
         tracing::warn!(%address, credential, unwritten, "too many failed authentications");
     }
@@ -207,19 +207,14 @@ async fn find_place(
     now: Moment,
 ) -> Result<RequestPlace, ApiError> {
     let places = &app.limits.places;
-    let receiver = match places.enter(class, tenant, now) {
+    let mut request = match places.enter(class, tenant, now) {
         Admission::Entered(place) => return Ok(place),
         Admission::Refused(reason) => return Err(no_place(app, class, reason)),
-        Admission::Waiting(receiver) => receiver,
+        Admission::Waiting(request) => request,
     };
-    let received = tokio::time::timeout(places.longest_wait(class), receiver).await;
+    let place = tokio::time::timeout(places.longest_wait(class), request.place()).await;
     app.limits.metrics.waited(class, Moment::of(app.clock.now()).since(now));
-    if let Ok(Ok(place)) = received {
-        return Ok(place);
-    }
-    // The receiver is gone. Without this, the request would still count as the oldest that waits.
-    places.drop_gone(class);
-    Err(no_place(app, class, RefusalReason::QueueTime))
+    place.map_err(|_| no_place(app, class, RefusalReason::QueueTime))
 }
 
 fn no_place(app: &App, class: Class, reason: RefusalReason) -> ApiError {

@@ -8,7 +8,6 @@ mod connection;
 mod limits;
 mod opening;
 mod places;
-mod throttle;
 mod tls;
 
 use std::io;
@@ -16,9 +15,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use portcullis_fairness::Throttle;
 use portcullis_runtime::edge_metrics::ConnectionMetrics;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 
 use crate::service::HttpService;
@@ -26,7 +27,6 @@ use activity::Activity;
 use connection::{Connection, Serving};
 pub use limits::ConnectionLimits;
 use places::ConnectionPlaces;
-use throttle::Throttle;
 pub use tls::{TlsError, TlsFiles, TlsIdentity};
 
 /// Longest time for running requests after the start of a shutdown.
@@ -82,17 +82,17 @@ impl Listener {
         let places = ConnectionPlaces::new(limits.most, metrics);
         let serving = Serving { builder, service, tls: self.tls, limits, stopped };
         let mut stop = std::pin::pin!(stop);
-        let (mut failed, mut refused) = (Throttle::default(), Throttle::default());
+        let (failed, refused) = (Throttle::default(), Throttle::default());
         loop {
             let accepted = tokio::select! {
                 accepted = self.tcp.accept() => accepted,
                 () = &mut stop => break,
             };
             match accepted {
-                Ok(accepted) => begin(&serving, &places, accepted, &mut refused),
+                Ok(accepted) => begin(&serving, &places, accepted, &refused),
                 Err(error) => {
-                    if let Some(count) = failed.pass() {
-                        tracing::warn!(%error, count, "cannot accept connections");
+                    if let Some(unwritten) = failed.pass(Instant::now()) {
+                        tracing::warn!(%error, count = unwritten + 1, "cannot accept connections");
                     }
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
@@ -112,12 +112,12 @@ fn begin(
     serving: &Serving,
     places: &Arc<ConnectionPlaces>,
     (stream, peer): (TcpStream, SocketAddr),
-    refused: &mut Throttle,
+    refused: &Throttle,
 ) {
     let (peer, activity) = (peer.ip().to_canonical(), Activity::begin());
     let Some(place) = places.take(peer, &activity) else {
-        if let Some(count) = refused.pass() {
-            tracing::warn!(%peer, count, "refused connections: there are too many");
+        if let Some(unwritten) = refused.pass(Instant::now()) {
+            tracing::warn!(%peer, count = unwritten + 1, "refused connections: there are too many");
         }
         return;
     };

@@ -11,12 +11,11 @@ mod failures;
 mod memory;
 mod metrics;
 mod places;
-mod queue;
 mod rate;
 mod rates;
-mod throttle;
 
 use ipnet::IpNet;
+use portcullis_fairness::Throttle;
 
 pub use address::TrustedProxies;
 pub use classes::Class;
@@ -24,12 +23,11 @@ pub use credential::RefusedCredential;
 pub use failures::{FailedAuthentications, KeyLookup};
 pub use memory::{MemoryAccount, MemoryBudget, MemoryCharge, MemoryMetrics, Spent};
 pub use metrics::{LimitMetrics, RefusalReason};
-pub use places::{Admission, ClassCapacities, Places, RequestPlace};
+pub use places::{Admission, ClassCapacities, Places, RequestPlace, WaitingRequest};
 pub use rate::{Bucket, BucketLevel, Moment, Rate};
 pub use rates::{
     RateLevel, RateLevels, RateLimits, RateRefusal, RateSettings, RequestKind, ScopeRates,
 };
-pub use throttle::LogThrottle;
 
 /// The settings of all limits.
 #[derive(Clone, Debug)]
@@ -69,7 +67,7 @@ pub struct CallerLimits {
     pub answers: MemoryBudget,
     pub metrics: LimitMetrics,
     /// Throttles the log line about failed authentications.
-    pub failure_log: LogThrottle,
+    pub failure_log: Throttle,
 }
 
 impl CallerLimits {
@@ -82,7 +80,7 @@ impl CallerLimits {
             places: Places::new(&config.capacities, &metrics),
             answers: MemoryBudget::new(config.answer_memory, 0, metrics.answers.clone()),
             metrics,
-            failure_log: LogThrottle::default(),
+            failure_log: Throttle::default(),
         }
     }
 

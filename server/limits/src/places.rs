@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use portcullis_fairness::TenantLines;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::oneshot;
 
 use crate::classes::Class;
 use crate::metrics::{LimitMetrics, RefusalReason};
-use crate::queue::{Waiter, WaitingRequests};
 use crate::rate::Moment;
 
 /// Places of the operator: more than a person and a few scripts need.
@@ -51,24 +51,54 @@ pub struct Places {
 #[derive(Debug)]
 pub enum Admission {
     Entered(RequestPlace),
-    /// The place comes later. Whoever drops the receiver does not wait any more.
-    Waiting(oneshot::Receiver<RequestPlace>),
+    /// The place comes later.
+    Waiting(WaitingRequest),
     Refused(RefusalReason),
 }
 
 /// A place. It becomes free when it is dropped.
 #[derive(Debug)]
 pub struct RequestPlace {
-    /// `None` after a place was not wanted.
-    class: Option<Arc<ClassPlaces>>,
+    class: Arc<ClassPlaces>,
     /// The tenant for which the place is counted.
     tenant: Option<Arc<str>>,
 }
 
 impl Drop for RequestPlace {
     fn drop(&mut self) {
-        if let Some(class) = self.class.take() {
-            class.leave(self.tenant.take());
+        self.class.leave(self.tenant.take());
+    }
+}
+
+/// A request that waits for a place, until it is dropped.
+#[derive(Debug)]
+pub struct WaitingRequest {
+    class: Arc<ClassPlaces>,
+    tenant: Arc<str>,
+    ticket: u64,
+    /// Whether the place is counted for the tenant.
+    is_counted: oneshot::Receiver<bool>,
+}
+
+impl WaitingRequest {
+    /// Waits for the place.
+    pub async fn place(&mut self) -> RequestPlace {
+        match (&mut self.is_counted).await {
+            Ok(is_counted) => self.class.place(is_counted.then_some(&self.tenant)),
+            // The class keeps the sender until it sends.
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for WaitingRequest {
+    fn drop(&mut self) {
+        if self.class.is_given_up(&self.tenant, self.ticket) {
+            return;
+        }
+        // The place came, and nobody may have taken it.
+        if let Ok(is_counted) = self.is_counted.try_recv() {
+            drop(self.class.place(is_counted.then_some(&self.tenant)));
         }
     }
 }
@@ -88,10 +118,7 @@ impl Places {
     pub fn enter(&self, class: Class, tenant: &str, now: Moment) -> Admission {
         let class = self.of(class);
         if class.waiting.get() == 0 && class.take(class.limit() / 2) {
-            return Admission::Entered(RequestPlace {
-                class: Some(Arc::clone(class)),
-                tenant: None,
-            });
+            return Admission::Entered(class.place(None));
         }
         class.enter_behind_lock(&Arc::from(tenant), now)
     }
@@ -99,20 +126,7 @@ impl Places {
     /// Returns whether so many requests of `class` wait that no more may wait.
     pub fn is_full(&self, class: Class) -> bool {
         let class = self.of(class);
-        if class.waiting.get() < class.most_waiting {
-            return false;
-        }
-        // Whoever holds the lock is about to change the number, so this one does not wait for it.
-        if let Some(mut requests) = class.requests.try_lock() {
-            class.drop_gone(&mut requests);
-        }
         class.waiting.get() >= class.most_waiting
-    }
-
-    /// Drops waiting requests of `class` whose sender is gone, so that they count no more.
-    pub fn drop_gone(&self, class: Class) {
-        let class = self.of(class);
-        class.drop_gone(&mut class.requests.lock());
     }
 
     /// Returns the longest time that a request of `class` may wait.
@@ -142,7 +156,18 @@ struct ClassPlaces {
     waiting: Gauge,
     /// The waiting requests of the classes that go before this one.
     earlier: Vec<Gauge>,
-    requests: Mutex<WaitingRequests<RequestPlace>>,
+    requests: Mutex<Requests>,
+}
+
+/// The requests that are counted by tenant: those with places, and those that wait.
+type Requests = TenantLines<Waiter>;
+
+/// A request that waits.
+#[derive(Debug)]
+struct Waiter {
+    since: Moment,
+    /// Gets whether the place is counted for the tenant.
+    place: oneshot::Sender<bool>,
 }
 
 impl ClassPlaces {
@@ -180,9 +205,9 @@ impl ClassPlaces {
     }
 
     /// Takes a place of the half that is free for all.
-    fn take_free(&self, requests: &WaitingRequests<RequestPlace>) -> bool {
+    fn take_free(&self, requests: &Requests) -> bool {
         let running = self.running.inner().load(Ordering::SeqCst);
-        let counted = i64::try_from(requests.counted()).unwrap_or(i64::MAX);
+        let counted = i64::try_from(requests.running()).unwrap_or(i64::MAX);
         let limit = self.limit();
         running.saturating_sub(counted) < limit / 2 && self.take(limit)
     }
@@ -194,31 +219,33 @@ impl ClassPlaces {
         self.waiting_count().fetch_add(1, Ordering::SeqCst);
         // Whoever waits goes first. There may be places since no request of an earlier class waits any more.
         self.serve_waiting(&mut requests);
-        let (waiting, oldest) = requests.waiting(tenant);
+        let waiting = requests.counts(tenant).waiting;
+        let oldest = requests.first(tenant).map(|waiter| waiter.since);
         let place = if waiting == 0 { self.place_now(&mut requests, tenant) } else { None };
         if let Some(place) = place {
             self.waiting_count().fetch_sub(1, Ordering::SeqCst);
             return Admission::Entered(place);
         }
-        if let Some(reason) = self.refusal(&mut requests, waiting, oldest, now) {
+        if let Some(reason) = self.refusal(waiting, oldest, now) {
             self.waiting_count().fetch_sub(1, Ordering::SeqCst);
             return Admission::Refused(reason);
         }
-        let (sender, receiver) = oneshot::channel();
-        requests.push(tenant, Waiter { since: now, place: sender });
-        Admission::Waiting(receiver)
+        let (place, is_counted) = oneshot::channel();
+        let ticket = requests.push(tenant, Waiter { since: now, place });
+        let (class, tenant) = (Arc::clone(self), Arc::clone(tenant));
+        Admission::Waiting(WaitingRequest { class, tenant, ticket, is_counted })
     }
 
     /// Returns a place for a request of `tenant` if it may have one.
     fn place_now(
         self: &Arc<Self>,
-        requests: &mut WaitingRequests<RequestPlace>,
+        requests: &mut Requests,
         tenant: &Arc<str>,
     ) -> Option<RequestPlace> {
         if self.take_free(requests) {
             return Some(self.place(None));
         }
-        if requests.running(tenant) < self.share() && self.take(self.limit()) {
+        if requests.counts(tenant).running < self.share() && self.take(self.limit()) {
             requests.begin(tenant);
             return Some(self.place(Some(tenant)));
         }
@@ -228,7 +255,6 @@ impl ClassPlaces {
     /// Returns why one more request of a tenant may not wait, if `waiting` of its requests do, the oldest since `oldest`.
     fn refusal(
         &self,
-        requests: &mut WaitingRequests<RequestPlace>,
         waiting: usize,
         oldest: Option<Moment>,
         now: Moment,
@@ -237,18 +263,19 @@ impl ClassPlaces {
             return Some(RefusalReason::QueueTime);
         }
         // The new request is counted as waiting already.
-        if self.waiting.get() > self.most_waiting {
-            self.drop_gone(requests);
-        }
         let most_of_tenant = usize::try_from(self.most_waiting / 2).unwrap_or(usize::MAX).max(1);
         (self.waiting.get() > self.most_waiting || waiting >= most_of_tenant)
             .then_some(RefusalReason::QueueFull)
     }
 
-    /// Drops waiting requests whose sender is gone.
-    fn drop_gone(&self, requests: &mut WaitingRequests<RequestPlace>) {
-        let gone = i64::try_from(requests.drop_gone()).unwrap_or(i64::MAX);
-        self.waiting_count().fetch_sub(gone, Ordering::SeqCst);
+    /// Takes a request that nobody waits for out of its line. Returns whether it was there.
+    fn is_given_up(&self, tenant: &Arc<str>, ticket: u64) -> bool {
+        let mut requests = self.requests.lock();
+        let was_waiting = requests.remove(tenant, ticket).is_some();
+        if was_waiting {
+            self.waiting_count().fetch_sub(1, Ordering::SeqCst);
+        }
+        was_waiting
     }
 
     /// Gives a place back.
@@ -267,7 +294,7 @@ impl ClassPlaces {
     }
 
     /// Gives free places to waiting requests.
-    fn serve_waiting(self: &Arc<Self>, requests: &mut WaitingRequests<RequestPlace>) {
+    fn serve_waiting(&self, requests: &mut Requests) {
         loop {
             let is_counted = !self.take_free(requests);
             if is_counted && !self.take(self.limit()) {
@@ -282,22 +309,14 @@ impl ClassPlaces {
             if is_counted {
                 requests.begin(&tenant);
             }
-            let place = self.place(is_counted.then_some(&tenant));
-            if let Err(mut unwanted) = waiter.place.send(place) {
-                // The sender of the request is gone. Dropping the place would lock the requests again.
-                unwanted.class = None;
-                if is_counted {
-                    requests.end(&tenant);
-                }
-                self.running.inner().fetch_sub(1, Ordering::SeqCst);
-            }
-            requests.forget_if_idle(&tenant);
+            // The receiver is there: who drops it takes the request out of its line first.
+            let _ = waiter.place.send(is_counted);
         }
     }
 
     /// Returns a place that is taken already, counted for `tenant` if there is one.
     fn place(self: &Arc<Self>, tenant: Option<&Arc<str>>) -> RequestPlace {
-        RequestPlace { class: Some(Arc::clone(self)), tenant: tenant.cloned() }
+        RequestPlace { class: Arc::clone(self), tenant: tenant.cloned() }
     }
 
     fn waiting_count(&self) -> &AtomicI64 {

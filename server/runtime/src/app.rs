@@ -22,7 +22,8 @@ use portcullis_auth::{
     AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,
 };
 use portcullis_egress::EgressConfig;
-use portcullis_limits::{CallerLimits, LogThrottle};
+use portcullis_fairness::Throttle;
+use portcullis_limits::CallerLimits;
 use portcullis_model::Authorship;
 use portcullis_model::clock::Clock;
 use portcullis_model::ids::Ids;
@@ -73,7 +74,7 @@ pub struct Parts {
     /// The judgements of changes by the cases of tenants.
     pub judgements: WorkQueue,
     /// Limits the log lines of readiness probes that find no database.
-    pub probe_log: LogThrottle,
+    pub probe_log: Throttle,
     pub background: BackgroundTasks,
     /// True from the signal to stop on: the readiness probe fails.
     pub stopping: AtomicBool,

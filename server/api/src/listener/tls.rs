@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use portcullis_fairness::run_apart;
 use rustls::ServerConfig;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::PemObject;
@@ -83,7 +84,7 @@ impl TlsIdentity {
         let mut last = LastFault::default();
         loop {
             tokio::time::sleep(RELOAD_INTERVAL).await;
-            let reloaded = tokio::task::spawn_blocking(move || {
+            let reloaded = run_apart(move || {
                 let outcome = self.reload();
                 (self, outcome)
             });
