@@ -1,4 +1,4 @@
-//! Few places may name the database, the web framework, the WebAssembly runtime, the environment and the clock.
+//! Few places may name the database, the web framework, the WebAssembly runtime, threads, the environment and the clock.
 
 use std::path::Path;
 
@@ -18,13 +18,25 @@ struct Rule {
     allowed: &'static [&'static str],
 }
 
-const RULES: [Rule; 8] = [
+const RULES: [Rule; 10] = [
     Rule { named: &["sqlx"], at_start: true, allowed: &["server/storage/src"] },
     // `dev` serves a sample identity provider.
     Rule { named: &["axum"], at_start: true, allowed: &["server/api/src", "server/src/dev"] },
     // An answer in JSON is `respond::Json`, whose memory is charged.
     Rule { named: &["axum", "Json"], at_start: true, allowed: &["server/src/dev"] },
     Rule { named: &["wasmtime"], at_start: true, allowed: &["engine/resolver-host/src"] },
+    // A limit on requests is a `TurnQueue`, which is fair between tenants.
+    Rule {
+        named: &["tokio", "sync", "Semaphore"],
+        at_start: true,
+        allowed: &["engine/fairness/src"],
+    },
+    // `run_apart` passes a panic on.
+    Rule {
+        named: &["tokio", "task", "spawn_blocking"],
+        at_start: true,
+        allowed: &["engine/fairness/src"],
+    },
     Rule { named: &["std", "env"], at_start: true, allowed: &["server/config/src"] },
     Rule { named: &["Utc", "now"], at_start: false, allowed: &["server/model/src/clock.rs"] },
     Rule { named: &["Local", "now"], at_start: false, allowed: &["server/model/src/clock.rs"] },
@@ -113,6 +125,8 @@ fn a_forbidden_name_is_found() -> anyhow::Result<()> {
         "mod a { fn f() -> axum::Router {} }",
         "fn f() { wasmtime::Engine::default(); }",
         "use std::{env, fmt};",
+        "use tokio::sync::{Semaphore, watch};",
+        "fn f() { tokio::task::spawn_blocking(|| {}); }",
         "fn f() { chrono::Utc::now(); }",
         "fn f() { unsafe {} }",
     ];
