@@ -13,9 +13,9 @@ use portcullis_limits::{
     RequestKind, RequestPlace,
 };
 use portcullis_operations::search::CANDIDATES_PER_CHECK;
-use tokio::time::Instant;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
+use tokio::time::Instant;
 
 use crate::error::ApiError;
 use crate::peer::Peer;

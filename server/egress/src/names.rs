@@ -105,17 +105,9 @@ impl Default for Names {
 impl Names {
     /// Returns names that `lookup` looks up.
     pub fn new(lookup: impl Fn(String) -> Lookup + Send + Sync + 'static) -> Self {
-        Self::with_share(MAX_OF_TENANT, lookup)
-    }
-
-    /// Returns names of which a tenant has so many lookups at a time.
-    fn with_share(
-        of_tenant: usize,
-        lookup: impl Fn(String) -> Lookup + Send + Sync + 'static,
-    ) -> Self {
         Self(Arc::new(Shared {
             lookup: Box::new(lookup),
-            quick: turns(MAX_LOOKUPS, of_tenant),
+            quick: turns(MAX_LOOKUPS, MAX_OF_TENANT),
             slow: turns(MAX_SLOW_LOOKUPS, MAX_SLOW_OF_TENANT),
             flights: PerKey::default(),
             slow_names: SlowNames::default(),

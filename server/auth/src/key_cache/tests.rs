@@ -32,33 +32,6 @@ fn a_tenant_with_many_keys_drops_its_own() {
 }
 
 #[test]
-fn a_full_cache_drops_keys_of_the_largest_tenant() {
-    let cache = KeyCache::new(20, 10);
-    for id in 0..10 {
-        keep(&cache, "large", id);
-    }
-    for id in 100..200 {
-        keep(&cache, &format!("tenant-{id}"), id);
-        assert!(cache.len() <= 20, "{}", cache.len());
-    }
-    let left = (0..10).filter(|id| has(&cache, *id)).count();
-    assert_eq!(left, 1, "it has no more than the others");
-    assert_eq!(cache.bookkeeping.lock().shares.total(), cache.len());
-}
-
-#[test]
-fn a_tenant_with_one_key_keeps_it_while_others_have_more() {
-    let cache = KeyCache::new(1_024 * 16 + 1, 16);
-    for id in 0..1_024 * 16 {
-        keep(&cache, &format!("a-{}", id % 1_024), id);
-    }
-    keep(&cache, "y", 1_000_000);
-    keep(&cache, "z", 2_000_000);
-    assert!(has(&cache, 1_000_000) && has(&cache, 2_000_000));
-    assert_eq!(cache.bookkeeping.lock().shares.total(), cache.len());
-}
-
-#[test]
 fn forgotten_entries_leave_nothing_behind() {
     let cache = KeyCache::default();
     for id in 0..1_000 {

@@ -65,23 +65,6 @@ async fn a_tenant_with_many_tokens_drops_its_own() {
 }
 
 #[tokio::test]
-async fn a_full_cache_drops_tokens_of_the_largest_tenant() {
-    let bounds = ShareBounds { all: 50_000, tenant: 50_000 };
-    let (cache, verifier) = (TokenCache::new(bounds), verifier());
-    for subject in 0..100 {
-        keep(&cache, &verifier, "large", subject).await;
-    }
-    let before = cache.shares.lock().weight("large");
-    let mut others = Vec::new();
-    for subject in 0..10 {
-        others.push(keep(&cache, &verifier, &format!("tenant-{subject}"), subject).await);
-        assert!(cache.shares.lock().total() <= bounds.all);
-    }
-    assert!(others.iter().all(|text| has(&cache, text)));
-    assert!(cache.shares.lock().weight("large") < before);
-}
-
-#[tokio::test]
 async fn forgotten_entries_leave_nothing_behind() {
     let (cache, verifier) = (TokenCache::default(), verifier());
     for subject in 0..10 {

@@ -62,20 +62,13 @@ async fn begin_many(names: &Names, tenant: &str, kind: &str, count: usize) {
     }
 }
 
-/// Returns how long a name of another tenant takes behind 50 slow ones of one tenant.
-async fn wait_of_another(of_tenant: usize) -> Duration {
-    let asked = Asked::default();
-    let names = Names::with_share(of_tenant, move |name| asked.look_up(name));
-    begin_many(&names, "noisy", "endless", 50).await;
-    let began = Instant::now();
-    let _ = resolve(&names, "quiet", "quick").await;
-    began.elapsed()
-}
-
 #[tokio::test(start_paused = true)]
 async fn slow_names_of_one_tenant_delay_no_other() {
-    assert_eq!(wait_of_another(MAX_OF_TENANT).await, Duration::ZERO);
-    assert_eq!(wait_of_another(MAX_LOOKUPS).await, MAX_WAIT, "the control must wait");
+    let names = Asked::default().names();
+    begin_many(&names, "noisy", "endless", 50).await;
+    let began = Instant::now();
+    resolve(&names, "quiet", "quick").await.expect("it is found");
+    assert_eq!(began.elapsed(), Duration::ZERO);
 }
 
 #[tokio::test(start_paused = true)]

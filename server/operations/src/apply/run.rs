@@ -151,10 +151,7 @@ impl Attempt<'_> {
     }
 
     /// Makes the plan on a snapshot of the content, and judges it beside the database.
-    async fn judge(
-        &self,
-        judging: &mut Option<Arc<Turn>>,
-    ) -> Result<JudgedPlan, OperationError> {
+    async fn judge(&self, judging: &mut Option<Arc<Turn>>) -> Result<JudgedPlan, OperationError> {
         let Self { app, caller, request, domain, by, .. } = self;
         let dry_run = matches!(self.mode, ApplyMode::DryRun);
         let mut tx = app.store.read(caller.tenant()).await?;
