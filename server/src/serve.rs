@@ -34,7 +34,8 @@ use portcullis_resolvers::{Registry, ResolverService};
 use portcullis_runtime::metrics::Metrics;
 use portcullis_runtime::plans::Plans;
 use portcullis_runtime::refusals::Refusals;
-use portcullis_runtime::turns::{self, WorkQueue};
+use portcullis_runtime::machine::cores;
+use portcullis_runtime::turns::WorkQueue;
 use portcullis_storage::Store;
 use portcullis_webhooks::{
     DeliveryWorker, Dispatcher, Schedule, TRANSACTIONS, Webhooks, prune_for_ever,
@@ -214,8 +215,8 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         egress: config.egress,
         searches: Searches::default(),
         exports: WorkQueue::for_exports(),
-        judgements: WorkQueue::for_judgements(turns::cores()),
-        compilations: WorkQueue::for_compilations(turns::cores()),
+        judgements: WorkQueue::for_judgements(cores()),
+        compilations: WorkQueue::for_compilations(cores()),
         uploads: WorkQueue::for_uploads(),
         limits,
         probe_log: Throttle::default(),

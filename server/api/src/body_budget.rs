@@ -3,7 +3,8 @@
 use portcullis_engine::resolver_contract::MODULE_BYTES;
 use portcullis_limits::{MemoryAccount, MemoryBudget, MemoryCharge, MemoryMetrics};
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::turns::{self, WorkQueue};
+use portcullis_runtime::machine::cores;
+use portcullis_runtime::turns::WorkQueue;
 
 use crate::large_bodies;
 
@@ -26,7 +27,7 @@ impl BodyBudget {
     pub fn new(most: u64, largest_apply: u64, metrics: MemoryMetrics) -> Self {
         let memory = MemoryBudget::new(most.max(SMALLEST as u64), SMALLEST, metrics);
         let largest_apply = usize::try_from(largest_apply).unwrap_or(usize::MAX);
-        Self { memory, largest_apply, large: WorkQueue::for_large_bodies(turns::cores()) }
+        Self { memory, largest_apply, large: WorkQueue::for_large_bodies(cores()) }
     }
 
     /// Returns the most bytes of the body of an apply.

@@ -20,7 +20,7 @@ use portcullis_storage::{EntitiesNotice, HistoryPosition, Store, StoreError, ent
 use tokio::time::Instant;
 
 use crate::freshness::Freshness;
-use crate::turns::{self, load_limits};
+use crate::machine::{cores, load_limits};
 pub use error::EntitiesError;
 pub use loaded::LoadedEntities;
 use tenant_table::TenantTable;
@@ -49,7 +49,7 @@ impl EntityTables {
             most,
             tenants: RwLock::default(),
             freshness: Freshness::new(max_staleness),
-            turns: TurnQueue::new(load_limits(turns::cores())),
+            turns: TurnQueue::new(load_limits(cores())),
             loads: AtomicU64::new(0),
         }
     }

@@ -21,9 +21,9 @@ use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, epoch
 use tokio::time::Instant;
 
 use crate::freshness::Freshness;
+use crate::machine::{cores, load_limits};
 use crate::metrics::PlanMetrics;
 use crate::tenant_facts::SharedFacts;
-use crate::turns::{self, load_limits};
 use demanded::DemandedRevisions;
 use folding::Folding;
 use histories::Histories;
@@ -62,7 +62,7 @@ impl Plans {
             store,
             cache: Arc::new(PlanCache::new(max_bytes)),
             freshness: Freshness::new(max_staleness),
-            turns: TurnQueue::new(load_limits(turns::cores())),
+            turns: TurnQueue::new(load_limits(cores())),
             folding: Folding::default(),
             over_budget: OverBudgetLog::default(),
             demanded: DemandedRevisions::default(),

@@ -7,7 +7,8 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use crate::error::OperationError;
-use crate::turns::{self, WorkQueue};
+use crate::machine::cores;
+use crate::turns::WorkQueue;
 
 /// The time after which a page of a search or report ends. The next page goes on where it ended.
 pub const PAGE_TIME: Duration = Duration::from_secs(1);
@@ -22,7 +23,7 @@ pub struct Awaited(Weak<()>);
 
 impl Default for Searches {
     fn default() -> Self {
-        Self(WorkQueue::for_searches(turns::cores()))
+        Self(WorkQueue::for_searches(cores()))
     }
 }
 

@@ -3,7 +3,7 @@
 use axum::body::{Body, to_bytes};
 use portcullis_api::HttpService;
 use portcullis_runtime::app::App;
-use portcullis_runtime::turns::cores;
+use portcullis_runtime::machine::cores;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
