@@ -31,10 +31,10 @@ use portcullis_api::BodyBudget;
 use portcullis_model::ids::Ids;
 use portcullis_model::jitter::Jitter;
 use portcullis_resolvers::{Registry, ResolverService};
+use portcullis_runtime::machine::cores;
 use portcullis_runtime::metrics::Metrics;
 use portcullis_runtime::plans::Plans;
 use portcullis_runtime::refusals::Refusals;
-use portcullis_runtime::machine::cores;
 use portcullis_runtime::turns::WorkQueue;
 use portcullis_storage::Store;
 use portcullis_webhooks::{

@@ -69,6 +69,7 @@ pub mod testing;
 mod tx;
 pub mod verbs;
 pub mod webhooks;
+mod write_turn;
 
 pub use commit::Committed;
 pub use error::{OpenError, StoreError};
@@ -76,8 +77,9 @@ pub use history::{HistoryPosition, epoch};
 pub use notices::{EntitiesNotice, Notice, Notices, RevisionNotice};
 pub use row_streams::Records;
 pub use standbys::ReadSource;
-pub use store::{Store, StoreLimits, WriteTurn};
+pub use store::{Store, StoreLimits};
 pub use tx::{Tx, WebhookWrites};
+pub use write_turn::WriteTurn;
 
 #[cfg(test)]
 mod tests;

@@ -3,9 +3,8 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use portcullis_fairness::{Turn, TurnLimits, TurnQueue};
+use portcullis_fairness::TurnQueue;
 use portcullis_model::Timestamp;
 use portcullis_model::quota::Quotas;
 
@@ -14,6 +13,7 @@ use crate::error::{OpenError, StoreError};
 use crate::notices::Notices;
 use crate::standbys::Standbys;
 use crate::tx::{EVERY_TENANT, Inner, Tx};
+use crate::write_turn::{WRITES, WriteTurn};
 use crate::{postgres, sqlite, tenants};
 
 /// The form of a URL that [`Store::open`] accepts.
@@ -21,15 +21,6 @@ const SUPPORTED_URLS: &str = "`sqlite://<file>` or `postgres://…`";
 /// The most times that a transaction is repeated after a conflict. Another transaction went on for each conflict, so that
 /// a second one in a row is rare.
 const MAX_REPEATS: usize = 8;
-/// The writes of one tenant wait for each other before they take a connection or the write lock of the database, so that a
-/// tenant with many writes delays only itself. Each waiting request holds its body, which has up to 1 MiB. The wait is as
-/// long as for a connection.
-const WRITES: TurnLimits = TurnLimits {
-    per_tenant: 1,
-    pending_per_tenant: 64,
-    wait: Some(Duration::from_secs(5)),
-    ..TurnLimits::NONE
-};
 
 /// The limits of what tenants may store.
 #[derive(Clone, Copy, Debug)]
@@ -46,10 +37,6 @@ impl Default for StoreLimits {
         Self { quotas: Quotas::NONE, waiting_denials: 10_000 }
     }
 }
-
-/// The right to write for a tenant. The next write of the tenant begins when it is dropped.
-#[derive(Debug)]
-pub struct WriteTurn(Turn);
 
 /// The store. Cheap to clone.
 #[derive(Clone, Debug)]

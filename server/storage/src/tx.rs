@@ -15,8 +15,8 @@ use uuid::Uuid;
 use crate::audit_entry::AuditEntry;
 use crate::error::StoreError;
 use crate::history::HistoryPosition;
-use crate::store::WriteTurn;
 use crate::stored_cases::StoredCases;
+use crate::write_turn::WriteTurn;
 
 /// The tenant of transactions of the service itself, which see the rows of every tenant.
 pub(crate) const EVERY_TENANT: &str = "*";
