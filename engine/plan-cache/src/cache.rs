@@ -10,15 +10,16 @@ use crate::cached_plan::{CachedPlan, NewPlan};
 use crate::changes::{ChangeLog, ChangedRecords};
 use crate::key::{Key, KeyRef};
 use crate::own_patterns::WILDCARD;
+use crate::owned::OwnedPlans;
 use crate::per_key::PerKey;
-use crate::residents::{HotPlans, Residents};
 use crate::tenant_logs::TenantLogs;
+use crate::view::HotPlans;
 
 /// The cached plans by tenant and resource. Their total size in bytes is limited, and each tenant has a share. `E` is
 /// the error of a load.
 #[derive(Debug)]
 pub struct PlanCache<E> {
-    residents: Residents,
+    plans: OwnedPlans,
     logs: TenantLogs,
     /// The loads under way.
     loads: PerKey<Key, Load<E>>,
@@ -65,7 +66,7 @@ impl<E: Clone> PlanCache<E> {
     /// Makes an empty cache for plans of at most `max_bytes` in total.
     pub fn new(max_bytes: u64) -> Self {
         Self {
-            residents: Residents::new(max_bytes),
+            plans: OwnedPlans::new(max_bytes),
             logs: TenantLogs::default(),
             loads: PerKey::default(),
         }
@@ -74,14 +75,14 @@ impl<E: Clone> PlanCache<E> {
     /// Pins the plans in memory, so that lookups give references to plans and write nothing that threads share.
     #[inline]
     pub fn hot(&self) -> HotPlans<'_> {
-        self.residents.pin()
+        self.plans.view.pin()
     }
 
     /// Returns the plan that decides `(tenant, resource)` if it is in memory and no older than any write published before the
     /// call, nor than revision `at_least`.
     pub fn find(&self, tenant: &str, resource: &str, at_least: u64) -> Option<Arc<CachedPlan>> {
         let needed = self.logs.get(tenant)?.latest().max(at_least);
-        let own = self.residents.find(&KeyRef { tenant, resource }, needed);
+        let own = self.plans.view.find(&KeyRef { tenant, resource }, needed);
         own.or_else(|| self.find_shared(tenant, resource, needed))
     }
 
@@ -89,10 +90,10 @@ impl<E: Clone> PlanCache<E> {
     /// `needed`.
     fn find_shared(&self, tenant: &str, resource: &str, needed: u64) -> Option<Arc<CachedPlan>> {
         let pattern = self.shared_pattern(tenant, resource)?;
-        let shared = self.residents.find(&KeyRef { tenant, resource: &pattern }, needed)?;
+        let shared = self.plans.view.find(&KeyRef { tenant, resource: &pattern }, needed)?;
         // The patterns must be those of the same revisions as the plan.
         let needed = needed.max(shared.plan().revision());
-        let everything = self.residents.find(&KeyRef { tenant, resource: WILDCARD }, needed)?;
+        let everything = self.plans.view.find(&KeyRef { tenant, resource: WILDCARD }, needed)?;
         let own = everything.own_patterns()?;
         let through = own.revision().min(shared.revision());
         // Changes may have added a pattern since the first look. Later ones come after `through`.
@@ -103,13 +104,13 @@ impl<E: Clone> PlanCache<E> {
     /// Returns the pattern whose plan decides `resource`, as far as is known, if no rule and no policy names the resource.
     /// The plan may be outdated, or not in memory.
     pub fn shared_pattern(&self, tenant: &str, resource: &str) -> Option<String> {
-        let everything = self.residents.any(&KeyRef { tenant, resource: WILDCARD })?;
+        let everything = self.plans.view.any(&KeyRef { tenant, resource: WILDCARD })?;
         everything.own_patterns()?.pattern_of(resource)
     }
 
     /// Returns whether a plan of `resource` itself is in memory, however old.
     pub fn has_own(&self, tenant: &str, resource: &str) -> bool {
-        let own = self.residents.any(&KeyRef { tenant, resource });
+        let own = self.plans.view.any(&KeyRef { tenant, resource });
         own.is_some_and(|own| !own.changes.is_ended())
     }
 
@@ -138,7 +139,7 @@ impl<E: Clone> PlanCache<E> {
         let (tenant, mut changes) = self.logs.get_or_create(tenant);
         let mut needed = changes.latest();
         let key = KeyRef { tenant: &tenant, resource };
-        if let Some(cached) = self.residents.find(&key, needed.max(at_least)) {
+        if let Some(cached) = self.plans.view.find(&key, needed.max(at_least)) {
             return Ok(cached);
         }
         let key = Key { tenant: Arc::clone(&tenant), resource: resource.into() };
@@ -149,7 +150,7 @@ impl<E: Clone> PlanCache<E> {
             let wanted = needed.max(at_least);
             let cached = self.load_once(&key, &changes, wanted, &load).await?;
             // `at_least` is left out: the store may not have that revision, and the loop would not end.
-            if self.residents.is_fresh(&cached, resource, needed) {
+            if self.plans.view.is_fresh(&cached, resource, needed) {
                 return Ok(cached);
             }
             // The store lost writes that were published, for example by a failover.
@@ -185,11 +186,11 @@ impl<E: Clone> PlanCache<E> {
         }
         let key_ref = KeyRef { tenant: &key.tenant, resource: &key.resource };
         // Another load may have ended between the lookup and this one.
-        let loaded = match self.residents.find(&key_ref, wanted) {
+        let loaded = match self.plans.view.find(&key_ref, wanted) {
             Some(cached) => Ok(cached),
             None => {
                 let plan = load().await;
-                plan.map(|plan| self.residents.keep(key.clone(), plan.into(), Arc::clone(changes)))
+                plan.map(|plan| self.plans.keep(key.clone(), plan.into(), Arc::clone(changes)))
             }
         };
         *outcome = Some(loaded.clone());
@@ -200,7 +201,7 @@ impl<E: Clone> PlanCache<E> {
 
     /// Returns the plan of `(tenant, resource)` in memory if only known rules and policies make it outdated.
     pub fn outdated(&self, tenant: &str, resource: &str) -> Option<OutdatedPlan> {
-        let plan = self.residents.any(&KeyRef { tenant, resource })?;
+        let plan = self.plans.view.any(&KeyRef { tenant, resource })?;
         let (from, to) = (plan.revision(), plan.changes.latest());
         let changed = plan.changes.changed(resource, from, to)?;
         let knows_own = || plan.own_patterns().is_none_or(|own| own.catches_up(to, &plan.changes));
@@ -211,7 +212,12 @@ impl<E: Clone> PlanCache<E> {
 
     /// Puts `plan` in the place of `cached`, which decides the same. Does nothing if `cached` is not in memory any more.
     pub fn replace(&self, tenant: &str, resource: &str, cached: &Arc<CachedPlan>, plan: Plan) {
-        self.residents.replace(&KeyRef { tenant, resource }, cached, plan);
+        self.plans.replace(&KeyRef { tenant, resource }, cached, plan);
+    }
+
+    /// Returns the plan of `(tenant, resource)` as moka answers, however old. A measurement compares it with [`Self::hot`].
+    pub fn owned(&self, tenant: &str, resource: &str) -> Option<Arc<CachedPlan>> {
+        self.plans.owner.get(&KeyRef { tenant, resource })
     }
 
     /// Publishes a committed write of `tenant`: its new revision and the resources that it touches. Must be called
@@ -244,8 +250,8 @@ impl<E: Clone> PlanCache<E> {
     /// Returns the size of the cache, for metrics.
     pub fn size(&self) -> CacheSize {
         CacheSize {
-            plans: self.residents.len(),
-            bytes: self.residents.bytes(),
+            plans: self.plans.view.len(),
+            bytes: self.plans.view.bytes(),
             tenants: self.logs.len(),
             loads: self.loads.len(),
         }
@@ -253,6 +259,6 @@ impl<E: Clone> PlanCache<E> {
 }
 
 #[cfg(test)]
-mod shared_tests;
+pub(crate) mod shared_tests;
 #[cfg(test)]
 mod tests;

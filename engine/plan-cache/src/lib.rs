@@ -10,16 +10,18 @@
 //! change to one resource costs the other plans of the tenant nothing. And a load that a write overtook has an old
 //! revision, in whatever order the two interleave.
 //!
-//! **The memory.** All plans together take at most the bytes that the cache is made for. If a new plan does not fit, the
-//! tenant whose plans take the most bytes loses those that it did not read for the longest time. So a tenant with very
-//! many plans pushes out its own, and a tenant that is alone may fill the cache.
+//! **The memory.** moka owns the plans: their bytes, with those of their places, stay within its limit. moka knows no
+//! tenants. So before it gets a new plan that does not fit, the shares choose what goes: the tenant whose plans take the
+//! most bytes loses those that it did not read for the longest time. A tenant with very many plans pushes out its own, and a
+//! tenant that is alone may fill the cache.
 //!
 //! **Shared plans.** Resources that no rule and no policy names are decided by those on `<name>:*` and `*` alone, and share
 //! their plan. The plan of `*` has the set of all patterns of the tenant. Each published change adds its patterns to the
 //! set, before a check looks at it.
 //!
-//! **The map.** A read writes to no memory that threads share: it takes no lock, counts no reference, and sets the mark
-//! that the plan was read only if the mark is not set.
+//! **The view.** Checks read the plans in a map beside moka. A new plan enters this view, then moka; what moka drops leaves
+//! the view. A read writes to no memory that threads share: it takes no lock, counts no reference, and sets the mark that
+//! the plan was read only if the mark is not set. A read of moka takes a clock, a lock and a place in a queue.
 
 #![forbid(unsafe_code)]
 
@@ -28,14 +30,15 @@ mod cached_plan;
 mod changes;
 mod key;
 mod own_patterns;
+mod owned;
 mod per_key;
-mod residents;
 mod shares;
 mod tenant_logs;
+mod view;
 
 pub use cache::{CacheSize, OutdatedPlan, PlanCache};
 pub use cached_plan::{CachedPlan, NewPlan};
 pub use changes::ChangedRecords;
 pub use own_patterns::{OwnPatterns, WILDCARD};
 pub use per_key::{KeyUse, PerKey};
-pub use residents::HotPlans;
+pub use view::HotPlans;

@@ -16,7 +16,8 @@ pub(crate) const TENANT_BYTES: u64 = 512;
 /// own, and those of another tenant only while that tenant takes even more.
 #[derive(Debug, Default)]
 pub(crate) struct Shares {
-    bytes: u64,
+    /// The bytes of all plans.
+    plan_bytes: u64,
     by_tenant: HashMap<Arc<str>, Share>,
     /// Every tenant, by its bytes.
     by_bytes: BTreeSet<(u64, Arc<str>)>,
@@ -32,24 +33,25 @@ struct Share {
 impl Shares {
     /// Returns the bytes of all tenants.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
+        self.plan_bytes + TENANT_BYTES * self.by_tenant.len() as u64
     }
 
-    /// Records that a plan of `added` bytes is kept, in place of one of `replaced` bytes.
-    pub(crate) fn keep(&mut self, key: &Key, replaced: Option<u64>, added: u64) {
-        let before = self.by_tenant.get(&key.tenant).map(|share| share.bytes);
-        let share = self.by_tenant.entry(Arc::clone(&key.tenant)).or_default();
-        if replaced.is_none() {
-            share.resources.push_back(Arc::clone(&key.resource));
-        }
-        let kept = before.unwrap_or(TENANT_BYTES).saturating_sub(replaced.unwrap_or_default());
-        share.bytes = kept + added;
-        let after = share.bytes;
-        self.sort(&key.tenant, before, Some(after));
+    /// Adds a plan of `added` bytes: at the end of the queue, or in the place of one of `replaced` bytes.
+    pub(crate) fn add(&mut self, key: &Key, replaced: Option<usize>, added: usize) {
+        self.sort(&key.tenant, |share| {
+            share.bytes = share.bytes - replaced.unwrap_or_default() as u64 + added as u64;
+            if replaced.is_none() {
+                share.resources.push_back(Arc::clone(&key.resource));
+            }
+        });
     }
 
-    /// Takes the plan that goes next out of the queue of the largest tenant. [`Shares::forget`] or
-    /// [`Shares::postpone`] must follow.
+    /// Subtracts a plan of `removed` bytes.
+    pub(crate) fn subtract(&mut self, tenant: &Arc<str>, removed: usize) {
+        self.sort(tenant, |share| share.bytes -= removed as u64);
+    }
+
+    /// Takes the plan that goes next out of the queue of the largest tenant.
     pub(crate) fn next(&mut self) -> Option<Key> {
         let (_, tenant) = self.by_bytes.last()?;
         let resource = self.by_tenant.get_mut(tenant)?.resources.pop_front()?;
@@ -63,67 +65,21 @@ impl Shares {
         }
     }
 
-    /// Records that a plan that [`Shares::next`] gave, of `removed` bytes, is dropped.
-    pub(crate) fn forget(&mut self, tenant: &Arc<str>, removed: u64) {
-        let Some(share) = self.by_tenant.get_mut(tenant) else { return };
+    /// Changes the share of a tenant, and moves the tenant to its new place. A tenant without plans has none.
+    fn sort(&mut self, tenant: &Arc<str>, change: impl FnOnce(&mut Share)) {
+        let share = self.by_tenant.entry(Arc::clone(tenant)).or_default();
         let before = share.bytes;
-        share.bytes = before.saturating_sub(removed);
-        let after = (!share.resources.is_empty()).then_some(share.bytes);
-        if after.is_none() {
+        change(share);
+        let after = share.bytes;
+        if before == after {
+            return;
+        }
+        self.plan_bytes = self.plan_bytes - before + after;
+        self.by_bytes.remove(&(before, Arc::clone(tenant)));
+        if after > 0 {
+            self.by_bytes.insert((after, Arc::clone(tenant)));
+        } else {
             self.by_tenant.remove(tenant);
         }
-        self.sort(tenant, Some(before), after);
-    }
-
-    /// Records that the bytes of a tenant changed.
-    fn sort(&mut self, tenant: &Arc<str>, before: Option<u64>, after: Option<u64>) {
-        if let Some(before) = before {
-            self.by_bytes.remove(&(before, Arc::clone(tenant)));
-        }
-        if let Some(after) = after {
-            self.by_bytes.insert((after, Arc::clone(tenant)));
-        }
-        self.bytes =
-            self.bytes.saturating_sub(before.unwrap_or_default()) + after.unwrap_or_default();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn key(tenant: &str, resource: &str) -> Key {
-        Key { tenant: tenant.into(), resource: resource.into() }
-    }
-
-    #[test]
-    fn the_largest_tenant_loses_its_oldest_plan() {
-        let mut shares = Shares::default();
-        shares.keep(&key("small", "a"), None, 90);
-        shares.keep(&key("large", "a"), None, 60);
-        shares.keep(&key("large", "b"), None, 60);
-        assert_eq!(shares.bytes(), 210 + 2 * TENANT_BYTES);
-        assert_eq!(shares.next(), Some(key("large", "a")));
-        shares.postpone(key("large", "a"));
-        assert_eq!(shares.next(), Some(key("large", "b")));
-        shares.forget(&"large".into(), 60);
-        assert_eq!(shares.next(), Some(key("small", "a")), "it is the largest now");
-        shares.forget(&"small".into(), 90);
-        assert_eq!(shares.next(), Some(key("large", "a")));
-        shares.forget(&"large".into(), 60);
-        assert_eq!((shares.next(), shares.bytes()), (None, 0));
-        assert!(shares.by_tenant.is_empty() && shares.by_bytes.is_empty());
-    }
-
-    #[test]
-    fn a_plan_that_is_replaced_keeps_its_place_and_counts_once() {
-        let mut shares = Shares::default();
-        for (resource, replaced, added) in [("a", None, 10), ("b", None, 10), ("a", Some(10), 30)] {
-            shares.keep(&key("acme", resource), replaced, added);
-        }
-        assert_eq!(shares.bytes(), 40 + TENANT_BYTES);
-        assert_eq!(shares.next(), Some(key("acme", "a")));
-        shares.forget(&"acme".into(), 30);
-        assert_eq!(shares.bytes(), 10 + TENANT_BYTES);
     }
 }

@@ -102,9 +102,9 @@ pub(super) struct Answering {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Way {
-    /// The service finds the plan in memory.
+    /// The service finds the plan in the view of the cache.
     Hit,
-    /// The plan in memory is kept while the check is decided, as a check that asks resolvers does.
+    /// moka, which owns the plans, looks the plan up.
     Get,
     /// The plan is loaded and kept.
     Miss,
@@ -116,7 +116,7 @@ impl Way {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Hit => "hit",
-            Self::Get => "hit, plan kept",
+            Self::Get => "hit, moka alone",
             Self::Miss => "miss",
             Self::NoCache => "no cache",
         }

@@ -17,7 +17,7 @@ struct Store {
     loads: Cell<usize>,
 }
 
-fn rule(number: u128, pattern: &str) -> Rule {
+pub(crate) fn rule(number: u128, pattern: &str) -> Rule {
     let tuple = RuleTuple {
         sub: "ann".to_owned(),
         dom: "*".to_owned(),

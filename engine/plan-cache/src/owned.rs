@@ -1,0 +1,102 @@
+//! The plans in memory. moka owns them, and lookups read a view of them.
+
+use std::sync::Arc;
+
+use hashbrown::DefaultHashBuilder;
+use moka::policy::EvictionPolicy;
+use moka::sync::Cache;
+use parking_lot::Mutex;
+use portcullis_engine::Plan;
+
+use crate::cached_plan::{CachedPlan, NewPlan};
+use crate::changes::ChangeLog;
+use crate::key::{Key, KeyRef};
+use crate::view::{SMALL, View};
+
+/// The most plans that stay because they were read, in one search for plans to drop. It bounds the time of the search.
+const MAX_SECOND_CHANCES: usize = 64;
+
+/// The plans in memory, of at most `max_bytes` in total.
+#[derive(Debug)]
+pub(crate) struct OwnedPlans {
+    max_bytes: u64,
+    /// Has every plan. Its own limit is never reached as long as the shares make room before they give it a plan.
+    pub(crate) owner: Cache<Key, Arc<CachedPlan>, DefaultHashBuilder>,
+    /// The view for lookups.
+    pub(crate) view: Arc<View>,
+    /// Held by every write, so that moka and the view get plans in the same order.
+    writing: Mutex<()>,
+}
+
+impl OwnedPlans {
+    /// Returns no plans. They may take `max_bytes` in total.
+    pub(crate) fn new(max_bytes: u64) -> Self {
+        let view = Arc::<View>::default();
+        let watching = Arc::clone(&view);
+        let owner = Cache::builder()
+            .max_capacity(max_bytes)
+            .weigher(|_, plan: &Arc<CachedPlan>| plan.weight().try_into().unwrap_or(u32::MAX))
+            // Its default admits a plan only if it is read more often than all that must go for it, taken together.
+            .eviction_policy(EvictionPolicy::lru())
+            .eviction_listener(move |key, plan, _| watching.forget(&key, &plan))
+            .build_with_hasher(DefaultHashBuilder::default());
+        Self { max_bytes, owner, view, writing: Mutex::default() }
+    }
+
+    /// Keeps a loaded plan in place of the one before, and drops plans until the rest fits.
+    pub(crate) fn keep(
+        &self,
+        key: Key,
+        loaded: NewPlan,
+        changes: Arc<ChangeLog>,
+    ) -> Arc<CachedPlan> {
+        let cached = Arc::new(CachedPlan::new(&key.resource, loaded, changes));
+        let _writing = self.writing.lock();
+        self.insert(key, &cached);
+        cached
+    }
+
+    /// Keeps `plan` in place of `before`, if that is the plan of `key` in memory.
+    pub(crate) fn replace(&self, key: &KeyRef<'_>, before: &Arc<CachedPlan>, plan: Plan) {
+        let loaded = NewPlan { plan, own: before.own_patterns().cloned() };
+        let cached = CachedPlan::new(key.resource, loaded, Arc::clone(&before.changes));
+        cached.extend_to(before.revision());
+        let _writing = self.writing.lock();
+        if let Some(key) = self.view.key_of(key, before) {
+            self.insert(key, &Arc::new(cached));
+        }
+    }
+
+    fn insert(&self, key: Key, plan: &Arc<CachedPlan>) {
+        if plan.weight() as u64 > self.max_bytes {
+            return;
+        }
+        let fits = self.view.add(&key, plan) <= self.max_bytes;
+        if fits || self.make_room(&key) {
+            self.owner.insert(key, Arc::clone(plan));
+        } else {
+            // moka may have the one before.
+            self.owner.invalidate(&key);
+            self.view.forget(&key, plan);
+        }
+        // moka holds dropped plans until then. Of itself it does this after 64 changes.
+        if !fits || plan.weight() > SMALL {
+            self.owner.run_pending_tasks();
+        }
+    }
+
+    /// Drops plans until the rest fits. Returns false if that of `new`, which moka does not have yet, must go, too.
+    fn make_room(&self, new: &Key) -> bool {
+        let mut chances = MAX_SECOND_CHANCES;
+        while let Some(key) = self.view.next_to_go(self.max_bytes, &mut chances) {
+            if key == *new {
+                return false;
+            }
+            self.owner.invalidate(&key);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;
