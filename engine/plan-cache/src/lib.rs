@@ -19,9 +19,9 @@
 //! their plan. The plan of `*` has the set of all patterns of the tenant. Each published change adds its patterns to the
 //! set, before a check looks at it.
 //!
-//! **The view.** Checks read the plans in a map beside moka. A new plan enters this view, then moka; what moka drops leaves
-//! the view. A read writes to no memory that threads share: it takes no lock, counts no reference, and sets the mark that
-//! the plan was read only if the mark is not set. A read of moka takes a clock, a lock and a place in a queue.
+//! **The view.** Checks read the plans in a map beside moka, which takes a clock, a lock and a place in a queue for a read. A
+//! read of the view writes to no memory that threads share, but for the mark that the plan was read, once. A new plan enters
+//! the view, then moka; what moka drops leaves the view.
 
 #![forbid(unsafe_code)]
 

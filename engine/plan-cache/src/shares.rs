@@ -10,10 +10,7 @@ use crate::key::Key;
 /// Bytes of a tenant in the cache without its plans: its share, its change log, and its name in three maps.
 pub(crate) const TENANT_BYTES: u64 = 512;
 
-/// The bytes of every tenant that has plans in memory.
-///
-/// The tenant that takes the most bytes loses its plans first. So a tenant that floods the cache pushes out plans of its
-/// own, and those of another tenant only while that tenant takes even more.
+/// The bytes of every tenant that has plans in memory. The tenant that takes the most loses its plans first.
 #[derive(Debug, Default)]
 pub(crate) struct Shares {
     /// The bytes of all plans.
