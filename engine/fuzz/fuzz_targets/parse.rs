@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 use chrono::DateTime;
 use libfuzzer_sys::fuzz_target;
 use portcullis_engine::{
-    Caller, Check, CheckBody, CheckBuffer, Condition, Effect, Format, Json, Plan, Policy, ResourcePattern,
-    json,
+    Caller, Check, CheckBody, CheckBuffer, Condition, Effect, Format, Json, Plan, Policy,
+    ResourcePattern, json,
 };
 use uuid::Uuid;
 

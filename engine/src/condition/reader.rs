@@ -3,9 +3,7 @@
 
 use ipnet::IpNet;
 
-use super::{
-    AttributePath, Condition, MAX_DEPTH, MAX_LIST, MAX_NODES, Operand, Predicate, Test,
-};
+use super::{AttributePath, Condition, MAX_DEPTH, MAX_LIST, MAX_NODES, Operand, Predicate, Test};
 use crate::during::TimeWindow;
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
