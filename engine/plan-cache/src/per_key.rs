@@ -24,34 +24,11 @@ pub struct KeyUse<K: Eq + Hash, V> {
     value: Arc<V>,
 }
 
-impl<K: Clone + Eq + Hash, V> PerKey<K, V> {
+impl<K: Clone + Eq + Hash, V: Default> PerKey<K, V> {
     /// Returns the value of `key`.
-    pub fn enter(&self, key: K) -> KeyUse<K, V>
-    where
-        V: Default,
-    {
-        self.add(&mut self.0.lock(), key, V::default)
-    }
-
-    /// Returns the value of `key`, made by `make` for its first user; `None` if it has `most` users.
-    pub fn enter_within(
-        &self,
-        key: K,
-        most: usize,
-        make: impl FnOnce() -> V,
-    ) -> Option<KeyUse<K, V>> {
+    pub fn enter(&self, key: K) -> KeyUse<K, V> {
         let mut entries = self.0.lock();
-        let users = entries.get(&key).map_or(0, |shared| shared.users);
-        (users < most).then(|| self.add(&mut entries, key, make))
-    }
-
-    fn add(
-        &self,
-        entries: &mut HashMap<K, Shared<V>>,
-        key: K,
-        make: impl FnOnce() -> V,
-    ) -> KeyUse<K, V> {
-        let first = || Shared { value: Arc::new(make()), users: 0 };
+        let first = || Shared { value: Arc::default(), users: 0 };
         let shared = entries.entry(key.clone()).or_insert_with(first);
         shared.users += 1;
         KeyUse { all: self.clone(), key, value: Arc::clone(&shared.value) }
@@ -77,11 +54,6 @@ impl<K: Eq + Hash, V> KeyUse<K, V> {
         if entries.get(&self.key).is_some_and(|shared| Arc::ptr_eq(&shared.value, &self.value)) {
             entries.remove(&self.key);
         }
-    }
-
-    /// Returns the value as a handle of its own, which does not count as a use.
-    pub fn value(&self) -> Arc<V> {
-        Arc::clone(&self.value)
     }
 }
 
@@ -158,17 +130,6 @@ mod tests {
             drop(values.enter(key));
         }
         assert_eq!(values.len(), kept.len());
-    }
-
-    #[test]
-    fn a_key_has_as_many_users_as_are_allowed() {
-        let values = PerKey::<&str, AtomicUsize>::default();
-        let enter = |key| values.enter_within(key, 2, AtomicUsize::default);
-        let users: Vec<_> = (0..3).filter_map(|_| enter("a")).collect();
-        assert_eq!(users.len(), 2);
-        assert!(enter("b").is_some());
-        drop(users);
-        assert!(enter("a").is_some());
     }
 
     #[test]
