@@ -380,9 +380,9 @@ mod tests {
         assert!(parse(nested(MAX_DEPTH).as_bytes()).is_ok());
         refused(&nested(MAX_DEPTH + 1), "deeper than 128 levels");
         refused(&"{\"a\":".repeat(100_000), "deeper than 128 levels");
-        refused("[1,]", "no valid JSON");
+        refused("[1,]", "is not valid JSON");
         refused("{} {}", "trailing characters");
-        refused("NaN", "no valid JSON");
+        refused("NaN", "is not valid JSON");
     }
 
     #[test]
