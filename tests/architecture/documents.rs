@@ -13,7 +13,8 @@ use crate::workspace::{TextFile, text_files};
 /// Returns whether the code names of a document must be defined where it says: the guides at the root and those of crates.
 fn is_guide(path: &Path) -> bool {
     ["ARCHITECTURE.md", "CONTRIBUTING.md"].iter().any(|guide| path == Path::new(guide))
-        || (path.ends_with("README.md") && (path.starts_with("engine") || path.starts_with("server")))
+        || (path.ends_with("README.md")
+            && (path.starts_with("engine") || path.starts_with("server")))
 }
 
 /// Returns the faults of a table of contents, whose rows begin with links such as `[2](#2-the-check)`, by the numbered

@@ -12,7 +12,7 @@ use crate::binding::Binding;
 use crate::breaker::{Breaker, BreakerState, End, Turn};
 use crate::measurements::{Statistics, outcome};
 use crate::missed::Missed;
-use crate::report::{Call, Source};
+use crate::report::{AnswerSource, Call};
 use crate::runtime::ResolverRuntime;
 use crate::values::json;
 
@@ -36,7 +36,7 @@ struct Guard {
 #[derive(Debug)]
 pub(crate) struct Found {
     /// In the order of the request.
-    pub(crate) attributes: Vec<(Box<str>, AttributeAnswer, Source)>,
+    pub(crate) attributes: Vec<(Box<str>, AttributeAnswer, AnswerSource)>,
     pub(crate) cause: Option<Box<str>>,
     pub(crate) call: Option<Call>,
 }
@@ -48,7 +48,7 @@ impl Found {
     /// Returns a failure for every wanted attribute: no resolver could be called.
     pub(crate) fn nothing(wanted: &[Box<str>], cause: String) -> Self {
         let cause: Box<str> = cause.into();
-        let failed = || (AttributeAnswer::Failed(cause.clone()), Source::Nowhere);
+        let failed = || (AttributeAnswer::Failed(cause.clone()), AnswerSource::Nowhere);
         let attributes = wanted.iter().map(|name| {
             let (resolved, source) = failed();
             (name.clone(), resolved, source)
@@ -166,22 +166,22 @@ impl ActiveResolver {
         wanted: &[Box<str>],
         known: Vec<Option<Known>>,
         answers: &Result<Vec<Value>, Missed>,
-    ) -> Vec<(Box<str>, AttributeAnswer, Source)> {
+    ) -> Vec<(Box<str>, AttributeAnswer, AnswerSource)> {
         let found = wanted.iter().zip(known).map(|(name, known)| {
             let (resolved, source) = match (known, answers) {
-                (Some(Known::Fresh(value)), _) => (resolved(value), Source::Cache),
+                (Some(Known::Fresh(value)), _) => (resolved(value), AnswerSource::Cache),
                 (Some(Known::Stale(value)), Err(missed)) if missed.is_unavailable() => {
-                    (resolved(value), Source::Stale)
+                    (resolved(value), AnswerSource::Stale)
                 }
                 (_, Err(missed)) => {
-                    (AttributeAnswer::Failed(missed.summary().into()), Source::Nowhere)
+                    (AttributeAnswer::Failed(missed.summary().into()), AnswerSource::Nowhere)
                 }
                 (_, Ok(answers)) => match answers.iter().find(|(answer, _)| **answer == **name) {
-                    Some((_, value)) => (resolved(value.clone()), Source::Call),
+                    Some((_, value)) => (resolved(value.clone()), AnswerSource::Call),
                     None if self.declares(name) => {
-                        (AttributeAnswer::Failed("not answered".into()), Source::Nowhere)
+                        (AttributeAnswer::Failed("not answered".into()), AnswerSource::Nowhere)
                     }
-                    None => (AttributeAnswer::Failed("not declared".into()), Source::Nowhere),
+                    None => (AttributeAnswer::Failed("not declared".into()), AnswerSource::Nowhere),
                 },
             };
             (name.clone(), resolved, source)
@@ -235,16 +235,20 @@ impl ActiveResolver {
         }
     }
 
-    fn count(&self, runtime: &ResolverRuntime, attributes: &[(Box<str>, AttributeAnswer, Source)]) {
-        let of = |wanted: &[Source]| {
+    fn count(
+        &self,
+        runtime: &ResolverRuntime,
+        attributes: &[(Box<str>, AttributeAnswer, AnswerSource)],
+    ) {
+        let of = |wanted: &[AnswerSource]| {
             let found = attributes.iter().filter(|(_, _, source)| wanted.contains(source));
             found.count() as u64
         };
-        let (hits, stale) = (of(&[Source::Cache]), of(&[Source::Stale]));
+        let (hits, stale) = (of(&[AnswerSource::Cache]), of(&[AnswerSource::Stale]));
         self.statistics.found(hits, stale);
         runtime.metrics.hits.inc_by(hits);
         runtime.metrics.stale.inc_by(stale);
-        runtime.metrics.misses.inc_by(of(&[Source::Call, Source::Nowhere]));
+        runtime.metrics.misses.inc_by(of(&[AnswerSource::Call, AnswerSource::Nowhere]));
     }
 
     fn guard(&self) -> MutexGuard<'_, Guard> {

@@ -20,7 +20,7 @@ pub struct Asked {
 impl Asked {
     /// Whether no module was called, and every answer is there.
     pub fn is_from_cache(&self) -> bool {
-        let cached = |of: &Provenance| of.source == Source::Cache;
+        let cached = |of: &Provenance| of.source == AnswerSource::Cache;
         self.reports.iter().all(|report| report.attributes.iter().all(cached))
     }
 }
@@ -45,13 +45,13 @@ pub struct Report {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Provenance {
     pub name: Box<str>,
-    pub source: Source,
+    pub source: AnswerSource,
 }
 
 /// The source of an attribute's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum AnswerSource {
     /// An earlier call, within its time.
     Cache,
     /// An earlier call, beyond its time: the source is unavailable.

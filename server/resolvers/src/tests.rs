@@ -28,7 +28,7 @@ use crate::config::ResolverConfig;
 use crate::measurements::Measurements;
 use crate::metrics::ResolverMetrics;
 use crate::registry::Registry;
-use crate::report::{Asked, Report, Source};
+use crate::report::{AnswerSource, Asked, Report};
 use crate::status::Availability;
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\na page";
@@ -42,7 +42,7 @@ struct Stage {
 /// The result of a request for one attribute.
 struct One {
     resolved: AttributeAnswer,
-    source: Source,
+    source: AnswerSource,
     report: Report,
 }
 
@@ -152,7 +152,7 @@ impl One {
         let AttributeAnswer::Failed(told) = &self.resolved else { panic!("{:?}", self.resolved) };
         let cause = self.report.cause.as_deref().unwrap_or(told);
         assert!(cause.starts_with(&**told), "{cause}, but {told}");
-        assert_eq!(self.source, Source::Nowhere);
+        assert_eq!(self.source, AnswerSource::Nowhere);
         cause.strip_prefix("resolver `test`: ").unwrap_or(cause)
     }
 }

@@ -9,13 +9,13 @@ async fn a_call_apart_reads_and_fills_no_cache() {
     stage.put("acme", ours, "directory", &directory()).await;
     for _ in 0..2 {
         let one = stage.ask_apart("acme", ours, "ann", "department").await;
-        assert_eq!((one.resolved, one.source), (text("sales"), Source::Call));
+        assert_eq!((one.resolved, one.source), (text("sales"), AnswerSource::Call));
     }
     let in_service = || stage.ask("acme", Some(ours), "ann", "department");
-    assert_eq!(in_service().await.source, Source::Call, "nothing was kept");
-    assert_eq!(in_service().await.source, Source::Cache, "the control");
+    assert_eq!(in_service().await.source, AnswerSource::Call, "nothing was kept");
+    assert_eq!(in_service().await.source, AnswerSource::Cache, "the control");
     let one = stage.ask_apart("acme", ours, "ann", "department").await;
-    assert_eq!(one.source, Source::Call, "nothing is read");
+    assert_eq!(one.source, AnswerSource::Call, "nothing is read");
     let undeclared = stage.ask_apart("acme", ours, "ann", "shoe_size").await;
     assert_eq!(undeclared.cause(), "not declared");
     let measured = stage.measurements("acme", ours);
@@ -39,6 +39,6 @@ async fn a_call_apart_moves_no_breaker() {
     assert!(matches!(open, Availability::Active(BreakerState::Open(_))), "the control: {open:?}");
     // A manager cannot hammer a source that is down.
     let one = stage.ask_apart("acme", ours, "hello", "text").await;
-    assert_eq!(one.source, Source::Nowhere);
+    assert_eq!(one.source, AnswerSource::Nowhere);
     assert_eq!(breaker(), open);
 }

@@ -12,7 +12,7 @@ async fn department(
     stage: &Stage,
     tenant: &str,
     resolver: ResolverRef,
-) -> (AttributeAnswer, Source) {
+) -> (AttributeAnswer, AnswerSource) {
     let one = stage.ask(tenant, Some(resolver), "ann", "department").await;
     (one.resolved, one.source)
 }
@@ -23,12 +23,13 @@ async fn an_answer_is_used_again_for_the_same_question_to_the_same_resolver() {
     let ours = reference(1, 1);
     stage.put("acme", ours, "directory", &directory()).await;
     stage.put("bolt", ours, "directory", &directory()).await;
-    let (called, cached) = ((text("sales"), Source::Call), (text("sales"), Source::Cache));
+    let (called, cached) =
+        ((text("sales"), AnswerSource::Call), (text("sales"), AnswerSource::Cache));
     assert_eq!(department(&stage, "acme", ours).await, called);
     assert_eq!(department(&stage, "acme", ours).await, cached);
     assert_eq!(department(&stage, "bolt", ours).await, called, "another tenant");
     let bob = stage.ask("acme", Some(ours), "bob", "department").await;
-    assert_eq!(bob.source, Source::Call, "another input");
+    assert_eq!(bob.source, AnswerSource::Call, "another input");
     // To its last millisecond: it says 5 s, and declares 60 s.
     advance(Duration::from_millis(4_999)).await;
     assert_eq!(department(&stage, "acme", ours).await, cached);
@@ -39,7 +40,7 @@ async fn an_answer_is_used_again_for_the_same_question_to_the_same_resolver() {
     manifest["config"]["department"] = "research".into();
     stage.put("acme", reference(1, 2), "directory", &manifest).await;
     let changed = department(&stage, "acme", reference(1, 2)).await;
-    assert_eq!(changed, (text("research"), Source::Call));
+    assert_eq!(changed, (text("research"), AnswerSource::Call));
     let measured = stage.measurements("acme", ours);
     assert_eq!((measured.calls, measured.cached), (4, 2));
     assert!(stage.shows(r#"resolver_cache_lookups_total{result="hit"} 2"#));
@@ -56,7 +57,7 @@ async fn only_what_is_missing_is_asked_for() {
     let ask = AttributeRequest { namespace: "test".into(), resolver: Some(ours), attributes };
     let asked = stage.ask_all("acme", "ann", std::slice::from_ref(&ask)).await;
     let sources: Vec<_> = asked.reports[0].attributes.iter().map(|one| one.source).collect();
-    assert_eq!(sources, [Source::Cache, Source::Call]);
+    assert_eq!(sources, [AnswerSource::Cache, AnswerSource::Call]);
     let asked = stage.ask_all("acme", "ann", &[ask]).await;
     assert!(asked.reports[0].call.is_none());
 }
@@ -69,7 +70,7 @@ async fn a_manifest_can_forbid_it() {
     stage.put("acme", reference(1, 1), "directory", &manifest).await;
     for _ in 0..2 {
         let (_, source) = department(&stage, "acme", reference(1, 1)).await;
-        assert_eq!(source, Source::Call);
+        assert_eq!(source, AnswerSource::Call);
     }
 }
 
@@ -92,14 +93,18 @@ async fn the_last_good_answer_serves_while_the_source_is_unavailable() {
     let ours = reference(1, 1);
     stage.put("acme", ours, "behaviours", &manifest).await;
     let ask = async || stage.ask("acme", Some(ours), "fetch", "text").await;
-    assert_eq!(ask().await.source, Source::Call);
+    assert_eq!(ask().await.source, AnswerSource::Call);
     *answer.lock().expect("unpoisoned") = BROKEN.to_owned();
-    assert_eq!(ask().await.source, Source::Cache, "it is good for a second");
+    assert_eq!(ask().await.source, AnswerSource::Cache, "it is good for a second");
     advance(Duration::from_millis(1_000)).await;
     // Beyond the fifth the breaker is open, for the same reason.
     for round in 1..=7 {
         let stale = ask().await;
-        assert_eq!((stale.resolved, stale.source), (text("a page"), Source::Stale), "{round}");
+        assert_eq!(
+            (stale.resolved, stale.source),
+            (text("a page"), AnswerSource::Stale),
+            "{round}"
+        );
         assert_eq!(stale.report.call.is_some(), round <= 5, "{round}");
         let cause = stale.report.cause.expect("a cause");
         assert!(cause.ends_with("unavailable: status 503"), "{cause}");
@@ -110,7 +115,7 @@ async fn the_last_good_answer_serves_while_the_source_is_unavailable() {
     *answer.lock().expect("unpoisoned") = OK.replace("a page", "a leaf");
     advance(Duration::from_secs(10)).await;
     let fresh = ask().await;
-    assert_eq!((fresh.resolved, fresh.source), (text("a leaf"), Source::Call));
+    assert_eq!((fresh.resolved, fresh.source), (text("a leaf"), AnswerSource::Call));
 }
 
 #[tokio::test(start_paused = true)]
@@ -120,7 +125,7 @@ async fn an_old_answer_serves_for_no_other_failure_and_not_for_ever() {
     let ours = reference(1, 1);
     stage.put("acme", ours, "behaviours", &manifest).await;
     let ask = async || stage.ask("acme", Some(ours), "fetch", "text").await;
-    assert_eq!(ask().await.source, Source::Call);
+    assert_eq!(ask().await.source, AnswerSource::Call);
     advance(Duration::from_millis(1_000)).await;
     // The body is over the limit, which ends the call.
     let body = "x".repeat((1 << 20) + 1);
@@ -128,7 +133,7 @@ async fn an_old_answer_serves_for_no_other_failure_and_not_for_ever() {
     *answer.lock().expect("unpoisoned") = long;
     assert!(ask().await.cause().contains("has more than 1024 KiB"));
     *answer.lock().expect("unpoisoned") = BROKEN.to_owned();
-    assert_eq!(ask().await.source, Source::Stale);
+    assert_eq!(ask().await.source, AnswerSource::Stale);
     advance(Duration::from_millis(2_000)).await;
     assert_eq!(ask().await.cause(), "unavailable: status 503");
 }

@@ -52,7 +52,7 @@ async fn hostile_components_fail_alone_and_with_a_cause() {
         .await;
         assert!(failed.cause().starts_with(cause), "{subject}: {}", failed.cause());
         assert_eq!(failed.report.origin, Some(ResolverOrigin::Tenant));
-        assert_eq!((answered.resolved, answered.source), (text("sales"), Source::Call));
+        assert_eq!((answered.resolved, answered.source), (text("sales"), AnswerSource::Call));
         assert_eq!(calls_that_ended(&stage, outcome), before + 1, "{subject}");
         // Nothing of it is kept: the same question is a call again.
         let again = stage.ask("acme", Some(bad), subject, "text").await;
@@ -95,7 +95,7 @@ async fn a_missing_answer_fails_and_an_absent_value_is_an_answer() {
     assert_eq!(silent.cause(), "not answered");
     assert_eq!(stage.ask("acme", Some(asked), "silent", "shoe_size").await.cause(), "not declared");
     let absent = stage.ask("acme", Some(asked), "absent", "text").await;
-    assert_eq!((absent.resolved, absent.source), (AttributeAnswer::Absent, Source::Call));
+    assert_eq!((absent.resolved, absent.source), (AttributeAnswer::Absent, AnswerSource::Call));
 }
 
 #[tokio::test(start_paused = true)]

@@ -48,7 +48,7 @@ async fn every_tenant_has_them_unless_it_has_its_own() {
     assert_eq!(namespaces(&stage), ["test"]);
     for tenant in ["acme", "bolt"] {
         let one = department(&stage, tenant).await;
-        assert_eq!((one.resolved, one.source), (text("sales"), Source::Call), "{tenant}");
+        assert_eq!((one.resolved, one.source), (text("sales"), AnswerSource::Call), "{tenant}");
         assert_eq!(one.report.origin, Some(ResolverOrigin::Operator));
         let status = stage.resolvers.operator_status(tenant, "test").expect("a resolver");
         assert_eq!(status.measurements.calls, 1, "{tenant}");
@@ -95,10 +95,14 @@ async fn changes_are_picked_up_and_bad_files_change_nothing() {
     changed["config"]["department"] = "research".into();
     fs::write(files.path().join("hr.json"), changed.to_string()).expect("writes");
     stage.resolvers.refresh_operator_resolvers().await;
-    assert_eq!(department(&stage, "acme").await.source, Source::Cache, "one look is not enough");
+    assert_eq!(
+        department(&stage, "acme").await.source,
+        AnswerSource::Cache,
+        "one look is not enough"
+    );
     stage.resolvers.refresh_operator_resolvers().await;
     let one = department(&stage, "acme").await;
-    assert_eq!((one.resolved, one.source), (text("research"), Source::Call));
+    assert_eq!((one.resolved, one.source), (text("research"), AnswerSource::Call));
 
     for bad in ["{", r#"{"namespace": "test"}"#, r#"{"namespace": "context"}"#] {
         fs::write(files.path().join("hr.json"), bad).expect("writes");
