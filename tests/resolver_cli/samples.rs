@@ -94,7 +94,7 @@ fn an_unexpected_answer_fails_the_run() {
     let done = resolver(&["test"], folder.path());
     assert_eq!(done.code, Some(1), "{done:?}");
     assert!(
-        done.out.contains("failed: invalid request: `user.ip` is not an address: `nowhere`"),
+        done.out.contains("failed: invalid request: `user.ip` is no address: `nowhere`"),
         "{}",
         done.out
     );

@@ -57,7 +57,7 @@ function input(user, name, kind) {
   const value = user.find((input) => input.name === name)?.value;
   if (value && value.tag !== kind) {
     // An error of the contract is thrown as its variant: the attributes are undetermined.
-    throw { tag: 'invalid', val: `\`user.${name}\` is no ${kind}` };
+    throw { tag: 'invalid', val: `\`user.${name}\` is not a ${kind}` };
   }
   return value?.val;
 }

@@ -28,11 +28,11 @@ impl Resolver for NetworkZone {
     fn resolve(request: &Request, host: &impl Host) -> Result<Resolution, Error> {
         let address = request.user.iter().find(|input| input.name == "ip");
         let Some(Value::Text(text)) = address.map(|input| &input.value) else {
-            return Err(Error::Invalid("`user.ip` is missing, or is not a string".to_owned()));
+            return Err(Error::Invalid("`user.ip` is missing, or is no string".to_owned()));
         };
         let address: IpAddr = text
             .parse()
-            .map_err(|_| Error::Invalid(format!("`user.ip` is not an address: `{text}`")))?;
+            .map_err(|_| Error::Invalid(format!("`user.ip` is no address: `{text}`")))?;
         match zone(&host.config("zones").unwrap_or_default(), address)? {
             Some(zone) => Ok(Attribute::new("zone", Value::Text(zone)).into()),
             None => Ok(Resolution::new(vec![], vec!["zone".to_owned()])),
@@ -137,7 +137,7 @@ mod tests {
         let nothing = NetworkZone::resolve(&request(&["zone"]), &host);
         assert_eq!(
             nothing,
-            Err(Error::Invalid("`user.ip` is missing, or is not a string".to_owned()))
+            Err(Error::Invalid("`user.ip` is missing, or is no string".to_owned()))
         );
     }
 
