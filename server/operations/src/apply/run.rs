@@ -49,7 +49,7 @@ pub(super) enum ApplyMode<'m> {
 /// Modules must be in memory before `ready_by`.
 ///
 /// # Errors
-/// The error of `read`; too many bundles are being read, or the apply is refused as [`apply`] says.
+/// The error of `read`; too many bundles are being read, or the apply is refused as `apply` says.
 pub async fn apply_body<E: From<OperationError> + Send + 'static>(
     app: &App,
     caller: &Manager,
