@@ -180,15 +180,13 @@ pub async fn judge_content(
     turn: &Arc<Turn>,
 ) -> Result<Judgement, OperationError> {
     let (turn, until) = (Arc::clone(turn), Instant::now() + MAX_TIME);
-    // Dropped with this future, when the client goes away.
-    let waiting = Arc::new(());
-    let awaited = Awaited::while_held(&waiting);
-    let judging = move || {
-        let _turn = turn;
-        judge(&content, cases, || awaited.is_until(until))
+    let judging = |awaited: Awaited| {
+        run_apart(move || {
+            let _turn = turn;
+            judge(&content, cases, || awaited.is_until(until))
+        })
     };
-    let judged = run_apart(judging).await?;
-    drop(waiting);
+    let judged = Awaited::during(judging).await?;
     Ok(judged.map_err(|_| StoreError::Corrupt { what: "tenant_cases.cases" })?)
 }
 

@@ -44,14 +44,19 @@ impl Searches {
         E: From<OperationError> + Send + 'static,
     {
         let runtime = Handle::current();
-        // Dropped with this future, when the client goes away.
-        let waiting = Arc::new(());
-        let awaited = Awaited::while_held(&waiting);
-        self.0.run(tenant, move || runtime.block_on(search(awaited))).await?
+        Awaited::during(|awaited| self.0.run(tenant, move || runtime.block_on(search(awaited))))
+            .await?
     }
 }
 
 impl Awaited {
+    /// Waits for `work`, which is told whether it is still awaited: no more when this future is dropped, because the client
+    /// went away.
+    pub(crate) async fn during<F: Future>(work: impl FnOnce(Self) -> F) -> F::Output {
+        let waiting = Arc::new(());
+        work(Self::while_held(&waiting)).await
+    }
+
     /// Returns what is awaited until `waiting` is dropped.
     pub fn while_held(waiting: &Arc<()>) -> Self {
         Self(Arc::downgrade(waiting))
