@@ -21,6 +21,9 @@ use super::stored_guards;
 
 /// The longest time for which an export reads. Meanwhile it has a connection of the database, and its snapshot.
 const MAX_TIME: Duration = Duration::from_secs(60);
+/// The longest time for which an export waits for its client to take a piece. Two clients that take nothing hold the turns
+/// of all others meanwhile.
+const MAX_STALL: Duration = Duration::from_secs(10);
 /// A piece is sent when it has so many bytes.
 const PIECE: usize = 32 * 1024;
 
@@ -71,13 +74,16 @@ pub async fn export(
     let turn = app.exports.begin(caller.tenant()).await?;
     let tx = app.store.read(caller.tenant()).await?;
     let (app, domain) = (app.clone(), caller.domain().to_owned());
-    let (export, work) = begin(tx, owner, domain, Instant::now() + MAX_TIME).await?;
+    let times = ExportTimes { until: Instant::now() + MAX_TIME, stall: MAX_STALL };
+    let (export, work) = begin(tx, owner, domain, times).await?;
     tokio::spawn(async move {
         let _turn = turn;
         match work.await {
             Ok(()) | Err(Stop::Gone) => return,
             Err(Stop::TooSlow) => {
-                tracing::warn!("an export broke off: its client took longer than {MAX_TIME:?}");
+                tracing::warn!(
+                    "an export broke off: its client took longer than {MAX_STALL:?} for a piece, or {MAX_TIME:?} for all"
+                );
             }
             Err(Stop::Store(error)) => tracing::error!(%error, "an export broke off"),
         }
@@ -86,20 +92,30 @@ pub async fn export(
     Ok(export)
 }
 
+/// The times that an export has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ExportTimes {
+    /// The end of the reads.
+    pub(super) until: Instant,
+    /// The longest wait for the client to take a piece.
+    pub(super) stall: Duration,
+}
+
 /// Returns an export of the transaction's tenant, and the work that reads it.
 pub(super) async fn begin(
     mut tx: Tx,
     owner: Option<String>,
     domain: String,
-    until: Instant,
+    times: ExportTimes,
 ) -> Result<(Export, impl Future<Output = Result<(), Stop>> + Send), OperationError> {
     state::must_fit(&mut tx).await?;
     let revision = tenants::revision(&mut tx).await?;
     let (sender, pieces) = mpsc::channel(1);
     let work = async move {
-        let mut writer = Writer { text: Vec::new(), sender, until };
+        let mut writer = Writer { text: Vec::new(), sender, times };
         let written = writer.write(&mut tx, revision, owner.as_deref(), &domain);
-        let written = tokio::time::timeout_at(until, written).await.unwrap_or(Err(Stop::TooSlow));
+        let written =
+            tokio::time::timeout_at(times.until, written).await.unwrap_or(Err(Stop::TooSlow));
         // The connection is free before the last piece is taken.
         tx.end().await?;
         written?;
@@ -130,7 +146,7 @@ struct Writer {
     /// The part that is not sent.
     text: Vec<u8>,
     sender: mpsc::Sender<Piece>,
-    until: Instant,
+    times: ExportTimes,
 }
 
 impl Writer {
@@ -230,7 +246,8 @@ impl Writer {
     }
 
     async fn hand_over(&self, piece: Piece) -> Result<(), Stop> {
-        match tokio::time::timeout_at(self.until, self.sender.send(piece)).await {
+        let until = self.times.until.min(Instant::now() + self.times.stall);
+        match tokio::time::timeout_at(until, self.sender.send(piece)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Stop::Gone),
             Err(_) => Err(Stop::TooSlow),

@@ -15,6 +15,7 @@ on_every_database!(
     the_text_is_the_content_in_the_order_of_names,
     an_export_is_one_snapshot_while_others_write,
     who_does_not_take_the_pieces_loses_the_export_and_frees_its_connection,
+    who_does_not_take_a_piece_loses_the_export_long_before_its_end,
 );
 
 /// Policies whose texts are several pieces.
@@ -45,10 +46,10 @@ async fn insert_rule(tx: &mut Tx, id: u128, obj: &str, sub: &str, origin: RuleOr
 
 async fn begun(
     store: &Store,
-    until: Instant,
+    times: ExportTimes,
 ) -> (Export, impl Future<Output = Result<(), Stop>> + use<>) {
     let tx = store.read("acme").await.expect("begins");
-    begin(tx, None, "acme".to_owned(), until).await.expect("begins")
+    begin(tx, None, "acme".to_owned(), times).await.expect("begins")
 }
 
 /// Takes what is left of an export.
@@ -60,8 +61,8 @@ async fn rest(export: &mut Export) -> String {
     String::from_utf8(text).expect("UTF-8")
 }
 
-fn far() -> Instant {
-    Instant::now() + MAX_TIME
+fn far() -> ExportTimes {
+    ExportTimes { until: Instant::now() + 2 * MAX_TIME, stall: MAX_TIME }
 }
 
 async fn the_text_is_the_content_in_the_order_of_names(database: TestDatabase) {
@@ -144,7 +145,8 @@ async fn who_does_not_take_the_pieces_loses_the_export_and_frees_its_connection(
     fill(&store, "v").await;
     // More exports than there are connections: each gives its own back.
     for _ in 0..20 {
-        let (mut export, work) = begun(&store, Instant::now()).await;
+        let (mut export, work) =
+            begun(&store, ExportTimes { until: Instant::now(), ..far() }).await;
         assert!(matches!(work.await, Err(Stop::TooSlow)));
         // Pieces that were sent already may come, and then the error. Nothing says that this was everything.
         while let Ok(piece) = export.next().await {
@@ -155,4 +157,12 @@ async fn who_does_not_take_the_pieces_loses_the_export_and_frees_its_connection(
         drop(export);
         assert!(matches!(work.await, Err(Stop::Gone)));
     }
+}
+
+async fn who_does_not_take_a_piece_loses_the_export_long_before_its_end(database: TestDatabase) {
+    let store = database.open().await;
+    fill(&store, "v").await;
+    let (_export, work) = begun(&store, ExportTimes { stall: Duration::ZERO, ..far() }).await;
+    let stopped = tokio::time::timeout(MAX_TIME, work).await.expect("it waits for no more pieces");
+    assert!(matches!(stopped, Err(Stop::TooSlow)));
 }
