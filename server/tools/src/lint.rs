@@ -2,6 +2,7 @@
 
 mod cases;
 mod code;
+mod domains;
 mod explain;
 mod finding;
 mod names;
@@ -92,7 +93,7 @@ fn judge(arguments: &LintArguments, out: &mut dyn Write) -> Result<bool, Vec<Tes
 /// code. They are sorted by file and place.
 pub fn findings(folder: &str, bundle: &Bundle, allowed: &[LintCode]) -> Vec<Finding> {
     let places = Places::of(folder, bundle);
-    let doubts = [names::doubts, rules::doubts, policies::doubts, cases::doubts];
+    let doubts = [names::doubts, rules::doubts, domains::doubts, policies::doubts, cases::doubts];
     let doubts = doubts.into_iter().flat_map(|doubts| doubts(bundle));
     let placed = doubts.map(|doubt| places.place(doubt)).collect();
     let mut findings = silencers::silence(placed, &places, allowed);

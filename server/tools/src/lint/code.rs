@@ -28,6 +28,7 @@ pub enum LintCode {
     BadSilencer,
     Contradiction,
     DeniesWithout,
+    DomainNotTied,
     Incomparable,
     NoCase,
     NotJudged,
@@ -64,6 +65,7 @@ impl LintCode {
             | Self::Outranked
             | Self::OverruledRule => Severity::Error,
             Self::DeniesWithout
+            | Self::DomainNotTied
             | Self::RedundantPolicy
             | Self::RedundantRule
             | Self::UndeterminedCase

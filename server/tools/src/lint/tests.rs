@@ -1,6 +1,7 @@
 //! Whole runs: the output and the exit code.
 
 mod documented;
+mod domains;
 mod silenced;
 
 use std::fs;
