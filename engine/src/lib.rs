@@ -81,6 +81,7 @@ mod syntax;
 mod tenant_facts;
 mod touched;
 mod tree;
+pub mod types;
 pub mod value;
 
 pub use batch_buffer::BatchBuffer;

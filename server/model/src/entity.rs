@@ -6,6 +6,7 @@ mod record;
 
 pub use bodies::{EntitiesBody, MAX_ENTITIES, SyncBody};
 pub use new_entity::{DomainRoles, MAX_ID, MAX_TYPE, NewEntity, Properties};
+pub(crate) use new_entity::{MAX_PROPERTY_NAME, entity_type};
 pub use record::{EntityRecord, WrittenEntities};
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ pub mod service_key;
 pub mod settings;
 pub mod tenant;
 mod timestamp;
+pub mod types;
 pub mod wanted_webhook;
 pub mod warning;
 pub mod webhook;

@@ -28,7 +28,7 @@ const MAX_DOMAINS: usize = 1_000;
 /// Most properties of an entity.
 const MAX_PROPERTIES: usize = 100;
 /// Longest name of a property, in characters.
-const MAX_NAME: usize = 128;
+pub(crate) const MAX_PROPERTY_NAME: usize = 128;
 /// Most bytes of the roles, roles by domain and properties of an entity, as JSON. A million of them must fit.
 const MAX_BYTES: usize = 16 * 1024;
 
@@ -130,7 +130,8 @@ fn is_type(text: &str) -> bool {
     within(text, MAX_TYPE) && !text.contains(refused)
 }
 
-fn entity_type<'j>() -> impl Field<'j, Value = String> {
+/// A type of entities.
+pub(crate) fn entity_type<'j>() -> impl Field<'j, Value = String> {
     owned(read_type, || schema::text(MAX_TYPE).pattern(Some(r"^[^:\s\x00-\x1f\x7f-\x9f]+$")))
 }
 
@@ -173,7 +174,7 @@ fn properties<'j>() -> impl Field<'j, Value = Properties> {
         ]);
         schema::typed(Type::Object)
             .additional_properties(Some(value))
-            .property_names(Some(schema::text(MAX_NAME)))
+            .property_names(Some(schema::text(MAX_PROPERTY_NAME)))
             .max_properties(Some(MAX_PROPERTIES))
             .description(Some("The attributes that a check of the entity may leave out"))
     })
@@ -190,8 +191,9 @@ fn read_properties(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> 
     }
     let mut properties = Properties::new();
     for (name, value) in members {
-        if !within(name, MAX_NAME) {
-            problems.expected(&at.key(name), format!("a name of 1 to {MAX_NAME} characters"));
+        if !within(name, MAX_PROPERTY_NAME) {
+            problems
+                .expected(&at.key(name), format!("a name of 1 to {MAX_PROPERTY_NAME} characters"));
         } else if !is_property(value) {
             let what = "a string, a number, a boolean, or a list of strings and numbers";
             problems.expected(&at.key(name), what);

@@ -1,0 +1,203 @@
+//! Types: the properties that a tenant declares for its subjects, its resources, `context` and `action`
+//! (`docs/semantics.md`, section 12.9).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
+use crate::json::Json;
+use crate::value::parse_instant;
+
+pub use crate::entities::USER;
+
+/// The entry whose properties are `context.*`.
+pub const CONTEXT: &str = "context";
+/// The entry whose properties are `action.*`.
+pub const ACTION: &str = "action";
+
+/// The type of the values of a property.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
+pub enum PropertyType {
+    /// Any string.
+    Text,
+    /// Any number.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// A string that is an RFC 3339 date-time.
+    Datetime,
+    /// A string that is an IPv4 or IPv6 address.
+    Ip,
+    /// A list of strings.
+    #[serde(rename = "list<text>")]
+    #[strum(serialize = "list<text>")]
+    Texts,
+    /// A list of numbers.
+    #[serde(rename = "list<number>")]
+    #[strum(serialize = "list<number>")]
+    Numbers,
+}
+
+impl PropertyType {
+    /// Returns whether a property of this type may have the value.
+    pub fn admits(self, value: &Json<'_>) -> bool {
+        let is_list_of = |is_item: fn(&Json<'_>) -> bool| {
+            value.as_array().is_some_and(|items| items.iter().all(is_item))
+        };
+        match self {
+            Self::Text => value.as_str().is_some(),
+            Self::Number => matches!(value, Json::Number(_)),
+            Self::Boolean => matches!(value, Json::Bool(_)),
+            Self::Datetime | Self::Ip => value.as_str().is_some_and(|text| self.admits_text(text)),
+            Self::Texts => is_list_of(|item| matches!(item, Json::String(_))),
+            Self::Numbers => is_list_of(|item| matches!(item, Json::Number(_))),
+        }
+    }
+
+    /// Returns whether a text is a value of this type.
+    pub(crate) fn admits_text(self, text: &str) -> bool {
+        match self {
+            Self::Text => true,
+            Self::Datetime => parse_instant(text).is_some(),
+            Self::Ip => text.parse::<IpAddr>().is_ok(),
+            Self::Number | Self::Boolean | Self::Texts | Self::Numbers => false,
+        }
+    }
+}
+
+impl fmt::Display for PropertyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text => "a string",
+            Self::Number => "a number",
+            Self::Boolean => "a boolean",
+            Self::Datetime => "an RFC 3339 date-time",
+            Self::Ip => "an IP address",
+            Self::Texts => "a list of strings",
+            Self::Numbers => "a list of numbers",
+        })
+    }
+}
+
+/// The only place that a property is taken from.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
+pub enum PropertySource {
+    /// The attributes of the request.
+    Request,
+    /// The claim of that name, if the caller is the subject.
+    Token,
+    /// The entity in the directory.
+    Directory,
+}
+
+/// A declared property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Property {
+    /// The type of its values.
+    pub kind: PropertyType,
+    /// The only place that it is taken from; `None` for every place.
+    pub from: Option<PropertySource>,
+}
+
+/// The types of a tenant, with the properties of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Types(BTreeMap<String, BTreeMap<String, Property>>);
+
+impl Types {
+    /// Returns whether no type has a property.
+    pub fn is_empty(&self) -> bool {
+        self.0.values().all(BTreeMap::is_empty)
+    }
+
+    /// Returns the properties of a type; `None` if the type is not declared.
+    pub fn properties(&self, of: &str) -> Option<&BTreeMap<String, Property>> {
+        self.0.get(of)
+    }
+
+    /// Returns a declared property.
+    pub fn property(&self, of: &str, name: &str) -> Option<Property> {
+        self.0.get(of)?.get(name).copied()
+    }
+
+    /// Returns each type with its properties, in the order of names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &BTreeMap<String, Property>)> {
+        self.0.iter().map(|(name, properties)| (&**name, properties))
+    }
+}
+
+impl<P: IntoIterator<Item = (String, Property)>> FromIterator<(String, P)> for Types {
+    fn from_iter<I: IntoIterator<Item = (String, P)>>(types: I) -> Self {
+        let types = types.into_iter();
+        Self(types.map(|(name, properties)| (name, properties.into_iter().collect())).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    #[test]
+    fn a_value_has_the_declared_type() {
+        // One letter for each type that admits the value, in the order of the variants.
+        for (value, admitted) in [
+            (r#""a""#, "t"),
+            ("1", "n"),
+            ("true", "b"),
+            (r#""2026-03-01T08:00:00Z""#, "td"),
+            (r#""2026-03-01""#, "t"),
+            (r#""10.0.0.1""#, "ti"),
+            (r#""::1""#, "ti"),
+            (r#""10.0.0.0/8""#, "t"),
+            ("[]", "TN"),
+            (r#"["a"]"#, "T"),
+            ("[1, 2.5]", "N"),
+            (r#"["a", 1]"#, ""),
+        ] {
+            let json = json::parse(value.as_bytes()).expect("JSON");
+            let types = PropertyType::VARIANTS.iter().zip("tnbdiTN".chars());
+            let found = types.filter(|(kind, _)| kind.admits(&json)).map(|(_, letter)| letter);
+            let mut expected: Vec<char> = admitted.chars().collect();
+            expected.sort_by_key(|letter| "tnbdiTN".find(*letter));
+            assert_eq!(found.collect::<Vec<_>>(), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn each_name_is_the_same_in_every_form() {
+        for kind in PropertyType::VARIANTS {
+            let name: &str = kind.into_str();
+            assert_eq!(serde_json::to_value(kind).expect("JSON"), name);
+            assert_eq!(name.parse(), Ok(*kind));
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Types of a tenant: the properties of its subjects, resources, `context` and `action` (`docs/semantics.md`,
+//! section 12.9).
+
+use std::collections::BTreeMap;
+
+use portcullis_engine::fields::within;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::types::{
+    ACTION, CONTEXT, Property, PropertySource, PropertyType, Types, USER,
+};
+use portcullis_engine::{Invalid, Json};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+
+use crate::entity::{MAX_PROPERTY_NAME, entity_type};
+use crate::fields::{by_name, text, variant};
+use crate::input::{self, Field, Members, field, object};
+use crate::{Authorship, Timestamp, document, schema};
+
+/// Most types of a tenant: each plan of the tenant may need them.
+pub const MAX_TYPES: usize = 100;
+/// Most properties of a type.
+const MAX_PROPERTIES: usize = 200;
+/// Longest description of a type or property, in characters.
+const MAX_ABOUT: usize = 500;
+
+/// The properties of a type by name.
+pub type PropertyDeclarations = BTreeMap<String, PropertyDeclaration>;
+
+/// A property as it is declared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PropertyDeclaration {
+    #[serde(rename = "type")]
+    pub kind: PropertyType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// The only place that the property is taken from; `None` for every place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<PropertySource>,
+}
+
+impl PropertyDeclaration {
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let from = variant().about(
+            "The only place that the property is taken from; when absent, the request and the directory",
+        );
+        let kind = members.required("type", variant().about("The type of the values"));
+        let about = members.optional("about", text(MAX_ABOUT).about("What it says"));
+        let from = members.optional("from", from);
+        Some(Self { kind: kind?, about, from })
+    }
+}
+
+document!(PropertyDeclaration => {
+    input::describe(PropertyDeclaration::declare)
+        .about("A property of a type")
+        .example(json!({"type": "boolean", "about": "Nobody outside reads it", "from": "directory"}))
+});
+
+/// A type that a bundle or the file `types.yaml` declares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewType {
+    /// The type: a type of entities, `user`, `context` or `action`.
+    pub kind: String,
+    pub about: Option<String>,
+    pub properties: PropertyDeclarations,
+}
+
+impl NewType {
+    /// Reads the type at `at`.
+    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let read = input::read(json, at, problems, Self::declare)?;
+        read.note_sources(at, problems);
+        Some(read)
+    }
+
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let about = "A type of entities and resources, or `user`, `context` or `action`; unique";
+        let kind = members.required("type", entity_type().about(about));
+        let (about, properties) = declare_rest(members);
+        Some(Self { kind: kind?, about, properties })
+    }
+
+    /// Notes each property that is taken from a place that has none of the type.
+    fn note_sources(&self, at: &Place<'_>, problems: &mut Problems) {
+        let kind = &*self.kind;
+        for (name, property) in &self.properties {
+            let expected = match property.from {
+                Some(PropertySource::Token) if kind != USER => {
+                    "`request` or `directory`: only properties of `user` can be claims of a token"
+                }
+                Some(PropertySource::Directory) if matches!(kind, CONTEXT | ACTION) => {
+                    "`request`: the directory has neither `context` nor `action`"
+                }
+                _ => continue,
+            };
+            problems.expected(&at.key("properties").key(name).key("from"), expected);
+        }
+    }
+
+    /// Returns the record of a new type.
+    pub fn into_record(self, by: &Authorship) -> TypeRecord {
+        TypeRecord {
+            kind: self.kind,
+            about: self.about,
+            properties: self.properties,
+            created_by: by.actor.clone(),
+            created_at: by.at,
+            updated_by: None,
+            updated_at: None,
+            managed_by: None,
+        }
+    }
+}
+
+document!(NewType, naming PropertyDeclaration => {
+    input::describe(NewType::declare).about("A type and its properties").example(json!({
+        "type": "document",
+        "about": "A file of a customer",
+        "properties": {
+            "confidential": {"type": "boolean", "from": "directory"},
+            "readers": {"type": "list<text>"},
+        },
+    }))
+});
+
+/// The body of `PUT /api/v1/types/{type}`.
+#[derive(Clone, Debug)]
+pub struct TypeBody {
+    kind: Option<String>,
+    about: Option<String>,
+    properties: PropertyDeclarations,
+}
+
+impl TypeBody {
+    /// Reads a request body.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        input::parse(json, Self::declare)
+    }
+
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let about = "The type, which the path names";
+        let kind = members.optional("type", entity_type().about(about));
+        let (about, properties) = declare_rest(members);
+        Some(Self { kind, about, properties })
+    }
+
+    /// Returns the type, which the path calls `name`.
+    ///
+    /// # Errors
+    /// The body names another type, or a property is taken from a place that has none of the type.
+    pub fn into_type(self, name: &str) -> Result<NewType, Invalid> {
+        if self.kind.is_some_and(|kind| kind != name) {
+            let what = format!("`{name}`, the type of the path; it may be left out");
+            return Err(Invalid::expected("/type", what));
+        }
+        let Self { about, properties, .. } = self;
+        let declared = NewType { kind: name.to_owned(), about, properties };
+        let mut problems = Problems::default();
+        declared.note_sources(&Place::root(), &mut problems);
+        problems.finish(Some(declared))
+    }
+}
+
+document!(TypeBody, naming PropertyDeclaration => {
+    input::describe(TypeBody::declare)
+        .about("A type; it replaces the one from before")
+        .example(json!({"properties": {"confidential": {"type": "boolean"}}}))
+});
+
+/// A type as the store keeps it and the API shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "type": "document",
+    "about": "A file of a customer",
+    "properties": {"confidential": {"type": "boolean", "from": "directory"}},
+    "created_by": "ines-admin",
+    "created_at": "2026-05-16T09:30:00.000Z",
+    "updated_by": null,
+    "updated_at": null,
+    "managed_by": null,
+})))]
+pub struct TypeRecord {
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[schema(required)]
+    pub about: Option<String>,
+    #[schema(value_type = BTreeMap<String, PropertyDeclaration>)]
+    pub properties: PropertyDeclarations,
+    pub created_by: String,
+    pub created_at: Timestamp,
+    #[schema(required)]
+    pub updated_by: Option<String>,
+    #[schema(required)]
+    pub updated_at: Option<Timestamp>,
+    /// The owner, if the type is managed.
+    #[schema(required)]
+    pub managed_by: Option<String>,
+}
+
+/// Returns the declarations as conditions and entities are checked against them.
+pub fn declared_types<'t>(
+    types: impl IntoIterator<Item = (&'t str, &'t PropertyDeclarations)>,
+) -> Types {
+    let property = |(name, declared): (&String, &PropertyDeclaration)| {
+        (name.clone(), Property { kind: declared.kind, from: declared.from })
+    };
+    let types = types.into_iter();
+    types.map(|(kind, properties)| (kind.to_owned(), properties.iter().map(property))).collect()
+}
+
+/// Returns what is expected of the types of a tenant, if it has too many.
+pub fn exceeded_limit(types: usize) -> Option<String> {
+    (types > MAX_TYPES).then(|| format!("at most {MAX_TYPES} types"))
+}
+
+fn declare_rest(members: &mut Members<'_, '_>) -> (Option<String>, PropertyDeclarations) {
+    let about = members.optional("about", text(MAX_ABOUT).about("What it stands for"));
+    let properties = members.optional("properties", properties());
+    (about, properties.unwrap_or_default())
+}
+
+fn properties<'j>() -> impl Field<'j, Value = PropertyDeclarations> {
+    field(
+        |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+            if json.as_object().is_some_and(|members| members.len() > MAX_PROPERTIES) {
+                problems.expected(at, format!("at most {MAX_PROPERTIES} properties"));
+                return None;
+            }
+            let properties = by_name(object(PropertyDeclaration::declare));
+            let properties = properties.read(json, at, problems)?;
+            for name in properties.keys().filter(|name| !within(name, MAX_PROPERTY_NAME)) {
+                let what = format!("a name of 1 to {MAX_PROPERTY_NAME} characters");
+                problems.expected(&at.key(name), what);
+            }
+            Some(properties)
+        },
+        properties_schema,
+    )
+}
+
+fn properties_schema() -> ObjectBuilder {
+    schema::typed(Type::Object)
+        .additional_properties(Some(schema::named::<PropertyDeclaration>()))
+        .property_names(Some(schema::text(MAX_PROPERTY_NAME)))
+        .max_properties(Some(MAX_PROPERTIES))
+        .description(Some("The attributes of the type, by name"))
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_engine::json;
+
+    use super::*;
+
+    fn parsed<T>(
+        text: &str,
+        read: impl FnOnce(&Json<'_>) -> Result<T, Invalid>,
+    ) -> Result<T, String> {
+        let json = json::parse(text.as_bytes()).expect("JSON");
+        read(&json).map_err(|invalid| invalid.to_string())
+    }
+
+    fn new_type(text: &str) -> Result<NewType, String> {
+        parsed(text, |json| {
+            let mut problems = Problems::default();
+            let read = NewType::read(json, &Place::root(), &mut problems);
+            problems.finish(read)
+        })
+    }
+
+    #[test]
+    fn a_type_has_what_was_sent() {
+        let text = r#"{"type": "user", "about": "Staff", "properties": {
+            "hired": {"type": "datetime", "from": "directory"},
+            "groups": {"type": "list<text>", "about": "Of the token", "from": "token"}}}"#;
+        let read = new_type(text).expect("sound");
+        let sent: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        assert_eq!(json!(read.properties), sent["properties"]);
+        let types = declared_types([(&*read.kind, &read.properties)]);
+        let hired =
+            Property { kind: PropertyType::Datetime, from: Some(PropertySource::Directory) };
+        assert_eq!(types.property("user", "hired"), Some(hired));
+        assert_eq!(types.property("chart", "hired"), None);
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        let long = "x".repeat(129);
+        let many: Vec<_> =
+            (0..=MAX_PROPERTIES).map(|n| format!(r#""p{n}": {{"type": "text"}}"#)).collect();
+        for (sent, fault) in [
+            ("{}".to_owned(), "field `type` is missing"),
+            (r#"{"type": "a:b"}"#.to_owned(), "at `/type`: expected a type without `:`, white space and control characters"),
+            (r#"{"type": "d", "propertys": {}}"#.to_owned(), "field `propertys` is unknown; did you mean `properties`?"),
+            (r#"{"type": "d", "relations": {}}"#.to_owned(), "field `relations` is unknown; did you mean `type`, `about` or `properties`?"),
+            (r#"{"type": "d", "properties": {"a": {}}}"#.to_owned(), "at `/properties/a`: field `type` is missing"),
+            (
+                r#"{"type": "d", "properties": {"a": {"type": "string"}}}"#.to_owned(),
+                "at `/properties/a/type`: expected `text`, `number`, `boolean`, `datetime`, `ip`, `list<text>` or `list<number>`",
+            ),
+            (
+                r#"{"type": "d", "properties": {"a": {"type": "text", "from": "cookie"}}}"#.to_owned(),
+                "at `/properties/a/from`: expected `request`, `token` or `directory`",
+            ),
+            (
+                r#"{"type": "d", "properties": {"a": {"type": "text", "from": "token"}}}"#.to_owned(),
+                "at `/properties/a/from`: expected `request` or `directory`: only properties of `user` can be claims of a token",
+            ),
+            (
+                r#"{"type": "context", "properties": {"a": {"type": "text", "from": "directory"}}}"#.to_owned(),
+                "at `/properties/a/from`: expected `request`: the directory has neither `context` nor `action`",
+            ),
+            (
+                r#"{"type": "d", "properties": {"": {"type": "text"}}}"#.to_owned(),
+                "at `/properties/`: expected a name of 1 to 128 characters",
+            ),
+            (
+                format!(r#"{{"type": "d", "properties": {{"{long}": {{"type": "text"}}}}}}"#),
+                &*format!("at `/properties/{long}`: expected a name of 1 to 128 characters"),
+            ),
+            (
+                format!(r#"{{"type": "d", "properties": {{{}}}}}"#, many.join(",")),
+                "at `/properties`: expected at most 200 properties",
+            ),
+            (
+                format!(r#"{{"type": "d", "about": "{}"}}"#, long.repeat(4)),
+                "at `/about`: expected 1 to 500 characters",
+            ),
+        ] {
+            let found = new_type(&sent).expect_err(fault);
+            assert_eq!(found, fault);
+        }
+    }
+
+    #[test]
+    fn a_body_is_of_the_type_of_its_path() {
+        let body = |text| parsed(text, |json| TypeBody::parse(json)?.into_type("document"));
+        let bare = body(r#"{"properties": {"a": {"type": "ip"}}}"#).expect("sound");
+        let named = body(r#"{"type": "document", "properties": {"a": {"type": "ip"}}}"#);
+        assert_eq!(named, Ok(bare));
+        assert_eq!(
+            body(r#"{"type": "chart"}"#).expect_err("another type"),
+            "at `/type`: expected `document`, the type of the path; it may be left out"
+        );
+        let of_token = body(r#"{"properties": {"a": {"type": "ip", "from": "token"}}}"#);
+        assert!(of_token.expect_err("no subject").starts_with("at `/properties/a/from`"));
+    }
+
+    #[test]
+    fn the_types_of_a_tenant_are_bounded() {
+        assert_eq!(exceeded_limit(MAX_TYPES), None);
+        assert_eq!(exceeded_limit(MAX_TYPES + 1).as_deref(), Some("at most 100 types"));
+    }
+}
