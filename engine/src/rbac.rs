@@ -21,20 +21,8 @@ pub const MAX_DOMAIN: usize = 256;
 pub const MAX_ACTION: usize = 128;
 
 /// The effect of a rule or policy that matches, and of a decision.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Display,
-    EnumString,
-    IntoStaticStr,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Display, EnumString, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Effect {

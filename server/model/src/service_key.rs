@@ -33,9 +33,8 @@ const MAX_NAME: usize = 256;
 const MAX_DESCRIPTION: usize = 4_096;
 
 /// A permission of a key.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, EnumString, IntoStaticStr, VariantArray,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Serialize, EnumString, IntoStaticStr, VariantArray)]
 #[serde(into = "&'static str")]
 #[strum(const_into_str)]
 pub enum Permission {

@@ -23,19 +23,8 @@ const MIN_SECRET: usize = 16;
 const MAX_SECRET: usize = 256;
 
 /// A type of event.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    AsRefStr,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Serialize, AsRefStr, EnumString, IntoStaticStr, VariantArray)]
 #[serde(into = "&'static str")]
 #[strum(const_into_str)]
 pub enum EventType {

@@ -6,21 +6,8 @@ use serde::Serialize;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 /// The kind of a finding. `docs/lint.md` has a section for each.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Display,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(into = "&'static str")]
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE", const_into_str)]
 #[strum(parse_err_fn = unknown_code, parse_err_ty = String)]
