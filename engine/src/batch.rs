@@ -3,7 +3,7 @@
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 pub use crate::batch_limits::{MAX_ITEM_ID, MAX_ITEMS};
-use crate::fields::{Fields, list, text};
+use crate::fields::{self, Fields, list, text};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::names::named;
@@ -54,15 +54,11 @@ impl<'r> BatchBody<'r> {
     /// # Errors
     /// Every missing, unknown or ill-typed field, by JSON pointer.
     pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let body = Self::read(json, &mut problems);
-        problems.finish(body)
+        fields::parse(json, Self::read)
     }
 
-    fn read(json: &'r Json<'r>, problems: &mut Problems) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let defaults = Defaults::read(&mut fields);
+    fn read(fields: &mut Fields<'r, '_>) -> Option<Self> {
+        let defaults = Defaults::read(fields);
         let semantic = fields.optional("semantic", named);
         let item =
             |json, at: &Place<'_>, problems: &mut Problems| defaults.item(json, at, problems);
@@ -74,8 +70,7 @@ impl<'r> BatchBody<'r> {
             }
             list(item)(json, at, problems)
         });
-        note_misplaced(&mut fields);
-        fields.close();
+        note_misplaced(fields);
         Some(Self { semantic: semantic.unwrap_or_default(), items: Items::Listed(items?) })
     }
 
@@ -157,12 +152,12 @@ impl<'r> Defaults<'r> {
         at: &Place<'_>,
         problems: &mut Problems,
     ) -> Option<(CheckBody<'r>, Option<&'r str>)> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let id = fields.optional("id", text(MAX_ITEM_ID));
-        let check = CheckBody::declare(&mut ItemMembers { own: &mut fields, defaults: self });
-        note_misplaced(&mut fields);
-        fields.close();
-        Some((check?, id))
+        fields::object(json, at, problems, |own| {
+            let id = own.optional("id", text(MAX_ITEM_ID));
+            let check = CheckBody::declare(&mut ItemMembers { own, defaults: self });
+            note_misplaced(own);
+            Some((check?, id))
+        })
     }
 }
 

@@ -2,8 +2,8 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::fields::Fields;
-use crate::invalid::{Invalid, Place, Problems};
+use crate::fields;
+use crate::invalid::Invalid;
 use crate::json::Json;
 use crate::request::{CheckBody, instant, note_misplaced};
 
@@ -22,19 +22,12 @@ impl<'r> ExplainedCheckBody<'r> {
     /// # Errors
     /// Every missing, unknown or ill-typed field, by JSON pointer.
     pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let body = Self::read(json, &mut problems);
-        problems.finish(body)
-    }
-
-    fn read(json: &'r Json<'r>, problems: &mut Problems) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let check = CheckBody::declare(&mut fields);
-        let now = fields.optional("now", instant);
-        note_misplaced(&mut fields);
-        fields.close();
-        Some(Self { check: check?, now })
+        fields::parse(json, |fields| {
+            let check = CheckBody::declare(fields);
+            let now = fields.optional("now", instant);
+            note_misplaced(fields);
+            Some(Self { check: check?, now })
+        })
     }
 }
 

@@ -1,26 +1,22 @@
 //! Reads objects member by member, and notes every missing, unknown or ill-typed member.
 //!
 //! ```
-//! use portcullis_engine::fields::{Fields, boolean, text};
-//! use portcullis_engine::invalid::{Place, Problems};
+//! use portcullis_engine::fields::{self, boolean, text};
 //!
 //! let json = portcullis_engine::json::parse(br#"{"name": "", "enabeld": true}"#)?;
-//! let mut problems = Problems::default();
-//! let at = Place::root();
-//! if let Some(mut fields) = Fields::open(&json, &at, &mut problems) {
-//!     let _name = fields.required("name", text(10));
-//!     let _enabled = fields.optional("enabled", boolean);
-//!     fields.close();
-//! }
-//! let error = problems.into_result().unwrap_err();
-//! assert_eq!(error.to_string(), "at `/name`: expected 1 to 10 characters; field `enabeld` is unknown; \
+//! let read = fields::parse(&json, |fields| {
+//!     let name = fields.required("name", text(10));
+//!     let enabled = fields.optional("enabled", boolean);
+//!     Some((name?, enabled))
+//! });
+//! assert_eq!(read.unwrap_err().to_string(), "at `/name`: expected 1 to 10 characters; field `enabeld` is unknown; \
 //!     did you mean `enabled`?");
 //! # Ok::<(), portcullis_engine::json::JsonError>(())
 //! ```
 
 use smallvec::SmallVec;
 
-use crate::invalid::{Fault, Place, Problems};
+use crate::invalid::{Fault, Invalid, Place, Problems};
 use crate::json::{Json, Member};
 
 /// The members of one object, while they are read.
@@ -134,6 +130,32 @@ impl<'j, 'p> Fields<'j, 'p> {
             }
         }
     }
+}
+
+/// Reads a text whose root is an object, as [`object`] does.
+///
+/// # Errors
+/// Every missing, unknown or ill-typed member, by JSON pointer.
+pub fn parse<'j, T>(
+    json: &'j Json<'j>,
+    read: impl FnOnce(&mut Fields<'j, '_>) -> Option<T>,
+) -> Result<T, Invalid> {
+    let mut problems = Problems::default();
+    let value = object(json, &Place::root(), &mut problems, read);
+    problems.finish(value)
+}
+
+/// Reads the object at `at` of a larger input. A member that `read` does not name is a problem.
+pub fn object<'j, T>(
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    read: impl FnOnce(&mut Fields<'j, '_>) -> Option<T>,
+) -> Option<T> {
+    let mut fields = Fields::open(json, at, problems)?;
+    let value = read(&mut fields);
+    fields.close();
+    value
 }
 
 /// Reads a string of 1 to `max` characters.

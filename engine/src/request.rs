@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 pub use crate::attributes::{AttributeMap, Attributes};
-use crate::fields::{Fields, string, text, typed};
+use crate::fields::{self, Fields, string, text, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
@@ -83,17 +83,17 @@ impl<'r> CheckBody<'r> {
     /// # Errors
     /// Every missing, unknown or ill-typed field, by JSON pointer.
     pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let body = Self::read(json, &Place::root(), &mut problems);
-        problems.finish(body)
+        fields::parse(json, Self::members)
     }
 
     /// Reads a check at `at` of a larger input. Notes every fault in `problems`.
     pub fn read(json: &'r Json<'r>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let body = Self::declare(&mut fields);
-        note_misplaced(&mut fields);
-        fields.close();
+        fields::object(json, at, problems, Self::members)
+    }
+
+    fn members(fields: &mut Fields<'r, '_>) -> Option<Self> {
+        let body = Self::declare(fields);
+        note_misplaced(fields);
         body
     }
 
@@ -115,24 +115,21 @@ impl<'r> CheckBody<'r> {
 }
 
 /// Notes members of a check that belong into its attributes.
-pub(crate) fn note_misplaced(fields: &mut Fields<'_, '_>) {
+pub fn note_misplaced(fields: &mut Fields<'_, '_>) {
     fields.misplaced("roles", "attributes.user.roles");
 }
 
 impl<'r> Attributes<'r> {
     /// Reads the attributes of a check.
     pub fn read(json: &'r Json<'r>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let user = fields.optional("user", attribute_map);
-        let resource = fields.optional("resource", attribute_map);
-        let action = fields.optional("action", attribute_map);
-        let context = fields.optional("context", attribute_map);
-        fields.close();
-        Some(Self {
-            user: user.unwrap_or_default(),
-            resource: resource.unwrap_or_default(),
-            action: action.unwrap_or_default(),
-            context: context.unwrap_or_default(),
+        fields::object(json, at, problems, |fields| {
+            let mut map = |name| fields.optional(name, attribute_map).unwrap_or_default();
+            Some(Self {
+                user: map("user"),
+                resource: map("resource"),
+                action: map("action"),
+                context: map("context"),
+            })
         })
     }
 }
@@ -257,17 +254,7 @@ impl<'r> LegacyCheckBody<'r> {
     /// # Errors
     /// Every missing, unknown or ill-typed field, by JSON pointer.
     pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let body = Self::read(json, &mut problems);
-        problems.finish(body)
-    }
-
-    fn read(json: &'r Json<'r>, problems: &mut Problems) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let body = Self::declare(&mut fields);
-        fields.close();
-        body
+        fields::parse(json, |fields| Self::declare(fields))
     }
 
     /// Names the members of the body, to read or to describe them.

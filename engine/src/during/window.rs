@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use super::zone::Zone;
 use crate::excerpt::quoted;
-use crate::fields::{Fields, string, typed};
+use crate::fields::{self, Fields, string, typed};
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
 
@@ -110,12 +110,12 @@ impl TimeWindow {
 
     /// Reads the window at `at` of a larger input.
     pub(crate) fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let days = fields.optional("days", read_days);
-        let hours = read_hours(json, &mut fields);
-        let zone = fields.required("zone", read_zone);
-        fields.close();
-        Some(Self { days: days.unwrap_or(Weekdays::ALL), hours: hours?, zone: zone? })
+        fields::object(json, at, problems, |fields| {
+            let days = fields.optional("days", read_days);
+            let hours = read_hours(json, fields);
+            let zone = fields.required("zone", read_zone);
+            Some(Self { days: days.unwrap_or(Weekdays::ALL), hours: hours?, zone: zone? })
+        })
     }
 
     /// Returns the window as a condition tree writes it.

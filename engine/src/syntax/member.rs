@@ -1,7 +1,7 @@
 //! Conditions as text in JSON: an object whose one member has the text.
 
 use crate::condition::Condition;
-use crate::fields::{Fields, string};
+use crate::fields::{self, string};
 use crate::invalid::{Fault, Place, Problems};
 use crate::json::Json;
 
@@ -13,11 +13,10 @@ pub(crate) fn read_member(
     name: &'static str,
     parse: impl FnOnce(&str) -> Result<Condition, Fault>,
 ) -> Option<Condition> {
-    let mut fields = Fields::open(json, at, problems)?;
-    let condition = fields.required(name, |json, at, problems| {
-        let text = string(json, at, problems)?;
-        parse(text).map_err(|fault| problems.push(at, fault)).ok()
-    });
-    fields.close();
-    condition
+    fields::object(json, at, problems, |fields| {
+        fields.required(name, |json, at, problems| {
+            let text = string(json, at, problems)?;
+            parse(text).map_err(|fault| problems.push(at, fault)).ok()
+        })
+    })
 }

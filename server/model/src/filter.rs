@@ -1,9 +1,9 @@
 //! The body of a plan: one check for all rows of a list (`docs/semantics.md`, section 14).
 
-use portcullis_engine::fields::Fields;
+use portcullis_engine::fields::{self, Fields};
 use portcullis_engine::filter::RowAttributes;
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::names::{Named, named, names};
+use portcullis_engine::request::note_misplaced;
 use portcullis_engine::sql::{ColumnType, Columns, Dialect, Placeholders};
 use portcullis_engine::{CheckBody, Invalid, Json};
 use serde_json::json;
@@ -49,15 +49,11 @@ impl<'r> FilterRequest<'r> {
     /// # Errors
     /// Every missing, unknown or ill-typed field, by JSON pointer.
     pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let body = Self::read(json, &mut problems);
-        problems.finish(body)
+        fields::parse(json, Self::read)
     }
 
-    fn read(json: &'r Json<'r>, problems: &mut Problems) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let check = CheckBody::declare(&mut fields);
+    fn read(fields: &mut Fields<'r, '_>) -> Option<Self> {
+        let check = CheckBody::declare(fields);
         let rows = fields.optional("unknown", RowAttributes::read);
         let dialect = fields.optional("dialect", named::<Dialect>);
         let placeholders = fields.optional("placeholders", named::<Placeholders>);
@@ -68,8 +64,7 @@ impl<'r> FilterRequest<'r> {
                 fields.expected_at(name, format!("no `{name}` without `dialect`"));
             }
         }
-        fields.misplaced("roles", "attributes.user.roles");
-        fields.close();
+        note_misplaced(fields);
         Some(Self {
             check: check?,
             rows: rows.unwrap_or_else(RowAttributes::resource),

@@ -1,10 +1,8 @@
 //! The body of a request for permissions (`docs/semantics.md`, section 15.1).
 
-use portcullis_engine::fields::Fields;
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::{MAX_DOMAIN, MAX_SUBJECT};
-use portcullis_engine::request::{Attributes, CheckMembers, CheckText};
-use portcullis_engine::{Invalid, Json};
+use portcullis_engine::request::{Attributes, CheckMembers, CheckText, note_misplaced};
+use portcullis_engine::{Invalid, Json, fields};
 use serde_json::json;
 
 use crate::check::Description;
@@ -27,18 +25,11 @@ impl<'r> PermissionsRequest<'r> {
     /// # Errors
     /// Every unknown or ill-typed field, by JSON pointer.
     pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let body = Self::read(json, &mut problems);
-        problems.finish(body)
-    }
-
-    fn read(json: &'r Json<'r>, problems: &mut Problems) -> Option<Self> {
-        let at = Place::root();
-        let mut fields = Fields::open(json, &at, problems)?;
-        let body = Self::declare(&mut fields);
-        fields.misplaced("roles", "attributes.user.roles");
-        fields.close();
-        Some(body)
+        fields::parse(json, |fields| {
+            let body = Self::declare(fields);
+            note_misplaced(fields);
+            Some(body)
+        })
     }
 
     /// Names the members of the body, to read or to describe them.
