@@ -28,6 +28,7 @@ use crate::pattern::PatternCheck;
 use crate::syntax::{self, Lexer, TokenKind, read_member};
 use parser::Parser;
 
+pub(crate) use operands::named_attribute;
 pub use printer::{NoMatcher, print};
 
 /// Reads `{"matcher": "<expression>"}` at `at` of a larger input.

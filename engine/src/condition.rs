@@ -168,7 +168,18 @@ impl AttributePath {
 
     /// Returns whether the body of a check carries the attribute, with any value or none.
     pub fn is_sent(&self) -> bool {
-        matches!(self, Self::User(_) | Self::Resource(_) | Self::Action(_) | Self::Context(_))
+        self.sent().is_some()
+    }
+
+    /// Returns the member of `attributes` and the name in it by which the body of a check carries the attribute.
+    pub fn sent(&self) -> Option<(&'static str, &str)> {
+        match self {
+            Self::User(name) => Some(("user", name)),
+            Self::Resource(name) => Some(("resource", name)),
+            Self::Action(name) => Some(("action", name)),
+            Self::Context(name) => Some(("context", name)),
+            Self::Request(_) | Self::Token(_) | Self::Resolver(_) => None,
+        }
     }
 
     /// Returns the heap bytes, for the weight of a plan.
@@ -242,6 +253,14 @@ impl<A> Operand<A> {
 }
 
 impl<A> Predicate<A> {
+    /// Returns the attribute on the right side, if one is there.
+    pub fn right_attribute(&self) -> Option<&A> {
+        match self {
+            Self::Compare(_, Operand::Attribute(attribute)) => Some(attribute),
+            _ => None,
+        }
+    }
+
     /// Returns the name of the operator in a condition tree.
     pub(crate) fn operator_name(&self) -> &'static str {
         match self {

@@ -25,6 +25,7 @@ use crate::syntax::read_member;
 use parser::Parser;
 
 pub use layout::layout;
+pub(crate) use operands::named_attribute;
 pub use printer::{print, print_within};
 
 /// Reads `{"expression": "<expression>"}` at `at` of a larger input.

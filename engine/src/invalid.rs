@@ -10,7 +10,7 @@ use crate::nearest::nearest;
 pub use place::Place;
 
 /// The maximum number of problems that are kept: nobody mends more at once.
-const MAX_PROBLEMS: usize = 100;
+pub(crate) const MAX_PROBLEMS: usize = 100;
 /// The maximum length of a path and of each text of a problem, in bytes of JSON. The input chooses both: without a
 /// limit, each problem repeats the names above it.
 const MAX_TEXT: usize = 1_024;

@@ -2,7 +2,7 @@
 //! (section 2).
 
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{CheckBody, Condition, Invalid, Namespaces, json};
+use portcullis_engine::{CheckBody, Condition, Invalid, Namespaces, ResourcePattern, json};
 
 /// A text and its problems, each a JSON pointer and a part of the message.
 type Row<'r> = (&'r str, &'r [(&'r str, &'r str)]);
@@ -39,7 +39,9 @@ fn tree(text: &str) -> Result<(), Invalid> {
     let json = json::parse(text.as_bytes()).map_err(content_fault)?;
     let condition = Condition::parse(&json)?;
     let mut problems = Problems::default();
-    condition.check(&Namespaces::default(), &Place::root(), &mut problems);
+    let namespaces = Namespaces::default();
+    let attributes = namespaces.readable_on(&ResourcePattern::Any);
+    condition.check(attributes, &Place::root(), &mut problems);
     problems.into_result()
 }
 

@@ -74,10 +74,11 @@ fn an_expression_that_cannot_work_names_token_and_position() {
             assert_eq!(place, expected, "{text}");
         }
     }
-    // An attribute of no resolver is named, since a text has no places inside.
+    // An attribute of no resolver is named with its position.
     let details =
         create(&tenant, &with_text("exists(user.a) && geo.country == 'DE'")).invalid().details();
     assert_eq!(details["path"], "/rule_data/expression");
+    assert_eq!((&details["token"], &details["position"]), (&json!("geo.country"), &json!(18)));
     let message = details["errors"][0]["message"].as_str().unwrap_or_default();
     assert!(message.contains("there is no resolver `geo`"), "{message}");
 }

@@ -1,6 +1,6 @@
 //! Attributes whose absence a condition leaves undetermined without saying so.
 
-use crate::condition::{AttributePath, Condition, Operand, Predicate};
+use crate::condition::{AttributePath, Condition, Predicate};
 
 /// Returns the attributes of the request and the token whose absence leaves a test undetermined, in the order of the
 /// tree: `if_missing` does not stand for it, and the condition does not ask whether the attribute exists.
@@ -15,11 +15,7 @@ pub fn implicit_attributes(condition: &Condition) -> Vec<&AttributePath> {
     for test in &tests {
         let left = Some(&test.attribute)
             .filter(|_| test.if_missing.is_none() && test.predicate != Predicate::Exists);
-        let right = match &test.predicate {
-            Predicate::Compare(_, Operand::Attribute(path)) => Some(path),
-            _ => None,
-        };
-        for path in [left, right].into_iter().flatten() {
+        for path in [left, test.predicate.right_attribute()].into_iter().flatten() {
             if may_be_absent(path) && !found.contains(&path) && !is_asked_for(path) {
                 found.push(path);
             }

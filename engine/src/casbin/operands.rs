@@ -36,6 +36,11 @@ pub(super) fn test(attribute: AttributePath, predicate: Predicate) -> Condition 
     Condition::Test(Test { attribute, predicate, if_missing: None })
 }
 
+/// Returns the attribute that a token of a sound matcher names, and the token.
+pub(crate) fn named_attribute(token: Token<'_>) -> Option<(AttributePath, Token<'_>)> {
+    (token.kind == TokenKind::Name).then(|| attribute(token).ok())?.map(|path| (path, token))
+}
+
 /// Returns the attribute with this name.
 pub(super) fn attribute(token: Token<'_>) -> Result<AttributePath, Fault> {
     let named = |prefix: &str| token.text.strip_prefix(prefix).map(CompactString::from);

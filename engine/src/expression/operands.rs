@@ -8,6 +8,21 @@ use crate::syntax::{Token, TokenKind, Tokens};
 
 pub(super) const ATTRIBUTE: &str = "an attribute such as `user.age` or `resource[\"first name\"]`";
 
+/// Returns the attribute that the first of these tokens of a sound expression begin with, and the token of its name.
+pub(crate) fn named_attribute<'s>(tokens: &[Token<'s>]) -> Option<(AttributePath, Token<'s>)> {
+    let (path, token) = match tokens {
+        [start, opening, name, ..]
+            if opening.is("[") && name.kind == TokenKind::Text && !start.text.contains('.') =>
+        {
+            (format!("{}.{}", start.text, name.content()), *name)
+        }
+        [start, ..] => (start.text.to_owned(), *start),
+        [] => return None,
+    };
+    let path = AttributePath::parse(&path).ok()?;
+    (tokens.first()?.kind == TokenKind::Name).then_some((path, token))
+}
+
 impl Tokens<'_> {
     /// Reads the attribute whose first token `start` was taken.
     pub(super) fn attribute_from(&mut self, start: Token<'_>) -> Result<AttributePath, Fault> {

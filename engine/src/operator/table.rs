@@ -116,6 +116,15 @@ impl Form {
             Self::Instants(_) => false,
         }
     }
+
+    /// Returns whether a test is true or false by the equality of whole texts.
+    pub(crate) fn compares_whole_texts(self) -> bool {
+        match self {
+            Self::Order(order) => order.is_equality(),
+            Self::Member => true,
+            Self::Instants(_) | Self::Part(_) => false,
+        }
+    }
 }
 
 /// The order of two values.

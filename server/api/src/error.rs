@@ -254,12 +254,14 @@ fn invalid_details(invalid: &Invalid) -> Value {
     if !unknown.is_empty() {
         details.insert("unknown_fields".to_owned(), json!(unknown));
     }
-    // A body holds one expression at most.
-    for problem in problems {
-        if let Fault::Token { token, position, .. } = &problem.fault {
-            details.insert("position".to_owned(), json!(position));
-            details.insert("token".to_owned(), json!(token));
-        }
+    // A body holds one expression at most; the first of its faults is the one that is mended first.
+    let token = problems.iter().find_map(|problem| match &problem.fault {
+        Fault::Token { token, position, .. } => Some((token, position)),
+        _ => None,
+    });
+    if let Some((token, position)) = token {
+        details.insert("position".to_owned(), json!(position));
+        details.insert("token".to_owned(), json!(token));
     }
     let errors: Vec<Value> = problems
         .iter()

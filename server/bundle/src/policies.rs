@@ -4,7 +4,7 @@ use portcullis_engine::fields::list;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{DEFAULT_DENY, Json, Namespaces};
 
-use portcullis_model::policy::NewPolicy;
+use portcullis_model::policy::{CompiledRuleData, NewPolicy};
 
 use crate::unique::each_once;
 
@@ -24,8 +24,8 @@ pub(super) fn read(
     Some(policies)
 }
 
-/// Notes the attributes of resolvers that a policy reads and `namespaces` does not have. The policy at `at` has its
-/// condition as `when` or as `rule_data`.
+/// Notes the attributes that a policy reads and `namespaces` does not have. The policy at `at` has its condition as `when`
+/// or as `rule_data`.
 pub fn check_attributes(
     policy: &NewPolicy,
     has_when: bool,
@@ -33,13 +33,13 @@ pub fn check_attributes(
     at: &Place<'_>,
     problems: &mut Problems,
 ) {
-    let rule_data = &policy.rule_data;
-    let condition = &rule_data.condition;
+    let attributes = namespaces.readable_on(&policy.resource);
+    let CompiledRuleData { format, json, condition } = &policy.rule_data;
     if has_when {
-        condition.check_text(namespaces, &at.key("when"), problems);
+        condition.check_text(*format, json.text(), attributes, &at.key("when"), problems);
     } else {
         let at = at.key("rule_data");
-        condition.check_rule_data(rule_data.format, namespaces, &at, problems);
+        condition.check_rule_data(*format, json.text(), attributes, &at, problems);
     }
 }
 

@@ -339,7 +339,7 @@ fn a_fault_of_an_expression_is_named_by_its_token() {
         ("when: 1", "at `/0/when`: expected a string, not a number"),
         (
             "when: geo.country == 'DE'",
-            "at `/0/when`: expected an attribute of `user`, `resource`, `action`, `context`, `request` or `token`; there is no resolver `geo`",
+            "at `/0/when`: expected an attribute of `user`, `resource`, `action`, `context`, `request` or `token`; there is no resolver `geo`, not `geo.country` at position 0, near `geo.country == 'DE'`",
         ),
         (
             "when: exists(user.a)\n  format: json",

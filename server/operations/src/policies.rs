@@ -2,7 +2,7 @@
 
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Condition, Effect, Format, Policy};
+use portcullis_engine::{Condition, Effect, Policy};
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
 use portcullis_resolvers::namespaces;
@@ -51,9 +51,8 @@ async fn create_compiled(
     let mut write = GatedWrite::new(app, caller, &by);
     loop {
         let mut tx = write.begin().await?;
-        check_attributes(app, &mut tx, policy.rule_data.format, &policy.rule_data.condition)
-            .await?;
         let record = policy.clone().into_record(app.ids.next(by.at), tx.tenant(), &by);
+        check_attributes(app, &mut tx, &record, &policy.rule_data.condition).await?;
         policies::insert(&mut tx, &record).await?;
         let warnings = warnings::of_policy(&mut tx, &record.resource).await?;
         if let Some(revision) = write.commit(tx).await? {
@@ -165,22 +164,22 @@ async fn check_changed_attributes(
         return Ok(());
     }
     if let Some(sent) = &update.rule_data {
-        return check_attributes(app, tx, sent.format, &sent.condition).await;
+        return check_attributes(app, tx, new, &sent.condition).await;
     }
     // Only the stored condition has not been compiled yet. A fault in it does not prevent that it is enabled: the
     // decision engine denies by such a policy.
     match Policy::stored_condition(new.format, new.rule_data.text()) {
-        Ok(condition) => check_attributes(app, tx, new.format, &condition).await,
+        Ok(condition) => check_attributes(app, tx, new, &condition).await,
         Err(_) => Ok(()),
     }
 }
 
-/// Refuses a condition that reads an attribute that no resolver of the tenant has. It runs in the transaction that
-/// writes the policy, so that no resolver changes in between.
+/// Refuses the condition of a policy that reads an attribute that no resolver of the tenant has. It runs in the
+/// transaction that writes the policy, so that no resolver changes in between.
 async fn check_attributes(
     app: &App,
     tx: &mut Tx,
-    format: Format,
+    policy: &PolicyRecord,
     condition: &Condition,
 ) -> Result<(), OperationError> {
     if condition.resolved_attributes().is_empty() {
@@ -189,6 +188,9 @@ async fn check_attributes(
     let namespaces = namespaces::of_tenant(tx, &app.resolvers.operator_resolvers()).await?;
     let mut problems = Problems::default();
     let at = Place::root();
-    condition.check_rule_data(format, &namespaces, &at.key("rule_data"), &mut problems);
+    let attributes = namespaces.readable_on(&policy.resource);
+    let rule_data = policy.rule_data.text();
+    let at = at.key("rule_data");
+    condition.check_rule_data(policy.format, rule_data, attributes, &at, &mut problems);
     Ok(problems.into_result()?)
 }

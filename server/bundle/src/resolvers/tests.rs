@@ -71,7 +71,7 @@ fn policies_read_what_there_is() {
         "policies.yaml",
         "value: true",
         "value: 1",
-        "at `/0/rule_data/attribute`: expected an attribute that `eq` compares with this value; `hours.open` is a boolean",
+        "at `/0/rule_data/attribute`: expected an attribute that `eq` compares with this value (`hours.open` is a boolean)",
     );
 }
 

@@ -121,7 +121,7 @@ fn tie(policy: &NewPolicy) -> Option<&AttributePath> {
     let domain = AttributePath::Request(RequestField::Domain);
     let tests = policy.rule_data.condition.tests();
     let mut compared = tests.into_iter().filter_map(|test| {
-        let right = right(test)?;
+        let right = test.predicate.right_attribute()?;
         match (test.attribute == domain, *right == domain) {
             (true, false) => Some(right),
             (false, true) => Some(&test.attribute),
@@ -129,14 +129,6 @@ fn tie(policy: &NewPolicy) -> Option<&AttributePath> {
         }
     });
     compared.find(|path| matches!(path, AttributePath::Resource(_) | AttributePath::Resolver(_)))
-}
-
-/// Returns the attribute on the right of a test.
-fn right(test: &Test) -> Option<&AttributePath> {
-    match &test.predicate {
-        Predicate::Compare(_, Operand::Attribute(path)) => Some(path),
-        _ => None,
-    }
 }
 
 /// Returns the name of the attribute that has the domain of an object: the one that ties other objects, or one that a

@@ -1,0 +1,184 @@
+//! Checks conditions against the attributes that a policy may read.
+
+use super::ReadableAttributes;
+use super::kinds::KindSet;
+use super::written;
+use crate::condition::{AttributePath, Condition, Predicate, ResolverAttribute, Test};
+use crate::excerpt::quoted;
+use crate::invalid::{MAX_PROBLEMS, Place, Problems};
+use crate::json::{self, Json};
+use crate::operator::{ComparedKind, Form};
+use crate::policy::Format;
+
+impl Condition {
+    /// Checks every attribute in the tree: an attribute of a resolver exists, and so does one of a namespace that has
+    /// declared properties, and the operator compares its type with the other side. `at` is the place of the tree.
+    pub fn check(
+        &self,
+        attributes: ReadableAttributes<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) {
+        let mut check = Check { attributes, read: Vec::new(), faults: Faults::InTree(problems) };
+        check.condition(self, at);
+    }
+
+    /// Checks the condition of a `rule_data` in this format at `at`, as [`Condition::check`] does. `rule_data` is its
+    /// JSON.
+    pub fn check_rule_data(
+        &self,
+        format: Format,
+        rule_data: &str,
+        attributes: ReadableAttributes<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) {
+        let member = match format {
+            Format::Json => return self.check(attributes, at, problems),
+            Format::Casbin => "matcher",
+            Format::Expression => "expression",
+        };
+        self.check_text(format, rule_data, attributes, &at.key(member), problems);
+    }
+
+    /// Checks the condition of a text at `at`, as [`Condition::check`] does. `rule_data` is the JSON that holds the text.
+    /// A fault is that of the token that names the attribute.
+    pub fn check_text(
+        &self,
+        format: Format,
+        rule_data: &str,
+        attributes: ReadableAttributes<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) {
+        let faults = Faults::InText(Vec::new());
+        let mut check = Check { attributes, read: Vec::new(), faults };
+        check.condition(self, &Place::root());
+        let Check { read, faults: Faults::InText(faults), .. } = check else { return };
+        if faults.is_empty() {
+            return;
+        }
+        let rule_data = json::parse(rule_data.as_bytes()).unwrap_or(Json::Null);
+        let members = rule_data.as_object().unwrap_or_default();
+        let text = members.first().and_then(|(_, text)| text.as_str()).unwrap_or_default();
+        for (index, expected) in faults {
+            problems.push(at, written::fault(format, text, &read, index, expected));
+        }
+    }
+
+    /// Returns every resolver attribute that the tree reads, with repetitions.
+    pub fn resolved_attributes(&self) -> Vec<&ResolverAttribute> {
+        let tests = self.tests().into_iter();
+        let paths =
+            tests.flat_map(|test| [Some(&test.attribute), test.predicate.right_attribute()]);
+        let resolved = paths.flatten().filter_map(|path| match path {
+            AttributePath::Resolver(attribute) => Some(attribute),
+            _ => None,
+        });
+        resolved.collect()
+    }
+}
+
+/// A check of a condition.
+struct Check<'c, 'p> {
+    attributes: ReadableAttributes<'c>,
+    /// The attributes that were checked so far, in the order of the condition.
+    read: Vec<&'c AttributePath>,
+    faults: Faults<'p>,
+}
+
+/// The faults of a condition; each completes "expected …".
+enum Faults<'p> {
+    /// By their places in the tree.
+    InTree(&'p mut Problems),
+    /// By the places of their attributes in `read`.
+    InText(Vec<(usize, String)>),
+}
+
+impl<'c> Check<'c, '_> {
+    fn condition(&mut self, condition: &'c Condition, at: &Place<'_>) {
+        match condition {
+            Condition::And(children) | Condition::Or(children) => {
+                let list = at.key("children");
+                for (index, child) in children.iter().enumerate() {
+                    self.condition(child, &list.index(index));
+                }
+            }
+            Condition::Not(child) => self.condition(child, &at.key("child")),
+            Condition::Test(test) => self.test(test, at),
+        }
+    }
+
+    /// Checks one test. Notes a fault at each side that does not exist, or at the side whose type does not fit.
+    fn test(&mut self, test: &'c Test, at: &Place<'_>) {
+        let value = at.key("value");
+        let (left_at, right_at) = (at.key("attribute"), value.key("attribute"));
+        let right_path = test.predicate.right_attribute();
+        let left_index = self.read.len();
+        let left = self.kinds(&test.attribute, &left_at);
+        let right = match right_path {
+            Some(path) => self.kinds(path, &right_at),
+            None => Some(KindSet::for_right_side(&test.predicate)),
+        };
+        let (Some(left), Some(right)) = (left, right) else { return };
+        if fits(&test.predicate, left, right) || self.is_full() {
+            return;
+        }
+        let operator = test.predicate.operator_name();
+        if let Some(known) = self.attributes.known_values(&test.attribute) {
+            let what = format!("an attribute that `{operator}` compares with this value ({known})");
+            self.note(&left_at, left_index, what);
+        } else if let Some(path) = right_path
+            && let Some(known) = self.attributes.known_values(path)
+        {
+            let left = quoted(&test.attribute);
+            let what = format!("an attribute that `{operator}` compares {left} with ({known})");
+            self.note(&right_at, left_index + 1, what);
+        }
+    }
+
+    /// Returns the types of the values that an attribute may have. Notes a fault if it does not exist.
+    fn kinds(&mut self, path: &'c AttributePath, at: &Place<'_>) -> Option<KindSet> {
+        let index = self.read.len();
+        self.read.push(path);
+        let kinds = self.attributes.kinds(path);
+        // Only a kept fault pays for the search of the nearest name.
+        if kinds.is_none() && !self.is_full() {
+            self.note(at, index, self.attributes.expected(path));
+        }
+        kinds
+    }
+
+    fn note(&mut self, at: &Place<'_>, index: usize, expected: String) {
+        match &mut self.faults {
+            Faults::InTree(problems) => problems.expected(at, expected),
+            Faults::InText(faults) => faults.push((index, expected)),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        match &self.faults {
+            Faults::InTree(problems) => problems.is_full(),
+            Faults::InText(faults) => faults.len() >= MAX_PROBLEMS,
+        }
+    }
+}
+
+/// Returns whether a predicate can hold between these types.
+fn fits(predicate: &Predicate, left: KindSet, right: KindSet) -> bool {
+    let (row, operand) = match predicate {
+        Predicate::Exists => return true,
+        Predicate::Matches(_) => return left.has(KindSet::ANY_TEXT),
+        Predicate::IpIn(_) => return left.has(KindSet::ADDRESS),
+        Predicate::During(_) => return left.has(KindSet::DATETIME),
+        Predicate::Compare(operator, operand) => (operator.row(), operand),
+    };
+    if let Form::Instants(_) = row.form {
+        return left.has(KindSet::DATETIME) && right.has(KindSet::DATETIME);
+    }
+    let may_hold = |(x, y): &(ComparedKind, ComparedKind)| {
+        left.has(KindSet::beside(*x, *y)) && right.has(KindSet::beside(*y, *x))
+    };
+    row.compares.iter().any(may_hold)
+        && (!row.form.compares_whole_texts() || left.may_equal(operand))
+}

@@ -1,0 +1,106 @@
+//! Sets of types of values.
+
+use super::attribute_kind::AttributeKind;
+use crate::condition::{Operand, Predicate};
+use crate::operator::ComparedKind;
+use crate::types::PropertyType;
+
+/// The set of types that one side of a test may have, one bit per type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct KindSet(u8);
+
+impl KindSet {
+    /// A text that need not be a date-time or an address.
+    const TEXT: Self = Self(1);
+    pub(super) const DATETIME: Self = Self(2);
+    pub(super) const ADDRESS: Self = Self(4);
+    const NUMBER: Self = Self(8);
+    const BOOLEAN: Self = Self(16);
+    pub(super) const TEXTS: Self = Self(32);
+    const NUMBERS: Self = Self(64);
+    pub(super) const ANY_TEXT: Self = Self(0b111);
+    pub(super) const ANY: Self = Self(0b111_1111);
+
+    pub(super) fn for_resolver(kind: AttributeKind) -> Self {
+        match kind {
+            AttributeKind::Text => Self::ANY_TEXT,
+            AttributeKind::Number => Self::NUMBER,
+            AttributeKind::Boolean => Self::BOOLEAN,
+            AttributeKind::Texts => Self::TEXTS,
+            AttributeKind::Numbers => Self::NUMBERS,
+        }
+    }
+
+    pub(super) fn for_properties(kinds: &[PropertyType]) -> Option<Self> {
+        let set = |kind: &PropertyType| match kind {
+            PropertyType::Text => Self::TEXT,
+            PropertyType::Number => Self::NUMBER,
+            PropertyType::Boolean => Self::BOOLEAN,
+            PropertyType::Datetime => Self::DATETIME,
+            PropertyType::Ip => Self::ADDRESS,
+            PropertyType::Texts => Self::TEXTS,
+            PropertyType::Numbers => Self::NUMBERS,
+        };
+        kinds.iter().map(set).reduce(Self::or)
+    }
+
+    /// Returns the types of the right side of a test, unless it is an attribute.
+    pub(super) fn for_right_side(predicate: &Predicate) -> Self {
+        let Predicate::Compare(_, literal) = predicate else { return Self::ANY };
+        match literal {
+            Operand::Attribute(_) => Self::ANY,
+            Operand::Text(_) | Operand::Instant(_) => Self::ANY_TEXT,
+            Operand::Number(_) => Self::NUMBER,
+            Operand::Bool(_) => Self::BOOLEAN,
+            Operand::List(list) => {
+                let (texts, numbers) = (list.texts().next(), list.numbers().next());
+                match (texts.is_some(), numbers.is_some()) {
+                    (true, false) => Self::TEXTS,
+                    (false, true) => Self::NUMBERS,
+                    _ => Self::TEXTS.or(Self::NUMBERS),
+                }
+            }
+        }
+    }
+
+    /// Returns the types of a side of this kind whose value, or an item of it, may equal the other side.
+    pub(super) fn beside(kind: ComparedKind, other: ComparedKind) -> Self {
+        match (kind, other) {
+            (ComparedKind::Text, _) => Self::ANY_TEXT,
+            (ComparedKind::Number, _) => Self::NUMBER,
+            (ComparedKind::Bool, _) => Self::BOOLEAN,
+            (ComparedKind::List, ComparedKind::Text) => Self::TEXTS,
+            (ComparedKind::List, ComparedKind::Number) => Self::NUMBERS,
+            // No resolver answers a list of booleans, and no property is one.
+            (ComparedKind::List, ComparedKind::Bool) => Self(0),
+            (ComparedKind::List, ComparedKind::List) => Self::TEXTS.or(Self::NUMBERS),
+        }
+    }
+
+    pub(super) fn has(self, types: Self) -> bool {
+        self.0 & types.0 != 0
+    }
+
+    /// Returns whether a text, a number or a boolean of these types may equal the literal, or an item of it.
+    pub(super) fn may_equal(self, literal: &Operand) -> bool {
+        match literal {
+            Operand::Text(text) => self.has_text(text),
+            Operand::List(list) => {
+                let is_listed = || list.texts().any(|text| self.has_text(text));
+                list.texts().next().is_none() || self.has(Self::NUMBER) || is_listed()
+            }
+            _ => true,
+        }
+    }
+
+    fn has_text(self, text: &str) -> bool {
+        let may_be = |set, kind: PropertyType| self.has(set) && kind.admits_text(text);
+        self.has(Self::TEXT)
+            || may_be(Self::DATETIME, PropertyType::Datetime)
+            || may_be(Self::ADDRESS, PropertyType::Ip)
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}

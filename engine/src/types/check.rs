@@ -1,0 +1,67 @@
+//! Checks attributes against the declarations: those of a case, and the properties of an entity.
+
+use std::collections::BTreeMap;
+
+use super::Types;
+use super::declared::{DeclaredNames, RESOURCE};
+use crate::invalid::{Place, Problems};
+use crate::json::Json;
+use crate::resource::object_of;
+
+impl Types {
+    /// Checks the names in the `attributes` of a check of `resource` at `at`, in namespaces that have declared
+    /// properties. The values may have any type: a check may have them, too.
+    pub fn check_attributes(
+        &self,
+        resource: &str,
+        attributes: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) {
+        let named_type = attributes.get(RESOURCE).and_then(|sent| sent.get("type"));
+        let named_type = named_type.and_then(Json::as_str).unwrap_or_else(|| object_of(resource));
+        for namespace in ["user", RESOURCE, "action", "context"] {
+            let declared = match namespace {
+                RESOURCE => self.of_resource(named_type),
+                other => self.of_namespace(other),
+            };
+            let sent = attributes.get(namespace).and_then(Json::as_object).unwrap_or_default();
+            let Some(declared) = declared else { continue };
+            for (name, _) in sent.iter().filter(|(name, _)| declared.kinds(name).is_empty()) {
+                let prefix = format!("{namespace}.");
+                declared.note_unknown(name, &prefix, &at.key(namespace), problems);
+            }
+        }
+    }
+
+    /// Checks the properties of an entity at `at`: a type that has declared properties has no others, and each value is of
+    /// its type.
+    pub fn check_properties(
+        &self,
+        of: &str,
+        properties: &BTreeMap<String, Json<'_>>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) {
+        let Some(declared) = self.of_type(of, &[]) else { return };
+        for (name, value) in properties {
+            let Some(kind) = declared.kinds(name).first().copied() else {
+                declared.note_unknown(name, "", at, problems);
+                continue;
+            };
+            if !kind.admits(value) {
+                let what = format!("{kind}, as the type `{of}` declares");
+                problems.expected(&at.key(name), what);
+            }
+        }
+    }
+}
+
+impl DeclaredNames<'_> {
+    /// Notes the undeclared member `name` of the object at `at`. `prefix` stands before the names that are shown.
+    fn note_unknown(&self, name: &str, prefix: &str, at: &Place<'_>, problems: &mut Problems) {
+        // Only a kept fault pays for the search of the nearest name.
+        let what = if problems.is_full() { String::new() } else { self.expected(name, prefix) };
+        problems.expected(&at.key(name), what);
+    }
+}
