@@ -57,7 +57,10 @@ fn a_plan_says_which_rows_are_allowed() {
     assert_eq!((&policy["id"], &policy["name"]), (&json!(id), &json!("own")));
     assert_eq!(policy["condition"]["value"], "dana");
     assert_eq!(some["condition"]["text"], r#"resource.owner == "dana""#);
-    let text = r#"(((CAST("d"."owner_id" AS text) COLLATE "C") = CAST($1 AS text)) IS TRUE)"#;
+    let text = concat!(
+        r#"((CAST("d"."owner_id" AS text) = CAST($1 AS text) AND "#,
+        r#"(CAST("d"."owner_id" AS text) COLLATE "C") = CAST($1 AS text)) AND "d"."owner_id" IS NOT NULL)"#,
+    );
     assert_eq!(some["sql"], json!({"text": text, "params": ["dana"]}));
     // A given attribute is no column.
     let given = json!({"attributes": {"resource": {"owner": "dana"}}});

@@ -1,8 +1,9 @@
 //! Filters as SQL conditions that hold for exactly the allowed rows (`docs/semantics.md`, section 14.3).
 //!
 //! A condition is a clause of three values, as in SQL: absent is NULL, undetermined is NULL. An allow applies if its
-//! clause `IS TRUE`, a deny if its clause `IS NOT FALSE`. From there on everything has two values. Types that an operator
-//! does not compare, and numbers that a column cannot hold, are constants before SQL is written: no database converts.
+//! clause is true, a deny if its clause is not false: from there on everything has two values, and each comparison stands
+//! beside a test of its columns for NULL. Types that an operator does not compare, and values that a column cannot hold,
+//! are constants before SQL is written: no database converts.
 
 mod clause;
 mod columns;
@@ -18,7 +19,7 @@ use crate::matrix::Outcome;
 use crate::plan::filter::{Filter, InexactPolicy};
 use crate::rbac::Effect;
 use clause::Clause;
-pub use columns::{Column, ColumnType, Columns, ScalarType};
+pub use columns::{ColumnType, Columns};
 pub use dialect::{Dialect, Placeholders};
 pub use limits::{MAX_NESTING, MAX_PARAMS, MAX_TEXT, TooLarge};
 pub use param::SqlParam;
@@ -61,8 +62,8 @@ pub fn write(
                     Translator::new(columns, &filter.known, dialect, policy.effect);
                 let clause = translator.condition(open.condition, true);
                 rest = match policy.effect {
-                    Effect::Allow => Clause::any([clause.or_false(), rest]),
-                    Effect::Deny => Clause::all([clause.or_true().negated(), rest]),
+                    Effect::Allow => Clause::any([clause.with_null_as(false), rest]),
+                    Effect::Deny => Clause::all([clause.with_null_as(true).negated(), rest]),
                 };
                 let reasons = translator.into_reasons();
                 if !reasons.is_empty() {

@@ -11,17 +11,15 @@ pub(super) enum Clause<'c> {
     All(Vec<Self>),
     Any(Vec<Self>),
     Not(Box<Self>),
-    IsTrue(Box<Self>),
-    IsNotFalse(Box<Self>),
     IsNull(&'c Column),
-    /// The truth, or NULL if one of the columns is NULL.
-    IfPresent(Vec<&'c Column>, bool),
     /// The order of two values of one type.
     Compare(Term<'c>, Order, Term<'c>),
     /// The column is one of the values.
     In(&'c Column, Vec<SqlParam>),
-    /// The array has the item.
+    /// The array of PostgreSQL has the item.
     Has(&'c Column, Term<'c>),
+    /// A list that is a table of items has one for which the clause is true.
+    Exists(&'c Column, Box<Self>),
     /// One text is a part of another.
     Part(Part, Term<'c>, Term<'c>),
 }
@@ -30,17 +28,22 @@ pub(super) enum Clause<'c> {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Term<'c> {
     Column(&'c Column),
+    /// The text that a check sees in place of the column's value.
+    Text(&'c Column),
     Value(SqlParam),
 }
 
-impl Term<'_> {
+impl<'c> Term<'c> {
     /// Makes the term of a text.
     pub(super) fn text(text: &str) -> Self {
         Self::Value(SqlParam::Text(text.into()))
     }
 
-    fn can_be_null(&self) -> bool {
-        matches!(self, Self::Column(column) if column.nullable)
+    fn column(&self) -> Option<&'c Column> {
+        match self {
+            Self::Column(column) | Self::Text(column) => Some(column),
+            Self::Value(_) => None,
+        }
     }
 }
 
@@ -58,20 +61,16 @@ impl<'c> Clause<'c> {
     /// Joins by AND (`deciding` is false) or OR (`deciding` is true).
     fn join(parts: impl IntoIterator<Item = Self>, deciding: bool) -> Self {
         let mut joined = Vec::new();
-        let mut is_null = false;
         for part in parts {
             match part {
                 Self::Constant(Some(truth)) if truth == deciding => return part,
                 Self::Constant(Some(_)) => {}
-                Self::Constant(None) => is_null = true,
                 Self::All(inner) if !deciding => joined.extend(inner),
                 Self::Any(inner) if deciding => joined.extend(inner),
                 part => joined.push(part),
             }
         }
-        if is_null && !joined.contains(&Self::Constant(None)) {
-            joined.push(Self::Constant(None));
-        }
+        drop_repeated(&mut joined);
         match joined.len() {
             0 => Self::Constant(Some(!deciding)),
             1 => joined.pop().unwrap_or(Self::Constant(Some(!deciding))),
@@ -84,26 +83,29 @@ impl<'c> Clause<'c> {
         match self {
             Self::Constant(truth) => Self::Constant(truth.map(|truth| !truth)),
             Self::Not(inner) => *inner,
-            Self::IfPresent(columns, truth) => Self::IfPresent(columns, !truth),
             other => Self::Not(Box::new(other)),
         }
     }
 
-    /// Returns whether the clause is true: an allow applies.
-    pub(super) fn or_false(self) -> Self {
+    /// Returns the clause with two values: it is `unknown` where this one is NULL. Columns are tested for NULL beside each
+    /// comparison, so that an index serves; around a comparison `IS TRUE` would hide it.
+    pub(super) fn with_null_as(self, unknown: bool) -> Self {
+        let decided =
+            |parts: Vec<Self>| parts.into_iter().map(move |part| part.with_null_as(unknown));
         match self {
-            Self::Constant(truth) => Self::Constant(Some(truth == Some(true))),
-            clause if !clause.can_be_null() => clause,
-            clause => Self::IsTrue(Box::new(clause)),
-        }
-    }
-
-    /// Returns whether the clause is not false: a deny applies.
-    pub(super) fn or_true(self) -> Self {
-        match self {
-            Self::Constant(truth) => Self::Constant(Some(truth != Some(false))),
-            clause if !clause.can_be_null() => clause,
-            clause => Self::IsNotFalse(Box::new(clause)),
+            Self::Constant(truth) => Self::Constant(Some(truth.unwrap_or(unknown))),
+            Self::All(parts) => Self::all(decided(parts)),
+            Self::Any(parts) => Self::any(decided(parts)),
+            Self::Not(inner) => inner.with_null_as(!unknown).negated(),
+            Self::IsNull(_) => self,
+            comparison => {
+                let absent: Vec<_> = comparison.columns().into_iter().map(Self::is_null).collect();
+                let first = std::iter::once(comparison);
+                match unknown {
+                    true => Self::any(first.chain(absent)),
+                    false => Self::all(first.chain(absent.into_iter().map(Self::negated))),
+                }
+            }
         }
     }
 
@@ -114,27 +116,47 @@ impl<'c> Clause<'c> {
 
     /// Returns `truth` if all columns are present, else undetermined.
     pub(super) fn if_present(columns: impl IntoIterator<Item = &'c Column>, truth: bool) -> Self {
-        let columns: Vec<_> = columns.into_iter().filter(|column| column.nullable).collect();
-        if columns.is_empty() {
-            return Self::Constant(Some(truth));
+        let absent = Self::any(columns.into_iter().map(Self::is_null));
+        match truth {
+            true => Self::any([absent.negated(), Self::Constant(None)]),
+            false => Self::all([absent, Self::Constant(None)]),
         }
-        Self::IfPresent(columns, truth)
     }
 
-    /// Returns whether some row can make the clause NULL.
-    fn can_be_null(&self) -> bool {
+    /// Returns the columns that a comparison reads.
+    fn columns(&self) -> Vec<&'c Column> {
         match self {
-            Self::Constant(truth) => truth.is_none(),
-            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::can_be_null),
-            Self::Not(inner) => inner.can_be_null(),
-            Self::IsTrue(_) | Self::IsNotFalse(_) | Self::IsNull(_) => false,
-            // Columns that cannot be NULL are left out.
-            Self::IfPresent(..) => true,
             Self::Compare(left, _, right) | Self::Part(_, left, right) => {
-                left.can_be_null() || right.can_be_null()
+                left.column().into_iter().chain(right.column()).collect()
             }
-            Self::In(column, _) => column.nullable,
-            Self::Has(column, item) => column.nullable || item.can_be_null(),
+            Self::In(column, _) => vec![column],
+            Self::Has(column, item) => std::iter::once(*column).chain(item.column()).collect(),
+            Self::Exists(column, inner) => {
+                std::iter::once(*column).chain(inner.columns()).collect()
+            }
+            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::columns).collect(),
+            Self::Not(inner) => inner.columns(),
+            Self::Constant(_) | Self::IsNull(_) => Vec::new(),
         }
     }
+
+    fn is_null_test(&self) -> bool {
+        match self {
+            Self::IsNull(_) | Self::Constant(None) => true,
+            Self::Not(inner) => matches!(**inner, Self::IsNull(_)),
+            _ => false,
+        }
+    }
+}
+
+/// Drops tests for NULL that a chain has already.
+fn drop_repeated(parts: &mut Vec<Clause<'_>>) {
+    let mut seen = Vec::new();
+    parts.retain(|part| {
+        let repeated = part.is_null_test() && seen.contains(part);
+        if part.is_null_test() && !repeated {
+            seen.push(part.clone());
+        }
+        !repeated
+    });
 }

@@ -2,10 +2,16 @@
 
 use std::collections::HashMap;
 
+use strum::{EnumString, IntoStaticStr, VariantArray};
+
+use super::dialect::Dialect;
 use crate::condition::AttributePath;
 use crate::fields::{Fields, boolean, string, typed};
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
+use crate::names::named;
+
+use Kind::{List, Scalar};
 
 /// The maximum number of columns.
 const MAX_COLUMNS: usize = 256;
@@ -24,80 +30,118 @@ pub struct Columns(HashMap<AttributePath, Column>);
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub(super) struct Column {
     /// The parts of the identifier, each of letters, digits and underscores.
     pub(super) parts: Box<[Box<str>]>,
-    /// The declared type.
-    pub kind: ColumnType,
+    /// The values of the declared type.
+    pub(super) kind: Kind,
     /// Whether the column can be NULL.
-    pub nullable: bool,
+    pub(super) nullable: bool,
     /// Whether the collation of the column compares by code point.
-    pub binary: bool,
+    pub(super) binary: bool,
+    /// The column of the items, if a list is a table of them: a list of SQLite.
+    pub(super) items: Option<Box<Column>>,
 }
 
 /// The declared type of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum ColumnType {
-    /// One value.
-    Scalar(ScalarType),
-    /// An array of PostgreSQL.
-    List(ScalarType),
-}
-
-/// The type of one value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScalarType {
     /// A text.
     Text,
     /// A 64-bit integer.
     Integer,
     /// A double.
     Number,
-    /// A boolean.
+    /// A boolean; 0 or 1 in SQLite.
     Boolean,
-    /// An instant with a resolution of microseconds.
+    /// An instant: of microseconds in PostgreSQL, in SQLite a text such as `2026-03-01T08:00:00.000Z`.
+    Timestamptz,
+    /// A UUID; in SQLite the lower-case canonical text.
+    Uuid,
+    /// A date of the years 1 to 9999; in SQLite a text such as `2026-03-01`.
+    Date,
+    /// A list of texts: an array in PostgreSQL, a JSON array in SQLite, as the other lists.
+    #[strum(serialize = "text[]")]
+    TextList,
+    /// A list of 64-bit integers.
+    #[strum(serialize = "integer[]")]
+    IntegerList,
+    /// A list of doubles.
+    #[strum(serialize = "number[]")]
+    NumberList,
+}
+
+/// The values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// One value.
+    Scalar(ScalarType),
+    /// A list of values.
+    List(ScalarType),
+}
+
+/// The type of one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ScalarType {
+    Text,
+    Integer,
+    Number,
+    Boolean,
     Instant,
+    Uuid,
+    Date,
 }
 
 impl ColumnType {
-    /// Every type with its name.
-    pub const ALL: [(Self, &'static str); 8] = [
-        (Self::Scalar(ScalarType::Text), "text"),
-        (Self::Scalar(ScalarType::Integer), "integer"),
-        (Self::Scalar(ScalarType::Number), "number"),
-        (Self::Scalar(ScalarType::Boolean), "boolean"),
-        (Self::Scalar(ScalarType::Instant), "timestamptz"),
-        (Self::List(ScalarType::Text), "text[]"),
-        (Self::List(ScalarType::Integer), "integer[]"),
-        (Self::List(ScalarType::Number), "number[]"),
-    ];
+    fn kind(self) -> Kind {
+        match self {
+            Self::Text => Scalar(ScalarType::Text),
+            Self::Integer => Scalar(ScalarType::Integer),
+            Self::Number => Scalar(ScalarType::Number),
+            Self::Boolean => Scalar(ScalarType::Boolean),
+            Self::Timestamptz => Scalar(ScalarType::Instant),
+            Self::Uuid => Scalar(ScalarType::Uuid),
+            Self::Date => Scalar(ScalarType::Date),
+            Self::TextList => List(ScalarType::Text),
+            Self::IntegerList => List(ScalarType::Integer),
+            Self::NumberList => List(ScalarType::Number),
+        }
+    }
+}
+
+impl ScalarType {
+    /// Returns whether a check sees a text whose form the database shares.
+    pub(super) fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Uuid | Self::Date)
+    }
 }
 
 impl Columns {
     /// Reads an object of columns by attribute.
-    pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+    pub fn read(
+        json: &Json<'_>,
+        dialect: Dialect,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         let members = typed(json.as_object(), "an object", json, at, problems)?;
         if members.len() > MAX_COLUMNS {
             problems.expected(at, format!("at most {MAX_COLUMNS} columns"));
             return None;
         }
         let mut columns = HashMap::new();
-        for (name, value) in members {
+        for (number, (name, value)) in (1..).zip(members) {
             let at = at.key(name);
             match AttributePath::parse(name) {
                 Ok(path @ (AttributePath::User(_) | AttributePath::Resource(_))) => {
-                    let column = Column::read(value, &at, problems);
+                    let column = Column::read(value, dialect, number, &at, problems);
                     columns.extend(column.map(|column| (path, column)));
                 }
                 _ => problems.expected(&at, "an attribute such as `resource.owner` as the name"),
             }
         }
         Some(Self(columns))
-    }
-
-    /// Adds a column.
-    pub fn insert(&mut self, path: AttributePath, column: Column) {
-        self.0.insert(path, column);
     }
 
     /// Returns the column of an attribute.
@@ -107,12 +151,14 @@ impl Columns {
 }
 
 impl Column {
-    /// Makes a column. `None` if `sql` is not an identifier.
-    pub fn new(sql: &str, kind: ColumnType) -> Option<Self> {
-        Some(Self { parts: identifier(sql)?, kind, nullable: true, binary: false })
-    }
-
-    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+    /// Reads the column with this number, which no other column has.
+    fn read(
+        json: &Json<'_>,
+        dialect: Dialect,
+        number: usize,
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
         let parts = fields.required("sql", |json, at, problems| {
             let parts = identifier(string(json, at, problems)?);
@@ -121,7 +167,7 @@ impl Column {
             }
             parts
         });
-        let kind = fields.required("type", column_type);
+        let kind = fields.required("type", named::<ColumnType>).map(ColumnType::kind);
         let nullable = fields.optional("nullable", boolean);
         let binary = fields.optional("collation", |json, at, problems| {
             let is_binary = json.as_str() == Some("binary");
@@ -133,23 +179,33 @@ impl Column {
             }
             is_binary.then_some(true)
         });
+        let items = match kind {
+            Some(List(item)) if dialect == Dialect::Sqlite => {
+                if parts.as_ref().is_some_and(|parts| parts.len() == 1) {
+                    let what = "a name with its table, such as `d.tags`: `json_each`, which reads a list in SQLite, has \
+                        columns too";
+                    fields.expected_at("sql", what);
+                }
+                Some(Self::item(number, "value", item, true))
+            }
+            _ => None,
+        };
         fields.close();
         Some(Self {
             parts: parts?,
             kind: kind?,
             nullable: nullable.unwrap_or(true),
             binary: binary.unwrap_or(false),
+            items: items.map(Box::new),
         })
     }
-}
 
-fn column_type(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<ColumnType> {
-    let kind = ColumnType::ALL.into_iter().find(|(_, name)| json.as_str() == Some(name));
-    if kind.is_none() {
-        let names: Vec<_> = ColumnType::ALL.iter().map(|(_, name)| format!("`{name}`")).collect();
-        problems.expected(at, format!("one of {}", names.join(", ")));
+    /// Makes the column `name` of the table of the items of the column with this number. No identifier that a caller
+    /// declares has a hyphen.
+    fn item(number: usize, name: &str, kind: ScalarType, binary: bool) -> Self {
+        let parts = Box::new([format!("item-{number}").into(), name.into()]);
+        Self { parts, kind: Scalar(kind), nullable: false, binary, items: None }
     }
-    kind.map(|(kind, _)| kind)
 }
 
 /// Splits an identifier into its parts. `None` for any other text.

@@ -1,16 +1,19 @@
 //! Translates comparisons of two sides.
 
-use chrono::{DateTime, Datelike, Timelike, Utc};
+use std::ops::RangeInclusive;
+
+use chrono::{DateTime, Datelike, NaiveDate, Timelike, Utc};
+use uuid::Uuid;
 
 use super::clause::{Clause, Term};
-use super::columns::{Column, ColumnType, ScalarType};
+use super::columns::{Column, Kind, ScalarType};
 use super::dialect::Dialect;
 use super::number;
 use super::param::SqlParam;
 use crate::operator::{Form, Operator, Order, Part};
-use crate::value::{AttributeValue, List};
+use crate::value::{self, AttributeValue};
 
-use ColumnType::{List as Array, Scalar};
+use Kind::{List, Scalar};
 
 /// A side of a comparison. A known side is present.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +32,11 @@ const INSTANT_AS_TEXT: &str = "a column of type `timestamptz` has no exact text;
     read it";
 const MIXED_NUMBERS: &str =
     "PostgreSQL rounds when it compares a column of integers with one of doubles";
+const UNQUALIFIED: &str = "declare the compared column with its table, such as `d.owner`: the subquery that reads the \
+    list has columns too";
 const INSTANT_RANGE: &str = "the instant is a leap second, or its year is not from 1 to 9999";
+/// The years of dates and instants. In others PostgreSQL and Rust write more than four digits, or a sign.
+const YEARS: RangeInclusive<i32> = 1..=9999;
 const UNDETERMINED: Clause<'static> = Clause::Constant(None);
 
 /// Translates `left operator right`. The clause is NULL where a column is.
@@ -44,13 +51,18 @@ pub(super) fn compare<'c>(
         (Side::Value(left), Side::Value(right)) => {
             Ok(Clause::Constant(operator.holds(left, right)))
         }
-        (Side::Column(left), Side::Value(right)) => column_with_value(left, operator, right),
-        (Side::Value(left), Side::Column(right)) => value_with_column(left, operator, right),
+        (Side::Column(left), Side::Value(right)) => {
+            column_with_value(dialect, left, operator, right)
+        }
+        (Side::Value(left), Side::Column(right)) => {
+            value_with_column(dialect, left, operator, right)
+        }
         (Side::Column(left), Side::Column(right)) => columns(dialect, left, operator, right),
     }
 }
 
 fn column_with_value<'c>(
+    dialect: Dialect,
     column: &'c Column,
     operator: Operator,
     value: AttributeValue<'c>,
@@ -59,7 +71,7 @@ fn column_with_value<'c>(
         Form::Order(order) => ordered_with_value(column, order, value),
         Form::Instants(order) => {
             let Some(instant) = value.instant() else { return Ok(UNDETERMINED) };
-            instants(column, order, instant)
+            instants(dialect, column, order, instant)
         }
         Form::Member => match (column.kind, value) {
             (Scalar(kind), AttributeValue::List(list)) => {
@@ -68,12 +80,12 @@ fn column_with_value<'c>(
             _ => Ok(UNDETERMINED),
         },
         Form::Part(part) => match (column.kind, value) {
-            (Array(kind), item) if part == Part::Anywhere && item.is_scalar() => {
+            (List(kind), item) if part == Part::Anywhere && item.is_scalar() => {
                 Ok(has(column, kind, item))
             }
             (Scalar(ScalarType::Instant), AttributeValue::Text(_)) => Err(INSTANT_AS_TEXT),
-            (Scalar(ScalarType::Text), AttributeValue::Text(text)) => {
-                Ok(part_of(part, Term::Column(column), Term::text(text)))
+            (Scalar(kind), AttributeValue::Text(text)) if kind.is_text() => {
+                Ok(part_of(part, Term::Text(column), Term::text(text)))
             }
             _ => Ok(UNDETERMINED),
         },
@@ -86,17 +98,32 @@ fn ordered_with_value<'c>(
     order: Order,
     value: AttributeValue<'c>,
 ) -> Exact<'c> {
-    let with = |value| Ok(Clause::Compare(Term::Column(column), order, value));
     match (column.kind, value) {
         (Scalar(ScalarType::Instant), AttributeValue::Text(_)) => Err(INSTANT_AS_TEXT),
-        (Scalar(ScalarType::Text), AttributeValue::Text(text)) => with(Term::text(text)),
+        (Scalar(kind), AttributeValue::Text(text)) if kind.is_text() => {
+            Ok(ordered_with_text(column, kind, order, text))
+        }
         (Scalar(ScalarType::Integer | ScalarType::Number), AttributeValue::Number(number)) => {
             Ok(number::compare(column, order, number))
         }
         (Scalar(ScalarType::Boolean), AttributeValue::Bool(value)) if order.is_equality() => {
-            with(Term::Value(SqlParam::Bool(value)))
+            Ok(Clause::Compare(Term::Column(column), order, Term::Value(SqlParam::Bool(value))))
         }
         _ => Ok(UNDETERMINED),
+    }
+}
+
+/// Compares a column with a text. Values of a type have the order of their texts.
+fn ordered_with_text<'c>(
+    column: &'c Column,
+    kind: ScalarType,
+    order: Order,
+    text: &str,
+) -> Clause<'c> {
+    match param(AttributeValue::Text(text), kind) {
+        Some(value) => Clause::Compare(Term::Column(column), order, Term::Value(value)),
+        None if order.is_equality() => Clause::if_present([column], order == Order::Ne),
+        None => Clause::Compare(Term::Text(column), order, Term::text(text)),
     }
 }
 
@@ -107,23 +134,24 @@ fn unless_negated(operator: Operator, held: Clause<'_>) -> Clause<'_> {
 }
 
 fn value_with_column<'c>(
+    dialect: Dialect,
     value: AttributeValue<'c>,
     operator: Operator,
     column: &'c Column,
 ) -> Exact<'c> {
-    let of_list = matches!(value, AttributeValue::List(_)) || matches!(column.kind, Array(_));
+    let of_list = matches!(value, AttributeValue::List(_)) || matches!(column.kind, List(_));
     if let Some(mirrored) = operator.mirrored(of_list) {
-        return column_with_value(column, mirrored, value);
+        return column_with_value(dialect, column, mirrored, value);
     }
     match (operator.row().form, value, column.kind) {
-        (Form::Member, item, Array(kind)) if item.is_scalar() => {
+        (Form::Member, item, List(kind)) if item.is_scalar() => {
             Ok(unless_negated(operator, has(column, kind, item)))
         }
         (Form::Part(_), AttributeValue::Text(_), Scalar(ScalarType::Instant)) => {
             Err(INSTANT_AS_TEXT)
         }
-        (Form::Part(part), AttributeValue::Text(text), Scalar(ScalarType::Text)) => {
-            Ok(part_of(part, Term::text(text), Term::Column(column)))
+        (Form::Part(part), AttributeValue::Text(text), Scalar(kind)) if kind.is_text() => {
+            Ok(part_of(part, Term::text(text), Term::Text(column)))
         }
         (Form::Order(_) | Form::Instants(_) | Form::Member | Form::Part(_), ..) => Ok(UNDETERMINED),
     }
@@ -141,16 +169,23 @@ fn columns<'c>(
             Ok(Clause::Compare(Term::Column(left), order, Term::Column(right)))
         }
         (Form::Instants(_), Scalar(Text | Instant), Scalar(Text | Instant)) => Err(DATE_AS_TEXT),
-        (Form::Member, Scalar(item), Array(kind)) => {
-            column_in_column(right, kind, left, item).map(|held| unless_negated(operator, held))
+        (Form::Member, Scalar(item), List(kind)) => {
+            column_in_column(dialect, (right, kind), (left, item))
+                .map(|held| unless_negated(operator, held))
         }
-        (Form::Part(Part::Anywhere), Array(kind), Scalar(item)) => {
-            column_in_column(left, kind, right, item)
+        (Form::Part(Part::Anywhere), List(kind), Scalar(item)) => {
+            column_in_column(dialect, (left, kind), (right, item))
         }
-        (Form::Order(_) | Form::Part(_), Scalar(Instant), Scalar(Text | Instant))
-        | (Form::Order(_) | Form::Part(_), Scalar(Text), Scalar(Instant)) => Err(INSTANT_AS_TEXT),
-        (Form::Part(part), Scalar(Text), Scalar(Text)) => {
-            Ok(part_of(part, Term::Column(left), Term::Column(right)))
+        (Form::Order(_) | Form::Part(_), Scalar(Instant), Scalar(other))
+        | (Form::Order(_) | Form::Part(_), Scalar(other), Scalar(Instant))
+            if other.is_text() || other == Instant =>
+        {
+            Err(INSTANT_AS_TEXT)
+        }
+        (Form::Part(part), Scalar(left_kind), Scalar(right_kind))
+            if left_kind.is_text() && right_kind.is_text() =>
+        {
+            Ok(part_of(part, Term::Text(left), Term::Text(right)))
         }
         (Form::Order(order), Scalar(left_kind), Scalar(right_kind)) => {
             ordered_columns(dialect, (left, left_kind), order, (right, right_kind))
@@ -166,45 +201,63 @@ fn ordered_columns<'c>(
     order: Order,
     (right, right_kind): (&'c Column, ScalarType),
 ) -> Exact<'c> {
-    use ScalarType::{Boolean, Integer, Number, Text};
+    use ScalarType::{Boolean, Integer, Number};
     match (left_kind, right_kind) {
         (Integer, Number) | (Number, Integer) if dialect == Dialect::Postgres => {
             return Err(MIXED_NUMBERS);
         }
-        (Text, Text) | (Integer | Number, Integer | Number) => {}
+        (Integer | Number, Integer | Number) => {}
         (Boolean, Boolean) if order.is_equality() => {}
-        _ => return Ok(UNDETERMINED),
+        (left_kind, right_kind) if !(left_kind.is_text() && right_kind.is_text()) => {
+            return Ok(UNDETERMINED);
+        }
+        (left_kind, right_kind) if left_kind == right_kind => {}
+        _ => return Ok(Clause::Compare(Term::Text(left), order, Term::Text(right))),
     }
     Ok(Clause::Compare(Term::Column(left), order, Term::Column(right)))
 }
 
-/// Returns whether an array column has the value of another column.
+/// Returns whether a list has the value of another column.
 fn column_in_column<'c>(
-    array: &'c Column,
-    kind: ScalarType,
-    item: &'c Column,
-    item_kind: ScalarType,
+    dialect: Dialect,
+    (list, kind): (&'c Column, ScalarType),
+    (item, item_kind): (&'c Column, ScalarType),
 ) -> Exact<'c> {
     use ScalarType::{Instant, Integer, Number, Text};
+    if let Some(items) = &list.items {
+        // The subquery would find a bare name in its own table first.
+        if item.parts.len() == 1 {
+            return Err(UNQUALIFIED);
+        }
+        return Ok(match columns(dialect, items, Operator::Eq, item)? {
+            UNDETERMINED => Clause::if_present([list, item], false),
+            equal => Clause::Exists(list, Box::new(equal)),
+        });
+    }
     match (kind, item_kind) {
         (Text, Instant) => Err(INSTANT_AS_TEXT),
         (Integer, Number) | (Number, Integer) => Err(MIXED_NUMBERS),
-        _ if kind == item_kind => Ok(Clause::Has(array, Term::Column(item))),
+        (Text, other) if other.is_text() => Ok(Clause::Has(list, Term::Text(item))),
+        _ if kind == item_kind => Ok(Clause::Has(list, Term::Column(item))),
         // A value of another type equals no item.
-        _ => Ok(Clause::if_present([array, item], false)),
+        _ => Ok(Clause::if_present([list, item], false)),
     }
 }
 
-/// Returns whether an array column has a value.
-fn has<'c>(array: &'c Column, kind: ScalarType, item: AttributeValue<'_>) -> Clause<'c> {
-    match param(item, kind) {
-        Some(item) => Clause::Has(array, Term::Value(item)),
-        None => Clause::if_present([array], false),
+/// Returns whether a list has a value.
+fn has<'c>(list: &'c Column, kind: ScalarType, item: AttributeValue<'_>) -> Clause<'c> {
+    match (param(item, kind), &list.items) {
+        (None, _) => Clause::if_present([list], false),
+        (Some(item), None) => Clause::Has(list, Term::Value(item)),
+        (Some(item), Some(items)) => {
+            let equal = Clause::Compare(Term::Column(items), Order::Eq, Term::Value(item));
+            Clause::Exists(list, Box::new(equal))
+        }
     }
 }
 
 /// Returns whether a column is one of the items of a list.
-fn one_of<'c>(column: &'c Column, kind: ScalarType, list: List<'_>) -> Exact<'c> {
+fn one_of<'c>(column: &'c Column, kind: ScalarType, list: value::List<'_>) -> Exact<'c> {
     let mut values = Vec::new();
     let mut has_text = false;
     list.for_each(|item| {
@@ -224,6 +277,8 @@ fn one_of<'c>(column: &'c Column, kind: ScalarType, list: List<'_>) -> Exact<'c>
 fn param(value: AttributeValue<'_>, kind: ScalarType) -> Option<SqlParam> {
     match (value, kind) {
         (AttributeValue::Text(text), ScalarType::Text) => Some(SqlParam::Text(text.into())),
+        (AttributeValue::Text(text), ScalarType::Uuid) => canonical_uuid(text).map(SqlParam::Uuid),
+        (AttributeValue::Text(text), ScalarType::Date) => date(text).map(SqlParam::Date),
         (AttributeValue::Bool(value), ScalarType::Boolean) => Some(SqlParam::Bool(value)),
         (AttributeValue::Number(number), ScalarType::Integer | ScalarType::Number) => {
             number::held(number, kind)
@@ -232,42 +287,60 @@ fn param(value: AttributeValue<'_>, kind: ScalarType) -> Option<SqlParam> {
     }
 }
 
+/// Parses a UUID in lower-case canonical form.
+fn canonical_uuid(text: &str) -> Option<Uuid> {
+    let uuid = Uuid::parse_str(text).ok()?;
+    (uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(uuid)
+}
+
+/// Parses a date `YYYY-MM-DD` of the years 1 to 9999.
+fn date(text: &str) -> Option<NaiveDate> {
+    let date: NaiveDate = text.parse().ok()?;
+    (YEARS.contains(&date.year()) && date.to_string() == text).then_some(date)
+}
+
 /// Returns whether one text is a part of another.
 fn part_of<'c>(part: Part, left: Term<'c>, right: Term<'c>) -> Clause<'c> {
     match (left, right) {
         // Every text has the empty text everywhere.
-        (Term::Column(column), Term::Value(SqlParam::Text(text))) if text.is_empty() => {
+        (Term::Text(column), Term::Value(SqlParam::Text(text))) if text.is_empty() => {
             Clause::if_present([column], true)
         }
         (left, right) => Clause::Part(part, left, right),
     }
 }
 
-/// Compares a column with an instant. A column of microseconds lies before an instant with a finer fraction if it does
-/// not lie after its last whole microsecond.
-fn instants<'c>(column: &'c Column, order: Order, instant: DateTime<Utc>) -> Exact<'c> {
+/// Compares a column with an instant. A column of microseconds or milliseconds lies before an instant with a finer
+/// fraction if it does not lie after its last whole unit.
+fn instants<'c>(
+    dialect: Dialect,
+    column: &'c Column,
+    order: Order,
+    instant: DateTime<Utc>,
+) -> Exact<'c> {
     match column.kind {
         Scalar(ScalarType::Instant) => {}
         Scalar(ScalarType::Text) => return Err(DATE_AS_TEXT),
         _ => return Ok(UNDETERMINED),
     }
-    if !(1..=9999).contains(&instant.year()) || instant.nanosecond() >= 1_000_000_000 {
+    if !YEARS.contains(&instant.year()) || instant.nanosecond() >= 1_000_000_000 {
         return Err(INSTANT_RANGE);
     }
-    let microseconds = instant.nanosecond() / 1_000 * 1_000;
-    let whole = instant.with_nanosecond(microseconds).ok_or(INSTANT_RANGE)?;
+    let unit = dialect.resolution();
+    let nanoseconds = instant.nanosecond() / unit * unit;
+    let whole = instant.with_nanosecond(nanoseconds).ok_or(INSTANT_RANGE)?;
     let order = if order == Order::Lt && whole < instant { Order::Lte } else { order };
     Ok(Clause::Compare(Term::Column(column), order, Term::Value(SqlParam::Instant(whole))))
 }
 
 impl Column {
-    /// Returns whether a check could see a text in place of the column's value.
-    pub(super) fn may_be_text(&self) -> bool {
-        matches!(self.kind, Scalar(ScalarType::Text | ScalarType::Instant))
+    /// Returns whether a check sees a text that may match a pattern.
+    pub(super) fn may_match(&self) -> bool {
+        matches!(self.kind, Scalar(kind) if kind.is_text() || kind == ScalarType::Instant)
     }
 
-    /// Returns whether SQLite has the type.
-    pub(super) fn is_of_sqlite(&self) -> bool {
-        !matches!(self.kind, Array(_) | Scalar(ScalarType::Instant))
+    /// Returns whether a check sees a text that may be a date-time or an address.
+    pub(super) fn is_free_text(&self) -> bool {
+        matches!(self.kind, Scalar(ScalarType::Text | ScalarType::Instant))
     }
 }

@@ -8,7 +8,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 pub enum Dialect {
     /// PostgreSQL 13 or later.
     Postgres,
-    /// SQLite 3.23 or later.
+    /// SQLite 3.38 or later, and 3.23 or later for conditions without lists.
     Sqlite,
 }
 
@@ -30,6 +30,14 @@ impl Dialect {
         match self {
             Self::Postgres => Placeholders::Dollar,
             Self::Sqlite => Placeholders::Question,
+        }
+    }
+
+    /// Returns the resolution of a column of instants, in nanoseconds.
+    pub(super) fn resolution(self) -> u32 {
+        match self {
+            Self::Postgres => 1_000,
+            Self::Sqlite => 1_000_000,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::clause::{Clause, Term};
-use super::columns::{Column, ColumnType, ScalarType};
+use super::columns::{Column, Kind, ScalarType};
 use super::param::SqlParam;
 use crate::number::Number;
 use crate::operator::Order;
@@ -23,7 +23,7 @@ pub(super) fn held(number: Number, kind: ScalarType) -> Option<SqlParam> {
 
 /// Compares a column of numbers with a number.
 pub(super) fn compare<'c>(column: &'c Column, order: Order, number: Number) -> Clause<'c> {
-    let ColumnType::Scalar(kind) = column.kind else { return Clause::Constant(None) };
+    let Kind::Scalar(kind) = column.kind else { return Clause::Constant(None) };
     let Neighbours { below, above } = neighbours(number, kind);
     let exact = below.is_some() && below == above;
     let (bound, order) = match order {

@@ -1,7 +1,8 @@
 //! Parameters of a condition in SQL.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
 use serde::{Serialize, Serializer};
+use uuid::Uuid;
 
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,14 +15,30 @@ pub enum SqlParam {
     Number(f64),
     /// A boolean; SQLite has 0 and 1 instead.
     Bool(bool),
-    /// An instant, as RFC 3339 text with microseconds.
+    /// An instant, as RFC 3339 text with microseconds; SQLite has a text with milliseconds instead.
     Instant(DateTime<Utc>),
+    /// A UUID, as lower-case canonical text; SQLite has the text.
+    Uuid(Uuid),
+    /// A date, as `YYYY-MM-DD`; SQLite has the text.
+    Date(NaiveDate),
 }
 
 impl SqlParam {
     /// Returns the text of an instant.
     pub fn instant_text(instant: DateTime<Utc>) -> String {
         instant.to_rfc3339_opts(SecondsFormat::Micros, true)
+    }
+
+    /// Returns the value as SQLite has it: no booleans, which drivers refuse, instants, UUIDs or dates.
+    pub(super) fn to_sqlite(&self) -> Self {
+        let text = |text: String| Self::Text(text.into());
+        match self {
+            Self::Bool(value) => Self::Integer((*value).into()),
+            Self::Instant(instant) => text(instant.to_rfc3339_opts(SecondsFormat::Millis, true)),
+            Self::Uuid(uuid) => text(uuid.to_string()),
+            Self::Date(date) => text(date.to_string()),
+            Self::Text(_) | Self::Integer(_) | Self::Number(_) => self.clone(),
+        }
     }
 }
 
@@ -32,6 +49,8 @@ impl Serialize for SqlParam {
             Self::Integer(value) => serializer.serialize_i64(*value),
             Self::Number(value) => serializer.serialize_f64(*value),
             Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Uuid(uuid) => serializer.collect_str(uuid),
+            Self::Date(date) => serializer.collect_str(date),
             Self::Instant(instant) => serializer.serialize_str(&Self::instant_text(*instant)),
         }
     }

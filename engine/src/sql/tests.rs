@@ -20,16 +20,27 @@ const COLUMNS: &str = r#"{
     "resource.score": {"sql": "d.score", "type": "number", "nullable": false},
     "resource.open": {"sql": "d.open", "type": "boolean", "nullable": false},
     "resource.until": {"sql": "d.until", "type": "timestamptz"},
-    "resource.tags": {"sql": "d.tags", "type": "text[]"}}"#;
+    "resource.tags": {"sql": "d.tags", "type": "text[]"},
+    "resource.id": {"sql": "d.id", "type": "uuid", "nullable": false},
+    "resource.day": {"sql": "d.day", "type": "date"},
+    "resource.bare": {"sql": "owner", "type": "text"}}"#;
 
-fn columns(text: &str) -> Result<Columns, Invalid> {
+fn columns(text: &str, dialect: Dialect) -> Result<Columns, Invalid> {
     let json = json::parse(text.as_bytes()).expect("JSON");
     let mut problems = Problems::default();
-    let columns = Columns::read(&json, &Place::root(), &mut problems);
+    let columns = Columns::read(&json, dialect, &Place::root(), &mut problems);
     problems.finish(columns)
 }
 
 fn sql(policies: &[(Effect, &str)], dialect: Dialect) -> Result<Sql, TooLarge> {
+    sql_with(policies, dialect, dialect.placeholders())
+}
+
+fn sql_with(
+    policies: &[(Effect, &str)],
+    dialect: Dialect,
+    placeholders: Placeholders,
+) -> Result<Sql, TooLarge> {
     let policies = (1..).zip(policies).map(|(id, (effect, text))| Policy {
         id: uuid::Uuid::from_u128(id),
         name: format!("policy {id}"),
@@ -43,52 +54,116 @@ fn sql(policies: &[(Effect, &str)], dialect: Dialect) -> Result<Sql, TooLarge> {
     let body = CheckBody::parse(&body).expect("a check");
     let check = Check::new(body, "acme", None, chrono::DateTime::UNIX_EPOCH);
     let filter = plan.filter(&check, &AttributeAnswers::default(), &RowAttributes::resource());
-    write(&filter, &columns(COLUMNS).expect("columns"), dialect, dialect.placeholders())
+    write(&filter, &columns(COLUMNS, dialect).expect("columns"), dialect, placeholders)
 }
 
 #[test]
 fn conditions_have_exact_forms() -> Result<(), invalid::Fault> {
-    const OWNER: &str = r#"(CAST("d"."owner_id" AS text) COLLATE "C")"#;
+    const UUID: &str = "0190d3e1-5b1c-7c4e-8b8f-3a1f6f2b9c01";
     for (condition, expected) in [
-        ("resource.owner == request.subject", format!("(({OWNER} = CAST($1 AS text)) IS TRUE)")),
-        (r#"resource.code == "a%""#, r#""d"."code" = CAST($1 AS text)"#.to_owned()),
-        (r#"resource.code in ["a", 1]"#, r#""d"."code" IN (CAST($1 AS text))"#.to_owned()),
-        ("resource.code in [1]", "FALSE".to_owned()),
+        // An index of the column's own collation finds the rows, and the test by code point decides.
         (
-            r#"resource.code starts_with "a_""#,
-            r#"left("d"."code", 2) = CAST($1 AS text)"#.to_owned(),
+            "resource.owner == request.subject",
+            r#"((CAST("d"."owner_id" AS text) = CAST($1 AS text) AND
+                (CAST("d"."owner_id" AS text) COLLATE "C") = CAST($1 AS text)) AND "d"."owner_id" IS NOT NULL)"#,
         ),
-        (r#"resource.code contains "%""#, r#"strpos("d"."code", CAST($1 AS text)) > 0"#.to_owned()),
-        // Types that an operator does not compare, and numbers that a column cannot hold.
-        ("resource.code == 1", "FALSE".to_owned()),
-        ("(resource.code == 1) ?? true", "FALSE".to_owned()),
+        (r#"resource.code == "a%""#, r#""d"."code" = CAST($1 AS text)"#),
         (
-            "(resource.owner == 1) ?? true",
-            r#"(("d"."owner_id" IS NULL OR NULL) IS TRUE)"#.to_owned(),
+            r#"resource.code in ["a", 1, "b"]"#,
+            r#""d"."code" IN (CAST($1 AS text), CAST($2 AS text))"#,
         ),
-        ("resource.level == 1.5", r#"((("d"."level" IS NULL) AND NULL) IS TRUE)"#.to_owned()),
-        ("resource.level < 1.5", r#"(("d"."level" <= CAST($1 AS bigint)) IS TRUE)"#.to_owned()),
+        ("resource.code in [1]", "FALSE"),
+        (r#"resource.code starts_with "a_""#, r#"left("d"."code", 2) = CAST($1 AS text)"#),
+        (r#"resource.code contains "%""#, r#"strpos("d"."code", CAST($1 AS text)) > 0"#),
+        // Types that an operator does not compare, and values that a column cannot hold.
+        ("resource.code == 1", "FALSE"),
+        ("(resource.code == 1) ?? true", "FALSE"),
+        ("(resource.owner == 1) ?? true", r#""d"."owner_id" IS NULL"#),
+        ("resource.level == 1.5", "FALSE"),
+        ("resource.level != 1.5", r#""d"."level" IS NOT NULL"#),
         (
-            "resource.score > 9007199254740993",
-            r#""d"."score" >= CAST($1 AS double precision)"#.to_owned(),
+            "resource.level < 1.5",
+            r#"("d"."level" <= CAST($1 AS bigint) AND "d"."level" IS NOT NULL)"#,
         ),
-        ("resource.open == true", r#""d"."open" = CAST($1 AS boolean)"#.to_owned()),
+        ("resource.score > 9007199254740993", r#""d"."score" >= CAST($1 AS double precision)"#),
+        ("resource.open == true", r#""d"."open" = CAST($1 AS boolean)"#),
         (
             r#"resource.tags contains "a""#,
-            r#"(((CAST("d"."tags" AS text[]) COLLATE "C") @> ARRAY[CAST($1 AS text)]) IS TRUE)"#
-                .to_owned(),
+            r#"((CAST("d"."tags" AS text[]) @> ARRAY[CAST($1 AS text)] AND
+                (CAST("d"."tags" AS text[]) COLLATE "C") @> ARRAY[CAST($1 AS text)]) AND "d"."tags" IS NOT NULL)"#,
         ),
         (
             r#"resource.until before "2026-03-01T00:00:00.0000005Z""#,
-            r#"(("d"."until" <= CAST(CAST($1 AS text) AS timestamptz)) IS TRUE)"#.to_owned(),
+            r#"("d"."until" <= CAST(CAST($1 AS text) AS timestamptz) AND "d"."until" IS NOT NULL)"#,
         ),
-        ("exists(resource.owner)", r#"(NOT "d"."owner_id" IS NULL)"#.to_owned()),
+        ("exists(resource.owner)", r#""d"."owner_id" IS NOT NULL"#),
+        (&format!(r#"resource.id == "{UUID}""#), r#""d"."id" = CAST(CAST($1 AS text) AS uuid)"#),
+        (&format!(r#"resource.id == "{}""#, UUID.to_uppercase()), "FALSE"),
+        (
+            r#"resource.id starts_with "0190""#,
+            r#"left((CAST("d"."id" AS text) COLLATE "C"), 4) = CAST($1 AS text)"#,
+        ),
+        (
+            r#"resource.day >= "2026-03-01" && resource.day < "2026-04-01""#,
+            r#"("d"."day" >= CAST(CAST($1 AS text) AS date) AND "d"."day" IS NOT NULL AND
+                "d"."day" < CAST(CAST($2 AS text) AS date))"#,
+        ),
+        (
+            r#"resource.day < "2026-3-1""#,
+            r#"((to_char(CAST("d"."day" AS timestamp), 'YYYY-MM-DD') COLLATE "C") < CAST($1 AS text) AND
+                "d"."day" IS NOT NULL)"#,
+        ),
+        (r#"resource.day before "2026-03-01T00:00:00Z""#, "FALSE"),
+        (r#"ip_in(resource.id, ["10.0.0.0/8"])"#, "FALSE"),
     ] {
         let sql = sql(&[(Effect::Allow, condition)], Dialect::Postgres).expect("small");
-        assert_eq!(sql.text, expected, "{condition}");
+        assert_eq!(sql.text, one_line(expected), "{condition}");
         assert_eq!(sql.inexact, [], "{condition}");
     }
     Ok(())
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// SQLite has texts in a fixed form in place of types, and JSON in place of arrays.
+#[test]
+fn sqlite_has_texts_and_json() {
+    let text = |text: &str| SqlParam::Text(text.into());
+    for (condition, expected, param) in [
+        (
+            r#"resource.until before "2026-03-01T02:00:00.0015+02:00""#,
+            "((`d`.`until` COLLATE BINARY) <= ? AND `d`.`until` IS NOT NULL)",
+            text("2026-03-01T00:00:00.001Z"),
+        ),
+        (
+            r#"resource.day == "2026-03-01""#,
+            "((`d`.`day` COLLATE BINARY) = ? AND `d`.`day` IS NOT NULL)",
+            text("2026-03-01"),
+        ),
+        (
+            r#"resource.tags contains "a""#,
+            "(EXISTS (SELECT 1 FROM json_each(`d`.`tags`) AS `item-7` WHERE `item-7`.type = 'text' AND \
+             `item-7`.`value` = ?) AND `d`.`tags` IS NOT NULL)",
+            text("a"),
+        ),
+    ] {
+        let sql = sql(&[(Effect::Allow, condition)], Dialect::Sqlite).expect("small");
+        assert_eq!((sql.text.as_str(), &*sql.params), (expected, &[param][..]), "{condition}");
+    }
+}
+
+/// A subquery finds a bare name among its own columns first.
+#[test]
+fn lists_of_sqlite_need_the_names_of_their_tables() {
+    let bare = r#"{"resource.tags": {"sql": "tags", "type": "text[]"}}"#;
+    let fault = columns(bare, Dialect::Sqlite).expect_err("a bare name").to_string();
+    assert!(
+        fault.starts_with("at `/resource.tags/sql`: expected a name with its table"),
+        "{fault}"
+    );
+    assert!(columns(bare, Dialect::Postgres).is_ok());
 }
 
 #[test]
@@ -100,7 +175,7 @@ fn policies_fold_in_the_order_in_which_they_decide() {
         (Effect::Allow, r#"resource.code == "x""#),
     ];
     let sql = sql(&policies, Dialect::Sqlite).expect("small");
-    let expected = "((NOT ((`d`.`level` = ?) IS NOT FALSE)) AND (`d`.`open` = ? OR \
+    let expected = "((NOT (`d`.`level` = ? OR `d`.`level` IS NULL)) AND (`d`.`open` = ? OR \
                     ((NOT `d`.`score` = ?) AND `d`.`code` = ?)))";
     assert_eq!(sql.text, expected);
     let x = SqlParam::Text("x".into());
@@ -140,7 +215,11 @@ fn reasons_name_the_attribute() {
     for (condition, dialect, expected) in [
         ("resource.unknown == 1", Dialect::Postgres, "no column for `resource.unknown`"),
         ("geo.country == resource.code", Dialect::Postgres, "`geo.country` comes from a resolver"),
-        (r#"resource.tags contains "a""#, Dialect::Sqlite, "SQLite has no type"),
+        (
+            "resource.tags contains resource.bare",
+            Dialect::Sqlite,
+            "declare the compared column with its table",
+        ),
         ("resource.level == resource.score", Dialect::Postgres, "PostgreSQL rounds"),
         (r#"resource.until == "2026-03-01T00:00:00Z""#, Dialect::Postgres, "no exact text"),
         (
@@ -182,7 +261,7 @@ fn identifiers_are_names() {
         (&long, false),
     ] {
         let text = format!(r#"{{"resource.owner": {{"sql": "{sql}", "type": "text"}}}}"#);
-        assert_eq!(columns(&text).is_ok(), expected, "{sql}");
+        assert_eq!(columns(&text, Dialect::Postgres).is_ok(), expected, "{sql}");
     }
 }
 
@@ -197,7 +276,7 @@ fn columns_are_judged() {
         (r#"{"resource.a": {"sql": "a", "type": "text", "cast": "x"}}"#, "cast"),
         (r#"["resource.a"]"#, "an object"),
     ] {
-        let fault = columns(text).expect_err(text).to_string();
+        let fault = columns(text, Dialect::Postgres).expect_err(text).to_string();
         assert!(fault.contains(expected), "{text}: {fault}");
     }
 }
@@ -217,26 +296,20 @@ fn sizes_are_bounded() {
 
 #[test]
 fn placeholders_are_numbered_in_the_order_of_the_text() {
-    let condition = r#"resource.code == "a" || resource.level == 2"#;
-    let plan = [(Effect::Allow, condition)];
-    let texts = [Placeholders::Dollar, Placeholders::Question, Placeholders::Named].map(|form| {
-        let policy = Policy {
-            id: uuid::Uuid::nil(),
-            name: String::new(),
-            resource: ResourcePattern::Any,
-            effect: plan[0].0,
-            priority: 0,
-            condition: Ok(expression::parse(plan[0].1).expect("an expression")),
-        };
-        let plan = Plan::compile("doc:read", 1, &[], [policy]);
-        let body = json::parse(REQUEST.as_bytes()).expect("JSON");
-        let body = CheckBody::parse(&body).expect("a check");
-        let check = Check::new(body, "acme", None, chrono::DateTime::UNIX_EPOCH);
-        let filter = plan.filter(&check, &AttributeAnswers::default(), &RowAttributes::resource());
-        write(&filter, &columns(COLUMNS).expect("columns"), Dialect::Sqlite, form)
-            .map(|sql| sql.text)
-    });
-    let text =
-        |one: &str, two: &str| Ok(format!("((`d`.`code` = {one} OR `d`.`level` = {two}) IS TRUE)"));
+    let policy = (Effect::Allow, r#"resource.code == "a" || resource.score == 2"#);
+    let texts = [Placeholders::Dollar, Placeholders::Question, Placeholders::Named]
+        .map(|form| sql_with(&[policy], Dialect::Sqlite, form).map(|sql| sql.text));
+    let text = |one: &str, two: &str| Ok(format!("(`d`.`code` = {one} OR `d`.`score` = {two})"));
     assert_eq!(texts, [text("$1", "$2"), text("?", "?"), text(":p1", ":p2")]);
+}
+
+/// A parameter that stands twice in the text is sent twice only if placeholders have no numbers.
+#[test]
+fn numbered_placeholders_repeat() {
+    let policy = (Effect::Allow, r#"resource.owner in ["a", "b"] && resource.code == "c""#);
+    let params = [Placeholders::Dollar, Placeholders::Question, Placeholders::Named].map(|form| {
+        let sql = sql_with(&[policy], Dialect::Postgres, form).expect("small");
+        sql.params.len()
+    });
+    assert_eq!(params, [3, 5, 3]);
 }

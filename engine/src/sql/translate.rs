@@ -1,7 +1,7 @@
 //! Translates conditions into clauses.
 
 use super::clause::Clause;
-use super::columns::{Column, Columns};
+use super::columns::Columns;
 use super::comparison::{Side, compare};
 use super::dialect::Dialect;
 use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
@@ -85,10 +85,14 @@ impl<'c> Translator<'c> {
     ) -> Result<Clause<'c>, String> {
         let Predicate::Compare(operator, operand) = predicate else {
             // The others compare texts alone.
-            if let Side::Column(column) = left
-                && !column.may_be_text()
-            {
-                return Ok(Clause::Constant(None));
+            if let Side::Column(column) = left {
+                let may_hold = match predicate {
+                    Predicate::Matches(_) => column.may_match(),
+                    _ => column.is_free_text(),
+                };
+                if !may_hold {
+                    return Ok(Clause::Constant(None));
+                }
             }
             let operator = predicate.operator_name();
             return Err(format!("`{operator}` of `{path}` has no exact form in SQL"));
@@ -109,18 +113,11 @@ impl<'c> Translator<'c> {
             None => {}
         }
         if let Some(column) = self.columns.get(path) {
-            return self.supported(path, column).map(Side::Column);
+            return Ok(Side::Column(column));
         }
         Err(match path {
             AttributePath::Resolver(_) => unresolved(&path.to_string()),
             _ => format!("`columns` has no column for `{path}`"),
         })
-    }
-
-    fn supported(&self, path: &AttributePath, column: &'c Column) -> Result<&'c Column, String> {
-        if self.dialect == Dialect::Postgres || column.is_of_sqlite() {
-            return Ok(column);
-        }
-        Err(format!("SQLite has no type of the column for `{path}`"))
     }
 }

@@ -1,7 +1,9 @@
 //! Writes clauses as SQL.
 
+mod terms;
+
 use super::clause::{Clause, Term};
-use super::columns::{Column, ColumnType, ScalarType};
+use super::columns::{Column, Kind, ScalarType};
 use super::dialect::{Dialect, Placeholders};
 use super::limits::{MAX_NESTING, MAX_PARAMS, MAX_TEXT, TooLarge};
 use super::param::SqlParam;
@@ -57,9 +59,8 @@ impl Writer {
             }),
             Clause::All(parts) => self.joined(parts, " AND ")?,
             Clause::Any(parts) => self.joined(parts, " OR ")?,
-            Clause::Not(inner) => self.wrapped("(NOT ", inner, ")")?,
-            Clause::IsTrue(inner) => self.tested(inner, " IS TRUE)")?,
-            Clause::IsNotFalse(inner) => self.tested(inner, " IS NOT FALSE)")?,
+            Clause::Not(inner) => self.negated(inner)?,
+            Clause::Exists(list, inner) => self.exists(list, inner)?,
             leaf => self.leaf(leaf),
         }
         self.nesting -= 1;
@@ -69,21 +70,42 @@ impl Writer {
         Ok(())
     }
 
-    fn wrapped(&mut self, before: &str, inner: &Clause<'_>, after: &str) -> Written {
-        self.push(before);
+    fn negated(&mut self, inner: &Clause<'_>) -> Written {
+        if let Clause::IsNull(column) = inner {
+            self.identifier(column);
+            self.push(" IS NOT NULL");
+            return Ok(());
+        }
+        self.push("(NOT ");
         self.clause(inner)?;
-        self.push(after);
+        self.push(")");
         Ok(())
     }
 
-    /// Writes a test of the value of a clause, which needs parentheses of its own if it is a comparison.
-    fn tested(&mut self, inner: &Clause<'_>, test: &str) -> Written {
-        match inner {
-            Clause::All(_) | Clause::Any(_) | Clause::Not(_) | Clause::IfPresent(..) => {
-                self.wrapped("(", inner, test)
-            }
-            comparison => self.wrapped("((", comparison, &format!("){test}")),
-        }
+    /// Writes whether some item of a list makes the clause true.
+    fn exists(&mut self, list: &Column, inner: &Clause<'_>) -> Written {
+        let Some(items) = &list.items else { return Ok(()) };
+        self.push("EXISTS (SELECT 1 FROM ");
+        self.items(list, items);
+        self.push(" AND ");
+        self.clause(inner)?;
+        self.push(")");
+        Ok(())
+    }
+
+    /// Writes the table of the items of a list, and the condition of its rows.
+    fn items(&mut self, list: &Column, items: &Column) {
+        self.push("json_each(");
+        self.identifier(list);
+        self.push(") AS ");
+        self.names(&items.parts[..1]);
+        self.push(" WHERE ");
+        self.names(&items.parts[..1]);
+        // Items of other types equal nothing: SQLite would compare `true` with 1.
+        self.push(match items.kind {
+            Kind::Scalar(ScalarType::Text) => ".type = 'text'",
+            _ => ".type IN ('integer', 'real')",
+        });
     }
 
     fn joined(&mut self, parts: &[Clause<'_>], operator: &str) -> Written {
@@ -113,23 +135,15 @@ impl Writer {
                 self.identifier(column);
                 self.push(" IS NULL");
             }
-            Clause::IfPresent(columns, truth) => self.if_present(columns, *truth),
+            Clause::Compare(Term::Column(column), Order::Eq, Term::Value(value)) => {
+                self.one_of(column, std::slice::from_ref(value));
+            }
             Clause::Compare(left, order, right) => {
                 self.term(left);
                 self.push(symbol(*order));
                 self.term(right);
             }
-            Clause::In(column, values) => {
-                self.column(column);
-                self.push(" IN (");
-                for (index, value) in values.iter().enumerate() {
-                    if index > 0 {
-                        self.push(", ");
-                    }
-                    self.param(value);
-                }
-                self.push(")");
-            }
+            Clause::In(column, values) => self.one_of(column, values),
             Clause::Has(array, item) => self.has(array, item),
             Clause::Part(part, left, right) => self.part(*part, left, right),
             // Written by `clause`.
@@ -137,46 +151,57 @@ impl Writer {
             | Clause::All(_)
             | Clause::Any(_)
             | Clause::Not(_)
-            | Clause::IsTrue(_)
-            | Clause::IsNotFalse(_) => {}
+            | Clause::Exists(..) => {}
         }
     }
 
-    /// Writes `truth` for rows that have all columns, and NULL for others.
-    fn if_present(&mut self, columns: &[&Column], truth: bool) {
-        let (test, operator, rest) = match truth {
-            true => (" IS NOT NULL", " AND ", " OR NULL)"),
-            false => (" IS NULL", " OR ", " AND NULL)"),
-        };
-        self.push("((");
-        for (index, column) in columns.iter().enumerate() {
-            if index > 0 {
-                self.push(operator);
+    /// Writes whether a column is one of the values.
+    fn one_of(&mut self, column: &Column, values: &[SqlParam]) {
+        self.collated(column, |writer, first| {
+            writer.push(if values.len() == 1 { " = " } else { " IN (" });
+            for (number, value) in (first..).zip(values) {
+                if number > first {
+                    writer.push(", ");
+                }
+                writer.numbered(value, number);
             }
-            self.identifier(column);
-            self.push(test);
-        }
-        self.push(")");
-        self.push(rest);
+            if values.len() != 1 {
+                writer.push(")");
+            }
+        });
     }
 
-    /// Writes whether an array of PostgreSQL has an item. An item that is NULL would count as not contained.
+    /// Writes whether an array of PostgreSQL has an item.
     fn has(&mut self, array: &Column, item: &Term<'_>) {
-        let guarded = match item {
-            Term::Column(column) if column.nullable => Some(column),
-            _ => None,
-        };
-        if let Some(column) = guarded {
-            self.push("(CASE WHEN ");
-            self.identifier(column);
-            self.push(" IS NULL THEN NULL ELSE ");
+        if let Term::Value(value) = item {
+            return self.collated(array, |writer, number| {
+                writer.push(" @> ARRAY[");
+                writer.numbered(value, number);
+                writer.push("]");
+            });
         }
         self.column(array);
         self.push(" @> ARRAY[");
         self.term(item);
         self.push("]");
-        if guarded.is_some() {
-            self.push(" END)");
+    }
+
+    /// Writes an equality of a column with parameters, whose first number the right side gets. In PostgreSQL a test by the
+    /// column's own collation stands before the one by code point: an index serves, and texts that are equal by code
+    /// point are equal in every collation.
+    fn collated(&mut self, column: &Column, right: impl Fn(&mut Self, usize)) {
+        let first = self.params.len() + 1;
+        if self.dialect == Dialect::Postgres && self.is_collated(column) {
+            self.push("(");
+            self.cast_to_text(column);
+            right(self, first);
+            self.push(" AND ");
+            self.column(column);
+            right(self, first);
+            self.push(")");
+        } else {
+            self.column(column);
+            right(self, first);
         }
     }
 
@@ -270,85 +295,6 @@ impl Writer {
             Dialect::Sqlite => " COLLATE BINARY = ",
         });
         self.term(right);
-    }
-
-    fn term(&mut self, term: &Term<'_>) {
-        match term {
-            Term::Column(column) => self.column(column),
-            Term::Value(value) => self.param(value),
-        }
-    }
-
-    /// Writes a column so that texts compare by code point.
-    fn column(&mut self, column: &Column) {
-        let (ColumnType::Scalar(kind) | ColumnType::List(kind)) = column.kind;
-        if kind != ScalarType::Text || column.binary {
-            return self.identifier(column);
-        }
-        match self.dialect {
-            Dialect::Postgres => {
-                self.push("(CAST(");
-                self.identifier(column);
-                self.push(match column.kind {
-                    ColumnType::Scalar(_) => " AS text) COLLATE \"C\")",
-                    ColumnType::List(_) => " AS text[]) COLLATE \"C\")",
-                });
-            }
-            Dialect::Sqlite => {
-                self.push("(");
-                self.identifier(column);
-                self.push(" COLLATE BINARY)");
-            }
-        }
-    }
-
-    /// Writes an identifier. SQLite reads an unknown name in double quotes as a text, but not one in backquotes.
-    fn identifier(&mut self, column: &Column) {
-        let quote = match self.dialect {
-            Dialect::Postgres => "\"",
-            Dialect::Sqlite => "`",
-        };
-        for (index, part) in column.parts.iter().enumerate() {
-            if index > 0 {
-                self.push(".");
-            }
-            self.push(quote);
-            self.push(part);
-            self.push(quote);
-        }
-    }
-
-    fn param(&mut self, value: &SqlParam) {
-        let (value, cast) = match (self.dialect, value) {
-            // SQLite has no booleans, and drivers refuse them.
-            (Dialect::Sqlite, SqlParam::Bool(value)) => (SqlParam::Integer((*value).into()), None),
-            (Dialect::Sqlite, value) => (value.clone(), None),
-            (Dialect::Postgres, value) => (value.clone(), Some(cast(value))),
-        };
-        self.params.push(value);
-        if let Some((before, _)) = cast {
-            self.push(before);
-        }
-        let number = self.params.len();
-        match self.placeholders {
-            Placeholders::Dollar => self.push(&format!("${number}")),
-            Placeholders::Question => self.push("?"),
-            Placeholders::Named => self.push(&format!(":p{number}")),
-        }
-        if let Some((_, after)) = cast {
-            self.push(after);
-        }
-    }
-}
-
-/// Returns what stands around a parameter of PostgreSQL: its type, which drivers would otherwise guess.
-fn cast(value: &SqlParam) -> (&'static str, &'static str) {
-    match value {
-        SqlParam::Text(_) => ("CAST(", " AS text)"),
-        SqlParam::Integer(_) => ("CAST(", " AS bigint)"),
-        SqlParam::Number(_) => ("CAST(", " AS double precision)"),
-        SqlParam::Bool(_) => ("CAST(", " AS boolean)"),
-        SqlParam::Instant(_) => ("CAST(CAST(", " AS text) AS timestamptz)"),
     }
 }
 

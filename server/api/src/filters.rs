@@ -78,7 +78,7 @@ document!(FilterAnswerBody as "FilterAnswer" => {
             },
             "reads": ["resource.owner"], "known": {},
             "sql": {
-                "text": "(((CAST(\"d\".\"owner_id\" AS text) COLLATE \"C\") = CAST($1 AS text)) IS TRUE)",
+                "text": "\"d\".\"owner_id\" = CAST($1 AS text)",
                 "params": ["dana"],
             },
             "exact": true, "check": [], "revision": 812,

@@ -57,7 +57,8 @@ impl<'r> FilterRequest<'r> {
         let rows = fields.optional("unknown", RowAttributes::read);
         let dialect = fields.optional("dialect", named::<Dialect>);
         let placeholders = fields.optional("placeholders", named::<Placeholders>);
-        let columns = fields.optional("columns", Columns::read);
+        let columns = fields
+            .optional("columns", |json, at, problems| Columns::read(json, dialect?, at, problems));
         let residual = fields.optional("residual", named::<Residual>);
         for name in ["placeholders", "columns"] {
             if dialect.is_none() && fields.has(name) && !fields.has("dialect") {
@@ -97,7 +98,9 @@ document!(FilterBody as "FilterRequest" => {
             "subject": "dana", "resource": "document:read", "action": "read",
             "attributes": {"user": {"roles": ["editor"]}},
             "dialect": "postgres",
-            "columns": {"resource.owner": {"sql": "d.owner_id", "type": "text"}},
+            "columns": {
+                "resource.owner": {"sql": "d.owner_id", "type": "text", "nullable": false, "collation": "binary"},
+            },
         }))
 });
 
@@ -112,7 +115,7 @@ fn columns() -> ObjectBuilder {
         schema::typed(Type::String).pattern(Some(format!("^{name}(\\.{name}){{0,2}}$")));
     let column: Input = schema::input()
         .required("sql", identifier)
-        .required("type", schema::choice(ColumnType::ALL.map(|(_, name)| name)))
+        .required("type", schema::choice(names::<ColumnType>()))
         .optional("nullable", schema::boolean())
         .optional("collation", schema::choice(["binary"]));
     let names = schema::typed(Type::String).pattern(Some("^(user|resource)\\.[^\\u0000]+$"));

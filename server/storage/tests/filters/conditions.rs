@@ -6,31 +6,17 @@ use portcullis_engine::operator::{self, ComparedKind, Operator, Takes};
 use serde_json::{Value, json};
 
 use super::condition;
-use super::rows::{DOUBLES, INSTANTS, INTEGERS, TEXTS};
+use super::rows::{ATTRIBUTES, DATES, DOUBLES, INSTANTS, INTEGERS, TEXTS, UUIDS};
 
-/// Attributes of rows that both databases have.
-const OF_ROWS: [&str; 10] = [
-    "resource.name",
-    "resource.name",
-    "resource.code",
-    "resource.owner",
-    "resource.owner",
-    "resource.prefix",
-    "resource.level",
-    "resource.rank",
-    "resource.score",
-    "resource.flag",
-];
-/// Attributes of rows that only PostgreSQL has.
-const OF_POSTGRES: [&str; 4] =
-    ["resource.until", "resource.tags", "resource.numbers", "resource.scores"];
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 12] = [
     "user.dept",
     "user.level",
     "user.tags",
     "user.flag",
     "user.nobody",
     "user.since",
+    "user.team",
+    "user.day",
     "resource.given",
     "request.subject",
     "request.roles",
@@ -44,14 +30,16 @@ pub(crate) fn known_attributes() -> Vec<(&'static str, Vec<Value>)> {
         ("level", numbers()),
         ("tags", lists()),
         ("flag", vec![json!(true), json!(false)]),
-        ("since", INSTANTS.iter().map(|text| json!(text)).collect()),
+        ("since", values(&INSTANTS)),
+        ("team", values(&UUIDS)),
+        ("day", values(&DATES)),
         ("roles", vec![json!(["ann", "a%"]), json!([]), json!("a_b")]),
     ]
 }
 
-pub(crate) fn random(rng: &mut Rng, with_arrays: bool) -> Condition {
+pub(crate) fn random(rng: &mut Rng) -> Condition {
     loop {
-        let tree = node(rng, with_arrays, 0);
+        let tree = node(rng, 0);
         // Some operators refuse some literals.
         if let Some(condition) = condition(&tree) {
             return condition;
@@ -59,46 +47,60 @@ pub(crate) fn random(rng: &mut Rng, with_arrays: bool) -> Condition {
     }
 }
 
-fn node(rng: &mut Rng, with_arrays: bool, depth: u32) -> Value {
+fn node(rng: &mut Rng, depth: u32) -> Value {
     let kind = if depth > 3 { 9 } else { rng.u8(..10) };
     match kind {
-        0..=1 => json!({"type": "AND", "children": children(rng, with_arrays, depth)}),
-        2..=3 => json!({"type": "OR", "children": children(rng, with_arrays, depth)}),
-        4 => json!({"type": "NOT", "child": node(rng, with_arrays, depth + 1)}),
-        _ => test(rng, with_arrays),
+        0..=1 => json!({"type": "AND", "children": children(rng, depth)}),
+        2..=3 => json!({"type": "OR", "children": children(rng, depth)}),
+        4 => json!({"type": "NOT", "child": node(rng, depth + 1)}),
+        _ => test(rng),
     }
 }
 
-fn children(rng: &mut Rng, with_arrays: bool, depth: u32) -> Vec<Value> {
-    (0..rng.usize(1..4)).map(|_| node(rng, with_arrays, depth + 1)).collect()
+fn children(rng: &mut Rng, depth: u32) -> Vec<Value> {
+    (0..rng.usize(1..4)).map(|_| node(rng, depth + 1)).collect()
 }
 
-fn test(rng: &mut Rng, with_arrays: bool) -> Value {
+fn test(rng: &mut Rng) -> Value {
     loop {
-        let test = any_test(rng, with_arrays);
+        let test = any_test(rng);
         if condition(&test).is_some() {
             return test;
         }
     }
 }
 
+/// Returns the declared type of an attribute.
+fn kind(attribute: &str) -> &'static str {
+    let name = attribute.strip_prefix("resource.").unwrap_or(attribute);
+    match ATTRIBUTES.iter().find(|attribute| attribute.name == name) {
+        Some(attribute) => attribute.kind,
+        None => match attribute {
+            "user.flag" => "boolean",
+            "user.tags" | "request.roles" => "text[]",
+            "user.level" => "number",
+            "user.since" => "timestamptz",
+            "user.team" => "uuid",
+            "user.day" => "date",
+            _ => "text",
+        },
+    }
+}
+
 /// Returns an operator, mostly one that compares the type of the attribute.
 fn operator(rng: &mut Rng, attribute: &str) -> &'static str {
-    let is_time = matches!(attribute, "resource.until" | "user.since");
-    let kind = match attribute {
-        "resource.flag" | "user.flag" => ComparedKind::Bool,
-        "resource.tags" | "resource.numbers" | "resource.scores" | "user.tags"
-        | "request.roles" => ComparedKind::List,
-        "resource.level" | "resource.rank" | "resource.score" | "user.level" => {
-            ComparedKind::Number
-        }
+    let kind = kind(attribute);
+    let compared = match kind {
+        "boolean" => ComparedKind::Bool,
+        "integer" | "number" => ComparedKind::Number,
+        list if list.ends_with("[]") => ComparedKind::List,
         _ => ComparedKind::Text,
     };
     let fits = |name: &&str| {
         let row = name.parse().map(Operator::row);
         row.is_ok_and(|row| {
-            let compares = row.compares.iter().any(|(left, _)| *left == kind);
-            compares && is_time == (row.takes == Takes::Instant)
+            let compares = row.compares.iter().any(|(left, _)| *left == compared);
+            compares && (kind == "timestamptz") == (row.takes == Takes::Instant)
         })
     };
     let fitting: Vec<&'static str> = operator::names().filter(fits).collect();
@@ -106,16 +108,16 @@ fn operator(rng: &mut Rng, attribute: &str) -> &'static str {
     pool[rng.usize(..pool.len())]
 }
 
-fn any_test(rng: &mut Rng, with_arrays: bool) -> Value {
-    let attribute = path(rng, with_arrays);
-    let operator = operator(rng, attribute);
+fn any_test(rng: &mut Rng) -> Value {
+    let attribute = path(rng);
+    let operator = operator(rng, &attribute);
     let mut test = json!({"type": "CONDITION", "attribute": attribute, "operator": operator});
     if operator != "exists" {
         test["value"] = match rng.u8(..5) {
             0 if operator.parse::<Operator>().is_ok() => {
-                json!({"attribute": path(rng, with_arrays)})
+                json!({"attribute": path(rng)})
             }
-            _ => value(rng, operator, attribute),
+            _ => value(rng, operator, &attribute),
         };
         if rng.u8(..5) == 0 {
             test["if_missing"] = json!(rng.bool());
@@ -124,11 +126,10 @@ fn any_test(rng: &mut Rng, with_arrays: bool) -> Value {
     test
 }
 
-fn path(rng: &mut Rng, with_arrays: bool) -> &'static str {
-    match rng.u8(..8) {
-        0..=1 => KNOWN[rng.usize(..KNOWN.len())],
-        2..=3 if with_arrays => OF_POSTGRES[rng.usize(..OF_POSTGRES.len())],
-        _ => OF_ROWS[rng.usize(..OF_ROWS.len())],
+fn path(rng: &mut Rng) -> String {
+    match rng.u8(..4) {
+        0 => KNOWN[rng.usize(..KNOWN.len())].to_owned(),
+        _ => format!("resource.{}", ATTRIBUTES[rng.usize(..ATTRIBUTES.len())].name),
     }
 }
 
@@ -139,20 +140,28 @@ fn value(rng: &mut Rng, operator: &str, attribute: &str) -> Value {
         "matches" => vec![json!("a.*"), json!("[A-Z]+")],
         "ip_in" => vec![json!("10.0.0.0/8"), json!([])],
         "during" => vec![json!({"zone": "Europe/Berlin"})],
-        "before" | "after" => INSTANTS.iter().map(|text| json!(text)).collect(),
+        "before" | "after" => values(&INSTANTS),
         _ if rng.u8(..8) == 0 => [texts(), numbers(), vec![json!(true)]].concat(),
-        _ => match attribute {
-            "resource.level" | "resource.rank" | "resource.score" | "resource.numbers"
-            | "resource.scores" | "user.level" => numbers(),
-            "resource.flag" | "user.flag" => vec![json!(true), json!(false)],
+        "starts_with" | "ends_with" | "contains" if matches!(kind(attribute), "uuid" | "date") => {
+            ["", "0190", "01", "2026-", "-", "ff", "FF"].map(|text| json!(text)).to_vec()
+        }
+        _ => match kind(attribute).trim_end_matches("[]") {
+            "integer" | "number" => numbers(),
+            "boolean" => vec![json!(true), json!(false)],
+            "uuid" => values(&UUIDS),
+            "date" => values(&DATES),
             _ => texts(),
         },
     };
     pool[rng.usize(..pool.len())].clone()
 }
 
+fn values(texts: &[&str]) -> Vec<Value> {
+    texts.iter().map(|text| json!(text)).collect()
+}
+
 fn texts() -> Vec<Value> {
-    TEXTS.iter().map(|text| json!(text)).collect()
+    values(&TEXTS)
 }
 
 fn numbers() -> Vec<Value> {
@@ -170,5 +179,7 @@ fn lists() -> Vec<Value> {
         json!([0, 1.5, 2, 9_007_199_254_740_993_u64, 1e300]),
         json!([u64::MAX, 1]),
         json!(["ä", "ANN", -1, "O'Brien"]),
+        json!([UUIDS[0], UUIDS[3], UUIDS[5], "a"]),
+        json!([DATES[0], DATES[3], DATES[5], DATES[7]]),
     ]
 }

@@ -2,9 +2,10 @@
 
 use portcullis_engine::sql::{Dialect, Sql, SqlParam};
 use portcullis_test_postgres::Cluster;
+use serde_json::Value;
 use sqlx::{AssertSqlSafe, Executor, PgPool, Row as _, SqlitePool};
 
-use super::rows::Row;
+use super::rows::{ATTRIBUTES, Row};
 
 /// Ignores case in the columns that are not declared binary.
 const SQLITE_TABLE: &str = "CREATE TABLE docs (
@@ -16,7 +17,15 @@ const SQLITE_TABLE: &str = "CREATE TABLE docs (
     level INTEGER,
     rank INTEGER NOT NULL,
     score REAL,
-    flag INTEGER)";
+    flag INTEGER,
+    until TEXT,
+    parent TEXT,
+    key TEXT NOT NULL COLLATE NOCASE,
+    day TEXT,
+    tags TEXT COLLATE NOCASE,
+    numbers TEXT,
+    scores TEXT,
+    labels TEXT NOT NULL)";
 
 /// `ci` ignores case, if PostgreSQL has ICU; otherwise the columns have another collation than `C`.
 const POSTGRES_TABLE: &str = "CREATE TABLE docs (
@@ -30,9 +39,13 @@ const POSTGRES_TABLE: &str = "CREATE TABLE docs (
     score double precision,
     flag boolean,
     until timestamptz,
+    parent uuid,
+    key uuid NOT NULL,
+    day date,
     tags text[] COLLATE ci,
     numbers bigint[],
-    scores double precision[])";
+    scores double precision[],
+    labels varchar(40)[] NOT NULL)";
 const POSTGRES_COLLATIONS: [&str; 2] = [
     "CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
     "CREATE COLLATION ci FROM \"POSIX\"",
@@ -74,20 +87,29 @@ impl Database {
         for (id, row) in (0_i64..).zip(rows) {
             match self {
                 Self::Sqlite(pool) => {
-                    let insert = "INSERT INTO docs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-                    let insert = sqlx::query(insert).bind(id).bind(row.name).bind(row.code);
-                    let insert = insert.bind(row.owner).bind(row.prefix).bind(row.level);
-                    let insert = insert.bind(row.rank).bind(row.score).bind(row.flag);
+                    let values = ", ?".repeat(ATTRIBUTES.len());
+                    let insert = AssertSqlSafe(format!("INSERT INTO docs VALUES (?{values})"));
+                    let mut insert = sqlx::query(insert).bind(id);
+                    for attribute in &ATTRIBUTES {
+                        insert = match row.get(attribute.name) {
+                            None => insert.bind(None::<String>),
+                            Some(Value::String(text)) => insert.bind(text),
+                            Some(Value::Bool(value)) => insert.bind(*value),
+                            Some(Value::Number(number)) => match number.as_i64() {
+                                Some(integer) => insert.bind(integer),
+                                None => insert.bind(number.as_f64()),
+                            },
+                            Some(list) => insert.bind(list.to_string()),
+                        };
+                    }
                     insert.execute(pool).await.expect("inserts");
                 }
                 Self::Postgres(pool) => {
-                    let insert = "INSERT INTO docs VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-                        CAST(CAST($10 AS text) AS timestamptz), $11, $12, $13)";
-                    let insert = sqlx::query(insert).bind(id).bind(row.name).bind(row.code);
-                    let insert = insert.bind(row.owner).bind(row.prefix).bind(row.level);
-                    let insert = insert.bind(row.rank).bind(row.score).bind(row.flag);
-                    let insert = insert.bind(row.until).bind(row.tags.clone());
-                    let insert = insert.bind(row.numbers.clone()).bind(row.scores.clone());
+                    let mut row = row.clone();
+                    row.insert("id".to_owned(), id.into());
+                    let insert = "INSERT INTO docs SELECT * FROM \
+                                  json_populate_record(NULL::docs, CAST($1 AS json))";
+                    let insert = sqlx::query(insert).bind(Value::Object(row).to_string());
                     insert.execute(pool).await.expect("inserts");
                 }
             }
@@ -105,7 +127,7 @@ impl Database {
                         SqlParam::Text(text) => query.bind(text.to_string()),
                         SqlParam::Integer(value) => query.bind(*value),
                         SqlParam::Number(value) => query.bind(*value),
-                        SqlParam::Bool(_) | SqlParam::Instant(_) => panic!("not of SQLite"),
+                        other => panic!("{other:?} is not a value of SQLite"),
                     };
                 }
                 let rows = query.fetch_all(pool).await;
@@ -121,6 +143,8 @@ impl Database {
                         SqlParam::Number(value) => query.bind(*value),
                         SqlParam::Bool(value) => query.bind(*value),
                         SqlParam::Instant(at) => query.bind(SqlParam::instant_text(*at)),
+                        SqlParam::Uuid(uuid) => query.bind(uuid.to_string()),
+                        SqlParam::Date(date) => query.bind(date.to_string()),
                     };
                 }
                 let rows = query.fetch_all(pool).await;

@@ -1,15 +1,16 @@
 //! Random rows, their columns, and the attributes that checks of them have.
 
 use fastrand::Rng;
-use portcullis_engine::condition::AttributePath;
-use portcullis_engine::sql::{Column, ColumnType, Columns, ScalarType};
-use serde_json::{Value, json};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::json;
+use portcullis_engine::sql::{Columns, Dialect};
+use serde_json::{Map, Value, json};
 
-/// Texts that differ in case, look like patterns of `LIKE`, or like SQL. The last two sort one way by code point and the
-/// other way in UTF-16.
-pub(crate) const TEXTS: [&str; 24] = [
+/// Texts that differ in case, look like patterns of `LIKE`, or like SQL. The two before the last sort one way by code
+/// point and the other way in UTF-16.
+pub(crate) const TEXTS: [&str; 26] = [
     "", "a", "A", "ann", "Ann", "ANN", "anna", "a%", "%", "_", "a_b", "aXb", "50%", "50", "ä", "Ä",
-    "a ", " a", "O'Brien", "\"; --", "\\", "?", "～", "𝄞",
+    "a ", " a", "O'Brien", "\"; --", "\\", "?", "～", "𝄞", UUIDS[0], DATES[0],
 ];
 pub(crate) const INTEGERS: [i64; 11] = [
     0,
@@ -39,18 +40,19 @@ pub(crate) const DOUBLES: [f64; 12] = [
     5e-324,
 ];
 /// Date-times with a resolution of at most nanoseconds, in several forms.
-pub(crate) const INSTANTS: [&str; 8] = [
+pub(crate) const INSTANTS: [&str; 9] = [
     "2026-03-01T08:00:00Z",
     "2026-03-01T10:00:00+02:00",
     "2026-03-01T08:00:00.000001Z",
     "2026-03-01T08:00:00.0000015Z",
+    "2026-03-01T08:00:00.0015Z",
     "2026-03-01T07:59:59.999999999Z",
     "1969-12-31T23:59:59.9999995Z",
     "0001-01-01T00:00:00Z",
     "2016-12-31T23:59:60Z",
 ];
-/// Instants near these, with whole microseconds as a column has them.
-pub(crate) const ROW_INSTANTS: [&str; 6] = [
+/// Instants near these, with whole microseconds as a column of PostgreSQL has them.
+const MICROSECONDS: [&str; 6] = [
     "2026-03-01T08:00:00.000000Z",
     "2026-03-01T08:00:00.000001Z",
     "2026-03-01T08:00:00.000002Z",
@@ -58,59 +60,107 @@ pub(crate) const ROW_INSTANTS: [&str; 6] = [
     "1969-12-31T23:59:59.999999Z",
     "0001-01-01T00:00:00.000000Z",
 ];
+/// Instants near these, with whole milliseconds as a column of SQLite has them.
+const MILLISECONDS: [&str; 6] = [
+    "2026-03-01T08:00:00.000Z",
+    "2026-03-01T08:00:00.001Z",
+    "2026-03-01T08:00:00.002Z",
+    "2026-03-01T07:59:59.999Z",
+    "1969-12-31T23:59:59.999Z",
+    "0001-01-01T00:00:00.000Z",
+];
+/// UUIDs, and after the first five texts that nearly are.
+pub(crate) const UUIDS: [&str; 9] = [
+    "0190d3e1-5b1c-7c4e-8b8f-3a1f6f2b9c01",
+    "0190d3e1-5b1c-7c4e-8b8f-3a1f6f2b9c02",
+    "00000000-0000-0000-0000-000000000000",
+    "abcdef01-0000-4000-8000-000000000000",
+    "ffffffff-ffff-ffff-ffff-ffffffffffff",
+    "ABCDEF01-0000-4000-8000-000000000000",
+    "0190d3e15b1c7c4e8b8f3a1f6f2b9c01",
+    "{0190d3e1-5b1c-7c4e-8b8f-3a1f6f2b9c01}",
+    "0190d3e1-5b1c",
+];
+/// Dates, and after the first five texts that nearly are.
+pub(crate) const DATES: [&str; 12] = [
+    "2026-03-01",
+    "2026-03-02",
+    "1969-12-31",
+    "0001-01-01",
+    "9999-12-31",
+    "2026-3-1",
+    "2026-02-30",
+    "0000-01-01",
+    "10000-01-01",
+    "+2026-03-01",
+    "2026",
+    "2026-03-01T08:00:00Z",
+];
+/// The number of texts of [`UUIDS`] and [`DATES`] that columns have.
+const VALID: usize = 5;
 
-#[derive(Debug)]
-pub(crate) struct Row {
-    pub(crate) name: Option<&'static str>,
-    pub(crate) code: Option<&'static str>,
-    pub(crate) owner: &'static str,
-    pub(crate) prefix: Option<&'static str>,
-    pub(crate) level: Option<i64>,
-    pub(crate) rank: i64,
-    pub(crate) score: Option<f64>,
-    pub(crate) flag: Option<bool>,
-    pub(crate) until: Option<&'static str>,
-    pub(crate) tags: Option<Vec<&'static str>>,
-    pub(crate) numbers: Option<Vec<i64>>,
-    pub(crate) scores: Option<Vec<f64>>,
+/// An attribute of rows, and its column.
+pub(crate) struct Attribute {
+    pub(crate) name: &'static str,
+    /// The declared type.
+    pub(crate) kind: &'static str,
+    nullable: bool,
+    binary: bool,
 }
 
-impl Row {
-    pub(crate) fn random(rng: &mut Rng, with_arrays: bool) -> Self {
-        let only = |rng: &mut Rng| with_arrays && rng.u8(..5) > 0;
-        Self {
-            name: maybe(rng, &TEXTS),
-            code: maybe(rng, &TEXTS),
-            owner: one(rng, &TEXTS),
-            prefix: maybe(rng, &TEXTS),
-            level: maybe(rng, &INTEGERS),
-            rank: one(rng, &INTEGERS),
-            score: maybe(rng, &DOUBLES),
-            flag: maybe(rng, &[true, false]),
-            until: if only(rng) { Some(one(rng, &ROW_INSTANTS)) } else { None },
-            tags: only(rng).then(|| some(rng, &TEXTS)),
-            numbers: only(rng).then(|| some(rng, &INTEGERS)),
-            scores: only(rng).then(|| some(rng, &DOUBLES)),
-        }
-    }
+const fn nullable(name: &'static str, kind: &'static str) -> Attribute {
+    Attribute { name, kind, nullable: true, binary: false }
+}
 
-    /// Returns the attributes of the row that are not NULL.
-    pub(crate) fn attributes(&self) -> Vec<(&'static str, Value)> {
-        let all = [
-            ("name", self.name.map(|value| json!(value))),
-            ("code", self.code.map(|value| json!(value))),
-            ("owner", Some(json!(self.owner))),
-            ("prefix", self.prefix.map(|value| json!(value))),
-            ("level", self.level.map(|value| json!(value))),
-            ("rank", Some(json!(self.rank))),
-            ("score", self.score.map(|value| json!(value))),
-            ("flag", self.flag.map(|value| json!(value))),
-            ("until", self.until.map(|value| json!(value))),
-            ("tags", self.tags.as_ref().map(|value| json!(value))),
-            ("numbers", self.numbers.as_ref().map(|value| json!(value))),
-            ("scores", self.scores.as_ref().map(|value| json!(value))),
-        ];
-        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+/// The attributes of rows. Both databases have the columns in this order.
+pub(crate) const ATTRIBUTES: [Attribute; 16] = [
+    nullable("name", "text"),
+    Attribute { binary: true, ..nullable("code", "text") },
+    Attribute { nullable: false, ..nullable("owner", "text") },
+    nullable("prefix", "text"),
+    nullable("level", "integer"),
+    Attribute { nullable: false, ..nullable("rank", "integer") },
+    nullable("score", "number"),
+    nullable("flag", "boolean"),
+    nullable("until", "timestamptz"),
+    nullable("parent", "uuid"),
+    Attribute { nullable: false, ..nullable("key", "uuid") },
+    nullable("day", "date"),
+    nullable("tags", "text[]"),
+    nullable("numbers", "integer[]"),
+    nullable("scores", "number[]"),
+    Attribute { nullable: false, ..nullable("labels", "text[]") },
+];
+
+/// The attributes of a row that are not NULL.
+pub(crate) type Row = Map<String, Value>;
+
+pub(crate) fn random(rng: &mut Rng, dialect: Dialect) -> Row {
+    let mut row = Row::new();
+    for attribute in &ATTRIBUTES {
+        if attribute.nullable && rng.u8(..5) == 0 {
+            continue;
+        }
+        let value = match attribute.kind.strip_suffix("[]") {
+            Some(item) => (0..rng.usize(..4)).map(|_| value(rng, dialect, item)).collect(),
+            None => value(rng, dialect, attribute.kind),
+        };
+        row.insert(attribute.name.to_owned(), value);
+    }
+    row
+}
+
+fn value(rng: &mut Rng, dialect: Dialect, kind: &str) -> Value {
+    match kind {
+        "text" => json!(one(rng, &TEXTS)),
+        "integer" => json!(one(rng, &INTEGERS)),
+        "number" => json!(one(rng, &DOUBLES)),
+        "boolean" => json!(rng.bool()),
+        "uuid" => json!(one(rng, &UUIDS[..VALID])),
+        "date" => json!(one(rng, &DATES[..VALID])),
+        "timestamptz" if dialect == Dialect::Sqlite => json!(one(rng, &MILLISECONDS)),
+        "timestamptz" => json!(one(rng, &MICROSECONDS)),
+        other => panic!("no values of type {other}"),
     }
 }
 
@@ -118,37 +168,19 @@ fn one<T: Copy>(rng: &mut Rng, pool: &[T]) -> T {
     pool[rng.usize(..pool.len())]
 }
 
-fn maybe<T: Copy>(rng: &mut Rng, pool: &[T]) -> Option<T> {
-    if rng.u8(..5) == 0 { None } else { Some(one(rng, pool)) }
-}
-
-fn some<T: Copy>(rng: &mut Rng, pool: &[T]) -> Vec<T> {
-    (0..rng.usize(..4)).map(|_| one(rng, pool)).collect()
-}
-
-/// The columns of the table `docs`, by attribute: name, type, whether it can be NULL, whether it compares by code point.
-pub(crate) fn columns() -> Columns {
-    use ColumnType::{List, Scalar};
-    use ScalarType::{Boolean, Instant, Integer, Number, Text};
-    let mut columns = Columns::default();
-    for (name, kind, nullable, binary) in [
-        ("name", Scalar(Text), true, false),
-        ("code", Scalar(Text), true, true),
-        ("owner", Scalar(Text), false, false),
-        ("prefix", Scalar(Text), true, false),
-        ("level", Scalar(Integer), true, false),
-        ("rank", Scalar(Integer), false, false),
-        ("score", Scalar(Number), true, false),
-        ("flag", Scalar(Boolean), true, false),
-        ("until", Scalar(Instant), true, false),
-        ("tags", List(Text), true, false),
-        ("numbers", List(Integer), true, false),
-        ("scores", List(Number), true, false),
-    ] {
-        let mut column = Column::new(&format!("d.{name}"), kind).expect("an identifier");
-        let path = AttributePath::parse(&format!("resource.{name}")).expect("a path");
-        (column.nullable, column.binary) = (nullable, binary);
-        columns.insert(path, column);
+/// The columns of the table `docs`, by attribute.
+pub(crate) fn columns(dialect: Dialect) -> Columns {
+    let mut columns = Map::new();
+    for Attribute { name, kind, nullable, binary } in &ATTRIBUTES {
+        let mut column = json!({"sql": format!("d.{name}"), "type": kind, "nullable": nullable});
+        if *binary {
+            column["collation"] = json!("binary");
+        }
+        columns.insert(format!("resource.{name}"), column);
     }
-    columns
+    let text = Value::Object(columns).to_string();
+    let json = json::parse(text.as_bytes()).expect("JSON");
+    let mut problems = Problems::default();
+    let columns = Columns::read(&json, dialect, &Place::root(), &mut problems);
+    problems.finish(columns).expect("columns")
 }
