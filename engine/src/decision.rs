@@ -1,7 +1,8 @@
 //! The decision and its reason. This is the one place that combines RBAC and ABAC (`docs/semantics.md`, sections 2.6 and 2.7).
 
-use std::fmt;
+use std::fmt::{self, Write};
 
+use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
 use crate::condition::AttributePath;
@@ -11,6 +12,27 @@ use crate::rbac::{Effect, MatchedRule};
 
 /// The `matched_rule_id` of a decision without a matching rule or policy.
 pub const DEFAULT_DENY: &str = "default-deny";
+/// Bytes of a reason for which there is room from the start: most reasons.
+const TYPICAL_REASON: usize = 128;
+
+/// The id of the policy or rule that decided, as `matched_rule_id` shows it: [`DEFAULT_DENY`] if there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatchedRuleId(pub Option<Uuid>);
+
+impl fmt::Display for MatchedRuleId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(id) => id.fmt(f),
+            None => f.write_str(DEFAULT_DENY),
+        }
+    }
+}
+
+impl Serialize for MatchedRuleId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
 
 /// The decision on a check. Borrows from the plan.
 #[derive(Clone, Debug)]
@@ -121,6 +143,11 @@ impl<'p> Decision<'p> {
         &self.matched
     }
 
+    /// Returns `matched_rule_id` on the wire.
+    pub fn matched_rule_id(&self) -> MatchedRuleId {
+        MatchedRuleId(self.rule_id())
+    }
+
     /// Returns the id of the policy or rule that decided; `None` for a denial by default.
     pub fn rule_id(&self) -> Option<Uuid> {
         match &self.matched {
@@ -128,11 +155,6 @@ impl<'p> Decision<'p> {
             Matched::Rule(rule) => Some(rule.id),
             Matched::Nothing { .. } => None,
         }
-    }
-
-    /// Returns `matched_rule_id` on the wire: the id, or [`DEFAULT_DENY`].
-    pub fn matched_rule_id(&self) -> String {
-        self.rule_id().map_or_else(|| DEFAULT_DENY.to_owned(), |id| id.to_string())
     }
 
     /// Returns whether the reason is that of every decision with this effect by this rule or policy.
@@ -146,28 +168,29 @@ impl<'p> Decision<'p> {
 
     /// Returns the reason: one sentence that a person can act on.
     pub fn reason(&self) -> String {
+        let mut reason = String::with_capacity(TYPICAL_REASON);
+        // Writing to a string does not fail.
+        let _ = self.write_reason(&mut reason);
+        reason
+    }
+
+    fn write_reason(&self, text: &mut String) -> fmt::Result {
         let verb = match self.effect {
             Effect::Allow => "allows",
             Effect::Deny => "denies",
         };
         match &self.matched {
-            Matched::Policy { policy, undetermined } if undetermined.is_empty() => {
-                format!("ABAC policy `{}` {verb}: its condition is true", policy.name)
+            Matched::Policy { policy, undetermined } => {
+                write!(text, "ABAC policy `{}` {verb}: its condition is ", policy.name)?;
+                match &**undetermined {
+                    [] => text.write_str("true"),
+                    causes => write!(text, "undetermined, because {}", Causes(causes)),
+                }
             }
-            Matched::Policy { policy, undetermined } => format!(
-                "ABAC policy `{}` {verb}: its condition is undetermined, because {}",
-                policy.name,
-                Causes(undetermined)
-            ),
-            Matched::Rule(rule) => format!(
-                "RBAC rule `{}, {}, {}, {}` {verb}",
-                rule.sub(),
-                rule.dom(),
-                rule.obj(),
-                rule.act()
-            ),
-            Matched::Nothing { withheld: None } => NOTHING_ALLOWS.to_owned(),
-            Matched::Nothing { withheld: Some(Withheld { policy, undetermined }) } => format!(
+            Matched::Rule(rule) => write!(text, "RBAC rule `{rule}` {verb}"),
+            Matched::Nothing { withheld: None } => text.write_str(NOTHING_ALLOWS),
+            Matched::Nothing { withheld: Some(Withheld { policy, undetermined }) } => write!(
+                text,
                 "{NOTHING_ALLOWS}; the condition of ABAC policy `{}` is undetermined, because {}",
                 policy.name,
                 Causes(undetermined)

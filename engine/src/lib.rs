@@ -87,7 +87,7 @@ pub mod value;
 pub use batch_buffer::BatchBuffer;
 pub use check_buffer::CheckBuffer;
 pub use condition::Condition;
-pub use decision::{DEFAULT_DENY, Decision, Matched, Undetermined, Withheld};
+pub use decision::{DEFAULT_DENY, Decision, Matched, MatchedRuleId, Undetermined, Withheld};
 pub use explained_check::ExplainedCheckBody;
 pub use invalid::Invalid;
 pub use json::Json;

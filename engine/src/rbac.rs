@@ -1,5 +1,6 @@
 //! RBAC rules as data (`docs/semantics.md`, sections 2.4 and 3.1).
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Serialize;
@@ -136,15 +137,23 @@ impl<'p> MatchedRule<'p> {
     }
 
     /// Returns the resource pattern of the rule, as written.
-    pub fn obj(&self) -> String {
+    pub fn obj(&self) -> Cow<'p, str> {
         match self.obj {
-            ObjectKind::Any => WILDCARD.to_owned(),
-            ObjectKind::Exact => self.resource.to_owned(),
+            ObjectKind::Any => WILDCARD.into(),
+            ObjectKind::Exact => self.resource.into(),
             ObjectKind::Name => {
                 let name = split_resource(self.resource).map_or(self.resource, |(name, _)| name);
-                format!("{name}:*")
+                format!("{name}:*").into()
             }
         }
+    }
+}
+
+/// Shows the tuple of the rule.
+impl fmt::Display for MatchedRule<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [sub, dom, act] = self.key.all();
+        write!(f, "{sub}, {dom}, {}, {act}", self.obj())
     }
 }
 

@@ -285,7 +285,7 @@ impl<'e> Explainer<'e, '_> {
             id: rule.id,
             sub: rule.sub(),
             dom: rule.dom(),
-            obj: rule.obj(),
+            obj: rule.obj().into_owned(),
             act: rule.act(),
             effect: rule.effect,
             decides: self.decides == Some(rule.id),

@@ -137,7 +137,8 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
     /// Returns the id of the policy or rule that decides the request of `cell` without attributes beside those of the
     /// matrix, or `default-deny`.
     pub fn matched_rule_id(&self, cell: &MatrixCell<'_>) -> String {
-        self.plan.evaluate(&check_of(self.plan, self.attributes, cell)).matched_rule_id()
+        let check = check_of(self.plan, self.attributes, cell);
+        self.plan.evaluate(&check).matched_rule_id().to_string()
     }
 }
 

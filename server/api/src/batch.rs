@@ -2,14 +2,13 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use portcullis_engine::{BatchBuffer, DEFAULT_DENY, Effect};
+use portcullis_engine::{BatchBuffer, Effect, MatchedRuleId};
 use portcullis_model::check::BatchRequest;
 use portcullis_model::schema;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
 use portcullis_runtime::app::App;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use crate::body::JsonBody;
 use crate::callers::CheckRequester;
@@ -26,10 +25,9 @@ struct ItemResult<'b> {
     id: Option<&'b str>,
     #[schema(schema_with = schema::effect)]
     decision: Effect,
-    /// `None` for a denial by default.
-    #[serde(serialize_with = "matched_rule_id")]
+    /// The id of the policy or rule that decided, or `default-deny`.
     #[schema(value_type = String)]
-    matched_rule_id: Option<Uuid>,
+    matched_rule_id: MatchedRuleId,
     reason: &'b str,
 }
 
@@ -90,18 +88,8 @@ fn result<'b>(id: Option<&'b str>, answer: &'b ItemAnswer) -> ItemResult<'b> {
     ItemResult {
         id,
         decision: answer.effect,
-        matched_rule_id: basis.and_then(|basis| basis.rule_id),
+        matched_rule_id: basis.map_or(MatchedRuleId(None), |basis| basis.matched_rule_id),
         reason: basis.map_or("", |basis| &basis.reason),
-    }
-}
-
-/// Writes the id of the policy or rule that decided, or `default-deny`.
-fn matched_rule_id<S: Serializer>(id: &Option<Uuid>, serializer: S) -> Result<S::Ok, S::Error> {
-    match id {
-        Some(id) => {
-            serializer.serialize_str(id.hyphenated().encode_lower(&mut Uuid::encode_buffer()))
-        }
-        None => serializer.serialize_str(DEFAULT_DENY),
     }
 }
 

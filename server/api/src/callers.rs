@@ -23,8 +23,7 @@ use crate::credential::Credential;
 use crate::error::ApiError;
 use crate::handler_parameters::HandlerParameter;
 use crate::query::{Query, QueryParameters, QueryReader, refuse_unknown};
-use crate::raw_body::{charge_body_to, deadline_of};
-use crate::request_id::RequestId;
+use crate::request_context::RequestContext;
 use crate::{limits, managed_domain, recipient};
 
 /// The answer to a service key on the routes that manage service keys, which are all routes of a [`TenantManager`].
@@ -74,16 +73,17 @@ impl<R: Right> FromRequestParts<App> for Requester<R> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let request = RequestContext::find(&parts.extensions)?;
         let (caller, place) = match Credential::of(&app.mode, parts)? {
             Credential::Bearer(token) => {
-                let holder = verified_token(app, parts, token).await?;
+                let holder = verified_token(app, request, token).await?;
                 let subject = &holder.identity.subject;
-                let place = enter(app, parts, holder.tenant(), subject).await?;
+                let place = enter(app, request, holder.tenant(), subject).await?;
                 (CheckCaller::Member(holder), place)
             }
             Credential::ServiceKey(key) => {
-                let key = verified_key(app, parts, key).await?;
-                let place = enter(app, parts, key.tenant(), key.actor()).await?;
+                let key = verified_key(app, request, key).await?;
+                let place = enter(app, request, key.tenant(), key.actor()).await?;
                 R::PERMISSIONS.iter().try_for_each(|one| key.must_have(*one))?;
                 (CheckCaller::Key(key), place)
             }
@@ -95,7 +95,7 @@ impl<R: Right> FromRequestParts<App> for Requester<R> {
         };
         managed_domain::refuse(parts, "the body names its domain, as `domain`")?;
         refuse_unknown(parts)?;
-        let address = limits::counted_address(app, parts);
+        let address = limits::counted_address(app, request);
         Ok(Self { caller, address, _place: place, right: PhantomData })
     }
 }
@@ -123,7 +123,8 @@ impl Deref for TenantManager {
 
 impl TenantManager {
     /// Verifies the caller, before its query is judged.
-    async fn verified(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+    async fn verified(parts: &Parts, app: &App) -> Result<Self, ApiError> {
+        let request = RequestContext::find(&parts.extensions)?;
         let refuse = |what: &str| AuthError::CredentialRefused(what.to_owned());
         let token = match Credential::of(&app.mode, parts)? {
             Credential::Bearer(token) => token,
@@ -132,14 +133,14 @@ impl TenantManager {
                 return Err(refuse("this route needs a bearer token, not a key").into());
             }
         };
-        let holder = verified_token(app, parts, token).await?;
-        let place = enter(app, parts, holder.tenant(), &holder.identity.subject).await?;
+        let holder = verified_token(app, request, token).await?;
+        let place = enter(app, request, holder.tenant(), &holder.identity.subject).await?;
         begin_write(parts)?;
         let domain = managed_domain::named(&app.mode, parts)?;
         let manager = holder.to_manager(domain, &app.manager_roles)?;
         // The tenant of the token is open; that of a named domain may be closed.
         app.closed_tenants.must_be_open(manager.tenant())?;
-        Ok(Self { manager: of_request(app, parts, manager), place })
+        Ok(Self { manager: sent_with(manager, request), place })
     }
 }
 
@@ -278,11 +279,12 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let TenantManager { manager, place } = match Credential::of(&app.mode, parts)? {
             Credential::ServiceKey(key) => {
-                let key = verified_key(app, parts, key).await?;
+                let request = RequestContext::find(&parts.extensions)?;
+                let key = verified_key(app, request, key).await?;
                 managed_domain::refuse(parts, "a service key manages its own tenant alone")?;
-                let place = enter(app, parts, key.tenant(), key.actor()).await?;
+                let place = enter(app, request, key.tenant(), key.actor()).await?;
                 begin_write(parts)?;
-                TenantManager { manager: of_request(app, parts, key.manager()), place }
+                TenantManager { manager: sent_with(key.manager(), request), place }
             }
             _ => TenantManager::verified(parts, app).await?,
         };
@@ -311,25 +313,29 @@ fn scheme(name: &str, permissions: &[Permission]) -> SecurityRequirement {
 /// Verifies a token.
 async fn verified_token(
     app: &App,
-    parts: &Parts,
+    request: &RequestContext,
     token: &str,
 ) -> Result<Arc<TokenHolder>, ApiError> {
-    limits::refuse_if_full(app, parts)?;
+    limits::refuse_if_full(app, request)?;
     let now = app.clock.now();
     let verified = app.token_holder(token).await;
-    verified.map_err(|error| limits::failed(app, parts, RefusedCredential::Token, now, error))
+    verified.map_err(|error| limits::failed(app, request, RefusedCredential::Token, now, error))
 }
 
 /// Verifies a service key, from memory if it is there.
-async fn verified_key(app: &App, parts: &Parts, key: &str) -> Result<Arc<VerifiedKey>, ApiError> {
-    limits::refuse_if_full(app, parts)?;
+async fn verified_key(
+    app: &App,
+    request: &RequestContext,
+    key: &str,
+) -> Result<Arc<VerifiedKey>, ApiError> {
+    limits::refuse_if_full(app, request)?;
     let now = app.clock.now();
-    let refuse = |error| limits::failed(app, parts, RefusedCredential::ServiceKey, now, error);
+    let refuse = |error| limits::failed(app, request, RefusedCredential::ServiceKey, now, error);
     let presented = parse_key(key).map_err(refuse)?;
     if let Some(verified) = key_holders::verify_cached(app, &presented, now) {
         return verified.map_err(refuse);
     }
-    let lookup = limits::key_lookup(app, parts, key, now)?;
+    let lookup = limits::key_lookup(app, request, key, now)?;
     let verified = key_holders::verify(app, &presented, now).await;
     drop(lookup);
     let verified = verified.map_err(refuse)?;
@@ -340,19 +346,12 @@ async fn verified_key(app: &App, parts: &Parts, key: &str) -> Result<Arc<Verifie
 /// Counts a request of a verified caller and returns its place, which the handler holds until it has its answer.
 async fn enter(
     app: &App,
-    parts: &mut Parts,
+    request: &RequestContext,
     tenant: &str,
     actor: &str,
 ) -> Result<RequestPlace, ApiError> {
-    charge_to(parts, tenant);
-    limits::admit(app, parts, tenant, actor, app.clock.now()).await
-}
-
-/// Charges body and answer of a request to `tenant`, which sent it. The operator is the empty text.
-fn charge_to(parts: &mut Parts, tenant: &str) {
-    let account = MemoryAccount::for_tenant(tenant);
-    charge_body_to(parts, account);
-    recipient::charge_to(account);
+    recipient::charge_to(MemoryAccount::for_tenant(tenant));
+    limits::admit(app, request, tenant, actor, app.clock.now()).await
 }
 
 /// Begins a request that may write, unless its method is safe.
@@ -364,14 +363,9 @@ fn begin_write(parts: &Parts) -> Result<(), ApiError> {
 }
 
 /// Returns a manager with the request that it sent, for its audit records.
-fn of_request(app: &App, parts: &Parts, manager: Manager) -> Manager {
-    let deadline = deadline_of(&parts.extensions).instant();
-    manager.with_request(limits::client_address(app, parts), request_id(parts), deadline)
-}
-
-/// Returns the id of the request.
-fn request_id(parts: &Parts) -> Option<String> {
-    parts.extensions.get().map(RequestId::text)
+fn sent_with(manager: Manager, request: &RequestContext) -> Manager {
+    let RequestContext { address, id, deadline, .. } = request;
+    manager.with_request(*address, Some(id.text()), deadline.instant())
 }
 
 /// The operator, with an admin key.
@@ -393,6 +387,7 @@ impl FromRequestParts<App> for Admin {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let request = RequestContext::find(&parts.extensions)?;
         let sent = match Credential::of(&app.mode, parts)? {
             Credential::AdminKey(key) | Credential::Bearer(key) => key,
             Credential::ServiceKey(_) => "",
@@ -410,14 +405,13 @@ impl FromRequestParts<App> for Admin {
                 let what =
                     "this route needs the admin key, in the header `X-Admin-Api-Key`".to_owned();
                 let error = AuthError::CredentialRefused(what);
-                return Err(limits::failed(app, parts, RefusedCredential::AdminKey, now, error));
+                return Err(limits::failed(app, request, RefusedCredential::AdminKey, now, error));
             }
         };
         // The header belongs to tenants of `selfhost` mode.
         managed_domain::named(&app.mode, parts)?;
-        let address = limits::client_address(app, parts);
-        let origin = origin.with_request(address, request_id(parts));
-        charge_to(parts, "");
+        let origin = origin.with_request(request.address, Some(request.id.text()));
+        recipient::charge_to(MemoryAccount::for_tenant(""));
         let place = limits::admit_operator(app, now).await?;
         begin_write(parts)?;
         Ok(Self { origin, _place: place })

@@ -5,7 +5,9 @@ use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{CheckBody, CheckBuffer, Effect, ExplainedCheckBody, Invalid};
+use portcullis_engine::{
+    CheckBody, CheckBuffer, Effect, ExplainedCheckBody, Invalid, MatchedRuleId,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{Operation, ParameterIn};
@@ -40,7 +42,8 @@ struct Answer<'e> {
     #[schema(schema_with = schema::effect)]
     decision: Effect,
     /// The id of the policy or rule that decided, or `default-deny`.
-    matched_rule_id: String,
+    #[schema(value_type = String)]
+    matched_rule_id: MatchedRuleId,
     reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ExplanationSchema)]

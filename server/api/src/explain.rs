@@ -1,6 +1,6 @@
 //! The explanation of a decision: `POST /api/v1/check?explain=true`.
 
-use portcullis_engine::Explanation;
+use portcullis_engine::{Explanation, MatchedRuleId};
 use serde::Serialize;
 use utoipa::openapi::schema::Type;
 
@@ -42,12 +42,13 @@ pub(super) fn explained<A>(
     evidence: &Evidence,
     respond: impl FnOnce(ExplanationAnswer<'_>) -> A,
 ) -> A {
-    let Evidence { cached, entities, asked, rule_id } = evidence;
+    let Evidence { cached, entities, asked } = evidence;
     let supply = entities.supply(cached.plan(), CheckKind::Combined, &decided.check);
     let check = directory::completed(supply.as_ref(), decided.check);
+    let MatchedRuleId(rule_id) = decided.answer.matched_rule_id;
     respond(ExplanationAnswer {
         revision: decided.answer.revision,
-        explanation: cached.plan().explain(&check, &asked.answers, *rule_id),
+        explanation: cached.plan().explain(&check, &asked.answers, rule_id),
         resolvers: &asked.reports,
     })
 }

@@ -1,15 +1,13 @@
 //! Limits of callers: failed authentications, rates, and places (`docs/semantics.md`, section 8.12).
 
 use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 use http::header::{FORWARDED, HeaderName};
-use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue};
 use portcullis_auth::AuthError;
 use portcullis_limits::{
-    Admission, Class, KeyLookup, Moment, RateLevels, RateRefusal, RefusalReason, RefusedCredential,
+    Admission, Class, KeyLookup, Moment, RateRefusal, RefusalReason, RefusedCredential,
     RequestKind, RequestPlace,
 };
 use portcullis_operations::search::CANDIDATES_PER_CHECK;
@@ -18,17 +16,14 @@ use portcullis_runtime::error::OperationError;
 use tokio::time::Instant;
 
 use crate::error::ApiError;
-use crate::peer::Peer;
-use crate::rate_answer;
-use crate::row::RouteFacts;
+use crate::request_context::RequestContext;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Returns the address of the client, as section 8.12 says. Returns `None` if no listener received the request.
-pub(crate) fn client_address(app: &App, parts: &Parts) -> Option<IpAddr> {
-    let Peer { address, .. } = parts.extensions.get()?;
-    let forwarded = texts(&parts.headers, FORWARDED);
-    Some(app.limits.proxies.client(*address, forwarded, texts(&parts.headers, X_FORWARDED_FOR)))
+/// Returns the address of the client of a connection with `peer`, as section 8.12 says.
+pub(crate) fn client_address(app: &App, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+    let forwarded = texts(headers, FORWARDED);
+    app.limits.proxies.client(peer, forwarded, texts(headers, X_FORWARDED_FOR))
 }
 
 /// Returns the values of a header. A value that is no text is empty.
@@ -36,15 +31,9 @@ fn texts(headers: &HeaderMap, name: HeaderName) -> impl DoubleEndedIterator<Item
     headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default())
 }
 
-/// Returns the class of a request, which its route has.
-fn class_of(parts: &Parts) -> Class {
-    let facts = parts.extensions.get();
-    facts.and_then(|facts: &RouteFacts| facts.class).unwrap_or(Class::Checks)
-}
-
 /// Refuses a request if too many of its class wait. It costs less than a look at the credential.
-pub(crate) fn refuse_if_full(app: &App, parts: &Parts) -> Result<(), ApiError> {
-    let class = class_of(parts);
+pub(crate) fn refuse_if_full(app: &App, request: &RequestContext) -> Result<(), ApiError> {
+    let class = request.class();
     if app.limits.places.is_full(class) {
         return Err(no_place(app, class, RefusalReason::QueueFull));
     }
@@ -57,21 +46,21 @@ pub(crate) fn refuse_if_full(app: &App, parts: &Parts) -> Result<(), ApiError> {
 /// The address has too many failed authentications and too many lookups.
 pub(crate) fn key_lookup(
     app: &App,
-    parts: &Parts,
+    request: &RequestContext,
     key: &str,
     now: DateTime<Utc>,
 ) -> Result<Option<KeyLookup>, ApiError> {
-    let Some(address) = client_address(app, parts) else { return Ok(None) };
+    let Some(address) = request.address else { return Ok(None) };
     let lookup = app.limits.failures.lookup(address, key, Moment::of(now));
     let kind = RefusedCredential::ServiceKey;
-    lookup.map(Some).map_err(|refusal| beyond_failures(app, parts, kind, address, refusal))
+    lookup.map(Some).map_err(|refusal| beyond_failures(app, request, kind, address, refusal))
 }
 
 /// Counts a credential that proved no caller, and returns the answer: `error`, or a 429 if the address is beyond its limit.
 /// An error of another kind is not counted.
 pub(crate) fn failed(
     app: &App,
-    parts: &Parts,
+    request: &RequestContext,
     kind: RefusedCredential,
     now: DateTime<Utc>,
     error: AuthError,
@@ -80,22 +69,22 @@ pub(crate) fn failed(
         return error.into();
     }
     app.limits.metrics.failed(kind);
-    let Some(address) = client_address(app, parts) else { return error.into() };
+    let Some(address) = request.address else { return error.into() };
     match app.limits.failures.count(address, Moment::of(now)) {
         Ok(()) => error.into(),
-        Err(refusal) => beyond_failures(app, parts, kind, address, refusal),
+        Err(refusal) => beyond_failures(app, request, kind, address, refusal),
     }
 }
 
 /// Returns the answer to an address beyond its limit of failed authentications, and writes the log line.
 fn beyond_failures(
     app: &App,
-    parts: &Parts,
+    request: &RequestContext,
     kind: RefusedCredential,
     address: IpAddr,
     refusal: Box<RateRefusal>,
 ) -> ApiError {
-    app.limits.metrics.refused(refusal.reason, class_of(parts));
+    app.limits.metrics.refused(refusal.reason, request.class());
     if let Some(unwritten) = app.limits.failure_log.pass(Instant::now()) {
         let credential = kind.as_str();
         tracing::warn!(%address, credential, unwritten, "too many failed authentications");
@@ -109,14 +98,14 @@ fn beyond_failures(
 /// A rate refuses the request, or it finds no place in time.
 pub(crate) async fn admit(
     app: &App,
-    parts: &Parts,
+    request: &RequestContext,
     tenant: &str,
     actor: &str,
     now: DateTime<Utc>,
 ) -> Result<RequestPlace, ApiError> {
-    let (class, now) = (class_of(parts), Moment::of(now));
-    count(app, parts, class, (tenant, actor), now)?;
-    find_place(app, class, tenant, now).await
+    let now = Moment::of(now);
+    count(app, request, (tenant, actor), now)?;
+    find_place(app, request.class(), tenant, now).await
 }
 
 /// Returns the place of a request of the operator, whose rate is not limited.
@@ -145,39 +134,29 @@ pub(crate) fn count_candidates(
 /// Counts a request of `actor` of `tenant` for the rates.
 fn count(
     app: &App,
-    parts: &Parts,
-    class: Class,
+    request: &RequestContext,
     (tenant, actor): (&str, &str),
     now: Moment,
 ) -> Result<(), ApiError> {
     let rates = &app.limits.rates;
-    if !rates.are_limited() {
-        return Ok(());
-    }
-    let kind = match (class, &parts.method) {
-        (Class::Checks, _) => RequestKind::Check,
-        (_, &Method::GET | &Method::HEAD) => RequestKind::Read,
-        _ => RequestKind::Write,
-    };
-    let by_address = rates.of(kind).address.is_some();
-    let address = by_address.then(|| client_address(app, parts)).flatten();
+    let Some(report) = &request.rates else { return Ok(()) };
+    let kind = request.route.as_ref().map_or(RequestKind::Check, |route| route.kind);
+    let address = rates.of(kind).address.and(request.address);
     match rates.count(kind, tenant, actor, address, now) {
         Ok(levels) => {
-            if let Some(RateReport(report)) = parts.extensions.get() {
-                let _ = report.set(levels);
-            }
+            report.set(levels);
             Ok(())
         }
         Err(refusal) => {
-            app.limits.metrics.refused(refusal.reason, class);
+            app.limits.metrics.refused(refusal.reason, request.class());
             Err(ApiError::RateLimited(refusal))
         }
     }
 }
 
 /// Returns the address of the client, if addresses have a rate of checks.
-pub(crate) fn counted_address(app: &App, parts: &Parts) -> Option<IpAddr> {
-    app.limits.rates.of(RequestKind::Check).address.and_then(|_| client_address(app, parts))
+pub(crate) fn counted_address(app: &App, request: &RequestContext) -> Option<IpAddr> {
+    app.limits.rates.of(RequestKind::Check).address.and(request.address)
 }
 
 /// Counts `more` checks of `actor` of `tenant` for the rates, all or none.
@@ -221,24 +200,4 @@ fn no_place(app: &App, class: Class, reason: RefusalReason) -> ApiError {
     app.limits.metrics.refused(reason, class);
     let what = "the service has too many requests, and this one did nothing; try again later";
     OperationError::NotNow(what.to_owned()).into()
-}
-
-/// The levels of the rates that a request counts for, as an extension of the request.
-#[derive(Clone, Default)]
-pub(crate) struct RateReport(Arc<OnceLock<RateLevels>>);
-
-impl RateReport {
-    /// Adds a report to a request, if there are rates.
-    pub(crate) fn begin(app: &App, parts: &mut Parts) -> Option<Self> {
-        let report = app.limits.rates.are_limited().then(Self::default)?;
-        parts.extensions.insert(report.clone());
-        Some(report)
-    }
-
-    /// Adds the levels to the headers of the answer.
-    pub(crate) fn end(&self, headers: &mut HeaderMap) {
-        if let Some(levels) = self.0.get() {
-            rate_answer::add(levels, headers);
-        }
-    }
 }

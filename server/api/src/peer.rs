@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::recipient::ConnectionAnswers;
 
-/// The peer of a connection, as an extension of each of its requests.
+/// The peer of a connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
     /// Behind a proxy it is the address of the proxy.

@@ -16,7 +16,7 @@ use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use crate::error::ApiError;
 use crate::handler_parameters::{HandlerParameter, add};
 use crate::parameters::parameter;
-use crate::row::RouteFacts;
+use crate::request_context::RequestContext;
 
 /// Query parameters, each of which may be left out.
 pub(crate) trait QueryParameters: Sized {
@@ -134,8 +134,9 @@ pub(crate) fn refuse_unknown(parts: &Parts) -> Result<(), ApiError> {
     if parts.uri.query().is_none() {
         return Ok(());
     }
-    let known = parts.extensions.get().and_then(|facts: &RouteFacts| facts.known_query);
-    let fault = known.and_then(|known| fault(&parts.uri, &known()));
+    let route = RequestContext::find(&parts.extensions)?.route.as_ref();
+    let known = route.and_then(|route| route.known_query.as_ref());
+    let fault = known.and_then(|known| fault(&parts.uri, known));
     fault.map_or(Ok(()), |fault| Err(ApiError::bad_request(fault)))
 }
 

@@ -3,14 +3,39 @@
 //! says what is left of it.
 
 use std::fmt::Write;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use portcullis_limits::{RateLevel, RateRefusal, RefusalReason};
+use portcullis_limits::{RateLevel, RateLevels, RateRefusal, RefusalReason};
+use portcullis_runtime::app::App;
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const LEFT: HeaderName = HeaderName::from_static("ratelimit");
+
+/// The levels of the rates that a request counts for.
+#[derive(Clone, Default)]
+pub(crate) struct RateReport(Arc<OnceLock<RateLevels>>);
+
+impl RateReport {
+    /// Returns the report of a request that arrives, if there are rates.
+    pub(crate) fn begin(app: &App) -> Option<Self> {
+        app.limits.rates.are_limited().then(Self::default)
+    }
+
+    /// Reports the levels. The first ones stay.
+    pub(crate) fn set(&self, levels: RateLevels) {
+        let _ = self.0.set(levels);
+    }
+
+    /// Adds the levels to the headers of the answer.
+    pub(crate) fn end(&self, headers: &mut HeaderMap) {
+        if let Some(levels) = self.0.get() {
+            add(levels, headers);
+        }
+    }
+}
 
 /// Adds both fields to `headers`. Adds nothing if there is no limit.
 pub(crate) fn add(levels: &[RateLevel], headers: &mut HeaderMap) {

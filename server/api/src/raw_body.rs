@@ -1,13 +1,10 @@
 //! Reads the body of a request, within its limits.
 
-use std::convert::Infallible;
-
-use axum::body::Body;
 use axum::extract::{FromRequestParts, Request};
 use bytes::Bytes;
+use http::HeaderMap;
 use http::header::CONTENT_LENGTH;
 use http::request::Parts;
-use http::{Extensions, HeaderMap};
 use http_body_util::BodyExt;
 use portcullis_limits::{MemoryAccount, MemoryCharge};
 use portcullis_runtime::error::OperationError;
@@ -17,86 +14,55 @@ use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::handler_parameters::HandlerParameter;
 use crate::large_bodies::LARGE;
-
-/// The limits of the body of a request, as an extension of the request.
-#[derive(Clone, Debug)]
-pub(crate) struct BodyLimits {
-    /// Most bytes of the body: none until the route is known.
-    most: usize,
-    /// The length that the request declares.
-    declared: Option<u64>,
-    budget: BodyBudget,
-    account: MemoryAccount,
-    deadline: Deadline,
-}
-
-impl BodyLimits {
-    /// Returns the limits of a request that arrives now. Its body is charged to `account` until its sender is known.
-    pub(crate) fn new(budget: BodyBudget, account: MemoryAccount, headers: &HeaderMap) -> Self {
-        let declared = declared_length(headers);
-        Self { most: 0, declared, budget, account, deadline: Deadline::from_now() }
-    }
-
-    /// Allows a body of as many bytes as `most` returns.
-    pub(crate) fn allow(&mut self, most: impl FnOnce(&BodyBudget) -> usize) {
-        self.most = most(&self.budget);
-    }
-}
+use crate::lent_body::LentBody;
+use crate::recipient;
+use crate::request_context::RequestContext;
 
 /// Refuses a request that declares a body that is too large. Every route checks this first: an unknown route or method
 /// comes before it in the order of faults, and only the router knows these.
 pub(crate) fn refuse_oversize(parts: &Parts) -> Result<(), ApiError> {
-    match parts.extensions.get() {
-        Some(BodyLimits { most, declared: Some(length), .. }) if *length > *most as u64 => {
-            Err(ApiError::PayloadTooLarge(*most))
-        }
+    let most = RequestContext::find(&parts.extensions)?.max_body(&parts.headers);
+    match declared_length(&parts.headers) {
+        Some(length) if length > most as u64 => Err(ApiError::PayloadTooLarge(most)),
         _ => Ok(()),
-    }
-}
-
-/// Returns the deadline of the request with these extensions.
-pub(crate) fn deadline_of(extensions: &Extensions) -> Deadline {
-    extensions.get().map_or_else(Deadline::from_now, |limits: &BodyLimits| limits.deadline)
-}
-
-/// Charges the body of a request to `account`, the one of its sender.
-pub(crate) fn charge_body_to(parts: &mut Parts, account: MemoryAccount) {
-    if let Some(limits) = parts.extensions.get_mut::<BodyLimits>() {
-        limits.account = account;
     }
 }
 
 impl HandlerParameter for Deadline {}
 
 impl<S: Send + Sync> FromRequestParts<S> for Deadline {
-    type Rejection = Infallible;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(deadline_of(&parts.extensions))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Ok(RequestContext::find(&parts.extensions)?.deadline)
     }
 }
 
 /// A body that is not read yet. An extractor of a body runs after those of the caller, so that nobody without the right
 /// makes the service read.
-#[derive(Debug)]
 pub(crate) struct UnreadBody {
-    body: Body,
-    limits: BodyLimits,
+    body: LentBody,
+    /// Most bytes of the body.
+    most: usize,
+    /// The length that the request declares.
+    declared: Option<u64>,
+    budget: BodyBudget,
+    deadline: Deadline,
 }
 
 impl UnreadBody {
     /// Returns the body of `request`.
-    pub(crate) fn of(request: Request) -> Result<Self, ApiError> {
-        let (mut parts, body) = request.into_parts();
-        let limits = parts.extensions.remove().ok_or_else(|| {
-            OperationError::Internal("the request has no limits of its body".into())
-        })?;
-        Ok(Self { body, limits })
+    pub(crate) fn from_request(mut request: Request) -> Result<Self, ApiError> {
+        let context = RequestContext::take(request.extensions_mut())?;
+        let most = context.max_body(request.headers());
+        let declared = declared_length(request.headers());
+        let RequestContext { body, budget, deadline, .. } = context;
+        Ok(Self { body, most, declared, budget, deadline })
     }
 
     /// Returns the deadline of the request.
     pub(crate) fn deadline(&self) -> Deadline {
-        self.limits.deadline
+        self.deadline
     }
 
     /// Reads the body to its end. The bytes are charged until they are dropped. A large body waits for its turn: what the
@@ -105,14 +71,14 @@ impl UnreadBody {
     /// # Errors
     /// The body is too large, ends too early or takes too long, the memory for bodies is spent, or too many large bodies of
     /// the tenant wait.
-    pub(crate) async fn read(self) -> Result<ReadBody, ApiError> {
-        let Self { body, limits } = self;
-        let deadline = limits.deadline;
+    pub(crate) async fn read(mut self) -> Result<ReadBody, ApiError> {
+        let account = recipient::account().unwrap_or_else(|| MemoryAccount::for_tenant(""));
+        let deadline = self.deadline;
         let read = async {
-            let read = read_all(body, &limits).await?;
+            let read = self.read_all(account).await?;
             if read.kept.len() > LARGE {
                 // In a box, so that a check has no room for its state.
-                Box::pin(limits.budget.take_turn(limits.account)).await?;
+                Box::pin(self.budget.take_turn(account)).await?;
             }
             Ok(read)
         };
@@ -121,34 +87,32 @@ impl UnreadBody {
             Err(OperationError::NotNow(what.to_owned()).into())
         })
     }
-}
 
-async fn read_all(mut body: Body, limits: &BodyLimits) -> Result<ReadBody, ApiError> {
-    let BodyLimits { most: most_bytes, declared, budget, account, .. } = limits;
-    let most_bytes = *most_bytes;
-    let declared = declared.and_then(|length| length.try_into().ok());
-    let mut charge = budget.charge(*account);
-    let mut kept = Vec::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(frame) = frame else {
-            return Err(ApiError::bad_request("the body ended too early"));
-        };
-        // Trailers are ignored.
-        let Ok(data) = frame.into_data() else { continue };
-        let length = kept.len() + data.len();
-        if length > most_bytes {
-            return Err(ApiError::PayloadTooLarge(most_bytes));
+    async fn read_all(&mut self, account: MemoryAccount) -> Result<ReadBody, ApiError> {
+        let declared = self.declared.and_then(|length| length.try_into().ok());
+        let mut charge = self.budget.charge(account);
+        let mut kept = Vec::new();
+        while let Some(frame) = self.body.frame().await {
+            let Ok(frame) = frame else {
+                return Err(ApiError::bad_request("the body ended too early"));
+            };
+            // Trailers are ignored.
+            let Ok(data) = frame.into_data() else { continue };
+            let length = kept.len() + data.len();
+            if length > self.most {
+                return Err(ApiError::PayloadTooLarge(self.most));
+            }
+            if length > kept.capacity() {
+                // Twice the length, so that few bytes are copied again, but no more than the body can need.
+                let most = declared.unwrap_or(self.most);
+                let capacity = (2 * kept.len()).min(most).max(length);
+                charge.grow_to(capacity).map_err(|_| too_many())?;
+                kept.reserve_exact(capacity - kept.len());
+            }
+            kept.extend_from_slice(&data);
         }
-        if length > kept.capacity() {
-            // Twice the length, so that few bytes are copied again, but no more than the body can need.
-            let most = declared.unwrap_or(most_bytes);
-            let capacity = (2 * kept.len()).min(most).max(length);
-            charge.grow_to(capacity).map_err(|_| too_many())?;
-            kept.reserve_exact(capacity - kept.len());
-        }
-        kept.extend_from_slice(&data);
+        Ok(ReadBody { kept, charge })
     }
-    Ok(ReadBody { kept, charge })
 }
 
 fn too_many() -> ApiError {
@@ -166,8 +130,8 @@ const ITEM: usize = 384;
 
 /// A body that was read. It holds its charge.
 pub(crate) struct ReadBody {
-    kept: Vec<u8>,
-    charge: MemoryCharge,
+    pub(crate) kept: Vec<u8>,
+    pub(crate) charge: MemoryCharge,
 }
 
 impl ReadBody {
@@ -197,12 +161,14 @@ impl AsRef<[u8]> for ReadBody {
 mod tests {
     use std::time::Duration;
 
+    use axum::body::Body;
     use axum::response::IntoResponse;
     use futures_util::stream;
     use portcullis_limits::MemoryMetrics;
 
     use super::*;
     use crate::large_bodies::beside_when_large;
+    use crate::recipient::tests::Answers;
 
     const MIB: usize = 1 << 20;
 
@@ -210,22 +176,17 @@ mod tests {
         MemoryAccount::for_tenant(tenant)
     }
 
-    /// A request whose body comes in pieces of 1 MiB.
-    fn request(budget: &BodyBudget, pieces: usize, declared: bool) -> Request {
+    /// A body that comes in pieces of 1 MiB.
+    fn body(budget: &BodyBudget, pieces: usize, is_declared: bool) -> UnreadBody {
+        let declared = is_declared.then_some((pieces * MIB) as u64);
         let pieces = (0..pieces).map(|_| Ok::<_, axum::Error>(vec![b'x'; MIB]));
-        let length = pieces.len() * MIB;
-        let mut request = Request::new(Body::from_stream(stream::iter(pieces)));
-        if declared {
-            request.headers_mut().insert(CONTENT_LENGTH, length.into());
-        }
-        let mut limits = BodyLimits::new(budget.clone(), account("a"), request.headers());
-        limits.allow(|_| 16 * MIB);
-        request.extensions_mut().insert(limits);
-        request
+        let body = LentBody::new(Body::from_stream(stream::iter(pieces)));
+        let (budget, deadline) = (budget.clone(), Deadline::from_now());
+        UnreadBody { body, most: 16 * MIB, declared, budget, deadline }
     }
 
-    async fn read(request: Request) -> Result<Bytes, u16> {
-        let read = UnreadBody::of(request).expect("has limits").read().await;
+    async fn read(body: UnreadBody) -> Result<Bytes, u16> {
+        let read = body.read().await;
         read.map(ReadBody::into_bytes).map_err(|error| error.into_response().status().as_u16())
     }
 
@@ -234,7 +195,7 @@ mod tests {
         let metrics = MemoryMetrics::default();
         let budget = BodyBudget::new(64 * MIB as u64, 0, metrics.clone());
         for (declared, charged) in [(true, 5), (false, 8)] {
-            let bytes = read(request(&budget, 5, declared)).await.expect("a body");
+            let bytes = read(body(&budget, 5, declared)).await.expect("a body");
             assert_eq!(bytes.len(), 5 * MIB);
             assert_eq!(metrics.bytes.get(), charged * MIB as i64);
             let part = bytes.slice(..1);
@@ -248,9 +209,9 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn a_request_computes_with_a_large_body_beside_the_thread_of_others() {
         let budget = BodyBudget::new(64 * MIB as u64, 0, MemoryMetrics::default());
-        let request = request(&budget, 1, true);
+        let body = body(&budget, 1, true);
         let handler = async move {
-            let body = read(request).await.expect("a body");
+            let body = read(body).await.expect("a body");
             // It holds its thread until another task of the only thread has run.
             let (ran, has_run) = std::sync::mpsc::channel();
             tokio::spawn(async move { ran.send(body.len()) });
@@ -265,19 +226,18 @@ mod tests {
         let metrics = MemoryMetrics::default();
         let budget = BodyBudget::new(64 * MIB as u64, 0, metrics.clone());
         let held = [
-            read(request(&budget, 16, true)).await.expect("a body"),
-            read(request(&budget, 16, true)).await.expect("a body"),
+            read(body(&budget, 16, true)).await.expect("a body"),
+            read(body(&budget, 16, true)).await.expect("a body"),
         ];
-        assert_eq!(read(request(&budget, 3, true)).await, Err(503));
-        let mut parts = request(&budget, 3, true).into_parts();
-        let others = (0..).map(|number| account(&number.to_string()));
-        let other = others.into_iter().find(|other| *other != account("a")).expect("an account");
-        charge_body_to(&mut parts.0, other);
-        let of_another = read(Request::from_parts(parts.0, parts.1)).await;
-        assert_eq!(of_another.expect("a share of its own").len(), 3 * MIB);
+        assert_eq!(read(body(&budget, 3, true)).await, Err(503));
+        let is_other = |tenant: &String| account(tenant) != account("");
+        let other = (0..).map(|number: u32| number.to_string()).find(is_other).expect("an account");
+        let answers = Answers::new(1 << 30);
+        let of_another = answers.to(&other).answer(read(body(&budget, 3, true))).await;
+        assert_eq!(of_another.expect("the share of another tenant").len(), 3 * MIB);
         drop(held);
-        assert_eq!(read(request(&budget, 16, true)).await.expect("free again").len(), 16 * MIB);
-        assert_eq!(read(request(&budget, 17, false)).await, Err(413));
+        assert_eq!(read(body(&budget, 16, true)).await.expect("free again").len(), 16 * MIB);
+        assert_eq!(read(body(&budget, 17, false)).await, Err(413));
         assert_eq!(metrics.bytes.get(), 0);
     }
 
@@ -285,11 +245,11 @@ mod tests {
     async fn a_body_that_never_ends_is_given_up() {
         let metrics = MemoryMetrics::default();
         let budget = BodyBudget::new(64 * MIB as u64, 0, metrics.clone());
-        let (mut request, begun) = (request(&budget, 1, true), tokio::time::Instant::now());
+        let (mut body, begun) = (body(&budget, 1, true), tokio::time::Instant::now());
         let first = stream::iter([Ok::<_, axum::Error>(vec![b'x'; 10])]);
         let unfinished = futures_util::StreamExt::chain(first, stream::pending());
-        *request.body_mut() = Body::from_stream(unfinished);
-        assert_eq!(read(request).await, Err(503));
+        body.body = LentBody::new(Body::from_stream(unfinished));
+        assert_eq!(read(body).await, Err(503));
         assert!(begun.elapsed() < crate::deadline::REQUEST_TIMEOUT);
         assert_eq!(metrics.bytes.get(), 0);
     }

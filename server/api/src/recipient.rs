@@ -89,7 +89,12 @@ pub(crate) fn carried<A, F: Future>(
     }
 }
 
-/// Charges the answer to the request that runs to `account`, the one of its sender. Does nothing outside of a request.
+/// Returns the account of the request that runs; `None` outside of a request.
+pub(crate) fn account() -> Option<MemoryAccount> {
+    RECIPIENT.try_with(Recipient::account).ok()
+}
+
+/// Charges body and answer of the request that runs to `account`, the one of its sender. Does nothing outside of a request.
 pub(crate) fn charge_to(account: MemoryAccount) {
     let _ = RECIPIENT.try_with(|recipient| recipient.account.set(account));
 }

@@ -9,7 +9,7 @@ use crate::authzen_paths::is_standard;
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The id of a request, as an extension of the request.
+/// The id of a request.
 #[derive(Clone, Debug)]
 pub(crate) enum RequestId {
     /// The id that the client sent, which is valid.

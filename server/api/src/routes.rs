@@ -9,8 +9,8 @@ use crate::authzen::{self, discovery, evaluation, evaluations};
 use crate::body_budget::BodyBudget;
 use crate::error::ApiError;
 use crate::openapi::Document;
+use crate::route_facts::MaxBody::{Apply, Items, Small, Upload};
 use crate::route_set::RouteSet;
-use crate::row::MaxBody::{Apply, Items, Small, Upload};
 use crate::row::{self, Row, row};
 use crate::service::HttpService;
 use crate::{

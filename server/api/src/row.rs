@@ -2,6 +2,7 @@
 //! request follow from it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Extension, Request};
@@ -9,56 +10,21 @@ use axum::handler::Handler;
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter};
 use futures_util::future::BoxFuture;
-use http::{HeaderMap, Method};
-use portcullis_limits::Class;
+use http::Method;
+use portcullis_limits::{Class, RequestKind};
 use portcullis_runtime::app::App;
 use serde_json::json;
 use utoipa::openapi::path::{HttpMethod, Operation};
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::allowed_methods::{allowed, not_allowed};
-use crate::body_budget::{BodyBudget, MAX_UPLOAD};
 use crate::completion::run_to_completion;
 use crate::handler_parameters::{HandlerParameters, names_in_query};
-use crate::raw_body::BodyLimits;
-use crate::upload::is_form;
+use crate::request_context::RequestContext;
+use crate::route_facts::{MaxBody, RouteFacts};
 
 /// The paths below which a route refuses query parameters that it does not know.
 const STRICT: &str = "/api/v1/";
-
-/// The most bytes of a body.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum MaxBody {
-    /// 1 MiB.
-    Small,
-    /// 8 MiB: 10,000 items of 800 bytes, or a thousand entities of 8 KiB.
-    Items,
-    /// The setting for applies.
-    Apply,
-    /// The largest module with its manifest if the body is a form, and otherwise 1 MiB.
-    Upload,
-}
-
-impl MaxBody {
-    /// Returns the number for a request with these headers.
-    fn bytes(self, headers: &HeaderMap, budget: &BodyBudget) -> usize {
-        match self {
-            Self::Upload if is_form(headers) => MAX_UPLOAD,
-            Self::Small | Self::Upload => 1 << 20,
-            Self::Items => 8 << 20,
-            Self::Apply => budget.largest_apply(),
-        }
-    }
-}
-
-/// The facts about a route that the extractors of a request know, as an extension of the request.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RouteFacts {
-    /// The class of its requests; `None` if no caller takes a place.
-    pub(crate) class: Option<Class>,
-    /// Returns the names of all query parameters; `None` if the route ignores those that it does not know.
-    pub(crate) known_query: Option<fn() -> Vec<String>>,
-}
 
 /// A handler's own description of itself for the API document.
 pub(crate) struct Description {
@@ -110,9 +76,14 @@ impl Row {
         debug_assert!(own_path == path && json!(methods) == own_method, "{own_path} is not {path}");
         let has_caller = operation.security.is_some();
         debug_assert_eq!(class.is_some(), has_caller, "{method} {path}: callers take places");
-        let known_query = path.starts_with(STRICT).then_some(names_in_query::<P> as _);
-        let facts = RouteFacts { class, known_query };
-        let handler = MethodRouter::new().on(filter, Routed { handler, facts, max_body });
+        let known_query = path.starts_with(STRICT).then(names_in_query::<P>);
+        let kind = match (class, &method) {
+            (Some(Class::Checks), _) => RequestKind::Check,
+            (_, &Method::GET) => RequestKind::Read,
+            _ => RequestKind::Write,
+        };
+        let facts = Arc::new(RouteFacts { class, kind, max_body, known_query });
+        let handler = MethodRouter::new().on(filter, Routed { handler, facts });
         Self { method, path, operation, schemas, handler }
     }
 
@@ -141,8 +112,7 @@ pub(crate) fn router(rows: Vec<Row>) -> Router<App> {
 #[derive(Clone)]
 struct Routed<H> {
     handler: H,
-    facts: RouteFacts,
-    max_body: MaxBody,
+    facts: Arc<RouteFacts>,
 }
 
 impl<H, P> Handler<P, App> for Routed<H>
@@ -151,15 +121,14 @@ where
 {
     type Future = BoxFuture<'static, Response>;
 
-    fn call(self, request: Request, app: App) -> Self::Future {
-        let Self { handler, facts, max_body } = self;
-        let (mut parts, body) = request.into_parts();
-        if let Some(limits) = parts.extensions.get_mut::<BodyLimits>() {
-            limits.allow(|budget| max_body.bytes(&parts.headers, budget));
+    fn call(self, mut request: Request, app: App) -> Self::Future {
+        let Self { handler, facts } = self;
+        let class = facts.class;
+        if let Some(context) = request.extensions_mut().get_mut::<RequestContext>() {
+            context.route = Some(facts);
         }
-        parts.extensions.insert(facts);
-        let answer = handler.call(Request::from_parts(parts, body), app);
-        match facts.class {
+        let answer = handler.call(request, app);
+        match class {
             None | Some(Class::Checks) => answer,
             Some(Class::Operator | Class::Management | Class::Uploads) => {
                 Box::pin(run_to_completion(answer))

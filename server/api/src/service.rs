@@ -4,13 +4,14 @@
 //! This is one function and not a stack of layers: each layer of axum costs a request several allocations.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::{Body, HttpBody};
 use axum::response::{IntoResponse, Response};
+use axum::{BoxError, Router};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::FutureExt;
@@ -25,14 +26,15 @@ use tower::Service;
 
 use crate::allowed_methods::method_not_allowed;
 use crate::body_budget::BodyBudget;
-use crate::deadline::{self, REQUEST_TIMEOUT};
+use crate::deadline::{self, Deadline, REQUEST_TIMEOUT};
 use crate::error::{ApiError, LoggedCause, internal_body};
 use crate::large_bodies::beside_when_large;
-use crate::leftover;
-use crate::limits::{RateReport, client_address};
+use crate::lent_body::LentBody;
+use crate::limits::client_address;
 use crate::peer::Peer;
-use crate::raw_body::BodyLimits;
+use crate::rate_answer::RateReport;
 use crate::recipient::{ConnectionAnswers, Recipient};
+use crate::request_context::RequestContext;
 use crate::request_id::{REQUEST_ID, RequestId};
 use crate::sent_credential::SentCredential;
 use crate::text_answer::{Json, Unwritten};
@@ -60,23 +62,38 @@ impl HttpService {
         ConnectionAnswers::new(self.0.app.limits.answers.clone())
     }
 
-    /// Answers a request.
+    /// Answers a request that no listener received.
     pub async fn answer<B>(self, request: Request<B>) -> Response
     where
-        B: HttpBody<Data = Bytes> + Unpin + Send + 'static,
-        B::Error: Into<axum::BoxError>,
+        B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Unpin + Send + 'static,
+    {
+        self.answer_to(None, request).await
+    }
+
+    /// Answers a request of `peer`.
+    pub(crate) async fn answer_to<B>(self, peer: Option<Peer>, request: Request<B>) -> Response
+    where
+        B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Unpin + Send + 'static,
     {
         let ServiceContext { app, bodies, routes } = &*self.0;
         let (mut parts, body) = request.into_parts();
         let exchange = Exchange::begin(&parts, app.clock.now());
-        let recipient = recipient(app, &parts);
-        let sent = SentCredential::of(app, &parts, &exchange.id);
-        let limits = BodyLimits::new(bodies.clone(), recipient.account(), &parts.headers);
-        parts.extensions.insert(limits);
-        parts.extensions.insert(exchange.id.clone());
-        let rates = RateReport::begin(app, &mut parts);
+        let address = peer.as_ref().map(|peer| client_address(app, peer.address, &parts.headers));
+        let recipient = recipient(app, peer, address);
+        let sent = SentCredential::find(&parts);
+        let (body, rates) = (LentBody::new(body), RateReport::begin(app));
+        parts.extensions.insert(RequestContext {
+            id: exchange.id.clone(),
+            address,
+            deadline: Deadline::from_now(),
+            route: None,
+            body: body.clone(),
+            budget: bodies.clone(),
+            rates: rates.clone(),
+        });
+        let request = Request::from_parts(parts, Body::empty());
         // Pinned here: each move copies the whole state.
-        let routed = pin!(AssertUnwindSafe(route(routes.clone(), parts, body)).catch_unwind());
+        let routed = pin!(AssertUnwindSafe(route(routes.clone(), request, body)).catch_unwind());
         let routed = beside_when_large(recipient.answer(routed));
         let answer = match deadline::until(exchange.began + REQUEST_TIMEOUT, routed).await {
             Some(Ok(answer)) => method_not_allowed(with_text(answer)),
@@ -86,7 +103,8 @@ impl HttpService {
         if answer.status() == StatusCode::UNAUTHORIZED
             && let Some(sent) = sent
         {
-            app.refusals.note(sent.into_origin(), app.clock.now().into());
+            let origin = sent.into_origin(&exchange.id, address);
+            app.refusals.note(origin, app.clock.now().into());
         }
         exchange.end(answer, rates)
     }
@@ -94,21 +112,13 @@ impl HttpService {
 
 /// Answers a request by its route. The handler reads the body, once the route, the credential and the right of the sender
 /// are known. The part that no handler reads is discarded before the answer.
-async fn route<B>(mut routes: Router, parts: Parts, body: B) -> Response
-where
-    B: HttpBody<Data = Bytes> + Unpin + Send + 'static,
-    B::Error: Into<axum::BoxError>,
-{
-    // An HTTP/2 client gets its answer on a stream that ends then, whatever it still sends.
-    if body.is_end_stream() || parts.version == Version::HTTP_2 {
-        return answered(routes.call(Request::from_parts(parts, Body::new(body))).await);
-    }
-    let waits = parts.headers.contains_key(EXPECT);
-    let (body, leftover) = leftover::lend(body);
-    let answer = answered(routes.call(Request::from_parts(parts, body)).await);
-    // A client that waits for a 100 gets its answer without one, and never sends the body.
-    if !waits || leftover.is_begun() {
-        leftover.discard().await;
+async fn route(mut routes: Router, request: Request<Body>, body: LentBody) -> Response {
+    let (version, waits) = (request.version(), request.headers().contains_key(EXPECT));
+    let answer = answered(routes.call(request).await);
+    // A client that waits for a 100 gets its answer without one, and never sends the body. An HTTP/2 client gets its
+    // answer on a stream that ends then, whatever it still sends.
+    if version != Version::HTTP_2 && (!waits || body.is_begun()) {
+        body.discard().await;
     }
     answer
 }
@@ -121,15 +131,11 @@ fn answered(answer: Result<Response, Infallible>) -> Response {
 }
 
 /// Returns the recipient of the answer to a request whose sender is not known yet: its address is charged.
-fn recipient(app: &App, parts: &Parts) -> Recipient {
-    let account = match client_address(app, parts) {
-        Some(address) => MemoryAccount::for_address(address),
-        None => MemoryAccount::for_tenant(""),
-    };
-    match parts.extensions.get() {
-        Some(Peer { answers, .. }) => Recipient::new(Arc::clone(answers), account),
-        None => Recipient::new(ConnectionAnswers::new(app.limits.answers.clone()), account),
-    }
+fn recipient(app: &App, peer: Option<Peer>, address: Option<IpAddr>) -> Recipient {
+    let account = address.map_or_else(|| MemoryAccount::for_tenant(""), MemoryAccount::for_address);
+    let answers = peer
+        .map_or_else(|| ConnectionAnswers::new(app.limits.answers.clone()), |peer| peer.answers);
+    Recipient::new(answers, account)
 }
 
 /// Returns `answer`, or the error for which it has no text.

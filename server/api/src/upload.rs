@@ -9,8 +9,8 @@ use axum::body::Body;
 use axum::extract::multipart::Field;
 use axum::extract::{DefaultBodyLimit, FromRequest, Multipart, Request};
 use bytes::Bytes;
+use http::HeaderValue;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue};
 use portcullis_engine::Invalid;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::{self, Json, JsonError};
@@ -24,20 +24,12 @@ use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::handler_parameters::HandlerParameter;
 use crate::raw_body::UnreadBody;
+use crate::route_facts::{FORM, is_form};
 
 /// Largest manifest, in bytes: as large as a body, because its tree takes many times the memory of its text.
 const MAX_MANIFEST: usize = 1 << 20;
-const FORM: &str = "multipart/form-data";
-
-/// Whether the content type is that of a form.
-pub(crate) fn is_form(headers: &HeaderMap) -> bool {
-    let text = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let media_type = text.split(';').next().unwrap_or_default();
-    media_type.trim().eq_ignore_ascii_case(FORM)
-}
 
 /// An upload whose body is not read yet.
-#[derive(Debug)]
 pub(crate) struct Upload {
     body: UnreadBody,
     /// Has the boundary of the parts.
@@ -109,7 +101,7 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
         let Some(content_type) = content_type.filter(|_| is_form(request.headers())) else {
             return Err(ApiError::UnsupportedMediaType(FORM));
         };
-        Ok(Self { body: UnreadBody::of(request)?, content_type })
+        Ok(Self { body: UnreadBody::from_request(request)?, content_type })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Events, which webhooks subscribe to (`docs/semantics.md`, section 7.3).
 
-use portcullis_engine::Check;
+use portcullis_engine::{Check, MatchedRuleId};
 use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -108,7 +108,7 @@ impl Event {
     }
 
     /// A check that denied. Attributes are never part of it.
-    pub fn denied(check: &Check<'_>, matched_rule_id: &str, reason: &str) -> Self {
+    pub fn denied(check: &Check<'_>, matched_rule_id: MatchedRuleId, reason: &str) -> Self {
         let data = json!({
             "subject": check.subject,
             "resource": check.resource,

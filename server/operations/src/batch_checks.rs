@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
 use portcullis_engine::batch::BatchSemantic;
 use portcullis_engine::{
-    AttributeAnswers, AttributeRequest, Check, DEFAULT_DENY, Decision, Effect, Supply, Verdict,
+    AttributeAnswers, AttributeRequest, Check, Decision, Effect, MatchedRuleId, Supply, Verdict,
 };
 use portcullis_limits::{MemoryAccount, MemoryCharge, Spent};
 use portcullis_model::event::Event;
@@ -18,7 +18,6 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use crate::batch_items::BatchItems;
 use crate::common_plans::{self, CommonPlans};
@@ -67,8 +66,7 @@ impl ItemAnswer {
 /// The cause of a decision.
 #[derive(Debug)]
 pub struct Basis {
-    /// The policy or rule that decided; `None` for a denial by default.
-    pub rule_id: Option<Uuid>,
+    pub matched_rule_id: MatchedRuleId,
     pub reason: Arc<str>,
 }
 
@@ -308,8 +306,10 @@ impl<'b> Batch<'b> {
     fn answer(&self, decision: &Decision<'_>, reasons: &mut RecentReasons) -> ItemAnswer {
         let effect = decision.effect();
         let is_recorded = self.subscribes && effect == Effect::Deny;
-        let basis = (self.options.with_reasons || is_recorded)
-            .then(|| Basis { rule_id: decision.rule_id(), reason: reasons.reason(decision) });
+        let basis = (self.options.with_reasons || is_recorded).then(|| Basis {
+            matched_rule_id: decision.matched_rule_id(),
+            reason: reasons.reason(decision),
+        });
         if let Some(basis) = basis.as_ref().filter(|_| is_recorded) {
             // Its event has a reason of its own. Who looks at the reasons sees the refusal.
             let _ = reasons.count(basis.reason.len());
@@ -335,9 +335,7 @@ impl<'b> Batch<'b> {
         }
         let denied = answers.iter().enumerate().filter_map(|(index, answer)| {
             let basis = answer.basis.as_ref().filter(|_| answer.effect == Effect::Deny)?;
-            let rule_id = basis.rule_id.map(|id| id.to_string());
-            let rule_id = rule_id.as_deref().unwrap_or(DEFAULT_DENY);
-            Some(Event::denied(&self.checks.get(index)?, rule_id, &basis.reason))
+            Some(Event::denied(&self.checks.get(index)?, basis.matched_rule_id, &basis.reason))
         });
         let denied: Vec<_> = denied.collect();
         if !denied.is_empty() {

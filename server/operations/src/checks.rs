@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
-use portcullis_engine::{AttributeAnswers, Check, CheckBody, Decision, Effect, Plan, Verdict};
+use portcullis_engine::{
+    AttributeAnswers, Check, CheckBody, Decision, Effect, MatchedRuleId, Plan, Verdict,
+};
 use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::Asked;
@@ -13,7 +15,6 @@ use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::plans::{PlanError, is_lost};
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use crate::directory::{self, NeededEntities};
 use crate::open_scope::open_scope;
@@ -46,8 +47,7 @@ pub struct DecidedCheck<'c> {
 #[derive(Clone, Debug)]
 pub struct CheckAnswer {
     pub effect: Effect,
-    /// The id of the policy or rule that decided, or `default-deny`.
-    pub matched_rule_id: String,
+    pub matched_rule_id: MatchedRuleId,
     pub reason: String,
     /// The revision of the tenant that the plan reflects.
     pub revision: u64,
@@ -72,8 +72,6 @@ pub struct Evidence {
     pub entities: NeededEntities,
     /// The answers of resolvers and where they come from.
     pub asked: Asked,
-    /// The policy or rule that decided; `None` if nothing matched.
-    pub rule_id: Option<Uuid>,
 }
 
 /// Decides the check in `body` for `caller`, and records it in the metrics. If it is denied, its event is in the
@@ -134,7 +132,7 @@ async fn decide_with_any_plan<'c>(
     let cached = app.plans.find(tenant, check.resource, options.at_least).await?;
     app.webhooks.prepare(tenant).await;
     let entities = NeededEntities::load(app, tenant, cached.plan(), options.kind).await?;
-    let (answer, rule_id, asked) = {
+    let (answer, asked) = {
         let supply = entities.supply(cached.plan(), options.kind, &check);
         let completed = directory::completed(supply.as_ref(), check);
         let (decision, asked) = match evaluate(options.kind, cached.plan(), &completed) {
@@ -147,9 +145,9 @@ async fn decide_with_any_plan<'c>(
                 (cached.plan().evaluate_with(&completed, &asked.answers), asked)
             }
         };
-        (CheckAnswer::new(&cached, &decision), decision.rule_id(), asked)
+        (CheckAnswer::new(&cached, &decision), asked)
     };
-    let evidence = options.explain.then_some(Evidence { cached, entities, asked, rule_id });
+    let evidence = options.explain.then_some(Evidence { cached, entities, asked });
     Ok(DecidedCheck { check, answer, evidence })
 }
 
@@ -191,7 +189,7 @@ fn evaluate<'p>(kind: CheckKind, plan: &'p Plan, check: &Check<'_>) -> Verdict<'
 async fn record_denial(app: &App, tenant: &str, decided: &DecidedCheck<'_>) {
     let answer = &decided.answer;
     if answer.effect == Effect::Deny && app.webhooks.subscribes_to_denials(tenant) {
-        let event = Event::denied(&decided.check, &answer.matched_rule_id, &answer.reason);
+        let event = Event::denied(&decided.check, answer.matched_rule_id, &answer.reason);
         // In a box for the same reason.
         Box::pin(app.webhooks.record_denial(tenant, event)).await;
     }

@@ -35,8 +35,8 @@ use crate::{front, serve};
 /// Requests of one measurement.
 const REQUESTS: usize = 500;
 /// Most allocations of a check with a token that was verified before, on HTTP/1.1, with hyper and axum: axum's router boxes
-/// the service of a route, its future and what it knows about the path, some ten of them.
-const MAX: u64 = 31;
+/// the service of a route, its future and what it knows about the path.
+const MAX: u64 = 23;
 
 /// An identity provider that serves its key set on a port of its own.
 pub(crate) struct Provider {

@@ -162,12 +162,11 @@ fn answers(
     Error = Infallible,
     Future: Send + 'static,
 > {
-    service_fn(move |mut request: Request<Incoming>| {
+    service_fn(move |request: Request<Incoming>| {
         let exchange = activity.exchange();
-        request.extensions_mut().insert(peer.clone());
-        let service = service.clone();
+        let (service, peer) = (service.clone(), peer.clone());
         async move {
-            let answer = service.answer(request).await;
+            let answer = service.answer_to(Some(peer), request).await;
             Ok(answer.map(|body| AnswerBody::new(body, exchange, write)))
         }
     })

@@ -9,11 +9,11 @@ use crate::body::JsonBody;
 use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::handler_parameters::HandlerParameter;
-use crate::raw_body::deadline_of;
-use crate::upload::{Upload, is_form};
+use crate::request_context::RequestContext;
+use crate::route_facts::is_form;
+use crate::upload::Upload;
 
 /// The body of an update.
-#[derive(Debug)]
 pub(crate) enum ChangeBody {
     Manifest(JsonBody, Deadline),
     Upload(Box<Upload>),
@@ -28,7 +28,7 @@ impl<S: Send + Sync> FromRequest<S> for ChangeBody {
         if is_form(request.headers()) {
             return Ok(Self::Upload(Box::new(Upload::from_request(request, state).await?)));
         }
-        let deadline = deadline_of(request.extensions());
+        let deadline = RequestContext::find(request.extensions())?.deadline;
         Ok(Self::Manifest(JsonBody::from_request(request, state).await?, deadline))
     }
 }

@@ -35,9 +35,7 @@ impl Decided {
 fn decider(decision: &Decision<'_>) -> String {
     match decision.matched() {
         Matched::Policy { policy, .. } => policy.name.to_string(),
-        Matched::Rule(rule) => {
-            format!("{}, {}, {}, {}", rule.sub(), rule.dom(), rule.obj(), rule.act())
-        }
+        Matched::Rule(rule) => rule.to_string(),
         Matched::Nothing { .. } => DEFAULT_DENY.to_owned(),
     }
 }

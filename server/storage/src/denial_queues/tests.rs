@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::DateTime;
-use portcullis_engine::{Check, CheckBody, json};
+use portcullis_engine::{Check, CheckBody, MatchedRuleId, json};
 use portcullis_model::Timestamp;
 use portcullis_model::delivery::{AttemptRecord, DeliveryState};
 use portcullis_model::event::Event;
@@ -71,7 +71,7 @@ fn denial(subject: u32) -> Event {
     let body = json::parse(body.as_bytes()).expect("JSON");
     let body = CheckBody::parse(&body).expect("valid");
     let now = DateTime::from_timestamp_millis(T0).expect("an instant");
-    Event::denied(&Check::new(body, TENANT, None, now), "default-deny", "no rule")
+    Event::denied(&Check::new(body, TENANT, None, now), MatchedRuleId(None), "no rule")
 }
 
 /// Stores the denials of these subjects in one transaction, and returns the number of dropped deliveries.

@@ -1,4 +1,4 @@
-//! The part of a body that its handler did not read.
+//! The body of a request, and the part of it that its handler does not read.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::BoxError;
-use axum::body::{Body, HttpBody};
+use axum::body::HttpBody;
 use bytes::Bytes;
-use http_body::{Frame, SizeHint};
+use http_body::Frame;
 use http_body_util::BodyExt;
 use parking_lot::Mutex;
 use portcullis_engine::resolver_contract::MODULE_BYTES;
@@ -21,67 +21,42 @@ const DISCARD_PAUSE: Duration = Duration::from_millis(250);
 /// Longest time for a discarded body.
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A body of which the unread part stays when the reader drops it.
-struct LentBody<B>(Arc<Mutex<Shared<B>>>);
+/// A body of which the unread part stays when its reader drops it.
+#[derive(Clone)]
+pub(crate) struct LentBody(Arc<Mutex<Shared<AnyBody>>>);
 
-/// The part of a lent body that is not read yet.
-pub(crate) struct Leftover<B>(Arc<Mutex<Shared<B>>>);
+type AnyBody = dyn HttpBody<Data = Bytes, Error = BoxError> + Send + Unpin;
 
-struct Shared<B> {
-    body: B,
+struct Shared<B: ?Sized> {
     /// Whether the reader asked for a part of the body. A client that waits for a 100 sends the body then.
     is_begun: bool,
+    body: B,
 }
 
-/// Returns `body` for a reader, and the part that the reader leaves.
-pub(crate) fn lend<B>(body: B) -> (Body, Leftover<B>)
-where
-    B: HttpBody<Data = Bytes> + Unpin + Send + 'static,
-    B::Error: Into<BoxError>,
-{
-    let shared = Arc::new(Mutex::new(Shared { body, is_begun: false }));
-    (Body::new(LentBody(Arc::clone(&shared))), Leftover(shared))
-}
-
-impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for LentBody<B> {
-    type Data = Bytes;
-    type Error = B::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        let mut shared = self.0.lock();
-        shared.is_begun = true;
-        Pin::new(&mut shared.body).poll_frame(context)
+impl LentBody {
+    /// Returns `body` for readers.
+    pub(crate) fn new<B>(body: B) -> Self
+    where
+        B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Unpin + Send + 'static,
+    {
+        Self(Arc::new(Mutex::new(Shared { is_begun: false, body: body.map_err(Into::into) })))
     }
 
-    fn is_end_stream(&self) -> bool {
-        self.0.lock().body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.0.lock().body.size_hint()
-    }
-}
-
-impl<B: HttpBody<Data = Bytes> + Unpin> Leftover<B> {
-    /// Whether the reader asked for a part of the body.
+    /// Whether a reader asked for a part of the body.
     pub(crate) fn is_begun(&self) -> bool {
         self.0.lock().is_begun
     }
 
     /// Reads and discards what the client still sends. A client whose connection closes while it sends does not see its
     /// answer. Call it when the reader is done.
-    pub(crate) async fn discard(self) {
-        let mut body = LentBody(self.0);
-        if body.is_end_stream() {
+    pub(crate) async fn discard(mut self) {
+        if self.is_end_stream() {
             return;
         }
         let all = async {
             let mut length = 0;
             while length < MAX_DISCARDED
-                && let Ok(Some(Ok(frame))) = tokio::time::timeout(DISCARD_PAUSE, body.frame()).await
+                && let Ok(Some(Ok(frame))) = tokio::time::timeout(DISCARD_PAUSE, self.frame()).await
             {
                 length += frame.data_ref().map_or(0, Bytes::len);
             }
@@ -91,8 +66,27 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Leftover<B> {
     }
 }
 
+impl HttpBody for LentBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let mut shared = self.0.lock();
+        shared.is_begun = true;
+        Pin::new(&mut shared.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.lock().body.is_end_stream()
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use axum::body::Body;
     use futures_util::stream;
     use tokio::time::Instant;
 
@@ -111,9 +105,7 @@ mod tests {
             [(DISCARD_PAUSE / 2, DISCARD_TIMEOUT), (DISCARD_PAUSE * 2, DISCARD_PAUSE)]
         {
             let begun = Instant::now();
-            let (reader, leftover) = lend(endless(pause));
-            drop(reader);
-            leftover.discard().await;
+            LentBody::new(endless(pause)).discard().await;
             assert_eq!(begun.elapsed().as_millis(), expected.as_millis(), "{pause:?}");
         }
     }
@@ -121,14 +113,15 @@ mod tests {
     #[tokio::test]
     async fn the_reader_and_the_leftover_share_one_body() {
         let frames = stream::iter([Ok::<_, axum::Error>("first"), Ok("second")]);
-        let (mut reader, leftover) = lend(Body::from_stream(frames));
-        let first =
-            reader.frame().await.expect("a frame").expect("data").into_data().expect("data");
-        assert_eq!(first, "first");
+        let mut reader = LentBody::new(Body::from_stream(frames));
+        let mut leftover = reader.clone();
+        let next = async |body: &mut LentBody| {
+            let frame = body.frame().await.expect("a frame").expect("data");
+            frame.into_data().expect("data")
+        };
+        assert_eq!(next(&mut reader).await, "first");
         drop(reader);
         assert!(leftover.is_begun());
-        let mut rest = LentBody(leftover.0);
-        let second = rest.frame().await.expect("a frame").expect("data").into_data().expect("data");
-        assert_eq!(second, "second");
+        assert_eq!(next(&mut leftover).await, "second");
     }
 }
