@@ -113,7 +113,9 @@ pub(crate) fn tying_condition(attribute: &str) -> String {
 fn reads_domain(policy: &NewPolicy) -> bool {
     let is_domain = |path: &AttributePath| *path == AttributePath::Request(RequestField::Domain);
     let tests = policy.rule_data.condition.tests();
-    tests.into_iter().any(|test| is_domain(&test.attribute) || right(test).is_some_and(is_domain))
+    tests.into_iter().any(|test| {
+        is_domain(&test.attribute) || test.predicate.right_attribute().is_some_and(is_domain)
+    })
 }
 
 /// Returns the attribute that a policy compares with the domain: one of the object, or one that a resolver has for it.
@@ -141,17 +143,18 @@ fn domain_attribute<'b>(bundle: &'b Bundle, object: &str) -> &'b str {
     });
     let of_object = bundle.policies.iter().filter(|policy| is_about(&policy.resource, object));
     let tests = of_object.flat_map(|policy| policy.rule_data.condition.tests());
-    let shared = tests.filter_map(|test| match (&test.attribute, right(test)?) {
-        (
-            AttributePath::Resource(own),
-            AttributePath::User(theirs) | AttributePath::Token(theirs),
-        )
-        | (
-            AttributePath::User(theirs) | AttributePath::Token(theirs),
-            AttributePath::Resource(own),
-        ) => theirs.starts_with(&**own).then_some(&**own),
-        _ => None,
-    });
+    let shared =
+        tests.filter_map(|test| match (&test.attribute, test.predicate.right_attribute()?) {
+            (
+                AttributePath::Resource(own),
+                AttributePath::User(theirs) | AttributePath::Token(theirs),
+            )
+            | (
+                AttributePath::User(theirs) | AttributePath::Token(theirs),
+                AttributePath::Resource(own),
+            ) => theirs.starts_with(&**own).then_some(&**own),
+            _ => None,
+        });
     of_ties.chain(shared).next().unwrap_or(DEFAULT_ATTRIBUTE)
 }
 

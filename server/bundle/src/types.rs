@@ -1,0 +1,29 @@
+//! The types that a tenant declares: `types.yaml`, and the `types` of a bundle.
+
+use portcullis_engine::Json;
+use portcullis_engine::fields::list;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::types::Types;
+use portcullis_model::types::{NewType, declared_types, exceeded_limit};
+
+use crate::unique::each_once;
+
+/// Reads types, each once, as many as a tenant may have.
+pub(super) fn read(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<NewType>> {
+    let types = list(NewType::read)(json, at, problems)?;
+    each_once(types.iter().map(|declared| &declared.kind), "`type`", at, problems);
+    if let Some(limit) = exceeded_limit(types.len()) {
+        problems.expected(at, limit);
+    }
+    Some(types)
+}
+
+/// Returns the types of a folder as conditions and cases are checked against them.
+pub(super) fn compiled(types: Option<&[NewType]>) -> Types {
+    let types = types.unwrap_or_default().iter();
+    declared_types(types.map(|declared| (&*declared.kind, &declared.properties)))
+}
