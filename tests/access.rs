@@ -86,11 +86,26 @@ fn a_plan_that_cannot_be_exact_is_refused_by_name() {
     assert_eq!((&superset["exact"], &superset["sql"]["text"]), (&json!(false), &json!("TRUE")));
     assert_eq!(superset["check"][0]["name"], "patterns");
     // Identifiers are names, and values are parameters.
-    for sql in ["name; DROP TABLE docs", "name\" OR 1=1 --", "(SELECT 1)", "a.b.c.d", ""] {
-        let columns = json!({"resource.name": {"sql": sql, "type": "text"}});
-        let wanted = json!({"dialect": "sqlite", "columns": columns});
-        let refused = tenant.manage(PLAN, &plan_of(&tenant, &wanted));
-        refused.refused(400, "VALIDATION_ERROR");
+    for name in [
+        "name; DROP TABLE docs",
+        "name\" OR 1=1 --",
+        "name` OR 1=1 --",
+        "(SELECT 1)",
+        "a.b.c.d",
+        "",
+    ] {
+        let pairs = json!({"pairs": {"table": "t", "row": "r", "value": "v"}, "key": "d.id", "type": "text"});
+        let mut columns = vec![json!({"sql": name, "type": "text"})];
+        for place in ["/pairs/table", "/pairs/row", "/pairs/value", "/key"] {
+            let mut column = pairs.clone();
+            *column.pointer_mut(place).unwrap() = json!(name);
+            columns.push(column);
+        }
+        for column in columns {
+            let wanted = json!({"dialect": "sqlite", "columns": {"resource.name": column}});
+            let refused = tenant.manage(PLAN, &plan_of(&tenant, &wanted));
+            refused.refused(400, "VALIDATION_ERROR");
+        }
     }
 }
 

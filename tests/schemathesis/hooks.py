@@ -107,6 +107,11 @@ def follow_the_text(body, operation):
     if operation == "planRows" and not body.get("dialect"):
         body.pop("columns", None)
         body.pop("placeholders", None)
+    # A list of SQLite needs the name of its table.
+    if operation == "planRows" and body.get("dialect") == "sqlite" and isinstance(body.get("columns"), dict):
+        for column in body["columns"].values():
+            if isinstance(column, dict) and str(column.get("type")).endswith("[]") and "." not in str(column.get("sql", ".")):
+                column["sql"] = f"d.{column['sql']}"
     if operation == "decideMatrix" and not body.get("roles"):
         body["roles"] = ["doctor"]
     # The files of a tenant folder have schemas of their own: `portcullis schema`.

@@ -1,6 +1,7 @@
 //! The columns of rows, as the caller declares them.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
@@ -10,6 +11,7 @@ use crate::fields::{Fields, boolean, string, typed};
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
 use crate::names::named;
+use crate::nearest::any_of;
 
 use Kind::{List, Scalar};
 
@@ -20,32 +22,56 @@ const MAX_PART: usize = 63;
 /// The maximum number of parts: schema, table and column.
 const MAX_PARTS: usize = 3;
 
-/// Completes "expected …".
-const IDENTIFIER: &str = "a column such as `d.owner_id`: one to three names with dots between them, each of at most 63 \
-    letters, digits and underscores of ASCII, without a digit in front";
+// Each completes "expected … of at most 63 letters".
+const COLUMN: &str =
+    "a column such as `d.owner_id`: one to three names with dots between them, each";
+const KEY: &str = "the key of the row with its table, such as `d.id`, because the table of pairs may have an `id` too: \
+    two or three names with dots between them, each";
+const TABLE: &str = "a table such as `shares`: one or two names with a dot between them, each";
+const PAIRED: &str = "a column of the table of pairs, such as `document_id`: one name";
+
+/// The parts of an identifier: letters, digits and underscores.
+type Names = Box<[Box<str>]>;
 
 /// The columns that have the attributes of rows, by attribute.
 #[derive(Clone, Debug, Default)]
 pub struct Columns(HashMap<AttributePath, Column>);
 
-/// A column.
+/// A column, or a list of the values that a table pairs with the row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
-    /// The parts of the identifier, each of letters, digits and underscores.
-    pub(super) parts: Box<[Box<str>]>,
+    /// The parts of the identifier, or of the key of the row.
+    pub(super) parts: Names,
     /// The values of the declared type.
     pub(super) kind: Kind,
     /// Whether the column can be NULL.
     pub(super) nullable: bool,
     /// Whether the collation of the column compares by code point.
     pub(super) binary: bool,
-    /// The column of the items, if a list is a table of them: a list of SQLite.
-    pub(super) items: Option<Box<Column>>,
+    /// The table of the items, if a list has one: pairs, and each list of SQLite.
+    pub(super) items: Option<Box<Items>>,
+}
+
+/// The table of the items of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Items {
+    /// The items. The name of their table is an alias.
+    pub(super) column: Column,
+    /// The table of pairs; `None` for a JSON array.
+    pub(super) pairs: Option<Pairs>,
+}
+
+/// A table of pairs of a row and a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pairs {
+    pub(super) table: Names,
+    /// The column that equals the key of the row.
+    pub(super) row: Names,
 }
 
 /// The declared type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
 pub enum ColumnType {
     /// A text.
     Text,
@@ -108,6 +134,19 @@ impl ColumnType {
             Self::NumberList => List(ScalarType::Number),
         }
     }
+
+    /// Returns whether a table of pairs has values of the type.
+    fn is_of_pairs(self) -> bool {
+        match self.kind() {
+            Scalar(kind) => !matches!(kind, ScalarType::Boolean | ScalarType::Instant),
+            List(_) => false,
+        }
+    }
+
+    /// Returns the names of the types that values of pairs can have.
+    pub fn names_for_pairs() -> impl Iterator<Item = &'static str> {
+        Self::VARIANTS.iter().filter(|kind| kind.is_of_pairs()).map(Self::into_str)
+    }
 }
 
 impl ScalarType {
@@ -160,25 +199,20 @@ impl Column {
         problems: &mut Problems,
     ) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
-        let parts = fields.required("sql", |json, at, problems| {
-            let parts = identifier(string(json, at, problems)?);
-            if parts.is_none() {
-                problems.expected(at, IDENTIFIER);
-            }
-            parts
-        });
+        let column = match fields.has("pairs") {
+            true => Self::read_pairs(&mut fields, number),
+            false => Self::read_column(&mut fields, dialect, number),
+        };
+        fields.close();
+        column
+    }
+
+    fn read_column(fields: &mut Fields<'_, '_>, dialect: Dialect, number: usize) -> Option<Self> {
+        fields.skip("pairs");
+        let parts = fields.required("sql", names(1..=MAX_PARTS, COLUMN));
         let kind = fields.required("type", named::<ColumnType>).map(ColumnType::kind);
         let nullable = fields.optional("nullable", boolean);
-        let binary = fields.optional("collation", |json, at, problems| {
-            let is_binary = json.as_str() == Some("binary");
-            if !is_binary {
-                problems.expected(
-                    at,
-                    "`binary`, for a column whose own collation compares by code point",
-                );
-            }
-            is_binary.then_some(true)
-        });
+        let binary = fields.optional("collation", collation);
         let items = match kind {
             Some(List(item)) if dialect == Dialect::Sqlite => {
                 if parts.as_ref().is_some_and(|parts| parts.len() == 1) {
@@ -186,11 +220,10 @@ impl Column {
                         columns too";
                     fields.expected_at("sql", what);
                 }
-                Some(Self::item(number, "value", item, true))
+                Some(Items { column: Self::item(number, "value".into(), item, true), pairs: None })
             }
             _ => None,
         };
-        fields.close();
         Some(Self {
             parts: parts?,
             kind: kind?,
@@ -200,18 +233,84 @@ impl Column {
         })
     }
 
+    fn read_pairs(fields: &mut Fields<'_, '_>, number: usize) -> Option<Self> {
+        let pairs = fields.required("pairs", |json, at, problems| {
+            let mut fields = Fields::open(json, at, problems)?;
+            let table = fields.required("table", names(1..=2, TABLE));
+            let row = fields.required("row", names(1..=1, PAIRED));
+            let value = fields.required("value", names(1..=1, PAIRED));
+            fields.close();
+            Some((Pairs { table: table?, row: row? }, value?.into_iter().next()?))
+        });
+        let key = fields.required("key", names(2..=MAX_PARTS, KEY));
+        let kind = fields.required("type", type_of_pairs);
+        let binary = fields.optional("collation", collation);
+        for (name, what) in [
+            ("sql", "no `sql` with `pairs`, but the `key` of the row"),
+            ("nullable", "no `nullable` with `pairs`: a row without pairs has an empty list"),
+        ] {
+            if fields.has(name) {
+                fields.skip(name);
+                fields.expected_at(name, what);
+            }
+        }
+        let (pairs, value) = pairs?;
+        let column = Self::item(number, value, kind?, binary.unwrap_or(false));
+        let items = Items { column, pairs: Some(pairs) };
+        Some(Self {
+            parts: key?,
+            kind: List(kind?),
+            nullable: false,
+            binary: false,
+            items: Some(Box::new(items)),
+        })
+    }
+
     /// Makes the column `name` of the table of the items of the column with this number. No identifier that a caller
     /// declares has a hyphen.
-    fn item(number: usize, name: &str, kind: ScalarType, binary: bool) -> Self {
-        let parts = Box::new([format!("item-{number}").into(), name.into()]);
+    fn item(number: usize, name: Box<str>, kind: ScalarType, binary: bool) -> Self {
+        let parts = Box::new([format!("item-{number}").into(), name]);
         Self { parts, kind: Scalar(kind), nullable: false, binary, items: None }
     }
 }
 
-/// Splits an identifier into its parts. `None` for any other text.
-fn identifier(text: &str) -> Option<Box<[Box<str>]>> {
-    let parts: Box<[Box<str>]> = text.split('.').map(Into::into).collect();
-    (parts.len() <= MAX_PARTS && parts.iter().all(|part| is_name(part))).then_some(parts)
+fn collation(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<bool> {
+    if json.as_str() != Some("binary") {
+        let what = "`binary`, for a column whose own collation compares by code point";
+        problems.expected(at, what);
+        return None;
+    }
+    Some(true)
+}
+
+fn type_of_pairs(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<ScalarType> {
+    let kind = json.as_str().and_then(|name| name.parse::<ColumnType>().ok());
+    match kind.filter(|kind| kind.is_of_pairs()).map(ColumnType::kind) {
+        Some(Scalar(kind)) => Some(kind),
+        _ => {
+            problems.expected(at, any_of(ColumnType::names_for_pairs()));
+            None
+        }
+    }
+}
+
+/// Reads names with dots between them. `what` completes "expected … of at most 63 letters".
+fn names(
+    count: RangeInclusive<usize>,
+    what: &'static str,
+) -> impl Fn(&Json<'_>, &Place<'_>, &mut Problems) -> Option<Names> {
+    move |json, at, problems| {
+        let text = string(json, at, problems)?;
+        let names: Names = text.split('.').map(Into::into).collect();
+        if !count.contains(&names.len()) || !names.iter().all(|name| is_name(name)) {
+            let what = format!(
+                "{what} of at most {MAX_PART} letters, digits and underscores of ASCII, without a digit in front"
+            );
+            problems.expected(at, what);
+            return None;
+        }
+        Some(names)
+    }
 }
 
 fn is_name(part: &str) -> bool {

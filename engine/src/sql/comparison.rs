@@ -229,7 +229,7 @@ fn column_in_column<'c>(
         if item.parts.len() == 1 {
             return Err(UNQUALIFIED);
         }
-        return Ok(match columns(dialect, items, Operator::Eq, item)? {
+        return Ok(match columns(dialect, &items.column, Operator::Eq, item)? {
             UNDETERMINED => Clause::if_present([list, item], false),
             equal => Clause::Exists(list, Box::new(equal)),
         });
@@ -250,7 +250,7 @@ fn has<'c>(list: &'c Column, kind: ScalarType, item: AttributeValue<'_>) -> Clau
         (None, _) => Clause::if_present([list], false),
         (Some(item), None) => Clause::Has(list, Term::Value(item)),
         (Some(item), Some(items)) => {
-            let equal = Clause::Compare(Term::Column(items), Order::Eq, Term::Value(item));
+            let equal = Clause::Compare(Term::Column(&items.column), Order::Eq, Term::Value(item));
             Clause::Exists(list, Box::new(equal))
         }
     }

@@ -23,7 +23,11 @@ const COLUMNS: &str = r#"{
     "resource.tags": {"sql": "d.tags", "type": "text[]"},
     "resource.id": {"sql": "d.id", "type": "uuid", "nullable": false},
     "resource.day": {"sql": "d.day", "type": "date"},
-    "resource.bare": {"sql": "owner", "type": "text"}}"#;
+    "resource.bare": {"sql": "owner", "type": "text"},
+    "resource.readers": {"pairs": {"table": "app.shares", "row": "document_id", "value": "user_id"},
+        "key": "d.id", "type": "text", "collation": "binary"},
+    "resource.teams": {"pairs": {"table": "teams", "row": "document_id", "value": "team_id"},
+        "key": "d.id", "type": "uuid"}}"#;
 
 fn columns(text: &str, dialect: Dialect) -> Result<Columns, Invalid> {
     let json = json::parse(text.as_bytes()).expect("JSON");
@@ -154,6 +158,42 @@ fn sqlite_has_texts_and_json() {
     }
 }
 
+/// A table of pairs is a list that is never NULL.
+#[test]
+fn pairs_are_rows_of_a_subquery() {
+    const READERS: &str = r#"EXISTS (SELECT 1 FROM "app"."shares" AS "item-11" WHERE "item-11"."document_id" = "d"."id" AND"#;
+    const TEAMS: &str = r#"EXISTS (SELECT 1 FROM "teams" AS "item-12" WHERE "item-12"."document_id" = "d"."id" AND"#;
+    for (condition, expected) in [
+        (
+            "request.subject in resource.readers",
+            format!(r#"{READERS} "item-11"."user_id" = CAST($1 AS text))"#),
+        ),
+        (
+            "!(resource.readers contains resource.owner)",
+            format!(
+                r#"(NOT ({READERS} "item-11"."user_id" = (CAST("d"."owner_id" AS text) COLLATE "C"))
+                OR "d"."owner_id" IS NULL))"#
+            ),
+        ),
+        (
+            "resource.teams contains resource.id",
+            format!(r#"{TEAMS} "item-12"."team_id" = "d"."id")"#),
+        ),
+        (
+            "resource.teams contains resource.code",
+            format!(r#"{TEAMS} (CAST("item-12"."team_id" AS text) COLLATE "C") = "d"."code")"#),
+        ),
+        // No value of a UUID equals these.
+        ("resource.teams contains request.subject", "FALSE".to_owned()),
+        ("!(resource.teams contains resource.score)", "TRUE".to_owned()),
+        ("exists(resource.teams)", "TRUE".to_owned()),
+    ] {
+        let sql = sql(&[(Effect::Allow, condition)], Dialect::Postgres).expect("small");
+        assert_eq!(sql.text, one_line(&expected), "{condition}");
+        assert_eq!(sql.inexact, [], "{condition}");
+    }
+}
+
 /// A subquery finds a bare name among its own columns first.
 #[test]
 fn lists_of_sqlite_need_the_names_of_their_tables() {
@@ -240,40 +280,80 @@ fn reasons_name_the_attribute() {
 #[test]
 fn identifiers_are_names() {
     let long = "x".repeat(64);
-    for (sql, expected) in [
-        ("owner", true),
-        ("d.owner_id", true),
-        ("app.docs._2", true),
-        ("", false),
-        ("d.", false),
-        (".d", false),
-        ("a.b.c.d", false),
-        ("1x", false),
-        ("d owner", false),
-        ("d\\\"; DROP TABLE docs; --", false),
-        ("d`", false),
-        ("d]", false),
-        ("d'", false),
-        ("count(*)", false),
-        ("d.owner--", false),
-        ("d.öwner", false),
-        ("$1", false),
-        (&long, false),
+    for (text, names) in [
+        ("owner", 1),
+        ("d.owner_id", 2),
+        ("app.docs._2", 3),
+        ("", 0),
+        ("d.", 0),
+        (".d", 0),
+        ("a.b.c.d", 0),
+        ("1x", 0),
+        ("d owner", 0),
+        ("d\\\"; DROP TABLE docs; --", 0),
+        ("d`", 0),
+        ("d]", 0),
+        ("d'", 0),
+        ("d/**/", 0),
+        ("count(*)", 0),
+        ("d.owner--", 0),
+        ("d.öwner", 0),
+        ("item-1", 0),
+        ("$1", 0),
+        (":p1", 0),
+        (&long, 0),
     ] {
-        let text = format!(r#"{{"resource.owner": {{"sql": "{sql}", "type": "text"}}}}"#);
-        assert_eq!(columns(&text, Dialect::Postgres).is_ok(), expected, "{sql}");
+        let pairs = |table: &str, row: &str, value: &str, key: &str| {
+            format!(
+                r#""pairs": {{"table": "{table}", "row": "{row}", "value": "{value}"}}, "key": "{key}""#
+            )
+        };
+        for (column, allowed) in [
+            (format!(r#""sql": "{text}""#), 1..=3),
+            (pairs(text, "r", "v", "d.id"), 1..=2),
+            (pairs("t", text, "v", "d.id"), 1..=1),
+            (pairs("t", "r", text, "d.id"), 1..=1),
+            (pairs("t", "r", "v", text), 2..=3),
+        ] {
+            let text = format!(r#"{{"resource.owner": {{{column}, "type": "text"}}}}"#);
+            let read = columns(&text, Dialect::Postgres);
+            assert_eq!(read.is_ok(), allowed.contains(&names), "{text}: {read:?}");
+        }
     }
 }
 
 #[test]
 fn columns_are_judged() {
+    const PAIRS: &str = r#""pairs": {"table": "t", "row": "r", "value": "v"}, "key": "d.id""#;
+    for (column, expected) in [
+        (r#""sql": "a", "type": "varchar""#, "at `/resource.a/type`: expected `text`, "),
+        (r#""sql": "a""#, "`type`"),
+        (r#""sql": "a", "type": "text", "collation": "nocase""#, "expected `binary`"),
+        (r#""sql": "a", "type": "text", "cast": "x""#, "field `cast` is unknown"),
+        (r#""sql": "a", "type": "text", "pair": "x""#, "did you mean `pairs`?"),
+        (
+            &format!(r#"{PAIRS}, "type": "text[]""#),
+            "expected `text`, `integer`, `number`, `uuid` or `date`",
+        ),
+        (&format!(r#"{PAIRS}, "type": "text", "sql": "a""#), "expected no `sql` with `pairs`"),
+        (
+            &format!(r#"{PAIRS}, "type": "text", "nullable": true"#),
+            "at `/resource.a/nullable`: expected no `nullable` with `pairs`",
+        ),
+        (&PAIRS.replace("row", "rows"), "did you mean `row`?"),
+        (&PAIRS.replace(r#""t""#, r#""a.b.c""#), "at `/resource.a/pairs/table`: expected a table"),
+        (
+            &PAIRS.replace("d.id", "id"),
+            "at `/resource.a/key`: expected the key of the row with its table",
+        ),
+    ] {
+        let text = format!(r#"{{"resource.a": {{{column}}}}}"#);
+        let fault = columns(&text, Dialect::Postgres).expect_err(&text).to_string();
+        assert!(fault.contains(expected), "{text}: {fault}");
+    }
     for (text, expected) in [
-        (r#"{"resource.a": {"sql": "a", "type": "varchar"}}"#, "`timestamptz`"),
-        (r#"{"resource.a": {"sql": "a"}}"#, "type"),
         (r#"{"token.a": {"sql": "a", "type": "text"}}"#, "`resource.owner`"),
         (r#"{"a": {"sql": "a", "type": "text"}}"#, "`resource.owner`"),
-        (r#"{"resource.a": {"sql": "a", "type": "text", "collation": "nocase"}}"#, "`binary`"),
-        (r#"{"resource.a": {"sql": "a", "type": "text", "cast": "x"}}"#, "cast"),
         (r#"["resource.a"]"#, "an object"),
     ] {
         let fault = columns(text, Dialect::Postgres).expect_err(text).to_string();

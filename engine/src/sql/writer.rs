@@ -3,7 +3,7 @@
 mod terms;
 
 use super::clause::{Clause, Term};
-use super::columns::{Column, Kind, ScalarType};
+use super::columns::{Column, Items, Kind, ScalarType};
 use super::dialect::{Dialect, Placeholders};
 use super::limits::{MAX_NESTING, MAX_PARAMS, MAX_TEXT, TooLarge};
 use super::param::SqlParam;
@@ -94,15 +94,27 @@ impl Writer {
     }
 
     /// Writes the table of the items of a list, and the condition of its rows.
-    fn items(&mut self, list: &Column, items: &Column) {
+    fn items(&mut self, list: &Column, items: &Items) {
+        let (alias, _) = items.column.parts.split_at(1);
+        if let Some(pairs) = &items.pairs {
+            self.names(&pairs.table);
+            self.push(" AS ");
+            self.names(alias);
+            self.push(" WHERE ");
+            self.names(alias);
+            self.push(".");
+            self.names(&pairs.row);
+            self.push(" = ");
+            return self.identifier(list);
+        }
         self.push("json_each(");
         self.identifier(list);
         self.push(") AS ");
-        self.names(&items.parts[..1]);
+        self.names(alias);
         self.push(" WHERE ");
-        self.names(&items.parts[..1]);
+        self.names(alias);
         // Items of other types equal nothing: SQLite would compare `true` with 1.
-        self.push(match items.kind {
+        self.push(match items.column.kind {
             Kind::Scalar(ScalarType::Text) => ".type = 'text'",
             _ => ".type IN ('integer', 'real')",
         });
@@ -193,7 +205,7 @@ impl Writer {
         let first = self.params.len() + 1;
         if self.dialect == Dialect::Postgres && self.is_collated(column) {
             self.push("(");
-            self.cast_to_text(column);
+            self.cast(column);
             right(self, first);
             self.push(" AND ");
             self.column(column);

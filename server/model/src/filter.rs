@@ -100,6 +100,10 @@ document!(FilterBody as "FilterRequest" => {
             "dialect": "postgres",
             "columns": {
                 "resource.owner": {"sql": "d.owner_id", "type": "text", "nullable": false, "collation": "binary"},
+                "resource.readers": {
+                    "pairs": {"table": "shares", "row": "document_id", "value": "user_id"},
+                    "key": "d.id", "type": "text",
+                },
             },
         }))
 });
@@ -110,20 +114,44 @@ fn choice<T: Named>(about: &str) -> ObjectBuilder {
 
 /// The columns by attribute.
 fn columns() -> ObjectBuilder {
-    let name = "[A-Za-z_][A-Za-z0-9_]{0,62}";
-    let identifier =
-        schema::typed(Type::String).pattern(Some(format!("^{name}(\\.{name}){{0,2}}$")));
-    let column: Input = schema::input()
-        .required("sql", identifier)
-        .required("type", schema::choice(names::<ColumnType>()))
-        .optional("nullable", schema::boolean())
-        .optional("collation", schema::choice(["binary"]));
     let names = schema::typed(Type::String).pattern(Some("^(user|resource)\\.[^\\u0000]+$"));
     schema::typed(Type::Object)
         .property_names(Some(names))
         .max_properties(Some(256))
-        .additional_properties(Some(crate::schema::AnySchema::from(column)))
+        .additional_properties(Some(schema::one_of([column().into(), pairs().into()])))
         .description(Some("The column of each attribute of rows, by attribute"))
+}
+
+fn column() -> Input {
+    schema::input()
+        .titled("a column")
+        .required("sql", identifier("{0,2}"))
+        .required("type", schema::choice(names::<ColumnType>()))
+        .optional("nullable", schema::boolean())
+        .optional("collation", schema::choice(["binary"]))
+}
+
+fn pairs() -> Input {
+    let pairs = schema::input()
+        .required("table", identifier("{0,1}"))
+        .required("row", identifier(""))
+        .required("value", identifier(""));
+    schema::input()
+        .titled("the values that a table pairs with the row")
+        .required("pairs", pairs)
+        .required("key", identifier("{1,2}"))
+        .required("type", schema::choice(ColumnType::names_for_pairs()))
+        .optional("collation", schema::choice(["binary"]))
+}
+
+/// A name, and as many others with dots before them as the quantifier `others` says.
+fn identifier(others: &str) -> ObjectBuilder {
+    let name = "[A-Za-z_][A-Za-z0-9_]{0,62}";
+    let others = match others {
+        "" => String::new(),
+        count => format!("(\\.{name}){count}"),
+    };
+    schema::typed(Type::String).pattern(Some(format!("^{name}{others}$")))
 }
 
 #[cfg(test)]
@@ -158,6 +186,10 @@ mod tests {
             (r#", "dialect": "mysql""#, "`/dialect`: expected `postgres` or `sqlite`"),
             (r#", "columns": {}"#, "`/columns`: expected no `columns` without `dialect`"),
             (r#", "placeholders": "named""#, "`/placeholders`: expected no `placeholders`"),
+            (
+                r#", "dialect": "sqlite", "columns": {"resource.a": {"sql": "a", "type": "text[]"}}"#,
+                "`/columns/resource.a/sql`: expected a name with its table",
+            ),
             (r#", "residual": "maybe""#, "`/residual`: expected `refuse` or `check`"),
             (r#", "unknown": ["token"]"#, "`/unknown/0`"),
             (r#", "rows": []"#, "field `rows` is unknown"),

@@ -18,14 +18,17 @@
 mod conditions;
 #[path = "filters/databases.rs"]
 mod databases;
+#[path = "filters/indexes.rs"]
+mod indexes;
 #[path = "filters/rows.rs"]
 mod rows;
 
 use chrono::{DateTime, Utc};
 use fastrand::Rng;
 use portcullis_engine::filter::{Filter, RowAttributes};
+use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::RuleTuple;
-use portcullis_engine::sql::{self, Dialect, Placeholders, Sql};
+use portcullis_engine::sql::{self, Columns, Dialect, Sql};
 use portcullis_engine::{
     AttributeAnswers, Check, CheckBody, Condition, Effect, Plan, Policy, ResourcePattern, Rule,
     json,
@@ -34,11 +37,11 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use databases::Database;
-use rows::{Row, columns};
+use rows::Row;
 
 const ROWS: usize = 250;
 /// The number of plans, each with a check of every row.
-const PLANS: usize = 48;
+const PLANS: usize = 96;
 const MANY_PLANS: usize = 4_000;
 
 /// The number of conditions and rows of each kind.
@@ -67,6 +70,23 @@ async fn postgres_selects_the_rows_that_checks_allow() {
     compare(&database, PLANS).await;
 }
 
+/// JSON does not promise a type: `true` is not 1, nor is `"1"`.
+#[tokio::test]
+async fn items_of_json_that_have_another_type_equal_nothing() {
+    let database = Database::sqlite().await;
+    let column = json!({"resource.list": {"sql": "d.list", "type": "integer[]"}});
+    let tree = json!({
+        "type": "CONDITION", "attribute": "resource.list", "operator": "contains", "value": 1,
+    });
+    let plan = compiled([policy(1, Effect::Allow, 0, condition(&tree).expect("a condition"))], &[]);
+    let filter = filter(&plan, &request(&mut Rng::with_seed(1)));
+    let sql = write(&filter, Dialect::Sqlite, &columns(&column, Dialect::Sqlite));
+    for (list, expected) in [(r#"[true, "1", null, [1]]"#, false), ("[1.0]", true)] {
+        let query = format!("SELECT {} FROM (SELECT '{list}' AS list) AS d", sql.text);
+        assert_eq!(database.column::<bool>(query, &sql.params, 0).await, [expected], "{list}");
+    }
+}
+
 #[tokio::test]
 #[ignore = "a soak: `.ci/long` runs it"]
 async fn sqlite_selects_the_rows_that_a_million_checks_allow() {
@@ -85,9 +105,10 @@ async fn compare(database: &Database, plans: usize) {
     let mut rng = Rng::with_seed(14);
     let rows: Vec<Row> = (0..ROWS).map(|_| rows::random(&mut rng, database.dialect())).collect();
     database.fill(&rows).await;
+    let columns = columns(&rows::columns(), database.dialect());
     let mut tally = Tally::default();
     for _ in 0..plans {
-        compare_plan(database, &rows, &mut rng, &mut tally).await;
+        compare_plan(database, &columns, &rows, &mut rng, &mut tally).await;
     }
     println!("{tally:?}");
     let all = tally.exact + tally.superset;
@@ -97,12 +118,17 @@ async fn compare(database: &Database, plans: usize) {
 }
 
 /// Compares one plan: its condition on every row, with the check of every row.
-async fn compare_plan(database: &Database, rows: &[Row], rng: &mut Rng, tally: &mut Tally) {
+async fn compare_plan(
+    database: &Database,
+    columns: &Columns,
+    rows: &[Row],
+    rng: &mut Rng,
+    tally: &mut Tally,
+) {
     let plan = plan(rng);
     let request = request(rng);
-    let dialect = database.dialect();
     let filter = filter(&plan, &request);
-    let sql = write(&filter, dialect);
+    let sql = write(&filter, database.dialect(), columns);
     let selected = database.select(&sql).await;
     let mut allowed = 0;
     for (row, selected) in rows.iter().zip(&selected) {
@@ -127,20 +153,25 @@ async fn compare_plan(database: &Database, rows: &[Row], rng: &mut Rng, tally: &
 }
 
 fn plan(rng: &mut Rng) -> Plan {
-    let policies = (0..rng.u128(1..=5)).map(|id| Policy {
-        id: Uuid::from_u128(id),
-        name: format!("policy {id}"),
-        resource: ResourcePattern::Any,
-        effect: if rng.u8(..5) < 3 { Effect::Allow } else { Effect::Deny },
-        priority: rng.i32(0..3),
-        condition: Ok(conditions::random(rng)),
+    let policies = (0..rng.u128(1..=5)).map(|id| {
+        let effect = if rng.u8(..5) < 3 { Effect::Allow } else { Effect::Deny };
+        policy(id, effect, rng.i32(0..3), conditions::random(rng))
     });
     let policies: Vec<Policy> = policies.collect();
     let rules: Vec<Rule> = match rng.u8(..4) {
         0 => vec![rule(Effect::Allow)],
         _ => Vec::new(),
     };
-    Plan::compile("doc:read", 1, &rules, policies)
+    compiled(policies, &rules)
+}
+
+fn compiled(policies: impl IntoIterator<Item = Policy>, rules: &[Rule]) -> Plan {
+    Plan::compile("doc:read", 1, rules, policies)
+}
+
+fn policy(id: u128, effect: Effect, priority: i32, condition: Condition) -> Policy {
+    let (id, name) = (Uuid::from_u128(id), format!("policy {id}"));
+    Policy { id, name, resource: ResourcePattern::Any, effect, priority, condition: Ok(condition) }
 }
 
 fn rule(effect: Effect) -> Rule {
@@ -188,12 +219,16 @@ fn filter<'p>(plan: &'p Plan, request: &Value) -> Filter<'p> {
     plan.filter(&check, &AttributeAnswers::default(), &RowAttributes::resource())
 }
 
-fn write(filter: &Filter<'_>, dialect: Dialect) -> Sql {
-    let placeholders = match dialect {
-        Dialect::Postgres => Placeholders::Dollar,
-        Dialect::Sqlite => Placeholders::Question,
-    };
-    sql::write(filter, &columns(dialect), dialect, placeholders).expect("small enough")
+fn write(filter: &Filter<'_>, dialect: Dialect, columns: &Columns) -> Sql {
+    sql::write(filter, columns, dialect, dialect.placeholders()).expect("small enough")
+}
+
+fn columns(json: &Value, dialect: Dialect) -> Columns {
+    let text = json.to_string();
+    let json = json::parse(text.as_bytes()).expect("JSON");
+    let mut problems = Problems::default();
+    let columns = Columns::read(&json, dialect, &Place::root(), &mut problems);
+    problems.finish(columns).expect("columns")
 }
 
 fn allows(plan: &Plan, request: &Value) -> bool {

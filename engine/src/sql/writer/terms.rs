@@ -28,17 +28,18 @@ impl Writer {
     /// Writes a column so that texts compare by code point.
     pub(super) fn column(&mut self, column: &Column) {
         match self.dialect {
-            _ if !self.is_collated(column) => self.identifier(column),
-            Dialect::Postgres => {
+            Dialect::Postgres if self.is_collated(column) => {
                 self.push("(");
-                self.cast_to_text(column);
+                self.cast(column);
                 self.push(" COLLATE \"C\")");
             }
-            Dialect::Sqlite => {
+            Dialect::Postgres if matches!(column.kind, Kind::List(_)) => self.cast(column),
+            Dialect::Sqlite if self.is_collated(column) => {
                 self.push("(");
                 self.identifier(column);
                 self.push(" COLLATE BINARY)");
             }
+            _ => self.identifier(column),
         }
     }
 
@@ -49,16 +50,19 @@ impl Writer {
             return self.column(column);
         }
         self.push("(");
-        self.cast_to_text(column);
+        self.cast(column);
         self.push(" COLLATE \"C\")");
     }
 
-    /// Writes the text of a column of PostgreSQL. The cast does nothing to a `text`, and hides no index.
-    pub(super) fn cast_to_text(&mut self, column: &Column) {
+    /// Writes a column of PostgreSQL as a text, or as an array of the type that its parameters have. A cast to the
+    /// column's own type does nothing, and hides no index.
+    pub(super) fn cast(&mut self, column: &Column) {
         let (before, after) = match column.kind {
             // The text of a cast depends on `DateStyle`.
             Kind::Scalar(ScalarType::Date) => ("to_char(CAST(", " AS timestamp), 'YYYY-MM-DD')"),
             Kind::Scalar(_) => ("CAST(", " AS text)"),
+            Kind::List(ScalarType::Integer) => ("CAST(", " AS bigint[])"),
+            Kind::List(ScalarType::Number) => ("CAST(", " AS double precision[])"),
             Kind::List(_) => ("CAST(", " AS text[])"),
         };
         self.push(before);
@@ -96,7 +100,7 @@ impl Writer {
         let is_new = number > self.params.len() || self.placeholders == Placeholders::Question;
         let (value, (before, after)) = match self.dialect {
             Dialect::Sqlite => (value.to_sqlite(), ("", "")),
-            Dialect::Postgres => (value.clone(), cast(value)),
+            Dialect::Postgres => (value.clone(), cast_param(value)),
         };
         if is_new {
             self.params.push(value);
@@ -112,7 +116,7 @@ impl Writer {
 }
 
 /// Returns what stands around a parameter of PostgreSQL: its type, which drivers would otherwise guess.
-fn cast(value: &SqlParam) -> (&'static str, &'static str) {
+fn cast_param(value: &SqlParam) -> (&'static str, &'static str) {
     match value {
         SqlParam::Text(_) => ("CAST(", " AS text)"),
         SqlParam::Integer(_) => ("CAST(", " AS bigint)"),

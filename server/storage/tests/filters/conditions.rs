@@ -70,30 +70,30 @@ fn test(rng: &mut Rng) -> Value {
     }
 }
 
-/// Returns the declared type of an attribute.
-fn kind(attribute: &str) -> &'static str {
+/// Returns the type of an attribute, or of its items, and whether it is a list.
+fn kind(attribute: &str) -> (&'static str, bool) {
     let name = attribute.strip_prefix("resource.").unwrap_or(attribute);
     match ATTRIBUTES.iter().find(|attribute| attribute.name == name) {
-        Some(attribute) => attribute.kind,
+        Some(attribute) => (attribute.kind.trim_end_matches("[]"), attribute.is_list()),
         None => match attribute {
-            "user.flag" => "boolean",
-            "user.tags" | "request.roles" => "text[]",
-            "user.level" => "number",
-            "user.since" => "timestamptz",
-            "user.team" => "uuid",
-            "user.day" => "date",
-            _ => "text",
+            "user.flag" => ("boolean", false),
+            "user.tags" | "request.roles" => ("text", true),
+            "user.level" => ("number", false),
+            "user.since" => ("timestamptz", false),
+            "user.team" => ("uuid", false),
+            "user.day" => ("date", false),
+            _ => ("text", false),
         },
     }
 }
 
 /// Returns an operator, mostly one that compares the type of the attribute.
 fn operator(rng: &mut Rng, attribute: &str) -> &'static str {
-    let kind = kind(attribute);
+    let (kind, is_list) = kind(attribute);
     let compared = match kind {
+        _ if is_list => ComparedKind::List,
         "boolean" => ComparedKind::Bool,
         "integer" | "number" => ComparedKind::Number,
-        list if list.ends_with("[]") => ComparedKind::List,
         _ => ComparedKind::Text,
     };
     let fits = |name: &&str| {
@@ -142,10 +142,12 @@ fn value(rng: &mut Rng, operator: &str, attribute: &str) -> Value {
         "during" => vec![json!({"zone": "Europe/Berlin"})],
         "before" | "after" => values(&INSTANTS),
         _ if rng.u8(..8) == 0 => [texts(), numbers(), vec![json!(true)]].concat(),
-        "starts_with" | "ends_with" | "contains" if matches!(kind(attribute), "uuid" | "date") => {
+        "starts_with" | "ends_with" | "contains"
+            if matches!(kind(attribute), ("uuid" | "date", false)) =>
+        {
             ["", "0190", "01", "2026-", "-", "ff", "FF"].map(|text| json!(text)).to_vec()
         }
-        _ => match kind(attribute).trim_end_matches("[]") {
+        _ => match kind(attribute).0 {
             "integer" | "number" => numbers(),
             "boolean" => vec![json!(true), json!(false)],
             "uuid" => values(&UUIDS),

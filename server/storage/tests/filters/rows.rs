@@ -1,9 +1,7 @@
 //! Random rows, their columns, and the attributes that checks of them have.
 
 use fastrand::Rng;
-use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::json;
-use portcullis_engine::sql::{Columns, Dialect};
+use portcullis_engine::sql::Dialect;
 use serde_json::{Map, Value, json};
 
 /// Texts that differ in case, look like patterns of `LIKE`, or like SQL. The two before the last sort one way by code
@@ -106,14 +104,20 @@ pub(crate) struct Attribute {
     pub(crate) kind: &'static str,
     nullable: bool,
     binary: bool,
+    /// Whether the values are those of a column of the table `pairs`.
+    pub(crate) paired: bool,
 }
 
 const fn nullable(name: &'static str, kind: &'static str) -> Attribute {
-    Attribute { name, kind, nullable: true, binary: false }
+    Attribute { name, kind, nullable: true, binary: false, paired: false }
 }
 
-/// The attributes of rows. Both databases have the columns in this order.
-pub(crate) const ATTRIBUTES: [Attribute; 16] = [
+const fn paired(name: &'static str, kind: &'static str) -> Attribute {
+    Attribute { nullable: false, paired: true, ..nullable(name, kind) }
+}
+
+/// The attributes of rows. Both databases have the columns in this order, first those of `docs`, then those of `pairs`.
+pub(crate) const ATTRIBUTES: [Attribute; 22] = [
     nullable("name", "text"),
     Attribute { binary: true, ..nullable("code", "text") },
     Attribute { nullable: false, ..nullable("owner", "text") },
@@ -130,7 +134,33 @@ pub(crate) const ATTRIBUTES: [Attribute; 16] = [
     nullable("numbers", "integer[]"),
     nullable("scores", "number[]"),
     Attribute { nullable: false, ..nullable("labels", "text[]") },
+    paired("readers", "text"),
+    Attribute { binary: true, ..paired("codes", "text") },
+    paired("levels", "integer"),
+    paired("weights", "number"),
+    paired("teams", "uuid"),
+    paired("days", "date"),
 ];
+
+impl Attribute {
+    pub(crate) fn is_list(&self) -> bool {
+        self.paired || self.kind.ends_with("[]")
+    }
+
+    fn column(&self) -> Value {
+        let Self { name, kind, nullable, .. } = self;
+        let mut column = match self.paired {
+            true => {
+                json!({"pairs": {"table": "pairs", "row": "doc", "value": name}, "key": "d.id", "type": kind})
+            }
+            false => json!({"sql": format!("d.{name}"), "type": kind, "nullable": nullable}),
+        };
+        if self.binary {
+            column["collation"] = json!("binary");
+        }
+        column
+    }
+}
 
 /// The attributes of a row that are not NULL.
 pub(crate) type Row = Map<String, Value>;
@@ -141,9 +171,10 @@ pub(crate) fn random(rng: &mut Rng, dialect: Dialect) -> Row {
         if attribute.nullable && rng.u8(..5) == 0 {
             continue;
         }
-        let value = match attribute.kind.strip_suffix("[]") {
-            Some(item) => (0..rng.usize(..4)).map(|_| value(rng, dialect, item)).collect(),
-            None => value(rng, dialect, attribute.kind),
+        let item = attribute.kind.trim_end_matches("[]");
+        let value = match attribute.is_list() {
+            true => (0..rng.usize(..4)).map(|_| value(rng, dialect, item)).collect(),
+            false => value(rng, dialect, item),
         };
         row.insert(attribute.name.to_owned(), value);
     }
@@ -169,18 +200,6 @@ fn one<T: Copy>(rng: &mut Rng, pool: &[T]) -> T {
 }
 
 /// The columns of the table `docs`, by attribute.
-pub(crate) fn columns(dialect: Dialect) -> Columns {
-    let mut columns = Map::new();
-    for Attribute { name, kind, nullable, binary } in &ATTRIBUTES {
-        let mut column = json!({"sql": format!("d.{name}"), "type": kind, "nullable": nullable});
-        if *binary {
-            column["collation"] = json!("binary");
-        }
-        columns.insert(format!("resource.{name}"), column);
-    }
-    let text = Value::Object(columns).to_string();
-    let json = json::parse(text.as_bytes()).expect("JSON");
-    let mut problems = Problems::default();
-    let columns = Columns::read(&json, dialect, &Place::root(), &mut problems);
-    problems.finish(columns).expect("columns")
+pub(crate) fn columns() -> Value {
+    ATTRIBUTES.iter().map(|one| (format!("resource.{}", one.name), one.column())).collect()
 }
