@@ -1,5 +1,6 @@
 //! `/api/v1/entities`: the entity directory (`docs/semantics.md`, section 12).
 
+mod one;
 mod supply;
 
 use serde_json::{Value, json};

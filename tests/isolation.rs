@@ -135,7 +135,10 @@ impl<'p> Party<'p> {
             Kind::TenantKey => row.route.replace("{id}", &self.id).replace("{keyId}", id),
             Kind::Entity => row.route.replace("{type}", "user").replace("{id}", id),
             Kind::Role => row.route.replace("{name}", id),
-            Kind::None => row.route.replace("{name}", &n),
+            Kind::None => {
+                let path = row.route.replace("{name}", &n).replace("{type}", "user");
+                path.replace("{id}", &n)
+            }
             Kind::File => row.route.replace("{file}", "swagger-ui.css").replace("{tenant}", "acme"),
             Kind::Delivery if id.starts_with('/') => format!("POST {id}/redeliver"),
             Kind::Delivery => row.route.replace("{id}", id).replace("{delivery_id}", id),

@@ -95,6 +95,15 @@ impl Invalid {
         }
         self
     }
+
+    /// Replaces every path by what `place` returns for it, for an input that was made of another one.
+    #[must_use]
+    pub fn replace_paths(mut self, place: impl Fn(&str) -> String) -> Self {
+        for problem in &mut self.problems {
+            problem.path = place(&problem.path);
+        }
+        self
+    }
 }
 
 impl fmt::Display for Invalid {

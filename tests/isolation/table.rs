@@ -110,6 +110,7 @@ const WEBHOOK: &str = r#"{
     "url": "https://hook.example/", "events": ["access.denied"], "secret": "0123456789abcdef"
 }"#;
 const ENTITIES: &str = r#"{"entities": [{"type": "user", "id": "$new"}]}"#;
+const ENTITY_CHANGE: &str = r#"{"set": {"note": "$new"}}"#;
 const SYNC: &str =
     r#"{"source": "$new", "entities": [{"type": "user", "id": "$new"}], "finish": true}"#;
 const ROLE: &str = r#"{"includes": ["$new-included"]}"#;
@@ -124,7 +125,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 85] = [
+pub(crate) const ROUTES: [Row; 87] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -233,6 +234,8 @@ pub(crate) const ROUTES: [Row; 85] = [
     row("GET /api/v1/entities", ENTITIES_READ, Kind::None, "", 200),
     row("POST /api/v1/entities/sync", ENTITIES_WRITE, Kind::None, SYNC, 200),
     row("GET /api/v1/entities/{type}/{id}", ENTITIES_READ, Kind::Entity, "", 200),
+    row("PUT /api/v1/entities/{type}/{id}", ENTITIES_WRITE, Kind::None, "{}", 201),
+    row("PATCH /api/v1/entities/{type}/{id}", ENTITIES_WRITE, Kind::Entity, ENTITY_CHANGE, 200),
     row("DELETE /api/v1/entities/{type}/{id}", ENTITIES_WRITE, Kind::Entity, "", 204),
     row("GET /api/v1/roles", POLICIES_READ, Kind::None, "", 200),
     row("PUT /api/v1/roles/{name}", POLICIES_WRITE, Kind::None, ROLE, 201),

@@ -4,10 +4,11 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use portcullis_model::entity::{
-    EntitiesBody, EntityRecord, MAX_ID, MAX_TYPE, SyncBody, WrittenEntities,
+    EntitiesBody, EntityBody, EntityPatch, EntityRecord, MAX_ID, MAX_TYPE, SyncBody,
+    WrittenEntities,
 };
 use portcullis_model::schema;
-use portcullis_operations::entities;
+use portcullis_operations::entities::{self, StoredEntity};
 use portcullis_runtime::app::App;
 use serde::Deserialize;
 use utoipa::openapi::path::{Operation, ParameterIn};
@@ -15,7 +16,7 @@ use utoipa::openapi::path::{Operation, ParameterIn};
 use crate::body::JsonBody;
 use crate::callers::{Allowed, EntitiesRead, EntitiesWrite};
 use crate::error::ApiError;
-use crate::etag::{self, IfMatch, NoIfMatch};
+use crate::etag::{self, IfMatch, NoIfMatch, WriteCondition};
 use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::PageQuery;
@@ -135,6 +136,56 @@ pub(super) async fn show(
     let (kind, id) = path.known()?;
     let record = entities::get(&app, &caller, kind, id).await?;
     Ok((etag::header(&record), Json(record)).into_response())
+}
+
+/// Inserts an entity, or replaces it as a whole.
+///
+/// Type and id may be left out of the body; else they are those of the path. An entity that is as it was sent stays as it is.
+#[utoipa::path(
+    put, path = "/api/v1/entities/{type}/{id}", tag = "Entities", operation_id = "putEntity", request_body = EntityBody,
+    responses(
+        (status = 200, description = "The entity", body = EntityRecord, headers(("ETag"))),
+        (status = 201, description = "The entity, which is new", body = EntityRecord, headers(("ETag"))),
+        PreconditionFailed, QuotaExceeded,
+    ),
+)]
+pub(super) async fn put(
+    State(app): State<App>,
+    caller: Allowed<EntitiesWrite>,
+    Segments(path): Segments<EntityPath>,
+    WriteCondition(precondition): WriteCondition,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let body = EntityBody::parse(&body.parse()?, path.known()?)?;
+    Ok(written(entities::put(&app, &caller, &precondition, &body).await?))
+}
+
+/// Changes a part of an entity.
+///
+/// Changes at the same time lose nothing: each is made to the entity that the one before left.
+#[utoipa::path(
+    patch, path = "/api/v1/entities/{type}/{id}", tag = "Entities", operation_id = "patchEntity",
+    request_body = EntityPatch,
+    responses(
+        (status = 200, description = "The entity", body = EntityRecord, headers(("ETag"))),
+        PreconditionFailed, QuotaExceeded,
+    ),
+)]
+pub(super) async fn patch(
+    State(app): State<App>,
+    caller: Allowed<EntitiesWrite>,
+    Segments(path): Segments<EntityPath>,
+    WriteCondition(precondition): WriteCondition,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let path = path.known()?;
+    let change = EntityPatch::parse(&body.parse()?, path)?;
+    Ok(written(entities::patch(&app, &caller, path, &precondition, &change).await?))
+}
+
+fn written(entity: StoredEntity) -> Response {
+    let status = if entity.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    (status, etag::header(&entity.record), Json(entity.record)).into_response()
 }
 
 /// Deletes an entity.

@@ -52,6 +52,39 @@ impl HandlerParameter for IfMatch {
     }
 }
 
+/// The precondition of a write that may create its record, or change it.
+pub(crate) struct WriteCondition(pub(crate) Precondition);
+
+impl<S: Send + Sync> FromRequestParts<S> for WriteCondition {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let tags = precondition(&parts.headers);
+        let mut none = parts.headers.get_all(IF_NONE_MATCH).iter().peekable();
+        if none.peek().is_none() {
+            return Ok(Self(tags));
+        }
+        if none.any(|value| value != "*") {
+            let what = "the header If-None-Match must be `*` here: the record must not exist";
+            return Err(ApiError::bad_request(what));
+        }
+        // No record meets both conditions.
+        Ok(Self(match tags {
+            Precondition::None => Precondition::Absent,
+            _ => Precondition::OneOf(Vec::new()),
+        }))
+    }
+}
+
+impl HandlerParameter for WriteCondition {
+    fn describe(operation: &mut Operation) {
+        IfMatch::describe(operation);
+        let about = "`*`: if the record exists, the answer is a 412";
+        let any = schema::choice(["*"]);
+        add(operation, [parameter(ParameterIn::Header, "If-None-Match", any, about)]);
+    }
+}
+
 /// The refusal of `If-Match` on a route that writes many records: it would guard none of them.
 pub(crate) struct NoIfMatch;
 
@@ -114,8 +147,8 @@ mod tests {
         ] {
             let headers = values.iter().map(|value| (IF_MATCH, HeaderValue::from_static(value)));
             let tags = match precondition(&headers.collect()) {
-                Precondition::None => None,
                 Precondition::OneOf(tags) => Some(tags),
+                _ => None,
             };
             let expected = expected.map(|tags| tags.iter().map(|tag| tag.to_string()).collect());
             assert_eq!(tags, expected, "{values:?}");

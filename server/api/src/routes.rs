@@ -147,6 +147,8 @@ fn records() -> Vec<Row> {
         row!(GET "/api/v1/entities", MANAGE, Small, entities::list),
         row!(POST "/api/v1/entities/sync", MANAGE, Items, entities::sync),
         row!(GET "/api/v1/entities/{type}/{id}", MANAGE, Small, entities::show),
+        row!(PUT "/api/v1/entities/{type}/{id}", MANAGE, Small, entities::put),
+        row!(PATCH "/api/v1/entities/{type}/{id}", MANAGE, Small, entities::patch),
         row!(DELETE "/api/v1/entities/{type}/{id}", MANAGE, Small, entities::delete),
         row!(GET "/api/v1/roles", MANAGE, Small, roles::list),
         row!(PUT "/api/v1/roles/{name}", MANAGE, Small, roles::put),

@@ -2,7 +2,9 @@
 
 use portcullis_auth::Manager;
 use portcullis_engine::Invalid;
-use portcullis_model::entity::{EntitiesBody, EntityRecord, NewEntity, SyncBody, WrittenEntities};
+use portcullis_model::entity::{
+    EntitiesBody, EntityBody, EntityPatch, EntityRecord, NewEntity, SyncBody, WrittenEntities,
+};
 use portcullis_model::page::Listed;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
@@ -72,6 +74,94 @@ pub async fn sync(
     commit(app, tx, upserted, 0, Some(id)).await
 }
 
+/// An entity that was written.
+#[derive(Debug)]
+pub struct StoredEntity {
+    pub record: EntityRecord,
+    /// There was none of this type and id before.
+    pub is_new: bool,
+    /// The revision of the directory that includes the write.
+    pub entities_revision: u64,
+}
+
+/// Inserts or replaces one entity in the caller's tenant.
+///
+/// # Errors
+/// The precondition does not hold, or the errors of [`write()`].
+pub async fn put(
+    app: &App,
+    caller: &Manager,
+    precondition: &Precondition,
+    body: &EntityBody,
+) -> Result<StoredEntity, OperationError> {
+    let EntityBody { entity, source } = body;
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.write(caller, &by).await?;
+    let old = entities::find(&mut tx, &entity.kind, &entity.id).await?;
+    precondition.check_stored(old.as_ref())?;
+    let origin = EntityOrigin { source: source.as_deref(), sync: None };
+    let record = write_one(&mut tx, entity, origin).await?;
+    let entities_revision = commit_entities(app, tx).await?;
+    Ok(StoredEntity { record, is_new: old.is_none(), entities_revision })
+}
+
+/// Changes one entity of the caller's tenant. It stays the entity of its source and of its sync.
+///
+/// # Errors
+/// The tenant has no such entity, the precondition does not hold, the change does not fit the entity, or the errors of
+/// [`write()`].
+pub async fn patch(
+    app: &App,
+    caller: &Manager,
+    (kind, id): (&str, &str),
+    precondition: &Precondition,
+    change: &EntityPatch,
+) -> Result<StoredEntity, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.write(caller, &by).await?;
+    let record = patch_in(&mut tx, (kind, id), precondition, change).await?;
+    let entities_revision = commit_entities(app, tx).await?;
+    Ok(StoredEntity { record, is_new: false, entities_revision })
+}
+
+/// Changes one entity in a transaction that has locked the tenant: of two changes at the same time the second one reads what
+/// the first one wrote.
+async fn patch_in(
+    tx: &mut Tx,
+    (kind, id): (&str, &str),
+    precondition: &Precondition,
+    change: &EntityPatch,
+) -> Result<EntityRecord, OperationError> {
+    let (old, sync) = entities::find_in_sync(tx, kind, id).await?.ok_or(NOT_FOUND)?;
+    precondition.check(&old)?;
+    let source = old.source.clone();
+    let entity = change.applied_to(old)?;
+    let origin = EntityOrigin { source: source.as_deref(), sync };
+    write_one(tx, &entity, origin).await.map_err(|error| match error {
+        OperationError::Invalid(invalid) => change.place(invalid).into(),
+        error => error,
+    })
+}
+
+/// Writes one entity and returns its record. A fault has its place in the entity.
+async fn write_one(
+    tx: &mut Tx,
+    entity: &NewEntity,
+    origin: EntityOrigin<'_>,
+) -> Result<EntityRecord, OperationError> {
+    let entities = std::slice::from_ref(entity);
+    check(tx, entities).await.map_err(in_entity)?;
+    Upsert::of(tx, entities, origin).await?.write(tx).await?;
+    entities::find(tx, &entity.kind, &entity.id).await?.ok_or(NOT_FOUND)
+}
+
+/// Returns `error` with places in the only entity of a list as places in this entity.
+fn in_entity(error: OperationError) -> OperationError {
+    let OperationError::Invalid(invalid) = error else { return error };
+    let own = |path: &str| path.strip_prefix("/entities/0").unwrap_or_default().to_owned();
+    invalid.replace_paths(own).into()
+}
+
 /// Entities that are compared with the stored ones, and the content that they were compared with. On SQLite all tenants
 /// write with one connection, so that 10,000 comparisons must not happen in the transaction.
 struct Compared<'e> {
@@ -98,7 +188,7 @@ impl<'e> Compared<'e> {
         origin: EntityOrigin<'e>,
     ) -> Result<Self, OperationError> {
         let met = met(tx).await?;
-        check_names(tx, entities).await?;
+        check(tx, entities).await?;
         Ok(Self { upsert: Upsert::of(tx, entities, origin).await?, met })
     }
 
@@ -141,6 +231,11 @@ async fn must_go_on(tx: &mut Tx, source: &str, id: Uuid) -> Result<(), Operation
     ))
 }
 
+/// Refuses entities that do not go with what the tenant has. Every write of entities passes it.
+async fn check(tx: &mut Tx, entities: &[NewEntity]) -> Result<(), OperationError> {
+    check_names(tx, entities).await
+}
+
 async fn check_names(tx: &mut Tx, entities: &[NewEntity]) -> Result<(), OperationError> {
     let expected = |index: usize, what: &str| {
         Err(Invalid::expected(&format!("/entities/{index}/id"), what).into())
@@ -165,15 +260,21 @@ pub(crate) fn is_entity(role: &str, at: &str) -> OperationError {
     Invalid::expected(at, what).into()
 }
 
+/// Commits a write of entities, and returns the revision of the directory.
+async fn commit_entities(app: &App, mut tx: Tx) -> Result<u64, OperationError> {
+    let revision = entities::state(&mut tx).await?.position.revision;
+    app.commit(tx).await?;
+    Ok(revision)
+}
+
 async fn commit(
     app: &App,
-    mut tx: Tx,
+    tx: Tx,
     upserted: Upserted,
     deleted: u64,
     sync: Option<Uuid>,
 ) -> Result<WrittenEntities, OperationError> {
-    let entities_revision = entities::state(&mut tx).await?.position.revision;
-    app.commit(tx).await?;
+    let entities_revision = commit_entities(app, tx).await?;
     let Upserted { written, unchanged } = upserted;
     Ok(WrittenEntities { written, unchanged, deleted, entities_revision, sync })
 }
@@ -226,3 +327,6 @@ pub async fn delete(
     app.commit(tx).await?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

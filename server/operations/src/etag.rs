@@ -16,7 +16,7 @@ pub fn entity_tag(record: &impl Serialize) -> String {
     format!("\"{}\"", &URL_SAFE_NO_PAD.encode(Sha256::digest(text))[..TAG_CHARS])
 }
 
-/// The condition under which a client wants a record changed (`If-Match`, RFC 9110, section 13.1.1).
+/// The condition under which a client wants a record written (RFC 9110, section 13.1).
 #[derive(Clone, Debug, Default)]
 pub enum Precondition {
     /// The client sent no condition: every state of the record is accepted.
@@ -24,20 +24,32 @@ pub enum Precondition {
     None,
     /// The record must have one of these tags; `*` stands for every tag.
     OneOf(Vec<String>),
+    /// There must be no record yet.
+    Absent,
 }
 
 impl Precondition {
     /// Checks that `record` is in a state that the client accepts.
     ///
     /// # Errors
-    /// [`OperationError::PreconditionFailed`] if no tag of the client is the tag of the record.
+    /// [`OperationError::PreconditionFailed`]
     pub fn check(&self, record: &impl Serialize) -> Result<(), OperationError> {
-        let Self::OneOf(tags) = self else { return Ok(()) };
-        let own = entity_tag(record);
-        if tags.iter().any(|tag| tag == "*" || *tag == own) {
-            return Ok(());
-        }
-        Err(OperationError::PreconditionFailed)
+        self.check_stored(Some(record))
+    }
+
+    /// Checks as [`Self::check`] does, where the record may not exist. It has no tag then.
+    ///
+    /// # Errors
+    /// [`OperationError::PreconditionFailed`]
+    pub fn check_stored(&self, record: Option<&impl Serialize>) -> Result<(), OperationError> {
+        let holds = match self {
+            Self::None => true,
+            Self::Absent => record.is_none(),
+            Self::OneOf(tags) => record
+                .map(entity_tag)
+                .is_some_and(|own| tags.iter().any(|tag| tag == "*" || *tag == own)),
+        };
+        if holds { Ok(()) } else { Err(OperationError::PreconditionFailed) }
     }
 }
 
@@ -58,8 +70,12 @@ mod tests {
             (one_of(&["*"]), true),
             (one_of(&[&other]), false),
             (one_of(&[]), false),
+            (Precondition::Absent, false),
         ] {
             assert_eq!(precondition.check(&["a record"]).is_ok(), accepted, "{precondition:?}");
+            let needs_record = matches!(precondition, Precondition::OneOf(_));
+            let absent = precondition.check_stored(None::<&String>).is_ok();
+            assert_eq!(absent, !needs_record, "{precondition:?}");
         }
     }
 }

@@ -43,7 +43,7 @@ pub async fn put(
     loop {
         let mut tx = write.begin().await?;
         let old = roles::find(&mut tx, name).await?;
-        check_precondition(precondition, old.as_ref())?;
+        precondition.check_stored(old.as_ref())?;
         ownership::check(caller, old.as_ref().and_then(|old| old.managed_by.as_deref()), force)?;
         let is_new = old.is_none();
         let record = match old {
@@ -64,18 +64,6 @@ pub async fn put(
         if let Some(revision) = write.commit(tx).await? {
             return Ok(Written::new(StoredRole { record, is_new }, revision));
         }
-    }
-}
-
-/// A role that does not exist has no tag.
-fn check_precondition(
-    precondition: &Precondition,
-    old: Option<&RoleRecord>,
-) -> Result<(), OperationError> {
-    match (precondition, old) {
-        (Precondition::None, _) => Ok(()),
-        (Precondition::OneOf(_), None) => Err(OperationError::PreconditionFailed),
-        (precondition, Some(old)) => precondition.check(old),
     }
 }
 

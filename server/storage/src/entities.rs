@@ -151,9 +151,20 @@ impl<'e> Upsert<'e> {
 
 /// Finds the entity of this type and id.
 pub async fn find(tx: &mut Tx, kind: &str, id: &str) -> Result<Option<EntityRecord>, StoreError> {
+    Ok(find_in_sync(tx, kind, id).await?.map(|(record, _)| record))
+}
+
+/// Finds the entity of this type and id, and the last sync that named it.
+pub async fn find_in_sync(
+    tx: &mut Tx,
+    kind: &str,
+    id: &str,
+) -> Result<Option<(EntityRecord, Option<Uuid>)>, StoreError> {
     let found = find_stored(tx, vec![EntityKey::new(kind, id)]).await?;
     let live = found.into_values().find(|stored| !stored.is_deleted);
-    live.map(EntityRecord::try_from).transpose()
+    let Some(stored) = live else { return Ok(None) };
+    let sync = stored.sync;
+    Ok(Some((stored.try_into()?, sync)))
 }
 
 /// Deletes the entity of this type and id. False if there is none.
