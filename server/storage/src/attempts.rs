@@ -7,39 +7,26 @@ use uuid::Uuid;
 
 use crate::delivered_denials;
 use crate::error::StoreError;
-use crate::macros::{fetch_all, from_row};
+use crate::macros::{fetch_all, row};
 use crate::paging::Fit;
 use crate::tx::Tx;
 
-struct Row {
-    id: Uuid,
-    delivery_id: Uuid,
-    event_id: Uuid,
-    event_type: String,
-    retry_count: i64,
-    http_status: Option<i64>,
-    response_body: Option<String>,
-    error: Option<String>,
-    duration_ms: i64,
-    state: String,
-    attempted_at: i64,
-    next_attempt_at: Option<i64>,
+row! {
+    struct Row {
+        id: Uuid,
+        delivery_id: Uuid,
+        event_id: Uuid,
+        event_type: String,
+        retry_count: i64,
+        http_status: Option<i64>,
+        response_body: Option<String>,
+        error: Option<String>,
+        duration_ms: i64,
+        state: String,
+        attempted_at: i64,
+        next_attempt_at: Option<i64>,
+    }
 }
-
-from_row!(Row {
-    id,
-    delivery_id,
-    event_id,
-    event_type,
-    retry_count,
-    http_status,
-    response_body,
-    error,
-    duration_ms,
-    state,
-    attempted_at,
-    next_attempt_at
-});
 
 impl TryFrom<Row> for AttemptRecord {
     type Error = StoreError;

@@ -10,49 +10,33 @@ use uuid::Uuid;
 use crate::audit_entry::AuditEntry;
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
-use crate::paging::fetch_page;
+use crate::macros::{execute, fetch_all, fetch_optional, row};
+use crate::paging::{fetch_page, pages};
 use crate::tx::{EVERY_TENANT, Inner, Tx};
 use crate::{audit_entry, service_keys};
 
 /// The `tenant_id` of audit records that belong to no tenant.
 pub const NO_TENANT: &str = "";
 
-struct Row {
-    tenant_id: String,
-    id: Uuid,
-    created_at: i64,
-    actor: String,
-    credential: String,
-    key_id: Option<String>,
-    key_name: Option<String>,
-    action: String,
-    records: String,
-    count: i64,
-    before_change: Option<String>,
-    after_change: Option<String>,
-    source: Option<String>,
-    address: Option<String>,
-    request_id: Option<String>,
+row! {
+    struct Row as columns {
+        tenant_id: String,
+        id: Uuid,
+        created_at: i64,
+        actor: String,
+        credential: String,
+        key_id: Option<String>,
+        key_name: Option<String>,
+        action: String,
+        records: String,
+        count: i64,
+        before_change: Option<String>,
+        after_change: Option<String>,
+        source: Option<String>,
+        address: Option<String>,
+        request_id: Option<String>,
+    }
 }
-
-from_row!(Row {
-    tenant_id,
-    id,
-    created_at,
-    actor,
-    credential,
-    key_id,
-    key_name,
-    action,
-    records,
-    count,
-    before_change,
-    after_change,
-    source,
-    address,
-    request_id
-} as columns);
 
 impl TryFrom<Row> for AuditRecord {
     type Error = StoreError;
@@ -201,25 +185,19 @@ macro_rules! statements {
             Inner::Postgres(_) => statements!(@of $tenant, "CAST(records AS JSONB) ? $5"),
         }
     };
-    (@of $tenant:literal, $has_record:literal) => {
-        [
-            statements!(
-                @of "CAST(octet_length(records) + octet_length(actor) \
-                + COALESCE(octet_length(before_change), 0) + COALESCE(octet_length(after_change), 0) \
-                + COALESCE(octet_length(source), 0) AS BIGINT)", $tenant, $has_record
-            ),
-            statements!(@of columns!(), $tenant, $has_record),
-        ]
-    };
-    (@of $selected:expr, $tenant:literal, $has_record:literal) => {
-        concat!(
-            "SELECT ", $selected, " FROM audit_records WHERE ", $tenant,
-            " AND id < $2 AND (CAST($3 AS TEXT) IS NULL OR action = $3) \
-            AND (CAST($4 AS TEXT) IS NULL OR actor = $4) \
-            AND (CAST($5 AS TEXT) IS NULL OR ", $has_record, ") AND id >= $6 \
-            ORDER BY id DESC LIMIT $7"
-        )
-    };
+    (@of $tenant:literal, $has_record:literal) => {{
+        const PAGES: [&str; 2] = pages!(
+            [records, actor, before_change, after_change, source],
+            concat!(
+                "FROM audit_records WHERE ", $tenant,
+                " AND id < $2 AND (CAST($3 AS TEXT) IS NULL OR action = $3) \
+                AND (CAST($4 AS TEXT) IS NULL OR actor = $4) \
+                AND (CAST($5 AS TEXT) IS NULL OR ", $has_record, ") AND id >= $6 \
+                ORDER BY id DESC LIMIT $7"
+            )
+        );
+        PAGES
+    }};
 }
 
 /// Lists a page of the audit records of the transaction's tenant, newest first.
@@ -228,9 +206,9 @@ pub async fn list(
     filter: &AuditFilter,
     page: Page,
 ) -> Result<Listed<AuditRecord>, StoreError> {
-    let [sizes, sql] = statements!(tx, "tenant_id = $1");
+    let pages = statements!(tx, "tenant_id = $1");
     let Filter { action, actor, record, from, before } = Filter::of(filter, page);
-    fetch_page!(tx, Row, page, sizes, sql, &tx.tenant, before, action, actor, record, from)
+    fetch_page!(tx, Row, page, pages, &tx.tenant, before, action, actor, record, from)
 }
 
 /// Lists a page of all audit records, newest first; with `tenant` only those of this tenant. For a transaction that sees
@@ -241,9 +219,9 @@ pub async fn list_all(
     filter: &AuditFilter,
     page: Page,
 ) -> Result<Listed<AuditRecord>, StoreError> {
-    let [sizes, sql] = statements!(tx, "(CAST($1 AS TEXT) IS NULL OR tenant_id = $1)");
+    let pages = statements!(tx, "(CAST($1 AS TEXT) IS NULL OR tenant_id = $1)");
     let Filter { action, actor, record, from, before } = Filter::of(filter, page);
-    fetch_page!(tx, Row, page, sizes, sql, tenant, before, action, actor, record, from)
+    fetch_page!(tx, Row, page, pages, tenant, before, action, actor, record, from)
 }
 
 /// The filter as statements take it.

@@ -1,16 +1,14 @@
 //! Writes of many records in few statements, for an apply. One statement for each of 10,000 policies would take seconds.
 
-use portcullis_engine::resource::split_resource;
+use portcullis_model::Authorship;
 use portcullis_model::event::Event;
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resource::ResourceRecord;
 use portcullis_model::rule::RuleRecord;
-use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::json_list::to_json_list;
-use crate::row_lists::{Rows, change_by_id, write_rows};
+use crate::row_lists::change_by_id;
 use crate::tx::Tx;
 use crate::{policies, resources, rules};
 
@@ -44,23 +42,6 @@ impl<T> RecordWrite<T> {
     }
 }
 
-const RULES: Rows = Rows {
-    head: "INSERT INTO rbac_rules (tenant_id, id, obj, sub, dom, act, effect, origin, created_by, \
-        created_at, updated_by, updated_at, managed_by)",
-    values: 12,
-    tail: "ON CONFLICT (tenant_id, id) DO UPDATE SET effect = excluded.effect, \
-        origin = excluded.origin, updated_by = excluded.updated_by, \
-        updated_at = excluded.updated_at, managed_by = excluded.managed_by",
-};
-const RESOURCES: Rows = Rows {
-    head: "INSERT INTO resources (tenant_id, id, name, display_name, service_name, default_roles, \
-        created_at, updated_at, stem, verb, managed_by)",
-    values: 10,
-    tail: "ON CONFLICT (tenant_id, id) DO UPDATE SET display_name = excluded.display_name, \
-        service_name = excluded.service_name, default_roles = excluded.default_roles, \
-        updated_at = excluded.updated_at, managed_by = excluded.managed_by",
-};
-
 /// Writes policies. The resource of a policy never changes.
 pub async fn write_policies(
     tx: &mut Tx,
@@ -91,20 +72,7 @@ pub async fn write_rules(
     let deleted: Vec<Uuid> = deleted(writes).map(|rule| rule.id).collect();
     change_by_id(tx, DELETE, None, &deleted).await?;
     let written: Vec<&RuleRecord> = writes.iter().filter_map(RecordWrite::after).collect();
-    write_rows!(tx, RULES, written, rule =>
-        rule.id,
-        rule.tuple.obj.to_string(),
-        &rule.tuple.sub,
-        &rule.tuple.dom,
-        &rule.tuple.act,
-        rule.effect.into_str(),
-        rule.origin.into_str(),
-        &rule.created_by,
-        rule.created_at.millis(),
-        rule.updated_by.as_deref(),
-        rule.updated_at.map(Timestamp::millis),
-        rule.managed_by.as_deref(),
-    );
+    rules::write(tx, &written).await?;
     for write in writes {
         match write {
             RecordWrite::Insert(new) => rules::note_insert(tx, new),
@@ -128,18 +96,7 @@ pub async fn write_resources(
     let deleted: Vec<Uuid> = deleted(writes).map(|resource| resource.id).collect();
     change_by_id(tx, DELETE, None, &deleted).await?;
     let written: Vec<&ResourceRecord> = writes.iter().filter_map(RecordWrite::after).collect();
-    write_rows!(tx, RESOURCES, written, resource =>
-        resource.id,
-        &resource.registration.name,
-        resource.registration.display_name.as_deref(),
-        resource.registration.service_name.as_deref(),
-        to_json_list(&resource.registration.default_roles),
-        resource.created_at.millis(),
-        resource.updated_at.map(Timestamp::millis),
-        split_resource(&resource.registration.name).map_or("", |(stem, _)| stem),
-        split_resource(&resource.registration.name).map_or("", |(_, verb)| verb),
-        resource.managed_by.as_deref(),
-    );
+    resources::write(tx, &written).await?;
     for write in writes {
         let Some(new) = write.after() else { continue };
         resources::note_upsert(tx, write.before(), new);

@@ -10,7 +10,7 @@ use sqlx::PgPool;
 
 use crate::error::StoreError;
 use crate::history::HistoryPosition;
-use crate::macros::{fetch_all, fetch_optional, from_row};
+use crate::macros::{fetch_all, fetch_optional, row};
 use crate::tx::{Inner, Tx};
 
 /// A place in the stream.
@@ -62,16 +62,16 @@ pub struct Changes {
 /// Most tenants of one read, as in the statements. With fewer the read is complete.
 const MAX_ROWS: usize = 1_000;
 
-struct Row {
-    id: String,
-    revision: i64,
-    history: String,
-    changed: i64,
-    is_new: bool,
-    concerns_access: bool,
+row! {
+    struct Row {
+        id: String,
+        revision: i64,
+        history: String,
+        changed: i64,
+        is_new: bool,
+        concerns_access: bool,
+    }
 }
-
-from_row!(Row { id, revision, history, changed, is_new, concerns_access });
 
 /// The columns of a tenant from which a [`Row`] is made.
 macro_rules! columns {

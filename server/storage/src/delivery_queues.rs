@@ -27,7 +27,7 @@ use portcullis_model::Timestamp;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::macros::{execute, fetch_all, fetch_optional, row};
 use crate::tx::{Inner, Tx};
 
 /// The largest difference of two replicas' clocks. A time that lies further in the future than any replica writes
@@ -42,20 +42,20 @@ pub struct QueueId {
     pub denials: bool,
 }
 
-/// A delivery queue that a delivery worker has claimed.
-#[derive(Clone, Debug)]
-pub struct DeliveryQueue {
-    pub tenant: String,
-    pub webhook: Uuid,
-    /// Whether it is the queue of denied checks.
-    pub denials: bool,
-    /// The number of this claim; each claim of the queue raises it.
-    fence: i64,
-    /// The last attempt failed or took long.
-    pub slow: bool,
+row! {
+    /// A delivery queue that a delivery worker has claimed.
+    #[derive(Clone, Debug)]
+    pub struct DeliveryQueue {
+        pub tenant: String,
+        pub webhook: Uuid,
+        /// Whether it is the queue of denied checks.
+        pub denials: bool,
+        /// The number of this claim; each claim of the queue raises it.
+        fence: i64,
+        /// The last attempt failed or took long.
+        pub slow: bool,
+    }
 }
-
-from_row!(DeliveryQueue { tenant, webhook, denials, fence, slow });
 
 impl DeliveryQueue {
     /// Returns its name within the tenant.

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::delivery_queues::{ClaimTerms, DeliveryQueue, QueueId};
 use crate::denial_segments::{MovedDenial, Place, Segment};
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
+use crate::macros::{execute, fetch_all, fetch_optional, row, select};
 use crate::tx::Tx;
 use crate::{denial_queues, denial_segments};
 
@@ -56,34 +56,22 @@ impl Job {
     }
 }
 
-/// A job whose delivery has a row of its own.
-struct Row {
-    delivery: Uuid,
-    event: Uuid,
-    event_type: String,
-    body: Vec<u8>,
-    failures: i64,
-    round: i64,
-    due_at: i64,
-    dropped: i64,
-    unreported: i64,
-    url: String,
-    secret: Vec<u8>,
+row! {
+    /// A job whose delivery has a row of its own.
+    struct Row {
+        delivery: Uuid,
+        event: Uuid,
+        event_type: String,
+        body: Vec<u8>,
+        failures: i64,
+        round: i64,
+        due_at: i64,
+        dropped: i64,
+        unreported: i64,
+        url: String,
+        secret: Vec<u8>,
+    }
 }
-
-from_row!(Row {
-    delivery,
-    event,
-    event_type,
-    body,
-    failures,
-    round,
-    due_at,
-    dropped,
-    unreported,
-    url,
-    secret
-});
 
 impl From<Row> for Job {
     fn from(row: Row) -> Self {
@@ -118,10 +106,8 @@ macro_rules! columns {
 
 /// Lists up to `limit` deliveries of `queue` whose first attempts come next, in the order of their events.
 pub async fn next_firsts(tx: &mut Tx, queue: QueueId, limit: i64) -> Result<Vec<Job>, StoreError> {
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
+    const SQL: &str = select!(
+        "FROM (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 AND due_at = 0 \
         ORDER BY tenant_id, webhook_id, denials, due_at, event_id LIMIT $4) d \
         JOIN webhook_events e ON e.tenant_id = $1 AND e.id = d.event_id \
@@ -181,10 +167,8 @@ pub async fn next_retries(
     terms: &ClaimTerms<'_>,
     limit: i64,
 ) -> Result<Vec<Job>, StoreError> {
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
+    const SQL: &str = select!(
+        "FROM (SELECT id, event_id, failures, round, due_at, dropped FROM webhook_deliveries \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3 AND due_at > 0 \
         AND (due_at <= $4 OR due_at > $5) \
         ORDER BY tenant_id, webhook_id, denials, due_at, event_id LIMIT $6) d \

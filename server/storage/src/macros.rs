@@ -1,6 +1,8 @@
 //! Macros that run one statement on either database: the only code, beside the transaction itself, that knows which
 //! database is behind a transaction.
 
+use crate::error::StoreError;
+
 /// Runs one statement on the database of the transaction.
 macro_rules! on_database {
     ($tx:expr, $query:expr, $run:ident) => {
@@ -41,23 +43,31 @@ macro_rules! execute {
     };
 }
 
-/// Implements `FromRow` for a struct: each field is read from the column of the same name. The derive macro of sqlx
-/// does the same, but it builds both database drivers a second time, for the compiler.
+/// Declares a struct of which each field is read from the column of the same name. The derive macro of sqlx does the same,
+/// but it builds both database drivers a second time, for the compiler.
 ///
-/// `from_row!(Row { … } as columns)` also defines the macro `columns!()`, the list of the columns for a statement. No
-/// statement says `*`: PostgreSQL refuses to repeat a prepared one after a migration of a newer version adds a column.
-macro_rules! from_row {
-    ($row:ident { $first:ident $(, $field:ident)* $(,)? } as $columns:ident) => {
-        $crate::macros::from_row!($row { $first $(, $field)* });
-        macro_rules! $columns {
+/// `row! { struct Row as columns { … } }` also defines the macro `columns!()`, the list of the columns, which [`select`]
+/// writes. No statement says `*`: PostgreSQL refuses to repeat a prepared one after a migration of a newer version adds a
+/// column.
+macro_rules! row {
+    ($(#[$about:meta])* struct $row:ident as columns {
+        $first:ident: $first_type:ty, $($field:ident: $type:ty,)*
+    }) => {
+        macro_rules! columns {
             () => { concat!(stringify!($first) $(, ", ", stringify!($field))*) };
         }
+        $crate::macros::row! {
+            $(#[$about])* struct $row { $first: $first_type, $($field: $type,)* }
+        }
     };
-    ($row:ident { $($field:ident),+ $(,)? }) => {
-        $crate::macros::from_row!(@of sqlx::sqlite::SqliteRow, $row { $($field),+ });
-        $crate::macros::from_row!(@of sqlx::postgres::PgRow, $row { $($field),+ });
+    ($(#[$about:meta])* $visibility:vis struct $row:ident {
+        $($(#[$about_field:meta])* $of_field:vis $field:ident: $type:ty,)+
+    }) => {
+        $(#[$about])* $visibility struct $row { $($(#[$about_field])* $of_field $field: $type,)+ }
+        $crate::macros::row!(@read $row { $($field),+ } from sqlx::sqlite::SqliteRow);
+        $crate::macros::row!(@read $row { $($field),+ } from sqlx::postgres::PgRow);
     };
-    (@of $source:ty, $row:ident { $($field:ident),+ }) => {
+    (@read $row:ident { $($field:ident),+ } from $source:ty) => {
         impl sqlx::FromRow<'_, $source> for $row {
             fn from_row(row: &$source) -> Result<Self, sqlx::Error> {
                 use sqlx::Row as _;
@@ -67,4 +77,27 @@ macro_rules! from_row {
     };
 }
 
-pub(crate) use {execute, fetch_all, fetch_optional, from_row, on_database};
+/// The statement that selects the columns of the file's `row!` from `$from`.
+macro_rules! select {
+    ($from:expr) => {
+        concat!("SELECT ", columns!(), " ", $from)
+    };
+}
+
+pub(crate) use {execute, fetch_all, fetch_optional, on_database, row, select};
+
+/// Returns the record of a row, if there is one.
+pub(crate) fn record<R, T: TryFrom<R>>(row: Option<R>) -> Result<Option<T>, StoreError>
+where
+    StoreError: From<T::Error>,
+{
+    Ok(row.map(T::try_from).transpose()?)
+}
+
+/// Returns the records of rows.
+pub(crate) fn records<R, T: TryFrom<R>>(rows: Vec<R>) -> Result<Vec<T>, StoreError>
+where
+    StoreError: From<T::Error>,
+{
+    rows.into_iter().map(|row| Ok(T::try_from(row)?)).collect()
+}

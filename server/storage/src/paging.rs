@@ -3,24 +3,42 @@
 use portcullis_model::page::{Listed, MAX_PAGE_BYTES, Page};
 
 use crate::error::StoreError;
+use crate::macros::records;
 
 /// Bytes that each record counts besides its long columns: ids, times, names of members.
 const RECORD_BYTES: i64 = 512;
 
-/// Reads a page: the sizes of its records by `$sizes`, in bytes, and then by `$sql` only the records that fit. Both
-/// statements select the same rows in the same order, in one snapshot. They have the same parameters; the last one,
-/// which is not given, is the limit.
+/// The statements that read a page: the sizes of its records in bytes, and the records. Both select the same rows in the
+/// same order and have the same parameters, of which the last one is the limit.
+pub(crate) type Pages = [&'static str; 2];
+
+/// The [`Pages`] of the columns of the file's `row!` from `$from`. The size of a record is that of the texts `$column`.
+macro_rules! pages {
+    ([$($column:ident),+], $from:expr) => {
+        [
+            concat!(
+                "SELECT CAST(0", $(" + COALESCE(octet_length(", stringify!($column), "), 0)",)+
+                " AS BIGINT) ", $from
+            ),
+            $crate::macros::select!($from),
+        ]
+    };
+}
+
+/// Reads a page by the statements `$pages`: the sizes of its records, and then only the records that fit, in one snapshot.
+/// The last parameter, which is not given, is the limit.
 macro_rules! fetch_page {
-    ($tx:expr, $row:ty, $page:expr, $sizes:expr, $sql:expr $(, $bind:expr)* $(,)?) => {{
+    ($tx:expr, $row:ty, $page:expr, $pages:expr $(, $bind:expr)* $(,)?) => {{
         let page: portcullis_model::page::Page = $page;
+        let [sizes, records] = $pages;
         let one_more = page.limit.saturating_add(1);
-        let sizes = $crate::macros::fetch_all!($tx, (i64,), $sizes $(, $bind)*, one_more)?;
+        let sizes = $crate::macros::fetch_all!($tx, (i64,), sizes $(, $bind)*, one_more)?;
         let fit = $crate::paging::Fit::of(page, &sizes);
-        fit.listed($crate::macros::fetch_all!($tx, $row, $sql $(, $bind)*, fit.records)?)
+        fit.listed($crate::macros::fetch_all!($tx, $row, records $(, $bind)*, fit.records)?)
     }};
 }
 
-pub(crate) use fetch_page;
+pub(crate) use {fetch_page, pages};
 
 /// The records that fit on a page.
 #[derive(Debug, PartialEq)]
@@ -49,8 +67,7 @@ impl Fit {
     where
         StoreError: From<T::Error>,
     {
-        let records = rows.into_iter().map(|row| Ok(T::try_from(row)?));
-        Ok(Listed { records: records.collect::<Result<_, StoreError>>()?, more: self.more })
+        Ok(Listed { records: records(rows)?, more: self.more })
     }
 }
 

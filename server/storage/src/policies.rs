@@ -10,48 +10,32 @@ use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{fetch_all, fetch_optional, from_row};
-use crate::paging::fetch_page;
+use crate::macros::{fetch_all, fetch_optional, record, records, row, select};
+use crate::paging::{Pages, fetch_page, pages};
 use crate::quotas::policy_bytes;
 use crate::row_lists::{Rows, change_by_id, write_rows};
 use crate::row_streams::{Records, stream_rows};
 use crate::tx::{Inner, Tx};
 
-struct Row {
-    id: Uuid,
-    tenant_id: String,
-    name: String,
-    description: Option<String>,
-    resource: String,
-    effect: String,
-    format: String,
-    rule_data: String,
-    priority: i32,
-    enabled: bool,
-    created_by: String,
-    created_at: i64,
-    updated_by: Option<String>,
-    updated_at: Option<i64>,
-    managed_by: Option<String>,
+row! {
+    struct Row as columns {
+        tenant_id: String,
+        id: Uuid,
+        name: String,
+        description: Option<String>,
+        resource: String,
+        effect: String,
+        format: String,
+        rule_data: String,
+        priority: i32,
+        enabled: bool,
+        created_by: String,
+        created_at: i64,
+        updated_by: Option<String>,
+        updated_at: Option<i64>,
+        managed_by: Option<String>,
+    }
 }
-
-from_row!(Row {
-    tenant_id,
-    id,
-    name,
-    description,
-    resource,
-    effect,
-    format,
-    rule_data,
-    priority,
-    enabled,
-    created_by,
-    created_at,
-    updated_by,
-    updated_at,
-    managed_by
-} as columns);
 
 impl TryFrom<Row> for PolicyRecord {
     type Error = StoreError;
@@ -82,13 +66,9 @@ impl TryFrom<Row> for PolicyRecord {
 
 /// Finds the policy with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<PolicyRecord>, StoreError> {
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM abac_policies WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL"
-    );
-    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
-    row.map(PolicyRecord::try_from).transpose()
+    const SQL: &str =
+        select!("FROM abac_policies WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL");
+    record(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?)
 }
 
 /// Lists a page of the policies, in order of creation; `resource` and `effect` filter them if given.
@@ -98,49 +78,35 @@ pub async fn list(
     effect: Option<Effect>,
     page: Page,
 ) -> Result<Listed<PolicyRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(name) + COALESCE(octet_length(description), 0) \
-        + octet_length(rule_data) AS BIGINT) FROM abac_policies \
-        WHERE tenant_id = $1 AND deleted_at IS NULL \
-        AND (CAST($2 AS TEXT) IS NULL OR resource = $2) \
-        AND (CAST($3 AS TEXT) IS NULL OR effect = $3) AND id > $4 \
-        ORDER BY id LIMIT $5";
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+    const PAGES: Pages = pages!(
+        [name, description, rule_data],
+        "FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND (CAST($2 AS TEXT) IS NULL OR resource = $2) \
         AND (CAST($3 AS TEXT) IS NULL OR effect = $3) AND id > $4 \
         ORDER BY id LIMIT $5"
     );
     let effect = effect.map(|effect| effect.into_str());
-    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, resource, effect, page.after)
+    fetch_page!(tx, Row, page, PAGES, &tx.tenant, resource, effect, page.after)
 }
 
 /// Lists all policies of the tenant, in order of creation.
 pub async fn all(tx: &mut Tx) -> Result<Vec<PolicyRecord>, StoreError> {
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+    const SQL: &str = select!(
+        "FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         ORDER BY id"
     );
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
-    rows.into_iter().map(PolicyRecord::try_from).collect()
+    records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
 }
 
 /// Reads all policies of the tenant, or those of `owner`, in the order of names and creation.
 pub fn by_name<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, PolicyRecord> {
     // By the index, because to sort whole policies takes their memory, or the disk.
-    const SQLITE: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM abac_policies INDEXED BY abac_policies_by_name WHERE tenant_id = $1 \
+    const SQLITE: &str = select!(
+        "FROM abac_policies INDEXED BY abac_policies_by_name WHERE tenant_id = $1 \
         AND deleted_at IS NULL AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) ORDER BY name, id"
     );
-    const POSTGRES: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+    const POSTGRES: &str = select!(
+        "FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) ORDER BY name COLLATE \"C\", id"
     );
     let sql = match &tx.inner {
@@ -152,10 +118,8 @@ pub fn by_name<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, Policy
 
 /// Lists every enabled policy, as plans need them.
 pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
+    const SQL: &str = select!(
+        "FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND enabled ORDER BY id"
     );
     let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;

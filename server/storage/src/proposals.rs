@@ -8,41 +8,27 @@ use portcullis_model::quota::Quota;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
-use crate::paging::fetch_page;
+use crate::macros::{execute, fetch_all, fetch_optional, record, row, select};
+use crate::paging::{Pages, fetch_page, pages};
 use crate::tx::Tx;
 
-struct Row {
-    tenant_id: String,
-    id: Uuid,
-    state: String,
-    owner: String,
-    message: Option<String>,
-    plan: String,
-    fingerprint: String,
-    proposed_by: String,
-    key_creator: Option<String>,
-    proposed_at: i64,
-    expires_at: i64,
-    decided_by: Option<String>,
-    decided_at: Option<i64>,
+row! {
+    struct Row as columns {
+        tenant_id: String,
+        id: Uuid,
+        state: String,
+        owner: String,
+        message: Option<String>,
+        plan: String,
+        fingerprint: String,
+        proposed_by: String,
+        key_creator: Option<String>,
+        proposed_at: i64,
+        expires_at: i64,
+        decided_by: Option<String>,
+        decided_at: Option<i64>,
+    }
 }
-
-from_row!(Row {
-    tenant_id,
-    id,
-    state,
-    owner,
-    message,
-    plan,
-    fingerprint,
-    proposed_by,
-    key_creator,
-    proposed_at,
-    expires_at,
-    decided_by,
-    decided_at
-});
 
 impl TryFrom<Row> for ProposalRecord {
     type Error = StoreError;
@@ -85,21 +71,17 @@ pub struct OpenProposals {
 
 /// Finds the proposal with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ProposalRecord>, StoreError> {
-    const SQL: &str = "SELECT tenant_id, id, state, owner, message, plan, fingerprint, \
-        proposed_by, key_creator, proposed_at, expires_at, decided_by, decided_at \
-        FROM proposals WHERE tenant_id = $1 AND id = $2";
-    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
-    row.map(ProposalRecord::try_from).transpose()
+    const SQL: &str = select!("FROM proposals WHERE tenant_id = $1 AND id = $2");
+    record(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?)
 }
 
 /// Lists a page of the proposals, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ProposalRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(plan) + COALESCE(octet_length(message), 0) \
-        AS BIGINT) FROM proposals WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    const SQL: &str = "SELECT tenant_id, id, state, owner, message, plan, fingerprint, \
-        proposed_by, key_creator, proposed_at, expires_at, decided_by, decided_at \
-        FROM proposals WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
+    const PAGES: Pages = pages!(
+        [plan, message],
+        "FROM proposals WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
+    );
+    fetch_page!(tx, Row, page, PAGES, &tx.tenant, page.after)
 }
 
 /// Returns the request of a proposal; `None` if it is decided or expired.

@@ -8,33 +8,23 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::to_json_list;
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
-use crate::paging::fetch_page;
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::paging::{Pages, fetch_page, pages};
 use crate::tx::{Inner, Tx};
 
-struct Row {
-    tenant_id: String,
-    id: Uuid,
-    issuer_url: String,
-    jwks_uri: String,
-    audience: Option<String>,
-    roles_claim: String,
-    domain_claim: String,
-    admin_domain_claim: String,
-    created_at: i64,
+row! {
+    struct Row as columns {
+        tenant_id: String,
+        id: Uuid,
+        issuer_url: String,
+        jwks_uri: String,
+        audience: Option<String>,
+        roles_claim: String,
+        domain_claim: String,
+        admin_domain_claim: String,
+        created_at: i64,
+    }
 }
-
-from_row!(Row {
-    tenant_id,
-    id,
-    issuer_url,
-    jwks_uri,
-    audience,
-    roles_claim,
-    domain_claim,
-    admin_domain_claim,
-    created_at
-} as columns);
 
 impl From<Row> for ProviderRecord {
     fn from(row: Row) -> Self {
@@ -56,24 +46,17 @@ impl From<Row> for ProviderRecord {
 
 /// Finds the tenant's provider with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ProviderRecord>, StoreError> {
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM identity_providers WHERE tenant_id = $1 AND id = $2");
-    Ok(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?.map(ProviderRecord::from))
+    const SQL: &str = select!("FROM identity_providers WHERE tenant_id = $1 AND id = $2");
+    record(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?)
 }
 
 /// Lists a page of the tenant's providers, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ProviderRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(issuer_url) + octet_length(jwks_uri) \
-        + COALESCE(octet_length(audience), 0) + octet_length(roles_claim) \
-        + octet_length(domain_claim) + octet_length(admin_domain_claim) AS BIGINT) \
-        FROM identity_providers WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM identity_providers WHERE tenant_id = $1 AND id > $2 \
-        ORDER BY id LIMIT $3"
+    const PAGES: Pages = pages!(
+        [issuer_url, jwks_uri, audience, roles_claim, domain_claim, admin_domain_claim],
+        "FROM identity_providers WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     );
-    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
+    fetch_page!(tx, Row, page, PAGES, &tx.tenant, page.after)
 }
 
 /// Finds the provider of `issuer` in any tenant. For a transaction that sees every tenant.
@@ -81,9 +64,8 @@ pub async fn find_anywhere(
     tx: &mut Tx,
     issuer: &str,
 ) -> Result<Option<ProviderRecord>, StoreError> {
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM identity_providers WHERE issuer_url = $1");
-    Ok(fetch_optional!(tx, Row, SQL, issuer)?.map(ProviderRecord::from))
+    const SQL: &str = select!("FROM identity_providers WHERE issuer_url = $1");
+    record(fetch_optional!(tx, Row, SQL, issuer)?)
 }
 
 /// Lists the providers of `tenants`. For a transaction that sees every tenant.
@@ -91,24 +73,19 @@ pub async fn of_tenants(
     tx: &mut Tx,
     tenants: &[impl AsRef<str>],
 ) -> Result<Vec<ProviderRecord>, StoreError> {
-    const SQLITE: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM identity_providers \
+    const SQLITE: &str = select!(
+        "FROM identity_providers \
         WHERE tenant_id IN (SELECT value FROM json_each($1))"
     );
-    const POSTGRES: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM identity_providers \
+    const POSTGRES: &str = select!(
+        "FROM identity_providers \
         WHERE tenant_id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))))"
     );
     let sql = match &tx.inner {
         Inner::Sqlite(_) => SQLITE,
         Inner::Postgres(_) => POSTGRES,
     };
-    let rows = fetch_all!(tx, Row, sql, to_json_list(tenants))?;
-    Ok(rows.into_iter().map(ProviderRecord::from).collect())
+    records(fetch_all!(tx, Row, sql, to_json_list(tenants))?)
 }
 
 /// Lists the issuers of all tenants that were used last, at most `most`. For a transaction that sees every tenant.

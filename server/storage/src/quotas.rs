@@ -9,31 +9,22 @@ use strum::VariantArray;
 
 use crate::error::StoreError;
 use crate::json_list::to_json_list;
-use crate::macros::{fetch_optional, from_row};
+use crate::macros::{fetch_optional, row};
 use crate::tx::Tx;
 
-/// The columns of a tenant's numbers.
-struct Row {
-    used_webhooks: i64,
-    used_policies: i64,
-    used_rules: i64,
-    used_resources: i64,
-    used_service_keys: i64,
-    used_resolvers: i64,
-    used_entities: i64,
-    used_bytes: i64,
+row! {
+    /// The columns of a tenant's numbers.
+    struct Row {
+        used_webhooks: i64,
+        used_policies: i64,
+        used_rules: i64,
+        used_resources: i64,
+        used_service_keys: i64,
+        used_resolvers: i64,
+        used_entities: i64,
+        used_bytes: i64,
+    }
 }
-
-from_row!(Row {
-    used_webhooks,
-    used_policies,
-    used_rules,
-    used_resources,
-    used_service_keys,
-    used_resolvers,
-    used_entities,
-    used_bytes
-});
 
 impl From<Row> for PerQuota<i64> {
     fn from(row: Row) -> Self {

@@ -11,39 +11,27 @@ use portcullis_model::resolver::StoredResolver;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
-use crate::paging::fetch_page;
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::paging::{Pages, fetch_page, pages};
 use crate::row_streams::{Records, stream_rows};
 use crate::tx::Tx;
 
-/// All columns except the secrets, which only the loader needs.
-struct Row {
-    id: Uuid,
-    tenant_id: String,
-    version: i64,
-    enabled: bool,
-    manifest: String,
-    module: String,
-    created_by: String,
-    created_at: i64,
-    updated_by: Option<String>,
-    updated_at: Option<i64>,
-    managed_by: Option<String>,
+row! {
+    /// All columns except the secrets, which only the loader needs.
+    struct Row as columns {
+        id: Uuid,
+        tenant_id: String,
+        version: i64,
+        enabled: bool,
+        manifest: String,
+        module: String,
+        created_by: String,
+        created_at: i64,
+        updated_by: Option<String>,
+        updated_at: Option<i64>,
+        managed_by: Option<String>,
+    }
 }
-
-from_row!(Row {
-    id,
-    tenant_id,
-    version,
-    enabled,
-    manifest,
-    module,
-    created_by,
-    created_at,
-    updated_by,
-    updated_at,
-    managed_by
-});
 
 impl TryFrom<Row> for StoredResolver {
     type Error = StoreError;
@@ -69,36 +57,32 @@ impl TryFrom<Row> for StoredResolver {
 
 /// Finds the resolver with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<StoredResolver>, StoreError> {
-    const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
-        created_at, updated_by, updated_at, managed_by FROM resolvers WHERE tenant_id = $1 AND id = $2";
-    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
-    row.map(StoredResolver::try_from).transpose()
+    const SQL: &str = select!("FROM resolvers WHERE tenant_id = $1 AND id = $2");
+    record(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?)
 }
 
 /// Lists the tenant's resolvers, in order of creation. There are few.
 pub async fn list(tx: &mut Tx) -> Result<Vec<StoredResolver>, StoreError> {
-    const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
-        created_at, updated_by, updated_at, managed_by FROM resolvers WHERE tenant_id = $1 ORDER BY id";
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
-    rows.into_iter().map(StoredResolver::try_from).collect()
+    const SQL: &str = select!("FROM resolvers WHERE tenant_id = $1 ORDER BY id");
+    records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
 }
 
 /// Reads all resolvers of the tenant, or those of `owner`, in the order of namespaces.
 pub fn by_namespace<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, StoredResolver> {
-    const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
-        created_at, updated_by, updated_at, managed_by FROM resolvers WHERE tenant_id = $1 \
-        AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) ORDER BY namespace";
+    const SQL: &str = select!(
+        "FROM resolvers WHERE tenant_id = $1 \
+        AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) ORDER BY namespace"
+    );
     stream_rows!(tx, Row, SQL, &tx.tenant, owner)
 }
 
 /// Lists a page of the tenant's resolvers, in order of creation.
 pub async fn list_page(tx: &mut Tx, page: Page) -> Result<Listed<StoredResolver>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(manifest) + octet_length(module) AS BIGINT) \
-        FROM resolvers WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    const SQL: &str = "SELECT id, tenant_id, version, enabled, manifest, module, created_by, \
-        created_at, updated_by, updated_at, managed_by FROM resolvers WHERE tenant_id = $1 AND id > $2 \
-        ORDER BY id LIMIT $3";
-    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
+    const PAGES: Pages = pages!(
+        [manifest, module],
+        "FROM resolvers WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
+    );
+    fetch_page!(tx, Row, page, PAGES, &tx.tenant, page.after)
 }
 
 /// Returns the resolver of each namespace, as plans need it. A disabled resolver has its namespace, too, but gives no
@@ -159,9 +143,44 @@ pub async fn insert(
     secrets: &[u8],
     module: Option<&[u8]>,
 ) -> Result<bool, StoreError> {
+    let is_written = write(tx, resolver, secrets, module).await?;
+    if is_written {
+        tx.count(Quota::Resolvers, 1);
+        tx.audit(AuditAction::ResolverCreated, resolver.id);
+    }
+    Ok(is_written)
+}
+
+/// Stores an update of `resolver` with its secrets, which are encrypted already, and its module if the update
+/// replaces it. False if its namespace is taken.
+pub async fn update(
+    tx: &mut Tx,
+    resolver: &StoredResolver,
+    secrets: &[u8],
+    module: Option<&[u8]>,
+) -> Result<bool, StoreError> {
+    let is_written = write(tx, resolver, secrets, module).await?;
+    if is_written {
+        tx.audit(AuditAction::ResolverUpdated, resolver.id);
+    }
+    Ok(is_written)
+}
+
+/// Writes `resolver`, new or in place of the one with its id. False if its namespace is taken.
+async fn write(
+    tx: &mut Tx,
+    resolver: &StoredResolver,
+    secrets: &[u8],
+    module: Option<&[u8]>,
+) -> Result<bool, StoreError> {
     const SQL: &str = "INSERT INTO resolvers (tenant_id, id, namespace, version, enabled, manifest, \
-        secrets, module, sha256, created_by, created_at, managed_by) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+        secrets, module, sha256, created_by, created_at, updated_by, updated_at, managed_by) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) \
+        ON CONFLICT (tenant_id, id) DO UPDATE SET namespace = excluded.namespace, \
+        version = excluded.version, enabled = excluded.enabled, manifest = excluded.manifest, \
+        secrets = excluded.secrets, module = excluded.module, sha256 = excluded.sha256, \
+        updated_by = excluded.updated_by, updated_at = excluded.updated_at, \
+        managed_by = excluded.managed_by";
     if is_taken(tx, resolver).await? {
         return Ok(false);
     }
@@ -183,46 +202,6 @@ pub async fn insert(
         &resolver.module.sha256,
         &resolver.created_by,
         resolver.created_at.millis(),
-        resolver.managed_by.as_deref(),
-    )?;
-    tx.count(Quota::Resolvers, 1);
-    count_bytes_since(tx, before).await?;
-    tx.touch([ResourcePattern::Any.into()]);
-    tx.audit(AuditAction::ResolverCreated, resolver.id);
-    Ok(true)
-}
-
-/// Stores an update of `resolver` with its secrets, which are encrypted already, and its module if the update
-/// replaces it. False if its namespace is taken.
-pub async fn update(
-    tx: &mut Tx,
-    resolver: &StoredResolver,
-    secrets: &[u8],
-    module: Option<&[u8]>,
-) -> Result<bool, StoreError> {
-    const SQL: &str = "UPDATE resolvers SET namespace = $3, version = $4, enabled = $5, \
-        manifest = $6, secrets = $7, module = $8, sha256 = $9, updated_by = $10, updated_at = $11, \
-        managed_by = $12 \
-        WHERE tenant_id = $1 AND id = $2";
-    if is_taken(tx, resolver).await? {
-        return Ok(false);
-    }
-    let before = stored_bytes(tx).await?;
-    if let Some(module) = module {
-        insert_module(tx, &resolver.module.sha256, module).await?;
-    }
-    execute!(
-        tx,
-        SQL,
-        &tx.tenant,
-        resolver.id,
-        &resolver.manifest.namespace,
-        version(resolver),
-        resolver.enabled,
-        json(&resolver.manifest),
-        secrets,
-        json(&resolver.module),
-        &resolver.module.sha256,
         resolver.updated_by.as_deref(),
         resolver.updated_at.map(Timestamp::millis),
         resolver.managed_by.as_deref(),
@@ -230,7 +209,6 @@ pub async fn update(
     delete_unused_modules(tx).await?;
     count_bytes_since(tx, before).await?;
     tx.touch([ResourcePattern::Any.into()]);
-    tx.audit(AuditAction::ResolverUpdated, resolver.id);
     Ok(true)
 }
 

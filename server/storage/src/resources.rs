@@ -12,35 +12,26 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
-use crate::paging::fetch_page;
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::paging::{Pages, fetch_page, pages};
 use crate::quotas::resource_bytes;
+use crate::row_lists::{Rows, write_rows};
 use crate::row_streams::{Records, stream_rows};
 use crate::tx::Tx;
 
-struct Row {
-    id: Uuid,
-    tenant_id: String,
-    name: String,
-    display_name: Option<String>,
-    service_name: Option<String>,
-    default_roles: String,
-    created_at: i64,
-    updated_at: Option<i64>,
-    managed_by: Option<String>,
+row! {
+    struct Row as columns {
+        id: Uuid,
+        tenant_id: String,
+        name: String,
+        display_name: Option<String>,
+        service_name: Option<String>,
+        default_roles: String,
+        created_at: i64,
+        updated_at: Option<i64>,
+        managed_by: Option<String>,
+    }
 }
-
-from_row!(Row {
-    id,
-    tenant_id,
-    name,
-    display_name,
-    service_name,
-    default_roles,
-    created_at,
-    updated_at,
-    managed_by
-} as columns);
 
 impl TryFrom<Row> for ResourceRecord {
     type Error = StoreError;
@@ -64,48 +55,35 @@ impl TryFrom<Row> for ResourceRecord {
 
 /// Finds the resource with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ResourceRecord>, StoreError> {
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM resources WHERE tenant_id = $1 AND id = $2");
-    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
-    row.map(ResourceRecord::try_from).transpose()
+    const SQL: &str = select!("FROM resources WHERE tenant_id = $1 AND id = $2");
+    record(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?)
 }
 
 /// Finds the resource with this name.
 pub async fn find_by_name(tx: &mut Tx, name: &str) -> Result<Option<ResourceRecord>, StoreError> {
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM resources WHERE tenant_id = $1 AND name = $2");
-    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, name)?;
-    row.map(ResourceRecord::try_from).transpose()
+    const SQL: &str = select!("FROM resources WHERE tenant_id = $1 AND name = $2");
+    record(fetch_optional!(tx, Row, SQL, &tx.tenant, name)?)
 }
 
 /// Lists a page of the resources, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ResourceRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(name) + COALESCE(octet_length(display_name), 0) \
-        + COALESCE(octet_length(service_name), 0) + octet_length(default_roles) AS BIGINT) \
-        FROM resources WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM resources WHERE tenant_id = $1 AND id > $2 \
-        ORDER BY id LIMIT $3"
+    const PAGES: Pages = pages!(
+        [name, display_name, service_name, default_roles],
+        "FROM resources WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     );
-    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
+    fetch_page!(tx, Row, page, PAGES, &tx.tenant, page.after)
 }
 
 /// Lists all resources of the tenant, in order of creation.
 pub async fn all(tx: &mut Tx) -> Result<Vec<ResourceRecord>, StoreError> {
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM resources WHERE tenant_id = $1 ORDER BY id");
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
-    rows.into_iter().map(ResourceRecord::try_from).collect()
+    const SQL: &str = select!("FROM resources WHERE tenant_id = $1 ORDER BY id");
+    records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
 }
 
 /// Reads all resources of the tenant, or those of `owner`, in the order of names.
 pub fn by_name<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, ResourceRecord> {
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM resources WHERE tenant_id = $1 AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) \
+    const SQL: &str = select!(
+        "FROM resources WHERE tenant_id = $1 AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) \
         ORDER BY name"
     );
     stream_rows!(tx, Row, SQL, &tx.tenant, owner)
@@ -138,31 +116,34 @@ pub async fn upsert(
     resource: &ResourceRecord,
     by: &Authorship,
 ) -> Result<(), StoreError> {
-    const SQL: &str = "INSERT INTO resources (tenant_id, id, name, display_name, service_name, \
-        default_roles, created_at, updated_at, stem, verb) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
-        ON CONFLICT (tenant_id, id) DO UPDATE SET display_name = excluded.display_name, \
-        service_name = excluded.service_name, default_roles = excluded.default_roles, \
-        updated_at = excluded.updated_at";
-    let registration = &resource.registration;
-    let default_roles = to_json_list(&registration.default_roles);
-    let (stem, verb) = split_resource(&registration.name).unwrap_or((&registration.name, ""));
-    execute!(
-        tx,
-        SQL,
-        &tx.tenant,
-        resource.id,
-        &registration.name,
-        registration.display_name.as_deref(),
-        registration.service_name.as_deref(),
-        default_roles,
-        resource.created_at.millis(),
-        resource.updated_at.map(Timestamp::millis),
-        stem,
-        verb,
-    )?;
+    write(tx, &[resource]).await?;
     note_upsert(tx, old, resource);
     tx.record(Event::resource(resource, by));
+    Ok(())
+}
+
+/// Writes resources, new or in place of those with their ids. The name of a resource never changes.
+pub(crate) async fn write(tx: &mut Tx, resources: &[&ResourceRecord]) -> Result<(), StoreError> {
+    const ROWS: Rows = Rows {
+        head: "INSERT INTO resources (tenant_id, id, name, display_name, service_name, \
+            default_roles, created_at, updated_at, stem, verb, managed_by)",
+        values: 10,
+        tail: "ON CONFLICT (tenant_id, id) DO UPDATE SET display_name = excluded.display_name, \
+            service_name = excluded.service_name, default_roles = excluded.default_roles, \
+            updated_at = excluded.updated_at, managed_by = excluded.managed_by",
+    };
+    write_rows!(tx, ROWS, resources, resource =>
+        resource.id,
+        &resource.registration.name,
+        resource.registration.display_name.as_deref(),
+        resource.registration.service_name.as_deref(),
+        to_json_list(&resource.registration.default_roles),
+        resource.created_at.millis(),
+        resource.updated_at.map(Timestamp::millis),
+        split_resource(&resource.registration.name).map_or("", |(stem, _)| stem),
+        split_resource(&resource.registration.name).map_or("", |(_, verb)| verb),
+        resource.managed_by.as_deref(),
+    );
     Ok(())
 }
 

@@ -11,23 +11,21 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
-use crate::paging::fetch_page;
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::paging::{Pages, fetch_page, pages};
 use crate::tx::Tx;
 
-struct Row {
-    name: String,
-    includes: String,
-    created_by: String,
-    created_at: i64,
-    updated_by: Option<String>,
-    updated_at: Option<i64>,
-    managed_by: Option<String>,
+row! {
+    struct Row as columns {
+        name: String,
+        includes: String,
+        created_by: String,
+        created_at: i64,
+        updated_by: Option<String>,
+        updated_at: Option<i64>,
+        managed_by: Option<String>,
+    }
 }
-
-from_row!(
-    Row { name, includes, created_by, created_at, updated_by, updated_at, managed_by } as columns
-);
 
 impl TryFrom<Row> for RoleRecord {
     type Error = StoreError;
@@ -47,31 +45,24 @@ impl TryFrom<Row> for RoleRecord {
 
 /// Finds the role with this name.
 pub async fn find(tx: &mut Tx, name: &str) -> Result<Option<RoleRecord>, StoreError> {
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM roles WHERE tenant_id = $1 AND name = $2");
-    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, name)?;
-    row.map(RoleRecord::try_from).transpose()
+    const SQL: &str = select!("FROM roles WHERE tenant_id = $1 AND name = $2");
+    record(fetch_optional!(tx, Row, SQL, &tx.tenant, name)?)
 }
 
 /// Lists a page of the roles in the order of names, after the name `after`; the empty text begins.
 pub async fn list(tx: &mut Tx, after: &str, limit: i64) -> Result<Listed<RoleRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(name) + octet_length(includes) AS BIGINT) \
-        FROM roles WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3";
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM roles WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3"
+    const PAGES: Pages = pages!(
+        [name, includes],
+        "FROM roles WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3"
     );
     let page = Page { after: Uuid::nil(), limit };
-    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, after)
+    fetch_page!(tx, Row, page, PAGES, &tx.tenant, after)
 }
 
 /// Reads every role that includes others, in the order of names.
 pub async fn all(tx: &mut Tx) -> Result<Vec<RoleRecord>, StoreError> {
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM roles WHERE tenant_id = $1 ORDER BY name");
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
-    rows.into_iter().map(RoleRecord::try_from).collect()
+    const SQL: &str = select!("FROM roles WHERE tenant_id = $1 ORDER BY name");
+    records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
 }
 
 /// Reads which roles include which.

@@ -68,9 +68,11 @@ pub(crate) async fn change_by_id(
     Ok(())
 }
 
-/// Runs the statement of `$rows` on `$records`, in batches. Each record, `$record`, gives the values `$value`.
+/// Runs the statement of `$rows` on `$records`, in batches. Each record, `$record`, gives the values `$value`. Gives the
+/// number of rows that it wrote.
 macro_rules! write_rows {
-    ($tx:ident, $rows:expr, $records:expr, $record:ident => $($value:expr),+ $(,)?) => {
+    ($tx:ident, $rows:expr, $records:expr, $record:ident => $($value:expr),+ $(,)?) => {{
+        let mut written = 0;
         for batch in $records.chunks($crate::row_lists::BATCH) {
             let sql = sqlx::AssertSqlSafe($rows.statement(batch.len()));
             // Only the statements of one record and of a full batch are worth their places in the cache of statements.
@@ -85,16 +87,17 @@ macro_rules! write_rows {
                     query
                 }};
             }
-            match &mut $tx.inner {
+            written += match &mut $tx.inner {
                 $crate::tx::Inner::Sqlite(connection) => {
-                    bound!().execute(&mut **connection).await.map(drop)
+                    bound!().execute(&mut **connection).await.map(|done| done.rows_affected())
                 }
                 $crate::tx::Inner::Postgres(connection) => {
-                    bound!().execute(&mut **connection).await.map(drop)
+                    bound!().execute(&mut **connection).await.map(|done| done.rows_affected())
                 }
             }?;
         }
-    };
+        written
+    }};
 }
 
 pub(crate) use write_rows;

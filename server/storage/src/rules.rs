@@ -11,41 +11,29 @@ use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
-use crate::paging::fetch_page;
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::paging::{Pages, fetch_page, pages};
 use crate::quotas::rule_bytes;
+use crate::row_lists::{Rows, write_rows};
 use crate::row_streams::{Records, stream_rows};
 use crate::tx::Tx;
 
-struct Row {
-    id: Uuid,
-    sub: String,
-    dom: String,
-    obj: String,
-    act: String,
-    effect: String,
-    origin: String,
-    created_by: String,
-    created_at: i64,
-    updated_by: Option<String>,
-    updated_at: Option<i64>,
-    managed_by: Option<String>,
+row! {
+    struct Row as columns {
+        id: Uuid,
+        sub: String,
+        dom: String,
+        obj: String,
+        act: String,
+        effect: String,
+        origin: String,
+        created_by: String,
+        created_at: i64,
+        updated_by: Option<String>,
+        updated_at: Option<i64>,
+        managed_by: Option<String>,
+    }
 }
-
-from_row!(Row {
-    id,
-    sub,
-    dom,
-    obj,
-    act,
-    effect,
-    origin,
-    created_by,
-    created_at,
-    updated_by,
-    updated_at,
-    managed_by
-} as columns);
 
 impl TryFrom<Row> for RuleRecord {
     type Error = StoreError;
@@ -73,10 +61,8 @@ impl TryFrom<Row> for RuleRecord {
 
 /// Finds the rule with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<RuleRecord>, StoreError> {
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM rbac_rules WHERE tenant_id = $1 AND id = $2");
-    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
-    row.map(RuleRecord::try_from).transpose()
+    const SQL: &str = select!("FROM rbac_rules WHERE tenant_id = $1 AND id = $2");
+    record(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?)
 }
 
 /// Finds the rule with exactly this tuple.
@@ -84,13 +70,11 @@ pub async fn find_by_tuple(
     tx: &mut Tx,
     tuple: &RuleTuple,
 ) -> Result<Option<RuleRecord>, StoreError> {
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM rbac_rules \
+    const SQL: &str = select!(
+        "FROM rbac_rules \
         WHERE tenant_id = $1 AND obj = $2 AND sub = $3 AND dom = $4 AND act = $5"
     );
-    let row = fetch_optional!(
+    record(fetch_optional!(
         tx,
         Row,
         SQL,
@@ -99,8 +83,7 @@ pub async fn find_by_tuple(
         &tuple.sub,
         &tuple.dom,
         &tuple.act,
-    )?;
-    row.map(RuleRecord::try_from).transpose()
+    )?)
 }
 
 /// Lists a page of the rules that `filter` selects, in order of creation. It reads the rules of the tenant one after the
@@ -110,15 +93,9 @@ pub async fn list(
     filter: &RuleFilter,
     page: Page,
 ) -> Result<Listed<RuleRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(sub) + octet_length(dom) + octet_length(obj) \
-        + octet_length(act) AS BIGINT) FROM rbac_rules WHERE tenant_id = $1 \
-        AND (CAST($2 AS TEXT) IS NULL OR sub = $2) AND (CAST($3 AS TEXT) IS NULL OR dom = $3) \
-        AND (CAST($4 AS TEXT) IS NULL OR obj = $4) AND (CAST($5 AS TEXT) IS NULL OR act = $5) \
-        AND (CAST($6 AS TEXT) IS NULL OR effect = $6) AND id > $7 ORDER BY id LIMIT $8";
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM rbac_rules WHERE tenant_id = $1 \
+    const PAGES: Pages = pages!(
+        [sub, dom, obj, act],
+        "FROM rbac_rules WHERE tenant_id = $1 \
         AND (CAST($2 AS TEXT) IS NULL OR sub = $2) AND (CAST($3 AS TEXT) IS NULL OR dom = $3) \
         AND (CAST($4 AS TEXT) IS NULL OR obj = $4) AND (CAST($5 AS TEXT) IS NULL OR act = $5) \
         AND (CAST($6 AS TEXT) IS NULL OR effect = $6) AND id > $7 ORDER BY id LIMIT $8"
@@ -129,8 +106,7 @@ pub async fn list(
         tx,
         Row,
         page,
-        SIZES,
-        SQL,
+        PAGES,
         &tx.tenant,
         sub.as_deref(),
         dom.as_deref(),
@@ -149,15 +125,13 @@ pub async fn of_object(
     explicit: bool,
     limit: i64,
 ) -> Result<Vec<RuleRecord>, StoreError> {
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM rbac_rules WHERE tenant_id = $1 AND obj = $2 \
+    const SQL: &str = select!(
+        "FROM rbac_rules WHERE tenant_id = $1 AND obj = $2 \
         AND origin IN ($3, $4) ORDER BY obj, sub, dom, act LIMIT $5"
     );
     let default_role = RuleOrigin::DefaultRole;
     let other = if explicit { RuleOrigin::Explicit } else { default_role };
-    let rows = fetch_all!(
+    records(fetch_all!(
         tx,
         Row,
         SQL,
@@ -166,8 +140,7 @@ pub async fn of_object(
         default_role.into_str(),
         other.into_str(),
         limit,
-    )?;
-    rows.into_iter().map(RuleRecord::try_from).collect()
+    )?)
 }
 
 /// Lists a page of the rules that can match `resource`, patterns included, in order of creation.
@@ -176,33 +149,25 @@ pub async fn matching(
     resource: &str,
     page: Page,
 ) -> Result<Listed<RuleRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(sub) + octet_length(dom) + octet_length(obj) \
-        + octet_length(act) AS BIGINT) FROM rbac_rules WHERE tenant_id = $1 \
-        AND obj IN ($2, $3, $4) AND id > $5 ORDER BY id LIMIT $6";
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM rbac_rules WHERE tenant_id = $1 \
+    const PAGES: Pages = pages!(
+        [sub, dom, obj, act],
+        "FROM rbac_rules WHERE tenant_id = $1 \
         AND obj IN ($2, $3, $4) AND id > $5 ORDER BY id LIMIT $6"
     );
     let [exact, name, any] = ResourcePattern::matching(resource);
-    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, &exact, &name, &any, page.after)
+    fetch_page!(tx, Row, page, PAGES, &tx.tenant, &exact, &name, &any, page.after)
 }
 
 /// Lists all rules of the tenant, in order of creation.
 pub async fn all(tx: &mut Tx) -> Result<Vec<RuleRecord>, StoreError> {
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM rbac_rules WHERE tenant_id = $1 ORDER BY id");
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
-    rows.into_iter().map(RuleRecord::try_from).collect()
+    const SQL: &str = select!("FROM rbac_rules WHERE tenant_id = $1 ORDER BY id");
+    records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
 }
 
 /// Reads all explicit rules of the tenant, or those of `owner`, in the order of `obj`, `sub`, `dom` and `act`.
 pub fn explicit_by_tuple<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, RuleRecord> {
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM rbac_rules WHERE tenant_id = $1 AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) \
+    const SQL: &str = select!(
+        "FROM rbac_rules WHERE tenant_id = $1 AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) \
         AND origin = 'explicit' ORDER BY obj, sub, dom, act"
     );
     stream_rows!(tx, Row, SQL, &tx.tenant, owner)
@@ -228,28 +193,44 @@ fn of_record(record: RuleRecord) -> Rule {
 
 /// Inserts `rule`. False if its tuple has a rule already.
 pub async fn insert(tx: &mut Tx, rule: &RuleRecord) -> Result<bool, StoreError> {
-    const SQL: &str = "INSERT INTO rbac_rules \
-        (tenant_id, id, obj, sub, dom, act, effect, origin, created_by, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING";
-    let inserted = execute!(
-        tx,
-        SQL,
-        &tx.tenant,
+    let is_new = write_or(tx, "ON CONFLICT DO NOTHING", &[rule]).await? > 0;
+    if is_new {
+        note_insert(tx, rule);
+    }
+    Ok(is_new)
+}
+
+/// Writes rules, new or in place of those with their ids.
+pub(crate) async fn write(tx: &mut Tx, rules: &[&RuleRecord]) -> Result<(), StoreError> {
+    const REPLACE: &str = "ON CONFLICT (tenant_id, id) DO UPDATE SET sub = excluded.sub, \
+        dom = excluded.dom, obj = excluded.obj, act = excluded.act, effect = excluded.effect, \
+        origin = excluded.origin, updated_by = excluded.updated_by, \
+        updated_at = excluded.updated_at, managed_by = excluded.managed_by";
+    write_or(tx, REPLACE, rules).await.map(drop)
+}
+
+/// Inserts rules, or does what `tail` says. Returns the number of rows that were written.
+async fn write_or(
+    tx: &mut Tx,
+    tail: &'static str,
+    rules: &[&RuleRecord],
+) -> Result<u64, StoreError> {
+    let head = concat!("INSERT INTO rbac_rules (tenant_id, ", columns!(), ")");
+    let rows = Rows { head, values: 12, tail };
+    Ok(write_rows!(tx, rows, rules, rule =>
         rule.id,
-        rule.tuple.obj.to_string(),
         &rule.tuple.sub,
         &rule.tuple.dom,
+        rule.tuple.obj.to_string(),
         &rule.tuple.act,
         rule.effect.into_str(),
         rule.origin.into_str(),
         &rule.created_by,
         rule.created_at.millis(),
-    )?;
-    if inserted == 0 {
-        return Ok(false);
-    }
-    note_insert(tx, rule);
-    Ok(true)
+        rule.updated_by.as_deref(),
+        rule.updated_at.map(Timestamp::millis),
+        rule.managed_by.as_deref(),
+    ))
 }
 
 /// Notes the consequences of the insertion of `rule`.
@@ -270,25 +251,10 @@ pub async fn update(
     new: &RuleRecord,
     by: &Authorship,
 ) -> Result<bool, StoreError> {
-    const SQL: &str = "UPDATE rbac_rules SET obj = $3, sub = $4, dom = $5, act = $6, effect = $7, \
-        origin = $8, updated_by = $9, updated_at = $10 WHERE tenant_id = $1 AND id = $2";
     if old.tuple != new.tuple && find_by_tuple(tx, &new.tuple).await?.is_some() {
         return Ok(false);
     }
-    execute!(
-        tx,
-        SQL,
-        &tx.tenant,
-        new.id,
-        new.tuple.obj.to_string(),
-        &new.tuple.sub,
-        &new.tuple.dom,
-        &new.tuple.act,
-        new.effect.into_str(),
-        new.origin.into_str(),
-        new.updated_by.as_deref(),
-        new.updated_at.map(Timestamp::millis),
-    )?;
+    write(tx, &[new]).await?;
     note_update(tx, old, new, by);
     Ok(true)
 }

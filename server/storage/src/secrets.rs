@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::encryption::{Context, KeyId, KeyRing};
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, from_row};
+use crate::macros::{execute, fetch_all, row};
 use crate::tx::Tx;
 
 /// A column of encrypted values.
@@ -67,13 +67,13 @@ pub const COLUMNS: [SecretColumn; 3] = [
     column!("proposals", "request", 4, |tenant, id| Context::of_proposed_request(tenant, id)),
 ];
 
-struct Row {
-    tenant_id: String,
-    id: Uuid,
-    secret: Vec<u8>,
+row! {
+    struct Row {
+        tenant_id: String,
+        id: Uuid,
+        secret: Vec<u8>,
+    }
 }
-
-from_row!(Row { tenant_id, id, secret });
 
 /// The row after which a step begins.
 pub type Position = (String, Uuid);

@@ -11,35 +11,24 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_optional, from_row};
-use crate::paging::fetch_page;
+use crate::macros::{execute, fetch_optional, record, row, select};
+use crate::paging::{Pages, fetch_page, pages};
 use crate::tx::Tx;
 
-struct Row {
-    id: Uuid,
-    name: String,
-    description: Option<String>,
-    secret_hash: Vec<u8>,
-    permissions: String,
-    domain: Option<String>,
-    created_by: String,
-    created_at: i64,
-    expires_at: Option<i64>,
-    last_used_at: Option<i64>,
+row! {
+    struct Row as columns {
+        id: Uuid,
+        name: String,
+        description: Option<String>,
+        secret_hash: Vec<u8>,
+        permissions: String,
+        domain: Option<String>,
+        created_by: String,
+        created_at: i64,
+        expires_at: Option<i64>,
+        last_used_at: Option<i64>,
+    }
 }
-
-from_row!(Row {
-    id,
-    name,
-    description,
-    secret_hash,
-    permissions,
-    domain,
-    created_by,
-    created_at,
-    expires_at,
-    last_used_at
-} as columns);
 
 impl TryFrom<Row> for ServiceKeyRecord {
     type Error = StoreError;
@@ -81,8 +70,7 @@ pub async fn find_anywhere(tx: &mut Tx, id: Uuid) -> Result<Option<FoundKey>, St
     const TENANT: &str = "SELECT t.id, t.slug, \
         t.suspended_at IS NULL AND t.deleting_at IS NULL AS is_open \
         FROM service_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.id = $1";
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM service_keys WHERE tenant_id = $1 AND id = $2");
+    const SQL: &str = select!("FROM service_keys WHERE tenant_id = $1 AND id = $2");
     let found = fetch_optional!(tx, (String, Option<String>, bool), TENANT, id)?;
     let Some((tenant, slug, is_open)) = found else { return Ok(None) };
     let Some(row) = fetch_optional!(tx, Row, SQL, &tenant, id)? else {
@@ -93,24 +81,17 @@ pub async fn find_anywhere(tx: &mut Tx, id: Uuid) -> Result<Option<FoundKey>, St
 
 /// Finds the tenant's key with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<ServiceKeyRecord>, StoreError> {
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM service_keys WHERE tenant_id = $1 AND id = $2");
-    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
-    row.map(ServiceKeyRecord::try_from).transpose()
+    const SQL: &str = select!("FROM service_keys WHERE tenant_id = $1 AND id = $2");
+    record(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?)
 }
 
 /// Lists a page of the tenant's keys, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ServiceKeyRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(name) + COALESCE(octet_length(description), 0) \
-        + octet_length(permissions) + COALESCE(octet_length(domain), 0) AS BIGINT) \
-        FROM service_keys WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM service_keys WHERE tenant_id = $1 AND id > $2 \
-        ORDER BY id LIMIT $3"
+    const PAGES: Pages = pages!(
+        [name, description, permissions, domain],
+        "FROM service_keys WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     );
-    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
+    fetch_page!(tx, Row, page, PAGES, &tx.tenant, page.after)
 }
 
 /// Inserts a key.

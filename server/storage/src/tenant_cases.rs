@@ -6,22 +6,22 @@ use portcullis_model::quota::Quota;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_optional, from_row};
+use crate::macros::{execute, fetch_optional, row, select};
 pub use crate::stored_cases::StoredCases;
 use crate::tx::Tx;
 
-struct Row {
-    domain: String,
-    cases: String,
-    users: String,
-    skipped: String,
+row! {
+    struct Row as columns {
+        domain: String,
+        cases: String,
+        users: String,
+        skipped: String,
+    }
 }
-
-from_row!(Row { domain, cases, users, skipped });
 
 /// Returns the cases; `None` if the tenant has none.
 pub async fn find(tx: &mut Tx) -> Result<Option<StoredCases>, StoreError> {
-    const SQL: &str = "SELECT domain, cases, users, skipped FROM tenant_cases WHERE tenant_id = $1";
+    const SQL: &str = select!("FROM tenant_cases WHERE tenant_id = $1");
     let Some(row) = fetch_optional!(tx, Row, SQL, &tx.tenant)? else { return Ok(None) };
     let Row { domain, cases, users, skipped } = row;
     let skipped = from_json_list(&skipped, "tenant_cases.skipped")?;

@@ -10,21 +10,21 @@ use portcullis_model::tenant::{TenantRecord, TenantState};
 use crate::error::StoreError;
 use crate::history::{HistoryPosition, epoch, in_epoch};
 use crate::json_list::to_json_list;
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
-use crate::paging::fetch_page;
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::paging::{Pages, fetch_page, pages};
 use crate::tx::{Inner, Tx};
 use crate::{delivery_queues, resolvers};
 
-struct Row {
-    id: String,
-    name: Option<String>,
-    slug: Option<String>,
-    created_at: i64,
-    suspended_at: Option<i64>,
-    deleting_at: Option<i64>,
+row! {
+    struct Row as columns {
+        id: String,
+        name: Option<String>,
+        slug: Option<String>,
+        created_at: i64,
+        suspended_at: Option<i64>,
+        deleting_at: Option<i64>,
+    }
 }
-
-from_row!(Row { id, name, slug, created_at, suspended_at, deleting_at });
 
 impl From<Row> for TenantRecord {
     fn from(row: Row) -> Self {
@@ -43,15 +43,15 @@ fn state(suspended_at: Option<i64>, deleting_at: Option<i64>) -> Option<TenantSt
     deleting.or(suspended_at.map(|_| TenantState::Suspended))
 }
 
-/// The columns that the lock of a tenant reads.
-struct LockRow {
-    suspended_at: Option<i64>,
-    deleting_at: Option<i64>,
-    gate_cases: bool,
-    gate_approval: bool,
+row! {
+    /// The columns that the lock of a tenant reads.
+    struct LockRow {
+        suspended_at: Option<i64>,
+        deleting_at: Option<i64>,
+        gate_cases: bool,
+        gate_approval: bool,
+    }
 }
-
-from_row!(LockRow { suspended_at, deleting_at, gate_cases, gate_approval });
 
 /// Locks the row of the tenant until the transaction ends, so that the writes of one tenant run one after the other.
 /// Creates the row if it is missing, and gives the transaction the gates of the tenant. Fails if the tenant is closed.
@@ -154,11 +154,11 @@ pub async fn insert(tx: &mut Tx, tenant: &TenantRecord) -> Result<bool, StoreErr
 
 /// Lists a page of the tenants, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<TenantRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(COALESCE(octet_length(name), 0) + octet_length(slug) AS BIGINT) \
-        FROM tenants WHERE slug IS NOT NULL AND id > $1 ORDER BY id LIMIT $2";
-    const SQL: &str = "SELECT id, name, slug, created_at, suspended_at, deleting_at FROM tenants \
-        WHERE slug IS NOT NULL AND id > $1 ORDER BY id LIMIT $2";
-    fetch_page!(tx, Row, page, SIZES, SQL, page.after.to_string())
+    const PAGES: Pages = pages!(
+        [name, slug],
+        "FROM tenants WHERE slug IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"
+    );
+    fetch_page!(tx, Row, page, PAGES, page.after.to_string())
 }
 
 /// Lists a page of all tenants by id, those of `selfhost` mode too.
@@ -167,17 +167,17 @@ pub async fn list_every(
     after: &str,
     limit: i64,
 ) -> Result<Vec<TenantRecord>, StoreError> {
-    const SQL: &str = "SELECT id, name, slug, created_at, suspended_at, deleting_at FROM tenants \
-        WHERE id > $1 AND erased_at IS NULL ORDER BY id LIMIT $2";
-    let rows = fetch_all!(tx, Row, SQL, after, limit)?;
-    Ok(rows.into_iter().map(TenantRecord::from).collect())
+    const SQL: &str = select!(
+        "FROM tenants \
+        WHERE id > $1 AND erased_at IS NULL ORDER BY id LIMIT $2"
+    );
+    records(fetch_all!(tx, Row, SQL, after, limit)?)
 }
 
 /// Finds the tenant with this id.
 pub async fn find(tx: &mut Tx, id: &str) -> Result<Option<TenantRecord>, StoreError> {
-    const SQL: &str = "SELECT id, name, slug, created_at, suspended_at, deleting_at FROM tenants \
-        WHERE id = $1 AND erased_at IS NULL";
-    Ok(fetch_optional!(tx, Row, SQL, id)?.map(TenantRecord::from))
+    const SQL: &str = select!("FROM tenants WHERE id = $1 AND erased_at IS NULL");
+    record(fetch_optional!(tx, Row, SQL, id)?)
 }
 
 /// Finds the tenant with this id or slug.
@@ -185,9 +185,8 @@ pub async fn find_by_id_or_slug(
     tx: &mut Tx,
     name: &str,
 ) -> Result<Option<TenantRecord>, StoreError> {
-    const SQL: &str = "SELECT id, name, slug, created_at, suspended_at, deleting_at FROM tenants \
-        WHERE (id = $1 OR slug = $1) AND erased_at IS NULL";
-    Ok(fetch_optional!(tx, Row, SQL, name)?.map(TenantRecord::from))
+    const SQL: &str = select!("FROM tenants WHERE (id = $1 OR slug = $1) AND erased_at IS NULL");
+    record(fetch_optional!(tx, Row, SQL, name)?)
 }
 
 /// Suspends the tenant of the transaction and pauses its deliveries. False if it is not active.

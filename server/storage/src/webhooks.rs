@@ -9,24 +9,24 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
-use crate::paging::fetch_page;
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::paging::{Pages, fetch_page, pages};
 use crate::tx::Tx;
 use crate::{deliveries, delivery_queues};
 
-/// All columns except the secret, which only a delivery needs.
-struct Row {
-    id: Uuid,
-    tenant_id: String,
-    url: String,
-    events: String,
-    created_by: String,
-    created_at: i64,
-    updated_at: Option<i64>,
-    managed_by: Option<String>,
+row! {
+    /// All columns except the secret, which only a delivery needs.
+    struct Row as columns {
+        id: Uuid,
+        tenant_id: String,
+        url: String,
+        events: String,
+        created_by: String,
+        created_at: i64,
+        updated_at: Option<i64>,
+        managed_by: Option<String>,
+    }
 }
-
-from_row!(Row { id, tenant_id, url, events, created_by, created_at, updated_at, managed_by });
 
 impl TryFrom<Row> for WebhookRecord {
     type Error = StoreError;
@@ -52,27 +52,23 @@ impl TryFrom<Row> for WebhookRecord {
 
 /// Finds the webhook with this id.
 pub async fn find(tx: &mut Tx, id: Uuid) -> Result<Option<WebhookRecord>, StoreError> {
-    const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at, \
-        managed_by FROM webhooks WHERE tenant_id = $1 AND id = $2";
-    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, id)?;
-    row.map(WebhookRecord::try_from).transpose()
+    const SQL: &str = select!("FROM webhooks WHERE tenant_id = $1 AND id = $2");
+    record(fetch_optional!(tx, Row, SQL, &tx.tenant, id)?)
 }
 
 /// Lists all webhooks of the tenant, in order of creation.
 pub async fn all(tx: &mut Tx) -> Result<Vec<WebhookRecord>, StoreError> {
-    const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at, \
-        managed_by FROM webhooks WHERE tenant_id = $1 ORDER BY id";
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
-    rows.into_iter().map(WebhookRecord::try_from).collect()
+    const SQL: &str = select!("FROM webhooks WHERE tenant_id = $1 ORDER BY id");
+    records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
 }
 
 /// Lists a page of the tenant's webhooks, in order of creation.
 pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<WebhookRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(url) + octet_length(events) AS BIGINT) \
-        FROM webhooks WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    const SQL: &str = "SELECT id, tenant_id, url, events, created_by, created_at, updated_at, \
-        managed_by FROM webhooks WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, page.after)
+    const PAGES: Pages = pages!(
+        [url, events],
+        "FROM webhooks WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
+    );
+    fetch_page!(tx, Row, page, PAGES, &tx.tenant, page.after)
 }
 
 /// Reads the secret of a webhook, encrypted.

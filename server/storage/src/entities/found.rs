@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::content::{self, Content};
 use crate::error::StoreError;
 use crate::json_list::from_json_list;
-use crate::macros::from_row;
+use crate::macros::row;
 use crate::row_lists::BATCH;
 use crate::tx::{Inner, Tx};
 
@@ -31,33 +31,22 @@ impl EntityKey {
     }
 }
 
-/// The row of an entity.
-#[derive(Debug)]
-pub(super) struct StoredEntity {
-    pub(super) kind: String,
-    pub(super) id: String,
-    pub(super) roles: String,
-    pub(super) domain_roles: String,
-    pub(super) properties: String,
-    pub(super) source: Option<String>,
-    pub(super) sync: Option<Uuid>,
-    pub(super) revision: i64,
-    pub(super) updated_at: i64,
-    pub(super) is_deleted: bool,
+row! {
+    /// The row of an entity.
+    #[derive(Debug)]
+    pub(super) struct StoredEntity {
+        pub(super) kind: String,
+        pub(super) id: String,
+        pub(super) roles: String,
+        pub(super) domain_roles: String,
+        pub(super) properties: String,
+        pub(super) source: Option<String>,
+        pub(super) sync: Option<Uuid>,
+        pub(super) revision: i64,
+        pub(super) updated_at: i64,
+        pub(super) is_deleted: bool,
+    }
 }
-
-from_row!(StoredEntity {
-    kind,
-    id,
-    roles,
-    domain_roles,
-    properties,
-    source,
-    sync,
-    revision,
-    updated_at,
-    is_deleted
-});
 
 impl StoredEntity {
     /// Returns whether the entity has this content and source.

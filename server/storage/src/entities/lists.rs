@@ -33,7 +33,7 @@ pub async fn list(
         _ => (after_type, after_id),
     };
     let page = Page { after: Uuid::nil(), limit };
-    fetch_page!(tx, StoredEntity, page, SIZES, SQL, &tx.tenant, kind, after.0, after.1)
+    fetch_page!(tx, StoredEntity, page, [SIZES, SQL], &tx.tenant, kind, after.0, after.1)
 }
 
 /// Reads up to `limit` entities after the entity `after`, the first ones in the order of types and ids; two empty texts

@@ -4,21 +4,21 @@ use portcullis_engine::entities::{EntityChange, EntityInput};
 use portcullis_engine::{Json, json};
 
 use crate::error::StoreError;
-use crate::macros::from_row;
+use crate::macros::row;
 use crate::stored_records::{Columns, Records};
 
-/// An entity that changed or is deleted. The texts of its content are JSON.
-#[derive(Debug)]
-pub(super) struct ChangedRow {
-    pub(super) kind: String,
-    pub(super) id: String,
-    pub(super) roles: String,
-    pub(super) domain_roles: String,
-    pub(super) properties: String,
-    pub(super) is_deleted: bool,
+row! {
+    /// An entity that changed or is deleted. The texts of its content are JSON.
+    #[derive(Debug)]
+    pub(super) struct ChangedRow {
+        pub(super) kind: String,
+        pub(super) id: String,
+        pub(super) roles: String,
+        pub(super) domain_roles: String,
+        pub(super) properties: String,
+        pub(super) is_deleted: bool,
+    }
 }
-
-from_row!(ChangedRow { kind, id, roles, domain_roles, properties, is_deleted });
 
 impl ChangedRow {
     /// Returns the entity.

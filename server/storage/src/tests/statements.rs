@@ -31,9 +31,12 @@ fn sources() -> Vec<(PathBuf, String)> {
 
 /// Returns the columns that the macro `columns!()` of a source lists.
 fn columns(source: &str) -> String {
-    let fields = source.split("} as columns").next().and_then(|head| head.rsplit('{').next());
+    let row = source.split("as columns {").nth(1).and_then(|row| row.split('}').next());
+    let fields = row.map(|row| row.lines().filter_map(|line| line.split_once(": ")));
+    let fields = fields.map(|fields| fields.map(|(name, _)| name.trim()).collect::<Vec<_>>());
     let written = source.split("macro_rules! columns {").nth(1).and_then(|it| it.split('"').nth(1));
-    written.or(fields).unwrap_or_default().trim().replace("\\\n", " ").replace('\n', " ")
+    let written = written.map(|columns| columns.replace("\\\n", " "));
+    written.or(fields.map(|fields| fields.join(", "))).unwrap_or_default()
 }
 
 /// Returns the statements of a source: its string constants that begin with a verb of SQL.
@@ -45,6 +48,8 @@ fn statements_of(source: &str) -> Vec<String> {
         let constant = constant.replace("\\\"", QUOTE);
         let parts = constant.split('"').enumerate().map(|(index, part)| match index % 2 {
             1 => part.replace("\\\n", " "),
+            _ if part.contains("select!(") => format!("SELECT {} ", columns(source)),
+            _ if part.contains("pages!(") => format!("SELECT {} ", sizes(part)),
             _ if part.contains("columns!()") => columns(source),
             _ => String::new(),
         });
@@ -52,7 +57,16 @@ fn statements_of(source: &str) -> Vec<String> {
     };
     let words = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "];
     let is_statement = |text: &String| words.iter().any(|word| text.starts_with(word));
-    source.split(": &str =").skip(1).map(text).filter(is_statement).collect()
+    let pages = source.split(": Pages =").skip(1);
+    let pages = pages.flat_map(|it| [text(it), text(&it.replacen("pages!(", "select!(", 1))]);
+    source.split(": &str =").skip(1).map(text).filter(is_statement).chain(pages).collect()
+}
+
+/// Returns the sizes that `pages!([…], …)` selects.
+fn sizes(pages: &str) -> String {
+    let columns = pages.split(['[', ']']).nth(1).expect("a list of columns");
+    let sizes = columns.split(", ").map(|column| format!("COALESCE(octet_length({column}), 0)"));
+    sizes.collect::<Vec<_>>().join(" + ")
 }
 
 fn statements() -> Vec<String> {
