@@ -5,7 +5,7 @@ use std::path::Path;
 
 use portcullis_engine::fields::list;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Json, RoleInclusions};
+use portcullis_engine::{Json, Namespaces, RoleInclusions};
 
 use portcullis_model::folder_webhook::{FolderWebhook, SecretReference};
 use portcullis_model::policy::NewPolicy;
@@ -13,6 +13,7 @@ use portcullis_model::resource::Registration;
 use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
 use portcullis_model::settings::TenantSettings;
+use portcullis_model::types::NewType;
 
 use crate::cases::{self, Case, CaseNames};
 use crate::error::BundleError;
@@ -26,10 +27,12 @@ use crate::sources::{DiskFolder, FileSource};
 use crate::strays::{StrayFile, meant, strays_in, with_lists};
 use crate::unique::each_once;
 use crate::users::{self, SampleUser, TENANT_FILE};
-use crate::{policies, roles};
+use crate::{policies, roles, types};
 
 /// May be missing.
 pub(super) const ROLES_FILE: &str = "roles.yaml";
+/// May be missing.
+pub(super) const TYPES_FILE: &str = "types.yaml";
 /// May be missing.
 const RESOLVERS_FILE: &str = "resolvers.yaml";
 /// May be missing.
@@ -38,8 +41,9 @@ pub(super) const WEBHOOKS_FILE: &str = "webhooks.yaml";
 const SETTINGS_FILE: &str = "settings.yaml";
 
 /// The files that are read, beside those in the folders of lists.
-const KNOWN_FILES: [&str; 9] = [
+const KNOWN_FILES: [&str; 10] = [
     TENANT_FILE,
+    TYPES_FILE,
     RESOLVERS_FILE,
     RESOURCES.file,
     RULES.file,
@@ -68,6 +72,8 @@ pub struct Bundle {
     pub tenant: String,
     pub description: Option<String>,
     pub users: Vec<SampleUser>,
+    /// The types; `None` without a file: they are not kept in the folder.
+    pub types: Option<Vec<NewType>>,
     /// The resolvers that answer the attributes of other kinds than the request's and the token's.
     pub resolvers: Vec<SampleResolver>,
     pub resources: Vec<Registration>,
@@ -141,12 +147,15 @@ fn misnamed(error: BundleError, strays: &[String]) -> BundleError {
 /// Reads the files of a tenant, and checks that everything exists that they mention.
 pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, BundleError> {
     let (tenant, description, users) = files.read(TENANT_FILE, users::read)?;
+    let types = files.read_optional(TYPES_FILE, types::read)?;
+    let declared = types::compiled(types.as_deref());
     let resolvers = read_resolvers(files)?;
     let has_resolvers = resolvers.is_some();
     let resolvers = resolvers.unwrap_or_default();
     let (resources, rules) = (read_resources(files)?, read_rules(files, &tenant)?);
     let roles = files.read_optional(ROLES_FILE, roles::read)?;
-    let policies = read_policies(files, &resolvers)?;
+    let namespaces = resolvers::namespaces(&resolvers).with_types(declared.clone());
+    let policies = read_policies(files, &namespaces)?;
     let included = roles.iter().flatten().map(|role| (role.name.clone(), role.includes.clone()));
     let rulebook = Rulebook::new(&tenant, &resources.items, &rules.items, &policies.items)
         .with_inclusions(RoleInclusions::new(included));
@@ -154,11 +163,8 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let subjects: Vec<&str> = users.iter().map(|user| &*user.sub).collect();
     let names =
         CaseNames { users: &subjects, resolvers: Some(&resolvers), deciders: Some(&deciders) };
-    let read_case = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        Case::read(json, at, problems, names)
-    };
     let read_cases = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        list(read_case)(json, at, problems)
+        cases::read(json, at, problems, names, &declared)
     };
     let cases = files.read_list(&CASES, read_cases, "`name`", |case| case.name.clone())?;
     let webhooks = read_webhooks(files)?;
@@ -180,6 +186,7 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
         tenant,
         description,
         users,
+        types,
         resolvers,
         resources: resources.items,
         rules: rules.items,
@@ -221,11 +228,10 @@ fn read_rules<S: FileSource>(
 
 fn read_policies<S: FileSource>(
     files: &Files<S>,
-    resolvers: &[SampleResolver],
+    namespaces: &Namespaces,
 ) -> Result<Listed<NewPolicy>, BundleError> {
-    let namespaces = resolvers::namespaces(resolvers);
     let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        policies::read(json, at, problems, &namespaces)
+        policies::read(json, at, problems, namespaces)
     };
     files.read_list(&POLICIES, read, "`name`", |policy| policy.name.clone())
 }

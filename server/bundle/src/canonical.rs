@@ -40,6 +40,21 @@ pub(super) fn rule<'j>(json: &Json<'j>) -> Json<'j> {
     Json::Object(ordered(json, &["sub", "dom", "obj", "act", "effect"], &[]))
 }
 
+pub(super) fn declared_type<'j>(json: &Json<'j>) -> Json<'j> {
+    let mut members =
+        ordered(json, &["type", "about", "properties"], &[("properties", EMPTY_OBJECT)]);
+    for (name, value) in &mut members {
+        if name == "properties"
+            && let Json::Object(properties) = value
+        {
+            for (_, property) in properties {
+                *property = Json::Object(ordered(property, &["type", "about", "from"], &[]));
+            }
+        }
+    }
+    Json::Object(members)
+}
+
 pub(super) fn role<'j>(json: &Json<'j>) -> Json<'j> {
     Json::Object(ordered(json, &["name", "includes"], &[]))
 }

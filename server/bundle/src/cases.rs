@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
-use portcullis_engine::fields::string as read_string;
+use portcullis_engine::fields::{list, string as read_string};
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::types::Types;
 use portcullis_engine::{CheckBody, DEFAULT_DENY, Effect, Json};
 use serde_json::json;
 
@@ -76,7 +77,33 @@ pub(super) struct CaseNames<'n> {
     pub(super) deciders: Option<&'n HashSet<String>>,
 }
 
+/// Reads cases that may use these names, and whose checks have attributes that `types` declare.
+pub(super) fn read(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    names: CaseNames<'_>,
+    types: &Types,
+) -> Option<Vec<Case>> {
+    let cases = list(|json, at: &Place<'_>, problems: &mut Problems| {
+        Case::read(json, at, problems, names)
+    })(json, at, problems)?;
+    for (index, case) in cases.iter().enumerate() {
+        case.check_attributes(types, &at.index(index), problems);
+    }
+    Some(cases)
+}
+
 impl Case {
+    /// Notes the attributes in the check of the case at `at` that `types` do not declare.
+    pub fn check_attributes(&self, types: &Types, at: &Place<'_>, problems: &mut Problems) {
+        let resource = self.check.get("resource").and_then(Json::as_str);
+        if let (Some(resource), Some(attributes)) = (resource, self.check.get("attributes")) {
+            let at = at.key("check");
+            types.check_attributes(resource, attributes, &at.key("attributes"), problems);
+        }
+    }
+
     /// Reads a case that may use these names.
     pub(super) fn read(
         json: &Json<'_>,

@@ -9,6 +9,7 @@ use portcullis_model::policy::NewPolicy;
 use portcullis_model::resource::Registration;
 use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
+use portcullis_model::types::{NewType, PropertyDeclaration};
 
 use crate::resolvers::SampleResolver;
 use crate::users::SampleUser;
@@ -44,6 +45,9 @@ impl Bundle {
             ("rules", array(&self.rules, rule)),
             ("policies", array(&self.policies, policy)),
         ];
+        if let Some(types) = &self.types {
+            kinds.push(("types", array(types, declared_type)));
+        }
         if let Some(roles) = &self.roles {
             kinds.push(("roles", array(roles, role)));
         }
@@ -103,6 +107,24 @@ fn rule(one: &NewRule) -> Json<'static> {
         ("obj", text(&one.tuple.obj.to_string())),
         ("act", text(&one.tuple.act)),
         ("effect", text(one.effect.into_str())),
+    ])
+}
+
+fn declared_type(one: &NewType) -> Json<'static> {
+    let properties = one.properties.iter();
+    let properties = properties.map(|(name, declared)| (name.clone().into(), property(declared)));
+    object(vec![
+        ("type", text(&one.kind)),
+        ("about", optional(one.about.as_deref())),
+        ("properties", Json::Object(properties.collect())),
+    ])
+}
+
+fn property(one: &PropertyDeclaration) -> Json<'static> {
+    object(vec![
+        ("type", text(one.kind.into_str())),
+        ("about", optional(one.about.as_deref())),
+        ("from", optional(one.from.map(|from| from.into_str()))),
     ])
 }
 

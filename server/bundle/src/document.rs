@@ -11,17 +11,19 @@ use portcullis_model::resource::Registration;
 use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
 use portcullis_model::settings::TenantSettings;
+use portcullis_model::types::NewType;
 use portcullis_model::wanted_webhook::WantedWebhook;
 
 use crate::bundle::Bundle;
 use crate::cases::{Case, CaseNames};
 use crate::unique::each_once;
 use crate::users::{SampleUser, read_users};
-use crate::{policies, roles};
+use crate::{policies, roles, types};
 
 /// The content of a tenant. A kind that is `None` is absent from the object.
 #[derive(Debug, Default)]
 pub struct BundleDocument {
+    pub types: Option<Vec<NewType>>,
     pub resources: Option<Vec<Registration>>,
     /// The explicit rules.
     pub rules: Option<Vec<NewRule>>,
@@ -36,13 +38,14 @@ pub struct BundleDocument {
 }
 
 impl BundleDocument {
-    /// Returns the resources, rules, roles and policies of a tenant folder, and these resolvers.
+    /// Returns the types, resources, rules, roles and policies of a tenant folder, and these resolvers.
     pub fn new(folder: &Bundle, resolvers: Vec<WantedResolver>) -> Self {
         let policies = folder.policies.iter().cloned().map(|policy| {
             let has_when = policy.rule_data.format == Format::Expression;
             SentPolicy { policy, has_when }
         });
         Self {
+            types: Some(folder.types.clone().unwrap_or_default()),
             resources: Some(folder.resources.clone()),
             rules: Some(folder.rules.clone()),
             roles: Some(folder.roles.clone().unwrap_or_default()),
@@ -52,9 +55,10 @@ impl BundleDocument {
         }
     }
 
-    /// Returns the document of a tenant without any resource, rule, role, policy and resolver.
+    /// Returns the document of a tenant without any type, resource, rule, role, policy and resolver.
     pub fn empty() -> Self {
         Self {
+            types: Some(Vec::new()),
             resources: Some(Vec::new()),
             rules: Some(Vec::new()),
             roles: Some(Vec::new()),
@@ -99,6 +103,7 @@ impl BundleDocument {
     ) -> Option<Self> {
         let DocumentContext { domain, egress } = context;
         let mut fields = Fields::open(json, at, problems)?;
+        let types = fields.optional("types", types::read);
         let resources = fields.optional("resources", read_resources);
         let rules =
             fields.optional("rules", |json, at, problems| read_rules(json, at, problems, domain));
@@ -118,6 +123,7 @@ impl BundleDocument {
             fields.optional("cases", |json, at, problems| read_cases(json, at, problems, &named));
         fields.close();
         Some(Self {
+            types,
             resources,
             rules,
             roles,

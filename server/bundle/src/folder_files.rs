@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use portcullis_engine::Json;
 
-use crate::bundle::{ROLES_FILE, WEBHOOKS_FILE};
+use crate::bundle::{ROLES_FILE, TYPES_FILE, WEBHOOKS_FILE};
 use crate::canonical;
 use crate::folder_file::{ExportError, FolderFile, list_file, object_file};
 use crate::list_files::{CASES, POLICIES, RESOURCES, RULES};
@@ -75,7 +75,8 @@ const LISTS: [(&str, &str, ItemLayout, WriteItem); 4] = [
 ];
 
 /// The lists that a folder has only if they have items.
-const OPTIONAL_LISTS: [(&str, &str, ItemLayout, WriteItem); 2] = [
+const OPTIONAL_LISTS: [(&str, &str, ItemLayout, WriteItem); 3] = [
+    ("types", TYPES_FILE, ItemLayout::Block, canonical::declared_type),
     ("roles", ROLES_FILE, ItemLayout::Line, canonical::role),
     ("webhooks", WEBHOOKS_FILE, ItemLayout::Block, canonical::webhook),
 ];

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use portcullis_model::types::MAX_TYPES;
 use tempfile::TempDir;
 
 use super::fixture::{edit, write_tenant};
@@ -146,6 +147,85 @@ fn faults_of_roles_are_named() {
     let folder = tenant();
     write(folder.path(), "roles.yaml", &many.concat());
     assert!(refusal(folder.path()).contains("expected at most 1000 roles that include others"));
+}
+
+const TYPES: &str = "- type: wiki
+  properties:
+    locked: {type: boolean, about: Nobody writes}
+- {type: user, about: A reader}
+";
+
+#[test]
+fn types_of_a_folder_are_sent() {
+    let folder = tenant();
+    assert_eq!(Bundle::read_folder(folder.path()).expect("sound").types, None);
+    write(folder.path(), "types.yaml", TYPES);
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let sent = bundle.content(&SecretValues::new(), &[]);
+    let types = r#"[{"type":"wiki","about":null,"properties":{"locked":{"type":"boolean","about":"Nobody writes","from":null}}},{"type":"user","about":"A reader","properties":{}}]"#;
+    assert_eq!(sent.get("types").map(ToString::to_string).as_deref(), Some(types));
+}
+
+#[test]
+fn names_that_no_type_declares_are_faults_at_their_places() {
+    let locked = "- name: lokced
+  resource: wiki:read
+  effect: deny
+  priority: 1
+  when: exists(user.id) && (resource.lokced == true) ?? false
+";
+    for (file, from, to, expected) in [
+        (
+            "policies.yaml",
+            "resource.locked",
+            "resource.lokced",
+            "policies.yaml:5:43: at `/0/rule_data/attribute`: expected a declared property of `wiki` (did you mean \
+             `resource.locked`?)",
+        ),
+        (
+            "policies.yaml",
+            "- name: off\n",
+            &*format!("{locked}- name: off\n"),
+            "policies.yaml:10:9: at `/1/when`: expected a declared property of `wiki` (did you mean `resource.locked`?), not \
+             `resource.lokced` at position 20, near `exists(user.id) && (resource.lokced == t…`",
+        ),
+        (
+            "policies.yaml",
+            "value: true",
+            "value: 'true'",
+            "policies.yaml:5:43: at `/0/rule_data/attribute`: expected an attribute that `eq` compares with this value \
+             (`resource.locked` is declared as `boolean`)",
+        ),
+        (
+            "cases.yaml",
+            "{locked: true}",
+            "{loked: true}",
+            "cases.yaml:7:91: at `/1/check/attributes/resource/loked`: expected a declared property of `wiki` (did you \
+             mean `resource.locked`?)",
+        ),
+        (
+            "types.yaml",
+            "type: boolean",
+            "type: bool",
+            "types.yaml:3:20: at `/0/properties/locked/type`: expected `text`, `number`, `boolean`, `datetime`, `ip`, \
+             `list<text>` or `list<number>`",
+        ),
+        (
+            "types.yaml",
+            "type: user",
+            "type: wiki",
+            "types.yaml:4:3: at `/1`: expected a unique `type`, but an earlier item also has `wiki`",
+        ),
+    ] {
+        let folder = tenant();
+        write(folder.path(), "types.yaml", TYPES);
+        edit(folder.path(), file, from, to);
+        assert_eq!(refusal(folder.path()), expected);
+    }
+    let many: Vec<String> = (0..=MAX_TYPES).map(|n| format!("- {{type: t{n}}}\n")).collect();
+    let folder = tenant();
+    write(folder.path(), "types.yaml", &many.concat());
+    assert!(refusal(folder.path()).contains("expected at most 100 types"));
 }
 
 #[test]

@@ -32,6 +32,7 @@ mod rulebook;
 mod schemas;
 mod sources;
 mod strays;
+mod types;
 mod unique;
 mod users;
 mod verdict;

@@ -7,14 +7,21 @@ use portcullis_model::resource::Registration;
 use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
 use portcullis_model::settings::TenantSettings;
+use portcullis_model::types::NewType;
 
 use crate::cases::Case;
 use crate::resolvers::SampleResolver;
 use crate::users::TenantFile;
 
 /// The schema of each file of a tenant folder. The files of a folder such as `policies/` have that of the list.
-pub const SCHEMAS: [FileSchema; 9] = [
+pub const SCHEMAS: [FileSchema; 10] = [
     FileSchema::of::<TenantFile>("tenant", "tenant.yaml", "The tenant and its sample users"),
+    FileSchema::list_of::<NewType>(
+        "types",
+        "types.yaml",
+        "Type",
+        "The properties of subjects, resources, `context` and `action`: names and types of the attributes that policies read",
+    ),
     FileSchema::list_of::<Registration>(
         "resources",
         "resources.yaml",

@@ -179,8 +179,27 @@ fn content() -> impl Strategy<Value = Value> {
         };
         Value::Array(all.into_iter().map(one).collect())
     });
-    (resources, rules, policies, webhooks, cases, name()).prop_map(|(resources, rules, policies, webhooks, cases, claim)| {
-        value!({"resources": resources, "rules": rules, "policies": policies, "webhooks": webhooks, "cases": cases,
+    let property = (
+        prop::sample::select(vec!["text", "list<number>", "ip"]),
+        prop::option::of(name()),
+        any::<bool>(),
+    );
+    let types = btree_map("[a-z]{1,6}x", btree_map(name(), property, 0..4), 0..3).prop_map(|all| {
+        let property = |(name, (kind, about, stored))| {
+            let from = if stored { value!("directory") } else { Value::Null };
+            (name, value!({"type": kind, "about": about, "from": from}))
+        };
+        let one = |(name, properties): (_, BTreeMap<String, _>)| {
+            let mut properties: BTreeMap<_, _> = properties.into_iter().map(property).collect();
+            // The policies read it.
+            properties
+                .insert("b c".to_owned(), value!({"type": "number", "about": null, "from": null}));
+            value!({"type": name, "about": null, "properties": properties})
+        };
+        Value::Array(all.into_iter().map(one).collect())
+    });
+    (types, resources, rules, policies, webhooks, cases, name()).prop_map(|(types, resources, rules, policies, webhooks, cases, claim)| {
+        value!({"types": types, "resources": resources, "rules": rules, "policies": policies, "webhooks": webhooks, "cases": cases,
             "users": [{"sub": "ann", "roles": [], "description": null, "claims": {format!("x{claim}"): 1}}],
             "settings": {"gates": {"cases": true}, "max_deletes": 10}})
     })
@@ -217,7 +236,8 @@ fn items(content: &Value, kind: &str) -> BTreeMap<String, Value> {
         if let Some(members) = item.as_object_mut() {
             members.retain(|_, value| !value.is_null());
         }
-        (item["name"].to_string() + &item["sub"].to_string() + &item["url"].to_string(), item)
+        let name = ["name", "sub", "url", "type"].map(|member| item[member].to_string());
+        (name.concat(), item)
     });
     named.collect()
 }
@@ -234,7 +254,7 @@ proptest! {
         let bundle = bundle.map_err(|error| TestCaseError::fail(error.to_string()))?;
         let read = bundle.content(&SecretValues::new(), &[]).to_string();
         let again: Value = serde_json::from_str(&read).expect("JSON");
-        for kind in ["resources", "rules", "policies", "webhooks", "cases"] {
+        for kind in ["types", "resources", "rules", "policies", "webhooks", "cases"] {
             prop_assert_eq!(items(&content, kind), items(&again, kind), "{}", kind);
         }
         prop_assert_eq!(&content["settings"], &again["settings"]);

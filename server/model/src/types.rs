@@ -47,13 +47,14 @@ impl PropertyDeclaration {
             "The only place that the property is taken from; when absent, the request and the directory",
         );
         let kind = members.required("type", variant().about("The type of the values"));
-        let about = members.optional("about", text(MAX_ABOUT).about("What it says"));
+        let about =
+            members.optional("about", text(MAX_ABOUT).about("A sentence for people: what it says"));
         let from = members.optional("from", from);
         Some(Self { kind: kind?, about, from })
     }
 }
 
-document!(PropertyDeclaration => {
+document!(PropertyDeclaration as "Property" => {
     input::describe(PropertyDeclaration::declare)
         .about("A property of a type")
         .example(json!({"type": "boolean", "about": "Nobody outside reads it", "from": "directory"}))
@@ -220,7 +221,8 @@ pub fn exceeded_limit(types: usize) -> Option<String> {
 }
 
 fn declare_rest(members: &mut Members<'_, '_>) -> (Option<String>, PropertyDeclarations) {
-    let about = members.optional("about", text(MAX_ABOUT).about("What it stands for"));
+    let about =
+        members.optional("about", text(MAX_ABOUT).about("A sentence for people: what it is"));
     let properties = members.optional("properties", properties());
     (about, properties.unwrap_or_default())
 }

@@ -1,6 +1,7 @@
 //! Bundles as JSON.
 
 use portcullis_engine::json;
+use portcullis_engine::types::PropertyType;
 
 use super::*;
 
@@ -18,6 +19,7 @@ fn read(text: &str) -> Result<BundleDocument, Vec<String>> {
 #[test]
 fn every_kind_is_read() {
     let text = r#"{
+        "types": [{"type": "wiki", "properties": {"locked": {"type": "boolean"}}}],
         "resources": [{"name": "wiki:read", "defaultRoles": ["reader"]}],
         "rules": [{"sub": "ann", "obj": "wiki:*", "act": "read", "effect": "allow"}],
         "roles": [{"name": "head", "includes": ["reader"]}],
@@ -39,6 +41,8 @@ fn every_kind_is_read() {
     let bundle = read(text).expect("sound");
     assert!(ObjectKind::OWNED.into_iter().all(|kind| bundle.has(kind)));
     assert!(bundle.has_settings_or_cases());
+    let types = bundle.types.expect("types");
+    assert_eq!(types[0].properties["locked"].kind, PropertyType::Boolean);
     let rules = bundle.rules.expect("rules");
     assert_eq!(rules[0].tuple.to_string(), "ann, acme, wiki:*, read");
     let policies = bundle.policies.expect("policies");

@@ -24,6 +24,8 @@ pub(crate) const NOT_EXPRESSIBLE: &[(&str, &str)] = &[
     ("expected no responses for", "the names are in another member"),
     ("expected a unique", "a schema compares whole items, not one member of each"),
     ("a role cannot include itself", "a schema does not follow names"),
+    ("only properties of `user` can be claims", "the type is in another member"),
+    ("the directory has neither `context` nor", "the type is in another member"),
     ("not valid YAML", "the syntax comes before the content"),
     (" position ", "a schema does not read expressions"),
     ("expected a regular expression", "a schema does not read patterns"),

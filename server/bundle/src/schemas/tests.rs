@@ -18,7 +18,7 @@ use super::SCHEMAS;
 use super::not_expressible::{NOT_EXPRESSIBLE, is_not_expressible};
 use crate::cases::{Case, CaseNames};
 use crate::resolvers::{SampleResolver, namespaces};
-use crate::{policies, roles, users};
+use crate::{policies, roles, types, users};
 
 const TENANT: &str = "
 tenant: acme
@@ -26,6 +26,18 @@ description: A tenant
 users:
 - {sub: ann, roles: [reader], description: A reader, claims: {mfa: true, level: 3}}
 - {sub: bob, roles: []}
+";
+const TYPES: &str = "
+- type: user
+  about: Somebody who works here
+  properties:
+    mail: {type: text, about: Of the company, from: token}
+    ip: {type: ip}
+    ward: {type: text, from: directory}
+    level: {type: number}
+    mfa: {type: boolean, from: request}
+- {type: wiki, properties: {tags: {type: list<text>}, numbers: {type: list<number>}, at: {type: datetime}}}
+- {type: context}
 ";
 const RESOURCES: &str = "
 - {name: 'wiki:read', displayName: Read, serviceName: wiki, defaultRoles: [reader, writer]}
@@ -114,8 +126,9 @@ max_deletes: 20
 owners: {'git:acme': {keys: [019e301f-05c0-7a4e-9c1b-5f0e8d3a7b64]}}
 ";
 /// The files, each with every member.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     ("tenant.yaml", TENANT),
+    ("types.yaml", TYPES),
     ("resources.yaml", RESOURCES),
     ("rules.yaml", RULES),
     ("roles.yaml", ROLES),
@@ -147,6 +160,7 @@ fn read(file: &str, document: &Value, known: &[SampleResolver]) -> Result<(), In
     let names = CaseNames { users: &["ann", "bob"], resolvers: Some(known), deciders: None };
     let sound = match file {
         "tenant.yaml" => users::read(&json, at, &mut problems).map(drop),
+        "types.yaml" => types::read(&json, at, &mut problems).map(drop),
         "resources.yaml" => list(Registration::read)(&json, at, &mut problems).map(drop),
         "rules.yaml" => list(|json, at: &Place<'_>, problems: &mut Problems| {
             NewRule::read(json, at, problems, "acme")
