@@ -138,7 +138,8 @@ fn the_end_of_a_full_sync_deletes_what_it_did_not_name() {
     assert_eq!(sync(&tenant, &next).is(200).json()["sync"], *id);
     let other = json!({"source": "crm", "sync": id, "finish": true});
     sync(&tenant, &other).refused(409, "CONFLICT");
-    let end = sync(&tenant, &json!({"source": "hr", "sync": id, "finish": true})).is(200).json();
+    let finish = json!({"source": "hr", "sync": id, "finish": true, "allow_deletes": true});
+    let end = sync(&tenant, &finish).is(200).json();
     assert_eq!((&end["deleted"], end.get("sync")), (&json!(2), None));
     assert_eq!(ids(&tenant, ""), ["a", "by-hand", "d"]);
     sync(&tenant, &next).refused(409, "CONFLICT");
@@ -156,4 +157,33 @@ fn a_sync_that_another_one_replaced_deletes_nothing() {
     let end = json!({"source": "hr", "sync": second["sync"], "finish": true});
     assert_eq!(sync(&tenant, &end).is(200).json()["deleted"], 1);
     assert_eq!(ids(&tenant, ""), ["b"]);
+}
+
+#[test]
+fn a_sync_that_would_delete_much_of_its_source_says_so_first() {
+    let tenant = Tenant::new();
+    let users = |ids: std::ops::Range<u32>| -> Vec<Value> {
+        ids.map(|id| user(&format!("u{id:02}"))).collect()
+    };
+    let whole = |users: Vec<Value>| json!({"source": "hr", "entities": users, "finish": true});
+    sync(&tenant, &whole(users(0..10))).is(200);
+    // New entities do not hide what goes.
+    let refused = sync(&tenant, &whole(users(3..40))).refused(422, "DELETE_LIMIT");
+    assert_eq!(refused.details(), json!({"deletions": 3, "owned": 10, "limit": 2}));
+    assert!(refused.message().contains("`allow_deletes`"), "{}", refused.text);
+    assert_eq!(ids(&tenant, "").len(), 10, "nothing is written");
+    assert_eq!(sync(&tenant, &whole(users(2..12))).is(200).json()["deleted"], 2);
+
+    // In several calls the refused one may be sent again.
+    let begun = sync(&tenant, &json!({"source": "hr", "entities": users(11..12)})).is(200).json();
+    let mut finish = json!({"source": "hr", "sync": begun["sync"], "finish": true});
+    sync(&tenant, &finish).refused(422, "DELETE_LIMIT");
+    finish["allow_deletes"] = json!(true);
+    assert_eq!(sync(&tenant, &finish).is(200).json()["deleted"], 9);
+    // One deletion is always allowed, and the settings say how many else.
+    assert_eq!(sync(&tenant, &whole(vec![])).is(200).json()["deleted"], 1);
+    sync(&tenant, &whole(users(0..10))).is(200);
+    let settings = json!({"owner": "test", "bundle": {"settings": {"max_deletes": 90}}});
+    tenant.manage("POST /api/v1/apply", &settings).is(200);
+    assert_eq!(sync(&tenant, &whole(users(0..1))).is(200).json()["deleted"], 9);
 }

@@ -108,7 +108,7 @@ fn sync_all(tenant: &Tenant<'_>) {
         }
         sync = tenant.manage("POST /api/v1/entities/sync", &body).is(200).json()["sync"].take();
     }
-    let empty = json!({"source": "hr", "entities": [], "finish": true});
+    let empty = json!({"source": "hr", "finish": true, "allow_deletes": true});
     let deleted = tenant.manage("POST /api/v1/entities/sync", &empty).is(200).json();
     assert_eq!(deleted["deleted"], ENTITIES);
 }

@@ -25,7 +25,7 @@ const MAX_DELETES: u32 = 20;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TenantSettings {
     pub gates: Gates,
-    /// The part of an owner's objects that one apply may delete, in percent.
+    /// The part of an owner's objects that one apply may delete, and of a source's entities that one sync may, in percent.
     pub max_deletes: u32,
     /// The owners that only some keys may apply as.
     pub owners: BTreeMap<String, OwnerKeys>,
@@ -150,7 +150,7 @@ fn percent<'j>() -> impl Field<'j, Value = u32> {
             number
         },
         || {
-            let about = "The part of an owner's objects that one apply may delete, in percent";
+            let about = "The part of an owner's objects that one apply may delete, and of a source's entities that one sync may, in percent";
             schema::integer(0, 100).description(Some(about))
         },
     )

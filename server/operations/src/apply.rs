@@ -36,7 +36,7 @@ pub use approval::approve;
 pub use execute::{Execution, execute};
 pub use export::{BrokenOff, Export, export};
 pub use operator::apply_as_operator;
-pub use plan::{ApplyPlan, Deletions, PlanContext, Writes, plan};
+pub use plan::{ApplyPlan, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
 pub use request::{ApplyRequest, MAX_TEXT};
 pub use run::apply_body;

@@ -8,11 +8,15 @@ use portcullis_model::entity::{
 use portcullis_model::page::Listed;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
+use portcullis_runtime::write_refusal::DeletingWrite;
+use portcullis_storage::entities::syncs::OpenSync;
 use portcullis_storage::entities::{EntityOrigin, NameClash, Upsert, Upserted, syncs};
 use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, entities, tenants};
 use uuid::Uuid;
 
+use crate::deletions::Deletions;
 use crate::etag::Precondition;
+use crate::stored_settings::settings;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("entity");
 
@@ -50,7 +54,7 @@ pub async fn write(
 /// sync did not name.
 ///
 /// # Errors
-/// The errors of [`write()`]; the sync is not the one that goes on, or too many go on.
+/// The errors of [`write()`]; the sync is not the one that goes on, too many go on, or its end would delete too many entities.
 pub async fn sync(
     app: &App,
     caller: &Manager,
@@ -62,13 +66,13 @@ pub async fn sync(
     let origin = EntityOrigin { source: Some(&body.source), sync: Some(id) };
     let compared = Compared::on_snapshot(app, caller, &body.entities, origin).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
-    match body.sync {
-        Some(id) => must_go_on(&mut tx, &body.source, id).await?,
-        None => begin(&mut tx, &body.source, id).await?,
+    if body.sync.is_none() {
+        begin(&mut tx, &body.source, id).await?;
     }
+    let sync = must_go_on(&mut tx, &body.source, id).await?;
     let upserted = compared.write(&mut tx, &body.entities, origin).await?;
     if body.finish {
-        let deleted = syncs::finish(&mut tx, &body.source, id).await?;
+        let deleted = finish(&mut tx, body, sync).await?;
         return commit(app, tx, upserted, deleted, None).await;
     }
     commit(app, tx, upserted, 0, Some(id)).await
@@ -221,14 +225,25 @@ async fn begin(tx: &mut Tx, source: &str, id: Uuid) -> Result<(), OperationError
     Ok(syncs::begin(tx, source, id).await?)
 }
 
-async fn must_go_on(tx: &mut Tx, source: &str, id: Uuid) -> Result<(), OperationError> {
-    if syncs::current(tx, source).await? == Some(id) {
-        return Ok(());
-    }
-    Err(OperationError::Conflict(
-        "this sync of the source has ended, or another one began since; begin a new one without `sync`"
-            .to_owned(),
-    ))
+async fn must_go_on(tx: &mut Tx, source: &str, id: Uuid) -> Result<OpenSync, OperationError> {
+    let current = syncs::current(tx, source).await?.filter(|current| current.id == id);
+    current.ok_or_else(|| {
+        let what = "this sync of the source has ended, or another one began since; begin a new one without `sync`";
+        OperationError::Conflict(what.to_owned())
+    })
+}
+
+/// Ends a sync, and returns the number of entities that it deletes.
+async fn finish(tx: &mut Tx, body: &SyncBody, sync: OpenSync) -> Result<usize, OperationError> {
+    let percent = if body.allow_deletes { 100 } else { settings(tx).await?.max_deletes };
+    let allowed = Deletions::new(0, sync.entities, percent).limit;
+    let most = if percent < 100 { allowed } else { usize::MAX };
+    syncs::finish(tx, &body.source, sync.id, most).await?.map_err(|deletions| {
+        // Entities may have come to the source since the sync began.
+        let owned = sync.entities.max(deletions);
+        let deletions = Deletions { count: deletions, owned, limit: most };
+        deletions.refused(DeletingWrite::EntitySync).into()
+    })
 }
 
 /// Refuses entities that do not go with what the tenant has. Every write of entities passes it.
@@ -271,11 +286,12 @@ async fn commit(
     app: &App,
     tx: Tx,
     upserted: Upserted,
-    deleted: u64,
+    deleted: usize,
     sync: Option<Uuid>,
 ) -> Result<WrittenEntities, OperationError> {
     let entities_revision = commit_entities(app, tx).await?;
     let Upserted { written, unchanged } = upserted;
+    let deleted = u64::try_from(deleted).unwrap_or(u64::MAX);
     Ok(WrittenEntities { written, unchanged, deleted, entities_revision, sync })
 }
 

@@ -9,10 +9,18 @@ pub enum WriteRefusal {
     Managed(String),
     /// The bundle names objects of other owners.
     OwnedByAnother(Vec<OwnerConflict>),
-    /// The plan deletes too many of the owner's objects.
-    DeleteLimit { deletions: usize, owned: usize, limit: usize },
+    /// The write would delete too many of the records that its sender keeps.
+    DeleteLimit { by: DeletingWrite, deletions: usize, owned: usize, limit: usize },
     /// The content that the plan read has changed.
     PlanStale,
     /// The tenant has this revision, not the expected one.
     RevisionChanged { expected: u64, current: u64 },
+}
+
+/// A write that deletes what it does not name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeletingWrite {
+    Apply,
+    /// The end of a full sync of entities.
+    EntitySync,
 }

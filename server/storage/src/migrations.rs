@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 18] = [
+const SQLITE: [Source; 19] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -29,8 +29,9 @@ const SQLITE: [Source; 18] = [
     (16, "policy_names", include_str!("../migrations/sqlite/0016_policy_names.sql")),
     (17, "role_owners", include_str!("../migrations/sqlite/0017_role_owners.sql")),
     (18, "audit_details", include_str!("../migrations/sqlite/0018_audit_details.sql")),
+    (19, "sync_sizes", include_str!("../migrations/sqlite/0019_sync_sizes.sql")),
 ];
-const POSTGRES: [Source; 18] = [
+const POSTGRES: [Source; 19] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -49,6 +50,7 @@ const POSTGRES: [Source; 18] = [
     (16, "policy_names", include_str!("../migrations/postgres/0016_policy_names.sql")),
     (17, "role_owners", include_str!("../migrations/postgres/0017_role_owners.sql")),
     (18, "audit_details", include_str!("../migrations/postgres/0018_audit_details.sql")),
+    (19, "sync_sizes", include_str!("../migrations/postgres/0019_sync_sizes.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -81,7 +83,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 36] = [
+    const RELEASED: [(&str, &str); 38] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -155,6 +157,10 @@ mod tests {
             "ddf606ffca4693bed413fd6772c5583f80ac95e39df57a44db8f5e5ead3f41d8321c4a71444fd19ebc790836ffe5f0a8",
         ),
         (
+            "postgres/0019_sync_sizes.sql",
+            "9b7d6a6f32437556754728820b995698c15a7217f2b05fc2d71ed1e5cac52275bd5231ea7fc7b02774634e40b6c86969",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -225,6 +231,10 @@ mod tests {
         (
             "sqlite/0018_audit_details.sql",
             "ddf606ffca4693bed413fd6772c5583f80ac95e39df57a44db8f5e5ead3f41d8321c4a71444fd19ebc790836ffe5f0a8",
+        ),
+        (
+            "sqlite/0019_sync_sizes.sql",
+            "61ac61b2e84a31bf1a28ade91092a7721373797da90c94e4888a7c130e862ba1bb0e1f42d7d1d3197a63d02a1ab6c6c1",
         ),
     ];
 

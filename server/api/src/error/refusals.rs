@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use portcullis_model::apply::OwnerConflict;
-use portcullis_runtime::write_refusal::WriteRefusal;
+use portcullis_runtime::write_refusal::{DeletingWrite, WriteRefusal};
 use serde_json::{Value, json};
 
 /// Most bytes of the conflicts of an error, which has at most 64 KiB in all.
@@ -40,10 +40,16 @@ pub(super) fn message(refusal: &WriteRefusal) -> String {
                 first.unwrap_or_default()
             )
         }
-        WriteRefusal::DeleteLimit { deletions, owned, limit } => format!(
-            "the apply would delete {deletions} of {owned} objects, and the tenant allows {limit}; check the bundle, or \
-             send `allow_deletes`"
-        ),
+        WriteRefusal::DeleteLimit { by, deletions, owned, limit } => {
+            let (write, records, check) = match by {
+                DeletingWrite::Apply => ("apply", "objects", "the bundle"),
+                DeletingWrite::EntitySync => ("sync", "entities of its source", "what it sent"),
+            };
+            format!(
+                "the {write} would delete {deletions} of {owned} {records}, and the tenant allows {limit}; check {check}, \
+                 or send `allow_deletes`"
+            )
+        }
         WriteRefusal::PlanStale => {
             "what the plan read has changed since; make a new plan".to_owned()
         }
@@ -58,7 +64,7 @@ pub(super) fn details(refusal: &WriteRefusal) -> Value {
     match refusal {
         WriteRefusal::Managed(owner) => json!({"managed_by": owner}),
         WriteRefusal::OwnedByAnother(conflicts) => json!({"conflicts": fitting(conflicts)}),
-        WriteRefusal::DeleteLimit { deletions, owned, limit } => {
+        WriteRefusal::DeleteLimit { deletions, owned, limit, .. } => {
             json!({"deletions": deletions, "owned": owned, "limit": limit})
         }
         WriteRefusal::PlanStale => json!({}),

@@ -14,7 +14,7 @@ use portcullis_model::document;
 use portcullis_model::quota::{Quota, QuotaExcess};
 use portcullis_model::schema::{self, AnySchema};
 use portcullis_runtime::filter_refusal::FilterRefusal;
-use portcullis_runtime::write_refusal::WriteRefusal;
+use portcullis_runtime::write_refusal::{DeletingWrite, WriteRefusal};
 
 /// Returns one error of each kind, and the situation in which a client gets it.
 fn kinds() -> [(ApiError, &'static str); 26] {
@@ -95,8 +95,13 @@ fn kinds() -> [(ApiError, &'static str); 26] {
             "The tenant has another revision",
         ),
         (
-            refused(WriteRefusal::DeleteLimit { deletions: 12, owned: 40, limit: 8 }),
-            "The apply deletes too many objects",
+            refused(WriteRefusal::DeleteLimit {
+                by: DeletingWrite::Apply,
+                deletions: 12,
+                owned: 40,
+                limit: 8,
+            }),
+            "The apply, or the end of a sync, deletes too much",
         ),
         (
             OperationError::CasesFailed { named: Vec::new(), count: 0 }.into(),

@@ -63,6 +63,8 @@ pub struct SyncBody {
     pub entities: Vec<NewEntity>,
     /// Whether the call is the last one, which deletes what the sync did not name.
     pub finish: bool,
+    /// Whether it may delete more than the settings of the tenant allow.
+    pub allow_deletes: bool,
 }
 
 impl SyncBody {
@@ -82,11 +84,16 @@ impl SyncBody {
         let sync = members.optional("sync", sync);
         let entities = members.optional("entities", entities());
         let finish = members.optional("finish", boolean().default_is(false).about(about));
+        let about =
+            "Whether the end of the sync may delete more than `max_deletes` of the settings allows";
+        let allow_deletes = boolean().default_is(false).about(about);
+        let allow_deletes = members.optional("allow_deletes", allow_deletes);
         Some(Self {
             source: source?,
             sync,
             entities: entities.unwrap_or_default(),
             finish: finish.unwrap_or(false),
+            allow_deletes: allow_deletes.unwrap_or(false),
         })
     }
 }

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use super::content;
 use super::state;
 use super::stored_guards;
+use crate::stored_settings;
 
 /// The longest time for which an export reads. Meanwhile it has a connection of the database, and its snapshot.
 const MAX_TIME: Duration = Duration::from_secs(60);
@@ -179,7 +180,7 @@ impl Writer {
         webhooks.sort_by(|a, b| a.url.cmp(&b.url));
         self.list(webhooks.iter().map(content::of_webhook)).await?;
         self.name(",settings");
-        self.value(&stored_guards::settings(tx).await?);
+        self.value(&stored_settings::settings(tx).await?);
         let stored = tenant_cases::find(tx).await?;
         let (cases, users) =
             stored.as_ref().map_or(("[]", "[]"), |stored| (&*stored.cases, &*stored.users));

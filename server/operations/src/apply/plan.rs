@@ -18,6 +18,7 @@ use super::draft::Draft;
 use super::fingerprint::fingerprint;
 use super::state::TenantContent;
 use super::{diff_policies, diff_resolvers, diff_resources, diff_roles, diff_webhooks, namespaces};
+use crate::deletions::Deletions;
 
 pub use super::context::PlanContext;
 
@@ -31,19 +32,10 @@ pub struct ApplyPlan {
     pub conflicts: Vec<OwnerConflict>,
     pub counts: PlanCounts,
     pub fingerprint: String,
+    /// The objects of the owner that go for good.
     pub deletions: Deletions,
     pub warnings: Vec<BundleWarning>,
     pub writes: Writes,
-}
-
-/// The objects of the owner that go for good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Deletions {
-    pub count: usize,
-    /// The objects of the owner before the plan.
-    pub owned: usize,
-    /// The most that may go.
-    pub limit: usize,
 }
 
 /// The writes of a plan.
@@ -103,14 +95,12 @@ pub fn plan(
     namespaces::check_stored(&writes.resolvers, &policies)?;
     let warnings = warnings(bundle, &resources);
     let owned = state.owned(context.owner);
-    let percent = usize::try_from(state.settings.max_deletes).unwrap_or(100);
-    let limit = (owned * percent / 100).max(1);
     Ok(ApplyPlan {
         changes: draft.changes,
         conflicts: draft.conflicts,
         counts: draft.counts,
         fingerprint: fingerprint(state, bundle, context.owner, context.domain),
-        deletions: Deletions { count: draft.deletions, owned, limit },
+        deletions: Deletions::new(draft.deletions, owned, state.settings.max_deletes),
         warnings,
         writes,
     })

@@ -14,7 +14,7 @@ use portcullis_model::settings::TenantSettings;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::gates::{self, GateVerdict, Judgement};
-use portcullis_runtime::write_refusal::WriteRefusal;
+use portcullis_runtime::write_refusal::{DeletingWrite, WriteRefusal};
 use portcullis_storage::bulk::RecordWrite;
 use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, tenants, webhooks};
 use tokio::time::Instant;
@@ -355,10 +355,8 @@ fn must_be_allowed(request: &ApplyRequest, plan: &ApplyPlan) -> Result<(), Opera
     if !plan.conflicts.is_empty() {
         return Err(WriteRefusal::OwnedByAnother(plan.conflicts.clone()).into());
     }
-    let deletions = plan.deletions;
-    if deletions.count > deletions.limit && !request.allow_deletes {
-        let (count, owned, limit) = (deletions.count, deletions.owned, deletions.limit);
-        return Err(WriteRefusal::DeleteLimit { deletions: count, owned, limit }.into());
+    if plan.deletions.count > plan.deletions.limit && !request.allow_deletes {
+        return Err(plan.deletions.refused(DeletingWrite::Apply).into());
     }
     Ok(())
 }

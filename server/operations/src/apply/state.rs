@@ -14,7 +14,8 @@ use portcullis_storage::{
     Tx, content_size, policies, resolvers, resources, roles, rules, tenants, webhooks,
 };
 
-use super::stored_guards::{self, StoredGuards};
+use super::stored_guards::StoredGuards;
+use crate::stored_settings;
 
 /// Most bytes of content that are read: each takes several times its size in memory.
 const MAX_CONTENT: i64 = 256 << 20;
@@ -61,7 +62,7 @@ impl TenantContent {
             resolvers: resolvers::list(tx).await?,
             webhooks: webhooks::all(tx).await?,
             roles: roles::all(tx).await?,
-            settings: stored_guards::settings(tx).await?,
+            settings: stored_settings::settings(tx).await?,
             guards: StoredGuards::load(tx).await?,
         })
     }

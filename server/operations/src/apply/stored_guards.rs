@@ -1,10 +1,7 @@
-//! The settings and cases that a tenant stores, for plans and exports.
+//! The cases that a tenant stores, for plans and exports.
 
-use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::json;
-use portcullis_model::settings::TenantSettings;
 use portcullis_storage::tenant_cases::StoredCases;
-use portcullis_storage::{StoreError, Tx, tenant_cases, tenant_settings};
+use portcullis_storage::{StoreError, Tx, tenant_cases};
 use serde_json::value::RawValue;
 
 /// The cases that a tenant stores.
@@ -27,16 +24,6 @@ impl StoredGuards {
         let user_texts = texts(items(&cases.users, "tenant_cases.users")?);
         Ok(Self { cases, case_texts, user_texts })
     }
-}
-
-/// Reads the settings of the transaction's tenant.
-pub(super) async fn settings(tx: &mut Tx) -> Result<TenantSettings, StoreError> {
-    let Some(text) = tenant_settings::find(tx).await? else { return Ok(TenantSettings::default()) };
-    let corrupt = || StoreError::Corrupt { what: "tenant_settings.settings" };
-    let json = json::parse(text.as_bytes()).map_err(|_| corrupt())?;
-    let mut problems = Problems::default();
-    let settings = TenantSettings::read(&json, &Place::root(), &mut problems);
-    problems.finish(settings).map_err(|_| corrupt())
 }
 
 /// Returns the items of a stored JSON array.

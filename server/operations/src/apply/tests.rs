@@ -17,6 +17,7 @@ use portcullis_storage::testing::TestDatabase;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::deletions::Deletions;
 use crate::registration::register;
 use portcullis_storage::testing::on_every_database;
 

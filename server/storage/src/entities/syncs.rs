@@ -16,20 +16,30 @@ use crate::{audit, tenant_settings};
 /// Entities that one statement deletes.
 const BATCH: i64 = 1_000;
 
+/// A sync that goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenSync {
+    pub id: Uuid,
+    /// The number of entities of the source when it began.
+    pub entities: usize,
+}
+
 /// Begins the sync `id` of a source. Another sync of the source ends with it, and deletes nothing.
 pub async fn begin(tx: &mut Tx, source: &str, id: Uuid) -> Result<(), StoreError> {
-    const SQL: &str = "INSERT INTO entity_syncs (tenant_id, source, id, begun_at) \
-        VALUES ($1, $2, $3, $4) ON CONFLICT (tenant_id, source) DO UPDATE SET \
-        id = excluded.id, begun_at = excluded.begun_at";
+    const SQL: &str = "INSERT INTO entity_syncs (tenant_id, source, id, begun_at, entities) \
+        VALUES ($1, $2, $3, $4, \
+        (SELECT count(*) FROM entities WHERE tenant_id = $1 AND source = $2)) \
+        ON CONFLICT (tenant_id, source) DO UPDATE SET \
+        id = excluded.id, begun_at = excluded.begun_at, entities = excluded.entities";
     execute!(tx, SQL, &tx.tenant, source, id, tx.at.millis())?;
     Ok(())
 }
 
 /// Returns the sync of a source that goes on.
-pub async fn current(tx: &mut Tx, source: &str) -> Result<Option<Uuid>, StoreError> {
-    const SQL: &str = "SELECT id FROM entity_syncs WHERE tenant_id = $1 AND source = $2";
-    let row = fetch_optional!(tx, (Uuid,), SQL, &tx.tenant, source)?;
-    Ok(row.map(|(id,)| id))
+pub async fn current(tx: &mut Tx, source: &str) -> Result<Option<OpenSync>, StoreError> {
+    const SQL: &str = "SELECT id, entities FROM entity_syncs WHERE tenant_id = $1 AND source = $2";
+    let row = fetch_optional!(tx, (Uuid, i64), SQL, &tx.tenant, source)?;
+    Ok(row.map(|(id, entities)| OpenSync { id, entities: number(entities) }))
 }
 
 /// Returns the number of syncs that go on.
@@ -39,8 +49,14 @@ pub async fn count(tx: &mut Tx) -> Result<i64, StoreError> {
     Ok(row.map_or(0, |(count,)| count))
 }
 
-/// Ends the sync `id` of a source: deletes the entities of the source that it did not name. Returns how many.
-pub async fn finish(tx: &mut Tx, source: &str, id: Uuid) -> Result<u64, StoreError> {
+/// Ends the sync `id` of a source: deletes the entities of the source that it did not name. Returns how many. The inner
+/// error has their number if they are more than `most`; nothing of the transaction may be committed then.
+pub async fn finish(
+    tx: &mut Tx,
+    source: &str,
+    id: Uuid,
+    most: usize,
+) -> Result<Result<usize, usize>, StoreError> {
     const END: &str = "DELETE FROM entity_syncs WHERE tenant_id = $1 AND source = $2";
     let mut deleted = AuditedEntities::new(tenant_settings::audit_values(tx).await?);
     let mut roles = RoleCounts::default();
@@ -52,6 +68,9 @@ pub async fn finish(tx: &mut Tx, source: &str, id: Uuid) -> Result<u64, StoreErr
             tx.count(Quota::StoredBytes, -stored.bytes());
             deleted.delete(stored);
         }
+        if deleted.count() > most {
+            return Ok(Err(deleted.count() + unnamed(tx, source, id).await?));
+        }
         if batch.len() < BATCH as usize {
             break;
         }
@@ -62,7 +81,19 @@ pub async fn finish(tx: &mut Tx, source: &str, id: Uuid) -> Result<u64, StoreErr
         audit::write_call(tx, deleted.entries(), deleted.count()).await?;
         revision::forget_deletions(tx).await?;
     }
-    Ok(u64::try_from(deleted.count()).unwrap_or(u64::MAX))
+    Ok(Ok(deleted.count()))
+}
+
+/// Returns the number of entities of a source that the sync `id` did not name.
+async fn unnamed(tx: &mut Tx, source: &str, id: Uuid) -> Result<usize, StoreError> {
+    const SQL: &str = "SELECT count(*) FROM entities \
+        WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3)";
+    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant, source, id)?;
+    Ok(row.map_or(0, |(count,)| number(count)))
+}
+
+fn number(stored: i64) -> usize {
+    usize::try_from(stored).unwrap_or_default()
 }
 
 /// Deletes the next entities of a source that the sync `id` did not name, and returns them as they were.

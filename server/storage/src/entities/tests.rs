@@ -111,8 +111,13 @@ async fn the_end_of_a_sync_deletes_what_it_did_not_name(database: TestDatabase) 
     assert_eq!((named.unchanged, committed.entities), (2, None), "the marks are no change");
     assert!(get(&store, "user", "0").await.is_some(), "nothing goes before the end");
     let mut tx = store.write(TENANT, 0).await.expect("begins");
-    assert_eq!(syncs::current(&mut tx, "hr").await.expect("works"), Some(id));
-    assert_eq!(syncs::finish(&mut tx, "hr", id).await.expect("works"), 3);
+    let open = syncs::OpenSync { id, entities: 5 };
+    assert_eq!(syncs::current(&mut tx, "hr").await.expect("works"), Some(open));
+    assert_eq!(syncs::finish(&mut tx, "hr", id, 2).await.expect("works"), Err(3));
+    drop(tx);
+    assert!(get(&store, "user", "0").await.is_some(), "nothing goes beyond the limit");
+    let mut tx = store.write(TENANT, 0).await.expect("begins");
+    assert_eq!(syncs::finish(&mut tx, "hr", id, 3).await.expect("works"), Ok(3));
     assert_eq!(syncs::current(&mut tx, "hr").await.expect("works"), None);
     assert_eq!(tx.commit().await.expect("commits").entities.map(|one| one.revision), Some(3));
     let mut left = Vec::new();

@@ -1,0 +1,16 @@
+//! The settings that a tenant stores.
+
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::json;
+use portcullis_model::settings::TenantSettings;
+use portcullis_storage::{StoreError, Tx, tenant_settings};
+
+/// Reads the settings of the transaction's tenant.
+pub(crate) async fn settings(tx: &mut Tx) -> Result<TenantSettings, StoreError> {
+    let Some(text) = tenant_settings::find(tx).await? else { return Ok(TenantSettings::default()) };
+    let corrupt = || StoreError::Corrupt { what: "tenant_settings.settings" };
+    let json = json::parse(text.as_bytes()).map_err(|_| corrupt())?;
+    let mut problems = Problems::default();
+    let settings = TenantSettings::read(&json, &Place::root(), &mut problems);
+    problems.finish(settings).map_err(|_| corrupt())
+}
