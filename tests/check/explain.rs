@@ -156,3 +156,29 @@ fn every_format_is_explained_by_expressions() {
     assert_eq!(conditions[2]["children"][0]["expression"], "user.department == \"sales\"");
     assert_eq!(conditions[2]["children"][1].get("expression"), None);
 }
+
+#[test]
+fn a_resource_that_is_not_registered_is_named_with_the_nearest_that_is() {
+    let tenant = Tenant::new();
+    let boss = tenant.token("boss", &["admin"]);
+    let nothing = "no RBAC rule and no ABAC policy allows it";
+    let reason = |path: &str, resource: &str| {
+        let body = json!({"subject": "alice", "resource": resource, "action": "read"});
+        let answer = tenant.send(&Request::new(path).token(&boss).json(&body)).is(200).json();
+        assert_eq!(answer["decision"], "deny");
+        answer["reason"].as_str().expect("a reason").to_owned()
+    };
+    let explained = "POST /api/v1/check?explain=true";
+    // There is nothing to compare with.
+    assert_eq!(reason(explained, "doc:raed"), nothing);
+    tenant.manage("POST /api/v1/resources", &json!({"name": "doc:read"})).is(201);
+    tenant.rule("clerk", "doc:write", "write", "allow");
+    let doubt = "the resource `doc:raed` is not registered, and no rule or policy names it";
+    let expected = format!("{nothing}; {doubt}; did you mean `doc:read`?");
+    assert_eq!(reason(explained, "doc:raed"), expected);
+    // Others are told nothing about names, and a rule that names the resource is enough.
+    assert_eq!(reason("POST /api/v1/check", "doc:raed"), nothing);
+    for known in ["doc:read", "doc:write"] {
+        assert_eq!(reason(explained, known), nothing);
+    }
+}

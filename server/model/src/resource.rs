@@ -1,7 +1,9 @@
 //! Registered resources (`docs/semantics.md`, sections 3.5 and 3.6).
 
+use portcullis_engine::excerpt::quoted;
 use portcullis_engine::fields::{list as read_list, within};
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::nearest::nearest;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
@@ -20,6 +22,15 @@ pub const MAX_BULK: usize = 1_000;
 const MAX_ROLES: usize = 10_000;
 /// Longest display name and service name, in characters.
 const MAX_LABEL: usize = 256;
+
+/// Returns the end of the reason of a denial by default: the resource is not among the `registered` ones, and no rule or
+/// policy names it. It names the nearest registered one.
+pub fn unregistered<'r>(resource: &str, registered: impl IntoIterator<Item = &'r str>) -> String {
+    let meant = nearest(resource, registered);
+    let meant = meant.map(|name| format!("; did you mean {}?", quoted(name))).unwrap_or_default();
+    let resource = quoted(resource);
+    format!("; the resource {resource} is not registered, and no rule or policy names it{meant}")
+}
 
 /// A resource as the store keeps it and the API shows it.
 #[derive(Clone, Debug, Serialize)]

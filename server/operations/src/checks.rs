@@ -5,19 +5,25 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
 use portcullis_engine::{
-    AttributeAnswers, Check, CheckBody, Decision, Effect, MatchedRuleId, Plan, Verdict,
+    AttributeAnswers, Check, CheckBody, Decision, Effect, MatchedRuleId, Plan, ResourcePattern,
+    Verdict,
 };
 use portcullis_model::event::Event;
+use portcullis_model::resource::unregistered;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::Asked;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::plans::{PlanError, is_lost};
+use portcullis_storage::{plan_records, resources};
 use tokio::time::Instant;
 
 use crate::directory::{self, NeededEntities};
 use crate::open_scope::open_scope;
+
+/// The most registered names that an unregistered resource is compared with: a few milliseconds.
+const MAX_COMPARED: u16 = 5_000;
 
 /// The parts of a check that are not in its body.
 #[derive(Clone, Copy, Debug)]
@@ -92,13 +98,32 @@ pub async fn check<'c>(
     let (domain, tenant) = open_scope(app, caller, body.domain)?;
     let now = options.now.unwrap_or_else(|| app.clock.now());
     let check = Check::new(body, domain, caller.of_check(), now);
-    let decided = decide(app, tenant, check, options).await?;
+    let mut decided = decide(app, tenant, check, options).await?;
     app.metrics.checks.decided(options.kind, decided.answer.effect, began.elapsed());
+    if options.explain && decided.answer.matched_rule_id.0.is_none() {
+        decided.answer.reason += &doubt_about(app, tenant, check.resource).await?;
+    }
     // An explanation is a question of a manager. Nobody was refused anything.
     if !options.explain {
         record_denial(app, tenant, &decided).await;
     }
     Ok(decided)
+}
+
+/// Returns the end of the reason of a denial by default if the resource is not registered and no rule or policy names it;
+/// nothing if the tenant registers none.
+async fn doubt_about(app: &App, tenant: &str, resource: &str) -> Result<String, OperationError> {
+    let mut tx = app.store.read(tenant).await?;
+    let exact = ResourcePattern::Exact(resource.to_owned());
+    let is_known = resources::matches(&mut tx, &exact).await?
+        || plan_records::name_resource(&mut tx, resource).await?;
+    let compared = if is_known { 0 } else { MAX_COMPARED };
+    let names = resources::names(&mut tx, compared).await?;
+    tx.end().await?;
+    if names.is_empty() {
+        return Ok(String::new());
+    }
+    Ok(unregistered(resource, names.iter().map(String::as_str)))
 }
 
 /// Decides `check` in `tenant` and records nothing.

@@ -189,6 +189,14 @@ fn patterns_of(resource: &str, broader: Option<&str>) -> [String; 3] {
         .map(|pattern| if is_left_out(&pattern) { resource.to_owned() } else { pattern })
 }
 
+/// Returns whether a rule or policy has exactly this resource.
+pub async fn name_resource(tx: &mut Tx, resource: &str) -> Result<bool, StoreError> {
+    const SQL: &str = "SELECT obj FROM rbac_rules WHERE tenant_id = $1 AND obj = $2 UNION ALL \
+        SELECT resource FROM abac_policies \
+        WHERE tenant_id = $1 AND deleted_at IS NULL AND resource = $2 LIMIT 1";
+    Ok(fetch_optional!(tx, (String,), SQL, &tx.tenant, resource)?.is_some())
+}
+
 /// Lists the resource patterns that rules and policies have, at most `limit`, each once.
 pub async fn patterns(tx: &mut Tx, limit: u16) -> Result<Vec<String>, StoreError> {
     // Each step looks the next pattern up in the index. `DISTINCT` would read every rule.

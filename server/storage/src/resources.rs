@@ -102,6 +102,13 @@ pub async fn matches(tx: &mut Tx, pattern: &ResourcePattern) -> Result<bool, Sto
     Ok(found.is_some())
 }
 
+/// Lists the first `limit` names of the tenant's resources, in their order.
+pub async fn names(tx: &mut Tx, limit: u16) -> Result<Vec<String>, StoreError> {
+    const SQL: &str = "SELECT name FROM resources WHERE tenant_id = $1 ORDER BY name LIMIT $2";
+    let rows = fetch_all!(tx, (String,), SQL, &tx.tenant, i64::from(limit))?;
+    Ok(rows.into_iter().map(|(name,)| name).collect())
+}
+
 /// Returns whether the tenant has a resource whose name ends with `verb`.
 pub async fn have_verb(tx: &mut Tx, verb: &str) -> Result<bool, StoreError> {
     const SQL: &str = "SELECT verb FROM resources WHERE tenant_id = $1 AND verb = $2 LIMIT 1";

@@ -5,7 +5,7 @@ use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
-use crate::resources::{delete, find, have_verb, matches, upsert};
+use crate::resources::{delete, find, have_verb, matches, names, upsert};
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
 
@@ -61,6 +61,8 @@ async fn patterns_and_verbs_are_compared_with_the_names_of_the_tenant(database: 
     {
         assert_eq!(have_verb(&mut tx, verb).await.expect("works"), expected, "{verb}");
     }
+    assert_eq!(names(&mut tx, 1).await.expect("works"), ["doc:write"]);
+    assert_eq!(names(&mut tx, 9).await.expect("works"), ["doc:write", "wörk:space:read"]);
     delete(&mut tx, &first).await.expect("works");
     assert!(find(&mut tx, first.id).await.expect("works").is_none());
     assert!(!have_verb(&mut tx, "read").await.expect("works"), "it went with its resource");

@@ -3,7 +3,8 @@
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
 use portcullis_bundle::{Bundle, SampleUser, included_roles};
-use portcullis_engine::{AttributeAnswers, Check, CheckBody, Json};
+use portcullis_engine::{AttributeAnswers, Check, CheckBody, Json, ResourcePattern};
+use portcullis_model::resource::unregistered;
 use serde_json::{Value, json};
 
 /// Returns the answer as the service would give it, with the name of what decided in place of its id.
@@ -26,16 +27,32 @@ pub(super) fn decide(
     let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
     let answers = AttributeAnswers::default();
     let decision = plan.evaluate_with(&check, &answers);
+    let mut reason = decision.reason();
+    if explain && decision.rule_id().is_none() {
+        reason += &doubt_about(bundle, check.resource);
+    }
     let mut answer = json!({
         "decision": decision.effect().to_string(),
         "matched_rule": bundle.rulebook.name(decision.rule_id()),
-        "reason": decision.reason(),
+        "reason": reason,
     });
     if explain {
         let explanation = plan.explain(&check, &answers, decision.rule_id());
         answer["explanation"] = serde_json::to_value(explanation).context("the explanation")?;
     }
     Ok(answer)
+}
+
+/// Returns the end of the reason of a denial by default, as a service has it (`docs/semantics.md`, section 2.8).
+fn doubt_about(bundle: &Bundle, resource: &str) -> String {
+    let names = || bundle.resources.iter().map(|resource| &*resource.name);
+    let rules = bundle.rules.iter().map(|rule| &rule.tuple.obj);
+    let mut named = rules.chain(bundle.policies.iter().map(|policy| &policy.resource));
+    let is_it = |pattern: &ResourcePattern| matches!(pattern, ResourcePattern::Exact(name) if name == resource);
+    if names().next().is_none() || names().any(|name| name == resource) || named.any(is_it) {
+        return String::new();
+    }
+    unregistered(resource, names())
 }
 
 /// Returns whether roles of the request do not count: the subject is the caller, and has those of its token

@@ -31,6 +31,30 @@ async fn check(folder: &Path, arguments: &[&str]) -> Result<Ran, String> {
 }
 
 #[tokio::test]
+async fn an_explanation_says_that_a_resource_is_not_registered() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    let rule = "- {sub: nobody, obj: wiki:write, act: write, effect: allow}\n";
+    std::fs::write(folder.path().join("rules.yaml"), rule).expect("writable");
+    let nothing = "no RBAC rule and no ABAC policy allows it";
+    let doubt =
+        |name| format!("; the resource `{name}` is not registered, and no rule or policy names it");
+    for (resource, explain, expected) in [
+        ("wiki:raed", true, doubt("wiki:raed") + "; did you mean `wiki:read`?"),
+        ("blog:list", true, doubt("blog:list")),
+        ("wiki:raed", false, String::new()),
+        // A rule names it.
+        ("wiki:write", true, String::new()),
+    ] {
+        let explain = if explain { &["--explain"][..] } else { &[] };
+        let arguments = [&["bob", "read", resource], explain].concat();
+        let (_, out, _) = check(folder.path(), &arguments).await.expect("a decision");
+        let reason = out.lines().find_map(|line| line.strip_prefix("reason    "));
+        assert_eq!(reason, Some(&*format!("{nothing}{expected}")), "{resource}");
+    }
+}
+
+#[tokio::test]
 async fn a_folder_decides_and_the_exit_code_says_what() {
     let folder = tempfile::tempdir().expect("a folder");
     write_tenant(folder.path());
