@@ -3,20 +3,29 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde_json::json;
+use portcullis_test_postgres::Cluster;
+use serde_json::{Value, json};
 
 use crate::once::installed::installed;
 use crate::support::openid::{available, skip};
 use crate::support::process::{finish, repository};
 use crate::support::{Provider, Server, Settings, Tenant};
 
-/// The block of the document in this language that begins with an import.
-fn printed(language: &str) -> String {
+/// The blocks of the document in this language.
+fn blocks(language: &str) -> Vec<String> {
     let document = std::fs::read_to_string(repository().join("docs/filters.md")).unwrap();
     let start = format!("```{language}\n");
-    let blocks: Vec<_> = document.split(&start).skip(1).collect();
-    assert_eq!(blocks.len(), 1, "one program in {language}");
-    blocks[0].split("```").next().unwrap().to_owned()
+    document
+        .split(&start)
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap().to_owned())
+        .collect()
+}
+
+/// The one program of the document in this language.
+fn printed(language: &str) -> String {
+    let [program] = <[String; 1]>::try_from(blocks(language)).expect("one program");
+    program
 }
 
 fn folder(name: &str, wanted: &str, commands: &[&[&str]]) -> PathBuf {
@@ -75,6 +84,54 @@ fn the_one_with_knex_selects_the_allowed_rows() {
     let folder = folder("filter-knex", "package-lock.json", &[&npm]);
     std::fs::write(folder.join("page.mjs"), printed("js")).unwrap();
     selects(&folder, &["node", "page.mjs"]);
+}
+
+/// Documents with an owner, a day and labels, and shares of them.
+const ROWS: &str = "
+    INSERT INTO documents SELECT CAST(lpad(to_hex(n), 32, '0') AS uuid), CAST(lpad(to_hex(n % 1000), 32, '0') AS uuid),
+        date '2026-01-01' + n % 365, ARRAY['label-' || n % 300] FROM generate_series(1, 100000) AS n;
+    INSERT INTO shares SELECT CAST(lpad(to_hex(n % 997), 32, '0') AS uuid),
+        CAST(lpad(to_hex(n % 100000 + 1), 32, '0') AS uuid) FROM generate_series(1, 200000) AS n;
+    ANALYZE;";
+
+#[test]
+fn the_schema_has_the_condition_and_the_indexes_that_the_page_names() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let server = Settings::of(Provider::shared()).start();
+    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let policies: Vec<Value> = serde_saphyr::from_str(&blocks("yaml")[0]).unwrap();
+    for mut policy in policies {
+        let when = policy.as_object_mut().unwrap().remove("when");
+        policy["format"] = json!("expression");
+        policy["rule_data"] = json!({"expression": when});
+        tenant.manage("POST /api/v1/abac/policies", &policy).is(201);
+    }
+    let request = serde_json::from_str(&blocks("json")[0]).unwrap();
+    let answer = tenant.manage("POST /api/v1/plan", &request).is(200).json();
+    let [schema, condition, page] = <[String; 3]>::try_from(blocks("sql")).expect("three blocks");
+    let text = answer["sql"]["text"].as_str().unwrap();
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(text), words(&condition));
+
+    let params: Vec<_> = answer["sql"]["params"].as_array().unwrap().iter().collect();
+    let values: Vec<_> =
+        params.iter().map(|value| format!("'{}'", value.as_str().unwrap())).collect();
+    let page = page.replace('…', text);
+    let script = format!(
+        "{schema}{ROWS} PREPARE page AS {page}; EXPLAIN (COSTS OFF) EXECUTE page({});",
+        values.join(", ")
+    );
+    let database = cluster.database();
+    let mut psql = cluster.shell(r#"psql -qXAt -v ON_ERROR_STOP=1 -c "$SCRIPT" "$DATABASE""#);
+    psql.env("SCRIPT", script).env("DATABASE", database.name()).stdin(Stdio::null());
+    let ended = finish(psql);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let [plan] = <[String; 1]>::try_from(blocks("text")).expect("one plan");
+    let named: Vec<_> = plan.split_whitespace().filter(|word| word.contains('_')).collect();
+    assert!(named.len() > 1, "{named:?}");
+    for index in named {
+        assert!(ended.out.contains(index), "`{index}` is not used: {}", ended.out);
+    }
 }
 
 /// The control: checks of these rows.

@@ -11,7 +11,7 @@ use crate::fields::{Fields, boolean, string, typed};
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
 use crate::names::named;
-use crate::nearest::any_of;
+use crate::nearest::{any_of, nearest};
 
 use Kind::{List, Scalar};
 
@@ -184,8 +184,20 @@ impl Columns {
     }
 
     /// Returns the column of an attribute.
-    pub(super) fn get(&self, path: &AttributePath) -> Option<&Column> {
-        self.0.get(path)
+    ///
+    /// # Errors
+    /// There is none. The message names the column that resembles it.
+    pub(super) fn find(&self, path: &AttributePath) -> Result<&Column, String> {
+        self.0.get(path).ok_or_else(|| {
+            let missing = path.to_string();
+            let names: Vec<String> = self.0.keys().map(ToString::to_string).collect();
+            let meant = missing.split_once('.').and_then(|(kind, name)| {
+                let known =
+                    names.iter().filter_map(|path| path.strip_prefix(kind)?.strip_prefix('.'));
+                nearest(name, known).map(|name| format!(", but one for `{kind}.{name}`"))
+            });
+            format!("`columns` has no column for `{missing}`{}", meant.unwrap_or_default())
+        })
     }
 }
 
@@ -264,6 +276,11 @@ impl Column {
             binary: false,
             items: Some(Box::new(items)),
         })
+    }
+
+    /// Returns whether the values are texts that may have another collation than by code point.
+    pub(super) fn is_collated(&self) -> bool {
+        matches!(self.kind, Scalar(ScalarType::Text) | List(ScalarType::Text)) && !self.binary
     }
 
     /// Makes the column `name` of the table of the items of the column with this number. No identifier that a caller

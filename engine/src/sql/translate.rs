@@ -112,12 +112,10 @@ impl<'c> Translator<'c> {
             Some(None) => return Ok(Side::Absent),
             None => {}
         }
-        if let Some(column) = self.columns.get(path) {
-            return Ok(Side::Column(column));
+        match (self.columns.find(path), path) {
+            (Ok(column), _) => Ok(Side::Column(column)),
+            (Err(_), AttributePath::Resolver(_)) => Err(unresolved(&path.to_string())),
+            (Err(missing), _) => Err(missing),
         }
-        Err(match path {
-            AttributePath::Resolver(_) => unresolved(&path.to_string()),
-            _ => format!("`columns` has no column for `{path}`"),
-        })
     }
 }

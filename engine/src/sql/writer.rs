@@ -20,13 +20,22 @@ pub(super) struct Writer {
     text: String,
     params: Vec<SqlParam>,
     nesting: usize,
+    /// Whether an odd number of negations stands around the clause: no index finds rows that do not equal.
+    is_negated: bool,
 }
 
 type Written = Result<(), TooLarge>;
 
 impl Writer {
     pub(super) fn new(dialect: Dialect, placeholders: Placeholders) -> Self {
-        Self { dialect, placeholders, text: String::new(), params: Vec::new(), nesting: 0 }
+        Self {
+            dialect,
+            placeholders,
+            text: String::new(),
+            params: Vec::new(),
+            nesting: 0,
+            is_negated: false,
+        }
     }
 
     /// Returns the text and its parameters.
@@ -77,7 +86,7 @@ impl Writer {
             return Ok(());
         }
         self.push("(NOT ");
-        self.clause(inner)?;
+        self.within(!self.is_negated, inner)?;
         self.push(")");
         Ok(())
     }
@@ -88,8 +97,15 @@ impl Writer {
         self.push("EXISTS (SELECT 1 FROM ");
         self.items(list, items);
         self.push(" AND ");
-        self.clause(inner)?;
+        self.within(false, inner)?;
         self.push(")");
+        Ok(())
+    }
+
+    fn within(&mut self, negation: bool, inner: &Clause<'_>) -> Written {
+        let around = std::mem::replace(&mut self.is_negated, negation);
+        self.clause(inner)?;
+        self.is_negated = around;
         Ok(())
     }
 
@@ -203,7 +219,7 @@ impl Writer {
     /// point are equal in every collation.
     fn collated(&mut self, column: &Column, right: impl Fn(&mut Self, usize)) {
         let first = self.params.len() + 1;
-        if self.dialect == Dialect::Postgres && self.is_collated(column) {
+        if self.dialect == Dialect::Postgres && column.is_collated() && !self.is_negated {
             self.push("(");
             self.cast(column);
             right(self, first);

@@ -15,43 +15,36 @@ impl Writer {
         }
     }
 
-    /// Returns whether the values of a column are texts that may have another collation than by code point.
-    pub(super) fn is_collated(&self, column: &Column) -> bool {
-        let (Kind::Scalar(kind) | Kind::List(kind)) = column.kind;
-        let is_text = match self.dialect {
-            Dialect::Postgres => kind == ScalarType::Text,
-            Dialect::Sqlite => kind.is_text() || kind == ScalarType::Instant,
-        };
-        is_text && !column.binary
-    }
-
-    /// Writes a column so that texts compare by code point.
+    /// Writes a column so that texts compare by code point. Other values that SQLite has as texts have one form, which
+    /// every collation compares alike.
     pub(super) fn column(&mut self, column: &Column) {
-        match self.dialect {
-            Dialect::Postgres if self.is_collated(column) => {
-                self.push("(");
-                self.cast(column);
-                self.push(" COLLATE \"C\")");
-            }
-            Dialect::Postgres if matches!(column.kind, Kind::List(_)) => self.cast(column),
-            Dialect::Sqlite if self.is_collated(column) => {
-                self.push("(");
-                self.identifier(column);
-                self.push(" COLLATE BINARY)");
-            }
+        if column.is_collated() {
+            return self.by_code_point(column);
+        }
+        match (self.dialect, column.kind) {
+            (Dialect::Postgres, Kind::List(_)) => self.cast(column),
             _ => self.identifier(column),
         }
     }
 
     /// Writes the text of a column of texts, UUIDs or dates, so that it compares by code point.
     fn text_of(&mut self, column: &Column) {
-        let is_text = column.kind == Kind::Scalar(ScalarType::Text);
-        if self.dialect == Dialect::Sqlite || is_text {
-            return self.column(column);
+        match column.kind {
+            Kind::Scalar(ScalarType::Text) => self.column(column),
+            _ => self.by_code_point(column),
         }
+    }
+
+    fn by_code_point(&mut self, column: &Column) {
         self.push("(");
-        self.cast(column);
-        self.push(" COLLATE \"C\")");
+        match self.dialect {
+            Dialect::Postgres => self.cast(column),
+            Dialect::Sqlite => self.identifier(column),
+        }
+        self.push(match self.dialect {
+            Dialect::Postgres => " COLLATE \"C\")",
+            Dialect::Sqlite => " COLLATE BINARY)",
+        });
     }
 
     /// Writes a column of PostgreSQL as a text, or as an array of the type that its parameters have. A cast to the
