@@ -42,7 +42,7 @@ pub(crate) fn difference(
 fn agrees(decision: &Decision<'_>, expected: &Answer) -> bool {
     let undetermined = decision.reason().contains("its condition is undetermined, because ");
     decision.effect().into_str() == expected.effect
-        && decision.matched_rule_id() == expected.matched_rule_id
+        && decision.matched_rule_id().to_string() == expected.matched_rule_id
         && undetermined == (expected.decided_by == DecidedBy::UndeterminedPolicy)
 }
 
