@@ -49,6 +49,8 @@ pub struct SampleResolver {
     pub enabled: bool,
     /// The attributes that the descriptor declares.
     pub attributes: Vec<AttributeRecord>,
+    /// The parts of a check that the descriptor asks for.
+    pub inputs: Vec<String>,
     /// The digest of the component that the descriptor is about, in hexadecimal.
     pub sha256: String,
     /// Responses to the requests of the component in every case.
@@ -104,7 +106,7 @@ impl SampleResolver {
         let manifest = Manifest::read(&merged, at, problems, &rules)?;
         check_endpoints(&responses, &manifest, &at.key("responses"), problems);
         let references = references(&merged);
-        let ModuleRecord { attributes, sha256, .. } = descriptor;
+        let ModuleRecord { attributes, inputs, sha256, .. } = descriptor;
         Some(Self {
             module,
             folder: folder.into(),
@@ -113,6 +115,7 @@ impl SampleResolver {
             kept_secrets,
             enabled,
             attributes,
+            inputs,
             sha256,
             responses,
         })

@@ -1,5 +1,6 @@
 //! `portcullis lint`: finds mistakes in tenant folders that are valid, but not what anybody wants.
 
+mod attributes;
 mod cases;
 mod code;
 mod domains;
@@ -93,7 +94,14 @@ fn judge(arguments: &LintArguments, out: &mut dyn Write) -> Result<bool, Vec<Tes
 /// code. They are sorted by file and place.
 pub fn findings(folder: &str, bundle: &Bundle, allowed: &[LintCode]) -> Vec<Finding> {
     let places = Places::of(folder, bundle);
-    let doubts = [names::doubts, rules::doubts, domains::doubts, policies::doubts, cases::doubts];
+    let doubts = [
+        names::doubts,
+        attributes::doubts,
+        rules::doubts,
+        domains::doubts,
+        policies::doubts,
+        cases::doubts,
+    ];
     let doubts = doubts.into_iter().flat_map(|doubts| doubts(bundle));
     let placed = doubts.map(|doubt| places.place(doubt)).collect();
     let mut findings = silencers::silence(placed, &places, allowed);

@@ -20,9 +20,11 @@ pub enum LintCode {
     NoCase,
     NotJudged,
     Outranked,
+    OverriddenAttribute,
     OverruledRule,
     RedundantPolicy,
     RedundantRule,
+    SimilarName,
     UndeterminedCase,
     UnknownRole,
     UnneededMark,
@@ -53,8 +55,10 @@ impl LintCode {
             | Self::OverruledRule => Severity::Error,
             Self::DeniesWithout
             | Self::DomainNotTied
+            | Self::OverriddenAttribute
             | Self::RedundantPolicy
             | Self::RedundantRule
+            | Self::SimilarName
             | Self::UndeterminedCase
             | Self::UnknownRole
             | Self::UnneededMark

@@ -1,5 +1,6 @@
 //! Whole runs: the output and the exit code.
 
+mod attributes;
 mod documented;
 mod domains;
 mod silenced;

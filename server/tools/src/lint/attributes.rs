@@ -1,0 +1,223 @@
+//! Attributes whose names look misspelt, and attributes of cases that their types take from elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use portcullis_bundle::{Bundle, ItemKind};
+use portcullis_engine::condition::AttributePath;
+use portcullis_engine::excerpt::quoted;
+use portcullis_engine::nearest::nearest;
+use portcullis_engine::resource::object_of;
+use portcullis_engine::types::{ACTION, CONTEXT, PropertySource, USER};
+use portcullis_engine::value::AttributeValue;
+use portcullis_engine::{CheckBody, ResourcePattern};
+use portcullis_model::types::{NewType, PropertyDeclarations};
+
+use super::code::LintCode;
+use super::finding::{Doubt, LintSubject};
+
+/// The namespace of the attributes of resources.
+const RESOURCE: &str = "resource";
+/// The attributes that requests have without a declaration.
+const OF_REQUESTS: [(&str, &str); 4] =
+    [(USER, "roles"), (USER, "type"), (RESOURCE, "id"), (RESOURCE, "type")];
+
+/// A mention of an attribute in an item of the folder.
+struct Mention<'b> {
+    namespace: &'static str,
+    /// The type of the resource; `None` if it may be of any type, and in other namespaces.
+    of: Option<&'b str>,
+    name: &'b str,
+    /// The number of the item among all items.
+    item: usize,
+}
+
+/// The mentions of one name of a namespace.
+#[derive(Default)]
+struct Mentions<'b> {
+    items: BTreeSet<usize>,
+    types: BTreeSet<Option<&'b str>>,
+}
+
+/// The items of a folder that name attributes.
+struct Items<'b> {
+    subjects: Vec<(LintSubject, String)>,
+    mentions: Vec<Mention<'b>>,
+}
+
+/// Returns the findings about attributes.
+pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
+    let items = Items::of(bundle);
+    let mut namespaces: BTreeMap<&str, BTreeMap<&str, Mentions<'_>>> = BTreeMap::new();
+    for Mention { namespace, of, name, item } in &items.mentions {
+        let names = namespaces.entry(namespace).or_default();
+        let mentions = names.entry(name).or_default();
+        mentions.items.insert(*item);
+        mentions.types.insert(*of);
+    }
+    let of_names = |(namespace, names): (&&str, &BTreeMap<&str, Mentions<'_>>)| {
+        let similar = names.keys().filter_map(|name| {
+            let meant = similar(name, names)?;
+            Some(misspelt(&items, names[name].items.first()?, namespace, name, meant))
+        });
+        similar.collect::<Vec<_>>()
+    };
+    let mut doubts: Vec<Doubt> = namespaces.iter().flat_map(of_names).collect();
+    doubts.extend(overridden(bundle));
+    doubts
+}
+
+/// Returns the name that `name` may mean: one that it resembles, if only one item names it. Two names that one item has
+/// are both meant, and so are names that differ in digits. Of two names that are mentioned once each, the later is the doubt.
+fn similar<'b>(name: &str, names: &BTreeMap<&'b str, Mentions<'b>>) -> Option<&'b str> {
+    let own = names.get(name).filter(|own| own.items.len() == 1)?;
+    let may_be_meant = |(other, mentions): &(&&'b str, &Mentions<'b>)| {
+        let share_type = own.types.contains(&None)
+            || mentions.types.contains(&None)
+            || !own.types.is_disjoint(&mentions.types);
+        **other != name
+            && share_type
+            && own.items.is_disjoint(&mentions.items)
+            && (mentions.items.len() > 1 || mentions.items < own.items)
+            && without_digits(other) != without_digits(name)
+    };
+    nearest(name, names.iter().filter(may_be_meant).map(|(other, _)| *other))
+}
+
+fn without_digits(name: &str) -> String {
+    name.chars().filter(|char| !char.is_ascii_digit()).collect()
+}
+
+fn misspelt(items: &Items<'_>, item: &usize, namespace: &str, name: &str, meant: &str) -> Doubt {
+    let (subject, shown) = &items.subjects[*item];
+    let attribute = |name: &str| quoted(format_args!("{namespace}.{name}"));
+    let (name, meant) = (attribute(name), attribute(meant));
+    Doubt {
+        code: LintCode::SimilarName,
+        subject: subject.clone(),
+        message: format!("{shown} alone names {name}, which resembles {meant}"),
+        advice: format!("write {meant}, or declare both in types.yaml"),
+    }
+}
+
+impl<'b> Items<'b> {
+    /// Reads the policies, then the cases, then the inputs of resolvers.
+    fn of(bundle: &'b Bundle) -> Self {
+        let mut items = Self { subjects: Vec::new(), mentions: Vec::new() };
+        for (index, policy) in bundle.policies.iter().enumerate() {
+            let of = match &policy.resource {
+                ResourcePattern::Any => None,
+                ResourcePattern::Name(name) => Some(&**name),
+                ResourcePattern::Exact(resource) => Some(object_of(resource)),
+            };
+            let tests = policy.rule_data.condition.tests().into_iter();
+            let paths = tests.flat_map(|it| [Some(&it.attribute), it.predicate.right_attribute()]);
+            let sent = paths.flatten().filter_map(AttributePath::sent);
+            let subject = LintSubject::Item(ItemKind::Policy, index, "/when");
+            let shown = format!("the policy {}", quoted(&policy.name));
+            items.add(bundle, subject, shown, of, sent);
+        }
+        for (index, case) in bundle.cases.iter().enumerate() {
+            let Ok(check) = CheckBody::parse(&case.check) else { continue };
+            let subject = LintSubject::Item(ItemKind::Case, index, "/check/attributes");
+            let shown = format!("the case {}", quoted(&case.name));
+            let sent = sent_attributes(&check).into_iter();
+            items.add(bundle, subject, shown, Some(resource_type(&check)), sent);
+        }
+        for (index, resolver) in bundle.resolvers.iter().enumerate() {
+            let subject = LintSubject::Item(ItemKind::Resolver, index, "");
+            let shown = format!("the resolver {}", quoted(&resolver.manifest.namespace));
+            let inputs = resolver.inputs.iter().filter_map(|input| {
+                let (kind, name) = input.split_once('.')?;
+                let namespaces = [USER, RESOURCE, ACTION, CONTEXT].into_iter();
+                Some((namespaces.into_iter().find(|known| *known == kind)?, name))
+            });
+            items.add(bundle, subject, shown, None, inputs);
+        }
+        items
+    }
+
+    /// Adds an item with the attributes that it names: namespace and name. Declared namespaces are checked elsewhere.
+    fn add(
+        &mut self,
+        bundle: &Bundle,
+        subject: LintSubject,
+        shown: String,
+        of: Option<&'b str>,
+        named: impl Iterator<Item = (&'static str, &'b str)>,
+    ) {
+        let item = self.subjects.len();
+        self.subjects.push((subject, shown));
+        let named =
+            named.filter(|attribute| !OF_REQUESTS.contains(attribute) && attribute.1 != "*");
+        let mentions = named.map(|(namespace, name)| {
+            let of = of.filter(|_| namespace == RESOURCE);
+            Mention { namespace, of, name, item }
+        });
+        self.mentions.extend(mentions.filter(|mention| !is_declared(bundle, mention)));
+    }
+}
+
+/// Returns whether the namespace of the attribute has declared properties.
+fn is_declared(bundle: &Bundle, mention: &Mention<'_>) -> bool {
+    let is_of = |declared: &NewType| match (mention.namespace, mention.of) {
+        (RESOURCE, Some(of)) => declared.kind == of,
+        (RESOURCE, None) => ![USER, CONTEXT, ACTION].contains(&&*declared.kind),
+        (namespace, _) => declared.kind == namespace,
+    };
+    let mut types = bundle.types.iter().flatten();
+    types.any(|declared| !declared.properties.is_empty() && is_of(declared))
+}
+
+/// Returns the attributes that a check sends: namespace and name.
+fn sent_attributes<'c>(check: &CheckBody<'c>) -> Vec<(&'static str, &'c str)> {
+    let sent = check.attributes;
+    let all = [
+        (USER, sent.user),
+        (RESOURCE, sent.resource),
+        (ACTION, sent.action),
+        (CONTEXT, sent.context),
+    ];
+    let named = all.into_iter().flat_map(|(namespace, attributes)| {
+        attributes.iter().map(move |(name, _)| (namespace, name)).collect::<Vec<_>>()
+    });
+    named.collect()
+}
+
+/// Returns the type of the resource of a check.
+fn resource_type<'c>(check: &CheckBody<'c>) -> &'c str {
+    match check.attributes.resource.get("type") {
+        Some(AttributeValue::Text(of)) => of,
+        _ => object_of(check.resource),
+    }
+}
+
+/// Finds attributes of cases that their types take from the token or the directory alone.
+fn overridden(bundle: &Bundle) -> Vec<Doubt> {
+    let properties = |kind: &str| -> Option<&PropertyDeclarations> {
+        let mut types = bundle.types.iter().flatten();
+        types.find(|declared| declared.kind == kind).map(|declared| &declared.properties)
+    };
+    let mut doubts = Vec::new();
+    for (index, case) in bundle.cases.iter().enumerate() {
+        let Ok(check) = CheckBody::parse(&case.check) else { continue };
+        for (namespace, name) in sent_attributes(&check) {
+            let of = if namespace == RESOURCE { resource_type(&check) } else { namespace };
+            let declared = properties(of).and_then(|properties| properties.get(name));
+            let Some(from) = declared.and_then(|declared| declared.from) else { continue };
+            if from == PropertySource::Request {
+                continue;
+            }
+            let (case, from) = (quoted(&case.name), from.into_str());
+            let attribute = quoted(format_args!("{namespace}.{name}"));
+            doubts.push(Doubt {
+                code: LintCode::OverriddenAttribute,
+                subject: LintSubject::Item(ItemKind::Case, index, "/check/attributes"),
+                message: format!(
+                    "the case {case} sends {attribute}, which is taken from the {from} alone: its value is not used"
+                ),
+                advice: "leave it out, or change `from` in types.yaml".to_owned(),
+            });
+        }
+    }
+    doubts
+}

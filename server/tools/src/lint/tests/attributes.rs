@@ -1,0 +1,76 @@
+//! Names of attributes that resemble others.
+
+use super::super::LintFormat;
+use super::*;
+
+/// Returns the findings `SIMILAR_NAME` about policies with these conditions and cases with these attributes.
+fn similar(conditions: &[(&str, &str)], attributes: &[&str], types: &str) -> Vec<String> {
+    let policies = conditions.iter().enumerate().map(|(index, (resource, when))| {
+        format!("- {{name: p{index}, resource: '{resource}', effect: deny, priority: 1, when: '{when}'}}\n")
+    });
+    let cases = attributes.iter().enumerate().map(|(index, attributes)| {
+        format!(
+            "- name: c{index}\n  check: {{subject: ann, resource: wiki:read, action: read, attributes: {attributes}}}\n  \
+             expect: {{decision: deny, rule: default-deny}}\n"
+        )
+    });
+    let (policies, cases): (String, String) = (policies.collect(), cases.collect());
+    let policies = if policies.is_empty() { "[]\n" } else { &*policies };
+    let cases = if cases.is_empty() { "[]\n" } else { &*cases };
+    let files = [("policies.yaml", policies), ("cases.yaml", cases), ("types.yaml", types)];
+    let folder = tenant(&files);
+    let (_, out, err) = lint(folder.path(), |arguments| arguments.format = LintFormat::Json);
+    assert_eq!(err, "");
+    let found: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let findings = found["findings"].as_array().expect("findings").iter();
+    let own = findings.filter(|finding| finding["code"] == "SIMILAR_NAME");
+    own.map(|finding| {
+        let (file, line) = (finding["file"].as_str().unwrap_or_default(), &finding["line"]);
+        let file = file.rsplit('/').next().unwrap_or_default();
+        format!("{file}:{line}: {}", finding["message"].as_str().unwrap_or_default())
+    })
+    .collect()
+}
+
+#[test]
+fn a_name_that_one_item_has_and_that_resembles_another_is_found() {
+    let typo = ("wiki:read", "exists(resource.confidental)");
+    let right = ("wiki:*", "exists(resource.confidential)");
+    let of_policy = "policies.yaml:1: the policy `p0` alone names `resource.confidental`, which resembles `resource.confidential`";
+    let of_case = "cases.yaml:2: the case `c0` alone names `resource.confidential`, which resembles `resource.confidental`";
+    let sent = "{resource: {confidential: true}}";
+    for (conditions, attributes, expected) in [
+        (&[typo, right, right][..], &[][..], Some(of_policy)),
+        (&[typo, ("*", right.1), right], &[], Some(of_policy)),
+        (&[typo], &[sent, sent], Some(of_policy)),
+        (&[typo], &[sent], Some(of_case)),
+        // Two items have each name.
+        (&[typo, typo, right, right], &[], None),
+        // Resources of different types, and other namespaces, have names of their own.
+        (&[typo, ("blog:read", right.1), ("blog:read", right.1)], &[], None),
+        (&[typo], &["{user: {confidential: true}}", "{user: {confidential: true}}"], None),
+        (&[typo], &["{resource: {type: blog, confidential: true}}"], None),
+        // One item has both names.
+        (&[("wiki:read", "resource.confidental == resource.confidential"), right], &[], None),
+        // Numbered names, and names that requests have without a declaration.
+        (&[("*", "exists(user.team1)"), ("*", "exists(user.team2)")], &[], None),
+        (&[("*", "exists(user.role)")], &["{user: {roles: [a]}}", "{user: {roles: [a]}}"], None),
+    ] {
+        let found = similar(conditions, attributes, "[]\n");
+        assert_eq!(
+            found.iter().map(String::as_str).next(),
+            expected,
+            "{conditions:?} {attributes:?}"
+        );
+        assert_eq!(found.len(), usize::from(expected.is_some()), "{found:?}");
+    }
+}
+
+#[test]
+fn declared_names_may_resemble_each_other() {
+    let conditions =
+        [("wiki:read", "exists(resource.owner)"), ("wiki:read", "exists(resource.owners)")];
+    assert_eq!(similar(&conditions, &[], "[]\n").len(), 1);
+    let types = "- {type: wiki, properties: {owner: {type: text}, owners: {type: list<text>}}}\n";
+    assert_eq!(similar(&conditions, &[], types), [""; 0]);
+}
