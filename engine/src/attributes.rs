@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use crate::condition::AttributePath;
 use crate::entities::{EntityProperties, PropertyIter};
 use crate::flat_attributes::{FlatAttributes, FlatIter, FlatRange};
 use crate::json::{Json, Member};
+use crate::property_sources::{ClaimIter, TypeSources};
 use crate::tenant_facts::Precedence;
+use crate::types::PropertySource;
 use crate::value::AttributeValue;
 
 /// The attributes of a request: strings, numbers, booleans, and lists of strings or numbers.
@@ -19,6 +22,20 @@ pub struct Attributes<'r> {
     pub action: AttributeMap<'r>,
     /// `context.*`
     pub context: AttributeMap<'r>,
+}
+
+impl<'r> Attributes<'r> {
+    /// Returns the map and the name of an attribute of a subject or a resource, which the directory may have.
+    pub(crate) fn of_entity<'p>(
+        &self,
+        path: &'p AttributePath,
+    ) -> Option<(AttributeMap<'r>, &'p str)> {
+        match path {
+            AttributePath::User(name) => Some((self.user, name)),
+            AttributePath::Resource(name) => Some((self.resource, name)),
+            _ => None,
+        }
+    }
 }
 
 /// The name of the attribute that lists the roles of a subject.
@@ -37,7 +54,7 @@ enum Form<'r> {
 
 /// Attributes from one place.
 #[derive(Clone, Copy)]
-enum PlainAttributes<'r> {
+pub(crate) enum PlainAttributes<'r> {
     /// The members of an object.
     Tree(&'r [Member<'r>]),
     /// A range of the attributes that were read without a tree.
@@ -74,13 +91,41 @@ impl<'r> AttributeMap<'r> {
         Self(Form::Layers(layers))
     }
 
-    /// Returns whether the directory supplies the attribute `name`.
-    pub(crate) fn is_stored(self, name: &str) -> bool {
+    /// Returns the attributes as they were sent.
+    pub(crate) fn sent(self) -> PlainAttributes<'r> {
         match self.0 {
-            Form::Layers(layers) => layers.is_stored(name),
-            Form::Plain(PlainAttributes::Entity(properties)) => properties.get(name).is_some(),
-            Form::Plain(_) => false,
+            Form::Plain(plain) => plain,
+            Form::Layers(layers) => layers.sent,
         }
+    }
+
+    /// Returns the place that the attribute `name` is taken from.
+    pub(crate) fn place(self, name: &str) -> PropertySource {
+        match self.0 {
+            Form::Layers(layers) => layers.place(name),
+            Form::Plain(PlainAttributes::Entity(_)) => PropertySource::Directory,
+            Form::Plain(_) => PropertySource::Request,
+        }
+    }
+
+    /// Returns the place, other than the request, that alone says which value the attribute `name` has, or that it has none.
+    pub(crate) fn settled_by(self, name: &str) -> Option<PropertySource> {
+        match self.0 {
+            Form::Layers(layers) => layers.settled_by(name),
+            Form::Plain(_) => None,
+        }
+    }
+
+    /// Returns whether only the directory has the attribute `name`.
+    pub(crate) fn is_of_directory(self, name: &str) -> bool {
+        let Form::Layers(layers) = self.0 else { return false };
+        layers.declared(name) == Some(PropertySource::Directory)
+    }
+
+    /// Returns whether the request sent the attribute `name`, which is taken from another place alone.
+    pub(crate) fn is_overridden(self, name: &str) -> bool {
+        let Form::Layers(layers) = self.0 else { return false };
+        layers.is_overridden(name) && layers.sent.iter().any(|(own, _)| own == name)
     }
 
     /// Returns whether the map names the attribute `name`, `null` included.
@@ -101,10 +146,7 @@ impl<'r> AttributeMap<'r> {
     pub fn iter(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
         match self.0 {
             Form::Plain(plain) => Iter { layers: None, plain: plain.iter() },
-            Form::Layers(layers) => {
-                let stored = PlainAttributes::Entity(layers.stored);
-                Iter { layers: Some((layers, Layer::Stored)), plain: stored.iter() }
-            }
+            Form::Layers(layers) => Iter::of_layer(layers, PropertySource::Directory),
         }
     }
 
@@ -180,6 +222,7 @@ enum PlainIter<'r> {
     Tree(std::slice::Iter<'r, Member<'r>>),
     Flat(FlatIter<'r>),
     Entity(PropertyIter<'r>),
+    Claims(ClaimIter<'r>),
 }
 
 impl<'r> Iterator for PlainIter<'r> {
@@ -194,21 +237,15 @@ impl<'r> Iterator for PlainIter<'r> {
             }
             Self::Flat(attributes) => attributes.next(),
             Self::Entity(properties) => properties.next(),
+            Self::Claims(claims) => claims.next(),
         }
     }
 }
 
-/// The names and values of a map: of layers, those that are stored come first.
+/// The names and values of a map: of layers, those of the directory come first, then those of the token.
 struct Iter<'r> {
-    layers: Option<(&'r LayeredAttributes<'r>, Layer)>,
+    layers: Option<(&'r LayeredAttributes<'r>, PropertySource)>,
     plain: PlainIter<'r>,
-}
-
-/// The layer that is visited.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Layer {
-    Stored,
-    Sent,
 }
 
 impl<'r> Iterator for Iter<'r> {
@@ -224,52 +261,103 @@ impl<'r> Iterator for Iter<'r> {
 }
 
 impl<'r> Iter<'r> {
+    /// Begins with a layer.
+    fn of_layer(layers: &'r LayeredAttributes<'r>, layer: PropertySource) -> Self {
+        let none = PlainAttributes::Tree(&[]).iter();
+        let plain = match layer {
+            PropertySource::Directory => {
+                layers.stored.map_or(none, |stored| PlainAttributes::Entity(stored).iter())
+            }
+            PropertySource::Token => {
+                layers.claims.map_or(none, |all| PlainIter::Claims(layers.sources.claims(all)))
+            }
+            PropertySource::Request => layers.sent.iter(),
+        };
+        Self { layers: Some((layers, layer)), plain }
+    }
+
     /// Returns the next attribute that its layer supplies.
     fn next_of(
         &mut self,
         layers: &'r LayeredAttributes<'r>,
-        layer: Layer,
+        layer: PropertySource,
     ) -> Option<(&'r str, AttributeValue<'r>)> {
-        let is_stored = layer == Layer::Stored;
-        let found = self.plain.find(|(name, _)| layers.is_stored(name) == is_stored);
-        if found.is_some() || !is_stored {
-            return found;
-        }
-        *self = Self { layers: Some((layers, Layer::Sent)), plain: layers.sent.iter() };
-        self.next_of(layers, Layer::Sent)
+        let found = self.plain.find(|(name, _)| layers.place(name) == layer);
+        let next = match layer {
+            PropertySource::Directory => PropertySource::Token,
+            PropertySource::Token => PropertySource::Request,
+            PropertySource::Request => return found,
+        };
+        found.or_else(|| {
+            *self = Self::of_layer(layers, next);
+            self.next_of(layers, next)
+        })
     }
 }
 
-/// The attributes of one kind, from a request and from the directory.
+/// The attributes of one kind, from a request, from the directory and from the caller's token.
 #[derive(Clone, Copy)]
 pub(crate) struct LayeredAttributes<'r> {
-    sent: PlainAttributes<'r>,
-    stored: EntityProperties<'r>,
-    precedence: Precedence,
+    /// What the request has.
+    pub(crate) sent: PlainAttributes<'r>,
+    /// What the directory has; `None` if it does not know the entity.
+    pub(crate) stored: Option<EntityProperties<'r>>,
+    /// The claims of the caller, if it is the subject.
+    pub(crate) claims: Option<&'r Json<'r>>,
+    /// The place that goes first where no source is declared.
+    pub(crate) precedence: Precedence,
+    /// The declared sources.
+    pub(crate) sources: TypeSources<'r>,
     /// The names that only the request has.
-    only_sent: &'static [&'static str],
+    pub(crate) only_sent: &'static [&'static str],
+    /// Whether the request names the entity, be it known or not.
+    pub(crate) is_named: bool,
 }
 
-impl<'r> LayeredAttributes<'r> {
-    /// Puts together what a request has and what the directory has. The request alone has `only_sent`.
-    pub(crate) fn new(
-        sent: AttributeMap<'r>,
-        stored: EntityProperties<'r>,
-        precedence: Precedence,
-        only_sent: &'static [&'static str],
-    ) -> Self {
-        let sent = match sent.0 {
-            Form::Plain(plain) => plain,
-            Form::Layers(layers) => layers.sent,
-        };
-        Self { sent, stored, precedence, only_sent }
+impl LayeredAttributes<'_> {
+    /// Returns the only place that the attribute `name` is taken from; `None` is every place.
+    fn declared(&self, name: &str) -> Option<PropertySource> {
+        match self.only_sent.contains(&name) {
+            true => Some(PropertySource::Request),
+            false => self.sources.of(name),
+        }
+    }
+
+    /// Returns the place that the attribute `name` is taken from.
+    fn place(&self, name: &str) -> PropertySource {
+        let is_stored = || self.stored.is_some_and(|stored| stored.get(name).is_some());
+        let wins = || self.precedence == Precedence::Directory || !self.sent.has(name);
+        self.declared(name).unwrap_or_else(|| match is_stored() && wins() {
+            true => PropertySource::Directory,
+            false => PropertySource::Request,
+        })
     }
 
     /// Returns whether the directory supplies the attribute `name`.
     fn is_stored(&self, name: &str) -> bool {
-        !self.only_sent.contains(&name)
-            && self.stored.get(name).is_some()
-            && (self.precedence == Precedence::Directory || !self.sent.has(name))
+        self.place(name) == PropertySource::Directory
+            && self.stored.is_some_and(|stored| stored.get(name).is_some())
+    }
+
+    /// See [`AttributeMap::settled_by`]. Which entity a request means is open if it names none.
+    fn settled_by(&self, name: &str) -> Option<PropertySource> {
+        self.declared(name).filter(|source| match source {
+            PropertySource::Request => false,
+            PropertySource::Token => true,
+            PropertySource::Directory => self.is_named,
+        })
+    }
+
+    fn is_overridden(&self, name: &str) -> bool {
+        self.declared(name).is_some_and(|source| source != PropertySource::Request)
+    }
+
+    /// Returns how many attributes the request sent that are taken from another place alone.
+    pub(crate) fn overridden(&self) -> usize {
+        if self.sources.is_empty() {
+            return 0;
+        }
+        self.sent.iter().filter(|(name, _)| self.is_overridden(name)).count()
     }
 }
 

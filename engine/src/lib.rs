@@ -68,6 +68,7 @@ mod plain_items;
 pub mod plain_text;
 mod plan;
 mod policy;
+mod property_sources;
 pub mod rbac;
 pub mod request;
 mod resolution;
@@ -98,6 +99,7 @@ pub use plan::{
     Plan, PlanChanges, TruthValue, Verdict, filter, matrix, search,
 };
 pub use policy::{Format, PlannedPolicy, Policy};
+pub use property_sources::PropertySources;
 pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};

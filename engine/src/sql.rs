@@ -58,8 +58,7 @@ pub fn write(
             // From the last policy to the first: each decides before those after it.
             for open in open.into_iter().rev() {
                 let policy = open.policy;
-                let mut translator =
-                    Translator::new(columns, &filter.known, dialect, policy.effect);
+                let mut translator = Translator::new(columns, filter, dialect, policy.effect);
                 let clause = translator.condition(open.condition, true);
                 rest = match policy.effect {
                     Effect::Allow => Clause::any([clause.with_null_as(false), rest]),

@@ -2,6 +2,7 @@
 
 use crate::attributes::{AttributeMap, LayeredAttributes};
 use crate::entities::{Entity, EntityTable, USER};
+use crate::property_sources::TypeSources;
 use crate::request::Check;
 use crate::resource::object_of;
 use crate::roles::Roles;
@@ -56,11 +57,16 @@ fn find_subject<'t>(table: &'t EntityTable, principal: &str) -> Option<Entity<'t
 }
 
 fn find_resource<'t>(table: &'t EntityTable, check: &Check<'_>) -> Option<Entity<'t>> {
-    let sent = |name| match check.attributes.resource.get(name) {
+    let entity_type = sent_text(check, "type").unwrap_or(object_of(check.resource));
+    table.get(entity_type, sent_text(check, "id")?)
+}
+
+/// Returns the attribute `name` of the resource that the request sent, if it is a text.
+fn sent_text<'r>(check: &Check<'r>, name: &str) -> Option<&'r str> {
+    match check.attributes.resource.get(name) {
         Some(AttributeValue::Text(text)) => Some(text),
         _ => None,
-    };
-    table.get(sent("type").unwrap_or(object_of(check.resource)), sent("id")?)
+    }
 }
 
 /// The roles of the subject, with those that they include.
@@ -87,22 +93,22 @@ impl<'s> Supply<'s> {
         check: &Check<'s>,
         needs: DirectoryNeeds,
     ) -> Self {
-        let precedence = facts.directory.unwrap_or_default();
-        let layered = |sent, entity: Option<Entity<'s>>, only_sent| {
-            let stored = entity?.properties();
-            Some(LayeredAttributes::new(sent, stored, precedence, only_sent))
-        };
         let subject = known.subject.filter(|_| needs.user);
-        Self {
-            roles: needs.roles.then(|| roles(facts, known.subject, check)).flatten(),
-            user: layered(check.attributes.user, subject, &[]),
-            resource: layered(check.attributes.resource, known.resource, &KEYS),
-        }
+        let roles = needs.roles.then(|| roles(facts, known.subject, check)).flatten();
+        let user = needs.user.then(|| user(facts, subject, check)).flatten();
+        let resource = needs.resource.then(|| resource(facts, known.resource, check)).flatten();
+        Self { roles, user, resource }
     }
 
-    /// Returns whether attributes are supplied.
+    /// Returns whether attributes are supplied, or known to be absent.
     pub fn has_attributes(&self) -> bool {
-        self.user.is_some() || self.resource.is_some()
+        let settles = |layers: &LayeredAttributes<'_>| layers.stored.is_some() || layers.is_named;
+        [&self.user, &self.resource].into_iter().flatten().any(settles)
+    }
+
+    /// Returns the number of attributes that the request sent and that are taken from another place alone.
+    pub fn overridden(&self) -> usize {
+        [&self.user, &self.resource].into_iter().flatten().map(LayeredAttributes::overridden).sum()
     }
 
     /// Returns `check` with what is supplied.
@@ -120,6 +126,61 @@ impl<'s> Supply<'s> {
             check.attributes.resource = AttributeMap::of_layers(resource);
         }
         check
+    }
+}
+
+/// Returns the attributes of the subject; `None` if they are those of the request.
+fn user<'s>(
+    facts: &'s TenantFacts,
+    subject: Option<Entity<'s>>,
+    check: &Check<'s>,
+) -> Option<LayeredAttributes<'s>> {
+    let (stored, sources) = (subject.map(Entity::properties), facts.sources.of_user());
+    if stored.is_none() && sources.is_empty() {
+        return None;
+    }
+    let is_caller = matches!(check.roles, Roles::Claimed(_));
+    Some(LayeredAttributes {
+        sent: check.attributes.user.sent(),
+        stored,
+        claims: check.claims.filter(|_| is_caller),
+        precedence: facts.directory.unwrap_or_default(),
+        sources,
+        only_sent: &[],
+        // A cell of a matrix may be about nobody in particular.
+        is_named: !check.subject.is_empty(),
+    })
+}
+
+/// Returns the attributes of the resource; `None` if they are those of the request.
+fn resource<'s>(
+    facts: &'s TenantFacts,
+    resource: Option<Entity<'s>>,
+    check: &Check<'s>,
+) -> Option<LayeredAttributes<'s>> {
+    let (stored, sources) = (resource.map(Entity::properties), facts.sources_of(check));
+    if stored.is_none() && sources.is_empty() {
+        return None;
+    }
+    Some(LayeredAttributes {
+        sent: check.attributes.resource.sent(),
+        stored,
+        // A token has no property of a resource, even if that is a user.
+        claims: None,
+        precedence: facts.directory.unwrap_or_default(),
+        sources,
+        only_sent: &KEYS,
+        is_named: !sources.is_empty() && sent_text(check, "id").is_some(),
+    })
+}
+
+impl TenantFacts {
+    /// Returns the sources of the properties of the resource of `check`.
+    pub(crate) fn sources_of(&self, check: &Check<'_>) -> TypeSources<'_> {
+        if self.sources.is_empty() {
+            return TypeSources::default();
+        }
+        self.sources.of_resource(sent_text(check, "type"), object_of(check.resource))
     }
 }
 

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 
+use crate::property_sources::PropertySources;
+
 /// The facts about a tenant. All plans of one revision share them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TenantFacts {
@@ -12,18 +14,20 @@ pub struct TenantFacts {
     pub directory: Option<Precedence>,
     /// The roles that include others.
     pub inclusions: RoleInclusions,
+    /// The properties that are taken from one place alone.
+    pub sources: PropertySources,
 }
 
 impl TenantFacts {
     /// Returns whether a check is complete as it was sent.
     #[inline]
     pub fn are_plain(&self) -> bool {
-        self.directory.is_none() && self.inclusions.is_empty()
+        self.directory.is_none() && self.inclusions.is_empty() && self.sources.is_empty()
     }
 
     /// Returns the heap bytes.
     pub fn weight(&self) -> usize {
-        size_of::<Self>() + self.inclusions.weight()
+        size_of::<Self>() + self.inclusions.weight() + self.sources.weight()
     }
 }
 

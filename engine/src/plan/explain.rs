@@ -88,11 +88,10 @@ fn beginning(value: Json<'_>) -> Json<'_> {
 
 /// Names the source of an attribute's value.
 fn source_of(path: &AttributePath, check: &Check<'_>) -> Cow<'static, str> {
+    if let Some((attributes, name)) = check.attributes.of_entity(path) {
+        return attributes.place(name).into_str().into();
+    }
     match path {
-        AttributePath::User(name) if check.attributes.user.is_stored(name) => "directory".into(),
-        AttributePath::Resource(name) if check.attributes.resource.is_stored(name) => {
-            "directory".into()
-        }
         AttributePath::Request(RequestField::Roles) if matches!(check.roles, Roles::Stored(_)) => {
             "directory".into()
         }
@@ -312,9 +311,12 @@ impl<'e> Explainer<'e, '_> {
             explained.run.value(slot),
             Some(AttributeValue::Failed | AttributeValue::NotRequested)
         );
+        let attributes = || self.check.attributes.of_entity(path);
+        let is_overridden = || attributes().is_some_and(|(sent, name)| sent.is_overridden(name));
         ExplainedAttribute {
             attribute: path.to_string(),
             source: source_of(path, self.check),
+            overridden: is_overridden(),
             value: explained.actual(self.check, slot),
             because: is_unknown.then(|| unresolved_cause(path, self.answers)),
         }

@@ -39,10 +39,10 @@ use crate::condition::{AttributePath, RequestField};
 use crate::rbac::Effect;
 use crate::request::Check;
 use crate::resolution::{AttributeAnswers, AttributeRequest};
+use crate::types::PropertySource;
 use crate::value::AttributeValue;
 
 pub use inexact::InexactPolicy;
-pub(crate) use inexact::unresolved;
 pub use known::KnownValues;
 pub use rows::RowAttributes;
 
@@ -59,6 +59,8 @@ pub struct Filter<'p> {
     pub known: KnownValues,
     /// The requests for attributes of resolvers on which the outcome depends.
     pub requests: Vec<AttributeRequest>,
+    /// The unknown attributes that are taken from the directory alone.
+    of_directory: Vec<AttributePath>,
 }
 
 impl Plan {
@@ -80,16 +82,16 @@ impl Plan {
         let mut values = Values::new();
         slots.read(check, answers, &now, &mut values);
         let precedence = self.facts().and_then(|facts| facts.directory).unwrap_or_default();
-        let is_stored = |path: &AttributePath| match path {
-            AttributePath::User(name) => check.attributes.user.is_stored(name),
-            AttributePath::Resource(name) => check.attributes.resource.is_stored(name),
-            _ => false,
-        };
+        let mut of_directory = Vec::new();
         for (value, path) in values.iter_mut().zip(slots.paths()) {
-            let is_open = value.value.is_none() && rows.has(path);
-            if is_open || rows.replace(path, precedence) && is_stored(path) {
+            let of_rows = check.attributes.of_entity(path).filter(|_| rows.has(path));
+            let Some((attributes, name)) = of_rows else { continue };
+            let is_sent = attributes.place(name) == PropertySource::Request;
+            let is_replaced = value.value.is_none() || rows.replace(precedence) && !is_sent;
+            if is_replaced && attributes.settled_by(name).is_none() {
                 let unknown = Some(AttributeValue::NotRequested);
                 *value = SlotValue { value: unknown, symbol: Symbol::NO_TEXT };
+                of_directory.extend(attributes.is_of_directory(name).then(|| path.clone()));
             }
         }
         let ranks: Vec<Rank> = (0..).take(self.whole().conditions.len()).collect();
@@ -105,6 +107,7 @@ impl Plan {
             known: all.named_in(residual.conditions()),
             outcome: Outcome::Depends(Arc::new(residual)),
             requests: open.attribute_requests(),
+            of_directory,
         }
     }
 }
@@ -119,23 +122,41 @@ impl Plan {
 
 impl Filter<'_> {
     fn settled(effect: Effect) -> Self {
-        Self { outcome: effect.into(), known: KnownValues::default(), requests: Vec::new() }
+        let outcome = effect.into();
+        Self {
+            outcome,
+            known: KnownValues::default(),
+            requests: Vec::new(),
+            of_directory: Vec::new(),
+        }
     }
 
-    /// Returns the policies that read attributes of resolvers that did not answer.
+    /// Returns the policies that read unknown attributes that no row has.
     pub fn unresolved(&self) -> Vec<InexactPolicy> {
         let Outcome::Depends(residual) = &self.outcome else { return Vec::new() };
         let open = residual.open_policies().into_iter().flatten();
         let policies = open.filter_map(|open| {
             let paths = known::paths(open.condition).into_iter();
-            let resolved = paths.filter(|path| matches!(path, AttributePath::Resolver(_)));
-            let missing = resolved.filter(|path| self.known.get(path).is_none());
-            let mut reasons: Vec<_> = missing.map(|path| unresolved(&path.to_string())).collect();
+            let missing = paths.filter(|path| self.known.get(path).is_none());
+            let mut reasons: Vec<_> = missing.filter_map(|path| self.rowless(path)).collect();
             reasons.sort_unstable();
             reasons.dedup();
             (!reasons.is_empty()).then(|| InexactPolicy::new(open.policy, reasons))
         });
         policies.collect()
+    }
+
+    /// Returns the reason why no row has an unknown attribute; `None` if rows may have it.
+    pub(crate) fn rowless(&self, path: &AttributePath) -> Option<String> {
+        match path {
+            AttributePath::Resolver(_) => {
+                Some(format!("`{path}` comes from a resolver that needs attributes of the rows"))
+            }
+            _ if self.of_directory.contains(path) => Some(format!(
+                "`{path}` is taken from the directory alone, which rows do not name; search the directory, or check each row"
+            )),
+            _ => None,
+        }
     }
 
     /// Returns the unknown attributes that the conditions read, sorted by path; empty if the outcome is settled.

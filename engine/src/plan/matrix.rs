@@ -45,6 +45,7 @@ use crate::rbac::{Effect, WILDCARD};
 use crate::request::{Attributes, Check};
 use crate::resolution::AttributeAnswers;
 use crate::roles::Roles;
+use crate::types::PropertySource;
 use crate::value::AttributeValue;
 
 pub(super) use open_decision::OpenDecision;
@@ -122,7 +123,7 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
         let answers = AttributeAnswers::default();
         let mut values = Values::new();
         plan.whole().slots.read(&check, &answers, "", &mut values);
-        forget_unknown(plan, cell, &mut values);
+        forget_unknown(plan, &self.attributes, cell, &mut values);
         let mut run = Run::new(&plan.whole().program, &values);
         let signature = self.tests.iter().map(|test| known_truth(&mut run, *test)).collect();
         let outcome = self.outcomes.entry((by_rules, signature));
@@ -187,7 +188,17 @@ fn check_of<'k>(plan: &'k Plan, attributes: Attributes<'k>, cell: &MatrixCell<'k
 }
 
 /// Marks the values that a cell leaves open: each can be anything.
-fn forget_unknown(plan: &Plan, cell: &MatrixCell<'_>, values: &mut Values<'_>) {
+fn forget_unknown(
+    plan: &Plan,
+    attributes: &Attributes<'_>,
+    cell: &MatrixCell<'_>,
+    values: &mut Values<'_>,
+) {
+    // Any caller may ask about the cell, so that its claims are unknown.
+    let is_absent = |path| {
+        let attribute = attributes.of_entity(path);
+        attribute.is_some_and(|(map, name)| map.settled_by(name) == Some(PropertySource::Directory))
+    };
     let resource = &*plan.resource;
     for (value, path) in values.iter_mut().zip(plan.whole().slots.paths()) {
         let is_unknown = match path {
@@ -195,7 +206,7 @@ fn forget_unknown(plan: &Plan, cell: &MatrixCell<'_>, values: &mut Values<'_>) {
             | AttributePath::Resource(_)
             | AttributePath::Action(_)
             | AttributePath::Context(_)
-            | AttributePath::Token(_) => value.value.is_none(),
+            | AttributePath::Token(_) => value.value.is_none() && !is_absent(path),
             // Not in the answers, which are empty.
             AttributePath::Resolver(_) => true,
             AttributePath::Request(field) => match field {

@@ -5,14 +5,14 @@ use super::columns::Columns;
 use super::comparison::{Side, compare};
 use super::dialect::Dialect;
 use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
-use crate::plan::filter::{KnownValues, unresolved};
+use crate::plan::filter::Filter;
 use crate::rbac::Effect;
 use crate::value::AttributeValue;
 
 /// Translates the condition of one policy.
 pub(super) struct Translator<'c> {
     columns: &'c Columns,
-    known: &'c KnownValues,
+    filter: &'c Filter<'c>,
     dialect: Dialect,
     effect: Effect,
     reasons: Vec<String>,
@@ -21,11 +21,11 @@ pub(super) struct Translator<'c> {
 impl<'c> Translator<'c> {
     pub(super) fn new(
         columns: &'c Columns,
-        known: &'c KnownValues,
+        filter: &'c Filter<'c>,
         dialect: Dialect,
         effect: Effect,
     ) -> Self {
-        Self { columns, known, dialect, effect, reasons: Vec::new() }
+        Self { columns, filter, dialect, effect, reasons: Vec::new() }
     }
 
     /// Returns the reasons why the translation is not exact; none if it is.
@@ -107,15 +107,14 @@ impl<'c> Translator<'c> {
 
     /// Returns the form in which an attribute enters SQL.
     fn side(&self, path: &AttributePath) -> Result<Side<'c>, String> {
-        match self.known.get(path) {
+        match self.filter.known.get(path) {
             Some(Some(value)) => return Ok(Side::Value(AttributeValue::from(value))),
             Some(None) => return Ok(Side::Absent),
             None => {}
         }
-        match (self.columns.find(path), path) {
-            (Ok(column), _) => Ok(Side::Column(column)),
-            (Err(_), AttributePath::Resolver(_)) => Err(unresolved(&path.to_string())),
-            (Err(missing), _) => Err(missing),
+        match self.filter.rowless(path) {
+            Some(reason) => Err(reason),
+            None => self.columns.find(path).map(Side::Column),
         }
     }
 }

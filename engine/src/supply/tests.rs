@@ -1,8 +1,16 @@
+use std::sync::Arc;
+
 use super::*;
 use crate::entities::EntityInput;
 use crate::json::{self, Json};
 use crate::request::{Caller, CheckBody};
 use crate::tenant_facts::RoleInclusions;
+use crate::types::PropertySource;
+use crate::{
+    AttributeAnswers, Effect, Plan, Policy, ResourcePattern, expression,
+    filter::RowAttributes,
+    matrix::{MatrixCell, Outcome, PlanMatrix},
+};
 
 const ALL: DirectoryNeeds = DirectoryNeeds { roles: true, user: true, resource: true };
 
@@ -30,7 +38,8 @@ fn table() -> EntityTable {
 
 fn facts(precedence: Precedence) -> TenantFacts {
     let doctor = ("doctor".to_owned(), vec!["staff".to_owned()]);
-    TenantFacts { directory: Some(precedence), inclusions: RoleInclusions::new([doctor]) }
+    let inclusions = RoleInclusions::new([doctor]);
+    TenantFacts { directory: Some(precedence), inclusions, ..TenantFacts::default() }
 }
 
 /// The attributes and roles of a check with what the directory supplies, as text.
@@ -46,23 +55,29 @@ fn supplied(precedence: Precedence, check: &str, token_roles: Option<&[&str]>) -
     let check = Check::new(body, "ws", caller, chrono::DateTime::UNIX_EPOCH);
     let supply = Supply::new(&facts, KnownEntities::find(&table, &check, ALL), &check, ALL);
     let check = supply.complete(check);
-    let shown = |map: AttributeMap<'_>| {
-        let mut all = Vec::new();
-        for (name, value) in map.iter() {
-            let from = if map.is_stored(name) { "!" } else { "" };
-            let text = match value {
-                AttributeValue::Text(text) => text.to_owned(),
-                AttributeValue::Number(number) => number.to_string(),
-                other => format!("{other:?}"),
-            };
-            all.push(format!("{name}{from}={text}"));
-        }
-        all.sort_unstable();
-        all.join(" ")
-    };
     let roles: Vec<&str> = check.roles.iter().collect();
     let (user, resource) = (shown(check.attributes.user), shown(check.attributes.resource));
     format!("{} | {user} | {resource}", roles.join(" "))
+}
+
+/// Returns attributes as text: with `!` those of the directory, with `@` those of the token.
+fn shown(map: AttributeMap<'_>) -> String {
+    let mut all = Vec::new();
+    for (name, value) in map.iter() {
+        let from = match map.place(name) {
+            PropertySource::Directory => "!",
+            PropertySource::Token => "@",
+            PropertySource::Request => "",
+        };
+        let text = match value {
+            AttributeValue::Text(text) => text.to_owned(),
+            AttributeValue::Number(number) => number.to_string(),
+            other => format!("{other:?}"),
+        };
+        all.push(format!("{name}{from}={text}"));
+    }
+    all.sort_unstable();
+    all.join(" ")
 }
 
 fn check(subject: &str, attributes: &str) -> String {
@@ -140,4 +155,143 @@ fn a_null_is_absent_and_nothing_takes_its_place() {
     assert!(check.attributes.user.get("ward").is_none());
     assert!(check.attributes.user.get("level").is_some());
     assert_eq!(check.roles.iter().count(), 0);
+}
+
+/// The facts of a tenant that declares the sources of properties.
+fn declared_facts() -> TenantFacts {
+    use PropertySource::{Directory, Request, Token};
+    let declared = [
+        ("user", &[("ward", Directory), ("level", Request), ("mfa", Token)][..]),
+        ("chart", &[("ward", Directory)]),
+        ("note", &[("ward", Request), ("kind", Directory)]),
+    ];
+    let owned = |(name, sources): (&str, &[(&str, PropertySource)])| {
+        let sources = sources.iter().map(|(name, source)| ((*name).to_owned(), *source));
+        (name.to_owned(), sources.collect::<Vec<_>>())
+    };
+    let sources = declared.into_iter().map(owned).collect();
+    TenantFacts { directory: Some(Precedence::Request), sources, ..TenantFacts::default() }
+}
+
+#[test]
+fn a_declared_property_is_taken_from_its_source_alone() {
+    let facts = declared_facts();
+    let (table, claims) = (table(), json::parse(br#"{"mfa": "otp"}"#).expect("JSON"));
+    let sent = r#"{"ward": "own", "level": 9, "mfa": "no"}"#;
+    for (subject, caller, attributes, expected, overridden) in [
+        ("ann", Some("ann"), format!(r#"{{"user": {sent}}}"#), "level=9 mfa@=otp ward!=er | ", 2),
+        ("ann", Some("bob"), format!(r#"{{"user": {sent}}}"#), "level=9 ward!=er | ", 2),
+        ("ann", None, format!(r#"{{"user": {sent}}}"#), "level=9 ward!=er | ", 2),
+        // An entity that the directory does not know has nothing of it.
+        ("eve", Some("eve"), format!(r#"{{"user": {sent}}}"#), "level=9 mfa@=otp | ", 2),
+        ("ann", None, "{}".to_owned(), "ward!=er | ", 0),
+        ("eve", None, r#"{"resource": {"ward": "x", "kind": "k"}}"#.to_owned(), " | kind=k", 1),
+        (
+            "eve",
+            None,
+            r#"{"resource": {"id": "c1", "ward": "x"}}"#.to_owned(),
+            " | id=c1 ward!=icu",
+            1,
+        ),
+        // Another type in the request takes away no declaration of the checked one.
+        (
+            "eve",
+            None,
+            r#"{"resource": {"type": "note", "ward": "x", "kind": "k"}}"#.to_owned(),
+            " | type=note",
+            2,
+        ),
+    ] {
+        let json = check(subject, &attributes);
+        let json = json::parse(json.as_bytes()).expect("JSON");
+        let body = CheckBody::parse(&json).expect("a check");
+        let caller = caller.map(|subject| Caller { subject, roles: &[], claims: &claims });
+        let check = Check::new(body, "ws", caller, chrono::DateTime::UNIX_EPOCH);
+        let supply = Supply::new(&facts, KnownEntities::find(&table, &check, ALL), &check, ALL);
+        let check = supply.complete(check);
+        let found =
+            format!("{} | {}", shown(check.attributes.user), shown(check.attributes.resource));
+        assert_eq!(
+            (&*found, supply.overridden()),
+            (expected, overridden),
+            "{subject} {attributes}"
+        );
+    }
+}
+
+/// Rows of a list, permissions and cells leave open what a check could still have, and no more.
+#[test]
+fn a_declared_source_settles_what_sets_of_requests_leave_open() {
+    let table = table();
+    let claims = json::parse(br#"{"mfa": "otp"}"#).expect("JSON");
+    let (er, icu) = (r#"user.ward == "er""#, r#"resource.ward == "icu""#);
+    let (level, mfa) = ("user.level == 3", r#"user.mfa == "otp""#);
+    for (condition, subject, is_caller, attributes, rows, permissions, cell) in [
+        (er, "ann", false, r#"{"user": {"ward": "x"}}"#, "allow", "allow", "allow"),
+        (er, "eve", false, r#"{"user": {"ward": "er"}}"#, "deny", "deny", "deny"),
+        // A cell that is about nobody in particular.
+        (er, "", false, "{}", "deny", "depends", "depends"),
+        (level, "ann", false, "{}", "deny", "depends", "depends"),
+        (mfa, "ann", true, r#"{"user": {"mfa": "no"}}"#, "allow", "allow", "allow"),
+        (mfa, "ann", false, r#"{"user": {"mfa": "otp"}}"#, "deny", "deny", "depends"),
+        (icu, "eve", false, "{}", "depends, not exact", "depends", "depends"),
+        (
+            icu,
+            "eve",
+            false,
+            r#"{"resource": {"ward": "icu"}}"#,
+            "depends, not exact",
+            "depends",
+            "depends",
+        ),
+        (
+            icu,
+            "eve",
+            false,
+            r#"{"resource": {"id": "c1", "ward": "x"}}"#,
+            "allow",
+            "allow",
+            "allow",
+        ),
+        (icu, "eve", false, r#"{"resource": {"id": "c9", "ward": "icu"}}"#, "deny", "deny", "deny"),
+    ] {
+        let policy = Policy {
+            id: uuid::Uuid::nil(),
+            name: "it".to_owned(),
+            resource: ResourcePattern::Any,
+            effect: Effect::Allow,
+            priority: 0,
+            condition: Ok(expression::parse(condition).expect("an expression")),
+        };
+        let plan = Plan::compile("chart:read", 1, &[], [policy]);
+        let plan = plan.with_facts(Arc::new(declared_facts()));
+        let facts = plan.facts().expect("facts");
+        let json = check("x", attributes);
+        let json = json::parse(json.as_bytes()).expect("JSON");
+        let body = CheckBody { subject, ..CheckBody::parse(&json).expect("a check") };
+        let caller = is_caller.then_some(Caller { subject, roles: &[], claims: &claims });
+        let sent = Check::new(body, "ws", caller, chrono::DateTime::UNIX_EPOCH);
+        let supply = Supply::new(facts, KnownEntities::find(&table, &sent, ALL), &sent, ALL);
+        let check = supply.complete(sent);
+        let filter = |rows| {
+            let filter = plan.filter(&check, AttributeAnswers::none(), &rows);
+            let exact = if filter.unresolved().is_empty() { "" } else { ", not exact" };
+            format!("{}{exact}", kind(&filter.outcome))
+        };
+        assert_eq!(filter(RowAttributes::resource()), rows, "rows of {condition} {attributes}");
+        let found = filter(RowAttributes::unsupplied());
+        assert_eq!(found.trim_end_matches(", not exact"), permissions, "{condition} {attributes}");
+        let anybody = Some(subject).filter(|subject| !subject.is_empty());
+        let of = MatrixCell { subject: anybody, roles: &[], domain: None, action: None };
+        let outcome = PlanMatrix::new(&plan, check.attributes).outcome(&of);
+        assert_eq!(kind(&outcome), cell, "cell of {condition} {attributes}");
+    }
+}
+
+fn kind(outcome: &Outcome<'_>) -> &'static str {
+    match outcome {
+        Outcome::Allow => "allow",
+        Outcome::Deny => "deny",
+        Outcome::Depends(_) => "depends",
+    }
 }

@@ -3,6 +3,7 @@
 mod generate;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use fastrand::Rng;
 use portcullis_engine::entities::{Entity, EntityInput, EntityTable};
@@ -10,7 +11,10 @@ use portcullis_engine::request::{AttributeMap, Attributes, Roles};
 use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
 };
-use portcullis_engine::{AttributeAnswers, Check, CheckBody, Effect, Json, Plan, Verdict, json};
+use portcullis_engine::types::PropertySource;
+use portcullis_engine::{
+    AttributeAnswers, Check, CheckBody, Effect, Json, Plan, Precedence, TenantFacts, Verdict, json,
+};
 use portcullis_workloads::vocabulary::{SUBJECTS, attributes};
 use serde_json::{Map, Value, json as tree};
 
@@ -106,6 +110,8 @@ impl Stored {
     /// Searches with one plan, and compares the outcome of each entity with its check.
     fn compare(&self, random: &mut Rng, tally: &mut Tally) {
         let (plan, text_of_plan) = plan(random);
+        let facts = Facts::new(random);
+        let plan = plan.with_facts(Arc::new(facts.all()));
         let mut common = tree!({
             "user": attributes(random, "user"),
             "resource": if random.bool() { attributes(random, "resource") } else { tree!({}) },
@@ -114,31 +120,30 @@ impl Stored {
         if random.bool() {
             say_absent(&mut common[kind], attributes(random, kind));
         }
-        let overrides = random.u8(0..3) == 0;
         let body = body("alice", &common, &tree!([]));
         let text = body.to_string();
         let json = json::parse(text.as_bytes()).expect("JSON");
         let check = check(&json);
-        let input = SearchInput { check: &check, searched: self.searched, overrides };
+        let input = SearchInput { check: &check, searched: self.searched, is_given: false };
         let search = EntitySearch::new(&plan, input);
         let entity_type = self.entity_type();
         let mut visited = Vec::new();
         for entity in search.entities(&self.table, entity_type, None) {
             let roles: Vec<&str> = entity.roles().collect();
-            let candidate = self.candidate(entity, &roles, overrides);
+            let candidate = self.candidate(entity, &roles);
             let outcome = search.decide(&candidate);
-            let expected = self.expected(&plan, &common, overrides, entity.id());
+            let expected = self.expected(&plan, &common, &facts, entity.id());
             let kind = shown(&outcome);
-            assert_eq!(kind.1, expected, "{entity:?} of {text_of_plan} {common} {overrides}");
+            assert_eq!(kind.1, expected, "{entity:?} of {text_of_plan} {common} {facts:?}");
             *tally.entry(kind.0).or_default() += 1;
             visited.push(entity.id());
         }
         assert!(visited.is_sorted());
         for id in self.properties.keys().filter(|id| !visited.contains(&id.as_str())) {
-            let expected = self.expected(&plan, &common, overrides, id);
+            let expected = self.expected(&plan, &common, &facts, id);
             assert_eq!(
                 expected, "deny",
-                "{id} {} is left out of {text_of_plan} {common} {overrides}",
+                "{id} {} is left out of {text_of_plan} {common} {facts:?}",
                 self.properties[id]
             );
             *tally.entry("skipped").or_default() += 1;
@@ -152,40 +157,37 @@ impl Stored {
         ENTITY_TYPE
     }
 
-    fn candidate<'e>(
-        &self,
-        entity: Entity<'e>,
-        roles: &'e [&'e str],
-        overrides: bool,
-    ) -> SearchCandidate<'e> {
+    fn candidate<'e>(&self, entity: Entity<'e>, roles: &'e [&'e str]) -> SearchCandidate<'e> {
         let properties = entity.properties();
-        let candidate = match self.searched {
+        match self.searched {
             Searched::Resource => SearchCandidate::of_resource(entity.id(), properties),
             Searched::Subject => {
                 SearchCandidate::of_subject(entity.id(), Roles::Listed(roles), properties)
             }
-        };
-        if overrides {
-            let [fallback, _] = candidate.overriding;
-            return SearchCandidate {
-                fallback,
-                overriding: [fallback, candidate.fallback],
-                ..candidate
-            };
         }
-        candidate
     }
 
     /// Returns the answer of a check of one entity.
-    fn expected(&self, plan: &Plan, common: &Value, overrides: bool, id: &str) -> String {
+    fn expected(&self, plan: &Plan, common: &Value, facts: &Facts, id: &str) -> String {
         let (kind, subject) = match self.searched {
             Searched::Resource => ("resource", "alice"),
             Searched::Subject => ("user", id),
         };
         let mut attributes = common.clone();
         let (stored, sent) = (object(&self.properties[id]), object(&common[kind]));
-        let (mut merged, stronger) = if overrides { (sent, stored) } else { (stored, sent) };
-        merged.extend(stronger);
+        let wins = facts.first == Precedence::Directory;
+        let mut merged = stored.clone();
+        merged.extend(sent.clone());
+        merged.extend(if wins { stored.clone() } else { Map::new() });
+        let declared = if kind == "user" { &facts.user } else { &facts.record };
+        for (name, source) in declared {
+            let value = match source {
+                PropertySource::Directory => stored.get(name),
+                PropertySource::Request => sent.get(name),
+                PropertySource::Token => None,
+            };
+            merged.insert(name.clone(), value.cloned().unwrap_or_default());
+        }
         if kind == "resource" {
             merged.insert("id".to_owned(), id.into());
         }
@@ -212,6 +214,42 @@ impl Stored {
 }
 
 const ENTITY_TYPE: &str = "user";
+
+/// The place that goes first, and the declared sources of some properties of users and records.
+#[derive(Debug)]
+struct Facts {
+    first: Precedence,
+    user: Vec<(String, PropertySource)>,
+    record: Vec<(String, PropertySource)>,
+}
+
+impl Facts {
+    fn new(random: &mut Rng) -> Self {
+        let wins = random.u8(0..3) == 0;
+        let mut declare = |names: &[&str], sources: &[PropertySource]| {
+            let names = names.iter().filter(|_| random.u8(0..3) == 0);
+            let names: Vec<String> = names.map(|name| (*name).to_owned()).collect();
+            let source = |name| (name, random.choice(sources).copied().expect("a source"));
+            names.into_iter().map(source).collect()
+        };
+        let [request, directory] = [PropertySource::Request, PropertySource::Directory];
+        Self {
+            first: if wins { Precedence::Directory } else { Precedence::Request },
+            user: declare(
+                &["name", "level", "teams"],
+                &[request, PropertySource::Token, directory],
+            ),
+            record: declare(&["owner", "state", "tags"], &[request, directory]),
+        }
+    }
+
+    fn all(&self) -> TenantFacts {
+        let types = [("user", &self.user), ("record", &self.record)];
+        let sources = types.map(|(name, sources)| (name.to_owned(), sources.clone()));
+        let sources = sources.into_iter().collect();
+        TenantFacts { directory: Some(self.first), sources, ..TenantFacts::default() }
+    }
+}
 
 fn shown(outcome: &SearchOutcome<'_>) -> (&'static str, String) {
     match outcome {

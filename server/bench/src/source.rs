@@ -16,7 +16,9 @@ use portcullis_model::ids::Ids;
 use portcullis_model::rule::{NewRule, RuleOrigin};
 use portcullis_runtime::plans;
 use portcullis_storage::bulk::{self, RecordWrite};
-use portcullis_storage::{OpenError, Store, StoreError, Tx, policies, roles, rules, tenants};
+use portcullis_storage::{
+    OpenError, Store, StoreError, Tx, policies, roles, rules, tenants, types,
+};
 
 /// The value of `--scratch` for a temporary SQLite file.
 const TEMPORARY: &str = "sqlite";
@@ -81,10 +83,14 @@ impl Source {
         let mut tx = store.read(&id).await?;
         let rules = rules::of_every_plan(&mut tx).await?;
         let policies = policies::of_every_plan(&mut tx).await?;
-        let inclusions = roles::inclusions(&mut tx).await?;
+        let facts = TenantFacts {
+            directory: None,
+            inclusions: roles::inclusions(&mut tx).await?,
+            sources: types::sources(&mut tx).await?,
+        };
         tx.end().await?;
         let mut tenant = Tenant::new(id, domain, rules, policies, None);
-        tenant.facts = Arc::new(TenantFacts { inclusions, directory: None });
+        tenant.facts = Arc::new(facts);
         Ok(tenant)
     }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use portcullis_engine::{
-    Check, DEFAULT_DENY, KnownEntities, Plan, Policy, RoleInclusions, Rule, Supply, TenantFacts,
+    Check, DEFAULT_DENY, KnownEntities, Plan, Policy, PropertySources, RoleInclusions, Rule,
+    Supply, TenantFacts,
 };
 use uuid::Uuid;
 
@@ -17,7 +18,7 @@ use portcullis_model::rule::NewRule;
 pub struct Rulebook {
     policies: Vec<Policy>,
     rules: Vec<Rule>,
-    /// The roles that include others.
+    /// The roles that include others, and the sources of properties.
     facts: Arc<TenantFacts>,
 }
 
@@ -53,7 +54,15 @@ impl Rulebook {
     /// Returns the rulebook with roles that include others.
     #[must_use]
     pub fn with_inclusions(self, inclusions: RoleInclusions) -> Self {
-        Self { facts: Arc::new(TenantFacts { inclusions, directory: None }), ..self }
+        let facts = TenantFacts { inclusions, ..(*self.facts).clone() };
+        Self { facts: Arc::new(facts), ..self }
+    }
+
+    /// Returns the rulebook with properties that are taken from one place alone.
+    #[must_use]
+    pub fn with_sources(self, sources: PropertySources) -> Self {
+        let facts = TenantFacts { sources, ..(*self.facts).clone() };
+        Self { facts: Arc::new(facts), ..self }
     }
 
     /// The facts that the plans share.

@@ -129,6 +129,12 @@ pub enum AuditAction {
     RoleUpdated,
     #[strum(serialize = "role.deleted")]
     RoleDeleted,
+    #[strum(serialize = "type.created")]
+    TypeCreated,
+    #[strum(serialize = "type.updated")]
+    TypeUpdated,
+    #[strum(serialize = "type.deleted")]
+    TypeDeleted,
     #[strum(serialize = "settings.updated")]
     SettingsUpdated,
     #[strum(serialize = "cases.updated")]

@@ -239,6 +239,7 @@ impl<'b> Batch<'b> {
         // The plans are as many as the checks.
         let Some(check) = self.checks.get(index) else { return Ok(ItemAnswer::OPEN) };
         let supply = self.supply(&check, plan);
+        directory::count_overridden(self.app, supply.as_ref());
         let check = directory::completed(supply.as_ref(), check);
         match plan.plan().decide(&check, &AttributeAnswers::default()) {
             Verdict::Decided(decision) => Ok(self.answer(&decision, reasons)),

@@ -159,6 +159,7 @@ async fn decide_with_any_plan<'c>(
     let entities = NeededEntities::load(app, tenant, cached.plan(), options.kind).await?;
     let (answer, asked) = {
         let supply = entities.supply(cached.plan(), options.kind, &check);
+        directory::count_overridden(app, supply.as_ref());
         let completed = directory::completed(supply.as_ref(), check);
         let (decision, asked) = match evaluate(options.kind, cached.plan(), &completed) {
             Verdict::Decided(decision) => (decision, Asked::default()),
@@ -197,7 +198,10 @@ fn decide_with_hot_plan(
     let supply = entities.supply(cached.plan(), options.kind, check);
     let completed = directory::completed(supply.as_ref(), *check);
     match evaluate(options.kind, cached.plan(), &completed) {
-        Verdict::Decided(decision) => Ok(Some(CheckAnswer::new(cached, &decision))),
+        Verdict::Decided(decision) => {
+            directory::count_overridden(app, supply.as_ref());
+            Ok(Some(CheckAnswer::new(cached, &decision)))
+        }
         Verdict::NeedsAttributes(_) => Ok(None),
     }
 }

@@ -139,3 +139,12 @@ impl NeededEntities {
 pub fn completed<'s>(supply: Option<&'s Supply<'s>>, check: Check<'s>) -> Check<'s> {
     supply.map_or(check, |supply| supply.complete(check))
 }
+
+/// Counts the attributes that the request sent and `supply` takes from another place.
+pub(crate) fn count_overridden(app: &App, supply: Option<&Supply<'_>>) {
+    let overridden = supply.map_or(0, Supply::overridden);
+    if overridden > 0 {
+        let overridden = u64::try_from(overridden).unwrap_or(u64::MAX);
+        app.metrics.attributes_overridden.inc_by(overridden);
+    }
+}

@@ -41,6 +41,8 @@ pub struct Metrics {
     pub conflicts: Counter,
     /// Counts the exports that broke off before their end.
     pub exports_broken: Counter,
+    /// Counts the attributes of checks that were taken from the token or the directory instead.
+    pub attributes_overridden: Counter,
     pub quotas: QuotaMetrics,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
@@ -76,6 +78,10 @@ impl Metrics {
         let exports_broken = Counter::default();
         let broken = "Exports that broke off, because their client took them too slowly or the database failed";
         registry.register("exports_broken", broken, exports_broken.clone());
+        let attributes_overridden = Counter::default();
+        let overridden = "Attributes that checks sent, and that were taken from the token or the directory instead, because \
+                          their type says so";
+        registry.register("attributes_overridden", overridden, attributes_overridden.clone());
         let entity_bytes = Gauge::default();
         let bytes = "Bytes of the entities of all tenants in memory";
         registry.register("entity_table_bytes", bytes, entity_bytes.clone());
@@ -89,6 +95,7 @@ impl Metrics {
             key_reads,
             conflicts,
             exports_broken,
+            attributes_overridden,
             quotas: QuotaMetrics::register(&mut registry),
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),

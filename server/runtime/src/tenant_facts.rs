@@ -44,17 +44,15 @@ impl SharedFacts {
 
 #[cfg(test)]
 mod tests {
-    use portcullis_engine::{Precedence, RoleInclusions};
+    use portcullis_engine::Precedence;
 
     use super::*;
 
     #[test]
     fn plans_of_a_tenant_share_equal_facts() {
         let shared = SharedFacts::default();
-        let facts = || TenantFacts {
-            directory: Some(Precedence::Request),
-            inclusions: RoleInclusions::default(),
-        };
+        let facts =
+            || TenantFacts { directory: Some(Precedence::Request), ..TenantFacts::default() };
         let first = shared.share("acme", &facts());
         assert!(Arc::ptr_eq(&first, &shared.share("acme", &facts())));
         assert!(!Arc::ptr_eq(&first, &shared.share("other", &facts())));

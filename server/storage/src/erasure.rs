@@ -43,7 +43,7 @@ const AUDIT: &str = "audit_records";
 /// Each table with rows of tenants, and the statement that deletes some of them. A table comes after those that refer to
 /// it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of `proposals` half as much, and one
 /// with many denials some tens of KiB.
-const STEPS: [(&str, &str); 23] = [
+const STEPS: [(&str, &str); 24] = [
     step!("tenant_settings" by "tenant_id", 1 rows),
     step!("tenant_cases" by "tenant_id", 1 rows),
     step!("proposals" by "id", 4 rows),
@@ -66,6 +66,7 @@ const STEPS: [(&str, &str); 23] = [
     step!("entity_roles" by "name", 500 rows),
     step!("entity_syncs" by "source", 500 rows),
     step!("roles" by "name", 500 rows),
+    step!("types" by "name", 100 rows),
     step!("audit_records" by "id", 500 rows),
 ];
 

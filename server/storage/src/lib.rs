@@ -67,6 +67,7 @@ pub mod tenants;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod tx;
+pub mod types;
 pub mod verbs;
 pub mod webhooks;
 mod write_turn;

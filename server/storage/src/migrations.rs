@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 19] = [
+const SQLITE: [Source; 20] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -30,8 +30,9 @@ const SQLITE: [Source; 19] = [
     (17, "role_owners", include_str!("../migrations/sqlite/0017_role_owners.sql")),
     (18, "audit_details", include_str!("../migrations/sqlite/0018_audit_details.sql")),
     (19, "sync_sizes", include_str!("../migrations/sqlite/0019_sync_sizes.sql")),
+    (20, "types", include_str!("../migrations/sqlite/0020_types.sql")),
 ];
-const POSTGRES: [Source; 19] = [
+const POSTGRES: [Source; 20] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -51,6 +52,7 @@ const POSTGRES: [Source; 19] = [
     (17, "role_owners", include_str!("../migrations/postgres/0017_role_owners.sql")),
     (18, "audit_details", include_str!("../migrations/postgres/0018_audit_details.sql")),
     (19, "sync_sizes", include_str!("../migrations/postgres/0019_sync_sizes.sql")),
+    (20, "types", include_str!("../migrations/postgres/0020_types.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -161,6 +163,10 @@ mod tests {
             "9b7d6a6f32437556754728820b995698c15a7217f2b05fc2d71ed1e5cac52275bd5231ea7fc7b02774634e40b6c86969",
         ),
         (
+            "postgres/0020_types.sql",
+            "3988d1170dc1f234967f8c7854dba325b665370c7d9a203269172c4e0a4b81bce295468b603f935d114d01b607ea1a1f",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -235,6 +241,10 @@ mod tests {
         (
             "sqlite/0019_sync_sizes.sql",
             "61ac61b2e84a31bf1a28ade91092a7721373797da90c94e4888a7c130e862ba1bb0e1f42d7d1d3197a63d02a1ab6c6c1",
+        ),
+        (
+            "sqlite/0020_types.sql",
+            "cf76036a102eb95cb1e47f5955be760cbb07cc71e243ed36fa4a0b488bda031dfa8252948945d164155b8b6f6a8b744f",
         ),
     ];
 

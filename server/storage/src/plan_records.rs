@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use portcullis_engine::{
-    Effect, Format, Policy, Precedence, ResolverRef, ResourcePattern, Rule, RuleTuple,
+    Effect, Format, Policy, Precedence, PropertySources, ResolverRef, ResourcePattern, Rule,
+    RuleTuple,
 };
 use uuid::Uuid;
 
@@ -13,6 +14,7 @@ use crate::macros::{fetch_all, fetch_optional};
 use crate::resolvers;
 use crate::stored_records::{Columns, Records, Statements, read, statements};
 use crate::tx::{Inner, Tx};
+use crate::types::read_sources;
 
 /// The rules that can match a resource, as they are stored.
 #[derive(Debug)]
@@ -135,6 +137,8 @@ pub struct StoredFacts {
     pub directory: Option<Precedence>,
     /// Every role that includes others, with the roles that it names, in the order of names.
     pub roles: Vec<(String, Vec<String>)>,
+    /// The properties that are taken from one place alone.
+    pub sources: PropertySources,
 }
 
 /// Reads the facts about the tenant by one statement: most loads are small, and each statement is a round trip.
@@ -142,22 +146,28 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     const SQLITE: &str = "SELECT entities_revision, directory_wins, \
         (SELECT string_agg(octet_length(name) || ':' || name \
         || octet_length(includes) || ':' || includes, '') FROM roles WHERE tenant_id = $1), \
+        (SELECT string_agg(octet_length(name) || ':' || name \
+        || octet_length(sources) || ':' || sources, '') FROM types \
+        WHERE tenant_id = $1 AND sources <> '{}'), \
         (SELECT string_agg(octet_length(namespace) || ':' || namespace || '32:' || hex(id) \
         || length(version) || ':' || version, '') FROM resolvers WHERE tenant_id = $1) \
         FROM tenants WHERE id = $1";
     const POSTGRES: &str = "SELECT entities_revision, directory_wins, \
         (SELECT string_agg(octet_length(name) || ':' || name \
         || octet_length(includes) || ':' || includes, '') FROM roles WHERE tenant_id = $1), \
+        (SELECT string_agg(octet_length(name) || ':' || name \
+        || octet_length(sources) || ':' || sources, '') FROM types \
+        WHERE tenant_id = $1 AND sources <> '{}'), \
         (SELECT string_agg(octet_length(namespace) || ':' || namespace || '36:' || id \
         || length(CAST(version AS TEXT)) || ':' || version, '') FROM resolvers WHERE tenant_id = $1) \
         FROM tenants WHERE id = $1";
-    type Row = (i64, bool, Option<String>, Option<String>);
+    type Row = (i64, bool, Option<String>, Option<String>, Option<String>);
     let sql = match &tx.inner {
         Inner::Sqlite(_) => SQLITE,
         Inner::Postgres(_) => POSTGRES,
     };
-    let Some((entities, wins, roles, resolvers)) = fetch_optional!(tx, Row, sql, &tx.tenant)?
-    else {
+    let row = fetch_optional!(tx, Row, sql, &tx.tenant)?;
+    let Some((entities, wins, roles, types, resolvers)) = row else {
         return Ok(StoredFacts::default());
     };
     let roles = Records::Measured(roles.unwrap_or_default());
@@ -167,11 +177,15 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     };
     let mut roles = roles.into_iter().map(role).collect::<Result<Vec<_>, StoreError>>()?;
     roles.sort_unstable();
+    let types = Records::Measured(types.unwrap_or_default());
+    let types = types.read(|columns| Some((columns.next()?, columns.next()?)), "types")?;
+    let sources = types.into_iter().map(|(name, sources)| read_sources(name, sources));
+    let sources = sources.collect::<Result<PropertySources, _>>()?;
     let resolvers = Records::Measured(resolvers.unwrap_or_default());
     let resolvers = resolvers.read(resolver, "resolvers")?;
     let precedence = if wins { Precedence::Directory } else { Precedence::Request };
     let directory = (entities > 0).then_some(precedence);
-    Ok(StoredFacts { resolvers: resolvers.into_iter().collect(), directory, roles })
+    Ok(StoredFacts { resolvers: resolvers.into_iter().collect(), directory, roles, sources })
 }
 
 fn resolver(columns: &mut Columns<'_>) -> Option<(String, ResolverRef)> {

@@ -21,8 +21,3 @@ impl InexactPolicy {
         Self { id: policy.id, name: policy.name.to_string(), reasons }
     }
 }
-
-/// Returns the reason why a test of an attribute that a resolver did not answer has no exact form.
-pub(crate) fn unresolved(path: &str) -> String {
-    format!("`{path}` comes from a resolver that needs attributes of the rows")
-}

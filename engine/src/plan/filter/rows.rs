@@ -78,9 +78,9 @@ impl RowAttributes {
         is_of_rows(path) && (kind || self.paths.contains(path))
     }
 
-    /// Returns whether the rows replace an attribute that the directory supplies.
-    pub(super) fn replace(&self, path: &AttributePath, precedence: Precedence) -> bool {
-        self.replace_stored && precedence == Precedence::Request && self.has(path)
+    /// Returns whether the rows replace what the directory supplies.
+    pub(super) fn replace(&self, precedence: Precedence) -> bool {
+        self.replace_stored && precedence == Precedence::Request
     }
 
     /// Returns whether the rows supply the attribute `name` of the kind `user` or `resource`; `*` is any attribute of the

@@ -2,6 +2,7 @@
 
 use crate::attributes::AttributeMap;
 use crate::entities::EntityProperties;
+use crate::json::Json;
 use crate::roles::Roles;
 
 /// A candidate of a search: it completes the known part to a check.
@@ -11,10 +12,12 @@ pub struct SearchCandidate<'e> {
     pub id: &'e str,
     /// The roles of a subject.
     pub roles: Roles<'e>,
-    /// The attributes that hold where the check has none.
-    pub fallback: AttributeMap<'e>,
-    /// Overrides, applied in order; later maps win. Only for a search with overrides.
-    pub overriding: [AttributeMap<'e>; 2],
+    /// The attributes that the request gives with the candidate. Only for a search of given candidates.
+    pub given: AttributeMap<'e>,
+    /// The properties that the directory has of the candidate.
+    pub stored: AttributeMap<'e>,
+    /// The claims of a subject that is the caller.
+    pub claims: Option<&'e Json<'e>>,
 }
 
 impl<'e> SearchCandidate<'e> {
@@ -25,7 +28,7 @@ impl<'e> SearchCandidate<'e> {
 
     /// Makes a candidate from a stored subject.
     pub fn of_subject(id: &'e str, roles: Roles<'e>, properties: EntityProperties<'e>) -> Self {
-        let fallback = AttributeMap::of_entity(properties);
-        Self { id, roles, fallback, overriding: Default::default() }
+        let stored = AttributeMap::of_entity(properties);
+        Self { id, roles, given: AttributeMap::default(), stored, claims: None }
     }
 }

@@ -18,6 +18,6 @@ pub struct SearchInput<'c> {
     pub check: &'c Check<'c>,
     /// The searched part.
     pub searched: Searched,
-    /// Whether candidates may have attributes that replace those of the check.
-    pub overrides: bool,
+    /// Whether the request gives the candidates, with attributes that replace those of the check.
+    pub is_given: bool,
 }

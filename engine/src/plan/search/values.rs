@@ -11,6 +11,8 @@ use crate::plan::slots::{Slot, SlotValue, Symbol, Values};
 use crate::rbac::Effect;
 use crate::request::Check;
 use crate::resolution::AttributeAnswers;
+use crate::tenant_facts::Precedence;
+use crate::types::PropertySource;
 use crate::value::{AttributeValue, List};
 
 /// The effect and the id of the rule that decides.
@@ -26,6 +28,9 @@ pub(super) struct Known<'p, 'c> {
     slots: Vec<(Slot, Part)>,
     /// The searched attributes that the request says are absent. What is stored does not replace them.
     absent: Vec<Slot>,
+    /// The searched attributes that are taken from one place alone.
+    declared: Vec<(Slot, PropertySource)>,
+    precedence: Precedence,
     time: Option<Slot>,
     /// The deciding rule, if it is the same for every candidate.
     rule: Option<Option<MatchedRuleId>>,
@@ -42,6 +47,8 @@ pub(super) enum Part {
     Roles,
     /// A property.
     Property,
+    /// A property that a candidate may have, and never from the directory.
+    Unstored,
 }
 
 /// A part of a search, in its relation to the policies.
@@ -49,7 +56,7 @@ pub(super) enum Part {
 pub(super) enum SlotState {
     Known,
     Searched(Part),
-    /// A resolver's.
+    /// A resolver's, or one that the directory does not have.
     Open,
 }
 
@@ -63,9 +70,28 @@ impl<'p, 'c> Known<'p, 'c> {
             AttributePath::Resource(name) => input.check.attributes.resource.has(name),
             _ => false,
         };
+        let facts = plan.facts();
+        let precedence = facts.and_then(|facts| facts.directory).unwrap_or_default();
+        let declared = declared(plan, &input);
+        for (slot, source) in &declared {
+            if *source != PropertySource::Request {
+                values[*slot as usize] = SlotValue { value: None, symbol: Symbol::NO_TEXT };
+            }
+        }
+        let is_replaced = input.is_given || precedence == Precedence::Directory;
         let searched = (0..).zip(slots.paths()).filter_map(|(slot, path)| {
             let part = part(path, input.searched)?;
-            let is_open = part != Part::Property || input.overrides || !is_sent(path);
+            let part = match (part, source_of(&declared, slot)) {
+                (Part::Property, Some(PropertySource::Directory)) => return Some((slot, part)),
+                (Part::Property, Some(PropertySource::Token)) => {
+                    return Some((slot, Part::Unstored));
+                }
+                (Part::Property, Some(PropertySource::Request)) => {
+                    return input.is_given.then_some((slot, Part::Unstored));
+                }
+                (part, _) => part,
+            };
+            let is_open = part != Part::Property || is_replaced || !is_sent(path);
             is_open.then_some((slot, part))
         });
         let searched = searched.collect();
@@ -81,7 +107,8 @@ impl<'p, 'c> Known<'p, 'c> {
         let rule = (input.searched == Searched::Resource).then(|| rule(plan, input.check));
         let max_steps = plan.whole().max_steps_of_value();
         let values = values.to_vec();
-        Self { plan, input, values, slots: searched, absent, time, rule, max_steps }
+        let slots = searched;
+        Self { plan, input, values, slots, absent, declared, precedence, time, rule, max_steps }
     }
 
     /// Returns whether the ids of a type are what the searched part of a request names.
@@ -93,6 +120,7 @@ impl<'p, 'c> Known<'p, 'c> {
     pub(super) fn state(&self, slot: Slot) -> SlotState {
         let searched = self.slots.iter().find(|(own, _)| *own == slot);
         match searched {
+            Some((_, Part::Unstored)) => SlotState::Open,
             Some((_, part)) => SlotState::Searched(*part),
             None if self.plan.whole().slots.is_resolved(slot) => SlotState::Open,
             None => SlotState::Known,
@@ -155,26 +183,56 @@ impl<'p, 'c> Known<'p, 'c> {
         self.fill(now, values);
         let slots = &self.plan.whole().slots;
         let subject = self.input.searched == Searched::Subject;
-        slots.read_entity(subject, candidate.fallback, values, false);
+        let wins = self.precedence == Precedence::Directory;
+        if !wins {
+            slots.read_entity(subject, candidate.stored, values, false);
+        }
         for slot in &self.absent {
             values[*slot as usize] = SlotValue { value: None, symbol: Symbol::NO_TEXT };
         }
-        if self.input.overrides {
-            for attributes in candidate.overriding {
-                slots.read_entity(subject, attributes, values, true);
-            }
+        if self.input.is_given {
+            slots.read_entity(subject, candidate.given, values, true);
+        }
+        if wins {
+            slots.read_entity(subject, candidate.stored, values, true);
+        }
+        for (slot, source) in &self.declared {
+            let value = self.declared_value(*slot, *source, candidate);
+            values[*slot as usize] = SlotValue { value, symbol: Symbol::NO_TEXT };
         }
         for (slot, part) in &self.slots {
             let value = match part {
                 Part::Id => AttributeValue::Text(candidate.id),
                 Part::Roles => AttributeValue::List(List::Roles(&candidate.roles)),
-                Part::Property => continue,
+                Part::Property | Part::Unstored => continue,
             };
             values[*slot as usize] = SlotValue { value: Some(value), symbol: Symbol::NO_TEXT };
         }
         slots.look_up_symbols(values);
         let mut searched = self.slots.iter().map(|(slot, _)| values[*slot as usize].value);
         searched.all(|value| self.is_short(value)) && self.plan.whole().program.affords(values)
+    }
+
+    /// Returns the value that an attribute has for a candidate by its declared source.
+    fn declared_value<'v>(
+        &self,
+        slot: Slot,
+        source: PropertySource,
+        candidate: &'v SearchCandidate<'v>,
+    ) -> Option<AttributeValue<'v>>
+    where
+        'c: 'v,
+    {
+        let path = self.plan.whole().slots.path(slot);
+        let (AttributePath::User(name) | AttributePath::Resource(name)) = path else { return None };
+        match source {
+            PropertySource::Directory => candidate.stored.get(name),
+            PropertySource::Token => candidate.claims?.claim(name).map(AttributeValue::from),
+            PropertySource::Request if self.input.is_given && candidate.given.has(name) => {
+                candidate.given.get(name)
+            }
+            PropertySource::Request => self.values[slot as usize].value,
+        }
     }
 
     /// Returns whether a run of all policies can afford these values.
@@ -190,6 +248,28 @@ impl<'p, 'c> Known<'p, 'c> {
             _ => true,
         }
     }
+}
+
+/// Returns the searched attributes that are taken from one place alone.
+fn declared(plan: &Plan, input: &SearchInput<'_>) -> Vec<(Slot, PropertySource)> {
+    let Some(facts) = plan.facts().filter(|facts| !facts.sources.is_empty()) else {
+        return Vec::new();
+    };
+    let sources = match input.searched {
+        Searched::Subject => facts.sources.of_user(),
+        Searched::Resource => facts.sources_of(input.check),
+    };
+    let paths = (0..).zip(plan.whole().slots.paths());
+    let declared = paths.filter_map(|(slot, path)| {
+        let (AttributePath::User(name) | AttributePath::Resource(name)) = path else { return None };
+        let is_property = part(path, input.searched)? == Part::Property;
+        Some((slot, sources.of(name).filter(|_| is_property)?))
+    });
+    declared.collect()
+}
+
+fn source_of(declared: &[(Slot, PropertySource)], slot: Slot) -> Option<PropertySource> {
+    declared.iter().find(|(own, _)| *own == slot).map(|(_, source)| *source)
 }
 
 /// Returns the part of a candidate that a path reads.

@@ -154,9 +154,8 @@ impl Searcher<'_> {
         began: Instant,
         revision: u64,
     ) -> SearchedPage<FoundEntity> {
-        let precedence = self.precedence();
-        let overrides = self.question.candidates.is_some() || precedence == Precedence::Directory;
-        let input = SearchInput { check: self.check, searched: self.question.searched, overrides };
+        let is_given = self.question.candidates.is_some();
+        let input = SearchInput { check: self.check, searched: self.question.searched, is_given };
         let search = EntitySearch::new(self.plan, input);
         let source = match self.question.candidates {
             Some(_) => SearchSource::Request,
@@ -234,15 +233,14 @@ impl Searcher<'_> {
         };
         let roles = if is_subject { self.roles(&principal, stored, given) } else { Vec::new() };
         let properties = stored.map(|entity| AttributeMap::of_entity(entity.properties()));
-        let properties = properties.unwrap_or_default();
-        let own = given.map(|given| given.properties).unwrap_or_default();
-        let (fallback, overriding) = match self.precedence() {
-            Precedence::Request => (properties, [own, AttributeMap::default()]),
-            Precedence::Directory => (AttributeMap::default(), [own, properties]),
+        let caller = self.caller.of_check().filter(|caller| caller.subject == principal);
+        let candidate = SearchCandidate {
+            id: if is_subject { &principal } else { id },
+            roles: Roles::Listed(&roles),
+            given: given.map(|given| given.properties).unwrap_or_default(),
+            stored: properties.unwrap_or_default(),
+            claims: caller.filter(|_| is_subject).map(|caller| caller.claims),
         };
-        let name = if is_subject { &principal } else { id };
-        let candidate =
-            SearchCandidate { id: name, roles: Roles::Listed(&roles), fallback, overriding };
         match scan.search.decide(&candidate) {
             SearchOutcome::Allowed(rule) => {
                 scan.page.found.push(FoundEntity { id: id.to_owned(), rule });

@@ -119,10 +119,10 @@ async fn read_whole(
     let (rules, rest) = tokio::join!(read_rules(rules), fetch_policies(tx, resource, broader));
     let (rules, (records, facts)) = (rules?, rest?);
     let policies = read_conditions(&records.list()?);
-    let StoredFacts { resolvers, directory, roles } = facts;
+    let StoredFacts { resolvers, directory, roles, sources } = facts;
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
     let plan = Plan::compile_with(resource, revision, &rules, policies, resolver);
-    let facts = TenantFacts { directory, inclusions: RoleInclusions::new(roles) };
+    let facts = TenantFacts { directory, inclusions: RoleInclusions::new(roles), sources };
     let plan = plan.with_facts(Arc::new(facts));
     Ok(match broader {
         Some(broader) => plan.over(broader),

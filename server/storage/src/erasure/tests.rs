@@ -17,7 +17,7 @@ on_every_database!(
 );
 
 /// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
-const ROWS: [(&str, &str); 23] = [
+const ROWS: [(&str, &str); 24] = [
     (
         "tenant_settings",
         "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
@@ -117,6 +117,11 @@ const ROWS: [(&str, &str); 23] = [
         "roles",
         "INSERT INTO roles (tenant_id, name, includes, created_by, created_at) \
         VALUES ($1, 'r', '[]', 'a', 0)",
+    ),
+    (
+        "types",
+        "INSERT INTO types (tenant_id, name, definition, sources, created_by, created_at) \
+        VALUES ($1, 't', '{}', '{}', 'a', 0)",
     ),
     (
         "audit_records",
