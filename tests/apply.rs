@@ -4,6 +4,7 @@ mod kills;
 mod managed;
 mod modules;
 mod refusals;
+mod types;
 
 use serde_json::{Value, json};
 

@@ -34,3 +34,4 @@ mod resources;
 mod roles;
 mod rules;
 mod search;
+mod types;

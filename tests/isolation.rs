@@ -89,6 +89,12 @@ impl<'p> Party<'p> {
                 tenant.manage(format!("PUT /api/v1/roles/{name}"), &body).is(201);
                 name
             }
+            Kind::Type => {
+                let name = format!("{}-type-{n}", tenant.name);
+                let body = json!({"properties": {"owner": {"type": "text"}}});
+                tenant.manage(format!("PUT /api/v1/types/{name}"), &body).is(201);
+                name
+            }
             Kind::Webhook => {
                 let body = json!({
                     "url": "https://hook.example/", "events": ["access.denied"],
@@ -135,9 +141,10 @@ impl<'p> Party<'p> {
             Kind::TenantKey => row.route.replace("{id}", &self.id).replace("{keyId}", id),
             Kind::Entity => row.route.replace("{type}", "user").replace("{id}", id),
             Kind::Role => row.route.replace("{name}", id),
+            Kind::Type => row.route.replace("{type}", id),
             Kind::None => {
-                let path = row.route.replace("{name}", &n).replace("{type}", "user");
-                path.replace("{id}", &n)
+                let path = row.route.replace("{type}/{id}", &format!("user/{n}"));
+                path.replace("{type}", &n).replace("{name}", &n)
             }
             Kind::File => row.route.replace("{file}", "swagger-ui.css").replace("{tenant}", "acme"),
             Kind::Delivery if id.starts_with('/') => format!("POST {id}/redeliver"),

@@ -34,6 +34,7 @@ pub(crate) enum Kind {
     Delivery,
     Entity,
     Role,
+    Type,
     Key,
     Tenant,
     /// A tenant that nobody else uses.
@@ -114,6 +115,7 @@ const ENTITY_CHANGE: &str = r#"{"set": {"note": "$new"}}"#;
 const SYNC: &str =
     r#"{"source": "$new", "entities": [{"type": "user", "id": "$new"}], "finish": true}"#;
 const ROLE: &str = r#"{"includes": ["$new-included"]}"#;
+const TYPE: &str = r#"{"properties": {"$new": {"type": "text"}}}"#;
 const PROVIDER: &str = r#"{
     "issuer_url": "https://$new.example/", "jwks_uri": "https://keys.example/"
 }"#;
@@ -125,7 +127,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 87] = [
+pub(crate) const ROUTES: [Row; 91] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -241,6 +243,10 @@ pub(crate) const ROUTES: [Row; 87] = [
     row("PUT /api/v1/roles/{name}", POLICIES_WRITE, Kind::None, ROLE, 201),
     row("GET /api/v1/roles/{name}", POLICIES_READ, Kind::Role, "", 200),
     row("DELETE /api/v1/roles/{name}", POLICIES_WRITE, Kind::Role, "", 204),
+    row("GET /api/v1/types", POLICIES_READ, Kind::None, "", 200),
+    row("PUT /api/v1/types/{type}", POLICIES_WRITE, Kind::None, TYPE, 201),
+    row("GET /api/v1/types/{type}", POLICIES_READ, Kind::Type, "", 200),
+    row("DELETE /api/v1/types/{type}", POLICIES_WRITE, Kind::Type, "", 204),
     row("GET /admin/audit", Access::Operate, Kind::None, "", 200),
     row("POST /api/v1/apply", POLICIES_WRITE, Kind::None, BUNDLE, 200),
     row("GET /api/v1/export", POLICIES_READ, Kind::None, "", 200),

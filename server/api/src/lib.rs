@@ -67,6 +67,7 @@ mod sent_credential;
 mod service;
 mod service_keys;
 mod text_answer;
+mod types;
 mod upload;
 mod webhooks;
 

@@ -307,6 +307,7 @@ fn tags() -> Value {
         tag("Resources", "What the tenant's services protect"),
         tag("RBAC rules", "Who may do what: subject, domain, object, action"),
         tag("Roles", "Roles that include other roles"),
+        tag("Types", "The properties that a tenant declares"),
         tag("ABAC policies", "Conditions over attributes"),
         tag("Entities", "People and objects, with the roles and attributes that checks leave out"),
         tag("Service API keys", "Credentials of machines"),

@@ -16,7 +16,7 @@ use crate::service::HttpService;
 use crate::{
     admin, apply, audit, batch, checks, docs, entities, filters, health, home, metrics,
     permissions, policies, proposals, resolvers, resources, roles, rules, search, service_keys,
-    webhooks,
+    types, webhooks,
 };
 
 // The classes of the table.
@@ -154,6 +154,10 @@ fn records() -> Vec<Row> {
         row!(PUT "/api/v1/roles/{name}", MANAGE, Small, roles::put),
         row!(GET "/api/v1/roles/{name}", MANAGE, Small, roles::show),
         row!(DELETE "/api/v1/roles/{name}", MANAGE, Small, roles::delete),
+        row!(GET "/api/v1/types", MANAGE, Small, types::list),
+        row!(PUT "/api/v1/types/{type}", MANAGE, Small, types::put),
+        row!(GET "/api/v1/types/{type}", MANAGE, Small, types::show),
+        row!(DELETE "/api/v1/types/{type}", MANAGE, Small, types::delete),
     ]
 }
 

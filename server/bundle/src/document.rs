@@ -142,6 +142,7 @@ impl BundleDocument {
             ObjectKind::Resource => self.resources.is_some(),
             ObjectKind::Rule => self.rules.is_some(),
             ObjectKind::Role => self.roles.is_some(),
+            ObjectKind::Type => self.types.is_some(),
             ObjectKind::Policy => self.policies.is_some(),
             ObjectKind::Resolver => self.resolvers.is_some(),
             ObjectKind::Webhook => self.webhooks.is_some(),

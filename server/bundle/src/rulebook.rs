@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use portcullis_engine::{
-    Check, DEFAULT_DENY, KnownEntities, Plan, Policy, PropertySources, RoleInclusions, Rule,
-    Supply, TenantFacts,
+    Check, DEFAULT_DENY, KnownEntities, Plan, Policy, RoleInclusions, Rule, Supply, TenantFacts,
 };
 use uuid::Uuid;
 
@@ -55,13 +54,6 @@ impl Rulebook {
     #[must_use]
     pub fn with_inclusions(self, inclusions: RoleInclusions) -> Self {
         let facts = TenantFacts { inclusions, ..(*self.facts).clone() };
-        Self { facts: Arc::new(facts), ..self }
-    }
-
-    /// Returns the rulebook with properties that are taken from one place alone.
-    #[must_use]
-    pub fn with_sources(self, sources: PropertySources) -> Self {
-        let facts = TenantFacts { sources, ..(*self.facts).clone() };
         Self { facts: Arc::new(facts), ..self }
     }
 

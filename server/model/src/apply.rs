@@ -19,6 +19,8 @@ pub enum ObjectKind {
     Rule,
     /// A role that includes others.
     Role,
+    /// A type with its properties.
+    Type,
     Policy,
     Resolver,
     Webhook,
@@ -30,8 +32,15 @@ pub enum ObjectKind {
 
 impl ObjectKind {
     /// The kinds of objects that have an owner.
-    pub const OWNED: [Self; 6] =
-        [Self::Resource, Self::Rule, Self::Role, Self::Policy, Self::Resolver, Self::Webhook];
+    pub const OWNED: [Self; 7] = [
+        Self::Resource,
+        Self::Rule,
+        Self::Role,
+        Self::Type,
+        Self::Policy,
+        Self::Resolver,
+        Self::Webhook,
+    ];
 }
 
 /// The effect of an apply on one object.

@@ -8,7 +8,7 @@ mod record;
 
 pub use bodies::{EntitiesBody, MAX_ENTITIES, SyncBody};
 pub use entity_body::EntityBody;
-pub use new_entity::{DomainRoles, MAX_ID, MAX_TYPE, NewEntity, Properties};
+pub use new_entity::{DomainRoles, MAX_ID, MAX_TYPE, NewEntity, Properties, is_type};
 pub(crate) use new_entity::{MAX_PROPERTY_NAME, entity_type};
 pub use patch::EntityPatch;
 pub use record::{EntityRecord, WrittenEntities};

@@ -204,6 +204,21 @@ pub struct TypeRecord {
     pub managed_by: Option<String>,
 }
 
+impl TypeRecord {
+    /// Returns whether the record says what `declared` does.
+    pub fn says(&self, declared: &NewType) -> bool {
+        (&self.about, &self.properties) == (&declared.about, &declared.properties)
+    }
+
+    /// Returns the type with another declaration.
+    #[must_use]
+    pub fn with(self, declared: NewType, by: &Authorship) -> Self {
+        let NewType { about, properties, .. } = declared;
+        let (updated_by, updated_at) = (Some(by.actor.clone()), Some(by.at));
+        Self { about, properties, updated_by, updated_at, ..self }
+    }
+}
+
 /// Returns the declarations as conditions and entities are checked against them.
 pub fn declared_types<'t>(
     types: impl IntoIterator<Item = (&'t str, &'t PropertyDeclarations)>,

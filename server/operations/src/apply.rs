@@ -13,6 +13,7 @@ mod diff_resolvers;
 mod diff_resources;
 mod diff_roles;
 mod diff_rules;
+mod diff_types;
 mod diff_webhooks;
 mod draft;
 mod execute;
@@ -41,6 +42,7 @@ pub use ready::ReadyResolver;
 pub use request::{ApplyRequest, MAX_TEXT};
 pub use run::apply_body;
 pub use state::TenantContent;
+pub(crate) use state::must_fit;
 pub use stored_guards::StoredGuards;
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use portcullis_auth::Manager;
 use portcullis_engine::Invalid;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::types::Types;
 use portcullis_model::entity::{
     EntitiesBody, EntityBody, EntityPatch, EntityRecord, NewEntity, SyncBody, WrittenEntities,
 };
@@ -17,6 +19,7 @@ use uuid::Uuid;
 use crate::deletions::Deletions;
 use crate::etag::Precondition;
 use crate::stored_settings::settings;
+use crate::types;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("entity");
 
@@ -210,7 +213,7 @@ impl<'e> Compared<'e> {
     }
 }
 
-/// Returns the places in the histories of what names are compared with: the roles and the entities.
+/// Returns the places in the histories of what entities are compared with: the roles and types, and the entities.
 async fn met(tx: &mut Tx) -> Result<(HistoryPosition, HistoryPosition), StoreError> {
     Ok((tenants::position(tx).await?, entities::state(tx).await?.position))
 }
@@ -248,7 +251,19 @@ async fn finish(tx: &mut Tx, body: &SyncBody, sync: OpenSync) -> Result<usize, O
 
 /// Refuses entities that do not go with what the tenant has. Every write of entities passes it.
 async fn check(tx: &mut Tx, entities: &[NewEntity]) -> Result<(), OperationError> {
-    check_names(tx, entities).await
+    check_names(tx, entities).await?;
+    check_types(&types::declared(tx).await?, entities)
+}
+
+/// Refuses entities with properties that their types do not declare, or with values of other types.
+fn check_types(types: &Types, entities: &[NewEntity]) -> Result<(), OperationError> {
+    let (mut problems, root) = (Problems::default(), Place::root());
+    let list = root.key("entities");
+    for (index, entity) in entities.iter().enumerate() {
+        let (at, properties) = (list.index(index), &entity.properties);
+        types.check_properties(&entity.kind, properties, &at.key("properties"), &mut problems);
+    }
+    Ok(problems.into_result()?)
 }
 
 async fn check_names(tx: &mut Tx, entities: &[NewEntity]) -> Result<(), OperationError> {

@@ -53,8 +53,8 @@ impl<'w> GatedWrite<'w> {
     }
 
     /// Returns the write in a turn that the caller's tenant has.
-    pub(crate) fn in_turn(self, turn: WriteTurn) -> Self {
-        Self { turn: Some(turn), ..self }
+    pub(crate) fn in_turn(self, turn: impl Into<Option<WriteTurn>>) -> Self {
+        Self { turn: turn.into(), ..self }
     }
 
     /// Begins the transaction in which the changes are made.

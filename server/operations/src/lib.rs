@@ -36,6 +36,7 @@ pub mod service_keys;
 mod stored_settings;
 pub mod tenant_states;
 pub mod tenants;
+pub mod types;
 mod warnings;
 pub mod webhooks;
 pub mod written;

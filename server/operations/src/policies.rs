@@ -5,7 +5,6 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Condition, Effect, Policy};
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
-use portcullis_resolvers::namespaces;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, policies};
@@ -14,6 +13,7 @@ use uuid::Uuid;
 use crate::etag::Precondition;
 use crate::gated_writes::GatedWrite;
 use crate::ownership;
+use crate::types;
 use crate::warnings;
 use crate::written::Written;
 
@@ -174,18 +174,15 @@ async fn check_changed_attributes(
     }
 }
 
-/// Refuses the condition of a policy that reads an attribute that no resolver of the tenant has. It runs in the
-/// transaction that writes the policy, so that no resolver changes in between.
+/// Refuses the condition of a policy that reads an attribute that no resolver of the tenant has, or that its types do not
+/// declare. It runs in the transaction that writes the policy, so that neither changes in between.
 async fn check_attributes(
     app: &App,
     tx: &mut Tx,
     policy: &PolicyRecord,
     condition: &Condition,
 ) -> Result<(), OperationError> {
-    if condition.resolved_attributes().is_empty() {
-        return Ok(());
-    }
-    let namespaces = namespaces::of_tenant(tx, &app.resolvers.operator_resolvers()).await?;
+    let namespaces = types::readable(app, tx).await?;
     let mut problems = Problems::default();
     let at = Place::root();
     let attributes = namespaces.readable_on(&policy.resource);

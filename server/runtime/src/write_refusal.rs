@@ -15,6 +15,27 @@ pub enum WriteRefusal {
     PlanStale,
     /// The tenant has this revision, not the expected one.
     RevisionChanged { expected: u64, current: u64 },
+    /// Stored objects have or read what the types after the write do not declare.
+    TypesBreak(BrokenObjects),
+}
+
+/// Stored objects that a change of types would break.
+#[derive(Debug, Default)]
+pub struct BrokenObjects {
+    /// The first of them.
+    pub first: Vec<BrokenObject>,
+    pub count: usize,
+}
+
+/// A stored object that a change of types would break.
+#[derive(Debug)]
+pub struct BrokenObject {
+    /// `policy`, `case` or `entity`.
+    pub kind: &'static str,
+    /// The name of a policy or case, or `<type>:<id>` of an entity.
+    pub name: String,
+    /// The fault that the object would have.
+    pub message: String,
 }
 
 /// A write that deletes what it does not name.

@@ -48,6 +48,7 @@ pub(super) fn from_plan(plan: &ApplyPlan) -> Vec<ObjectChange> {
     add(&mut changes, "resolver", &writes.resolvers, |it| it.manifest.namespace.clone());
     add(&mut changes, "rule", &writes.rules, |it| it.tuple.to_string());
     add(&mut changes, "role", &writes.roles, |it| it.name.clone());
+    add(&mut changes, "type", &writes.types, |it| it.kind.clone());
     add(&mut changes, "policy", &writes.policies, |it| it.name.clone());
     add(&mut changes, "resource", &writes.resources, |it| it.registration.name.clone());
     changes

@@ -13,23 +13,21 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional, from_row};
-use crate::paging::fetch_page;
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::paging::{Pages, fetch_page, pages};
 use crate::tx::Tx;
 
-struct Row {
-    name: String,
-    definition: String,
-    created_by: String,
-    created_at: i64,
-    updated_by: Option<String>,
-    updated_at: Option<i64>,
-    managed_by: Option<String>,
+row! {
+    struct Row as columns {
+        name: String,
+        definition: String,
+        created_by: String,
+        created_at: i64,
+        updated_by: Option<String>,
+        updated_at: Option<i64>,
+        managed_by: Option<String>,
+    }
 }
-
-from_row!(
-    Row { name, definition, created_by, created_at, updated_by, updated_at, managed_by } as columns
-);
 
 /// The column `definition`.
 #[derive(Serialize, Deserialize)]
@@ -87,39 +85,24 @@ impl Texts {
 
 /// Finds the type with this name.
 pub async fn find(tx: &mut Tx, name: &str) -> Result<Option<TypeRecord>, StoreError> {
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM types WHERE tenant_id = $1 AND name = $2");
-    let row = fetch_optional!(tx, Row, SQL, &tx.tenant, name)?;
-    row.map(TypeRecord::try_from).transpose()
+    const SQL: &str = select!("FROM types WHERE tenant_id = $1 AND name = $2");
+    record(fetch_optional!(tx, Row, SQL, &tx.tenant, name)?)
 }
 
 /// Lists a page of the types in the order of names, after the name `after`; the empty text begins.
 pub async fn list(tx: &mut Tx, after: &str, limit: i64) -> Result<Listed<TypeRecord>, StoreError> {
-    const SIZES: &str = "SELECT CAST(octet_length(name) + octet_length(definition) AS BIGINT) \
-        FROM types WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3";
-    const SQL: &str = concat!(
-        "SELECT ",
-        columns!(),
-        " FROM types WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3"
+    const PAGES: Pages = pages!(
+        [name, definition],
+        "FROM types WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3"
     );
     let page = Page { after: Uuid::nil(), limit };
-    fetch_page!(tx, Row, page, SIZES, SQL, &tx.tenant, after)
+    fetch_page!(tx, Row, page, PAGES, &tx.tenant, after)
 }
 
 /// Reads every type, in the order of names.
 pub async fn all(tx: &mut Tx) -> Result<Vec<TypeRecord>, StoreError> {
-    const SQL: &str =
-        concat!("SELECT ", columns!(), " FROM types WHERE tenant_id = $1 ORDER BY name");
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant)?;
-    rows.into_iter().map(TypeRecord::try_from).collect()
-}
-
-/// Returns the bytes of the definitions of all types.
-pub async fn bytes(tx: &mut Tx) -> Result<u64, StoreError> {
-    const SQL: &str = "SELECT CAST(COALESCE(SUM(octet_length(definition)), 0) AS BIGINT) \
-        FROM types WHERE tenant_id = $1";
-    let sum = fetch_optional!(tx, (i64,), SQL, &tx.tenant)?.map_or(0, |(sum,)| sum);
-    Ok(u64::try_from(sum).unwrap_or_default())
+    const SQL: &str = select!("FROM types WHERE tenant_id = $1 ORDER BY name");
+    records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
 }
 
 /// Reads the properties that are taken from one place alone.

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use portcullis_model::apply::OwnerConflict;
-use portcullis_runtime::write_refusal::{DeletingWrite, WriteRefusal};
+use portcullis_runtime::write_refusal::{BrokenObject, BrokenObjects, DeletingWrite, WriteRefusal};
 use serde_json::{Value, json};
 
 /// Most bytes of the conflicts of an error, which has at most 64 KiB in all.
@@ -16,6 +16,7 @@ pub(super) fn status(refusal: &WriteRefusal) -> (StatusCode, &'static str) {
         WriteRefusal::DeleteLimit { .. } => (StatusCode::UNPROCESSABLE_ENTITY, "DELETE_LIMIT"),
         WriteRefusal::PlanStale => (StatusCode::CONFLICT, "PLAN_STALE"),
         WriteRefusal::RevisionChanged { .. } => (StatusCode::CONFLICT, "REVISION_CHANGED"),
+        WriteRefusal::TypesBreak(_) => (StatusCode::CONFLICT, "CONFLICT"),
     }
 }
 
@@ -56,6 +57,15 @@ pub(super) fn message(refusal: &WriteRefusal) -> String {
         WriteRefusal::RevisionChanged { expected, current } => {
             format!("the tenant has the revision {current}, not {expected}; make a new plan")
         }
+        WriteRefusal::TypesBreak(BrokenObjects { first, count }) => {
+            let example = first.first().map(|first| {
+                format!(", such as the {} `{}`: {}", first.kind, first.name, first.message)
+            });
+            format!(
+                "{count} stored objects have or read what these types do not declare{}; change them first, or declare it",
+                example.unwrap_or_default()
+            )
+        }
     }
 }
 
@@ -70,6 +80,10 @@ pub(super) fn details(refusal: &WriteRefusal) -> Value {
         WriteRefusal::PlanStale => json!({}),
         WriteRefusal::RevisionChanged { expected, current } => {
             json!({"expected": expected, "revision": current})
+        }
+        WriteRefusal::TypesBreak(BrokenObjects { first, count }) => {
+            let shown = |one: &BrokenObject| json!({"kind": one.kind, "name": one.name, "message": one.message});
+            json!({"broken": first.iter().map(shown).collect::<Vec<_>>(), "count": count})
         }
     }
 }

@@ -156,7 +156,7 @@ document!(NewEntity => {
 });
 
 /// Returns whether `text` can be the type of an entity.
-pub(super) fn is_type(text: &str) -> bool {
+pub fn is_type(text: &str) -> bool {
     let refused = |one: char| one == ':' || one.is_whitespace() || one.is_control();
     within(text, MAX_TYPE) && !text.contains(refused)
 }

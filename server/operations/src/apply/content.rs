@@ -7,6 +7,7 @@ use portcullis_model::resolver::StoredResolver;
 use portcullis_model::resource::Registration;
 use portcullis_model::role::RoleRecord;
 use portcullis_model::rule::RuleRecord;
+use portcullis_model::types::TypeRecord;
 use portcullis_model::webhook::WebhookRecord;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -91,6 +92,16 @@ pub(super) fn of_rule(rule: &RuleRecord, domain: &str) -> Content {
 /// Returns a role as a bundle writes it.
 pub(super) fn of_role(role: &RoleRecord) -> Content {
     Content::default().with("name", &role.name).with("includes", &role.includes)
+}
+
+/// Returns a type as a bundle writes it.
+pub(super) fn of_type(declared: &TypeRecord) -> Content {
+    // Texts and maps of them: there is nothing that could not be written.
+    let properties = serde_json::to_value(&declared.properties).unwrap_or_default();
+    Content::default()
+        .with("type", &declared.kind)
+        .with_other_than("about", declared.about.as_deref().into(), &Value::Null)
+        .with_other_than("properties", properties, &Value::Null)
 }
 
 /// Returns a policy as a bundle writes it. An expression is its `when`.

@@ -3,13 +3,14 @@
 use portcullis_model::Authorship;
 use portcullis_model::resolver::StoredResolver;
 use portcullis_model::role::RoleRecord;
+use portcullis_model::types::TypeRecord;
 use portcullis_model::wanted_webhook::WantedWebhook;
 use portcullis_model::webhook::WebhookRecord;
 use portcullis_resolvers::secrets;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::{self, RecordWrite};
 use portcullis_storage::encryption::{Context, KeyRing};
-use portcullis_storage::{Tx, resolvers, roles, webhooks};
+use portcullis_storage::{StoreError, Tx, resolvers, roles, types, webhooks};
 
 use super::plan::ApplyPlan;
 use super::ready::ReadyResolver;
@@ -43,6 +44,7 @@ pub async fn execute(
     bulk::write_resources(tx, &writes.resources, execution.by).await?;
     bulk::write_rules(tx, &writes.rules, execution.by).await?;
     write_roles(tx, &writes.roles).await?;
+    write_types(tx, &writes.types).await?;
     bulk::write_policies(tx, &writes.policies, execution.by).await?;
     for write in &writes.resolvers {
         write_resolver(tx, write, execution).await?;
@@ -66,6 +68,18 @@ async fn write_roles(
                 roles::store(tx, new).await?;
             }
             RecordWrite::Delete(old) => _ = roles::delete(tx, &old.name).await?,
+        }
+    }
+    Ok(())
+}
+
+async fn write_types(tx: &mut Tx, writes: &[RecordWrite<TypeRecord>]) -> Result<(), StoreError> {
+    for write in writes {
+        match write {
+            RecordWrite::Insert(new) | RecordWrite::Update { new, .. } => {
+                types::store(tx, new).await?;
+            }
+            RecordWrite::Delete(old) => _ = types::delete(tx, &old.kind).await?,
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Records, StoreError, Tx};
 use portcullis_storage::{
-    policies, resolvers, resources, roles, rules, tenant_cases, tenants, webhooks,
+    policies, resolvers, resources, roles, rules, tenant_cases, tenants, types, webhooks,
 };
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -170,6 +170,10 @@ impl Writer {
         let mut roles = roles::all(tx).await?;
         roles.retain(|one| owner.is_none() || one.managed_by.as_deref() == owner);
         self.list(roles.iter().map(content::of_role)).await?;
+        self.name(",types");
+        let mut types = types::all(tx).await?;
+        types.retain(|one| owner.is_none() || one.managed_by.as_deref() == owner);
+        self.list(types.iter().map(content::of_type)).await?;
         self.name(",policies");
         self.records(policies::by_name(tx, owner), |one| content::of_policy(&one)).await?;
         self.name(",resolvers");

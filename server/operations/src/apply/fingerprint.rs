@@ -46,9 +46,17 @@ pub(super) fn fingerprint(
     let read = state.roles.iter();
     let mut read =
         read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.name)).peekable();
-    // Versions without roles have no such part: the plans that they made stay fresh.
+    // Versions without roles or types have no such part: the plans that they made stay fresh.
     if read.peek().is_some() {
         add(&mut digest, "roles", read);
+    }
+
+    let names: HashSet<&str> = bundle.types.iter().flatten().map(|one| &*one.kind).collect();
+    let read = state.types.iter();
+    let mut read =
+        read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.kind)).peekable();
+    if read.peek().is_some() {
+        add(&mut digest, "types", read);
     }
 
     let names: HashSet<&str> =

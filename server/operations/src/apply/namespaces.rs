@@ -29,7 +29,7 @@ pub(super) fn of(resolvers: &[&StoredResolver], operator: &[OperatorResolver]) -
     namespaces
 }
 
-/// Notes the attributes that policies of the bundle read and `namespaces` do not have.
+/// Notes the attributes that policies of the bundle read and that `namespaces` do not have.
 pub(super) fn check_bundle(
     bundle: &BundleDocument,
     namespaces: &Namespaces,
@@ -39,10 +39,7 @@ pub(super) fn check_bundle(
     let at = root.key("bundle");
     let at = at.key("policies");
     for (index, sent) in bundle.policies.iter().flatten().enumerate() {
-        if !sent.policy.rule_data.condition.resolved_attributes().is_empty() {
-            let at = at.index(index);
-            check_attributes(&sent.policy, sent.has_when, namespaces, &at, problems);
-        }
+        check_attributes(&sent.policy, sent.has_when, namespaces, &at.index(index), problems);
     }
 }
 

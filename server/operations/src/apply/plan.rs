@@ -8,6 +8,7 @@ use portcullis_model::resolver::StoredResolver;
 use portcullis_model::resource::ResourceRecord;
 use portcullis_model::role::RoleRecord;
 use portcullis_model::rule::RuleRecord;
+use portcullis_model::types::TypeRecord;
 use portcullis_model::webhook::WebhookRecord;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
@@ -17,8 +18,12 @@ use super::diff_rules::RuleBook;
 use super::draft::Draft;
 use super::fingerprint::fingerprint;
 use super::state::TenantContent;
-use super::{diff_policies, diff_resolvers, diff_resources, diff_roles, diff_webhooks, namespaces};
+use super::{
+    diff_policies, diff_resolvers, diff_resources, diff_roles, diff_types, diff_webhooks,
+    namespaces,
+};
 use crate::deletions::Deletions;
+use crate::types::compiled;
 
 pub use super::context::PlanContext;
 
@@ -44,6 +49,7 @@ pub struct Writes {
     pub resources: Vec<RecordWrite<ResourceRecord>>,
     pub rules: Vec<RecordWrite<RuleRecord>>,
     pub roles: Vec<RecordWrite<RoleRecord>>,
+    pub types: Vec<RecordWrite<TypeRecord>>,
     pub policies: Vec<RecordWrite<PolicyRecord>>,
     pub resolvers: Vec<RecordWrite<StoredResolver>>,
     pub webhooks: Vec<RecordWrite<WebhookRecord>>,
@@ -52,8 +58,9 @@ pub struct Writes {
 /// Returns the plan that makes the objects of the owner those of the bundle.
 ///
 /// # Errors
-/// A policy of the bundle reads an attribute that no resolver has after the plan, an enabled policy that stays loses one,
-/// a role would include itself, the tenant would have too many roles, or a new webhook has no secret.
+/// A policy of the bundle reads an attribute that no resolver has and no type declares after the plan, an enabled policy or
+/// a case that stays loses one, a role would include itself, the tenant would have too many roles or types, or a new webhook
+/// has no secret.
 pub fn plan(
     state: &TenantContent,
     bundle: &BundleDocument,
@@ -79,6 +86,9 @@ pub fn plan(
         writes.roles = diff_roles::diff(&mut draft, state, wanted, context);
         diff_roles::check(state, &writes.roles, wanted, &mut problems)?;
     }
+    if let Some(wanted) = &bundle.types {
+        writes.types = diff_types::diff(&mut draft, state, wanted, context);
+    }
     if let Some(wanted) = &bundle.policies {
         writes.policies = diff_policies::diff(&mut draft, state, wanted, context);
     }
@@ -89,10 +99,15 @@ pub fn plan(
         writes.webhooks = diff_webhooks::diff(&mut draft, state, wanted, context, &mut problems);
     }
     let resolvers = after(&state.resolvers, &writes.resolvers, |record| record.id);
-    namespaces::check_bundle(bundle, &namespaces::of(&resolvers, context.operator), &mut problems);
+    let types = after(&state.types, &writes.types, |record| &*record.kind);
+    let declared = compiled(types.iter().copied());
+    let readable = namespaces::of(&resolvers, context.operator).with_types(declared.clone());
+    namespaces::check_bundle(bundle, &readable, &mut problems);
+    diff_types::check_cases(bundle, &declared, &mut problems);
     problems.into_result()?;
     let policies = after(&state.policies, &writes.policies, |record| record.id);
     namespaces::check_stored(&writes.resolvers, &policies)?;
+    diff_types::check_stored(state, bundle, policies.iter().copied(), &readable, &types)?;
     let warnings = warnings(bundle, &resources);
     let owned = state.owned(context.owner);
     Ok(ApplyPlan {

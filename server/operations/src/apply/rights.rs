@@ -121,6 +121,7 @@ fn permissions(kind: ObjectKind) -> (Permission, Permission) {
         ObjectKind::Resource => (Permission::ResourcesRead, Permission::ResourcesWrite),
         ObjectKind::Rule
         | ObjectKind::Role
+        | ObjectKind::Type
         | ObjectKind::Policy
         | ObjectKind::Settings
         | ObjectKind::Case => (Permission::PoliciesRead, Permission::PoliciesWrite),

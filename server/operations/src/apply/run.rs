@@ -16,9 +16,10 @@ use portcullis_runtime::error::OperationError;
 use portcullis_runtime::gates::{self, GateVerdict, Judgement};
 use portcullis_runtime::write_refusal::{DeletingWrite, WriteRefusal};
 use portcullis_storage::bulk::RecordWrite;
-use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, tenants, webhooks};
+use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, entities, tenants, webhooks};
 use tokio::time::Instant;
 
+use super::after::after;
 use super::answer::{Shown, answer, case_report};
 use super::execute::{Execution, ROLES, execute};
 use super::guards::GuardWrites;
@@ -32,6 +33,7 @@ use super::state::TenantContent;
 use crate::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
 use crate::proposals::{self, NewProposal};
 use crate::roles::must_not_be_entities;
+use crate::types::{check_entities, compiled};
 
 /// The mode of an apply: how far it goes.
 #[derive(Clone, Copy, Debug)]
@@ -111,6 +113,8 @@ struct Attempt<'a> {
 /// A plan with its effects, and the content that it was made for.
 struct JudgedPlan {
     position: HistoryPosition,
+    /// The place in the history of the entities that changed types were compared with; `None` if no type changes.
+    entities: Option<HistoryPosition>,
     state: TenantContent,
     ready: Vec<ReadyResolver>,
     plan: ApplyPlan,
@@ -182,6 +186,7 @@ impl Attempt<'_> {
             changed_secrets: &changed_secrets,
         };
         let mut plan = plan(&state, &request.bundle, &context)?;
+        let entities = self.judge_entities(&state, &plan).await?;
         let guards = GuardWrites::of(&request.bundle, &state, domain)?;
         guards.add_to(&mut plan, &state);
         rights::must_have_rights_to(caller, &plan, dry_run)?;
@@ -193,7 +198,25 @@ impl Attempt<'_> {
             false => None,
         };
         let shown = Shown { tests, impact };
-        Ok(JudgedPlan { position, state, ready, plan, guards, judgement, shown })
+        Ok(JudgedPlan { position, entities, state, ready, plan, guards, judgement, shown })
+    }
+
+    /// Compares the entities of the types that the plan changes with them. Returns the place in their history.
+    async fn judge_entities(
+        &self,
+        state: &TenantContent,
+        plan: &ApplyPlan,
+    ) -> Result<Option<HistoryPosition>, OperationError> {
+        if plan.writes.types.is_empty() {
+            return Ok(None);
+        }
+        let types = after(&state.types, &plan.writes.types, |record| &*record.kind);
+        let (before, after) = (compiled(&state.types), compiled(types));
+        let mut tx = self.app.store.read(self.caller.tenant()).await?;
+        let position = entities::state(&mut tx).await?.position;
+        check_entities(self.caller, &mut tx, (&before, &after)).await?;
+        tx.end().await?;
+        Ok(Some(position))
     }
 
     /// Writes the plan, or makes a proposal of it, if the content is still the one that it was made for.
@@ -263,6 +286,11 @@ impl Attempt<'_> {
 impl JudgedPlan {
     /// Returns whether the content that `tx` meets is the one that the plan was made for. Webhooks have no revision.
     async fn is_for(&self, tx: &mut Tx) -> Result<bool, StoreError> {
+        if let Some(entities) = &self.entities
+            && entities::state(tx).await?.position != *entities
+        {
+            return Ok(false);
+        }
         Ok(tenants::position(tx).await? == self.position
             && webhooks::all(tx).await? == self.state.webhooks)
     }

@@ -8,10 +8,11 @@ use portcullis_model::resource::ResourceRecord;
 use portcullis_model::role::RoleRecord;
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::settings::TenantSettings;
+use portcullis_model::types::TypeRecord;
 use portcullis_model::webhook::WebhookRecord;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::{
-    Tx, content_size, policies, resolvers, resources, roles, rules, tenants, webhooks,
+    Tx, content_size, policies, resolvers, resources, roles, rules, tenants, types, webhooks,
 };
 
 use super::stored_guards::StoredGuards;
@@ -24,7 +25,7 @@ const MAX_CONTENT: i64 = 256 << 20;
 ///
 /// # Errors
 /// The content is larger than 256 MiB, or the store failed.
-pub(super) async fn must_fit(tx: &mut Tx) -> Result<(), OperationError> {
+pub(crate) async fn must_fit(tx: &mut Tx) -> Result<(), OperationError> {
     if content_size::bytes(tx).await? > MAX_CONTENT {
         let what = format!("the tenant has more than {} MiB of content", MAX_CONTENT >> 20);
         return Err(OperationError::Conflict(what));
@@ -43,6 +44,8 @@ pub struct TenantContent {
     pub webhooks: Vec<WebhookRecord>,
     /// The roles that include others, by name.
     pub roles: Vec<RoleRecord>,
+    /// The declared types, by name.
+    pub types: Vec<TypeRecord>,
     pub settings: TenantSettings,
     pub guards: StoredGuards,
 }
@@ -62,6 +65,7 @@ impl TenantContent {
             resolvers: resolvers::list(tx).await?,
             webhooks: webhooks::all(tx).await?,
             roles: roles::all(tx).await?,
+            types: types::all(tx).await?,
             settings: stored_settings::settings(tx).await?,
             guards: StoredGuards::load(tx).await?,
         })
@@ -74,7 +78,8 @@ impl TenantContent {
             .chain(self.policies.iter().map(|record| &record.managed_by))
             .chain(self.resolvers.iter().map(|record| &record.managed_by))
             .chain(self.webhooks.iter().map(|record| &record.managed_by))
-            .chain(self.roles.iter().map(|record| &record.managed_by));
+            .chain(self.roles.iter().map(|record| &record.managed_by))
+            .chain(self.types.iter().map(|record| &record.managed_by));
         owners.filter(|known| known.as_deref() == owner).count()
     }
 

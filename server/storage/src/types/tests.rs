@@ -4,9 +4,9 @@ use portcullis_model::quota::Quotas;
 use portcullis_model::types::TypeBody;
 
 use super::*;
-use crate::plan_records;
 use crate::store::StoreLimits;
 use crate::testing::{TestDatabase, on_every_database};
+use crate::{content_size, plan_records};
 
 on_every_database!(
     a_type_comes_back_as_it_went_in_and_stays_in_its_tenant,
@@ -79,7 +79,7 @@ async fn the_bytes_of_types_count(database: TestDatabase) {
     let db = database.open().await;
     let mut tx = db.write("acme", 0).await.expect("begins");
     store(&mut tx, &record("user", USER)).await.expect("works");
-    let of_definition = i64::try_from(bytes(&mut tx).await.expect("works")).expect("few");
+    let of_definition = content_size::bytes(&mut tx).await.expect("works");
     tx.commit().await.expect("commits");
     let mut tx = db.write("acme", 0).await.expect("begins");
     let stored = used(&mut tx).await.expect("a tenant");

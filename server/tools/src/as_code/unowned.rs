@@ -23,7 +23,7 @@ struct DecidingList {
 
 const NAME: &[&str] = &["name"];
 const TUPLE: &[&str] = &["sub", "dom", "obj", "act"];
-const LISTS: [DecidingList; 5] = [
+const LISTS: [DecidingList; 6] = [
     DecidingList { kind: "resource", route: "resources", members: NAME, decides: makes_rules },
     DecidingList {
         kind: "rule",
@@ -32,6 +32,7 @@ const LISTS: [DecidingList; 5] = [
         decides: is_explicit,
     },
     DecidingList { kind: "role", route: "roles", members: NAME, decides: |_| true },
+    DecidingList { kind: "type", route: "types", members: &["type"], decides: |_| true },
     DecidingList { kind: "policy", route: "abac/policies", members: NAME, decides: is_enabled },
     DecidingList {
         kind: "resolver",

@@ -1,0 +1,106 @@
+//! The changes of declared types.
+
+use std::collections::{HashMap, HashSet};
+
+use portcullis_bundle::BundleDocument;
+use portcullis_engine::Namespaces;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::types::Types;
+use portcullis_model::apply::ObjectKind;
+use portcullis_model::policy::PolicyRecord;
+use portcullis_model::types::{NewType, TypeRecord};
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::write_refusal::BrokenObjects;
+use portcullis_storage::bulk::RecordWrite;
+
+use super::content;
+use super::context::PlanContext;
+use super::draft::Draft;
+use super::state::TenantContent;
+use crate::types::{broken_cases, broken_policies, compiled, must_be_few, must_be_none};
+
+const KIND: ObjectKind = ObjectKind::Type;
+
+/// Returns the writes that make the types of the owner `wanted`.
+pub(super) fn diff(
+    draft: &mut Draft<'_>,
+    state: &TenantContent,
+    wanted: &[NewType],
+    context: &PlanContext<'_>,
+) -> Vec<RecordWrite<TypeRecord>> {
+    let stored: HashMap<&str, &TypeRecord> =
+        state.types.iter().map(|record| (&*record.kind, record)).collect();
+    let mut writes = Vec::new();
+    for declared in wanted {
+        match stored.get(&*declared.kind) {
+            Some(old) => writes.extend(update_existing(draft, old, declared, context)),
+            None => {
+                draft.create(KIND, declared.kind.clone());
+                let managed_by = draft.managed_by();
+                let new = TypeRecord { managed_by, ..declared.clone().into_record(context.by) };
+                writes.push(RecordWrite::Insert(new));
+            }
+        }
+    }
+    if context.prune {
+        let names: HashSet<&str> = wanted.iter().map(|declared| &*declared.kind).collect();
+        for old in &state.types {
+            if draft.is_own(old.managed_by.as_deref()) && !names.contains(&*old.kind) {
+                draft.delete(KIND, old.kind.clone());
+                writes.push(RecordWrite::Delete(old.clone()));
+            }
+        }
+    }
+    writes
+}
+
+fn update_existing(
+    draft: &mut Draft<'_>,
+    old: &TypeRecord,
+    wanted: &NewType,
+    context: &PlanContext<'_>,
+) -> Option<RecordWrite<TypeRecord>> {
+    let managed_by = old.managed_by.as_deref();
+    if !draft.may_change(KIND, &old.kind, managed_by) {
+        return None;
+    }
+    let mut new = old.clone().with(wanted.clone(), context.by);
+    new.managed_by = draft.managed_by();
+    let fields = content::of_type(old).changes(&content::of_type(&new));
+    let is_written = draft.meet(KIND, old.kind.clone(), managed_by, fields);
+    is_written.then(|| RecordWrite::Update { old: old.clone(), new })
+}
+
+/// Notes the attributes of the cases of the bundle that `types` do not declare.
+pub(super) fn check_cases(bundle: &BundleDocument, types: &Types, problems: &mut Problems) {
+    let root = Place::root();
+    let at = root.key("bundle");
+    let at = at.key("cases");
+    for (index, sent) in bundle.cases.iter().flatten().enumerate() {
+        sent.value.check_attributes(types, &at.index(index), problems);
+    }
+}
+
+/// Refuses changes of types that break a policy or a stored case. `policies` are those after the plan.
+///
+/// # Errors
+/// Something breaks, or the tenant has too many types.
+pub(super) fn check_stored<'p>(
+    state: &TenantContent,
+    bundle: &BundleDocument,
+    policies: impl IntoIterator<Item = &'p PolicyRecord>,
+    resolvers: &Namespaces,
+    after: &[&TypeRecord],
+) -> Result<(), OperationError> {
+    must_be_few(after.len())?;
+    let (before, after) = (compiled(&state.types), compiled(after.iter().copied()));
+    if before == after {
+        return Ok(());
+    }
+    let mut broken = BrokenObjects::default();
+    broken_policies(policies, resolvers, (&before, &after), &mut broken);
+    if bundle.cases.is_none() {
+        broken_cases(&state.guards.cases.cases, (&before, &after), &mut broken);
+    }
+    must_be_none(broken)
+}

@@ -1,0 +1,157 @@
+//! The use cases of types (`docs/semantics.md`, section 12.9).
+
+use portcullis_auth::Manager;
+use portcullis_engine::Namespaces;
+use portcullis_engine::types::Types;
+use portcullis_model::page::Listed;
+use portcullis_model::types::{NewType, TypeRecord, declared_types, exceeded_limit};
+use portcullis_resolvers::namespaces;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_storage::{StoreError, Tx, types};
+
+use crate::etag::Precondition;
+use crate::gated_writes::GatedWrite;
+use crate::ownership;
+use crate::written::Written;
+
+mod broken;
+
+pub(crate) use broken::{Breaking, broken_cases, broken_policies, check_entities, must_be_none};
+
+const NOT_FOUND: OperationError = OperationError::NotFound("type");
+
+/// A type that was written.
+#[derive(Debug)]
+pub struct StoredType {
+    pub record: TypeRecord,
+    /// Nobody had declared it before.
+    pub is_new: bool,
+}
+
+/// Declares a type, in place of the declaration from before.
+///
+/// # Errors
+/// The precondition does not hold, the type is managed and the change not forced, stored objects would break, the tenant
+/// has too many types, or the store failed.
+pub async fn put(
+    app: &App,
+    caller: &Manager,
+    precondition: &Precondition,
+    declared: NewType,
+    force: bool,
+) -> Result<Written<StoredType>, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let name = declared.kind.clone();
+    let mut breaking = Breaking::judge(app, caller, &name, Some(&declared)).await?;
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let old = types::find(&mut tx, &name).await?;
+        precondition.check_stored(old.as_ref())?;
+        ownership::check(caller, old.as_ref().and_then(|old| old.managed_by.as_deref()), force)?;
+        let is_new = old.is_none();
+        let record = match old {
+            Some(old) if old.says(&declared) => old,
+            old => {
+                if !breaking.is_about(&mut tx).await? {
+                    write = write.in_turn(tx.cancel().await?);
+                    breaking = breaking.again(app, caller, &name, Some(&declared)).await?;
+                    continue;
+                }
+                breaking.must_be_none()?;
+                let record = match old {
+                    Some(old) => old.with(declared.clone(), &by),
+                    None => {
+                        must_be_few(types::all(&mut tx).await?.len() + 1)?;
+                        declared.clone().into_record(&by)
+                    }
+                };
+                types::store(&mut tx, &record).await?;
+                record
+            }
+        };
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(Written::new(StoredType { record, is_new }, revision));
+        }
+    }
+}
+
+/// Refuses more types than a tenant may have.
+pub(crate) fn must_be_few(types: usize) -> Result<(), OperationError> {
+    let Some(limit) = exceeded_limit(types) else { return Ok(()) };
+    Err(OperationError::Conflict(format!("the tenant may have {limit}; delete some first")))
+}
+
+/// Lists the types that the caller's tenant declares, in the order of names.
+pub async fn list(
+    app: &App,
+    caller: &Manager,
+    after: &str,
+    limit: i64,
+) -> Result<Listed<TypeRecord>, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let records = types::list(&mut tx, after, limit).await?;
+    tx.end().await?;
+    Ok(records)
+}
+
+/// Returns a type that the caller's tenant declares.
+///
+/// # Errors
+/// The tenant declares no such type, or the store failed.
+pub async fn get(app: &App, caller: &Manager, name: &str) -> Result<TypeRecord, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let record = types::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+    tx.end().await?;
+    Ok(record)
+}
+
+/// Takes the declaration of a type back, and returns the tenant's revision.
+///
+/// # Errors
+/// The tenant declares no such type, the precondition does not hold, the type is managed and the change not forced, stored
+/// objects would break, or the store failed.
+pub async fn delete(
+    app: &App,
+    caller: &Manager,
+    name: &str,
+    precondition: &Precondition,
+    force: bool,
+) -> Result<u64, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let mut breaking = Breaking::judge(app, caller, name, None).await?;
+    let mut write = GatedWrite::new(app, caller, &by);
+    loop {
+        let mut tx = write.begin().await?;
+        let record = types::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+        precondition.check(&record)?;
+        ownership::check(caller, record.managed_by.as_deref(), force)?;
+        if !breaking.is_about(&mut tx).await? {
+            write = write.in_turn(tx.cancel().await?);
+            breaking = breaking.again(app, caller, name, None).await?;
+            continue;
+        }
+        breaking.must_be_none()?;
+        types::delete(&mut tx, name).await?;
+        if let Some(revision) = write.commit(tx).await? {
+            return Ok(revision);
+        }
+    }
+}
+
+/// Returns the types that the transaction's tenant declares.
+pub(crate) async fn declared(tx: &mut Tx) -> Result<Types, StoreError> {
+    Ok(compiled(&types::all(tx).await?))
+}
+
+/// Returns types as conditions and entities are checked against them.
+pub(crate) fn compiled<'t>(types: impl IntoIterator<Item = &'t TypeRecord>) -> Types {
+    declared_types(types.into_iter().map(|record| (&*record.kind, &record.properties)))
+}
+
+/// Returns what the policies of the transaction's tenant may read.
+pub(crate) async fn readable(app: &App, tx: &mut Tx) -> Result<Namespaces, StoreError> {
+    let resolvers = namespaces::of_tenant(tx, &app.resolvers.operator_resolvers()).await?;
+    Ok(resolvers.with_types(declared(tx).await?))
+}

@@ -1,0 +1,139 @@
+//! `/api/v1/types`: what a tenant declares (`docs/semantics.md`, section 12.9).
+
+use serde_json::{Value, json};
+
+use crate::support::tenant::{always, condition};
+use crate::support::{Reply, Tenant};
+
+fn declare(tenant: &Tenant<'_>, name: &str, properties: &Value) -> Reply {
+    tenant.manage(format!("PUT /api/v1/types/{name}"), &json!({"properties": properties}))
+}
+
+fn write(tenant: &Tenant<'_>, kind: &str, id: &str, properties: &Value) -> Reply {
+    let entity = json!({"type": kind, "id": id, "properties": properties});
+    tenant.manage("PUT /api/v1/entities", &json!({"entities": [entity]}))
+}
+
+#[test]
+fn a_type_is_declared_shown_and_taken_back() {
+    let tenant = Tenant::new();
+    tenant.get("/api/v1/types/user").refused(404, "NOT_FOUND");
+    let owner = json!({"owner": {"type": "text", "from": "directory"}});
+    let created = declare(&tenant, "document", &owner).is(201);
+    assert_eq!(created.revision(), 1);
+    assert_eq!(created.json()["properties"], owner);
+    assert_eq!(declare(&tenant, "document", &owner).is(200).revision(), 1);
+    assert_eq!(declare(&tenant, "user", &json!({"team": {"type": "text"}})).is(201).revision(), 2);
+    let listed = tenant.get("/api/v1/types").is(200).json();
+    let listed: Vec<&Value> = listed.as_array().unwrap().iter().map(|one| &one["type"]).collect();
+    assert_eq!(listed, ["document", "user"]);
+    let path = "/api/v1/types/document";
+    let tag = tenant.get(path).is(200).header("etag").unwrap().to_owned();
+    let change = || tenant.managing(format!("PUT {path}")).json(&json!({"about": "A file"}));
+    tenant.send(&change().header("if-match", "\"other\"")).refused(412, "PRECONDITION_FAILED");
+    tenant.send(&change().header("if-match", &tag)).is(200);
+    assert_eq!(tenant.delete(path).is(204).revision(), 4);
+    tenant.get(path).refused(404, "NOT_FOUND");
+    tenant.delete(path).refused(404, "NOT_FOUND");
+    let named = json!({"type": "chart", "properties": {}});
+    let refused = tenant.manage(format!("PUT {path}"), &named).refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.details()["path"], "/type");
+    declare(&tenant, "a:b", &json!({})).refused(404, "NOT_FOUND");
+}
+
+#[test]
+fn an_undeclared_name_is_a_fault_in_policies_and_entities() {
+    let tenant = Tenant::new();
+    let properties = json!({"confidential": {"type": "boolean"}, "level": {"type": "number"}});
+    declare(&tenant, "document", &properties).is(201);
+    let policy = |when: &str| {
+        let body = json!({
+            "name": "p", "resource": "document:read", "effect": "deny", "priority": 1,
+            "format": "expression", "rule_data": {"expression": when},
+        });
+        tenant.manage("POST /api/v1/abac/policies", &body)
+    };
+    let refused =
+        policy("(resource.confidental == true) ?? false").refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/rule_data/expression"]);
+    assert!(
+        refused.message().contains("did you mean `resource.confidential`?"),
+        "{}",
+        refused.text
+    );
+    policy("resource.level == \"high\"").refused(400, "VALIDATION_ERROR");
+    policy("(resource.confidential == true) ?? false").is(201);
+
+    let refused = write(&tenant, "document", "d", &json!({"confidental": true}));
+    let refused = refused.refused(400, "VALIDATION_ERROR");
+    assert_eq!(refused.paths(), ["/entities/0/properties/confidental"]);
+    assert!(refused.message().contains("did you mean `confidential`?"), "{}", refused.text);
+    let refused = write(&tenant, "document", "d", &json!({"level": "high"}));
+    assert_eq!(refused.refused(400, "VALIDATION_ERROR").paths(), ["/entities/0/properties/level"]);
+    write(&tenant, "document", "d", &json!({"level": 3})).is(200);
+    write(&tenant, "chart", "d", &json!({"level": "high"})).is(200);
+}
+
+#[test]
+fn types_that_stored_objects_would_break_are_refused_and_list_them() {
+    let tenant = Tenant::new();
+    tenant.policy(
+        "reads-owner",
+        "document:read",
+        "allow",
+        1,
+        &condition("resource.owner", "eq", "ann"),
+    );
+    tenant.policy("reads-nothing", "document:read", "deny", 1, &always());
+    for id in 0..25 {
+        write(&tenant, "document", &format!("d{id}"), &json!({"team": "red"})).is(200);
+    }
+    write(&tenant, "chart", "c", &json!({"owner": 1})).is(200);
+    let refused = declare(&tenant, "document", &json!({"level": {"type": "number"}}));
+    let details = refused.refused(409, "CONFLICT").details();
+    assert_eq!(details["count"], 26);
+    let broken = details["broken"].as_array().unwrap().clone();
+    assert_eq!(broken.len(), 20);
+    assert_eq!((&broken[0]["kind"], &broken[0]["name"]), (&json!("policy"), &json!("reads-owner")));
+    assert_eq!((&broken[1]["kind"], &broken[1]["name"]), (&json!("entity"), &json!("document:d0")));
+    // A wrong type of a value counts, too; and the declaration that fits is taken.
+    let wrong = json!({"owner": {"type": "text"}, "team": {"type": "number"}});
+    assert_eq!(
+        declare(&tenant, "document", &wrong).refused(409, "CONFLICT").details()["count"],
+        25
+    );
+    let fitting = json!({"owner": {"type": "text"}, "team": {"type": "text"}});
+    declare(&tenant, "document", &fitting).is(201);
+    declare(&tenant, "document", &json!({"owner": {"type": "text"}})).refused(409, "CONFLICT");
+}
+
+#[test]
+fn a_property_of_the_directory_is_taken_from_nowhere_else() {
+    let tenant = Tenant::new();
+    tenant.policy("cleared", "document:read", "allow", 1, &condition("user.cleared", "eq", true));
+    let check = |subject: &str| {
+        let attributes = json!({"user": {"roles": [], "cleared": true}});
+        let body = json!({
+            "subject": subject, "resource": "document:read", "action": "read", "attributes": attributes,
+        });
+        tenant.check(&body).is(200).text_of("decision")
+    };
+    assert_eq!((check("ann"), check("bob")), ("allow".to_owned(), "allow".to_owned()));
+    declare(&tenant, "user", &json!({"cleared": {"type": "boolean", "from": "directory"}})).is(201);
+    assert_eq!((check("ann"), check("bob")), ("deny".to_owned(), "deny".to_owned()));
+    write(&tenant, "user", "ann", &json!({"cleared": true})).is(200);
+    write(&tenant, "user", "bob", &json!({"cleared": false})).is(200);
+    assert_eq!((check("ann"), check("bob")), ("allow".to_owned(), "deny".to_owned()));
+    let explained = tenant.manage(
+        "POST /api/v1/check?explain=true",
+        &json!({
+            "subject": "bob", "resource": "document:read", "action": "read",
+            "attributes": {"user": {"roles": [], "cleared": true}},
+        }),
+    );
+    let attribute = explained.is(200).json()["explanation"]["attributes"][0].clone();
+    assert_eq!(
+        (&attribute["source"], &attribute["overridden"]),
+        (&json!("directory"), &json!(true))
+    );
+}
