@@ -137,3 +137,18 @@ fn a_property_of_the_directory_is_taken_from_nowhere_else() {
         (&json!("directory"), &json!(true))
     );
 }
+
+#[test]
+fn the_declarations_of_a_tenant_are_bounded_together() {
+    let tenant = Tenant::new();
+    let about = "x".repeat(500);
+    let property = |n: usize| (format!("p{n}"), json!({"type": "text", "about": about}));
+    let properties: serde_json::Map<_, _> = (0..200).map(property).collect();
+    let declare = |n: usize| declare(&tenant, &format!("t{n}"), &json!(properties));
+    for n in 0..4 {
+        declare(n).is(201);
+    }
+    let refused = declare(4).refused(409, "CONFLICT");
+    assert!(refused.message().contains("512 KiB"), "{}", refused.text);
+    declare(3).is(200);
+}

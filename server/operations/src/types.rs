@@ -19,6 +19,9 @@ mod broken;
 
 pub(crate) use broken::{Breaking, broken_cases, broken_policies, check_entities, must_be_none};
 
+/// Most bytes of the declarations of a tenant: each write of a policy or of entities reads them.
+const MAX_BYTES: usize = 512 * 1_024;
+
 const NOT_FOUND: OperationError = OperationError::NotFound("type");
 
 /// A type that was written.
@@ -62,11 +65,11 @@ pub async fn put(
                 breaking.must_be_none()?;
                 let record = match old {
                     Some(old) => old.with(declared.clone(), &by),
-                    None => {
-                        must_be_few(types::all(&mut tx).await?.len() + 1)?;
-                        declared.clone().into_record(&by)
-                    }
+                    None => declared.clone().into_record(&by),
                 };
+                let stored = types::all(&mut tx).await?;
+                let others = stored.iter().filter(|other| other.kind != name);
+                must_be_few(others.chain([&record]))?;
                 types::store(&mut tx, &record).await?;
                 record
             }
@@ -77,9 +80,22 @@ pub async fn put(
     }
 }
 
-/// Refuses more types than a tenant may have.
-pub(crate) fn must_be_few(types: usize) -> Result<(), OperationError> {
-    let Some(limit) = exceeded_limit(types) else { return Ok(()) };
+/// Refuses more types, or larger ones, than a tenant may have.
+pub(crate) fn must_be_few<'t>(
+    types: impl IntoIterator<Item = &'t TypeRecord>,
+) -> Result<(), OperationError> {
+    let (mut count, mut bytes) = (0, 0);
+    for declared in types {
+        count += 1;
+        // Texts and maps of them: there is nothing that could not be written.
+        let text = serde_json::to_string(&(&declared.about, &declared.properties));
+        bytes += text.map_or(0, |text| text.len());
+    }
+    let limit = match exceeded_limit(count) {
+        None if bytes > MAX_BYTES => format!("types of at most {} KiB together", MAX_BYTES >> 10),
+        None => return Ok(()),
+        Some(limit) => limit,
+    };
     Err(OperationError::Conflict(format!("the tenant may have {limit}; delete some first")))
 }
 

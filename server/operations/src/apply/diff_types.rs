@@ -92,7 +92,7 @@ pub(super) fn check_stored<'p>(
     resolvers: &Namespaces,
     after: &[&TypeRecord],
 ) -> Result<(), OperationError> {
-    must_be_few(after.len())?;
+    must_be_few(after.iter().copied())?;
     let (before, after) = (compiled(&state.types), compiled(after.iter().copied()));
     if before == after {
         return Ok(());
