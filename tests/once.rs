@@ -38,6 +38,7 @@ mod limits;
 mod lint;
 mod locations;
 mod matrix;
+pub(crate) mod min_entities;
 mod min_revision;
 mod packages;
 mod paging;

@@ -4,6 +4,7 @@ mod failover;
 mod outage;
 mod resolvers;
 mod revocations;
+mod shares;
 mod webhooks;
 
 use serde_json::json;

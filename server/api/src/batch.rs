@@ -53,7 +53,7 @@ struct BatchResults<'b> {
 #[utoipa::path(
     post, path = "/api/v1/checks", tag = "Decisions", operation_id = "checkAll", request_body = BatchRequest,
     responses(
-        (status = 200, description = "The decisions", body = BatchResults, headers(("X-Policy-Revision"))),
+        (status = 200, description = "The decisions", body = BatchResults, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict,
     ),
 )]
@@ -71,7 +71,7 @@ pub(super) async fn check_all(
     let options = BatchOptions { at_least, semantic: batch.semantic, with_reasons: !is_compact };
     // The answers are charged until the whole is dropped.
     let answer = batch_checks::check_all(&app, &caller, &batch, options).await?;
-    let BatchAnswer { revision, answers, .. } = &answer;
+    let BatchAnswer { revision, entities_revision, answers, .. } = &answer;
     let results = if is_compact {
         let allowed = answers.iter().map(|answer| answer.effect == Effect::Allow);
         BatchResults { results: None, allowed: Some(allowed.collect()) }
@@ -80,7 +80,7 @@ pub(super) async fn check_all(
         let results = results.map(|(index, answer)| result(batch.id(index), answer));
         BatchResults { results: Some(results.collect()), allowed: None }
     };
-    Ok(respond(*revision, results))
+    Ok(respond((*revision, *entities_revision), results))
 }
 
 fn result<'b>(id: Option<&'b str>, answer: &'b ItemAnswer) -> ItemResult<'b> {

@@ -20,13 +20,14 @@ use crate::error::ApiError;
 use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::Conflict;
 use crate::query::Query;
+use crate::respond::entities_header;
 use crate::text_answer::Json;
 use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
 use portcullis_model::schema;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
 use portcullis_runtime::app::App;
-use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::min_revisions::MinRevisions;
 
 /// The missing part of a legacy check by a service key; completes "expected …".
 const SUBJECT_OF_KEY: &str = "the subject of the check, because a service key is none";
@@ -78,7 +79,7 @@ impl From<CheckAnswer> for Answer<'_> {
 /// stands for the present then; without `explain=true` the field is unknown.
 #[utoipa::path(
     post, path = "/api/v1/check", tag = "Decisions", operation_id = "check", request_body = CheckRequest,
-    responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision"))), Conflict),
+    responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))), Conflict),
 )]
 pub(super) async fn check(
     State(app): State<App>,
@@ -98,7 +99,7 @@ pub(super) async fn check(
     };
     let options = CheckOptions { kind: CheckKind::Combined, at_least, explain, now };
     let decided = checks::check(&app, &caller, body, options).await?;
-    let revision = decided.answer.revision;
+    let revision = (decided.answer.revision, decided.answer.entities_revision);
     let Some(evidence) = &decided.evidence else {
         return Ok(respond(revision, Answer::from(decided.answer)));
     };
@@ -116,7 +117,7 @@ pub(super) async fn check(
     post, path = "/api/v1/resources/access/check", tag = "Decisions", operation_id = "legacyCheck",
     request_body = LegacyCheckRequest,
     responses(
-        (status = 200, description = "The decision", body = LegacyAnswer, headers(("X-Policy-Revision"))),
+        (status = 200, description = "The decision", body = LegacyAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict,
     ),
 )]
@@ -140,40 +141,52 @@ pub(super) async fn legacy_check(
     };
     let options = CheckOptions { kind: CheckKind::Legacy, at_least, explain: false, now: None };
     let answer = checks::check(&app, &caller, body, options).await?.answer;
-    let (allowed, revision) = (answer.effect == Effect::Allow, answer.revision);
+    let revision = (answer.revision, answer.entities_revision);
+    let allowed = answer.effect == Effect::Allow;
     Ok(respond(revision, LegacyAnswer { allowed, answer: answer.into() }))
 }
 
-/// The header `X-Min-Policy-Revision`: the rules of the decision must not be older; 0 without the header.
-pub(crate) struct MinRevision(pub(crate) u64);
+/// The headers `X-Min-Policy-Revision` and `X-Min-Entities-Revision`: the rules and the entities of the decision must not be
+/// older; 0 without the header.
+pub(crate) struct MinRevision(pub(crate) MinRevisions);
 
 impl<S: Send + Sync> FromRequestParts<S> for MinRevision {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let Some(value) = parts.headers.get("x-min-policy-revision") else { return Ok(Self(0)) };
-        let revision = value.to_str().ok().and_then(digits);
-        revision.map(Self).ok_or_else(|| {
-            OperationError::BadRequest(
-                "the header X-Min-Policy-Revision must be a number, as an answer has it in X-Policy-Revision"
-                    .to_owned(),
-            )
-            .into()
-        })
+        let rules = demanded(parts, "X-Min-Policy-Revision", "X-Policy-Revision")?;
+        let entities = demanded(parts, "X-Min-Entities-Revision", "X-Entities-Revision")?;
+        Ok(Self(MinRevisions { rules, entities }))
     }
+}
+
+/// Reads a header that demands a revision, as an answer has it in `origin`.
+fn demanded(parts: &Parts, name: &str, origin: &str) -> Result<u64, ApiError> {
+    let Some(value) = parts.headers.get(name) else { return Ok(0) };
+    value.to_str().ok().and_then(digits).ok_or_else(|| {
+        ApiError::bad_request(format!(
+            "the header {name} must be a number, as an answer has it in {origin}"
+        ))
+    })
 }
 
 impl HandlerParameter for MinRevision {
     fn describe(operation: &mut Operation) {
-        let revision = schema::string().pattern(Some("^[0-9]{1,19}$"));
-        let about = "An `X-Policy-Revision` that was answered before: the decision is not made by rules \
+        let revision = || schema::string().pattern(Some("^[0-9]{1,19}$"));
+        let rules = "An `X-Policy-Revision` that was answered before: the decision is not made by rules \
                      older than that, or is a 503";
-        add(operation, [parameter(ParameterIn::Header, "X-Min-Policy-Revision", revision, about)]);
+        let entities = "An `X-Entities-Revision` that was answered before: the decision is not made with entities \
+                        older than that, or is a 503";
+        let header = |name, about| parameter(ParameterIn::Header, name, revision(), about);
+        let rules = header("X-Min-Policy-Revision", rules);
+        add(operation, [rules, header("X-Min-Entities-Revision", entities)]);
     }
 }
 
-pub(crate) fn respond(revision: u64, answer: impl Serialize) -> Response {
-    (revision_header(revision), Json(answer)).into_response()
+/// Answers with the revisions of the rules and of the entities, if they were needed.
+pub(crate) fn respond(revisions: (u64, Option<u64>), answer: impl Serialize) -> Response {
+    let (rules, entities) = revisions;
+    (revision_header(rules), entities_header(entities), Json(answer)).into_response()
 }
 
 /// Returns the body of the response to a check, as JSON text.

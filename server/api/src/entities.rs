@@ -23,6 +23,7 @@ use crate::paging::PageQuery;
 use crate::parameters::parameter;
 use crate::path::Segments;
 use crate::query::{Query, QueryParameters, QueryReader};
+use crate::respond::entities_header;
 use crate::text_answer::Json;
 
 /// Inserts entities, or replaces those of the same types and ids.
@@ -31,7 +32,7 @@ use crate::text_answer::Json;
 #[utoipa::path(
     put, path = "/api/v1/entities", tag = "Entities", operation_id = "putEntities", request_body = EntitiesBody,
     responses(
-        (status = 200, description = "What changed", body = WrittenEntities),
+        (status = 200, description = "What changed", body = WrittenEntities, headers(("X-Entities-Revision"))),
         QuotaExceeded,
     ),
 )]
@@ -44,7 +45,7 @@ pub(super) async fn write(
     // Before anything is waited for: beside the threads of other requests. The body charges what was read of it.
     let entities = EntitiesBody::parse(&body.parse()?)?;
     let turn = entities::turn(&app, &caller).await?;
-    Ok(Json(entities::write(&app, &caller, turn, &entities).await?).into_response())
+    Ok(all_written(entities::write(&app, &caller, turn, &entities).await?))
 }
 
 /// Replaces all entities of a source, in one call or in several.
@@ -54,7 +55,7 @@ pub(super) async fn write(
 #[utoipa::path(
     post, path = "/api/v1/entities/sync", tag = "Entities", operation_id = "syncEntities", request_body = SyncBody,
     responses(
-        (status = 200, description = "What changed", body = WrittenEntities),
+        (status = 200, description = "What changed", body = WrittenEntities, headers(("X-Entities-Revision"))),
         Conflict,
         QuotaExceeded,
     ),
@@ -66,13 +67,13 @@ pub(super) async fn sync(
 ) -> Result<Response, ApiError> {
     let part = SyncBody::parse(&body.parse()?)?;
     let turn = entities::turn(&app, &caller).await?;
-    Ok(Json(entities::sync(&app, &caller, turn, &part).await?).into_response())
+    Ok(all_written(entities::sync(&app, &caller, turn, &part).await?))
 }
 
 /// Lists the tenant's entities, in the order of types and ids.
 #[utoipa::path(
     get, path = "/api/v1/entities", tag = "Entities", operation_id = "listEntities",
-    responses((status = 200, description = "A page", body = [EntityRecord], headers(("Link")))),
+    responses((status = 200, description = "A page", body = [EntityRecord], headers(("Link"), ("X-Entities-Revision")))),
 )]
 pub(super) async fn list(
     State(app): State<App>,
@@ -83,8 +84,10 @@ pub(super) async fn list(
     let page = page.in_list("entities", caller.tenant(), &format!("{kind:?}"))?;
     // No type has a colon.
     let after = page.after().split_once(':').unwrap_or_default();
-    let listed = entities::list(&app, &caller, kind.as_deref(), after, page.limit()).await?;
-    Ok(page.respond(listed, |entity| format!("{}:{}", entity.kind, entity.id)))
+    let (listed, revision) =
+        entities::list(&app, &caller, kind.as_deref(), after, page.limit()).await?;
+    let answer = page.respond(listed, |entity| format!("{}:{}", entity.kind, entity.id));
+    Ok((entities_header(Some(revision)), answer).into_response())
 }
 
 /// The query parameter of [`list`] beside those of pages.
@@ -126,7 +129,7 @@ impl HandlerParameter for Segments<EntityPath> {
 /// Shows an entity.
 #[utoipa::path(
     get, path = "/api/v1/entities/{type}/{id}", tag = "Entities", operation_id = "getEntity",
-    responses((status = 200, description = "The entity", body = EntityRecord, headers(("ETag")))),
+    responses((status = 200, description = "The entity", body = EntityRecord, headers(("ETag"), ("X-Entities-Revision")))),
 )]
 pub(super) async fn show(
     State(app): State<App>,
@@ -134,8 +137,9 @@ pub(super) async fn show(
     Segments(path): Segments<EntityPath>,
 ) -> Result<Response, ApiError> {
     let (kind, id) = path.known()?;
-    let record = entities::get(&app, &caller, kind, id).await?;
-    Ok((etag::header(&record), Json(record)).into_response())
+    let (record, revision) = entities::get(&app, &caller, kind, id).await?;
+    let revision = entities_header(Some(revision));
+    Ok((revision, etag::header(&record), Json(record)).into_response())
 }
 
 /// Inserts an entity, or replaces it as a whole.
@@ -144,8 +148,8 @@ pub(super) async fn show(
 #[utoipa::path(
     put, path = "/api/v1/entities/{type}/{id}", tag = "Entities", operation_id = "putEntity", request_body = EntityBody,
     responses(
-        (status = 200, description = "The entity", body = EntityRecord, headers(("ETag"))),
-        (status = 201, description = "The entity, which is new", body = EntityRecord, headers(("ETag"))),
+        (status = 200, description = "The entity", body = EntityRecord, headers(("ETag"), ("X-Entities-Revision"))),
+        (status = 201, description = "The entity, which is new", body = EntityRecord, headers(("ETag"), ("X-Entities-Revision"))),
         PreconditionFailed, QuotaExceeded,
     ),
 )]
@@ -167,7 +171,7 @@ pub(super) async fn put(
     patch, path = "/api/v1/entities/{type}/{id}", tag = "Entities", operation_id = "patchEntity",
     request_body = EntityPatch,
     responses(
-        (status = 200, description = "The entity", body = EntityRecord, headers(("ETag"))),
+        (status = 200, description = "The entity", body = EntityRecord, headers(("ETag"), ("X-Entities-Revision"))),
         PreconditionFailed, QuotaExceeded,
     ),
 )]
@@ -185,13 +189,18 @@ pub(super) async fn patch(
 
 fn written(entity: StoredEntity) -> Response {
     let status = if entity.is_new { StatusCode::CREATED } else { StatusCode::OK };
-    (status, etag::header(&entity.record), Json(entity.record)).into_response()
+    let revision = entities_header(Some(entity.entities_revision));
+    (status, revision, etag::header(&entity.record), Json(entity.record)).into_response()
+}
+
+fn all_written(entities: WrittenEntities) -> Response {
+    (entities_header(Some(entities.entities_revision)), Json(entities)).into_response()
 }
 
 /// Deletes an entity.
 #[utoipa::path(
     delete, path = "/api/v1/entities/{type}/{id}", tag = "Entities", operation_id = "deleteEntity",
-    responses((status = 204, description = "It is gone"), PreconditionFailed),
+    responses((status = 204, description = "It is gone", headers(("X-Entities-Revision"))), PreconditionFailed),
 )]
 pub(super) async fn delete(
     State(app): State<App>,
@@ -199,6 +208,6 @@ pub(super) async fn delete(
     Segments(path): Segments<EntityPath>,
     IfMatch(precondition): IfMatch,
 ) -> Result<Response, ApiError> {
-    entities::delete(&app, &caller, path.known()?, &precondition).await?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    let revision = entities::delete(&app, &caller, path.known()?, &precondition).await?;
+    Ok((StatusCode::NO_CONTENT, entities_header(Some(revision)), ()).into_response())
 }

@@ -15,6 +15,7 @@ use super::revision_header;
 use crate::callers::{ConditionSearch, SearchRequester};
 use crate::error::ApiError;
 use crate::openapi::Conflict;
+use crate::respond::entities_header;
 use crate::text_answer::Json;
 
 /// Decides a request for all rows of a list, as a condition over their attributes.
@@ -23,7 +24,7 @@ use crate::text_answer::Json;
 #[utoipa::path(
     post, path = "/api/v1/plan", tag = "Decisions", operation_id = "planRows", request_body = FilterBody,
     responses(
-        (status = 200, description = "The plan", body = FilterAnswerBody, headers(("X-Policy-Revision"))),
+        (status = 200, description = "The plan", body = FilterAnswerBody, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict,
     ),
 )]
@@ -36,7 +37,8 @@ pub(super) async fn plan(
     let json = body.parse()?;
     let request = FilterRequest::parse(&json)?;
     let answer = filters::filter(&app, &caller, &request, at_least).await?;
-    Ok((revision_header(answer.revision), Json(answer)).into_response())
+    let entities = entities_header(answer.entities_revision);
+    Ok((revision_header(answer.revision), entities, Json(answer)).into_response())
 }
 
 /// The answer, as the document describes it.

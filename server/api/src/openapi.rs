@@ -276,6 +276,11 @@ fn headers() -> Value {
             "The challenge (RFC 6750); it has an `error` where a token was sent",
             json!({"type": "string", "pattern": "^Bearer"}),
         ),
+        "X-Entities-Revision": header(
+            false,
+            "The revision of the tenant's directory that the answer reflects, if it read or wrote the directory",
+            json!({"type": "integer", "format": "int64", "minimum": 0}),
+        ),
         "X-Policy-Revision": header(
             true,
             "The revision of the tenant's rules that the answer reflects; every change raises it by one",

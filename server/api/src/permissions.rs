@@ -24,6 +24,7 @@ use crate::etag::IfNoneMatch;
 use crate::openapi::Conflict;
 use crate::query::Query;
 use crate::recipient::carried;
+use crate::respond::entities_header;
 use crate::text_answer::Json;
 
 pub(super) const MATRIX_PATH: &str = "/api/v1/matrix";
@@ -48,7 +49,7 @@ struct PermissionsAnswer {
     request_body = PermissionsBody,
     responses(
         (status = 200, description = "A page", body = PermissionsAnswerBody,
-            headers(("Link"), ("ETag"), ("X-Policy-Revision"))),
+            headers(("Link"), ("ETag"), ("X-Policy-Revision"), ("X-Entities-Revision"))),
         (status = 304, description = "The page has the tag that `If-None-Match` names"),
         Conflict,
     ),
@@ -78,7 +79,7 @@ fn permissions_answer(page: &Requested, known: &IfNoneMatch, found: PermissionPa
     let tag = found.tag.as_deref().and_then(|tag| HeaderValue::from_str(tag).ok());
     // What one caller may do is no business of others.
     let private = [(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"))];
-    let revision = revision_header(found.revision);
+    let revision = (revision_header(found.revision), entities_header(found.entities_revision));
     let tag_header = tag.map(|tag| [(ETAG, tag)]);
     if found.tag.as_deref().is_some_and(|tag| known.names(tag)) {
         return (StatusCode::NOT_MODIFIED, private, revision, tag_header, ()).into_response();
@@ -100,7 +101,7 @@ fn permissions_answer(page: &Requested, known: &IfNoneMatch, found: PermissionPa
 #[utoipa::path(
     post, path = MATRIX_PATH, tag = "Decisions", operation_id = "decideMatrix", request_body = MatrixRequest,
     responses(
-        (status = 200, description = "A page", body = MatrixAnswerBody, headers(("X-Policy-Revision"))),
+        (status = 200, description = "A page", body = MatrixAnswerBody, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict,
     ),
 )]
@@ -118,7 +119,8 @@ pub(super) async fn matrix(
         let mark =
             RequestMark::new(MATRIX_PATH, caller.tenant(), caller.actor(), &json, &["cursor"]);
         let answer = matrices::matrix(&app, &caller, request, &mark, at_least, &awaited).await?;
-        Ok((revision_header(answer.revision), Json(answer)).into_response())
+        let entities = entities_header(answer.entities_revision);
+        Ok((revision_header(answer.revision), entities, Json(answer)).into_response())
     });
     searches.searches.run(&tenant, report).await
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::text_answer::Json;
 
+const ENTITIES_REVISION: HeaderName = HeaderName::from_static("x-entities-revision");
 const POLICY_REVISION: HeaderName = HeaderName::from_static("x-policy-revision");
 
 /// Returns the header with the tenant's revision. Every answer to a check and every successful write has it.
@@ -16,6 +17,11 @@ pub(crate) fn revision_header(revision: u64) -> [(HeaderName, HeaderValue); 1] {
     let digits = Bytes::from(revision.to_string());
     let value = HeaderValue::from_maybe_shared(digits).unwrap_or(HeaderValue::from_static("0"));
     [(POLICY_REVISION, value)]
+}
+
+/// Returns the header with the revision of the tenant's directory, if the answer read or wrote it.
+pub(crate) fn entities_header(revision: Option<u64>) -> Option<[(HeaderName, HeaderValue); 1]> {
+    revision.map(|revision| [(ENTITIES_REVISION, HeaderValue::from(revision))])
 }
 
 /// Answers 201 with a record that decisions depend on, and its location.

@@ -14,6 +14,7 @@ use portcullis_operations::search::{
     SearchSource, SearchedPage, search_actions, search_entities,
 };
 use portcullis_runtime::app::App;
+use portcullis_runtime::min_revisions::MinRevisions;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -24,6 +25,7 @@ use crate::checks::MinRevision;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
 use crate::recipient::carried;
+use crate::respond::entities_header;
 use crate::revision_header;
 use crate::text_answer::Json as JsonAnswer;
 
@@ -161,7 +163,7 @@ impl SearchEnd {
     post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "searchResources",
     request_body = ResourceSearchRequest,
     responses(
-        (status = 200, description = "A page", body = EntitySearchAnswer, headers(("X-Policy-Revision"))),
+        (status = 200, description = "A page", body = EntitySearchAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict,
     ),
 )]
@@ -180,7 +182,7 @@ pub(super) async fn resources(
 #[utoipa::path(
     post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "searchSubjects", request_body = SubjectSearchRequest,
     responses(
-        (status = 200, description = "A page", body = EntitySearchAnswer, headers(("X-Policy-Revision"))),
+        (status = 200, description = "A page", body = EntitySearchAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict,
     ),
 )]
@@ -200,7 +202,7 @@ pub(super) async fn subjects(
 #[utoipa::path(
     post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "searchActions", request_body = ActionSearchRequest,
     responses(
-        (status = 200, description = "A page", body = ActionSearchAnswer, headers(("X-Policy-Revision"))),
+        (status = 200, description = "A page", body = ActionSearchAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict,
     ),
 )]
@@ -221,7 +223,7 @@ async fn action_answer(
     app: &App,
     caller: &SearchRequester,
     body: &JsonBody,
-    at_least: u64,
+    at_least: MinRevisions,
 ) -> Result<Response, ApiError> {
     let json = body.parse()?;
     let body = ActionSearchBody::parse(&json)?;
@@ -237,6 +239,7 @@ async fn action_answer(
         at_least,
     };
     let mut page = search_actions(app, caller, &question, &mark).await?;
+    let entities = entities_header(page.entities_revision);
     caller.count_candidates(app, page.looked_at);
     let resource = |action: &str| format!("{}:{action}", body.resource_type);
     let end = SearchEnd::of(&mut page, None);
@@ -252,7 +255,7 @@ async fn action_answer(
         depends_on: open.depends_on,
     });
     let (results, conditional) = (results.collect(), conditional.collect());
-    let revision = revision_header(end.revision);
+    let revision = (revision_header(end.revision), entities);
     Ok((revision, JsonAnswer(ActionSearchAnswer { results, conditional, end })).into_response())
 }
 
@@ -262,7 +265,7 @@ async fn run(
     caller: SearchRequester,
     body: JsonBody,
     searched: Searched,
-    at_least: u64,
+    at_least: MinRevisions,
 ) -> Result<Response, ApiError> {
     let tenant = caller.tenant().to_owned();
     let searches = app.clone();
@@ -276,7 +279,7 @@ async fn answer(
     caller: &SearchRequester,
     body: &JsonBody,
     searched: Searched,
-    at_least: u64,
+    at_least: MinRevisions,
 ) -> Result<Response, ApiError> {
     let json = body.parse()?;
     let (route, body) = match searched {
@@ -314,6 +317,7 @@ fn entity_answer(
     shows_conditions: bool,
 ) -> Response {
     let source = page.source;
+    let entities = entities_header(page.entities_revision);
     let end = SearchEnd::of(&mut page, Some(source));
     let results = page.found.into_iter().map(|found| EntityResult {
         r#type: entity_type.to_owned(),
@@ -327,7 +331,7 @@ fn entity_answer(
         ConditionalResult { r#type: entity_type.to_owned(), id, depends_on, condition }
     });
     let (results, conditional) = (results.collect(), conditional.collect());
-    let revision = revision_header(end.revision);
+    let revision = (revision_header(end.revision), entities);
     (revision, JsonAnswer(EntitySearchAnswer { results, conditional, end })).into_response()
 }
 

@@ -17,6 +17,7 @@ use portcullis_resolvers::OpenCheck;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::min_revisions::MinRevisions;
 use tokio::time::Instant;
 
 use crate::batch_items::BatchItems;
@@ -32,8 +33,8 @@ const MAX_UNTIMED: usize = 16;
 /// The parts of a batch that are not in its checks.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchOptions {
-    /// All decisions are made from rules of this revision or a later one; 0 accepts every revision.
-    pub at_least: u64,
+    /// All decisions are made from rules and entities of these revisions or later ones.
+    pub at_least: MinRevisions,
     pub semantic: BatchSemantic,
     /// Whether the answers say what decided, and why.
     pub with_reasons: bool,
@@ -44,6 +45,8 @@ pub struct BatchOptions {
 pub struct BatchAnswer {
     /// The revision of the tenant that all decisions reflect.
     pub revision: u64,
+    /// The revision of the entities; `None` if no decision needed them.
+    pub entities_revision: Option<u64>,
     /// In the order of the checks, up to the one after which the batch ends.
     pub answers: Vec<ItemAnswer>,
     /// The memory of the reasons; `None` without checks.
@@ -84,7 +87,12 @@ pub async fn check_all(
 ) -> Result<BatchAnswer, OperationError> {
     let began = Instant::now();
     let Some(tenant) = tenant_of(caller, items)? else {
-        return Ok(BatchAnswer { revision: options.at_least, answers: Vec::new(), charge: None });
+        return Ok(BatchAnswer {
+            revision: options.at_least.rules,
+            entities_revision: None,
+            answers: Vec::new(),
+            charge: None,
+        });
     };
     app.closed_tenants.must_be_open(&tenant)?;
     let no_room = |Spent| OperationError::no_room_for_answer();
@@ -96,7 +104,8 @@ pub async fn check_all(
     let charge = Some(reasons.into_charge().map_err(no_room)?);
     batch.count(&answers, began.elapsed());
     batch.record_denials(&answers).await;
-    Ok(BatchAnswer { revision: batch.plans.revision, answers, charge })
+    let entities_revision = batch.entities.revision();
+    Ok(BatchAnswer { revision: batch.plans.revision, entities_revision, answers, charge })
 }
 
 /// Returns the tenant of all checks; `None` without checks.
@@ -187,8 +196,9 @@ impl<'b> Batch<'b> {
         checks: BatchedChecks<'b>,
         options: BatchOptions,
     ) -> Result<Self, OperationError> {
+        let at_least = app.reach(tenant, options.at_least).await?;
         let (resources, plan_of) = checks.resources();
-        let plans = common_plans::find(&app.plans, tenant, &resources, options.at_least).await?;
+        let plans = common_plans::find(&app.plans, tenant, &resources, at_least).await?;
         let each = plans.plans.iter().map(|plan| plan.plan());
         let entities = NeededEntities::load_for(app, tenant, each, CheckKind::Combined).await?;
         app.webhooks.prepare(tenant).await;

@@ -15,6 +15,7 @@ use portcullis_resolvers::Asked;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::plans::{PlanError, is_lost};
 use portcullis_storage::{plan_records, resources};
 use tokio::time::Instant;
@@ -30,8 +31,8 @@ const MAX_COMPARED: u16 = 5_000;
 pub struct CheckOptions {
     /// Selects the rules that decide.
     pub kind: CheckKind,
-    /// The decision is made from rules of this revision or a later one; 0 accepts every revision.
-    pub at_least: u64,
+    /// The decision is made from rules and entities of these revisions or later ones.
+    pub at_least: MinRevisions,
     /// Keeps the evidence for an explanation.
     pub explain: bool,
     /// The instant that stands for the present in conditions and resolvers; `None` is the present itself. With an
@@ -57,15 +58,22 @@ pub struct CheckAnswer {
     pub reason: String,
     /// The revision of the tenant that the plan reflects.
     pub revision: u64,
+    /// The revision of the entities; `None` if the decision needed none.
+    pub entities_revision: Option<u64>,
 }
 
 impl CheckAnswer {
-    pub(crate) fn new(cached: &CachedPlan, decision: &Decision<'_>) -> Self {
+    pub(crate) fn new(
+        cached: &CachedPlan,
+        decision: &Decision<'_>,
+        entities: &NeededEntities,
+    ) -> Self {
         Self {
             effect: decision.effect(),
             matched_rule_id: decision.matched_rule_id(),
             reason: decision.reason(),
             revision: cached.revision(),
+            entities_revision: entities.revision(),
         }
     }
 }
@@ -89,7 +97,7 @@ pub async fn check<'c>(
     app: &App,
     caller: &'c CheckCaller,
     body: CheckBody<'c>,
-    options: CheckOptions,
+    mut options: CheckOptions,
 ) -> Result<DecidedCheck<'c>, OperationError> {
     if options.explain {
         caller.may_explain(body.domain, &app.manager_roles)?;
@@ -98,6 +106,9 @@ pub async fn check<'c>(
     let (domain, tenant) = open_scope(app, caller, body.domain)?;
     let now = options.now.unwrap_or_else(|| app.clock.now());
     let check = Check::new(body, domain, caller.of_check(), now);
+    if options.at_least.entities > 0 {
+        options.at_least.rules = Box::pin(app.reach(tenant, options.at_least)).await?;
+    }
     let mut decided = decide(app, tenant, check, options).await?;
     app.metrics.checks.decided(options.kind, decided.answer.effect, began.elapsed());
     if options.explain && decided.answer.matched_rule_id.0.is_none() {
@@ -154,7 +165,7 @@ async fn decide_with_any_plan<'c>(
     options: CheckOptions,
 ) -> Result<DecidedCheck<'c>, PlanError> {
     // One plan decides before and after the resolvers answer: two plans could have two revisions.
-    let cached = app.plans.find(tenant, check.resource, options.at_least).await?;
+    let cached = app.plans.find(tenant, check.resource, options.at_least.rules).await?;
     app.webhooks.prepare(tenant).await;
     let entities = NeededEntities::load(app, tenant, cached.plan(), options.kind).await?;
     let (answer, asked) = {
@@ -171,7 +182,7 @@ async fn decide_with_any_plan<'c>(
                 (cached.plan().evaluate_with(&completed, &asked.answers), asked)
             }
         };
-        (CheckAnswer::new(&cached, &decision), asked)
+        (CheckAnswer::new(&cached, &decision, &entities), asked)
     };
     let evidence = options.explain.then_some(Evidence { cached, entities, asked });
     Ok(DecidedCheck { check, answer, evidence })
@@ -185,11 +196,11 @@ fn decide_with_hot_plan(
     options: CheckOptions,
 ) -> Result<Option<CheckAnswer>, PlanError> {
     let plans = app.plans.hot()?;
-    let Some(cached) = plans.get(tenant, check.resource, options.at_least) else {
+    let Some(cached) = plans.get(tenant, check.resource, options.at_least.rules) else {
         return Ok(None);
     };
     // The slower path says so.
-    if is_lost(options.at_least, cached.revision()) {
+    if is_lost(options.at_least.rules, cached.revision()) {
         return Ok(None);
     }
     let Some(entities) = NeededEntities::ready(app, tenant, cached.plan(), options.kind)? else {
@@ -200,7 +211,7 @@ fn decide_with_hot_plan(
     match evaluate(options.kind, cached.plan(), &completed) {
         Verdict::Decided(decision) => {
             directory::count_overridden(app, supply.as_ref());
-            Ok(Some(CheckAnswer::new(cached, &decision)))
+            Ok(Some(CheckAnswer::new(cached, &decision, &entities)))
         }
         Verdict::NeedsAttributes(_) => Ok(None),
     }

@@ -118,6 +118,14 @@ impl NeededEntities {
         }
     }
 
+    /// Returns the revision of the entities, if they are loaded.
+    pub fn revision(&self) -> Option<u64> {
+        match self {
+            Self::Loaded(loaded) => Some(loaded.position.revision),
+            Self::Unneeded => None,
+        }
+    }
+
     /// Returns what completes `check` of this kind by `plan`; `None` if it is complete as it was sent.
     pub fn supply<'s>(
         &'s self,

@@ -310,21 +310,23 @@ async fn commit(
     Ok(WrittenEntities { written, unchanged, deleted, entities_revision, sync })
 }
 
-/// Lists the entities of the caller's tenant in the order of types and ids, those of one type if `kind` is given.
+/// Lists the entities of the caller's tenant in the order of types and ids, those of one type if `kind` is given, and
+/// returns the revision of the directory.
 pub async fn list(
     app: &App,
     caller: &Manager,
     kind: Option<&str>,
     after: (&str, &str),
     limit: i64,
-) -> Result<Listed<EntityRecord>, OperationError> {
+) -> Result<(Listed<EntityRecord>, u64), OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
     let records = entities::list(&mut tx, kind, after, limit).await?;
+    let revision = entities::state(&mut tx).await?.position.revision;
     tx.end().await?;
-    Ok(records)
+    Ok((records, revision))
 }
 
-/// Returns an entity of the caller's tenant.
+/// Returns an entity of the caller's tenant, and the revision of the directory.
 ///
 /// # Errors
 /// The tenant has no such entity, or the store failed.
@@ -333,14 +335,15 @@ pub async fn get(
     caller: &Manager,
     kind: &str,
     id: &str,
-) -> Result<EntityRecord, OperationError> {
+) -> Result<(EntityRecord, u64), OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
     let record = entities::find(&mut tx, kind, id).await?.ok_or(NOT_FOUND)?;
+    let revision = entities::state(&mut tx).await?.position.revision;
     tx.end().await?;
-    Ok(record)
+    Ok((record, revision))
 }
 
-/// Deletes an entity of the caller's tenant.
+/// Deletes an entity of the caller's tenant, and returns the revision of the directory.
 ///
 /// # Errors
 /// The tenant has no such entity, the precondition does not hold, or the store failed.
@@ -349,14 +352,13 @@ pub async fn delete(
     caller: &Manager,
     (kind, id): (&str, &str),
     precondition: &Precondition,
-) -> Result<(), OperationError> {
+) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let record = entities::find(&mut tx, kind, id).await?.ok_or(NOT_FOUND)?;
     precondition.check(&record)?;
     entities::delete(&mut tx, kind, id).await?;
-    app.commit(tx).await?;
-    Ok(())
+    commit_entities(app, tx).await
 }
 
 #[cfg(test)]

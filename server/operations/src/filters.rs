@@ -14,6 +14,7 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::filter_refusal::FilterRefusal;
 use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::min_revisions::MinRevisions;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
@@ -40,6 +41,9 @@ pub struct FilterAnswer {
     pub check: Vec<InexactPolicy>,
     /// The revision of the tenant that the answer reflects.
     pub revision: u64,
+    /// The revision of the entities; `None` if the plan needs none.
+    #[serde(skip)]
+    pub entities_revision: Option<u64>,
 }
 
 /// The policies that decide each row. The first that applies decides.
@@ -71,7 +75,7 @@ pub struct FilterSql {
     pub params: Vec<SqlParam>,
 }
 
-/// Decides the check of `request` for all rows, by rules of revision `at_least` or a later one. Emits no event.
+/// Decides the check of `request` for all rows, by rules and entities of the revisions `at_least` or later ones. Emits no event.
 ///
 /// # Errors
 /// The caller may not see conditions, there is no plan that is new enough, or the condition has no exact form.
@@ -79,12 +83,13 @@ pub async fn filter(
     app: &App,
     caller: &CheckCaller,
     request: &FilterRequest<'_>,
-    at_least: u64,
+    at_least: MinRevisions,
 ) -> Result<FilterAnswer, OperationError> {
     let body = request.check;
     caller.may_explain(body.domain, &app.manager_roles)?;
     let (domain, tenant) = open_scope(app, caller, body.domain)?;
     let check = Check::new(body, domain, caller.of_check(), app.clock.now());
+    let at_least = app.reach(tenant, at_least).await?;
     let cached = app.plans.find(tenant, check.resource, at_least).await?;
     let plan = cached.plan();
     let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
@@ -96,7 +101,8 @@ pub async fn filter(
         let asked = app.resolvers.ask(tenant, &completed, &requests).await;
         filter = plan.filter(&completed, &asked.answers, &request.rows);
     }
-    Ok(answer(&filter, request, cached.revision())?)
+    let entities_revision = entities.revision();
+    Ok(FilterAnswer { entities_revision, ..answer(&filter, request, cached.revision())? })
 }
 
 /// Returns the requests to resolvers whose inputs are known: no row changes their answers.
@@ -149,6 +155,7 @@ fn answer(
         exact: check.is_empty(),
         check,
         revision,
+        entities_revision: None,
     })
 }
 

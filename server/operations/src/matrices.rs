@@ -12,6 +12,7 @@ use portcullis_model::page::Page;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::searches::Awaited;
 use portcullis_storage::{resources, tenants};
 use serde::Serialize;
@@ -44,6 +45,9 @@ pub struct MatrixAnswer {
     pub next: Option<String>,
     /// The revision of the tenant that the page reflects.
     pub revision: u64,
+    /// The revision of the entities; `None` if no decision needed them.
+    #[serde(skip)]
+    pub entities_revision: Option<u64>,
     /// Whether the rules changed since the page before.
     pub rules_changed: bool,
 }
@@ -67,7 +71,7 @@ pub struct MatrixAnswerCell {
     pub policies: Vec<String>,
 }
 
-/// Decides the cells of `request`, of as many resources as one page has, by rules of revision `at_least` or a later one.
+/// Decides the cells of `request`, of as many resources as one page has, by rules and entities of the revisions `at_least` or later ones.
 /// Emits no event.
 ///
 /// # Errors
@@ -78,13 +82,14 @@ pub async fn matrix(
     caller: &CheckCaller,
     request: MatrixRequest,
     mark: &RequestMark,
-    at_least: u64,
+    at_least: MinRevisions,
     awaited: &Awaited,
 ) -> Result<MatrixAnswer, OperationError> {
     let began = Instant::now();
     let named = request.domain.as_deref();
     caller.may_explain(named, &app.manager_roles)?;
     let (domain, tenant) = open_scope(app, caller, named)?;
+    let at_least = app.reach(tenant, at_least).await?;
     let cursor = request.cursor.as_deref();
     let position = cursor.map(|cursor| mark.position(&app.keys, cursor, CURSOR)).transpose()?;
     let page = Columns::find(app, tenant, &request, position.as_ref()).await?;
@@ -105,7 +110,7 @@ pub async fn matrix(
         question.cells(resource, plan, entities)
     };
     let decided = report.decide(&names, decide).await?;
-    let revision = decided.revision;
+    let (revision, entities_revision) = (decided.revision, decided.entities_revision);
     let next = page.position_after(decided.of_resources.len(), revision);
     let next = next.map(|position| mark.cursor(&app.keys, &position));
     Ok(MatrixAnswer {
@@ -114,6 +119,7 @@ pub async fn matrix(
         complete: next.is_none(),
         next,
         revision,
+        entities_revision,
         rules_changed: position.is_some_and(|at| at.revision != revision),
     })
 }

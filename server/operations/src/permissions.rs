@@ -10,6 +10,7 @@ use portcullis_model::permissions::PermissionsRequest;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::searches::Awaited;
 use portcullis_storage::{resources, tenants};
 use serde::Serialize;
@@ -50,11 +51,13 @@ pub struct PermissionPage {
     pub next: Option<Uuid>,
     /// The revision of the tenant that the page reflects.
     pub revision: u64,
+    /// The revision of the entities; `None` if no decision needed them.
+    pub entities_revision: Option<u64>,
     /// The tag of the page; `None` if decisions depend on the present or on resolvers.
     pub tag: Option<String>,
 }
 
-/// Lists the permissions of the subject of `request`, by rules of revision `at_least` or a later one. Emits no event.
+/// Lists the permissions of the subject of `request`, by rules and entities of the revisions `at_least` or later ones. Emits no event.
 ///
 /// # Errors
 /// The caller may not ask about the subject or the domain, there are no plans that are new enough, or nobody waits any more.
@@ -63,7 +66,7 @@ pub async fn list(
     caller: &CheckCaller,
     request: &PermissionsRequest<'_>,
     page: Page,
-    at_least: u64,
+    at_least: MinRevisions,
     awaited: &Awaited,
 ) -> Result<PermissionPage, OperationError> {
     let subject = request.subject.or(caller.subject());
@@ -71,6 +74,7 @@ pub async fn list(
     caller.may_ask_about(subject, request.domain, &app.manager_roles)?;
     let (domain, tenant) = open_scope(app, caller, request.domain)?;
     let page = Page { limit: page.limit.min(MAX_PAGE), ..page };
+    let at_least = app.reach(tenant, at_least).await?;
     let began = Instant::now();
     let mut tx = app.store.read(tenant).await?;
     let revision = tenants::revision(&mut tx).await?;
@@ -97,12 +101,13 @@ pub async fn list(
     let names: Vec<&str> = records.iter().map(|record| &*record.registration.name).collect();
     let decided = report.decide(&names, decide).await?;
     let (permissions, revision) = (decided.of_resources, decided.revision);
+    let entities_revision = decided.entities_revision;
     let more = more || permissions.len() < records.len();
     let next = permissions.len().checked_sub(1).and_then(|last| records.get(last));
     let next = next.filter(|_| more).map(|last| last.id);
     let is_volatile = permissions.iter().any(|one| one.is_volatile);
     let tag = (!is_volatile).then(|| entity_tag(&(revision, tenant, subject, &permissions, next)));
-    Ok(PermissionPage { permissions, next, revision, tag })
+    Ok(PermissionPage { permissions, next, revision, entities_revision, tag })
 }
 
 /// Decides a check whose further attributes are unknown.

@@ -49,6 +49,8 @@ pub(crate) struct Decided<T> {
     pub(crate) of_resources: Vec<T>,
     /// The revision of the tenant that all reflect.
     pub(crate) revision: u64,
+    /// The revision of the entities; `None` if no decision needed them.
+    pub(crate) entities_revision: Option<u64>,
 }
 
 impl PlanByPlan<'_> {
@@ -103,7 +105,11 @@ impl PlanByPlan<'_> {
         let (agreed, revision) = agreed(self.plans, self.tenant, resources, &revisions);
         decided.truncate(agreed);
         // Without resources no plan has a revision.
-        Ok(Decided { of_resources: decided, revision: revision.max(self.at_least) })
+        Ok(Decided {
+            of_resources: decided,
+            revision: revision.max(self.at_least),
+            entities_revision: entities.revision(),
+        })
     }
 
     /// Decides one resource. Returns the revision of its plan, too.

@@ -110,6 +110,17 @@ impl EntityTables {
         self.note(&notice.tenant, &notice.position);
     }
 
+    /// Returns the revision of the rules that were there with revision `at_least` of the entities of `tenant`; `None` if
+    /// nobody waited for these entities here, or they are of another epoch.
+    pub(crate) fn reached(&self, tenant: &str, at_least: u64) -> Option<u64> {
+        self.tenants.read().get(tenant).and_then(|table| table.reached(at_least))
+    }
+
+    /// Notes that the store has these revisions of the entities and the rules of `tenant`.
+    pub(crate) fn note_reached(&self, tenant: &str, entities: u64, rules: u64) {
+        self.enter(tenant).note_reached(entities, rules);
+    }
+
     fn note(&self, tenant: &str, position: &HistoryPosition) -> Option<Arc<TenantTable>> {
         let table = self.tenants.read().get(tenant).cloned()?;
         table.note(position.revision);

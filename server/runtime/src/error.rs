@@ -198,6 +198,9 @@ impl From<PlanError> for OperationError {
             PlanError::NoSuchRevision { at_least, .. } => Self::NotNow(format!(
                 "rules of revision {at_least} or a later one are not available yet; try again later"
             )),
+            PlanError::NoSuchEntities { at_least } => Self::NotNow(format!(
+                "entities of revision {at_least} or a later one are not available yet; try again later"
+            )),
             PlanError::RevisionLost { at_least, latest } => Self::RevisionLost { at_least, latest },
             PlanError::Entities(error) => error.into(),
             PlanError::TooManyLoads => Self::NotNow(format!("{error}; try again later")),

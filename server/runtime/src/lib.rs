@@ -16,6 +16,7 @@ pub mod gates;
 pub mod load_sources;
 pub mod machine;
 pub mod metrics;
+pub mod min_revisions;
 mod name_metrics;
 pub mod plans;
 mod provider_uses;

@@ -32,6 +32,7 @@ use over_budget::OverBudgetLog;
 pub use error::PlanError;
 use load::{Known, LoadedPlan};
 
+pub(crate) use load::PresentRevisions;
 pub use load::load;
 
 /// The plans of every tenant, and the only way to commit a change to their rules.
@@ -44,6 +45,7 @@ pub struct Plans {
     folding: Folding,
     over_budget: OverBudgetLog,
     demanded: DemandedRevisions,
+    demanded_entities: DemandedRevisions,
     histories: Histories,
     facts: SharedFacts,
     clock: Clock,
@@ -66,6 +68,7 @@ impl Plans {
             folding: Folding::default(),
             over_budget: OverBudgetLog::default(),
             demanded: DemandedRevisions::default(),
+            demanded_entities: DemandedRevisions::default(),
             histories: Histories::default(),
             facts: SharedFacts::default(),
             clock,
@@ -200,7 +203,37 @@ impl Plans {
     }
 
     async fn read_revision(&self, tenant: &str) -> Result<u64, PlanError> {
-        Ok(load::read_revision(&self.store, tenant).await?)
+        Ok(load::read_revisions(&self.store, tenant).await?.rules)
+    }
+
+    /// Waits until the store has revision `at_least` of the entities of `tenant`. Returns the present revisions, which no
+    /// later plan is older than.
+    ///
+    /// # Errors
+    /// The store failed, or does not have the revision.
+    pub(crate) async fn wait_for_entities(
+        &self,
+        tenant: &str,
+        at_least: u64,
+    ) -> Result<PresentRevisions, PlanError> {
+        let read = || async { Ok(load::read_revisions(&self.store, tenant).await?.entities) };
+        let waited = self.demanded_entities.wait_for(tenant, at_least, read).await;
+        waited.map_err(|error| match error {
+            PlanError::NoSuchRevision { .. } => PlanError::NoSuchEntities { at_least },
+            error => error,
+        })?;
+        let present = load::read_revisions(&self.store, tenant).await?;
+        if is_lost(at_least, present.entities) {
+            return Err(PlanError::RevisionLost { at_least, latest: present.entities });
+        }
+        // The first entity may have come since: it touches every plan.
+        self.publish_present(tenant, present.rules);
+        Ok(present)
+    }
+
+    /// Returns the last revision of the rules of `tenant` that is known here; 0 without one.
+    pub(crate) fn latest(&self, tenant: &str) -> u64 {
+        self.cache.latest(tenant).unwrap_or_default()
     }
 
     fn require_proof(&self) -> Result<(), PlanError> {
@@ -258,7 +291,7 @@ impl Plans {
     }
 
     /// Updates the metrics of the size of the cache, and returns the number of entries of each map.
-    pub fn measure(&self) -> [(&'static str, usize); 6] {
+    pub fn measure(&self) -> [(&'static str, usize); 7] {
         let size = self.cache.size();
         self.metrics.cache_bytes.set(i64::try_from(size.bytes).unwrap_or(i64::MAX));
         [
@@ -267,6 +300,7 @@ impl Plans {
             ("plan_loads", size.loads),
             ("plan_load_tenants", self.turns.tenants()),
             ("demanded_revisions", self.demanded.len()),
+            ("demanded_entities", self.demanded_entities.len()),
             ("histories", self.histories.len()),
         ]
     }

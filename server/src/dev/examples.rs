@@ -12,6 +12,7 @@ use portcullis_engine::{Check, CheckBody};
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
 use portcullis_runtime::app::App;
 use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::min_revisions::MinRevisions;
 use url::form_urlencoded::byte_serialize;
 
 use super::tenants::ServedTenants;
@@ -150,8 +151,12 @@ async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<Check
     let caller = caller.map(|user| user.caller());
     let domain = body.domain.unwrap_or(&bundle.tenant);
     let check = Check::new(body, domain, caller, app.clock.now());
-    let options =
-        CheckOptions { kind: CheckKind::Combined, at_least: 0, explain: false, now: None };
+    let options = CheckOptions {
+        kind: CheckKind::Combined,
+        at_least: MinRevisions::default(),
+        explain: false,
+        now: None,
+    };
     Ok(checks::decide(app, &bundle.tenant, check, options).await?.answer)
 }
 

@@ -6,6 +6,7 @@ use portcullis_engine::CheckBody;
 use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_runtime::app::App;
 use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::min_revisions::MinRevisions;
 
 use super::answer::{EvaluationAnswer, Reasons};
 use super::body::{RequestBody, StandardBody};
@@ -24,7 +25,7 @@ use crate::openapi::Conflict;
     post, path = "/access/v1/evaluation", tag = "Decisions", operation_id = "evaluation",
     request_body = EvaluationRequest,
     responses(
-        (status = 200, description = "The decision", body = EvaluationAnswer, headers(("X-Policy-Revision"))),
+        (status = 200, description = "The decision", body = EvaluationAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict,
     ),
 )]
@@ -47,13 +48,13 @@ pub(super) async fn decide(
     check: CheckBody<'_>,
     topic: Topic<'_>,
     reasons: bool,
-    at_least: u64,
+    at_least: MinRevisions,
 ) -> Result<Response, ApiError> {
     domain_of(caller, check.domain)?;
     let options = CheckOptions { kind: CheckKind::Combined, at_least, explain: false, now: None };
     let answer = checks::check(app, caller, check, options).await?.answer;
     let reasons = Reasons::of(app, caller, topic.domain, reasons);
-    let (effect, revision) = (answer.effect, answer.revision);
+    let (effect, revision, entities) = (answer.effect, answer.revision, answer.entities_revision);
     let answer = EvaluationAnswer::new(topic, effect, Some(&answer.reason), revision, reasons);
-    Ok(respond(revision, answer))
+    Ok(respond((revision, entities), answer))
 }

@@ -10,6 +10,7 @@ use portcullis_engine::batch::BatchSemantic;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
 use portcullis_operations::batch_items::BatchItems;
 use portcullis_runtime::app::App;
+use portcullis_runtime::min_revisions::MinRevisions;
 
 use super::answer::{EvaluationAnswer, EvaluationsAnswer, Reasons};
 use super::body::{RequestBody, StandardBody};
@@ -122,7 +123,7 @@ struct Request<'r> {
     caller: &'r CheckRequester,
     body: &'r StandardBody,
     options: Options,
-    at_least: u64,
+    at_least: MinRevisions,
 }
 
 impl Request<'_> {
@@ -143,7 +144,7 @@ impl Request<'_> {
         let batch_options =
             BatchOptions { at_least, semantic: options.semantic, with_reasons: options.reasons };
         let answer = batch_checks::check_all(app, caller, checks, batch_options).await?;
-        let revision = answer.revision;
+        let revision = (answer.revision, answer.entities_revision);
         let assembled = EvaluationsAnswer { evaluations: self.assemble(topics, &answer) };
         // Nothing was decided if each evaluation has a fault.
         if checks.count() == 0 {

@@ -9,6 +9,7 @@ use portcullis_operations::search::{
     search_entities,
 };
 use portcullis_runtime::app::App;
+use portcullis_runtime::min_revisions::MinRevisions;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -21,6 +22,7 @@ use crate::checks::MinRevision;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
 use crate::recipient::carried;
+use crate::respond::entities_header;
 use crate::revision_header;
 use crate::text_answer::Json;
 
@@ -97,7 +99,7 @@ impl SearchContext {
 #[utoipa::path(
     post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "subjectSearch", request_body = SubjectSearch,
     responses(
-        (status = 200, description = "A page", body = EntitiesAnswer, headers(("X-Policy-Revision"))),
+        (status = 200, description = "A page", body = EntitiesAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict,
     ),
 )]
@@ -117,7 +119,7 @@ pub(crate) async fn subjects(
 #[utoipa::path(
     post, path = RESOURCES_PATH, tag = "Decisions", operation_id = "resourceSearch", request_body = ResourceSearch,
     responses(
-        (status = 200, description = "A page", body = EntitiesAnswer, headers(("X-Policy-Revision"))),
+        (status = 200, description = "A page", body = EntitiesAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict,
     ),
 )]
@@ -136,7 +138,7 @@ pub(crate) async fn resources(
 #[utoipa::path(
     post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "actionSearch", request_body = ActionSearch,
     responses(
-        (status = 200, description = "A page", body = ActionsAnswer, headers(("X-Policy-Revision"))),
+        (status = 200, description = "A page", body = ActionsAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict,
     ),
 )]
@@ -155,7 +157,7 @@ async fn run(
     caller: SearchRequester,
     body: StandardBody,
     wanted: Wanted,
-    at_least: u64,
+    at_least: MinRevisions,
 ) -> Result<Response, ApiError> {
     let tenant = caller.tenant().to_owned();
     let searches = app.clone();
@@ -188,7 +190,7 @@ async fn find_entities(
     body: &SearchBody<'_>,
     (searched, entity_type): (Searched, &str),
     mark: &RequestMark,
-    at_least: u64,
+    at_least: MinRevisions,
 ) -> Result<Response, ApiError> {
     let types = body.types();
     let question = EntityQuestion {
@@ -214,7 +216,8 @@ async fn find_entities(
         context: SearchContext::of(conditional, page.because),
         results: page.found.into_iter().map(name).collect(),
     };
-    Ok((revision_header(page.revision), Json(answer)).into_response())
+    let entities = entities_header(page.entities_revision);
+    Ok((revision_header(page.revision), entities, Json(answer)).into_response())
 }
 
 async fn find_actions(
@@ -222,7 +225,7 @@ async fn find_actions(
     caller: &SearchRequester,
     body: &SearchBody<'_>,
     mark: &RequestMark,
-    at_least: u64,
+    at_least: MinRevisions,
 ) -> Result<Response, ApiError> {
     let question = ActionQuestion {
         subject: &body.principal,
@@ -246,7 +249,8 @@ async fn find_actions(
             .map(|found| ActionName { name: decoded(&found.verb) })
             .collect(),
     };
-    Ok((revision_header(page.revision), Json(answer)).into_response())
+    let entities = entities_header(page.entities_revision);
+    Ok((revision_header(page.revision), entities, Json(answer)).into_response())
 }
 
 /// Returns the name of the action that stands percent-encoded in a resource.

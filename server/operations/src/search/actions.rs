@@ -11,6 +11,7 @@ use portcullis_plan_cache::WILDCARD;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::searches::PAGE_TIME;
 use portcullis_storage::verbs::{self, VerbChunk};
 use tokio::time::Instant;
@@ -33,8 +34,8 @@ pub struct ActionQuestion<'q> {
     pub page: SearchPage<'q>,
     /// The place of the cursor in the body, as a JSON pointer.
     pub cursor_at: &'static str,
-    /// Answers from rules of this revision or a later one.
-    pub at_least: u64,
+    /// Answers from rules and entities of these revisions or later ones.
+    pub at_least: MinRevisions,
 }
 
 /// An action that is allowed.
@@ -63,8 +64,11 @@ pub async fn search_actions(
     let mut last = position.as_ref().map_or("", |at| &*at.last).to_owned();
     let revision = position.as_ref().map_or(0, |at| at.revision);
     // A page that decides nothing has a revision, too: that of the plan that every tenant has.
-    let at_least = app.plans.find(tenant, WILDCARD, question.at_least).await?.revision();
-    let question = &ActionQuestion { at_least, ..*question };
+    let at_least = app.reach(tenant, question.at_least).await?;
+    let at_least = app.plans.find(tenant, WILDCARD, at_least).await?.revision();
+    let question =
+        ActionQuestion { at_least: MinRevisions { rules: at_least, entities: 0 }, ..*question };
+    let question = &question;
     let mut page = SearchedPage::new(SearchSource::Request, revision.max(at_least));
     'page: loop {
         let chunk = read_verbs(app, tenant, question.resource_type, &last).await?;
@@ -120,7 +124,7 @@ async fn decide(
     if split_resource(&resource).is_none() || !within(&action, MAX_ACTION) {
         return Ok(());
     }
-    let cached = app.plans.find(tenant, &resource, question.at_least).await?;
+    let cached = app.plans.find(tenant, &resource, question.at_least.rules).await?;
     let plan = cached.plan();
     page.revision = page.revision.max(cached.revision());
     let body = CheckBody {
@@ -131,6 +135,7 @@ async fn decide(
         attributes: question.attributes,
     };
     let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
+    page.entities_revision = page.entities_revision.max(entities.revision());
     let check = Check::new(body, domain, caller.of_check(), app.clock.now());
     let supply = entities.supply(plan, CheckKind::Combined, &check);
     let completed = directory::completed(supply.as_ref(), check);

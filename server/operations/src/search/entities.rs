@@ -14,6 +14,7 @@ use portcullis_model::search::{GivenCandidate, SearchPage};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::searches::PAGE_TIME;
 use tokio::time::Instant;
 
@@ -41,8 +42,8 @@ pub struct EntityQuestion<'q> {
     pub page: SearchPage<'q>,
     /// The place of the cursor in the body, as a JSON pointer.
     pub cursor_at: &'static str,
-    /// Answers from rules of this revision or a later one.
-    pub at_least: u64,
+    /// Answers from rules and entities of these revisions or later ones.
+    pub at_least: MinRevisions,
 }
 
 /// The treatment of attributes of users and resources that a member sends with a search of the directory. They would let it
@@ -76,7 +77,8 @@ pub async fn search_entities(
     let cursor = question.page.cursor;
     let position = cursor.map(|cursor| mark.position(&app.keys, cursor, question.cursor_at));
     let position = position.transpose()?;
-    let cached = app.plans.find(tenant, question.resource, question.at_least).await?;
+    let at_least = app.reach(tenant, question.at_least).await?;
+    let cached = app.plans.find(tenant, question.resource, at_least).await?;
     let plan = cached.plan();
     let entities = NeededEntities::load_all(app, tenant, plan).await?;
     let check = question.check(domain, caller, app.clock.now());
@@ -84,6 +86,7 @@ pub async fn search_entities(
     let completed = question.without_searched(directory::completed(supply.as_ref(), check), &check);
     let searcher = Searcher { question, plan, caller, check: &completed, table: entities.table() };
     let mut page = searcher.page(position.as_ref(), began, cached.revision());
+    page.entities_revision = entities.revision();
     page.rules_changed = position.is_some_and(|at| at.revision != page.revision);
     page.next =
         page.next.map(|last| mark.cursor(&app.keys, &Position { revision: page.revision, last }));

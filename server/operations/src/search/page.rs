@@ -40,6 +40,8 @@ pub struct SearchedPage<T> {
     pub conditional: Vec<ConditionalEntity>,
     /// The revision of the rules that decided.
     pub revision: u64,
+    /// The revision of the entities; `None` if no decision needed them.
+    pub entities_revision: Option<u64>,
     /// Whether the rules changed since the page before.
     pub rules_changed: bool,
     /// The beginning of the next page; `None` if everything was looked at.
@@ -58,6 +60,7 @@ impl<T> SearchedPage<T> {
             found: Vec::new(),
             conditional: Vec::new(),
             revision,
+            entities_revision: None,
             rules_changed: false,
             next: None,
             because: None,

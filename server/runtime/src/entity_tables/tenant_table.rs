@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::RwLock;
-use portcullis_storage::HistoryPosition;
+use portcullis_storage::{HistoryPosition, epoch};
 use tokio::sync::Mutex;
 
 use super::loaded::LoadedEntities;
@@ -17,6 +17,8 @@ const OVERHEAD: u64 = 512;
 pub(super) struct TenantTable {
     /// The revision of the last commit that is known. An older table is not used.
     needed: AtomicU64,
+    /// The revision of the rules when a check first waited for entities here; 0 before.
+    rules: AtomicU64,
     loaded: RwLock<Option<Arc<LoadedEntities>>>,
     /// Held while the table is loaded or brought up to date.
     pub(super) loading: Arc<Mutex<()>>,
@@ -49,6 +51,20 @@ impl TenantTable {
     /// Notes that the commit of `revision` is in the database.
     pub(super) fn note(&self, revision: u64) {
         self.needed.fetch_max(revision, Ordering::AcqRel);
+    }
+
+    /// Notes that the store has these revisions of the entities and of the rules.
+    pub(super) fn note_reached(&self, entities: u64, rules: u64) {
+        self.note(entities);
+        self.rules.fetch_max(rules, Ordering::AcqRel);
+    }
+
+    /// Returns the noted revision of the rules, if revision `at_least` of the entities is known to be there.
+    pub(super) fn reached(&self, at_least: u64) -> Option<u64> {
+        let needed = self.needed.load(Ordering::Acquire);
+        let is_there = needed >= at_least && epoch(needed) == epoch(at_least);
+        let rules = self.rules.load(Ordering::Acquire);
+        (is_there && rules > 0).then_some(rules)
     }
 
     /// Notes that the table of `revision` takes too much memory.

@@ -18,6 +18,9 @@ pub enum PlanError {
     /// The store does not have the revision that the check requires.
     #[error("the request requires revision {at_least}, but the database has {latest}")]
     NoSuchRevision { at_least: u64, latest: u64 },
+    /// The store does not have the revision of the entities that the check requires.
+    #[error("the request requires revision {at_least} of the entities")]
+    NoSuchEntities { at_least: u64 },
     /// The check requires a revision of a history that the database lost.
     #[error("the request requires revision {at_least}, which the database lost; it has {latest}")]
     RevisionLost { at_least: u64, latest: u64 },

@@ -9,7 +9,8 @@ use portcullis_storage::plan_records::{
     self, StoredFacts, StoredPolicies, StoredPolicy, StoredRules,
 };
 use portcullis_storage::{
-    HistoryPosition, ReadSource, Store, StoreError, Tx, policies, resolvers, rules, tenants,
+    HistoryPosition, ReadSource, Store, StoreError, Tx, entities, policies, resolvers, rules,
+    tenants,
 };
 use tokio::runtime::Handle;
 
@@ -196,13 +197,24 @@ async fn read_patterns(tx: &mut Tx, revision: u64) -> Result<Option<Arc<OwnPatte
 }
 
 /// Reads the revision of `tenant`, in a task of its own for the same reason.
-pub(super) async fn read_revision(store: &Store, tenant: &str) -> Result<u64, StoreError> {
+pub(super) async fn read_revisions(
+    store: &Store,
+    tenant: &str,
+) -> Result<PresentRevisions, StoreError> {
     let (store, tenant) = (store.clone(), tenant.to_owned());
     let reading = async move {
         let mut tx = store.read(&tenant).await?;
-        let revision = tenants::revision(&mut tx).await?;
+        let rules = tenants::revision(&mut tx).await?;
+        let entities = entities::state(&mut tx).await?.position.revision;
         tx.end().await?;
-        Ok(revision)
+        Ok(PresentRevisions { rules, entities })
     };
     run_to_end(reading).await?
+}
+
+/// The revisions of a tenant in one snapshot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PresentRevisions {
+    pub(crate) rules: u64,
+    pub(crate) entities: u64,
 }
