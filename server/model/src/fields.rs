@@ -1,13 +1,12 @@
 //! The fields that several bodies share.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::Hash;
-use std::marker::PhantomData;
 
 use chrono::{DateTime, Utc};
 use portcullis_engine::fields::{self, string as read_string};
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::json::Member;
 use portcullis_engine::{Effect, Json, ResourcePattern, names, rbac, request, resource};
 use url::Url;
 use utoipa::ToSchema;
@@ -15,8 +14,8 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use uuid::Uuid;
 
 use crate::egress_rules::EgressRules;
-use crate::input::{Field, field};
-use crate::schema::{self, AnySchema, MAX_URL};
+use crate::input::{Field, derived, field};
+use crate::schema::{self, MAX_URL};
 
 /// A string of 1 to `max` characters.
 pub fn text<'j>(max: usize) -> impl Field<'j, Value = String> {
@@ -127,85 +126,53 @@ pub(crate) fn variant<'j, T: names::Named>() -> impl Field<'j, Value = T> {
 
 /// The values of `field`, which the document names as the schema of `T`.
 pub fn named<'j, T: ToSchema, F: Field<'j>>(field: F) -> impl Field<'j, Value = F::Value> {
-    Named(field, PhantomData::<T>)
-}
-
-struct Named<F, T>(F, PhantomData<T>);
-
-impl<'j, F: Field<'j>, T: ToSchema> Field<'j> for Named<F, T> {
-    type Value = F::Value;
-
-    fn read(
-        &self,
-        json: &'j Json<'j>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-    ) -> Option<F::Value> {
-        self.0.read(json, at, problems)
-    }
-
-    fn schema(&self) -> AnySchema {
-        schema::named::<T>()
-    }
+    derived(field, F::read, |_| schema::named::<T>())
 }
 
 /// An array of `item`; every bad item is noted.
 pub fn list<'j, F: Field<'j>>(item: F) -> impl Field<'j, Value = Vec<F::Value>> {
-    List(item)
+    derived(item, read_list, |item| schema::list(item.schema()).into())
 }
 
-struct List<F>(F);
-
-impl<'j, F: Field<'j>> Field<'j> for List<F> {
-    type Value = Vec<F::Value>;
-
-    fn read(
-        &self,
-        json: &'j Json<'j>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-    ) -> Option<Vec<F::Value>> {
-        fields::list(|json, at: &Place<'_>, problems: &mut Problems| {
-            self.0.read(json, at, problems)
-        })(json, at, problems)
-    }
-
-    fn schema(&self) -> AnySchema {
-        schema::list(self.0.schema()).into()
-    }
+fn read_list<'j, F: Field<'j>>(
+    item: &F,
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<F::Value>> {
+    let read =
+        |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| item.read(json, at, problems);
+    fields::list(read)(json, at, problems)
 }
 
 /// An object whose members may have any names, each a `value`; every bad value is noted.
 pub fn by_name<'j, F: Field<'j>>(value: F) -> impl Field<'j, Value = BTreeMap<String, F::Value>> {
-    ByName(value)
+    derived(
+        value,
+        |value, json, at, problems| {
+            let members = members(json, at, problems)?;
+            let read = |(name, json): &'j Member<'j>| {
+                Some((name.to_string(), value.read(json, &at.key(name), problems)?))
+            };
+            // Every member is read, also after a fault: all faults are reported together.
+            let all: Vec<Option<_>> = members.iter().map(read).collect();
+            all.into_iter().collect()
+        },
+        |value| schema::typed(Type::Object).additional_properties(Some(value.schema())).into(),
+    )
 }
 
-struct ByName<F>(F);
-
-impl<'j, F: Field<'j>> Field<'j> for ByName<F> {
-    type Value = BTreeMap<String, F::Value>;
-
-    fn read(
-        &self,
-        json: &'j Json<'j>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-    ) -> Option<Self::Value> {
-        let Some(members) = json.as_object() else {
-            problems.expected(at, format!("an object, not {}", json.kind()));
-            return None;
-        };
-        let read = |(name, json): &'j (Cow<'j, str>, Json<'j>)| {
-            Some((name.to_string(), self.0.read(json, &at.key(name), problems)?))
-        };
-        // Every member is read, also after a fault: all faults are reported together.
-        let all: Vec<Option<_>> = members.iter().map(read).collect();
-        all.into_iter().collect()
+/// Returns the members of an object.
+pub(crate) fn members<'j>(
+    json: &'j Json<'j>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<&'j [Member<'j>]> {
+    let members = json.as_object();
+    if members.is_none() {
+        problems.expected(at, format!("an object, not {}", json.kind()));
     }
-
-    fn schema(&self) -> AnySchema {
-        schema::typed(Type::Object).additional_properties(Some(self.0.schema())).into()
-    }
+    members
 }
 
 /// An array of at least one `item`, each called `noun`. An item that is repeated counts once.
@@ -213,34 +180,18 @@ pub(crate) fn one_or_more<'j, F: Field<'j, Value: Clone + Eq + Hash>>(
     item: F,
     noun: &'static str,
 ) -> impl Field<'j, Value = Vec<F::Value>> {
-    OneOrMore { items: List(item), noun }
-}
-
-struct OneOrMore<F> {
-    items: List<F>,
-    noun: &'static str,
-}
-
-impl<'j, F: Field<'j, Value: Clone + Eq + Hash>> Field<'j> for OneOrMore<F> {
-    type Value = Vec<F::Value>;
-
-    fn read(
-        &self,
-        json: &'j Json<'j>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-    ) -> Option<Vec<F::Value>> {
-        let items = each_once(self.items.read(json, at, problems)?);
-        if items.is_empty() {
-            problems.expected(at, format!("at least one {}", self.noun));
-            return None;
-        }
-        Some(items)
-    }
-
-    fn schema(&self) -> AnySchema {
-        schema::list(self.items.0.schema()).min_items(Some(1)).into()
-    }
+    derived(
+        item,
+        move |item, json, at, problems| {
+            let items = each_once(read_list(item, json, at, problems)?);
+            if items.is_empty() {
+                problems.expected(at, format!("at least one {noun}"));
+                return None;
+            }
+            Some(items)
+        },
+        |item| schema::list(item.schema()).min_items(Some(1)).into(),
+    )
 }
 
 /// The items in their order, without repetitions.

@@ -32,7 +32,7 @@ pub trait Field<'j> {
     where
         Self: Sized,
     {
-        Described { field: self, describe: move |schema| schema::about(schema, description) }
+        derived(self, Self::read, move |field| schema::about(field.schema(), description))
     }
 
     /// Returns the field with a conversion of each value after it is read.
@@ -40,7 +40,11 @@ pub trait Field<'j> {
     where
         Self: Sized,
     {
-        Converted { field: self, convert }
+        derived(
+            self,
+            move |field, json, at, problems| field.read(json, at, problems).map(&convert),
+            Self::schema,
+        )
     }
 
     /// Returns the field; the document says that `value` stands for an absent one.
@@ -48,25 +52,7 @@ pub trait Field<'j> {
     where
         Self: Sized,
     {
-        Described { field: self, describe: move |schema| schema::default(schema, value.clone()) }
-    }
-}
-
-/// A field whose values are converted after they are read.
-struct Converted<F, C> {
-    field: F,
-    convert: C,
-}
-
-impl<'j, T, F: Field<'j>, C: Fn(F::Value) -> T> Field<'j> for Converted<F, C> {
-    type Value = T;
-
-    fn read(&self, json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<T> {
-        self.field.read(json, at, problems).map(&self.convert)
-    }
-
-    fn schema(&self) -> AnySchema {
-        self.field.schema()
+        derived(self, Self::read, move |field| schema::default(field.schema(), value.clone()))
     }
 }
 
@@ -99,26 +85,34 @@ where
     }
 }
 
-/// A field with a change of its schema.
-struct Described<F, D> {
-    field: F,
-    describe: D,
+/// A kind of value made of the field `inner`, which both functions get.
+pub fn derived<'j, F, T>(
+    inner: F,
+    read: impl Fn(&F, &'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+    schema: impl Fn(&F) -> AnySchema,
+) -> impl Field<'j, Value = T> {
+    Derived { inner, read, schema }
 }
 
-impl<'j, F: Field<'j>, D: Fn(AnySchema) -> AnySchema> Field<'j> for Described<F, D> {
-    type Value = F::Value;
+struct Derived<F, R, S> {
+    inner: F,
+    read: R,
+    schema: S,
+}
 
-    fn read(
-        &self,
-        json: &'j Json<'j>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-    ) -> Option<F::Value> {
-        self.field.read(json, at, problems)
+impl<'j, F, T, R, S> Field<'j> for Derived<F, R, S>
+where
+    R: Fn(&F, &'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+    S: Fn(&F) -> AnySchema,
+{
+    type Value = T;
+
+    fn read(&self, json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<T> {
+        (self.read)(&self.inner, json, at, problems)
     }
 
     fn schema(&self) -> AnySchema {
-        (self.describe)(self.field.schema())
+        (self.schema)(&self.inner)
     }
 }
 
@@ -264,19 +258,9 @@ pub fn describe<'j, T>(declare: impl FnOnce(&mut Members<'j, '_>) -> Option<T>) 
 pub fn object<'j, T>(
     declare: impl Fn(&mut Members<'j, '_>) -> Option<T>,
 ) -> impl Field<'j, Value = T> {
-    Nested(declare)
-}
-
-struct Nested<D>(D);
-
-impl<'j, T, D: Fn(&mut Members<'j, '_>) -> Option<T>> Field<'j> for Nested<D> {
-    type Value = T;
-
-    fn read(&self, json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<T> {
-        read(json, at, problems, &self.0)
-    }
-
-    fn schema(&self) -> AnySchema {
-        describe(&self.0).into()
-    }
+    derived(
+        declare,
+        |declare, json, at, problems| read(json, at, problems, declare),
+        |declare| describe(declare).into(),
+    )
 }

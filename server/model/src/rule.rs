@@ -11,8 +11,7 @@ use utoipa::openapi::schema::Type;
 use uuid::Uuid;
 
 use crate::fields::{effect, id, parse_id, resource_pattern, rule_field};
-use crate::input::{self, Field, Members, field};
-use crate::schema::AnySchema;
+use crate::input::{self, Field, Members, derived, field};
 use crate::{Authorship, Timestamp, document, schema};
 
 /// The origin of a rule.
@@ -163,7 +162,7 @@ fn declare_tuple(
     let sub = members.required("sub", sub);
     let dom = match null_domain {
         NullDomain::IsAbsent => members.optional("dom", dom),
-        NullDomain::IsFault => members.change("dom", NotNull(dom)),
+        NullDomain::IsFault => members.change("dom", not_null(dom)),
     };
     let obj = members.required("obj", resource_pattern());
     let act = members.required("act", act);
@@ -270,27 +269,18 @@ fn replace<T>(stored: &mut T, sent: Option<T>) {
 }
 
 /// The values of a field that may be absent. The message for `null` names no type.
-struct NotNull<F>(F);
-
-impl<'j, F: Field<'j>> Field<'j> for NotNull<F> {
-    type Value = F::Value;
-
-    fn read(
-        &self,
-        json: &'j Json<'j>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-    ) -> Option<F::Value> {
-        if let Json::Null = json {
-            problems.expected(at, "a value, not null");
-            return None;
-        }
-        self.0.read(json, at, problems)
-    }
-
-    fn schema(&self) -> AnySchema {
-        self.0.schema()
-    }
+fn not_null<'j, F: Field<'j>>(field: F) -> impl Field<'j, Value = F::Value> {
+    derived(
+        field,
+        |field, json, at, problems| match json {
+            Json::Null => {
+                problems.expected(at, "a value, not null");
+                None
+            }
+            _ => field.read(json, at, problems),
+        },
+        F::schema,
+    )
 }
 
 /// Names the rule that a deletion removes.

@@ -8,7 +8,8 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::resolver_contract::NAME_BYTES;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use crate::input::{Field, field};
+use crate::fields::members;
+use crate::input::{Field, derived, field};
 use crate::schema::{self, AnySchema};
 
 /// Keys of `config`, and secrets.
@@ -19,6 +20,7 @@ pub(super) const MAX_VALUE: usize = 16 << 10;
 const NAME: &str = r"^[^\x00-\x1f\x7f-\x9f]+$";
 
 /// The names of the members of a map.
+#[derive(Clone, Copy)]
 pub(super) struct Names {
     /// Returns what is expected instead of a name that is not allowed.
     pub(super) fault: fn(&str) -> Option<String>,
@@ -42,50 +44,30 @@ pub(super) fn map<'j, F: Field<'j>>(
     names: Names,
     value: F,
 ) -> impl Field<'j, Value = BTreeMap<String, F::Value>> {
-    Map { max, names, value }
-}
-
-struct Map<F> {
-    max: usize,
-    names: Names,
-    value: F,
-}
-
-impl<'j, F: Field<'j>> Field<'j> for Map<F> {
-    type Value = BTreeMap<String, F::Value>;
-
-    fn read(
-        &self,
-        json: &'j Json<'j>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-    ) -> Option<Self::Value> {
-        let Some(members) = json.as_object() else {
-            problems.expected(at, format!("an object, not {}", json.kind()));
-            return None;
-        };
-        if members.len() > self.max {
-            problems.expected(at, format!("at most {} members", self.max));
-            return None;
-        }
-        let mut entries = BTreeMap::new();
-        for (name, value) in members {
-            let at = at.key(name);
-            match (self.names.fault)(name) {
-                Some(expected) => problems.expected(&at, expected),
-                None => {
-                    let value = self.value.read(value, &at, problems);
-                    entries.extend(value.map(|value| (name.to_string(), value)));
+    derived(
+        value,
+        move |value, json, at, problems| {
+            let members = members(json, at, problems)?;
+            if members.len() > max {
+                problems.expected(at, format!("at most {max} members"));
+                return None;
+            }
+            let mut entries = BTreeMap::new();
+            for (name, json) in members {
+                let at = at.key(name);
+                match (names.fault)(name) {
+                    Some(expected) => problems.expected(&at, expected),
+                    None => {
+                        let value = value.read(json, &at, problems);
+                        entries.extend(value.map(|value| (name.to_string(), value)));
+                    }
                 }
             }
-        }
-        // A member that is not among the entries has a fault.
-        (entries.len() == members.len()).then_some(entries)
-    }
-
-    fn schema(&self) -> AnySchema {
-        map_schema(self.max, self.value.schema()).property_names(Some((self.names.schema)())).into()
-    }
+            // A member that is not among the entries has a fault.
+            (entries.len() == members.len()).then_some(entries)
+        },
+        move |value| map_schema(max, value.schema()).property_names(Some((names.schema)())).into(),
+    )
 }
 
 /// The schema of an object with at most `max` members, each a `value`.
