@@ -8,6 +8,8 @@
 //!
 //! **Shares.** [`TenantShares`] says which entries a full cache drops: those of a tenant that has the most.
 //!
+//! **Values by key.** [`PerKey`] gives all who wait for the same thing one value, such as one load.
+//!
 //! **Log lines.** A [`Throttle`] passes one line in ten seconds.
 //!
 //! **Other threads.** [`run_apart`] runs what computes for long beside the threads of requests.
@@ -16,12 +18,14 @@
 
 mod apart;
 mod lines;
+mod per_key;
 mod shares;
 mod throttle;
 mod turns;
 
 pub use apart::{Stopping, run_apart, run_to_end};
 pub use lines::{TenantCounts, TenantLines};
+pub use per_key::{KeyUse, PerKey};
 pub use shares::{ShareBounds, TenantShares};
 pub use throttle::Throttle;
 pub use turns::{Turn, TurnLimits, TurnQueue, TurnRefusal};

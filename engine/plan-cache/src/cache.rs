@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use portcullis_engine::{Plan, Touched};
+use portcullis_fairness::PerKey;
 use tokio::sync::Mutex;
 
 use crate::cached_plan::{CachedPlan, NewPlan};
@@ -11,7 +12,6 @@ use crate::changes::{ChangeLog, ChangedRecords};
 use crate::key::{Key, KeyRef};
 use crate::own_patterns::WILDCARD;
 use crate::owned::OwnedPlans;
-use crate::per_key::PerKey;
 use crate::tenant_logs::TenantLogs;
 use crate::view::HotPlans;
 

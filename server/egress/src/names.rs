@@ -15,8 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use portcullis_fairness::{Turn, TurnLimits, TurnQueue};
-use portcullis_plan_cache::{KeyUse, PerKey};
+use portcullis_fairness::{KeyUse, PerKey, Turn, TurnLimits, TurnQueue};
 use tokio::sync::{OnceCell, watch};
 use tokio::time::{Instant, timeout};
 

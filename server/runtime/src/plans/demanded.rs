@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use portcullis_plan_cache::PerKey;
+use portcullis_fairness::PerKey;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout_at};
 

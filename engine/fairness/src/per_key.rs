@@ -1,16 +1,16 @@
 //! Values by key, each in memory for as long as somebody uses it.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::Hash;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
 use parking_lot::Mutex;
 
 /// Values that the users of one key share. A value is made for the first user and dropped with the last, so that the
 /// map never has more entries than there are users, whatever keys callers choose.
-pub struct PerKey<K, V>(Arc<Mutex<HashMap<K, Shared<V>>>>);
+pub struct PerKey<K, V>(Arc<Mutex<HashMap<K, Shared<V>, ahash::RandomState>>>);
 
 struct Shared<V> {
     value: Arc<V>,
