@@ -5,32 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use portcullis_bundle::{Bundle, LIST_FOLDERS, TENANT_FILE};
+use portcullis_tools::policy_test::tenant_folders;
 
 /// The most directories that are watched. A folder with more of them is not a folder of tenants.
 const MAX_WATCHED: usize = 1_000;
-
-/// Returns the tenant folder that `dir` is, or those directly inside it, sorted.
-///
-/// # Errors
-/// The folder cannot be read, or there is no tenant folder. The text is for the user.
-pub(super) fn tenant_folders(dir: &Path) -> Result<Vec<PathBuf>, String> {
-    if dir.join(TENANT_FILE).is_file() {
-        return Ok(vec![dir.to_owned()]);
-    }
-    let shown = dir.display();
-    let entries =
-        fs::read_dir(dir).map_err(|error| format!("`{shown}` cannot be read: {error}"))?;
-    let folders = entries.flatten().map(|entry| entry.path());
-    let mut folders: Vec<PathBuf> =
-        folders.filter(|folder| folder.join(TENANT_FILE).is_file()).collect();
-    if folders.is_empty() {
-        return Err(format!(
-            "`{shown}` has no `{TENANT_FILE}`, and no folder in it has; `portcullis init {shown}` writes a first tenant"
-        ));
-    }
-    folders.sort_unstable();
-    Ok(folders)
-}
 
 /// Reads a tenant folder. The text of the error is for the user.
 pub(super) fn read(folder: &Path) -> Result<Bundle, String> {
@@ -113,18 +91,19 @@ mod tests {
         let expected: BTreeSet<PathBuf> = expected.into_iter().chain(shared).collect();
         // A path that ends with `/` is equal to one that does not.
         assert_eq!(watched(&real), expected);
-        assert_eq!(tenant_folders(&real), Ok(vec![at("acme")]));
-        assert_eq!(tenant_folders(&at("acme")), Ok(vec![at("acme")]));
+        assert_eq!(tenant_folders(&real).ok(), Some(vec![at("acme")]));
+        assert_eq!(tenant_folders(&at("acme")).ok(), Some(vec![at("acme")]));
         let of_tenant = ["acme", "acme/policies", "acme/resolvers", "acme/resolvers/own"].map(at);
         let of_tenant = of_tenant.into_iter();
         let of_tenant = of_tenant.chain(["resolvers", "resolvers/shared"].map(at));
         assert_eq!(watched(&at("acme")), of_tenant.collect());
-        let error = tenant_folders(&at("other")).expect_err("no tenant");
+        let fault = |path| tenant_folders(&at(path)).expect_err("a fault").to_string();
         assert!(
-            error.contains("has no `tenant.yaml`") && error.contains("portcullis init"),
-            "{error}"
+            fault("other").contains("no `tenant.yaml`; `portcullis init "),
+            "{}",
+            fault("other")
         );
-        assert!(tenant_folders(&at("none")).expect_err("missing").contains("cannot be read"));
+        assert!(fault("none").contains("cannot be read"));
     }
 
     #[test]

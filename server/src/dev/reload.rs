@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use portcullis_config::Variables;
+use portcullis_tools::policy_test::tenant_folders;
 
 use super::cases::CaseResults;
 use super::examples::Examples;
@@ -23,7 +24,7 @@ type ReadFolder = (PathBuf, Result<Arc<ServedTenant>, String>);
 /// # Errors
 /// Every fault, as text for the user.
 pub(super) fn read_all(dir: &Path) -> Result<Vec<Arc<ServedTenant>>, Vec<String>> {
-    let found = folders::tenant_folders(dir).map_err(|fault| vec![fault])?;
+    let found = tenant_folders(dir).map_err(|fault| vec![fault.to_string()])?;
     let (mut tenants, mut faults) = (Vec::new(), Vec::new());
     for (_, read) in read_folders(found, &[]) {
         match read {
@@ -121,9 +122,9 @@ impl Reloader {
 
     /// Reads the folder again, serves what is valid, and returns what is to be printed.
     async fn reload(&mut self) -> String {
-        let found = match folders::tenant_folders(&self.dir) {
+        let found = match tenant_folders(&self.dir) {
             Ok(found) => found,
-            Err(fault) => return self.reports.fault(&self.dir.clone(), &fault),
+            Err(fault) => return self.reports.fault(&self.dir.clone(), &fault.to_string()),
         };
         let old = self.examples.tenants.all();
         let (mut next, mut text) = (Vec::new(), String::new());

@@ -19,7 +19,7 @@ use portcullis_engine::AttributeAnswers;
 
 use coverage::{Coverage, Points};
 pub use error::TestError;
-pub(crate) use folders::tenant_folders;
+pub use folders::tenant_folders;
 pub use folders::{TenantFolder, read_all};
 use resolvers::FolderResolvers;
 use results::TenantResults;

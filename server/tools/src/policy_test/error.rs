@@ -13,7 +13,8 @@ pub enum TestError {
     #[error("{0}: cannot be read: {1}")]
     Path(String, io::Error),
     #[error(
-        "{0}: expected a tenant folder or a folder of tenant folders, but there is no `{TENANT_FILE}`"
+        "{0}: expected a tenant folder or a folder of tenant folders, but there is no `{TENANT_FILE}`; \
+         `portcullis init {0}` writes a first tenant"
     )]
     NoTenant(String),
     /// The file, and the folder that it is in.

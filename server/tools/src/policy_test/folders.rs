@@ -34,7 +34,10 @@ pub fn read_all(paths: &[PathBuf]) -> Result<Vec<TenantFolder>, Vec<TestError>> 
 }
 
 /// Returns the tenant folder that `path` is, or those directly inside it, sorted.
-pub(crate) fn tenant_folders(path: &Path) -> Result<Vec<PathBuf>, TestError> {
+///
+/// # Errors
+/// The folder cannot be read, or there is no tenant folder.
+pub fn tenant_folders(path: &Path) -> Result<Vec<PathBuf>, TestError> {
     if is_tenant(path) {
         return Ok(vec![path.to_owned()]);
     }
