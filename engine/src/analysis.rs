@@ -19,6 +19,7 @@ mod truth_set;
 mod values;
 
 use crate::condition::{AttributePath, Condition, Operand, Predicate, RequestField, Test};
+use crate::invalid::Place;
 use crate::operator::Operator;
 use crate::rbac::{Effect, RuleTuple, WILDCARD};
 use crate::resource::ResourcePattern;
@@ -122,6 +123,22 @@ pub fn is_determinable(test: &Test) -> bool {
     let scope = Scope { resource: &ResourcePattern::Any, absent: None };
     let demand = Demand { test, truths: TruthSet::DETERMINED };
     values::is_met_present(&test.attribute, &scope, &[demand])
+}
+
+/// Returns the first tests that no value of their attribute makes true or false, at most `most`, each with its JSON pointer.
+/// The condition is at `at`.
+pub fn never_decided<'c>(
+    condition: &'c Condition,
+    at: &Place<'_>,
+    most: usize,
+) -> Vec<(String, &'c Test)> {
+    let mut found = Vec::new();
+    condition.visit_tests(at, &mut |test, at| {
+        if found.len() < most && !is_determinable(test) {
+            found.push((at.to_string(), test));
+        }
+    });
+    found
 }
 
 /// Returns the condition that is true exactly for the checks that the rule matches, apart from their resource.

@@ -14,6 +14,7 @@ use crate::nearest::any_of;
 use crate::number::Number;
 use crate::operator::{Networks, Operator, Takes, UnaryOperator};
 use crate::pattern::{Pattern, PatternCheck};
+use crate::period::TimeSpan;
 use crate::value::{AttributeValue, List, LiteralList, heap_bytes, parse_instant};
 
 mod reader;
@@ -24,6 +25,10 @@ pub const MAX_DEPTH: usize = 32;
 pub const MAX_NODES: usize = 1_000;
 /// The maximum number of values in one list.
 pub const MAX_LIST: usize = 10_000;
+
+/// Completes "expected …" for a duration.
+pub(crate) const DURATION: &str = "a duration of days, hours, minutes and seconds such as `P30D` or `PT15M`, above zero and \
+    at most `P36525D`, without weeks, months and years";
 
 /// A condition over attributes.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +80,11 @@ pub enum Operand<A = AttributePath> {
     Bool(bool),
     List(LiteralList),
     Instant(DateTime<Utc>),
+    Duration {
+        length: TimeSpan,
+        /// `request.time`: the test reads it too.
+        now: A,
+    },
 }
 
 /// The path of an attribute: its kind, and its name within that kind.
@@ -220,6 +230,26 @@ impl Condition {
     }
 }
 
+impl Condition {
+    /// Passes each test to `visit`, with its place. The condition is at `at`.
+    pub(crate) fn visit_tests<'c>(
+        &'c self,
+        at: &Place<'_>,
+        visit: &mut impl FnMut(&'c Test, &Place<'_>),
+    ) {
+        match self {
+            Self::And(children) | Self::Or(children) => {
+                let list = at.key("children");
+                for (index, child) in children.iter().enumerate() {
+                    child.visit_tests(&list.index(index), visit);
+                }
+            }
+            Self::Not(child) => child.visit_tests(&at.key("child"), visit),
+            Self::Test(test) => visit(test, at),
+        }
+    }
+}
+
 impl<A> Test<A> {
     /// Replaces every attribute by the result of `name`.
     pub(crate) fn map<B>(self, name: &mut impl FnMut(A) -> B) -> Test<B> {
@@ -248,6 +278,7 @@ impl<A> Operand<A> {
             Self::Bool(value) => Operand::Bool(value),
             Self::List(list) => Operand::List(list),
             Self::Instant(instant) => Operand::Instant(instant),
+            Self::Duration { length, now } => Operand::Duration { length, now: name(now) },
         }
     }
 }
@@ -258,6 +289,27 @@ impl<A> Predicate<A> {
         match self {
             Self::Compare(_, Operand::Attribute(attribute)) => Some(attribute),
             _ => None,
+        }
+    }
+
+    /// Returns the attribute that a test reads beside its own: that of the right side, or `request.time`. `None` if there is
+    /// none.
+    pub fn other_attribute(&self) -> Option<&A> {
+        match self {
+            Self::Compare(_, operand) => operand.attribute(),
+            Self::Exists | Self::Matches(_) | Self::IpIn(_) | Self::During(_) => None,
+        }
+    }
+
+    /// Returns the texts that a list is searched for; none if the operator compares no lists.
+    pub fn sought_items(&self) -> Vec<&str> {
+        match self {
+            Self::Compare(operator, operand) if operator.compares_list_on_left() => operand.texts(),
+            Self::Compare(..)
+            | Self::Exists
+            | Self::Matches(_)
+            | Self::IpIn(_)
+            | Self::During(_) => Vec::new(),
         }
     }
 
@@ -276,27 +328,67 @@ impl<A> Predicate<A> {
 }
 
 impl<A> Operand<A> {
-    /// Returns the value of a literal. An attribute has no value of its own: it is opaque.
-    pub(crate) fn literal(&self) -> AttributeValue<'_> {
+    fn texts(&self) -> Vec<&str> {
         match self {
-            Self::Attribute(_) => AttributeValue::Opaque,
+            Self::Text(text) => vec![text],
+            Self::List(list) => list.texts().collect(),
+            Self::Attribute(_)
+            | Self::Number(_)
+            | Self::Bool(_)
+            | Self::Instant(_)
+            | Self::Duration { .. } => Vec::new(),
+        }
+    }
+
+    fn attribute(&self) -> Option<&A> {
+        match self {
+            Self::Attribute(attribute) | Self::Duration { now: attribute, .. } => Some(attribute),
+            Self::Text(_) | Self::Number(_) | Self::Bool(_) | Self::List(_) | Self::Instant(_) => {
+                None
+            }
+        }
+    }
+
+    /// Returns the value of a literal; `None` if it depends on an attribute.
+    pub(crate) fn literal(&self) -> Option<AttributeValue<'_>> {
+        self.value(|_| None)
+    }
+
+    /// Returns the value of the right side; `None` if the attribute that it depends on has none. `read` returns the value
+    /// of an attribute.
+    #[inline]
+    pub fn value<'v>(
+        &'v self,
+        read: impl FnOnce(&A) -> Option<AttributeValue<'v>>,
+    ) -> Option<AttributeValue<'v>> {
+        Some(match self {
+            Self::Attribute(attribute) => return read(attribute),
             Self::Text(text) => AttributeValue::Text(text),
             Self::Number(number) => AttributeValue::Number(*number),
             Self::Bool(value) => AttributeValue::Bool(*value),
             Self::List(list) => AttributeValue::List(List::Literals(list)),
             Self::Instant(instant) => AttributeValue::Instant(*instant),
-        }
+            Self::Duration { length, now } => {
+                AttributeValue::Period(length.around(read(now)?.instant()?))
+            }
+        })
     }
 }
 
 impl Takes {
     /// Returns the right side as the operator compares it; `None` if it does not take such a one. A text becomes an
-    /// instant for an operator that takes instants.
+    /// instant or a duration for an operator that takes these.
     pub(crate) fn convert(self, operand: Operand) -> Option<Operand> {
         match (self, operand) {
+            (_, Operand::Attribute(path)) => {
+                self.accepts_attribute().then_some(Operand::Attribute(path))
+            }
             (Self::Instant, Operand::Text(text)) => parse_instant(&text).map(Operand::Instant),
-            (_, taken @ Operand::Attribute(_))
-            | (Self::Scalar | Self::Ordered | Self::Text, taken @ Operand::Text(_))
+            (Self::Duration, Operand::Text(text)) => TimeSpan::parse(&text).map(|length| {
+                let now = AttributePath::Request(RequestField::Time);
+                Operand::Duration { length, now }
+            }),
+            (Self::Scalar | Self::Ordered | Self::Text, taken @ Operand::Text(_))
             | (Self::Scalar | Self::Ordered, taken @ Operand::Number(_))
             | (Self::Scalar, taken @ Operand::Bool(_))
             | (Self::List, taken @ Operand::List(_)) => Some(taken),
@@ -311,6 +403,7 @@ impl Takes {
             Self::Text => "a string or `{\"attribute\": \"<path>\"}`",
             Self::List => "a list of strings and numbers or `{\"attribute\": \"<path>\"}`",
             Self::Instant => "an RFC 3339 date-time or `{\"attribute\": \"<path>\"}`",
+            Self::Duration => DURATION,
         }
     }
 }

@@ -63,6 +63,7 @@ mod number;
 pub mod operator;
 mod packed;
 pub mod pattern;
+pub mod period;
 mod plain_check;
 mod plain_items;
 pub mod plain_text;

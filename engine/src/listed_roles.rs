@@ -1,7 +1,10 @@
 //! Tests of `request.roles`, which is a list (`docs/semantics.md`, section 4.6).
 
+use strum::VariantArray;
+
 use crate::condition::{AttributePath, Condition, Operand, Predicate, RequestField, Test};
 use crate::invalid::{Invalid, Place, Problems};
+use crate::nearest::any_of;
 use crate::operator::Operator;
 use crate::policy::Format;
 
@@ -29,39 +32,40 @@ impl Condition {
     }
 
     fn check_roles_of_tree(&self, at: &Place<'_>, problems: &mut Problems) {
-        match self {
-            Self::And(children) | Self::Or(children) => {
-                let list = at.key("children");
-                for (index, child) in children.iter().enumerate() {
-                    child.check_roles_of_tree(&list.index(index), problems);
-                }
-            }
-            Self::Not(child) => child.check_roles_of_tree(&at.key("child"), problems),
-            Self::Test(test) => check_test(test, at, problems),
-        }
+        self.visit_tests(at, &mut |test, at| check_test(test, at, problems));
     }
 }
 
 fn check_test(test: &Test, at: &Place<'_>, problems: &mut Problems) {
     let name = test.predicate.operator_name();
-    if test.attribute == ROLES && !takes_list(&test.predicate) {
-        let expected =
-            format!("`contains`: `request.roles` is a list, which `{name}` never compares");
-        problems.expected(&at.key("operator"), expected);
-    } else if let Predicate::Compare(operator, Operand::Attribute(ROLES)) = &test.predicate
-        && !matches!(operator, Operator::In | Operator::NotIn)
-    {
+    let (on_left, on_right) = match &test.predicate {
+        Predicate::Exists => return,
+        Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => (false, true),
+        Predicate::Compare(operator, operand) => {
+            let is_other = *operand != Operand::Attribute(ROLES);
+            (operator.compares_list_on_left(), is_other || operator.compares_list_on_right())
+        }
+    };
+    if test.attribute == ROLES && !on_left {
         let expected = format!(
-            "`in`: `request.roles` is a list, which `{name}` never has on the right side; or write \
-             `request.roles` on the left, with `contains`"
+            "{}: `request.roles` is a list, which `{name}` never compares",
+            operators(Operator::compares_list_on_left)
+        );
+        problems.expected(&at.key("operator"), expected);
+    } else if !on_right {
+        let expected = format!(
+            "{}: `request.roles` is a list, which `{name}` never has on the right side; or write \
+             `request.roles` on the left, with {}",
+            operators(Operator::compares_list_on_right),
+            operators(Operator::compares_list_on_left)
         );
         problems.expected(&at.key("operator"), expected);
     }
 }
 
-/// Returns whether a test can be true or false for a list.
-fn takes_list(predicate: &Predicate) -> bool {
-    matches!(predicate, Predicate::Exists | Predicate::Compare(Operator::Contains, _))
+/// Returns the names of the operators for which `compares` holds.
+fn operators(compares: fn(&Operator) -> bool) -> String {
+    any_of(Operator::VARIANTS.iter().filter(|operator| compares(operator)).map(|it| it.into_str()))
 }
 
 #[cfg(test)]
@@ -85,6 +89,9 @@ mod tests {
             "exists(request.roles)",
             "user.role in request.roles",
             "user.role not_in request.roles",
+            "request.roles contains_any [\"a\"]",
+            "request.roles contains_all user.roles",
+            "user.roles contains_any request.roles",
             "user.roles == \"a\"",
             "request.subject == user.roles",
         ] {
@@ -102,6 +109,7 @@ mod tests {
             "request.roles before \"2026-01-01T00:00:00Z\"",
             "ip_in(request.roles, \"::1\")",
             "during(request.roles, \"UTC\")",
+            "request.roles within \"P1D\"",
             "(request.roles == \"a\") ?? true",
         ] {
             assert!(fault(text).starts_with("at `/operator`: expected `contains`"), "{text}");
@@ -132,7 +140,8 @@ mod tests {
         let invalid = problems.into_result().expect_err("refused");
         assert_eq!(
             invalid.to_string(),
-            "at `/rule_data/expression`: expected `contains`: `request.roles` is a list, which `in` never compares"
+            "at `/rule_data/expression`: expected `contains`, `contains_any` or `contains_all`: `request.roles` is a list, which \
+             `in` never compares"
         );
     }
 }

@@ -5,11 +5,11 @@ use std::net::IpAddr;
 
 use ipnet::IpNet;
 
-use crate::value::AttributeValue;
+use crate::value::{AttributeValue, List};
 
 mod table;
 
-pub(crate) use table::{CasbinForm, Form, Lookup, Mirror, Order, Part};
+pub(crate) use table::{CasbinForm, Direction, Form, Lookup, Mirror, Order, Part, Quantifier};
 pub use table::{ComparedKind, Operator, Row, Takes, UnaryOperator, names};
 
 impl Operator {
@@ -27,8 +27,9 @@ impl Operator {
                 Self::In => Some(list.has(item)),
                 Self::NotIn => Some(!list.has(item)),
                 Self::Eq | Self::Ne | Self::Lt | Self::Lte | Self::Gt | Self::Gte => None,
-                Self::Contains | Self::StartsWith | Self::EndsWith => None,
-                Self::Before | Self::After => None,
+                Self::Contains | Self::ContainsAny | Self::ContainsAll => None,
+                Self::StartsWith | Self::EndsWith => None,
+                Self::Before | Self::After | Self::Within | Self::WithinNext => None,
             },
             (left, right) => self.holds_otherwise(left, right),
         }
@@ -44,7 +45,13 @@ impl Operator {
         match self {
             Self::In | Self::NotIn => items(right),
             Self::Contains => items(left) + bytes(left),
-            Self::Before | Self::After => bytes(left),
+            Self::ContainsAny | Self::ContainsAll => match (left, right) {
+                (AttributeValue::List(left), AttributeValue::List(right)) => {
+                    left.visited_pairs(right)
+                }
+                _ => 0,
+            },
+            Self::Before | Self::After | Self::Within | Self::WithinNext => bytes(left),
             Self::Eq | Self::Ne | Self::Lt | Self::Lte | Self::Gt | Self::Gte => 0,
             Self::StartsWith | Self::EndsWith => 0,
         }
@@ -63,7 +70,8 @@ impl Operator {
             }
             // The byte order of UTF-8 equals the order of code points.
             Self::Lt | Self::Lte | Self::Gt | Self::Gte => self.holds_in_order(left.cmp(right)),
-            Self::In | Self::NotIn => None,
+            Self::In | Self::NotIn | Self::ContainsAny | Self::ContainsAll => None,
+            Self::Within | Self::WithinNext => None,
         }
     }
 
@@ -78,7 +86,8 @@ impl Operator {
             Self::Gt => Some(order.is_gt()),
             Self::Gte => Some(order.is_ge()),
             Self::In | Self::NotIn | Self::Contains | Self::StartsWith | Self::EndsWith => None,
-            Self::Before | Self::After => None,
+            Self::ContainsAny | Self::ContainsAll => None,
+            Self::Before | Self::After | Self::Within | Self::WithinNext => None,
         }
     }
 
@@ -89,6 +98,7 @@ impl Operator {
             Self::After => Some(order.is_gt()),
             Self::Eq | Self::Ne | Self::Lt | Self::Lte | Self::Gt | Self::Gte => None,
             Self::In | Self::NotIn | Self::Contains | Self::StartsWith | Self::EndsWith => None,
+            Self::ContainsAny | Self::ContainsAll | Self::Within | Self::WithinNext => None,
         }
     }
 
@@ -101,6 +111,10 @@ impl Operator {
                 AttributeValue::List(list) if right.is_scalar() => Some(list.has(right)),
                 _ => None,
             },
+            Self::ContainsAny => holds_between_lists(left, right, List::has_any),
+            Self::ContainsAll => holds_between_lists(left, right, List::has_all),
+            Self::Within => holds_in_period(left, right, Direction::Past),
+            Self::WithinNext => holds_in_period(left, right, Direction::Future),
             Self::Lt | Self::Lte | Self::Gt | Self::Gte | Self::In | Self::NotIn => None,
             Self::StartsWith | Self::EndsWith => None,
         }
@@ -119,6 +133,16 @@ impl Operator {
         self.row().compares.contains(&(left, right))
     }
 
+    /// Returns whether it compares lists on the left.
+    pub(crate) fn compares_list_on_left(&self) -> bool {
+        self.row().compares.iter().any(|(left, _)| *left == ComparedKind::List)
+    }
+
+    /// Returns whether it compares lists on the right.
+    pub(crate) fn compares_list_on_right(&self) -> bool {
+        self.row().compares.iter().any(|(_, right)| *right == ComparedKind::List)
+    }
+
     /// Returns the operator without its negation, and whether it has one.
     pub(crate) fn positive(self) -> (Self, bool) {
         self.row().negates.map_or((self, false), |positive| (positive, true))
@@ -135,6 +159,26 @@ impl Operator {
     }
 }
 
+fn holds_between_lists<'l, 'r>(
+    left: AttributeValue<'l>,
+    right: AttributeValue<'r>,
+    holds: fn(List<'l>, List<'r>) -> bool,
+) -> Option<bool> {
+    match (left, right) {
+        (AttributeValue::List(left), AttributeValue::List(right)) => Some(holds(left, right)),
+        _ => None,
+    }
+}
+
+fn holds_in_period(
+    left: AttributeValue<'_>,
+    right: AttributeValue<'_>,
+    direction: Direction,
+) -> Option<bool> {
+    let AttributeValue::Period(period) = right else { return None };
+    Some(period.covers(left.instant()?, direction))
+}
+
 impl ComparedKind {
     /// Returns the kind of a value; `None` for a value that no operator compares.
     pub fn from_value(value: AttributeValue<'_>) -> Option<Self> {
@@ -144,6 +188,7 @@ impl ComparedKind {
             AttributeValue::Number(_) => Some(Self::Number),
             AttributeValue::Bool(_) => Some(Self::Bool),
             AttributeValue::List(_) => Some(Self::List),
+            AttributeValue::Period(_) => Some(Self::Duration),
             AttributeValue::Opaque | AttributeValue::Failed | AttributeValue::NotRequested => None,
         }
     }
@@ -214,6 +259,7 @@ mod tests {
 
     use super::*;
     use crate::json;
+    use crate::period::TimeSpan;
 
     #[test]
     fn rows_agree_with_the_meaning() {
@@ -221,7 +267,11 @@ mod tests {
         let values = json::parse(values).expect("JSON");
         let values: Vec<_> = values.as_array().expect("values").iter().collect();
         let pairs = values.iter().flat_map(|left| values.iter().map(move |right| (*left, *right)));
-        for (left, right) in pairs.map(|(left, right)| (left.into(), right.into())) {
+        let now = chrono::DateTime::UNIX_EPOCH;
+        let day = TimeSpan::parse("P1D").expect("a duration").around(now);
+        let days = values.iter().map(|left| ((*left).into(), AttributeValue::Period(day)));
+        let pairs = pairs.map(|(left, right)| (left.into(), right.into()));
+        for (left, right) in pairs.chain(days) {
             for operator in Operator::VARIANTS {
                 agrees(*operator, left, right);
             }
@@ -232,7 +282,8 @@ mod tests {
     fn agrees(operator: Operator, left: AttributeValue<'_>, right: AttributeValue<'_>) {
         let held = operator.holds(left, right);
         let kinds = [left, right].map(|value| ComparedKind::from_value(value).expect("a kind"));
-        let are_instants = left.instant().and(right.instant()).is_some();
+        let is_period = matches!(right, AttributeValue::Period(_));
+        let are_instants = left.instant().is_some() && (is_period || right.instant().is_some());
         let compares = operator.compares(kinds[0], kinds[1])
             && (operator.row().form.compares_every_text() || are_instants);
         assert_eq!(held.is_some(), compares, "{operator:?} {left:?} {right:?}");

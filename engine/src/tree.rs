@@ -70,6 +70,7 @@ impl<A> Predicate<A> {
                     list.texts().map(text).chain(list.numbers().map(Json::Number)).collect(),
                 ),
                 Operand::Instant(instant) => text(date_time(*instant)),
+                Operand::Duration { length, .. } => text(length.to_string()),
             },
         })
     }

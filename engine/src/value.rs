@@ -2,10 +2,12 @@
 
 use chrono::{DateTime, Datelike, FixedOffset, SecondsFormat, Timelike, Utc};
 use compact_str::CompactString;
+use smallvec::SmallVec;
 
 use crate::json::Json;
 use crate::number::Number;
 use crate::packed::{Packed, PackedList};
+use crate::period::Period;
 use crate::roles::Roles;
 
 /// The value of an attribute, or of a literal on the right side.
@@ -21,6 +23,8 @@ pub enum AttributeValue<'r> {
     List(List<'r>),
     /// A date-time literal of a policy.
     Instant(DateTime<Utc>),
+    /// A duration literal of a policy, beside the present.
+    Period(Period),
     /// A present value that no operator compares, such as an object in a token.
     Opaque,
     /// Unknown because its resolver failed; it may even be absent. Every test of it is undetermined.
@@ -122,14 +126,21 @@ pub(crate) fn date_time(instant: DateTime<Utc>) -> String {
 impl<'r> List<'r> {
     /// Visits each item.
     pub fn for_each(self, mut visit: impl FnMut(AttributeValue<'r>)) {
+        self.any(|item| {
+            visit(item);
+            false
+        });
+    }
+
+    /// Returns whether `holds` for an item, which is the last one that it is asked for.
+    pub(crate) fn any(self, mut holds: impl FnMut(AttributeValue<'r>) -> bool) -> bool {
         match self {
-            Self::Json(items) => items.iter().for_each(|item| visit(AttributeValue::from(item))),
-            Self::Roles(roles) => roles.iter().for_each(|role| visit(AttributeValue::Text(role))),
-            Self::Packed(list) => list.iter().for_each(|item| visit(item.into())),
-            // Never reached: only the right side of a test is a literal list.
+            Self::Json(items) => items.iter().any(|item| holds(item.into())),
+            Self::Roles(roles) => roles.iter().any(|role| holds(AttributeValue::Text(role))),
+            Self::Packed(list) => list.iter().any(|item| holds(item.into())),
             Self::Literals(list) => {
-                list.texts().for_each(|text| visit(AttributeValue::Text(text)));
-                list.numbers().for_each(|number| visit(AttributeValue::Number(number)));
+                list.texts().any(|text| holds(AttributeValue::Text(text)))
+                    || list.numbers().any(|number| holds(AttributeValue::Number(number)))
             }
         }
     }
@@ -149,17 +160,45 @@ impl<'r> List<'r> {
     /// Returns whether the list contains the scalar `item`. Items of another type are not equal to it.
     pub fn has(self, item: AttributeValue<'_>) -> bool {
         match self {
-            Self::Json(items) => {
-                items.iter().any(|own| AttributeValue::from(own).equals(item) == Some(true))
+            Self::Literals(list) => list.place(item).is_some(),
+            Self::Json(_) | Self::Roles(_) | Self::Packed(_) => {
+                self.any(|own| own.equals(item) == Some(true))
             }
-            Self::Roles(roles) => match item {
-                AttributeValue::Text(text) => roles.iter().any(|role| role == text),
-                _ => false,
-            },
-            Self::Literals(list) => list.has(item),
-            Self::Packed(list) => {
-                list.iter().any(|own| AttributeValue::from(own).equals(item) == Some(true))
-            }
+        }
+    }
+
+    /// Returns whether the list contains an item of the other one.
+    pub(crate) fn has_any(self, others: List<'_>) -> bool {
+        match others {
+            List::Literals(_) => self.any(|own| others.has(own)),
+            _ => others.any(|item| self.has(item)),
+        }
+    }
+
+    /// Returns whether the list contains each item of the other one. Looks at its own items once if the other one is a
+    /// literal.
+    pub(crate) fn has_all(self, others: List<'_>) -> bool {
+        let List::Literals(literals) = others else {
+            return !others.any(|item| !self.has(item));
+        };
+        let mut missing = literals.len();
+        let mut found = SmallVec::<[u64; 4]>::from_elem(0, missing.div_ceil(64));
+        missing == 0
+            || self.any(|own| {
+                if let Some(place) = literals.place(own) {
+                    let bit = 1 << (place % 64);
+                    missing -= usize::from(found[place / 64] & bit == 0);
+                    found[place / 64] |= bit;
+                }
+                missing == 0
+            })
+    }
+
+    /// Returns the number of steps of [`List::has_any`] and [`List::has_all`]: items of this list, or pairs of items.
+    pub(crate) fn visited_pairs(self, others: List<'_>) -> usize {
+        match others {
+            List::Literals(_) => self.visited(),
+            _ => self.visited().saturating_mul(others.visited()),
         }
     }
 }
@@ -204,17 +243,19 @@ impl LiteralList {
         self.texts.len() + self.numbers.len()
     }
 
-    fn has(&self, item: AttributeValue<'_>) -> bool {
+    /// Returns the place of a value, below the number of values.
+    fn place(&self, item: AttributeValue<'_>) -> Option<usize> {
         match item {
             // Most texts of a short list differ in length, which is compared first.
             AttributeValue::Text(text) if self.texts.len() <= FEW => {
-                self.texts.iter().any(|own| **own == *text)
+                self.texts.iter().position(|own| **own == *text)
             }
-            AttributeValue::Text(text) => {
-                self.texts.binary_search_by(|own| (**own).cmp(text)).is_ok()
+            AttributeValue::Text(text) => self.texts.binary_search_by(|own| (**own).cmp(text)).ok(),
+            AttributeValue::Number(number) => {
+                let place = self.numbers.binary_search(&number).ok()?;
+                Some(self.texts.len() + place)
             }
-            AttributeValue::Number(number) => self.numbers.binary_search(&number).is_ok(),
-            _ => false,
+            _ => None,
         }
     }
 

@@ -146,6 +146,67 @@ fn contains_takes_a_list_or_a_string() {
 }
 
 #[test]
+fn lists_are_compared_with_lists() {
+    verify(&[
+        (r#"["a", "b"]"#, "contains_any", r#"["b", "c"]"#, True),
+        (r#"["a", "b"]"#, "contains_any", r#"["c"]"#, False),
+        (r#"["1", 2]"#, "contains_any", r#"[1, "2"]"#, False),
+        ("[1]", "contains_any", "[1.0]", True),
+        ("[]", "contains_any", r#"["a"]"#, False),
+        (r#"["a"]"#, "contains_any", "[]", False),
+        ("[]", "contains_any", "[]", False),
+        (r#"["a", "b", "b"]"#, "contains_all", r#"["b", "a", "a"]"#, True),
+        (r#"["a", 1]"#, "contains_all", r#"["a", 1.0]"#, True),
+        (r#"["a", "a"]"#, "contains_all", r#"["a", "b"]"#, False),
+        ("[]", "contains_all", r#"["a"]"#, False),
+        (r#"["a"]"#, "contains_all", "[]", True),
+        ("[]", "contains_all", "[]", True),
+        (r#""a""#, "contains_any", r#"["a"]"#, Undetermined),
+        (r#""abc""#, "contains_all", "[]", Undetermined),
+        ("1", "contains_any", "[]", Undetermined),
+        ("true", "contains_all", "[1]", Undetermined),
+    ]);
+    let numbers = |from: usize| format!("{:?}", (from..from + 500).collect::<Vec<_>>());
+    verify(&[
+        (&numbers(0), "contains_all", &numbers(0), True),
+        (&numbers(1), "contains_all", &numbers(0), False),
+        (&numbers(499), "contains_any", &numbers(0), True),
+        (&numbers(500), "contains_any", &numbers(0), False),
+    ]);
+}
+
+#[test]
+fn instants_are_compared_with_the_present() {
+    // The present is 2026-03-01T08:00:00.000Z.
+    verify(&[
+        (r#""2026-03-01T08:00:00Z""#, "within", r#""PT1S""#, True),
+        (r#""2026-03-01T07:59:59Z""#, "within", r#""PT1S""#, True),
+        (r#""2026-03-01T07:59:58.999999999Z""#, "within", r#""PT1S""#, False),
+        (r#""2026-03-01T08:00:00.000000001Z""#, "within", r#""PT1S""#, False),
+        (r#""2026-01-30T09:00:00+01:00""#, "within", r#""P30D""#, True),
+        (r#""2026-01-30T07:59:59Z""#, "within", r#""P30D""#, False),
+        (r#""2026-03-01T08:00:00Z""#, "within_next", r#""PT15M""#, True),
+        (r#""2026-03-01T08:15:00Z""#, "within_next", r#""PT15M""#, True),
+        (r#""2026-03-01T08:15:00.001Z""#, "within_next", r#""PT15M""#, False),
+        (r#""2026-03-01T07:59:59.999Z""#, "within_next", r#""PT15M""#, False),
+        (r#""2026-03-01""#, "within", r#""P1D""#, Undetermined),
+        (r#""2026-03-01T08:00:00""#, "within_next", r#""P1D""#, Undetermined),
+        ("1772352000", "within", r#""P1D""#, Undetermined),
+        (r#"["2026-03-01T08:00:00Z"]"#, "within", r#""P1D""#, Undetermined),
+    ]);
+    verify_conditions(&[
+        (r#""attribute": "request.time", "operator": "within", "value": "PT1S""#, "{}", True),
+        (r#""attribute": "request.time", "operator": "within_next", "value": "PT1S""#, "{}", True),
+        (r#""attribute": "user.x", "operator": "within", "value": "P1D""#, "{}", Undetermined),
+        (
+            r#""attribute": "user.x", "operator": "within", "value": "P1D", "if_missing": true"#,
+            "{}",
+            True,
+        ),
+    ]);
+}
+
+#[test]
 fn text_operators_take_strings() {
     verify(&[
         (r#""abc""#, "starts_with", r#""ab""#, True),
@@ -286,6 +347,11 @@ fn two_attributes_compare_as_literals_do() {
         (&test("in", ""), &both(r#""a""#, r#""abc""#), Undetermined),
         (&test("contains", ""), &both(r#"["a"]"#, r#""a""#), True),
         (&test("contains", ""), &both(r#"["a"]"#, r#"["a"]"#), Undetermined),
+        (&test("contains_any", ""), &both(r#"["a", 1]"#, r#"["b", 1.0]"#), True),
+        (&test("contains_any", ""), &both(r#"["a"]"#, r#""a""#), Undetermined),
+        (&test("contains_all", ""), &both(r#"["a", 1]"#, r#"[1, 1]"#), True),
+        (&test("contains_all", ""), &both(r#"["a"]"#, r#"["a", 1]"#), False),
+        (&test("contains_all", ""), r#"{"user": {"x": ["a"]}}"#, Undetermined),
         (
             &test("before", ""),
             &both(r#""2026-03-01T12:00:00+01:00""#, r#""2026-03-01T12:00:00Z""#),
@@ -321,6 +387,16 @@ fn the_request_is_an_attribute_too() {
             r#""attribute": "request.roles", "operator": "contains", "value": "a""#,
             r#"{"user": {"roles": "a"}}"#,
             True,
+        ),
+        (
+            r#""attribute": "request.roles", "operator": "contains_any", "value": ["b", "a"]"#,
+            r#"{"user": {"roles": ["a", "c"]}}"#,
+            True,
+        ),
+        (
+            r#""attribute": "request.roles", "operator": "contains_all", "value": ["c", "a"]"#,
+            r#"{"user": {"roles": "a"}}"#,
+            False,
         ),
         (
             r#""attribute": "request.roles", "operator": "contains", "value": 1"#,

@@ -186,7 +186,7 @@ fn attributes_are_paths_of_a_known_kind() {
 }
 
 /// A right side of every shape, under its name in the table of operators.
-const RIGHT_SIDES: [(&str, &str); 11] = [
+const RIGHT_SIDES: [(&str, &str); 12] = [
     ("string", r#""a""#),
     ("number", "-1.5"),
     ("boolean", "false"),
@@ -194,6 +194,7 @@ const RIGHT_SIDES: [(&str, &str); 11] = [
     ("empty list", "[]"),
     ("attribute", r#"{"attribute": "request.time"}"#),
     ("date", r#""2026-03-01T08:00:00+02:00""#),
+    ("duration", r#""P1DT12H""#),
     ("pattern", r#""[a-z]+""#),
     ("network", r#""10.0.0.0/8""#),
     ("networks", r#"["10.0.0.0/8", "::1"]"#),
@@ -202,7 +203,7 @@ const RIGHT_SIDES: [(&str, &str); 11] = [
 
 #[test]
 fn operators_take_the_right_sides_that_they_compare() {
-    let texts = ["string", "date", "pattern", "network"];
+    let texts = ["string", "date", "duration", "pattern", "network"];
     let lists = ["list", "empty list", "networks"];
     let scalars = [&texts[..], &["number", "boolean", "attribute"]].concat();
     let ordered = [&texts[..], &["number", "attribute"]].concat();
@@ -211,7 +212,8 @@ fn operators_take_the_right_sides_that_they_compare() {
     for (operators, takes) in [
         (&["eq", "ne", "contains"][..], &scalars[..]),
         (&["lt", "lte", "gt", "gte"], &ordered),
-        (&["in", "not_in"], &list),
+        (&["in", "not_in", "contains_any", "contains_all"], &list),
+        (&["within", "within_next"], &["duration"]),
         (&["starts_with", "ends_with"], &text),
         (&["matches"], &texts),
         (&["before", "after"], &["date", "attribute"]),
@@ -272,6 +274,12 @@ fn literals_are_well_formed() {
         ("after", r#""2026-03-01T08:00:00""#, "/value", "an RFC 3339 date-time"),
         ("before", r#""2026-02-29T08:00:00Z""#, "/value", "an RFC 3339 date-time"),
         ("after", r#""tomorrow""#, "/value", "an RFC 3339 date-time"),
+        ("within", r#""P1W""#, "/value", "days, hours, minutes and seconds such as `P30D`"),
+        ("within_next", r#""P1M""#, "/value", "without weeks, months and years"),
+        ("within", r#""P36526D""#, "/value", "at most `P36525D`"),
+        ("within_next", r#""PT0S""#, "/value", "above zero"),
+        ("within", r#"{"attribute": "user.b"}"#, "/value", "a duration"),
+        ("contains_any", "[true]", "/value/0", "a string or a number"),
     ] {
         let text = format!(r#""attribute": "user.a", "operator": "{operator}", "value": {value}"#);
         verify_conditions(&[(&text, &[(path, fragment)])]);

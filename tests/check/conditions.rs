@@ -140,6 +140,15 @@ fn lists_have_members() {
         x("contains", json!(1), json!("1"), U),
         x("contains", json!("1"), json!(1), U),
         x("contains", json!({"attribute": "resource.x"}), json!(["r"]), T),
+        x("contains_any", json!(["a", 1]), json!(["b", 1.0]), T),
+        x("contains_any", json!(["a", "1"]), json!([1]), F),
+        x("contains_any", json!([]), json!(["a"]), F),
+        x("contains_any", json!(["a"]), json!("a"), U),
+        x("contains_any", json!({"attribute": "resource.x"}), json!(["r"]), U),
+        x("contains_all", json!(["a", "b"]), json!(["b", "c", "a"]), T),
+        x("contains_all", json!(["a", "b"]), json!(["a"]), F),
+        x("contains_all", json!([]), json!([]), T),
+        x("contains_all", json!(["a"]), json!(1), U),
     ]);
 }
 
@@ -184,6 +193,11 @@ fn times_compare_as_instants() {
         x("after", json!(noon), json!(1_780_000_000), U),
         x("before", json!({"attribute": "request.time"}), json!("2020-01-01T00:00:00Z"), T),
         x("before", json!({"attribute": "resource.x"}), json!(noon), U),
+        x("within", json!("P36525D"), json!("2026-01-01T00:00:00Z"), T),
+        x("within", json!("PT1S"), json!("2026-01-01T00:00:00Z"), F),
+        x("within", json!("P36525D"), json!("2999-01-01T00:00:00Z"), F),
+        x("within_next", json!("PT1S"), json!("2999-01-01T00:00:00Z"), F),
+        x("within_next", json!("P1D"), json!("2026-01-01"), U),
     ]);
 }
 

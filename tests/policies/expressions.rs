@@ -30,6 +30,8 @@ fn an_expression_is_saved_as_it_was_sent_and_decides() {
         ("user.age >= 18 && !(resource.tags contains \"y\")", true),
         ("resource[\"first name\"] in ['x']", true),
         ("ip_in(user.ip, '10.0.0.0/8') && during(request.time, 'UTC')", true),
+        ("resource.tags contains_any ['x', 'y'] && !(resource.tags contains_all ['x', 'y'])", true),
+        ("request.time within 'PT1S' && request.time within_next 'PT1S'", true),
         ("exists(user.absent)", false),
         ("(user.absent == 1) ?? false", false),
         // Undetermined: a deny denies.

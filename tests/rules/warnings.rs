@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{create, rule_with, update};
-use crate::support::tenant::always;
+use crate::support::tenant::{always, condition};
 use crate::support::{Reply, Tenant};
 
 const POLICIES: &str = "/api/v1/abac/policies";
@@ -111,5 +111,39 @@ fn a_warning_is_short() {
     for warning in created.is(201).json()["warnings"].as_array().expect("warnings") {
         let message = warning["message"].as_str().expect("a message");
         assert!(message.len() < 400, "{message}");
+    }
+}
+
+#[test]
+fn a_test_that_is_never_decided_is_saved_with_a_warning() {
+    let tenant = Tenant::new();
+    let never = condition("request.subject", "contains_any", json!(["a"]));
+    let sound = condition("request.roles", "contains_any", json!(["a"]));
+    let both = json!({"type": "AND", "children": [sound, {"type": "NOT", "child": never}]});
+    let many = json!({"type": "OR", "children": vec![never; 30]});
+    let text = |text: &str| json!({"expression": text});
+    for (format, rule_data, paths) in [
+        ("json", &sound, &[][..]),
+        ("json", &both, &["/rule_data/children/1/child"]),
+        ("expression", &text("user.a == 1 && request.time == 5"), &["/rule_data/expression"]),
+        ("expression", &text("request.subject within 'P1D'"), &[]),
+        ("casbin", &json!({"matcher": "r.act < 3"}), &["/rule_data/matcher"]),
+    ] {
+        let policy = json!({
+            "name": "p", "resource": "doc:read", "effect": "deny", "priority": 1,
+            "format": format, "rule_data": rule_data,
+        });
+        let created = tenant.post(POLICIES, &policy).is(201);
+        let expected: Vec<_> =
+            paths.iter().map(|path| ("NEVER_DECIDED".to_owned(), (*path).to_owned())).collect();
+        assert_eq!(warnings(&created), expected, "{rule_data}");
+        let path = format!("{POLICIES}/{}", created.id());
+        let again = tenant.put(&path, &json!({"format": format, "rule_data": rule_data})).is(200);
+        assert_eq!(warnings(&again), expected, "{rule_data}");
+        // What is not sent is not judged again.
+        assert_eq!(warnings(&tenant.put(&path, &json!({"priority": 2})).is(200)), []);
+        // The number of warnings has a bound.
+        let change = json!({"format": "json", "rule_data": many});
+        assert_eq!(warnings(&tenant.put(&path, &change).is(200)).len(), 10);
     }
 }

@@ -15,7 +15,7 @@ pub fn implicit_attributes(condition: &Condition) -> Vec<&AttributePath> {
     for test in &tests {
         let left = Some(&test.attribute)
             .filter(|_| test.if_missing.is_none() && test.predicate != Predicate::Exists);
-        for path in [left, test.predicate.right_attribute()].into_iter().flatten() {
+        for path in [left, test.predicate.other_attribute()].into_iter().flatten() {
             if may_be_absent(path) && !found.contains(&path) && !is_asked_for(path) {
                 found.push(path);
             }

@@ -36,7 +36,9 @@ fn below(test: &Test, bound: Option<&DateTime<Utc>>) -> TruthSet {
             let order = if is_before { Ordering::Less } else { Ordering::Greater };
             TruthSet::of(operator.holds_in_time(order))
         }
-        Predicate::During(_) => TruthSet::DETERMINED,
+        Predicate::Compare(_, Operand::Duration { .. }) | Predicate::During(_) => {
+            TruthSet::DETERMINED
+        }
         // An instant is not an address.
         _ => TruthSet::UNDETERMINED,
     }

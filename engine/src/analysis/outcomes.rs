@@ -62,9 +62,12 @@ pub(super) fn of_value(test: &Test, value: AttributeValue<'_>, scope: &Scope<'_>
             let kind = ComparedKind::from_value(value).unwrap_or(ComparedKind::Text);
             relation::truths(*operator, kind, right, scope)
         }
-        Predicate::Compare(operator, literal) => {
-            TruthSet::of(operator.holds(value, literal.literal()))
-        }
+        Predicate::Compare(operator, literal) => match literal.literal() {
+            Some(literal) => TruthSet::of(operator.holds(value, literal)),
+            // The present decides.
+            None if value.instant().is_some() => TruthSet::DETERMINED,
+            None => TruthSet::UNDETERMINED,
+        },
         // A pattern may be over a budget, and then the test is undetermined.
         Predicate::Matches(_) => text.map_or(TruthSet::UNDETERMINED, |_| TruthSet::ANY),
         Predicate::IpIn(networks) => TruthSet::of(text.and_then(|text| networks.contain(text))),

@@ -74,7 +74,11 @@ fn is_other(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
                 Form::Order(_) => cuts.push(start),
                 Form::Part(Part::Start) => cuts.extend([start, end]),
                 // These do not depend on the order of texts.
-                Form::Part(Part::Anywhere | Part::End) | Form::Member | Form::Instants(_) => {}
+                Form::Part(Part::Anywhere | Part::End)
+                | Form::Member
+                | Form::Instants(_)
+                | Form::Items(_)
+                | Form::Near(_) => {}
             }
         }
     }
@@ -103,11 +107,13 @@ fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
                 }
                 Form::Part(Part::Start) => TruthSet::of(Some(!is_before(start) && is_before(end))),
                 Form::Part(Part::Anywhere | Part::End) => TruthSet::DETERMINED,
-                Form::Member | Form::Instants(_) => TruthSet::UNDETERMINED,
+                Form::Member | Form::Instants(_) | Form::Items(_) | Form::Near(_) => {
+                    TruthSet::UNDETERMINED
+                }
             }
         }
         // `is_special` judges these.
-        Predicate::Compare(_, Operand::Instant(_))
+        Predicate::Compare(_, Operand::Instant(_) | Operand::Duration { .. })
         | Predicate::IpIn(_)
         | Predicate::During(_)
         | Predicate::Matches(_) => TruthSet::ANY,
@@ -115,8 +121,8 @@ fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
         Predicate::Compare(operator, Operand::List(_)) => {
             TruthSet::of(operator.holds(AttributeValue::Text(""), NO_ITEMS))
         }
-        Predicate::Compare(operator, literal @ (Operand::Number(_) | Operand::Bool(_))) => {
-            TruthSet::of(operator.holds(AttributeValue::Text(""), literal.literal()))
+        Predicate::Compare(_, Operand::Number(_) | Operand::Bool(_)) => {
+            of_value(test, AttributeValue::Text(""), scope)
         }
     }
 }
@@ -151,7 +157,9 @@ impl<'c> TextPart<'c> {
         };
         match operator.row().form {
             Form::Part(place) => Some(Self { place, text }),
-            Form::Order(_) | Form::Member | Form::Instants(_) => None,
+            Form::Order(_) | Form::Member | Form::Instants(_) | Form::Items(_) | Form::Near(_) => {
+                None
+            }
         }
     }
 
@@ -174,15 +182,26 @@ impl<'c> TextPart<'c> {
 
 /// Returns whether a text may meet the demands that look at it as an instant or an address. No text is both.
 fn is_special(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
-    let special = |demand: &&Demand<'_>| {
-        matches!(
-            demand.test.predicate,
-            Predicate::Compare(_, Operand::Instant(_)) | Predicate::IpIn(_) | Predicate::During(_)
-        )
-    };
-    let demands: Vec<Demand<'_>> = demands.iter().filter(special).copied().collect();
+    let demands = demands.iter().filter(|demand| looks_inside(&demand.test.predicate));
+    let demands: Vec<Demand<'_>> = demands.copied().collect();
     let is_time = matches!(path, AttributePath::Request(RequestField::Time));
     instants::exist(scope, &demands)
         || (!is_time
             && (agree(&demands, |_| TruthSet::UNDETERMINED) || addresses::exist(scope, &demands)))
+}
+
+/// Returns whether a test looks at a text as an instant or an address.
+fn looks_inside(predicate: &Predicate) -> bool {
+    match predicate {
+        Predicate::IpIn(_) | Predicate::During(_) => true,
+        Predicate::Exists | Predicate::Matches(_) => false,
+        Predicate::Compare(_, operand) => match operand {
+            Operand::Instant(_) | Operand::Duration { .. } => true,
+            Operand::Attribute(_)
+            | Operand::Text(_)
+            | Operand::Number(_)
+            | Operand::Bool(_)
+            | Operand::List(_) => false,
+        },
+    }
 }

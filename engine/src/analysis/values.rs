@@ -73,11 +73,11 @@ fn of_list(path: &AttributePath, test: &Test, scope: &Scope<'_>) -> TruthSet {
             relation::truths(*operator, ComparedKind::List, right, scope)
         }
         Predicate::Compare(operator, literal) => {
-            let literal = literal.literal();
+            let Some(literal) = literal.literal() else { return TruthSet::UNDETERMINED };
             let truth = operator.holds(NO_ITEMS, literal);
             // Roles are texts.
             let has_items = !matches!(path, AttributePath::Request(_))
-                || matches!(literal, AttributeValue::Text(_));
+                || matches!(literal, AttributeValue::Text(_) | AttributeValue::List(_));
             match truth {
                 Some(_) if has_items => TruthSet::DETERMINED,
                 truth => TruthSet::of(truth),

@@ -168,7 +168,9 @@ fn right_side(operand: &Operand) -> Result<String, &'static str> {
         Operand::Text(text) => Quoted(text).to_string(),
         Operand::Number(number) => number.to_string(),
         Operand::Bool(value) => value.to_string(),
-        Operand::Instant(_) => return Err("a matcher does not compare date-times"),
+        Operand::Instant(_) | Operand::Duration { .. } => {
+            return Err("a matcher does not compare date-times");
+        }
         Operand::List(list) => {
             let mut text = "[".to_owned();
             let texts = list.texts().map(|item| Quoted(item).to_string());

@@ -314,7 +314,7 @@ fn read_path<'j>(source: &mut impl Source<'j>, at: &Place<'_>) -> Option<Attribu
 }
 
 fn read_operand<'j>(takes: Takes, source: &mut impl Source<'j>, at: &Place<'_>) -> Option<Operand> {
-    if source.is_object() {
+    if takes.accepts_attribute() && source.is_object() {
         return read_named_attribute(source, at).map(Operand::Attribute);
     }
     if takes == Takes::List && source.is_array() {

@@ -40,6 +40,8 @@ pub(crate) enum Sought<'q, 'v> {
     Equal(&'q [AttributeValue<'v>]),
     /// Lists that contain this scalar, and scalars for which a function returns true.
     Containing(AttributeValue<'v>, &'q mut dyn FnMut(AttributeValue<'_>) -> bool),
+    /// Lists that contain one of these scalars.
+    WithItem(&'q [AttributeValue<'v>]),
     /// Scalars for which a function returns true, and every list.
     Where(&'q mut dyn FnMut(AttributeValue<'_>) -> bool),
 }
@@ -148,6 +150,9 @@ fn lists_of_rows<'i>(
     let holds = match sought {
         Sought::Equal(values) => {
             return Some(values.iter().map(|value| of(&index.scalars, *value)).collect());
+        }
+        Sought::WithItem(items) => {
+            return Some(items.iter().map(|item| of(&index.items, *item)).collect());
         }
         Sought::Containing(item, holds) => {
             lists.push(of(&index.items, item));

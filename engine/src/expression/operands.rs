@@ -1,7 +1,7 @@
 //! Attributes and the right sides of comparisons.
 
 use super::hints;
-use crate::condition::{AttributePath, Operand};
+use crate::condition::{AttributePath, DURATION, Operand};
 use crate::invalid::Fault;
 use crate::operator::Takes;
 use crate::syntax::{Token, TokenKind, Tokens};
@@ -93,5 +93,6 @@ fn expected(takes: Takes) -> &'static str {
         Takes::Text => "a string or an attribute",
         Takes::List => "a list such as `[\"a\", 1]` or an attribute",
         Takes::Instant => "an RFC 3339 date-time in quotes or an attribute",
+        Takes::Duration => DURATION,
     }
 }

@@ -160,6 +160,7 @@ impl Display for RightSide<'_> {
             Operand::Bool(value) => value.fmt(f),
             Operand::List(list) => write_list(items(list), f),
             Operand::Instant(instant) => Quoted(&date_time(*instant)).fmt(f),
+            Operand::Duration { length, .. } => Quoted(&length.to_string()).fmt(f),
         }
     }
 }

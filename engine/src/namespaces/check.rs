@@ -173,8 +173,10 @@ fn fits(predicate: &Predicate, left: KindSet, right: KindSet) -> bool {
         Predicate::During(_) => return left.has(KindSet::DATETIME),
         Predicate::Compare(operator, operand) => (operator.row(), operand),
     };
-    if let Form::Instants(_) = row.form {
-        return left.has(KindSet::DATETIME) && right.has(KindSet::DATETIME);
+    match row.form {
+        Form::Instants(_) => return left.has(KindSet::DATETIME) && right.has(KindSet::DATETIME),
+        Form::Near(_) => return left.has(KindSet::DATETIME),
+        Form::Order(_) | Form::Member | Form::Part(_) | Form::Items(_) => {}
     }
     let may_hold = |(x, y): &(ComparedKind, ComparedKind)| {
         left.has(KindSet::beside(*x, *y)) && right.has(KindSet::beside(*y, *x))

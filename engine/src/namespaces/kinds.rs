@@ -49,7 +49,7 @@ impl KindSet {
         let Predicate::Compare(_, literal) = predicate else { return Self::ANY };
         match literal {
             Operand::Attribute(_) => Self::ANY,
-            Operand::Text(_) | Operand::Instant(_) => Self::ANY_TEXT,
+            Operand::Text(_) | Operand::Instant(_) | Operand::Duration { .. } => Self::ANY_TEXT,
             Operand::Number(_) => Self::NUMBER,
             Operand::Bool(_) => Self::BOOLEAN,
             Operand::List(list) => {
@@ -66,10 +66,10 @@ impl KindSet {
     /// Returns the types of a side of this kind whose value, or an item of it, may equal the other side.
     pub(super) fn beside(kind: ComparedKind, other: ComparedKind) -> Self {
         match (kind, other) {
-            (ComparedKind::Text, _) => Self::ANY_TEXT,
+            (ComparedKind::Text | ComparedKind::Duration, _) => Self::ANY_TEXT,
             (ComparedKind::Number, _) => Self::NUMBER,
             (ComparedKind::Bool, _) => Self::BOOLEAN,
-            (ComparedKind::List, ComparedKind::Text) => Self::TEXTS,
+            (ComparedKind::List, ComparedKind::Text | ComparedKind::Duration) => Self::TEXTS,
             (ComparedKind::List, ComparedKind::Number) => Self::NUMBERS,
             // No resolver answers a list of booleans, and no property is one.
             (ComparedKind::List, ComparedKind::Bool) => Self(0),

@@ -5,7 +5,7 @@
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use ComparedKind::{Bool, List, Number, Text};
+use ComparedKind::{Bool, Duration, List, Number, Text};
 
 /// An operator that compares two values, named as in a condition tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantArray)]
@@ -21,10 +21,14 @@ pub enum Operator {
     In,
     NotIn,
     Contains,
+    ContainsAny,
+    ContainsAll,
     StartsWith,
     EndsWith,
     Before,
     After,
+    Within,
+    WithinNext,
 }
 
 /// An operator that tests one value, named as in a condition tree. A right side of its own form is always a literal.
@@ -43,7 +47,7 @@ pub enum UnaryOperator {
 pub struct Row {
     /// The symbol or word between the two sides of an expression.
     pub symbol: &'static str,
-    /// The literals that the right side accepts, besides another attribute.
+    /// The right sides that it accepts.
     pub takes: Takes,
     /// The kinds of the left and right values that it compares. Other values are undetermined.
     pub compares: &'static [(ComparedKind, ComparedKind)],
@@ -61,7 +65,7 @@ pub struct Row {
     pub(crate) casbin: CasbinForm,
 }
 
-/// The literals that a right side accepts.
+/// The right sides that an operator accepts: literals, and another attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Takes {
     /// A text, a number or a boolean.
@@ -74,6 +78,18 @@ pub enum Takes {
     Text,
     /// A date-time in RFC 3339.
     Instant,
+    /// A duration in ISO 8601, and no attribute.
+    Duration,
+}
+
+impl Takes {
+    /// Returns whether the right side may be another attribute.
+    pub fn accepts_attribute(self) -> bool {
+        match self {
+            Self::Scalar | Self::Ordered | Self::List | Self::Text | Self::Instant => true,
+            Self::Duration => false,
+        }
+    }
 }
 
 /// The kind of a present value that operators compare.
@@ -84,6 +100,8 @@ pub enum ComparedKind {
     Number,
     Bool,
     List,
+    /// A literal of a policy alone.
+    Duration,
 }
 
 /// The operator that is true with the sides exchanged.
@@ -106,14 +124,18 @@ pub(crate) enum Form {
     Member,
     /// Looks for a text in another one, and [`Part::Anywhere`] for an item in a list.
     Part(Part),
+    /// Looks for the items of a list in another one.
+    Items(Quantifier),
+    /// Compares the distance of an instant from the present with a duration.
+    Near(Direction),
 }
 
 impl Form {
     /// Returns whether a test is true or false for every text that it compares: a text may be no instant.
     pub(crate) fn compares_every_text(self) -> bool {
         match self {
-            Self::Order(_) | Self::Member | Self::Part(_) => true,
-            Self::Instants(_) => false,
+            Self::Order(_) | Self::Member | Self::Part(_) | Self::Items(_) => true,
+            Self::Instants(_) | Self::Near(_) => false,
         }
     }
 
@@ -122,7 +144,7 @@ impl Form {
         match self {
             Self::Order(order) => order.is_equality(),
             Self::Member => true,
-            Self::Instants(_) | Self::Part(_) => false,
+            Self::Instants(_) | Self::Part(_) | Self::Items(_) | Self::Near(_) => false,
         }
     }
 }
@@ -153,6 +175,20 @@ pub(crate) enum Part {
     End,
 }
 
+/// The number of items that must be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quantifier {
+    Any,
+    All,
+}
+
+/// The side of the present on which an instant lies. The present itself is on both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Past,
+    Future,
+}
+
 /// The values of the left side that an index finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
@@ -162,10 +198,14 @@ pub(crate) enum Lookup {
     EqualItem,
     /// The lists that have the right side as an item.
     WithItem,
+    /// The lists that have this many items of the right side.
+    WithItems(Quantifier),
     /// The texts that begin with the right side.
     Prefix,
     /// The numbers below the right side, and the number itself if `inclusive`.
     Below { inclusive: bool },
+    /// The instants at most a duration away from the present.
+    Near(Direction),
     /// None: each value is tested.
     Scan,
 }
@@ -213,10 +253,14 @@ impl Operator {
             Self::In => &IN,
             Self::NotIn => &NOT_IN,
             Self::Contains => &CONTAINS,
+            Self::ContainsAny => &CONTAINS_ANY,
+            Self::ContainsAll => &CONTAINS_ALL,
             Self::StartsWith => &STARTS_WITH,
             Self::EndsWith => &ENDS_WITH,
             Self::Before => &BEFORE,
             Self::After => &AFTER,
+            Self::Within => &WITHIN,
+            Self::WithinNext => &WITHIN_NEXT,
         }
     }
 }
@@ -313,6 +357,26 @@ const CONTAINS: Row = Row {
     casbin: CasbinForm::Contains,
 };
 
+const CONTAINS_ANY: Row = Row {
+    symbol: "contains_any",
+    takes: Takes::List,
+    compares: &[(List, List)],
+    negates: None,
+    mirror: Mirror::Always(Operator::ContainsAny),
+    cost: 40,
+    form: Form::Items(Quantifier::Any),
+    lookup: Lookup::WithItems(Quantifier::Any),
+    casbin: CasbinForm::Missing("a matcher does not compare two lists"),
+};
+
+const CONTAINS_ALL: Row = Row {
+    symbol: "contains_all",
+    mirror: Mirror::Never,
+    form: Form::Items(Quantifier::All),
+    lookup: Lookup::WithItems(Quantifier::All),
+    ..CONTAINS_ANY
+};
+
 const STARTS_WITH: Row = Row {
     symbol: "starts_with",
     takes: Takes::Text,
@@ -350,4 +414,22 @@ const AFTER: Row = Row {
     mirror: Mirror::Always(Operator::Before),
     form: Form::Instants(Order::Gt),
     ..BEFORE
+};
+
+const WITHIN: Row = Row {
+    symbol: "within",
+    takes: Takes::Duration,
+    compares: &[(Text, Duration)],
+    mirror: Mirror::Never,
+    cost: 160,
+    form: Form::Near(Direction::Past),
+    lookup: Lookup::Near(Direction::Past),
+    ..BEFORE
+};
+
+const WITHIN_NEXT: Row = Row {
+    symbol: "within_next",
+    form: Form::Near(Direction::Future),
+    lookup: Lookup::Near(Direction::Future),
+    ..WITHIN
 };

@@ -46,6 +46,7 @@ fn shown(value: AttributeValue<'_>) -> Json<'_> {
             Json::Array(items)
         }
         AttributeValue::Instant(_)
+        | AttributeValue::Period(_)
         | AttributeValue::Opaque
         | AttributeValue::Failed
         | AttributeValue::NotRequested => Json::Null,

@@ -5,6 +5,7 @@
 //! access path are evaluated for every check.
 
 mod access_paths;
+mod ages;
 mod build;
 mod interval;
 mod keys;

@@ -40,7 +40,7 @@ use super::Plan;
 use super::index::Rank;
 use super::program::{NodeId, Operation, Run};
 use super::slots::{Slot, SlotValue, Symbol, Values};
-use crate::condition::{AttributePath, Operand, Predicate, RequestField};
+use crate::condition::{AttributePath, RequestField};
 use crate::rbac::{Effect, WILDCARD};
 use crate::request::{Attributes, Check};
 use crate::resolution::AttributeAnswers;
@@ -151,12 +151,10 @@ fn tests_of_cells(plan: &Plan) -> Vec<NodeId> {
         matches!(field, Action | Domain | Roles | Subject)
     };
     let reads = |operation: &Operation| match operation {
-        Operation::Test(test) => match &test.predicate {
-            Predicate::Compare(_, Operand::Attribute(right)) => {
-                is_known(test.attribute) || is_known(*right)
-            }
-            _ => is_known(test.attribute),
-        },
+        Operation::Test(test) => {
+            let other = test.predicate.other_attribute();
+            is_known(test.attribute) || other.is_some_and(|other| is_known(*other))
+        }
         Operation::All(_) | Operation::Any(_) | Operation::Not(_) => false,
     };
     (0..)

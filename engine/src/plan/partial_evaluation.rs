@@ -11,7 +11,7 @@ use super::index::{Indexed, Rank, Search};
 use super::layer::is_gone;
 use super::program::{Child, NodeId, Operation, Run};
 use super::slots::{Slot, Slots, Symbol};
-use crate::condition::{AttributePath, Operand, Predicate, Test};
+use crate::condition::{AttributePath, Test};
 use crate::policy::applies;
 use crate::rbac::Effect;
 use crate::resolution::AttributeRequest;
@@ -120,12 +120,7 @@ impl Run<'_> {
         let not_requested =
             |slot: &Slot| matches!(self.value(*slot), Some(AttributeValue::NotRequested));
         // The right side does not matter if the left side is known to be absent.
-        let right = match &test.predicate {
-            Predicate::Compare(_, Operand::Attribute(slot)) => {
-                self.value(test.attribute).and(Some(*slot))
-            }
-            _ => None,
-        };
+        let right = self.value(test.attribute).and(test.predicate.other_attribute()).copied();
         let slots = [Some(test.attribute).filter(not_requested), right.filter(not_requested)];
         slots.into_iter().flatten()
     }

@@ -200,6 +200,37 @@ fn a_decision_by_patterns_allocates_nothing() {
     }
 }
 
+#[test]
+fn a_decision_by_lists_and_periods_allocates_nothing() {
+    let tests = [
+        json!({"attribute": "user.a", "operator": "contains_any", "value": ["x", "y", 3]}),
+        json!({"attribute": "user.a", "operator": "contains_all", "value": {"attribute": "user.b"}}),
+        json!({"attribute": "user.a", "operator": "contains_all", "value": (0..256).collect::<Vec<_>>()}),
+        json!({"attribute": "user.t", "operator": "within", "value": "P1D"}),
+        json!({"attribute": "user.t", "operator": "within_next", "value": "P1D"}),
+    ];
+    // Enough policies that they have an index.
+    let policies = (1..).zip(tests.iter().cycle().take(20)).map(|(number, test)| {
+        let mut test = test.clone();
+        test["type"] = "CONDITION".into();
+        of_tree(number, Effect::Allow, &test)
+    });
+    let plan = plan(policies);
+    let numbers: Vec<usize> = (0..256).collect();
+    for (user, expected) in [
+        (json!({"a": ["y", "x"], "b": ["z"], "t": "2001-01-01T00:00:00Z"}), Effect::Allow),
+        (json!({"a": ["z", "w"], "b": ["v"], "t": "2001-01-01T00:00:00Z"}), Effect::Deny),
+        (json!({"a": numbers, "b": ["v"], "t": "2001-01-01T00:00:00Z"}), Effect::Allow),
+        (json!({"a": [], "b": ["v"], "t": "1969-12-31T12:00:00Z"}), Effect::Allow),
+        (json!({"a": [], "b": ["v"], "t": "1970-01-01T12:00:00Z"}), Effect::Allow),
+    ] {
+        asked(&user, |check| {
+            let decided = || assert_eq!(plan.evaluate(check).effect(), expected, "{user}");
+            assert_eq!(allocations(decided), 0, "{user}");
+        });
+    }
+}
+
 const ZONES: [&str; 15] = [
     "UTC",
     "Europe/Berlin",
@@ -231,6 +262,13 @@ fn long_lists_are_scanned_within_a_budget() {
         ("contains", (|number| json!(number + 10)) as fn(usize) -> Value, json!({"a": numbers})),
         ("contains", |number| json!(format!("y{number}")), json!({"a": text})),
         (
+            "contains_any",
+            |_| json!({"attribute": "user.b"}),
+            json!({"a": vec![7; 5_000], "b": vec![8; 5_000]}),
+        ),
+        ("contains_all", |number| json!([number + 10, 7]), json!({"a": numbers})),
+        ("within", |number| json!(format!("P{}D", number + 1)), json!({"a": text})),
+        (
             "before",
             |number| json!(format!("{}-01-01T00:00:00Z", 2_000 + number)),
             json!({"a": text}),
@@ -255,13 +293,22 @@ fn long_lists_are_scanned_within_a_budget() {
 
 /// Counts the policies that the index passes on.
 struct Counted<'v> {
-    list: List<'v>,
+    values: &'v [AttributeValue<'v>],
     evaluated: usize,
 }
 
+impl<'v> Counted<'v> {
+    /// Returns how many policies of a plan the index passes on for these values of its slots.
+    fn count(plan: &Plan, values: &'v [AttributeValue<'v>]) -> usize {
+        let mut counted = Counted { values, evaluated: 0 };
+        plan.layers[0].abac.index.visit(&mut counted);
+        counted.evaluated
+    }
+}
+
 impl<'v> Search<'v> for Counted<'v> {
-    fn value(&self, _: Slot) -> Option<AttributeValue<'v>> {
-        Some(AttributeValue::List(self.list))
+    fn value(&self, slot: Slot) -> Option<AttributeValue<'v>> {
+        self.values.get(slot as usize).copied()
     }
 
     fn symbol(&self, _: Slot) -> Symbol {
@@ -285,9 +332,66 @@ fn an_item_that_comes_again_finds_no_policy_again() {
         let items =
             (0..10_000).map(|number| Json::String(format!("role-{}", number % roles).into()));
         let items: Vec<Json<'_>> = items.collect();
-        let mut counted = Counted { list: List::Json(&items), evaluated: 0 };
-        plan.layers[0].abac.index.visit(&mut counted);
-        assert_eq!(counted.evaluated, expected, "{roles} roles");
+        let list = AttributeValue::List(List::Json(&items));
+        assert_eq!(Counted::count(&plan, &[list]), expected, "{roles} roles");
+    }
+}
+
+fn items(numbers: std::ops::Range<usize>) -> Vec<Json<'static>> {
+    numbers.map(|number| Json::String(format!("team-{number}").into())).collect()
+}
+
+#[test]
+fn lists_find_the_policies_that_compare_their_items_once() {
+    // Policy n compares with the items from n to n + 29.
+    let policies = |operator: &'static str| {
+        (1..=200usize).map(move |number| {
+            let items: Vec<_> = (number..number + 30).map(|item| format!("team-{item}")).collect();
+            let tree = json!({"type": "CONDITION", "attribute": "user.a", "operator": operator, "value": items});
+            of_tree(number as u128, Effect::Allow, &tree)
+        })
+    };
+    let any = plan(policies("contains_any"));
+    let all = plan(policies("contains_all"));
+    for (range, by_any) in [(0..1, 0), (500..600, 0), (1..2, 1), (100..101, 30), (100..200, 129)] {
+        let items = items(range.clone());
+        let list = [AttributeValue::List(List::Json(&items))];
+        assert_eq!(Counted::count(&any, &list), by_any, "any of {range:?}");
+        let by_all = Counted::count(&all, &list);
+        assert!(by_all <= by_any, "all of {range:?}: {by_all}");
+    }
+    for other in [AttributeValue::Text("team-1"), AttributeValue::Bool(true)] {
+        assert_eq!(Counted::count(&any, &[other]) + Counted::count(&all, &[other]), 0);
+    }
+}
+
+#[test]
+fn instants_find_the_policies_that_reach_them() {
+    let policies = |effect: Effect| {
+        let periods = ["within", "within_next"]
+            .into_iter()
+            .flat_map(|operator| (1..=100).map(move |days| (operator, days)));
+        (1..).zip(periods).map(move |(number, (operator, days))| {
+            let tree = json!({"type": "CONDITION", "attribute": "user.a", "operator": operator, "value": format!("P{days}D")});
+            of_tree(number, effect, &tree)
+        })
+    };
+    let (allows, denies) = (plan(policies(Effect::Allow)), plan(policies(Effect::Deny)));
+    let far = format!("2026-06-01T00:00:00.{}Z", "0".repeat(100));
+    for (text, allowing, denying) in [
+        ("2026-06-01T00:00:00Z", 200, 200),
+        ("2026-05-12T00:00:00Z", 81, 81),
+        ("2026-05-11T23:59:59.999Z", 80, 80),
+        ("2026-06-21T00:00:00Z", 81, 81),
+        ("2026-06-21T00:00:00.001Z", 80, 80),
+        ("2025-01-01T00:00:00Z", 0, 0),
+        ("soon", 0, 200),
+        // The steps of a run bound the work on a text of any length.
+        (&far, 200, 200),
+    ] {
+        let values = [text, "2026-06-01T00:00:00.000Z"].map(AttributeValue::Text);
+        assert_eq!(Counted::count(&allows, &values), allowing, "{text}");
+        assert_eq!(Counted::count(&denies, &values), denying, "{text}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::columns::Column;
 use super::param::SqlParam;
-use crate::operator::{Order, Part};
+use crate::operator::{Order, Part, Quantifier};
 
 /// A condition over the columns of one row. NULL is undetermined.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,10 +18,28 @@ pub(super) enum Clause<'c> {
     In(&'c Column, Vec<SqlParam>),
     /// The array of PostgreSQL has the item.
     Has(&'c Column, Term<'c>),
+    /// The first array of PostgreSQL has this many items of the second.
+    Arrays(Quantifier, Array<'c>, Array<'c>),
     /// A list that is a table of items has one for which the clause is true.
     Exists(&'c Column, Box<Self>),
     /// One text is a part of another.
     Part(Part, Term<'c>, Term<'c>),
+}
+
+/// A side of a comparison of arrays, at most one of them a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Array<'c> {
+    Column(&'c Column),
+    Values(Vec<SqlParam>),
+}
+
+impl<'c> Array<'c> {
+    fn column(&self) -> Option<&'c Column> {
+        match self {
+            Self::Column(column) => Some(column),
+            Self::Values(_) => None,
+        }
+    }
 }
 
 /// A side of a comparison.
@@ -130,6 +148,9 @@ impl<'c> Clause<'c> {
                 left.column().into_iter().chain(right.column()).collect()
             }
             Self::In(column, _) => vec![column],
+            Self::Arrays(_, left, right) => {
+                left.column().into_iter().chain(right.column()).collect()
+            }
             Self::Has(column, item) => std::iter::once(*column).chain(item.column()).collect(),
             Self::Exists(column, inner) => {
                 std::iter::once(*column).chain(inner.columns()).collect()

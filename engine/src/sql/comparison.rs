@@ -5,12 +5,13 @@ use std::ops::RangeInclusive;
 use chrono::{DateTime, Datelike, NaiveDate, Timelike, Utc};
 use uuid::Uuid;
 
-use super::clause::{Clause, Term};
-use super::columns::{Column, Kind, ScalarType};
+use super::clause::{Array, Clause, Term};
+use super::columns::{Column, Items, Kind, ScalarType};
 use super::dialect::Dialect;
 use super::number;
 use super::param::SqlParam;
-use crate::operator::{Form, Operator, Order, Part};
+use crate::operator::{Direction, Form, Operator, Order, Part, Quantifier};
+use crate::period::Period;
 use crate::value::{self, AttributeValue};
 
 use Kind::{List, Scalar};
@@ -28,10 +29,12 @@ type Exact<'c> = Result<Clause<'c>, &'static str>;
 
 const DATE_AS_TEXT: &str =
     "a text column compares no instants; declare a column of type `timestamptz`";
-const INSTANT_AS_TEXT: &str = "a column of type `timestamptz` has no exact text; only `before`, `after` and `exists` \
-    read it";
+const INSTANT_AS_TEXT: &str = "a column of type `timestamptz` has no exact text; only operators of date-times and \
+    `exists` read it";
 const MIXED_NUMBERS: &str =
     "PostgreSQL rounds when it compares a column of integers with one of doubles";
+const ARRAY_OF_ROWS: &str =
+    "a list that is a table of rows has no exact comparison with each item of an array";
 const UNQUALIFIED: &str = "declare the compared column with its table, such as `d.owner`: the subquery that reads the \
     list has columns too";
 const INSTANT_RANGE: &str = "the instant is a leap second, or its year is not from 1 to 9999";
@@ -87,6 +90,16 @@ fn column_with_value<'c>(
             (Scalar(kind), AttributeValue::Text(text)) if kind.is_text() => {
                 Ok(part_of(part, Term::Text(column), Term::text(text)))
             }
+            _ => Ok(UNDETERMINED),
+        },
+        Form::Items(quantifier) => match (column.kind, value) {
+            (List(kind), AttributeValue::List(list)) => {
+                Ok(column_has(column, quantifier, params(list, kind)))
+            }
+            _ => Ok(UNDETERMINED),
+        },
+        Form::Near(direction) => match value {
+            AttributeValue::Period(period) => near(dialect, column, period, direction),
             _ => Ok(UNDETERMINED),
         },
     }
@@ -153,7 +166,19 @@ fn value_with_column<'c>(
         (Form::Part(part), AttributeValue::Text(text), Scalar(kind)) if kind.is_text() => {
             Ok(part_of(part, Term::text(text), Term::Text(column)))
         }
-        (Form::Order(_) | Form::Instants(_) | Form::Member | Form::Part(_), ..) => Ok(UNDETERMINED),
+        (Form::Items(Quantifier::All), AttributeValue::List(list), List(kind)) => {
+            let (values, _) = params(list, kind);
+            Ok(values_have(values, column))
+        }
+        (
+            Form::Order(_)
+            | Form::Instants(_)
+            | Form::Member
+            | Form::Part(_)
+            | Form::Items(_)
+            | Form::Near(_),
+            ..,
+        ) => Ok(UNDETERMINED),
     }
 }
 
@@ -190,7 +215,18 @@ fn columns<'c>(
         (Form::Order(order), Scalar(left_kind), Scalar(right_kind)) => {
             ordered_columns(dialect, (left, left_kind), order, (right, right_kind))
         }
-        (Form::Order(_) | Form::Instants(_) | Form::Member | Form::Part(_), ..) => Ok(UNDETERMINED),
+        (Form::Items(quantifier), List(left_kind), List(right_kind)) => {
+            list_has(dialect, (left, left_kind), quantifier, (right, right_kind))
+        }
+        (
+            Form::Order(_)
+            | Form::Instants(_)
+            | Form::Member
+            | Form::Part(_)
+            | Form::Items(_)
+            | Form::Near(_),
+            ..,
+        ) => Ok(UNDETERMINED),
     }
 }
 
@@ -256,14 +292,97 @@ fn has<'c>(list: &'c Column, kind: ScalarType, item: AttributeValue<'_>) -> Clau
     }
 }
 
+/// Returns whether a list has any or all of the values, beside which there are `others` that it cannot have.
+fn column_has(
+    column: &Column,
+    quantifier: Quantifier,
+    (values, others): (Vec<SqlParam>, usize),
+) -> Clause<'_> {
+    match (quantifier, &column.items) {
+        (Quantifier::Any, _) if values.is_empty() => Clause::if_present([column], false),
+        (Quantifier::All, _) if others > 0 => Clause::if_present([column], false),
+        (Quantifier::All, _) if values.is_empty() => Clause::if_present([column], true),
+        (_, None) => Clause::Arrays(quantifier, Array::Column(column), Array::Values(values)),
+        (Quantifier::Any, Some(items)) => {
+            Clause::Exists(column, Box::new(Clause::In(&items.column, values)))
+        }
+        (Quantifier::All, Some(items)) => Clause::all(values.into_iter().map(|value| {
+            let equal = Clause::Compare(Term::Column(&items.column), Order::Eq, Term::Value(value));
+            Clause::Exists(column, Box::new(equal))
+        })),
+    }
+}
+
+/// Returns whether each item of a list is one of the values.
+fn values_have(values: Vec<SqlParam>, column: &Column) -> Clause<'_> {
+    let Some(items) = &column.items else {
+        return Clause::Arrays(Quantifier::All, Array::Values(values), Array::Column(column));
+    };
+    let is_other = match values.is_empty() {
+        true => Clause::Constant(Some(true)),
+        false => Clause::In(&items.column, values).negated(),
+    };
+    Clause::Exists(column, Box::new(is_other)).negated()
+}
+
+/// Returns whether a list has any or all items of another one.
+fn list_has<'c>(
+    dialect: Dialect,
+    (left, left_kind): (&'c Column, ScalarType),
+    quantifier: Quantifier,
+    (right, right_kind): (&'c Column, ScalarType),
+) -> Exact<'c> {
+    if left_kind.is_text() != right_kind.is_text() {
+        return Ok(match quantifier {
+            Quantifier::Any => Clause::if_present([left, right], false),
+            // Every list has each item of an empty one.
+            Quantifier::All => {
+                Clause::all([Clause::if_present([left], true), values_have(Vec::new(), right)])
+            }
+        });
+    }
+    // The subquery would find a bare name in its own table first.
+    let has_rows = left.items.is_some() || right.items.is_some();
+    if has_rows && (left.parts.len() == 1 || right.parts.len() == 1) {
+        return Err(UNQUALIFIED);
+    }
+    let has_item = |list, kind, items: &'c Items| match items.column.kind {
+        Scalar(item_kind) => column_in_column(dialect, (list, kind), (&items.column, item_kind)),
+        List(_) => Ok(UNDETERMINED),
+    };
+    match (&left.items, &right.items, quantifier) {
+        (None, None, _) if left_kind != right_kind => Err(MIXED_NUMBERS),
+        (None, None, _) => {
+            Ok(Clause::Arrays(quantifier, Array::Column(left), Array::Column(right)))
+        }
+        (_, Some(items), Quantifier::Any) => {
+            Ok(Clause::Exists(right, Box::new(has_item(left, left_kind, items)?)))
+        }
+        (_, Some(items), Quantifier::All) => {
+            let is_other = has_item(left, left_kind, items)?.negated();
+            Ok(Clause::Exists(right, Box::new(is_other)).negated())
+        }
+        (Some(items), None, Quantifier::Any) => {
+            Ok(Clause::Exists(left, Box::new(has_item(right, right_kind, items)?)))
+        }
+        (Some(_), None, Quantifier::All) => Err(ARRAY_OF_ROWS),
+    }
+}
+
+/// Returns the items of a list as values of the type, and the number of the others.
+fn params(list: value::List<'_>, kind: ScalarType) -> (Vec<SqlParam>, usize) {
+    let (mut values, mut others) = (Vec::new(), 0);
+    list.for_each(|item| match param(item, kind) {
+        Some(value) => values.push(value),
+        None => others += 1,
+    });
+    (values, others)
+}
+
 /// Returns whether a column is one of the items of a list.
 fn one_of<'c>(column: &'c Column, kind: ScalarType, list: value::List<'_>) -> Exact<'c> {
-    let mut values = Vec::new();
-    let mut has_text = false;
-    list.for_each(|item| {
-        has_text |= matches!(item, AttributeValue::Text(_));
-        values.extend(param(item, kind));
-    });
+    let (values, _) = params(list, kind);
+    let has_text = list.any(|item| matches!(item, AttributeValue::Text(_)));
     if kind == ScalarType::Instant && has_text {
         return Err(INSTANT_AS_TEXT);
     }
@@ -329,8 +448,21 @@ fn instants<'c>(
     let unit = dialect.resolution();
     let nanoseconds = instant.nanosecond() / unit * unit;
     let whole = instant.with_nanosecond(nanoseconds).ok_or(INSTANT_RANGE)?;
-    let order = if order == Order::Lt && whole < instant { Order::Lte } else { order };
+    let order = match order {
+        Order::Lt if whole < instant => Order::Lte,
+        Order::Gte if whole < instant => Order::Gt,
+        order => order,
+    };
     Ok(Clause::Compare(Term::Column(column), order, Term::Value(SqlParam::Instant(whole))))
+}
+
+/// Returns whether a column lies in a period on one side of the present.
+fn near(dialect: Dialect, column: &Column, period: Period, direction: Direction) -> Exact<'_> {
+    let [first, last] = period.ends(direction).map(|(seconds, nanoseconds)| {
+        DateTime::from_timestamp(seconds, nanoseconds).ok_or(INSTANT_RANGE)
+    });
+    let since = instants(dialect, column, Order::Gte, first?)?;
+    Ok(Clause::all([since, instants(dialect, column, Order::Lte, last?)?]))
 }
 
 impl Column {

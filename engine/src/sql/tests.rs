@@ -164,6 +164,49 @@ fn sqlite_has_texts_and_json() {
     }
 }
 
+/// Lists are compared as arrays, or item by item.
+#[test]
+fn lists_and_periods_have_exact_forms() {
+    const ITEM: &str = "EXISTS (SELECT 1 FROM json_each(`d`.`tags`) AS `item-7` WHERE `item-7`.type = 'text' AND \
+        `item-7`.`value` = ?)";
+    let since = r#"("d"."until" >= CAST(CAST($1 AS text) AS timestamptz) AND "d"."until" IS NOT NULL AND
+        "d"."until" <= CAST(CAST($2 AS text) AS timestamptz))"#;
+    for (condition, postgres, sqlite) in [
+        (
+            r#"resource.tags contains_any ["a", 1]"#,
+            r#"((CAST("d"."tags" AS text[]) && ARRAY[CAST($1 AS text)]
+                AND (CAST("d"."tags" AS text[]) COLLATE "C") && ARRAY[CAST($1 AS text)]) AND "d"."tags" IS NOT NULL)"#,
+            format!("({ITEM} AND `d`.`tags` IS NOT NULL)"),
+        ),
+        (
+            r#"resource.tags contains_all ["a", "b"]"#,
+            r#"((CAST("d"."tags" AS text[]) @> ARRAY[CAST($1 AS text), CAST($2 AS text)]
+                AND (CAST("d"."tags" AS text[]) COLLATE "C") @> ARRAY[CAST($1 AS text), CAST($2 AS text)])
+                AND "d"."tags" IS NOT NULL)"#,
+            format!("({ITEM} AND `d`.`tags` IS NOT NULL AND {ITEM})"),
+        ),
+        // No item of the column equals a number, and every list has each item of an empty one.
+        (r#"resource.tags contains_all ["a", 1]"#, "FALSE", "FALSE".to_owned()),
+        ("resource.tags contains_any []", "FALSE", "FALSE".to_owned()),
+        (
+            "resource.tags contains_all []",
+            r#""d"."tags" IS NOT NULL"#,
+            "`d`.`tags` IS NOT NULL".to_owned(),
+        ),
+        (
+            r#"resource.until within "P1D""#,
+            since,
+            "((`d`.`until` COLLATE BINARY) >= ? AND `d`.`until` IS NOT NULL AND (`d`.`until` COLLATE BINARY) <= ?)"
+                .to_owned(),
+        ),
+        (r#"resource.owner contains_any ["a"]"#, "FALSE", "FALSE".to_owned()),
+    ] {
+        let text = |dialect| sql(&[(Effect::Allow, condition)], dialect).expect("small").text;
+        assert_eq!(text(Dialect::Postgres), one_line(postgres), "{condition}");
+        assert_eq!(text(Dialect::Sqlite), sqlite, "{condition}");
+    }
+}
+
 /// A table of pairs is a list that is never NULL.
 #[test]
 fn pairs_are_rows_of_a_subquery() {

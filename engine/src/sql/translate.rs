@@ -99,7 +99,10 @@ impl<'c> Translator<'c> {
         };
         let right = match operand {
             Operand::Attribute(path) => self.side(path)?,
-            literal => Side::Value(literal.literal()),
+            literal => {
+                let known = |path: &_| self.known.get(path).flatten().map(AttributeValue::from);
+                Side::Value(literal.value(known).unwrap_or(AttributeValue::Opaque))
+            }
         };
         let reason = |why: &str| format!("`{}` of `{path}`: {why}", operator.into_str());
         compare(self.dialect, left, *operator, right).map_err(reason)

@@ -2,12 +2,12 @@
 
 mod terms;
 
-use super::clause::{Clause, Term};
+use super::clause::{Array, Clause, Term};
 use super::columns::{Column, Items, Kind, ScalarType};
 use super::dialect::{Dialect, Placeholders};
 use super::limits::{MAX_NESTING, MAX_PARAMS, MAX_TEXT, TooLarge};
 use super::param::SqlParam;
-use crate::operator::{Order, Part};
+use crate::operator::{Order, Part, Quantifier};
 
 /// More parts of a conjunction or disjunction than this are halved by parentheses. SQLite nests each part of a chain
 /// one level deeper than the next.
@@ -173,6 +173,7 @@ impl Writer {
             }
             Clause::In(column, values) => self.one_of(column, values),
             Clause::Has(array, item) => self.has(array, item),
+            Clause::Arrays(quantifier, left, right) => self.compared(*quantifier, left, right),
             Clause::Part(part, left, right) => self.part(*part, left, right),
             // Written by `clause`.
             Clause::Constant(_)
@@ -187,12 +188,7 @@ impl Writer {
     fn one_of(&mut self, column: &Column, values: &[SqlParam]) {
         self.collated(column, |writer, first| {
             writer.push(if values.len() == 1 { " = " } else { " IN (" });
-            for (number, value) in (first..).zip(values) {
-                if number > first {
-                    writer.push(", ");
-                }
-                writer.numbered(value, number);
-            }
+            writer.listed(values, first);
             if values.len() != 1 {
                 writer.push(")");
             }
@@ -212,6 +208,54 @@ impl Writer {
         self.push(" @> ARRAY[");
         self.term(item);
         self.push("]");
+    }
+
+    /// Writes whether an array of PostgreSQL has items of another one.
+    fn compared(&mut self, quantifier: Quantifier, left: &Array<'_>, right: &Array<'_>) {
+        let operator = match quantifier {
+            Quantifier::Any => " && ",
+            Quantifier::All => " @> ",
+        };
+        match (left, right) {
+            (Array::Column(column), Array::Values(values)) => {
+                self.collated(column, |writer, first| {
+                    writer.push(operator);
+                    writer.array(values, first);
+                });
+            }
+            (left, right) => {
+                self.side(left);
+                self.push(operator);
+                self.side(right);
+            }
+        }
+    }
+
+    fn side(&mut self, side: &Array<'_>) {
+        match side {
+            Array::Column(column) => self.column(column),
+            Array::Values(values) => self.array(values, self.params.len() + 1),
+        }
+    }
+
+    /// Writes an array of parameters, the first with this number. The other side gives an empty one its type.
+    fn array(&mut self, values: &[SqlParam], first: usize) {
+        if values.is_empty() {
+            return self.push("'{}'");
+        }
+        self.push("ARRAY[");
+        self.listed(values, first);
+        self.push("]");
+    }
+
+    /// Writes parameters with commas between them, the first with this number.
+    fn listed(&mut self, values: &[SqlParam], first: usize) {
+        for (number, value) in (first..).zip(values) {
+            if number > first {
+                self.push(", ");
+            }
+            self.numbered(value, number);
+        }
     }
 
     /// Writes an equality of a column with parameters, whose first number the right side gets. In PostgreSQL a test by the

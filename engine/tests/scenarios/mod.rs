@@ -11,9 +11,9 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::support::pools::{
-    ACTIONS, DATES, DOMAINS, Group, NETWORKS, NOWS, OPERATORS, OTHER_PATHS, PATTERNS, PRIORITIES,
-    RESOURCE_PATTERNS, RESOURCES, ROLES, RULE_ACTIONS, RULE_DOMAINS, RULE_SUBJECTS, SUBJECTS,
-    claims_only, windows,
+    ACTIONS, DATES, DOMAINS, DURATIONS, Group, NETWORKS, NOWS, OPERATORS, OTHER_PATHS, PATTERNS,
+    PRIORITIES, RESOURCE_PATTERNS, RESOURCES, ROLES, RULE_ACTIONS, RULE_DOMAINS, RULE_SUBJECTS,
+    SUBJECTS, claims_only, windows,
 };
 use crate::support::{ALLOW, AbacPolicy, DENY, EffectName, RbacRule, Request, Scenario};
 
@@ -152,7 +152,15 @@ fn operand(operator: &str, group: Group) -> BoxedStrategy<Value> {
         }
         "during" => select(windows()).boxed(),
         "before" | "after" => or_attribute(texts(&DATES), group),
+        "within" | "within_next" => texts(&DURATIONS),
         "starts_with" | "ends_with" => or_attribute(scalars(&[Group::Text]), group),
+        "contains_any" | "contains_all" => {
+            let list = vec(select(items_of_lists()), 0..4).prop_map(|items| {
+                // A literal list has texts and numbers alone.
+                items.into_iter().filter(|item| !item.is_boolean()).collect::<Value>()
+            });
+            or_attribute(list.boxed(), Group::List)
+        }
         "in" | "not_in" => {
             let list = vec(scalars(&[group, group, Group::Text, Group::Number]), 0..5);
             or_attribute(list.prop_map(Value::from).boxed(), Group::List)

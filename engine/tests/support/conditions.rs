@@ -10,6 +10,7 @@ use std::net::IpAddr;
 use serde_json::{Number, Value};
 
 use super::decision::attribute;
+use super::instant::Instant;
 use super::local_time::lies_in;
 use super::pools::PATTERNS;
 use super::{Request, instant};
@@ -98,8 +99,17 @@ fn condition(node: &Value, request: &Request) -> Truth {
         }
         literal => Some(literal.clone()),
     };
-    // "`if_missing` speaks of `attribute` only; an absent right side is undetermined."
-    right.map_or(Undetermined, |right| compare(operator, &left, &right))
+    let Some(right) = right else {
+        // "`if_missing` speaks of `attribute` only; an absent right side is undetermined."
+        return Undetermined;
+    };
+    match operator {
+        "within" => near(&left, &right, request, |now, length| [now.plus(-length), now.plus(0)]),
+        "within_next" => {
+            near(&left, &right, request, |now, length| [now.plus(0), now.plus(length)])
+        }
+        _ => compare(operator, &left, &right),
+    }
 }
 
 fn compare(operator: &str, left: &Value, right: &Value) -> Truth {
@@ -113,6 +123,12 @@ fn compare(operator: &str, left: &Value, right: &Value) -> Truth {
         "in" => one_of(left, right),
         "not_in" => one_of(left, right).opposite(),
         "contains" => contains(left, right),
+        "contains_any" => {
+            on_lists(left, right, |own, item| own.iter().any(|own| has(item, own) == True))
+        }
+        "contains_all" => {
+            on_lists(left, right, |own, others| others.iter().all(|item| has(own, item) == True))
+        }
         "starts_with" => on_texts(left, right, |text, start| text.starts_with(start)),
         "ends_with" => on_texts(left, right, |text, end| text.ends_with(end)),
         "matches" => on_texts(left, right, matches),
@@ -169,6 +185,14 @@ fn contains(whole: &Value, part: &Value) -> Truth {
     }
 }
 
+/// "Both sides are lists; another type is undetermined."
+fn on_lists(left: &Value, right: &Value, holds: impl Fn(&[Value], &[Value]) -> bool) -> Truth {
+    match (left, right) {
+        (Value::Array(left), Value::Array(right)) => holds(left, right).into(),
+        _ => Undetermined,
+    }
+}
+
 fn has(items: &[Value], item: &Value) -> Truth {
     items.iter().any(|own| equal(own, item) == True).into()
 }
@@ -194,6 +218,41 @@ fn on_instants(left: &Value, right: &Value, wanted: Ordering) -> Truth {
         (Some(left), Some(right)) => (left.cmp(&right) == wanted).into(),
         _ => Undetermined,
     }
+}
+
+/// "True if now − d ≤ t ≤ now, or now ≤ t ≤ now + d."
+fn near(
+    left: &Value,
+    duration: &Value,
+    request: &Request,
+    ends: impl Fn(&Instant, i64) -> [Instant; 2],
+) -> Truth {
+    let now = instant::parse(&request.now).expect("the present is an instant");
+    let Some(instant) = left.as_str().and_then(instant::parse) else {
+        return Undetermined;
+    };
+    let [first, last] = ends(&now, seconds(duration.as_str().expect("a duration")));
+    (first <= instant && instant <= last).into()
+}
+
+/// Returns the seconds of a duration: each number counts by the letter behind it, `M` only behind `T`.
+fn seconds(duration: &str) -> i64 {
+    let (mut sum, mut number) = (0, 0);
+    for character in duration.chars() {
+        let unit = match character {
+            'D' => 24 * 60 * 60,
+            'H' => 60 * 60,
+            'M' => 60,
+            'S' => 1,
+            digit => {
+                number = digit.to_digit(10).map_or(0, |digit| 10 * number + i64::from(digit));
+                continue;
+            }
+        };
+        sum += number * unit;
+        number = 0;
+    }
+    sum
 }
 
 /// "The local time of the instant lies in the window; another type is undetermined."

@@ -13,6 +13,11 @@ impl Instant {
     pub(crate) fn unix_seconds(&self) -> i64 {
         self.0 - DAYS_BEFORE_1970 * 86_400
     }
+
+    /// Returns the instant that many seconds later, at the same place within its second.
+    pub(crate) fn plus(&self, seconds: i64) -> Self {
+        Self(self.0 + seconds, self.1, self.2.clone())
+    }
 }
 
 /// Parses a date-time; `None` for any other text.

@@ -129,8 +129,8 @@ fn groups(name: &str) -> Vec<Group> {
 
 fn group(row: &Row, left: ComparedKind) -> Group {
     match left {
-        ComparedKind::Text if row.takes == Takes::Instant => Group::Date,
-        ComparedKind::Text => Group::Text,
+        ComparedKind::Text if matches!(row.takes, Takes::Instant | Takes::Duration) => Group::Date,
+        ComparedKind::Text | ComparedKind::Duration => Group::Text,
         ComparedKind::Number => Group::Number,
         ComparedKind::Bool => Group::Bool,
         ComparedKind::List => Group::List,
@@ -199,6 +199,9 @@ pub(crate) const NO_DATES: [&str; 11] = [
     " 2026-03-01T08:00:00Z",
     "1772352000",
 ];
+/// Durations at whose ends some of [`DATES`] and [`NOWS`] lie.
+pub(crate) const DURATIONS: [&str; 8] =
+    ["PT1S", "PT15M", "PT2H15M", "P1D", "PT8H30M", "P0DT30600S", "P30D", "P36525D"];
 pub(crate) const ADDRESSES: [&str; 11] = [
     "10.0.0.1",
     "10.1.2.3",

@@ -5,16 +5,17 @@ use serde_json::{Value, json};
 
 use super::choices::Choices;
 use super::values::{Values, near, network};
-use crate::support::pools::{Group, OPERATORS, OTHER_PATHS, PATTERNS, windows};
+use crate::support::pools::{DURATIONS, Group, OPERATORS, OTHER_PATHS, PATTERNS, windows};
 
 /// The attributes by which policies select: many leaves of a world share them.
-const KEYS: [(&str, Group); 6] = [
+const KEYS: [(&str, Group); 7] = [
     ("user.dept", Group::Text),
     ("resource.owner", Group::Text),
     ("request.subject", Group::Text),
     ("user.level", Group::Number),
     ("token.level", Group::Number),
     ("user.tags", Group::List),
+    ("user.since", Group::Date),
 ];
 
 /// A pool of `CONDITION` nodes that the policies of a world share.
@@ -62,7 +63,11 @@ impl Leaves {
 /// Generates a leaf that holds for few values of one attribute.
 fn key(choices: &mut impl Choices, values: &Values, path: &str, group: Group) -> Value {
     let operator = match (group, choices.below(8)) {
+        (Group::List, 0..=2) => "contains_any",
+        (Group::List, 3) => "contains_all",
         (Group::List, _) => "contains",
+        (Group::Date, 0..=5) => "within",
+        (Group::Date, _) => "within_next",
         (_, 0..=4) => "eq",
         (_, 5) => "in",
         (Group::Text, 6) => "starts_with",
@@ -96,7 +101,8 @@ fn condition(choices: &mut impl Choices, values: &Values) -> Value {
     let (operator, groups) = choices.pick(&OPERATORS);
     let group = choices.pick(&groups);
     let path = path(choices, group);
-    let compares_attributes = operator.parse::<Operator>().is_ok();
+    let compares_attributes =
+        operator.parse::<Operator>().is_ok_and(|operator| operator.row().takes.accepts_attribute());
     let operand = if compares_attributes && choices.chance(12) {
         json!({"attribute": self::path(choices, group)})
     } else {
@@ -125,9 +131,10 @@ fn literal(choices: &mut impl Choices, values: &Values, operator: &str, group: G
         "ip_in" => (0..choices.below(5)).map(|_| network(choices)).collect(),
         "before" | "after" => values.instant(choices),
         "during" => choices.pick(&windows()),
+        "within" | "within_next" => json!(choices.pick(&DURATIONS)),
         "starts_with" | "ends_with" => part(choices, values, operator),
         "contains" if group == Group::Text => part(choices, values, operator),
-        "in" | "not_in" => {
+        "in" | "not_in" | "contains_any" | "contains_all" => {
             let longest = if choices.chance(10) { 60 } else { 5 };
             (0..choices.below(longest)).map(|_| scalar(choices, values, group, false)).collect()
         }

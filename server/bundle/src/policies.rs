@@ -34,7 +34,7 @@ pub fn check_attributes(
     problems: &mut Problems,
 ) {
     let attributes = namespaces.readable_on(&policy.resource);
-    let CompiledRuleData { format, json, condition } = &policy.rule_data;
+    let CompiledRuleData { format, json, condition, .. } = &policy.rule_data;
     if has_when {
         condition.check_text(*format, json.text(), attributes, &at.key("when"), problems);
     } else {

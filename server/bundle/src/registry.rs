@@ -1,4 +1,5 @@
-//! Warnings about rules and policies that match no resource of `resources.yaml` (`docs/semantics.md`, section 3.9).
+//! Warnings about rules and policies, most of them that these match no resource of `resources.yaml`
+//! (`docs/semantics.md`, section 3.9).
 
 use std::collections::HashSet;
 
@@ -52,19 +53,23 @@ impl<'b> RegisteredNames<'b> {
         warnings
     }
 
-    /// Returns the warnings about policies. Without registered resources there are none.
+    /// Returns the warnings about policies, those about their conditions too. Without registered resources there are none
+    /// about resources.
     pub fn warnings_of_policies<'p>(
         &self,
         policies: impl IntoIterator<Item = &'p NewPolicy>,
     ) -> Vec<ItemWarning> {
-        let items = policies.into_iter().enumerate();
-        let unknown = items.filter(|(_, policy)| !self.has_resource(&policy.resource));
-        let warning = |(index, policy): (usize, &NewPolicy)| {
-            let pattern = policy.resource.to_string();
-            let warning = Warning::unregistered_resource("/resource", &pattern);
-            ItemWarning { index, warning }
-        };
-        unknown.map(warning).collect()
+        let mut warnings = Vec::new();
+        for (index, policy) in policies.into_iter().enumerate() {
+            if !self.has_resource(&policy.resource) {
+                let pattern = policy.resource.to_string();
+                let warning = Warning::unregistered_resource("/resource", &pattern);
+                warnings.push(ItemWarning { index, warning });
+            }
+            let own = policy.rule_data.warnings.iter().cloned();
+            warnings.extend(own.map(|warning| ItemWarning { index, warning }));
+        }
+        warnings
     }
 
     fn has_resource(&self, pattern: &ResourcePattern) -> bool {

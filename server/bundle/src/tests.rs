@@ -305,7 +305,7 @@ fn the_samples_show_every_operator_and_every_node() {
     }
 }
 
-const TREE: &str = "rule_data: {type: CONDITION, attribute: resource.locked, operator: eq, value: true, if_missing: false}";
+pub(super) const TREE: &str = "rule_data: {type: CONDITION, attribute: resource.locked, operator: eq, value: true, if_missing: false}";
 
 #[test]
 fn a_condition_may_be_an_expression() {

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::Bundle;
 use super::fixture::{edit, write_tenant};
-use super::tests::{CASES_FILE, POLICIES_FILE, RULES_FILE};
+use super::tests::{CASES_FILE, POLICIES_FILE, RULES_FILE, TREE};
 
 #[test]
 fn what_matches_no_registered_resource_gets_a_warning() {
@@ -36,6 +36,18 @@ policies.yaml:2:13: {unregistered} `wiki:write`; register it, or correct the nam
     edit(folder.path(), "resources.yaml", "- {name", "[] # {name");
     edit(folder.path(), CASES_FILE, "'reader, acme, wiki:read, read'", "default-deny");
     assert_eq!(warnings(), "");
+}
+
+#[test]
+fn a_test_that_is_never_decided_gets_a_warning() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    edit(folder.path(), POLICIES_FILE, TREE, "when: request.time == 5");
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    let warnings = bundle.warnings.join("\n");
+    assert!(warnings.contains("`request.time == 5` is undetermined in every check"), "{warnings}");
+    let place = format!("{POLICIES_FILE}:");
+    assert!(warnings.contains(&place) && !warnings.contains(":1:1:"), "{warnings}");
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! Warnings in answers to writes (`docs/semantics.md`, section 3.9).
 
+use std::borrow::Cow;
+
+use portcullis_engine::condition::Test;
 use portcullis_engine::excerpt::quoted;
+use portcullis_engine::{Condition, expression};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -16,7 +20,7 @@ pub struct Warning {
     /// For a person. A name that it quotes is cut after 256 bytes.
     pub message: String,
     /// The JSON pointer (RFC 6901) of the member of the record.
-    pub path: &'static str,
+    pub path: Cow<'static, str>,
 }
 
 /// The kind of a warning.
@@ -27,6 +31,8 @@ pub enum WarningCode {
     Unregistered,
     /// The record belongs to an owner, and the write changed nothing.
     Managed,
+    /// A test of a condition is undetermined in every check.
+    NeverDecided,
 }
 
 impl Warning {
@@ -35,7 +41,7 @@ impl Warning {
         let name = quoted(pattern);
         let message =
             format!("no registered resource matches {name}; register it, or correct the name");
-        Self { code: WarningCode::Unregistered, message, path }
+        Self { code: WarningCode::Unregistered, message, path: path.into() }
     }
 
     /// Returns the warning that a registration met a resource of `owner`.
@@ -44,7 +50,16 @@ impl Warning {
         let message = format!(
             "{owner} manages this resource, and nothing was changed; change it there, or send `force=true`"
         );
-        Self { code: WarningCode::Managed, message, path: "" }
+        Self { code: WarningCode::Managed, message, path: "".into() }
+    }
+
+    /// Returns the warning that the test at `path` is undetermined in every check.
+    pub fn never_decided(path: String, test: &Test) -> Self {
+        let shown = quoted(expression::print(&Condition::Test(test.clone())));
+        let message = format!(
+            "{shown} is undetermined in every check, because its operator never compares these types; use another operator"
+        );
+        Self { code: WarningCode::NeverDecided, message, path: path.into() }
     }
 
     /// Returns the warning that no registered resource has `verb`, the member at `path`.
@@ -53,6 +68,6 @@ impl Warning {
         let message = format!(
             "no registered resource has the verb {verb}; register one, or correct the verb"
         );
-        Self { code: WarningCode::Unregistered, message, path }
+        Self { code: WarningCode::Unregistered, message, path: path.into() }
     }
 }

@@ -54,7 +54,8 @@ async fn create_compiled(
         let record = policy.clone().into_record(app.ids.next(by.at), tx.tenant(), &by);
         check_attributes(app, &mut tx, &record, &policy.rule_data.condition).await?;
         policies::insert(&mut tx, &record).await?;
-        let warnings = warnings::of_policy(&mut tx, &record.resource).await?;
+        let condition = Some(&policy.rule_data);
+        let warnings = warnings::of_policy(&mut tx, &record.resource, condition).await?;
         if let Some(revision) = write.commit(tx).await? {
             return Ok(Written { record, revision, warnings });
         }
@@ -121,7 +122,8 @@ async fn update_compiled(
             record.updated_at = Some(by.at);
             policies::update(&mut tx, &old, &record, &by).await?;
         }
-        let warnings = warnings::of_policy(&mut tx, &record.resource).await?;
+        let condition = update.rule_data.as_ref();
+        let warnings = warnings::of_policy(&mut tx, &record.resource, condition).await?;
         if let Some(revision) = write.commit(tx).await? {
             return Ok(Written { record, revision, warnings });
         }

@@ -2,6 +2,7 @@
 //! one look into an index.
 
 use portcullis_engine::{ResourcePattern, RuleTuple};
+use portcullis_model::policy::CompiledRuleData;
 use portcullis_model::warning::Warning;
 use portcullis_storage::{StoreError, Tx, resources};
 
@@ -21,15 +22,19 @@ pub(crate) async fn of_rule(tx: &mut Tx, rule: &RuleTuple) -> Result<Vec<Warning
     Ok(warnings)
 }
 
-/// Returns the warning about a written policy if its resource matches no registered resource, but the tenant has some.
+/// Returns the warnings about a written policy: its resource matches no registered resource, but the tenant has some, and
+/// those about its new condition.
 pub(crate) async fn of_policy(
     tx: &mut Tx,
     resource: &ResourcePattern,
+    condition: Option<&CompiledRuleData>,
 ) -> Result<Vec<Warning>, StoreError> {
+    let mut warnings = Vec::new();
     let is_known = resources::matches(tx, resource).await?
         || !resources::matches(tx, &ResourcePattern::Any).await?;
-    if is_known {
-        return Ok(Vec::new());
+    if !is_known {
+        warnings.push(Warning::unregistered_resource("/resource", &resource.to_string()));
     }
-    Ok(vec![Warning::unregistered_resource("/resource", &resource.to_string())])
+    warnings.extend(condition.into_iter().flat_map(|it| &it.warnings).cloned());
+    Ok(warnings)
 }

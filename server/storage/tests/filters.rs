@@ -209,7 +209,7 @@ fn with_row(request: &Value, row: &Row) -> Value {
 }
 
 fn now() -> DateTime<Utc> {
-    DateTime::UNIX_EPOCH
+    DateTime::from_timestamp(1_772_352_000, 0).expect("2026-03-01T08:00:00Z")
 }
 
 fn filter<'p>(plan: &'p Plan, request: &Value) -> Filter<'p> {

@@ -6,12 +6,20 @@ use serde_json::{Map, Value, json};
 /// The subjects of requests.
 pub const SUBJECTS: [&str; 6] = ["alice", "bob", "carol", "dave", "erin", "frank"];
 const TEXTS: [&str; 6] = ["alice", "bob", "a", "ab", "b/c", "carol"];
+/// Instants around 1970, and far from the present of any test.
+const INSTANTS: [&str; 4] = [
+    "1969-12-31T23:30:00Z",
+    "1970-01-01T00:00:00Z",
+    "1970-01-01T01:00:00.001Z",
+    "2222-02-02T00:00:00Z",
+];
+const DURATIONS: [&str; 3] = ["PT1H", "P2D", "P36525D"];
 
 /// Returns attributes of this kind, `user` or `resource`. Some are absent, and few have a type that does not go with the name.
 pub fn attributes(random: &mut Rng, kind: &str) -> Value {
     let names: &[&str] = match kind {
         "user" => &["name", "level", "teams", "flag"],
-        _ => &["owner", "level", "tags", "state", "flag"],
+        _ => &["owner", "level", "tags", "state", "flag", "since"],
     };
     let mut all = Map::new();
     for name in names {
@@ -28,6 +36,7 @@ fn value(random: &mut Rng, name: &str) -> Value {
     match name {
         "level" => random.i32(-1..5).into(),
         "flag" => random.bool().into(),
+        "since" => INSTANTS[random.usize(0..INSTANTS.len())].into(),
         "teams" | "tags" => (0..random.usize(0..4)).map(|_| scalar(random)).collect(),
         "odd" if random.bool() => json!([text(random), 1]),
         "odd" => scalar(random),
@@ -85,15 +94,16 @@ fn test(random: &mut Rng, resolvers: bool) -> Value {
     let (operator, value): (&str, Value) = match random.u8(0..12) {
         0..=3 => (["eq", "eq", "ne"][random.usize(0..3)], operand(random, resolvers)),
         4 => ("exists", Value::Null),
-        5 | 6 => {
-            let list: Value = (0..random.usize(0..4)).map(|_| scalar(random)).collect();
-            let of =
-                if random.bool() { json!({"attribute": path(random, resolvers)}) } else { list };
-            (["in", "not_in"][random.usize(0..2)], of)
-        }
-        7 => ("contains", operand(random, resolvers)),
+        5 | 6 => (["in", "not_in"][random.usize(0..2)], list(random, resolvers)),
+        7 if random.bool() => ("contains", operand(random, resolvers)),
+        7 => (["contains_any", "contains_all"][random.usize(0..2)], list(random, resolvers)),
         8 => ("starts_with", text(random).into()),
         9 => ("matches", "a.*".into()),
+        10 if random.bool() => {
+            test["attribute"] = "resource.since".into();
+            let operator = ["within", "within_next"][random.usize(0..2)];
+            (operator, DURATIONS[random.usize(0..DURATIONS.len())].into())
+        }
         _ => (["lt", "lte", "gt", "gte"][random.usize(0..4)], operand(random, resolvers)),
     };
     test["operator"] = operator.into();
@@ -104,6 +114,14 @@ fn test(random: &mut Rng, resolvers: bool) -> Value {
         }
     }
     test
+}
+
+/// Returns a list or an attribute.
+fn list(random: &mut Rng, resolvers: bool) -> Value {
+    if random.bool() {
+        return json!({"attribute": path(random, resolvers)});
+    }
+    (0..random.usize(0..4)).map(|_| scalar(random)).collect()
 }
 
 fn operand(random: &mut Rng, resolvers: bool) -> Value {

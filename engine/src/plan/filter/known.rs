@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::condition::{AttributePath, Condition, Operand, Predicate};
+use crate::condition::{AttributePath, Condition};
 use crate::json::Json;
 use crate::plan::slots::SlotValue;
 use crate::value::AttributeValue;
@@ -45,10 +45,7 @@ impl KnownValues {
 /// Returns every attribute that a condition names.
 pub(super) fn paths(condition: &Condition) -> Vec<&AttributePath> {
     let tests = condition.tests().into_iter();
-    let both = tests.flat_map(|test| match &test.predicate {
-        Predicate::Compare(_, Operand::Attribute(right)) => [Some(&test.attribute), Some(right)],
-        _ => [Some(&test.attribute), None],
-    });
+    let both = tests.flat_map(|test| [Some(&test.attribute), test.predicate.other_attribute()]);
     both.flatten().collect()
 }
 
@@ -63,8 +60,9 @@ fn to_json(value: AttributeValue<'_>) -> Json<'static> {
             list.for_each(|item| items.push(to_json(item)));
             Json::Array(items)
         }
-        // An instant is a literal of a policy, never the value of an attribute.
+        // An instant or a duration is a literal of a policy, never the value of an attribute.
         AttributeValue::Instant(_)
+        | AttributeValue::Period(_)
         | AttributeValue::Opaque
         | AttributeValue::Failed
         | AttributeValue::NotRequested => Json::Null,

@@ -10,7 +10,7 @@ use smallvec::{SmallVec, smallvec};
 use super::interval::Interval;
 use super::keys::{KeyId, Scalar, Sought, SoughtKeys, ValueKind, ValueKinds};
 use crate::condition::{Operand, Predicate, Test};
-use crate::operator::Lookup;
+use crate::operator::{Lookup, Quantifier};
 use crate::plan::program::{Child, NodeId, Operation, Program};
 use crate::plan::slots::{Slot, Slots};
 use crate::rbac::Effect;
@@ -47,21 +47,23 @@ pub(super) struct AccessPath {
 pub(super) enum AccessKeys {
     /// Scalars equal to one of these.
     Values(Box<[KeyId]>),
-    /// Lists that contain this scalar.
-    Member(KeyId),
+    /// Lists that contain one of these scalars.
+    Members(Box<[KeyId]>),
     /// Texts that start with this prefix.
     Prefix(KeyId),
     /// Numbers in an interval.
     Range(Interval),
+    /// Instants whose age in seconds lies in an interval, and every other text if `or_other`. `now` is `request.time`.
+    Age { interval: Interval, now: Slot, or_other: bool },
 }
 
 impl AccessPath {
     /// Returns the values that lead to a policy by this path. An interval has none.
     pub(super) fn sought(&self) -> &[KeyId] {
         match &self.keys {
-            AccessKeys::Values(values) => values,
-            AccessKeys::Member(key) | AccessKeys::Prefix(key) => std::slice::from_ref(key),
-            AccessKeys::Range(_) => &[],
+            AccessKeys::Values(values) | AccessKeys::Members(values) => values,
+            AccessKeys::Prefix(key) => std::slice::from_ref(key),
+            AccessKeys::Range(_) | AccessKeys::Age { .. } => &[],
         }
     }
 
@@ -70,9 +72,10 @@ impl AccessPath {
     fn selectivity(&self) -> usize {
         match &self.keys {
             AccessKeys::Values(keys) => keys.len(),
-            AccessKeys::Member(_) => 4,
+            AccessKeys::Members(keys) => 4 * keys.len(),
             AccessKeys::Prefix(_) => 16,
             AccessKeys::Range(range) if range.is_two_sided() => 256,
+            AccessKeys::Age { .. } => 256,
             AccessKeys::Range(_) => 1_024,
         }
     }
@@ -86,8 +89,8 @@ pub(super) struct PathFinder<'c> {
     pub(super) paths: Vec<AccessPath>,
     /// The values that lead to policies by these paths.
     pub(super) keys: SoughtKeys<'c>,
-    /// The path of each test, by the effect of the policy and whether the test is negated; `None` if it has none.
-    known: HashMap<(NodeId, Effect, bool), Option<PathId>>,
+    /// The alternatives of each test, by the effect of the policy and whether the test is negated.
+    known: HashMap<(NodeId, Effect, bool), Alternatives>,
 }
 
 impl<'c> PathFinder<'c> {
@@ -113,10 +116,7 @@ impl<'c> PathFinder<'c> {
             (Operation::Any(children), false) | (Operation::All(children), true) => {
                 self.of_disjunction(children, effect, negated).into_iter().collect()
             }
-            (Operation::Test(test), _) => {
-                let path = self.known_path(node, test, effect, negated);
-                path.into_iter().map(|path| smallvec![path]).collect()
-            }
+            (Operation::Test(test), _) => self.alternatives_of_test(node, test, effect, negated),
         }
     }
 
@@ -197,20 +197,26 @@ impl<'c> PathFinder<'c> {
         PathId::try_from(self.paths.len() - 1).unwrap_or(PathId::MAX)
     }
 
-    /// Returns the number of the access path of a test, or of its negation.
-    fn known_path(
+    /// Returns the alternatives for a test, or for its negation.
+    fn alternatives_of_test(
         &mut self,
         node: NodeId,
         test: &'c Test<Slot>,
         effect: Effect,
         negated: bool,
-    ) -> Option<PathId> {
+    ) -> Alternatives {
         if let Some(known) = self.known.get(&(node, effect, negated)) {
-            return *known;
+            return known.clone();
         }
-        let path = self.access_path(node, test, effect, negated).map(|path| self.add(path));
-        self.known.insert((node, effect, negated), path);
-        path
+        let mut alternatives = Alternatives::new();
+        if let Some((unfiltered, keys)) = self.access(test, effect, negated) {
+            let slot = test.attribute;
+            let paths =
+                keys.into_iter().map(|keys| AccessPath { test: node, slot, unfiltered, keys });
+            alternatives.extend(paths.map(|path| -> Alternative { smallvec![self.add(path)] }));
+        }
+        self.known.insert((node, effect, negated), alternatives.clone());
+        alternatives
     }
 
     /// Returns the number of a literal as a sought value. A text that is interned is sought by its symbol.
@@ -222,14 +228,14 @@ impl<'c> PathFinder<'c> {
         self.keys.number(slot, Sought::Value(literal))
     }
 
-    /// Derives the access path of a test, or of its negation. `None` when no index serves the test.
-    fn access_path(
+    /// Derives the access paths of a test, or of its negation, of which each alone suffices: the kinds of which every value
+    /// is admitted, and the admitted values of the other kinds. `None` when no index serves the test.
+    fn access(
         &mut self,
-        node: NodeId,
         test: &'c Test<Slot>,
         effect: Effect,
         negated: bool,
-    ) -> Option<AccessPath> {
+    ) -> Option<(ValueKinds, SmallVec<[AccessKeys; 1]>)> {
         use ValueKind::{Bool, List, Number, Text};
         let slot = test.attribute;
         let Predicate::Compare(operator, operand) = &test.predicate else { return None };
@@ -246,30 +252,47 @@ impl<'c> PathFinder<'c> {
         let is_true = negated == negates;
         let (unfiltered, keys) = match operator.row().lookup {
             Lookup::Equal if is_true => {
-                let literal = Scalar::of(operand.literal())?;
+                let literal = Scalar::of(operand.literal()?)?;
                 let key = self.value(slot, literal);
-                (undetermined.without(&[literal.kind()]), AccessKeys::Values([key].into()))
+                let keys = smallvec![AccessKeys::Values([key].into())];
+                (undetermined.without(&[literal.kind()]), keys)
             }
             Lookup::EqualItem if is_true => {
                 let Operand::List(list) = operand else { return None };
                 let values = list.texts().map(Scalar::Text);
                 let values = values.chain(list.numbers().map(Scalar::Number));
                 let keys = values.map(|value| self.value(slot, value)).collect();
-                (undetermined.without(&[Text, Number, Bool]), AccessKeys::Values(keys))
+                let keys = smallvec![AccessKeys::Values(keys)];
+                (undetermined.without(&[Text, Number, Bool]), keys)
             }
             Lookup::WithItem if is_true => {
-                let literal = Scalar::of(operand.literal())?;
+                let literal = Scalar::of(operand.literal()?)?;
                 let unfiltered = undetermined.without(&[List]);
                 // `contains` searches a text for a part of it, which no hash finds: every text is a candidate.
                 let is_text = literal.kind() == Text;
                 let unfiltered = if is_text { unfiltered.with(Text) } else { unfiltered };
                 let key = self.keys.number(slot, Sought::Member(literal));
-                (unfiltered, AccessKeys::Member(key))
+                (unfiltered, smallvec![AccessKeys::Members([key].into())])
+            }
+            Lookup::WithItems(quantifier) if is_true => {
+                let Operand::List(list) = operand else { return None };
+                let items = list.texts().map(Scalar::Text);
+                let items = items.chain(list.numbers().map(Scalar::Number));
+                let keys = items.map(|item| self.keys.number(slot, Sought::Member(item)));
+                let keys = match quantifier {
+                    Quantifier::Any => smallvec![AccessKeys::Members(keys.collect())],
+                    // Each item alone finds every list that has them all.
+                    Quantifier::All => keys
+                        .take(MAX_ALTERNATIVES)
+                        .map(|key| AccessKeys::Members([key].into()))
+                        .collect(),
+                };
+                (undetermined.without(&[List]), keys)
             }
             Lookup::Prefix if is_true => {
                 let Operand::Text(prefix) = operand else { return None };
                 let key = self.keys.number(slot, Sought::Prefix(prefix));
-                (undetermined.without(&[Text]), AccessKeys::Prefix(key))
+                (undetermined.without(&[Text]), smallvec![AccessKeys::Prefix(key)])
             }
             Lookup::Below { inclusive } => {
                 let Operand::Number(bound) = operand else { return None };
@@ -277,12 +300,20 @@ impl<'c> PathFinder<'c> {
                     true => Interval::below(*bound, inclusive),
                     false => Interval::above(*bound, !inclusive),
                 };
-                (undetermined.without(&[Number]), AccessKeys::Range(interval))
+                (undetermined.without(&[Number]), smallvec![AccessKeys::Range(interval)])
+            }
+            Lookup::Near(direction) if is_true => {
+                let Operand::Duration { length, now } = operand else { return None };
+                let interval = Interval::of_ages(*length, direction);
+                let keys = AccessKeys::Age { interval, now: *now, or_other: undetermined_applies };
+                (undetermined.without(&[Text]), smallvec![keys])
             }
             Lookup::Equal
             | Lookup::EqualItem
             | Lookup::WithItem
+            | Lookup::WithItems(_)
             | Lookup::Prefix
+            | Lookup::Near(_)
             | Lookup::Scan => {
                 return None;
             }
@@ -290,7 +321,7 @@ impl<'c> PathFinder<'c> {
         let absent_applies = test.if_missing.map_or(undetermined_applies, |truth| truth != negated);
         let unfiltered =
             if absent_applies { unfiltered.with(ValueKind::Absent) } else { unfiltered };
-        Some(AccessPath { test: node, slot, unfiltered, keys })
+        Some((unfiltered, keys))
     }
 }
 

@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::access_paths::{AccessKeys, AccessPath, Alternative, Alternatives, PathFinder, PathId};
+use super::ages::Ages;
 use super::interval::Interval;
 use super::keys::{KINDS, Key, KeyId, Sought};
 use super::lookup::{ByAttribute, Candidates, Index};
@@ -155,8 +156,9 @@ impl<'c> Builder<'c> {
         match &path.keys {
             // The overlap of intervals is not counted. The guess is a quarter of them, or a half if one side is open.
             AccessKeys::Range(range) if range.is_two_sided() => all / 4,
+            AccessKeys::Age { .. } => all / 4,
             AccessKeys::Range(_) => all / 2,
-            _ => {
+            AccessKeys::Values(_) | AccessKeys::Members(_) | AccessKeys::Prefix(_) => {
                 let counts = path.sought().iter().map(|key| self.counts[*key as usize]);
                 counts.max().unwrap_or_default()
             }
@@ -182,8 +184,10 @@ impl<'c> Builder<'c> {
             symbols,
             values: values.into_iter().collect(),
             members: members.into_iter().collect(),
+            members_overlap: group.members_overlap,
             prefixes: Prefixes::new(prefixes),
             ranges: Ranges::new(&group.ranges),
+            ages: group.ages.map(|ages| Box::new(ages.finish())),
             unfiltered: group.unfiltered.map(Vec::into_boxed_slice),
         }
     }
@@ -233,19 +237,52 @@ struct Group<'e> {
     slot: Slot,
     /// The policies that each value leads to.
     sought: Vec<(KeyId, Vec<&'e Entry>)>,
+    /// Whether an entry has several members.
+    members_overlap: bool,
     ranges: Vec<(Interval, Rank)>,
+    ages: Option<GroupAges>,
     unfiltered: [Vec<Rank>; KINDS],
+}
+
+/// The policies that test how far an instant is from the present, while the index is built.
+struct GroupAges {
+    now: Slot,
+    ranges: Vec<(Interval, Rank)>,
+    others: Vec<Rank>,
+}
+
+impl GroupAges {
+    fn finish(self) -> Ages {
+        let all = self.ranges.iter().map(|(_, rank)| *rank).collect();
+        let ranges = Ranges::new(&self.ranges);
+        Ages { now: self.now, ranges, others: self.others.into(), all }
+    }
 }
 
 impl<'e> Group<'e> {
     fn new(slot: Slot) -> Self {
-        Self { slot, sought: Vec::new(), ranges: Vec::new(), unfiltered: Default::default() }
+        Self {
+            slot,
+            sought: Vec::new(),
+            members_overlap: false,
+            ranges: Vec::new(),
+            ages: None,
+            unfiltered: Default::default(),
+        }
     }
 
     /// Adds an entry. `counts` is at least the number of entries under each key.
     fn add(&mut self, entry: &'e Entry, path: &AccessPath, counts: &[usize], places: &mut [usize]) {
-        if let AccessKeys::Range(range) = &path.keys {
-            self.ranges.push((*range, entry.rank));
+        match &path.keys {
+            AccessKeys::Range(range) => self.ranges.push((*range, entry.rank)),
+            AccessKeys::Age { interval, now, or_other } => {
+                let new = GroupAges { now: *now, ranges: Vec::new(), others: Vec::new() };
+                let ages = self.ages.get_or_insert(new);
+                ages.ranges.push((*interval, entry.rank));
+                ages.others.extend(or_other.then_some(entry.rank));
+            }
+            AccessKeys::Members(keys) => self.members_overlap |= keys.len() > 1,
+            AccessKeys::Values(_) | AccessKeys::Prefix(_) => {}
         }
         for key in path.sought() {
             let place = &mut places[*key as usize];

@@ -3,6 +3,8 @@
 use std::ops::Bound;
 
 use crate::number::Number;
+use crate::operator::Direction;
+use crate::period::TimeSpan;
 
 /// A set of numbers between two bounds.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +24,16 @@ impl Interval {
     pub(super) fn above(bound: Number, inclusive: bool) -> Self {
         let low = if inclusive { Bound::Included(bound) } else { Bound::Excluded(bound) };
         Self { low, high: Bound::Unbounded }
+    }
+
+    /// Makes the interval of the ages in seconds of the instants at most `length` before or after the present.
+    pub(super) fn of_ages(length: TimeSpan, direction: Direction) -> Self {
+        let (zero, length) = (Number::from(0i64), i64::from(length.seconds()));
+        let (low, high) = match direction {
+            Direction::Past => (zero, Number::from(length)),
+            Direction::Future => (Number::from(-length), zero),
+        };
+        Self { low: Bound::Included(low), high: Bound::Included(high) }
     }
 
     pub(super) fn is_two_sided(&self) -> bool {

@@ -1,8 +1,11 @@
 //! The built index and its lookups.
 
+use std::hash::Hash;
+
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
+use super::ages::Ages;
 use super::keys::{KINDS, Key, Scalar, ValueKind};
 use super::prefixes::Prefixes;
 use super::ranges::Ranges;
@@ -26,8 +29,11 @@ pub(super) struct ByAttribute {
     pub(super) symbols: Box<[Option<Candidates>]>,
     pub(super) values: HashMap<Key, Candidates>,
     pub(super) members: HashMap<Key, Candidates>,
+    /// Whether a policy is among the candidates of several members.
+    pub(super) members_overlap: bool,
     pub(super) prefixes: Prefixes<Candidates>,
     pub(super) ranges: Ranges,
+    pub(super) ages: Option<Box<Ages>>,
     /// By value kind: the policies that admit every value of the kind.
     pub(super) unfiltered: [Box<[Rank]>; KINDS],
 }
@@ -88,6 +94,7 @@ impl ByAttribute {
                     visit_one(&self.values, key, search);
                 }
                 self.prefixes.visit(text, |candidates| candidates.visit(search));
+                self.ages.iter().for_each(|ages| ages.visit(text, search));
             }
             Some(AttributeValue::Number(number)) => {
                 visit_one(&self.values, Scalar::Number(number), search);
@@ -96,9 +103,13 @@ impl ByAttribute {
             Some(AttributeValue::Bool(value)) => {
                 visit_one(&self.values, Scalar::Bool(value), search)
             }
+            Some(AttributeValue::List(list)) if self.members_overlap => {
+                self.visit_members(list, &mut Once { search, ranks: Distinct::default() });
+            }
             Some(AttributeValue::List(list)) => self.visit_members(list, search),
             Some(
                 AttributeValue::Instant(_)
+                | AttributeValue::Period(_)
                 | AttributeValue::Opaque
                 | AttributeValue::Failed
                 | AttributeValue::NotRequested,
@@ -113,21 +124,12 @@ impl ByAttribute {
         if self.members.is_empty() {
             return;
         }
-        let mut few = SmallVec::<[*const Candidates; FEW_HITS]>::new();
-        let mut many = HashSet::new();
+        let mut visited = Distinct::default();
         list.for_each(|item| {
             let found = Scalar::of(item).and_then(|scalar| self.members.get(&scalar));
-            let Some(candidates) = found else { return };
-            let address = std::ptr::from_ref(candidates);
-            let is_new = if few.contains(&address) {
-                false
-            } else if few.len() < FEW_HITS {
-                few.push(address);
-                true
-            } else {
-                many.insert(address)
-            };
-            if is_new {
+            if let Some(candidates) = found
+                && visited.insert(std::ptr::from_ref(candidates))
+            {
                 candidates.visit(search);
             }
         });
@@ -152,11 +154,62 @@ impl ByAttribute {
                 .map(|unfiltered| size_of_val::<[Rank]>(unfiltered))
                 .sum::<usize>()
             + self.ranges.weight()
+            + self.ages.as_ref().map_or(0, |ages| size_of::<Ages>() + ages.weight())
     }
 }
 
-/// The number of items with candidates that are remembered without a hash table. Few lists have more.
+/// The number of hits that are remembered without a hash table. Few lists have more.
 const FEW_HITS: usize = 16;
+
+/// Values that were met.
+struct Distinct<T> {
+    few: SmallVec<[T; FEW_HITS]>,
+    many: HashSet<T>,
+}
+
+impl<T> Default for Distinct<T> {
+    fn default() -> Self {
+        Self { few: SmallVec::new(), many: HashSet::new() }
+    }
+}
+
+impl<T: Copy + Eq + Hash> Distinct<T> {
+    /// Adds a value. Returns whether it is new.
+    fn insert(&mut self, value: T) -> bool {
+        if self.few.contains(&value) {
+            return false;
+        }
+        if self.few.len() < FEW_HITS {
+            self.few.push(value);
+            return true;
+        }
+        self.many.insert(value)
+    }
+}
+
+/// A search that evaluates each policy once, however many items lead to it.
+struct Once<'s, 'v> {
+    search: &'s mut dyn Search<'v>,
+    ranks: Distinct<Rank>,
+}
+
+impl<'v> Search<'v> for Once<'_, 'v> {
+    fn value(&self, slot: Slot) -> Option<AttributeValue<'v>> {
+        self.search.value(slot)
+    }
+
+    fn symbol(&self, slot: Slot) -> Symbol {
+        self.search.symbol(slot)
+    }
+
+    fn evaluate(&mut self, ranks: &[Rank]) {
+        for rank in ranks {
+            if self.ranks.insert(*rank) {
+                self.search.evaluate(&[*rank]);
+            }
+        }
+    }
+}
 
 /// Visits the candidates of one key.
 fn visit_one<'v>(map: &HashMap<Key, Candidates>, key: Scalar<'_>, search: &mut impl Search<'v>) {
@@ -179,6 +232,7 @@ fn kind_of(value: Option<AttributeValue<'_>>) -> ValueKind {
         Some(AttributeValue::List(_)) => ValueKind::List,
         Some(
             AttributeValue::Instant(_)
+            | AttributeValue::Period(_)
             | AttributeValue::Opaque
             | AttributeValue::Failed
             | AttributeValue::NotRequested,

@@ -2,6 +2,8 @@
 
 use super::run::{MAX_SCANNED_STEPS, UNCOUNTED_STEPS};
 use super::{NodeId, Operation, Program};
+use crate::condition::{Operand, Predicate, Test};
+use crate::operator::Form;
 use crate::plan::slots::SlotValue;
 
 /// The maximum number of times that one run evaluates one test of one policy. The index finds a policy up to 16 times;
@@ -26,5 +28,17 @@ impl Program {
         }
         let all = roots.map(|root| tests[root as usize]).fold(1, usize::saturating_add);
         UNCOUNTED_STEPS.max(MAX_SCANNED_STEPS / all.saturating_mul(MAX_EVALUATIONS))
+    }
+
+    /// Returns the number of items that every list may have, so that no comparison takes more than `max_steps`.
+    pub(crate) fn max_items_of_list(&self, max_steps: usize) -> usize {
+        let compares_pairs = |node: &Operation| match node {
+            Operation::Test(Test {
+                predicate: Predicate::Compare(operator, Operand::Attribute(_)),
+                ..
+            }) => matches!(operator.row().form, Form::Items(_)),
+            _ => false,
+        };
+        if self.nodes.iter().any(compares_pairs) { max_steps.isqrt() } else { max_steps }
     }
 }

@@ -7,6 +7,7 @@ use super::matching::PatternTests;
 use super::nodes::{Child, NodeId, Operation};
 use super::steps::{MAX_MEMOIZED, Steps};
 use crate::condition::{Condition, Operand, Predicate, Test};
+use crate::operator::Form;
 use crate::pattern::PatternCompiler;
 use crate::plan::slots::{Slot, Slots};
 
@@ -87,7 +88,11 @@ fn test_cost(test: &Test<Slot>) -> u32 {
     match &test.predicate {
         Predicate::Exists => 1,
         Predicate::During(_) => 120,
-        Predicate::Compare(_, Operand::List(list)) => 4 + 2 * (list.len() + 1).ilog2(),
+        Predicate::Compare(operator, Operand::List(list))
+            if operator.row().form == Form::Member =>
+        {
+            4 + 2 * (list.len() + 1).ilog2()
+        }
         Predicate::Compare(operator, Operand::Attribute(_)) => operator.row().cost.max(4),
         Predicate::Compare(operator, _) => operator.row().cost,
         Predicate::IpIn(_) => 40,

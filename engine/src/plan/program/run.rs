@@ -4,7 +4,7 @@ use super::Program;
 use super::matching::PatternResults;
 use super::nodes::{NodeId, Operation, as_written};
 use super::steps::{Children, Step};
-use crate::condition::{Operand, Predicate, Test};
+use crate::condition::{Predicate, Test};
 use crate::during::TimeWindow;
 use crate::plan::slots::{Slot, SlotValue, Symbol};
 use crate::value::{AttributeValue, parse_instant};
@@ -206,10 +206,7 @@ impl<'r> Run<'r> {
         };
         match (&test.predicate, value) {
             (Predicate::Compare(operator, operand), value) => {
-                let right = match operand {
-                    Operand::Attribute(other) => self.value(*other)?,
-                    literal => literal.literal(),
-                };
+                let right = operand.value(|slot| self.value(*slot))?;
                 self.take(operator.scanned(value, right))?;
                 operator.holds(value, right)
             }
@@ -247,11 +244,8 @@ impl<'r> Run<'r> {
     fn steps(&self, test: &Test<Slot>) -> Option<usize> {
         let left = self.value(test.attribute)?;
         match (&test.predicate, left) {
-            (Predicate::Compare(operator, Operand::Attribute(other)), _) => {
-                Some(operator.scanned(left, self.value(*other)?))
-            }
-            (Predicate::Compare(operator, literal), _) => {
-                Some(operator.scanned(left, literal.literal()))
+            (Predicate::Compare(operator, operand), _) => {
+                Some(operator.scanned(left, operand.value(|slot| self.value(*slot))?))
             }
             (Predicate::During(_), AttributeValue::Text(text)) => Some(TimeWindow::scanned(text)),
             _ => None,
@@ -260,11 +254,8 @@ impl<'r> Run<'r> {
 
     /// Returns the cause of `test`, the undetermined test of `node`.
     pub(crate) fn cause(&self, node: NodeId, test: &Test<Slot>) -> Cause {
-        let right = match &test.predicate {
-            Predicate::Compare(_, Operand::Attribute(other)) => Some(*other),
-            _ => None,
-        };
-        for slot in [Some(test.attribute), right].into_iter().flatten() {
+        let other = test.predicate.other_attribute().copied();
+        for slot in [Some(test.attribute), other].into_iter().flatten() {
             match self.value(slot) {
                 None => return Cause::Absent(slot),
                 Some(AttributeValue::Failed | AttributeValue::NotRequested) => {

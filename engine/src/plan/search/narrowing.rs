@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use super::values::{Known, Part, SlotState};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::entities::{EntityTable, NarrowingWork, Property, RowSet, Sought};
-use crate::operator::Lookup;
+use crate::operator::{Lookup, Quantifier};
 use crate::plan::Plan;
 use crate::plan::index::Rank;
 use crate::plan::program::{NodeId, Operation, Run, as_written};
@@ -103,10 +103,7 @@ impl<'n> Narrowing<'n> {
     }
 
     fn test(&self, node: NodeId, test: &Test<Slot>, negated: bool) -> Narrowed {
-        let right = match &test.predicate {
-            Predicate::Compare(_, Operand::Attribute(slot)) => Some(*slot),
-            _ => None,
-        };
+        let right = test.predicate.other_attribute().copied();
         let left_state = self.known.state(test.attribute);
         match (left_state, right.map(|slot| self.known.state(slot))) {
             (SlotState::Searched(part), None | Some(SlotState::Known)) => {
@@ -141,11 +138,39 @@ impl<'n> Narrowing<'n> {
             Some((Lookup::WithItem, operand)) => {
                 Sought::Containing(self.operand(operand)?, &mut holds)
             }
-            Some((Lookup::Prefix | Lookup::Below { .. } | Lookup::Scan, _)) | None => {
-                Sought::Where(&mut holds)
+            Some((Lookup::WithItems(quantifier), operand)) => {
+                let AttributeValue::List(list) = self.operand(operand)? else {
+                    return Some(RowSet::new());
+                };
+                return self.with_items(property, &items(list), quantifier);
             }
+            Some((Lookup::Prefix | Lookup::Below { .. } | Lookup::Near(_) | Lookup::Scan, _))
+            | None => Sought::Where(&mut holds),
         };
         self.table.narrowed(property, sought, &self.work)
+    }
+
+    /// Narrows down to lists that have one of these items, or each of them.
+    fn with_items(
+        &self,
+        property: Property<'_>,
+        items: &[AttributeValue<'_>],
+        quantifier: Quantifier,
+    ) -> Narrowed {
+        let with = |items: &[_]| self.table.narrowed(property, Sought::WithItem(items), &self.work);
+        match quantifier {
+            Quantifier::Any => with(items),
+            Quantifier::All => {
+                let mut best: Narrowed = None;
+                for item in items {
+                    best = intersection(best, with(std::slice::from_ref(item)));
+                    if best.as_ref().is_some_and(|rows| rows.len() <= FEW) {
+                        break;
+                    }
+                }
+                best
+            }
+        }
     }
 
     /// Narrows by a test whose right side is searched.
@@ -168,7 +193,19 @@ impl<'n> Narrowing<'n> {
                 return self.table.narrowed(property, Sought::Equal(&[left]), &self.work);
             }
             Some((Lookup::EqualItem, _)) => Sought::Containing(left, &mut holds),
-            Some((Lookup::WithItem | Lookup::Prefix | Lookup::Below { .. } | Lookup::Scan, _))
+            Some((Lookup::WithItems(Quantifier::Any), _)) => {
+                let AttributeValue::List(list) = left else { return Some(RowSet::new()) };
+                return self.with_items(property, &items(list), Quantifier::Any);
+            }
+            Some((
+                Lookup::WithItem
+                | Lookup::WithItems(Quantifier::All)
+                | Lookup::Prefix
+                | Lookup::Below { .. }
+                | Lookup::Near(_)
+                | Lookup::Scan,
+                _,
+            ))
             | None => Sought::Where(&mut holds),
         };
         self.table.narrowed(property, sought, &self.work)
@@ -193,10 +230,7 @@ impl<'n> Narrowing<'n> {
     where
         'n: 'o,
     {
-        match operand {
-            Operand::Attribute(slot) => self.values[*slot as usize].value,
-            literal => Some(literal.literal()),
-        }
+        operand.value(|slot| self.values[*slot as usize].value)
     }
 
     /// Returns whether a test is true, or false if it is negated, for one value of a searched slot.

@@ -36,6 +36,8 @@ pub(super) struct Known<'p, 'c> {
     rule: Option<Option<MatchedRuleId>>,
     /// A value of at most this many steps fits into a run, however often the run reads it.
     max_steps: usize,
+    /// A list of at most this many items does.
+    max_items: usize,
 }
 
 /// A searched attribute.
@@ -106,9 +108,22 @@ impl<'p, 'c> Known<'p, 'c> {
         });
         let rule = (input.searched == Searched::Resource).then(|| rule(plan, input.check));
         let max_steps = plan.whole().max_steps_of_value();
+        let max_items = plan.whole().program.max_items_of_list(max_steps);
         let values = values.to_vec();
         let slots = searched;
-        Self { plan, input, values, slots, absent, declared, precedence, time, rule, max_steps }
+        Self {
+            plan,
+            input,
+            values,
+            slots,
+            absent,
+            declared,
+            precedence,
+            time,
+            rule,
+            max_steps,
+            max_items,
+        }
     }
 
     /// Returns whether the ids of a type are what the searched part of a request names.
@@ -244,7 +259,7 @@ impl<'p, 'c> Known<'p, 'c> {
     fn is_short(&self, value: Option<AttributeValue<'_>>) -> bool {
         match value {
             Some(AttributeValue::Text(text)) => text.len() / 16 <= self.max_steps,
-            Some(AttributeValue::List(list)) => list.visited() <= self.max_steps,
+            Some(AttributeValue::List(list)) => list.visited() <= self.max_items,
             _ => true,
         }
     }

@@ -74,9 +74,10 @@ impl Solver<'_> {
         wanted: bool,
     ) {
         let Operand::Attribute(other) = operand else {
-            let right = literal(operand);
-            return self.choose(path, &candidates(operator, &right), |value| {
-                operator.holds(value.into(), (&right).into()) == Some(wanted)
+            let now = date_time(self.draft.now);
+            return self.choose(path, &candidates(operator, &literal(operand, &now)), |value| {
+                let right = operand.value(|_| Some((&now).into()));
+                right.and_then(|right| operator.holds(value.into(), right)) == Some(wanted)
             });
         };
         // Either side can change, but not the fields of the request.
@@ -90,7 +91,7 @@ impl Solver<'_> {
         }
         let right = self.draft.get(other).unwrap_or_else(|| {
             let value = match operator.row().takes {
-                Takes::Instant => date_time(self.draft.now),
+                Takes::Instant | Takes::Duration => date_time(self.draft.now),
                 Takes::List => Json::Array(vec![self.any_value(path)]),
                 Takes::Scalar | Takes::Ordered | Takes::Text => self.any_value(other),
             };
@@ -147,8 +148,8 @@ impl Solver<'_> {
     }
 }
 
-/// Returns the right side of a comparison as a request writes it.
-fn literal(operand: &Operand) -> Json<'static> {
+/// Returns the right side of a comparison as a request writes it, and `now` in place of a duration.
+fn literal(operand: &Operand, now: &Json<'static>) -> Json<'static> {
     match operand {
         // An attribute has no value of its own.
         Operand::Attribute(_) => Json::Null,
@@ -156,6 +157,7 @@ fn literal(operand: &Operand) -> Json<'static> {
         Operand::Number(number) => Json::Number(*number),
         Operand::Bool(value) => Json::Bool(*value),
         Operand::Instant(instant) => date_time(*instant),
+        Operand::Duration { .. } => now.clone(),
         Operand::List(list) => {
             let texts = list.texts().map(string);
             Json::Array(texts.chain(list.numbers().map(Json::Number)).collect())
@@ -175,13 +177,22 @@ fn candidates(operator: Operator, right: &Json<'static>) -> Vec<Json<'static>> {
     let mut compared = operator.row().compares.iter();
     if compared.any(|(left, _)| *left == ComparedKind::List) {
         values.extend(near(right).into_iter().map(|item| Json::Array(vec![item])));
+        values.extend(right.as_array().map(lists).into_iter().flatten());
     }
     values
+}
+
+/// Returns the whole list, a list of each item, and one of none of them.
+fn lists(items: &[Json<'static>]) -> Vec<Json<'static>> {
+    let single = items.iter().take(MAX_ITEMS).cloned().chain([string("none of them")]);
+    let whole = Json::Array(items.to_vec());
+    single.map(|item| Json::Array(vec![item])).chain([whole]).collect()
 }
 
 /// Returns values for the right side of the operator: some satisfy it with `left`, and some do not.
 fn counterparts(operator: Operator, left: &Json<'static>) -> Vec<Json<'static>> {
     match (operator.row().takes, left) {
+        (Takes::List, Json::Array(items)) => lists(items),
         (Takes::List, item) => near(item).into_iter().map(|item| Json::Array(vec![item])).collect(),
         (_, Json::Array(items)) => {
             items.iter().take(MAX_ITEMS).cloned().chain([string("none of them")]).collect()

@@ -137,6 +137,14 @@ fn every_operator_is_met_against_a_literal_and_against_an_attribute() {
         tests.push(test("user.region", operator, r#"["eu", "us", 3]"#));
         tests.push(test("user.region", operator, other));
     }
+    for operator in ["contains_any", "contains_all"] {
+        tests.push(test("user.teams", operator, r#"["eu", "us", 3]"#));
+        tests.push(test("request.roles", operator, r#"["auditor", "nurse"]"#));
+        tests.push(test("user.teams", operator, other));
+    }
+    for operator in ["within", "within_next"] {
+        tests.push(test("user.born", operator, r#""PT15M""#));
+    }
     for operator in ["before", "after"] {
         tests.push(test("user.born", operator, r#""2000-02-29T00:00:00Z""#));
         tests.push(test("user.born", operator, other));

@@ -4,6 +4,7 @@
 use portcullis_engine::condition::{MAX_DEPTH, MAX_LIST, MAX_NODES};
 use portcullis_engine::during::WEEKDAYS;
 use portcullis_engine::operator::{ComparedKind, Operator, Row, Takes, UnaryOperator};
+use portcullis_engine::period::MAX_DAYS;
 use serde_json::json;
 use strum::VariantArray;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, SchemaType, Type};
@@ -76,8 +77,13 @@ impl Sides {
             Takes::List => literals(text_or_number()),
             Takes::Text => string().into(),
             Takes::Instant => instant().into(),
+            Takes::Duration => duration(),
         };
-        test(operators, self.left).required("value", or_attribute(literal, self.right))
+        let value = match self.literal.accepts_attribute() {
+            true => or_attribute(literal, self.right),
+            false => literal,
+        };
+        test(operators, self.left).required("value", value)
     }
 }
 
@@ -115,15 +121,19 @@ document!(Matcher => {
 pub struct ConditionExpression;
 
 document!(ConditionExpression as "Expression" => {
-    let about = "A condition as text, one to one with condition trees: `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, \
-        `contains`, `starts_with`, `ends_with`, `matches`, `before`, `after`, `ip_in(…)`, `during(…)`, `exists(…)`, \
-        `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute. An attribute is `user.<name>`, `resource.<name>`, \
-        `token.<path>`, `<namespace>.<name>` of a resolver, or `request.` with `subject`, `resource`, `object` (the \
-        resource without its verb), `action`, `domain`, `time` or `roles`";
+    let symbols: Vec<_> =
+        Operator::VARIANTS.iter().map(|operator| format!("`{}`", operator.row().symbol)).collect();
+    let about = format!(
+        "A condition as text, one to one with condition trees: {}, `matches`, `ip_in(…)`, `during(…)`, `exists(…)`, \
+         `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute. An attribute is `user.<name>`, \
+         `resource.<name>`, `token.<path>`, `<namespace>.<name>` of a resolver, or `request.` with `subject`, \
+         `resource`, `object` (the resource without its verb), `action`, `domain`, `time` or `roles`",
+        symbols.join(", ")
+    );
     let example = "request.roles contains \"nurse\" && !((resource.ward == user.ward) ?? false)";
     input()
         .required("expression", formatted("condition-expression").description(Some("The expression's text")))
-        .about(about)
+        .about(&about)
         .example(json!({"expression": example}))
 });
 
@@ -245,6 +255,17 @@ fn time_of_day() -> ObjectBuilder {
     typed(Type::String)
         .pattern(Some("^([01][0-9]|2[0-3]):[0-5][0-9]$"))
         .description(Some("Hours and minutes, such as `08:00`; midnight is `00:00`"))
+}
+
+/// A duration above zero. Its length has a bound that no pattern says.
+fn duration() -> AnySchema {
+    let pattern =
+        r"^P(?=.*[1-9])([0-9]{1,9}D)?(T(?=[0-9])([0-9]{1,9}H)?([0-9]{1,9}M)?([0-9]{1,9}S)?)?$";
+    let about = format!(
+        "An ISO 8601 duration of days, hours, minutes and seconds, such as `P30D` or `PT15M`: above zero, and at most \
+         {MAX_DAYS} days"
+    );
+    string().pattern(Some(pattern)).description(Some(about)).into()
 }
 
 fn networks() -> AnySchema {

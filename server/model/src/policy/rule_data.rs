@@ -2,12 +2,16 @@
 
 use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Condition, Format, Json, expression};
+use portcullis_engine::{Condition, Format, Json, analysis, expression};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::warning::Warning;
+
 /// Largest `rule_data`, in bytes of compact JSON.
 pub const MAX_RULE_DATA: usize = 256 * 1024;
+/// Most warnings about tests of one condition.
+const MAX_NEVER_DECIDED: usize = 10;
 
 /// A condition that compiles, as compact JSON text.
 #[derive(Clone, Debug, Serialize)]
@@ -31,6 +35,8 @@ pub struct CompiledRuleData {
     pub format: Format,
     pub json: RuleData,
     pub condition: Condition,
+    /// The warnings about the condition. Their places are those of the policy.
+    pub warnings: Vec<Warning>,
 }
 
 impl CompiledRuleData {
@@ -48,7 +54,13 @@ impl CompiledRuleData {
         let text = short_enough(json, at, problems)?;
         let condition = format.condition(json, at, problems)?;
         condition.check_roles(format, at, problems);
-        Some(Self { format, json: RuleData::from_stored(text).ok()?, condition })
+        let place = match format {
+            Format::Json => None,
+            Format::Casbin => Some("/rule_data/matcher"),
+            Format::Expression => Some("/rule_data/expression"),
+        };
+        let warnings = never_decided(&condition, place);
+        Some(Self { format, json: RuleData::from_stored(text).ok()?, condition, warnings })
     }
 
     /// Reads and compiles an expression without the object around it.
@@ -64,8 +76,19 @@ impl CompiledRuleData {
             expression::parse(expression).map_err(|fault| problems.push(at, fault)).ok()?;
         condition.check_roles_of_text(at, problems);
         let json = RuleData::from_stored(text).ok()?;
-        Some(Self { format: Format::Expression, json, condition })
+        let warnings = never_decided(&condition, Some("/when"));
+        Some(Self { format: Format::Expression, json, condition, warnings })
     }
+}
+
+/// Returns the warnings about tests that are undetermined in every check. `text` is the place of a condition that is a text
+/// and has no places inside.
+fn never_decided(condition: &Condition, text: Option<&str>) -> Vec<Warning> {
+    let root = Place::root();
+    let tests = analysis::never_decided(condition, &root.key("rule_data"), MAX_NEVER_DECIDED);
+    let warning =
+        |(place, test)| Warning::never_decided(text.map(str::to_owned).unwrap_or(place), test);
+    tests.into_iter().map(warning).collect()
 }
 
 /// Completes "expected …" for a `rule_data` that is text, or that has the form of another format than the default.

@@ -100,7 +100,9 @@ fn operator(rng: &mut Rng, attribute: &str) -> &'static str {
         let row = name.parse().map(Operator::row);
         row.is_ok_and(|row| {
             let compares = row.compares.iter().any(|(left, _)| *left == compared);
-            compares && (kind == "timestamptz") == (row.takes == Takes::Instant)
+            compares
+                && (kind == "timestamptz")
+                    == (matches!(row.takes, Takes::Instant | Takes::Duration))
         })
     };
     let fitting: Vec<&'static str> = operator::names().filter(fits).collect();
@@ -136,7 +138,10 @@ fn path(rng: &mut Rng) -> String {
 /// Returns a literal, mostly of the type of the attribute.
 fn value(rng: &mut Rng, operator: &str, attribute: &str) -> Value {
     let pool = match operator {
-        "in" | "not_in" => lists(),
+        "in" | "not_in" | "contains_any" | "contains_all" => lists(),
+        "within" | "within_next" => {
+            ["PT1S", "P1D", "P30D", "P36525D"].map(|text| json!(text)).to_vec()
+        }
         "matches" => vec![json!("a.*"), json!("[A-Z]+")],
         "ip_in" => vec![json!("10.0.0.0/8"), json!([])],
         "during" => vec![json!({"zone": "Europe/Berlin"})],

@@ -1,12 +1,12 @@
 //! Names that nothing has: resources, verbs, roles, resolvers, files.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use portcullis_bundle::{Bundle, ItemKind, ItemWarning, SampleResolver, StrayFile};
-use portcullis_engine::condition::{AttributePath, Operand, Predicate, RequestField};
+use portcullis_engine::condition::{AttributePath, RequestField, Test};
 use portcullis_engine::excerpt::quoted;
 use portcullis_engine::nearest::nearest;
-use portcullis_engine::operator::Operator;
 use portcullis_engine::rbac::WILDCARD;
 use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{CheckBody, Condition};
@@ -38,16 +38,18 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
 
 fn unregistered(warnings: &[ItemWarning], kind: ItemKind) -> Vec<Doubt> {
     let doubt = |ItemWarning { index, warning }: &ItemWarning| {
+        // A place inside of a condition belongs to a finding about the condition.
+        let Cow::Borrowed(member) = warning.path else { return None };
         // The message of the API ends with the advice.
         let (message, advice) = warning.message.rsplit_once("; ").unwrap_or((&warning.message, ""));
-        Doubt {
+        Some(Doubt {
             code: LintCode::Unregistered,
-            subject: LintSubject::Item(kind, *index, warning.path),
+            subject: LintSubject::Item(kind, *index, member),
             message: message.to_owned(),
             advice: advice.to_owned(),
-        }
+        })
     };
-    warnings.iter().map(doubt).collect()
+    warnings.iter().filter_map(doubt).collect()
 }
 
 /// Finds roles that a condition looks for and that no user, rule, resource, other role or case has.
@@ -138,19 +140,13 @@ fn roles_of_check<'c>(check: &CheckBody<'c>) -> Vec<&'c str> {
 
 /// Returns the roles that a condition looks for.
 fn roles_of(condition: &Condition) -> impl Iterator<Item = &str> {
-    condition.tests().into_iter().filter_map(|test| {
-        let is_of_roles = match &test.attribute {
-            AttributePath::Request(field) => *field == RequestField::Roles,
-            AttributePath::User(name) => **name == *ROLES,
-            _ => false,
-        };
-        match &test.predicate {
-            Predicate::Compare(Operator::Contains, Operand::Text(role)) if is_of_roles => {
-                Some(&**role)
-            }
-            _ => None,
-        }
-    })
+    let reads_roles = |test: &&Test| match &test.attribute {
+        AttributePath::Request(field) => *field == RequestField::Roles,
+        AttributePath::User(name) => **name == *ROLES,
+        _ => false,
+    };
+    let tests = condition.tests().into_iter().filter(reads_roles);
+    tests.flat_map(|test| test.predicate.sought_items())
 }
 
 fn unused_resolvers(bundle: &Bundle) -> Vec<Doubt> {
