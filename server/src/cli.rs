@@ -7,7 +7,7 @@ use clap_complete::Shell;
 use portcullis_bench as bench;
 use portcullis_tools::{
     as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test, resolver_cli,
-    schema,
+    schema, types,
 };
 use uuid::Uuid;
 
@@ -116,6 +116,10 @@ pub(crate) enum Command {
     },
     /// Print the JSON Schemas of tenant files, of which editors make completion and checks.
     Schema(schema::SchemaArguments),
+    /// Print the names of a tenant folder as types of a programming language: attributes and resources.
+    ///
+    /// Java comes as the file PortcullisTypes.java.
+    Types(types::TypesArguments),
     /// Print the completions of a shell.
     Completions {
         /// The shell that reads them.

@@ -25,7 +25,7 @@ use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
     as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test, remote,
-    resolver_cli, schema, secrets, tenants,
+    resolver_cli, schema, secrets, tenants, types,
 };
 #[cfg(all(feature = "jemalloc", not(test)))]
 use tikv_jemallocator::Jemalloc;
@@ -126,6 +126,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             with_variables(no_file, async |variables| resolver_cli::run(&command, variables).await)
         }
         Command::Schema(arguments) => done(schema::run(&arguments, &mut out)),
+        Command::Types(arguments) => done(types::run(&arguments, &mut out)),
         Command::Completions { shell } => {
             done(out.write_all(&reference::completions(shell)).map_err(anyhow::Error::from))
         }

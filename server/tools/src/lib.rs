@@ -21,3 +21,4 @@ pub mod schema;
 pub mod secrets;
 mod service_url;
 pub mod tenants;
+pub mod types;
