@@ -114,6 +114,7 @@ mod tests {
             resolvers: Vec::new(),
             webhooks: Vec::new(),
             roles: Vec::new(),
+            types: Vec::new(),
             settings: TenantSettings::default(),
             guards: StoredGuards::default(),
         };
