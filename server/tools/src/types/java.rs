@@ -5,7 +5,7 @@ use std::fmt::Write;
 use portcullis_engine::types::PropertyType;
 
 use super::identifiers::{Identifiers, Shape};
-use super::{NamedType, TenantNames, comment};
+use super::names::{NamedType, TenantNames, comment};
 
 /// The identifiers that no type of a tenant has: those that the class uses.
 pub(super) const RESERVED: &[&str] = &[

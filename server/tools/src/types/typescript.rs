@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use portcullis_engine::types::PropertyType;
 
-use super::{NamedType, TenantNames, comment, literal};
+use super::names::{NamedType, TenantNames, comment, literal};
 
 /// The identifiers that no type of a tenant has.
 pub(super) const RESERVED: &[&str] = &["ResourceName", "PropertiesByType"];
