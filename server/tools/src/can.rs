@@ -12,7 +12,7 @@ use portcullis_engine::resource::split_resource;
 
 use crate::matrix::{decisions, write};
 use crate::remote_arguments::RemoteArguments;
-use crate::report_format::ReportFormat;
+use crate::report::ReportArguments;
 
 /// The arguments of `portcullis who-can`.
 #[derive(Debug, clap::Args)]
@@ -27,9 +27,8 @@ pub struct WhoCanArguments {
     /// the service key]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long)]
     pub domain: Option<String>,
-    /// The format of the output.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: ReportFormat,
+    #[command(flatten)]
+    pub report: ReportArguments,
 }
 
 /// The arguments of `portcullis what-can`.
@@ -47,9 +46,8 @@ pub struct WhatCanArguments {
     /// the service key]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long)]
     pub domain: Option<String>,
-    /// The format of the output.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: ReportFormat,
+    #[command(flatten)]
+    pub report: ReportArguments,
 }
 
 /// Prints which roles and subjects may do something, and on what it depends.
@@ -61,7 +59,7 @@ pub fn who(arguments: &WhoCanArguments, out: &mut dyn Write) -> anyhow::Result<E
     let bundle = Bundle::read_folder(folder)?;
     let domain = arguments.domain.as_deref().unwrap_or(&bundle.tenant);
     let table = who_can(&decisions(&bundle), domain, action, resource);
-    write(&table, arguments.format, out)
+    write(&table, arguments.report, out)
 }
 
 /// Prints what a subject may do on the resources that are registered or named, and on what it depends.
@@ -75,7 +73,7 @@ pub fn what(arguments: &WhatCanArguments, out: &mut dyn Write) -> anyhow::Result
     let mut roles = bundle.user(subject).map(|user| user.roles.clone()).unwrap_or_default();
     roles.extend(arguments.role.iter().cloned());
     let table = what_can(&decisions(&bundle), domain, subject, &roles);
-    write(&table, arguments.format, out)
+    write(&table, arguments.report, out)
 }
 
 impl WhoCanArguments {

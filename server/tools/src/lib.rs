@@ -15,7 +15,7 @@ mod operator;
 pub mod policy_test;
 pub mod remote;
 pub mod remote_arguments;
-pub mod report_format;
+pub mod report;
 pub mod resolver_cli;
 pub mod schema;
 pub mod secrets;

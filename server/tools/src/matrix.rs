@@ -3,8 +3,9 @@
 
 mod cases;
 mod difference;
-mod markdown;
-mod text;
+mod lines;
+mod residual;
+mod shared;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,10 +19,10 @@ use serde::Serialize;
 
 pub use cases::{CaseChange, CaseChanges, DecidedCase, UncomparedCase};
 pub use difference::MatrixDiff;
-pub(crate) use text::sentence;
+pub(crate) use lines::impact as impact_section;
 
 use crate::remote_arguments::RemoteArguments;
-use crate::report_format::ReportFormat;
+use crate::report::{Report, ReportArguments, Section};
 
 /// The exit code of a comparison if a decision differs, or not everything could be compared.
 const DIFFERENT: u8 = 2;
@@ -47,9 +48,8 @@ pub struct MatrixArguments {
     /// in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long, requires = "url")]
     pub domain: Option<String>,
-    /// The format of the output.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: ReportFormat,
+    #[command(flatten)]
+    pub report: ReportArguments,
 }
 
 /// The arguments of `portcullis diff`.
@@ -59,9 +59,8 @@ pub struct DiffArguments {
     pub before: PathBuf,
     /// The tenant folder after the change.
     pub after: PathBuf,
-    /// The format of the output.
-    #[arg(long, value_enum, default_value_t)]
-    pub format: ReportFormat,
+    #[command(flatten)]
+    pub report: ReportArguments,
 }
 
 /// Prints the decisions of a folder, or the change between two.
@@ -69,15 +68,15 @@ pub struct DiffArguments {
 /// # Errors
 /// A folder that is no tenant folder or has a fault; an output that cannot be written.
 pub fn run(arguments: &MatrixArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    let MatrixArguments { folder, other, role, resource, format, .. } = arguments;
+    let MatrixArguments { folder, other, role, resource, report, .. } = arguments;
     let folder = folder.as_ref().context("expected a tenant folder, or a service in --url")?;
     if let Some(other) = other {
-        let (before, after, format) = (folder.clone(), other.clone(), *format);
-        return diff(&DiffArguments { before, after, format }, out);
+        let (before, after, report) = (folder.clone(), other.clone(), *report);
+        return diff(&DiffArguments { before, after, report }, out);
     }
     let bundle = read(folder)?;
     let filter = MatrixFilter { roles: role.clone(), resources: resource.clone() };
-    write(&table(&decisions(&bundle), &filter), *format, out)
+    write(&table(&decisions(&bundle), &filter), *report, out)
 }
 
 /// Writes a table of decisions. The exit code is 0 if it is complete, and 1 otherwise.
@@ -86,14 +85,11 @@ pub fn run(arguments: &MatrixArguments, out: &mut dyn Write) -> anyhow::Result<E
 /// The output cannot be written.
 pub(crate) fn write(
     table: &MatrixTable,
-    format: ReportFormat,
+    arguments: ReportArguments,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
-    match format {
-        ReportFormat::Text => text::table(table, out)?,
-        ReportFormat::Json => json(table, out)?,
-        ReportFormat::Markdown => markdown::table(table, out)?,
-    }
+    let report = Report::new("", "Portcullis: decisions").section(lines::table(table));
+    out.write_all(report.shown(arguments, || json(table)).as_bytes())?;
     Ok(if table.complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -107,11 +103,11 @@ pub fn diff(arguments: &DiffArguments, out: &mut dyn Write) -> anyhow::Result<Ex
         impact: impact(&decisions(&before), &decisions(&after), || true),
         cases: cases::changes(&before, &after)?,
     };
-    match arguments.format {
-        ReportFormat::Text => text::diff(&diff, out)?,
-        ReportFormat::Json => json(&diff, out)?,
-        ReportFormat::Markdown => markdown::diff(&diff, out)?,
-    }
+    let changes = Section::main("decisions that change", "no decision changes");
+    let report = Report::new("", "Portcullis: diff")
+        .section(lines::impact(&diff.impact, changes))
+        .section(lines::cases(&diff.cases));
+    out.write_all(report.shown(arguments.report, || json(&diff)).as_bytes())?;
     Ok(if diff.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERENT) })
 }
 
@@ -125,9 +121,9 @@ pub(crate) fn decisions(bundle: &Bundle) -> DecisionSet<'_> {
     DecisionSet::new(&bundle.rulebook, registered)
 }
 
-fn json(report: &impl Serialize, out: &mut dyn Write) -> anyhow::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, report)?;
-    writeln!(out).context("the report cannot be written")
+fn json(report: &impl Serialize) -> String {
+    // Texts, numbers and lists: there is nothing that could not be written.
+    serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
 }
 
 fn resource_pattern(text: &str) -> Result<ResourcePattern, String> {

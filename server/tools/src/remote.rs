@@ -40,7 +40,7 @@ pub async fn matrix(
     variables: &Variables,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
-    let MatrixArguments { remote, role, resource, domain, format, .. } = arguments;
+    let MatrixArguments { remote, role, resource, domain, report, .. } = arguments;
     let service = service(remote, variables)?;
     let roles = if role.is_empty() { named_roles(&service).await? } else { role.clone() };
     let mut question = json!({});
@@ -48,7 +48,7 @@ pub async fn matrix(
         question["resources"] = wanted(&service, resource).await?.into();
     }
     let table = of_roles(&service, &roles, question, domain.as_deref()).await?;
-    write(&table, *format, out)
+    write(&table, *report, out)
 }
 
 /// Prints which roles, and which subjects of the directory, may do something by a service.
@@ -67,7 +67,7 @@ pub async fn who(
     let question = json!({"resources": [resource], "actions": [action]});
     let mut table = of_roles(&service, &roles, question, domain).await?;
     add_subjects(&service, action, resource, domain, &mut table).await?;
-    write(&table, arguments.format, out)
+    write(&table, arguments.report, out)
 }
 
 /// Prints what a subject may do on registered resources by a service.
@@ -87,7 +87,7 @@ pub async fn what(
     }
     let question = json!({"subjects": [row]});
     let table = decided(&service, question, arguments.domain.as_deref()).await?;
-    write(&table, arguments.format, out)
+    write(&table, arguments.report, out)
 }
 
 /// Returns the subjects of rules, and the roles that include others, by name. The roles that conditions alone name are not

@@ -7,14 +7,13 @@ use std::process::ExitCode;
 use portcullis_config::Variables;
 
 use super::answer::PlanAnswer;
-use super::arguments::{ContentArguments, OutputFormat, SourceArguments};
-use super::lines::has_changes;
+use super::arguments::{ContentArguments, SourceArguments};
+use super::lines::{self, has_changes};
 use super::plan_file::PlanFile;
 use super::request::SentApply;
 use super::service::Service;
-use super::shown::visible;
 use super::upload::{FolderContent, Planned};
-use super::{markdown, text};
+use crate::report::{Report, ReportArguments, Sign, visible};
 
 /// The arguments of `portcullis apply`.
 #[derive(Debug, clap::Args)]
@@ -64,25 +63,27 @@ pub async fn run(
         ..SentApply::default()
     };
     let planned = folder.send(&service, &request, false).await?;
-    out.write_all(shown(content.format, &folder.owner, &planned).as_bytes())?;
+    out.write_all(shown(content.report, &folder.owner, &planned).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the outcome in the form that the arguments name.
-fn shown(format: OutputFormat, owner: &str, planned: &Planned) -> String {
+fn shown(arguments: ReportArguments, owner: &str, planned: &Planned) -> String {
     let Planned { text, answer } = planned;
-    match format {
-        OutputFormat::Json => format!("{text}\n"),
-        OutputFormat::Markdown => {
-            markdown::plan(&format!("Portcullis: {}", outcome(answer)), owner, answer)
-        }
-        OutputFormat::Text => text::plan(&format!("{owner}: {}", outcome(answer)), answer),
-    }
+    let changes = lines::changes(&answer.changes);
+    lines::report(heads(owner, answer), changes, answer).shown(arguments, || format!("{text}\n"))
 }
 
 /// Returns the outcome as text, without the objects that are new.
 pub(super) fn report(owner: &str, answer: &PlanAnswer) -> String {
-    text::short_plan(&format!("{owner}: {}", outcome(answer)), answer)
+    let mut changes = lines::changes(&answer.changes);
+    changes.retain(|entry| entry.line.sign != Sign::Added);
+    lines::report(heads(owner, answer), changes, answer).text(false)
+}
+
+fn heads(owner: &str, answer: &PlanAnswer) -> Report {
+    let outcome = outcome(answer);
+    Report::new(format!("{owner}: {outcome}"), format!("Portcullis: {outcome}"))
 }
 
 fn outcome(answer: &PlanAnswer) -> String {

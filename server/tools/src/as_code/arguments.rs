@@ -1,9 +1,9 @@
 //! The arguments that several commands have.
 
-use clap::ValueEnum;
 use portcullis_model::owner::is_owner;
 use url::Url;
 
+use crate::report::ReportArguments;
 use crate::service_url::service_url;
 
 /// The service that a command calls, and the credential.
@@ -42,9 +42,8 @@ pub(super) struct ContentArguments {
     /// Delete any number of objects. It needs the permission `policies:force`.
     #[arg(long)]
     pub(super) allow_deletes: bool,
-    /// The form of the output.
-    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
-    pub(super) format: OutputFormat,
+    #[command(flatten)]
+    pub(super) report: ReportArguments,
 }
 
 /// The origin of a change, for its audit records.
@@ -62,17 +61,6 @@ pub(super) struct SourceArguments {
     /// The reason for the change.
     #[arg(long, value_name = "TEXT")]
     pub(super) message: Option<String>,
-}
-
-/// The form of an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OutputFormat {
-    /// Lines for people.
-    Text,
-    /// The answer of the service, on one line.
-    Json,
-    /// A comment for a pull request.
-    Markdown,
 }
 
 /// Reads the name of an owner.

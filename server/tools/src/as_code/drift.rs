@@ -8,14 +8,14 @@ use std::process::ExitCode;
 use portcullis_config::Variables;
 
 use super::answer::{AnsweredChange, ChangeAction, ChangedField};
-use super::arguments::{ContentArguments, OutputFormat};
-use super::lines::{Sign, SignedLine, content_fields, field_value, object};
+use super::arguments::ContentArguments;
+use super::lines::{content_fields, field_lines, object};
 use super::plan::CHANGES;
 use super::request::SentApply;
 use super::service::Service;
-use super::shown::visible;
+use super::unowned;
 use super::upload::FolderContent;
-use super::{markdown, text, unowned};
+use crate::report::{Entry, Report, Section, Sign};
 
 /// The arguments of `portcullis drift`.
 #[derive(Debug, clap::Args)]
@@ -46,7 +46,7 @@ pub async fn run(
     let DriftArguments { dir, unowned, content } = arguments;
     let service = Service::new(&content.service, variables)?;
     let Some(dir) = dir.as_ref().filter(|_| !unowned) else {
-        return unowned::run(&service, content.format, out).await;
+        return unowned::run(&service, content.report, out).await;
     };
     let folder = FolderContent::read(dir, content, variables, err)?;
     let request = SentApply::of(&folder.owner);
@@ -57,23 +57,18 @@ pub async fn run(
         true => format!("no drift for {owner} at revision {}", planned.answer.revision),
         false => format!("drift for {owner} at revision {}", planned.answer.revision),
     };
-    let shown = match content.format {
-        OutputFormat::Json => format!("{}\n", planned.text),
-        OutputFormat::Markdown => markdown::drift("Portcullis: drift", &found),
-        OutputFormat::Text => {
-            let mut shown = format!("{title}\n");
-            text::signed(&found, &mut shown);
-            shown
-        }
-    };
+    let is_drift = !found.is_empty();
+    let report = Report::new(title, "Portcullis: drift")
+        .section(Section::main("differences", "").with_entries(found));
+    let shown = report.shown(content.report, || format!("{}\n", planned.text));
     out.write_all(shown.as_bytes())?;
-    Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHANGES) })
+    Ok(if is_drift { ExitCode::from(CHANGES) } else { ExitCode::SUCCESS })
 }
 
 /// Returns how the service differs from the folder: the opposite of the plan that would make them equal. An object that only
 /// lacks its owner is none.
-fn drift(changes: &[AnsweredChange]) -> Vec<SignedLine> {
-    let mut lines = Vec::new();
+fn drift(changes: &[AnsweredChange]) -> Vec<Entry> {
+    let mut entries = Vec::new();
     for change in changes {
         let name = object(&change.kind, &change.name);
         let (sign, text) = match change.action {
@@ -84,14 +79,17 @@ fn drift(changes: &[AnsweredChange]) -> Vec<SignedLine> {
             ChangeAction::Adopt if content_fields(change).next().is_none() => continue,
             ChangeAction::Update | ChangeAction::Adopt => (Sign::Changed, name),
         };
-        lines.push(SignedLine::new(sign, text));
-        lines.extend(content_fields(change).map(|ChangedField { path, before, after }| {
-            let (folder, service) = (field_value(path, after), field_value(path, before));
-            let both = format!("{folder} in the folder, {service} in the service");
-            SignedLine::new(Sign::Detail, format!("{}: {both}", visible(path)))
-        }));
+        let fields = content_fields(change).flat_map(|ChangedField { path, before, after }| {
+            field_lines(
+                path,
+                [after, before],
+                " - in the folder, + in the service",
+                |folder, service| format!("{folder} in the folder, {service} in the service"),
+            )
+        });
+        entries.push(Entry::new(sign, text).with_details(fields.collect()));
     }
-    lines
+    entries
 }
 
 #[cfg(test)]
@@ -106,15 +104,26 @@ mod tests {
             {"kind": "rule", "name": "a", "action": "create", "fields": []},
             {"kind": "rule", "name": "b", "action": "delete", "fields": []},
             {"kind": "policy", "name": "c", "action": "update",
-                "fields": [{"path": "/priority", "before": 10, "after": 20}]},
+                "fields": [
+                    {"path": "/priority", "before": 10, "after": 20},
+                    {"path": "/when", "before": "user.a == 1 && user.b == 1", "after": "user.a == 1 && user.b == 2"},
+                ]},
             {"kind": "policy", "name": "d", "action": "adopt",
                 "fields": [{"path": "/managed_by", "before": null, "after": "git:a"}]},
         ]))
         .expect("changes");
-        let mut shown = String::new();
-        text::signed(&drift(&changes), &mut shown);
-        let expected = "- rule `a`: the service lacks it\n+ rule `b`: the folder lacks it\n~ policy `c`\n    \
-            /priority: 20 in the folder, 10 in the service\n";
+        let shown = Report::new("title", "")
+            .section(Section::main("", "").with_entries(drift(&changes)))
+            .text(false);
+        let expected = "title
+- rule `a`: the service lacks it
++ rule `b`: the folder lacks it
+~ policy `c`
+    /priority: 20 in the folder, 10 in the service
+    /when: - in the folder, + in the service
+    - … user.b == 2
+    + … user.b == 1
+";
         assert_eq!(shown, expected);
     }
 }

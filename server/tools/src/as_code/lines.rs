@@ -1,47 +1,43 @@
-//! The parts of a plan as lines, for every form of output.
+//! The parts of a plan as the sections of a report.
 
-use portcullis_bundle::matrix::Impact;
+use portcullis_engine::{Condition, Format, Policy, expression};
 use serde_json::Value;
 
 use super::answer::{
     AnsweredChange, ChangeAction, ChangeCounts, ChangedField, OwnedObject, PlanAnswer, PlanWarning,
     TestCounts, TestDecision,
 };
-use super::shown::{value, visible};
 use crate::matrix;
-
-/// The sign before an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sign {
-    Added,
-    Changed,
-    Removed,
-    /// Only its owner changes.
-    Owner,
-    /// A line about the object before it.
-    Detail,
-}
-
-/// A line with its sign.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SignedLine {
-    pub(super) sign: Sign,
-    pub(super) text: String,
-}
-
-impl SignedLine {
-    pub(super) fn new(sign: Sign, text: String) -> Self {
-        Self { sign, text }
-    }
-}
+use crate::report::{
+    ConditionChange, Entry, Report, Section, Sign, SignedLine, changed_parts, shortened,
+};
 
 /// The path of the owner of an object, which the sign of an adoption says already.
 const OWNER: &str = "/managed_by";
+/// The format and the member of the text of a condition that is no tree.
+const TEXTS: [(Format, &str); 2] =
+    [(Format::Expression, "expression"), (Format::Casbin, "matcher")];
 
-/// Returns the lines about changes: one for each object, and one for each of its fields.
-pub(super) fn changes(changes: &[AnsweredChange]) -> Vec<SignedLine> {
-    let mut lines = Vec::new();
-    for change in changes {
+/// Returns the report about a plan, with these entries as its changes.
+pub(super) fn report(report: Report, changes: Vec<Entry>, plan: &PlanAnswer) -> Report {
+    let report = report
+        .section(Section::apart("changes").with_entries(changes))
+        .sentence(counts(&plan.counts))
+        .section(Section::new("conflicts").with_lines(conflicts(&plan.conflicts)))
+        .section(tests(&plan.tests));
+    let report = match &plan.impact {
+        Some(impact) => {
+            let section = Section::new("impact").with_empty("no decision changes");
+            report.section(matrix::impact_section(impact, section))
+        }
+        None => report,
+    };
+    report.section(Section::new("warnings").with_lines(warnings(&plan.warnings)))
+}
+
+/// Returns an entry for each object that changes, with its fields.
+pub(super) fn changes(changes: &[AnsweredChange]) -> Vec<Entry> {
+    let entry = |change: &AnsweredChange| {
         let name = object(&change.kind, &change.name);
         let (sign, name) = match change.action {
             ChangeAction::Create => (Sign::Added, name),
@@ -55,13 +51,13 @@ pub(super) fn changes(changes: &[AnsweredChange]) -> Vec<SignedLine> {
             }
             ChangeAction::Release => (Sign::Owner, format!("{name} (released)")),
         };
-        lines.push(SignedLine::new(sign, name));
-        lines.extend(content_fields(change).map(|field| {
-            let text = format!("{}: {}", visible(&field.path), before_and_after(field));
-            SignedLine::new(Sign::Detail, text)
-        }));
-    }
-    lines
+        let fields = content_fields(change).flat_map(|field| {
+            let ChangedField { path, before, after } = field;
+            field_lines(path, [before, after], "", |before, after| format!("{before} → {after}"))
+        });
+        Entry::new(sign, name).with_details(fields.collect())
+    };
+    changes.iter().map(entry).collect()
 }
 
 /// Returns the fields of a change, except the owner.
@@ -72,33 +68,59 @@ pub(super) fn content_fields(change: &AnsweredChange) -> impl Iterator<Item = &C
 fn former_owner(change: &AnsweredChange) -> String {
     let owner = change.fields.iter().find(|field| field.path == OWNER);
     let former = owner.and_then(|field| field.before.as_str());
-    former.map(|former| format!(" from {}", visible(former))).unwrap_or_default()
+    former.map(|former| format!(" from {former}")).unwrap_or_default()
 }
 
-fn before_and_after(field: &ChangedField) -> String {
-    // Secrets have no values.
-    if field.before.is_null() && field.after.is_null() {
-        return "changed".to_owned();
+/// Returns the lines about a field: of conditions the parts that differ, with the first value as the removed side, which
+/// `legend` explains; else both values, as `both` joins them.
+pub(super) fn field_lines(
+    path: &str,
+    [old, new]: [&Value; 2],
+    legend: &str,
+    both: impl FnOnce(String, String) -> String,
+) -> Vec<SignedLine> {
+    let plain = |text| SignedLine::new(Sign::Plain, text);
+    if let (Some(old), Some(new)) = (condition(path, old), condition(path, new)) {
+        let mut lines = vec![plain(format!("{path}:{legend}"))];
+        lines.extend(ConditionChange::lines(&changed_parts(&old, &new)));
+        return lines;
     }
-    let shown = |side: &Value| field_value(&field.path, side);
-    format!("{} → {}", shown(&field.before), shown(&field.after))
+    // Secrets have no values.
+    let text = match old.is_null() && new.is_null() {
+        true => "changed".to_owned(),
+        false => both(field_value(path, old), field_value(path, new)),
+    };
+    vec![plain(format!("{path}: {text}"))]
 }
 
-/// Returns the value of the field at `path`. An expression stands without quotes.
-pub(super) fn field_value(path: &str, side: &Value) -> String {
-    match side {
+/// Returns the value of the field at `path` on one line: a condition as an expression, anything else as JSON.
+fn field_value(path: &str, side: &Value) -> String {
+    let text = condition(path, side).map(|condition| expression::print(&condition));
+    shortened(&match side {
         Value::Null => "absent".to_owned(),
-        Value::String(text) if path == "/when" => visible(text),
-        side => value(side),
+        side => text.unwrap_or_else(|| side.to_string()),
+    })
+}
+
+/// Returns the condition that a field has.
+fn condition(path: &str, side: &Value) -> Option<Condition> {
+    match (path, side) {
+        ("/when", Value::String(text)) => expression::parse(text).ok(),
+        ("/rule_data", side) => {
+            let named = TEXTS.into_iter().find(|(_, member)| side.get(member).is_some());
+            let format = named.map_or(Format::Json, |(format, _)| format);
+            Policy::stored_condition(format, &side.to_string()).ok()
+        }
+        _ => None,
     }
 }
 
 pub(super) fn object(kind: &str, name: &str) -> String {
-    format!("{} `{}`", visible(kind), visible(name))
+    format!("{kind} `{name}`")
 }
 
 /// Returns the line with the numbers of changes.
-pub(super) fn counts(counts: &ChangeCounts) -> String {
+fn counts(counts: &ChangeCounts) -> String {
     let ChangeCounts { create, update, delete, adopt, unchanged } = counts;
     format!(
         "{create} to create, {update} to update, {delete} to delete, {adopt} to adopt, {unchanged} unchanged"
@@ -106,64 +128,49 @@ pub(super) fn counts(counts: &ChangeCounts) -> String {
 }
 
 /// Returns the lines about objects of other owners.
-pub(super) fn conflicts(conflicts: &[OwnedObject]) -> Vec<String> {
-    let line = |one: &OwnedObject| {
-        let owner = visible(one.managed_by.as_deref().unwrap_or("another owner"));
+fn conflicts(conflicts: &[OwnedObject]) -> impl Iterator<Item = String> {
+    conflicts.iter().map(|one| {
+        let owner = one.managed_by.as_deref().unwrap_or("another owner");
         format!("{} belongs to {owner}", object(&one.kind, &one.name))
-    };
-    conflicts.iter().map(line).collect()
+    })
 }
 
-/// Returns the line with the numbers of cases; `None` if there are none.
-pub(super) fn test_counts(tests: &TestCounts) -> Option<String> {
+/// Returns the section about cases: their numbers, if there are any, and those that fail or are skipped.
+pub(super) fn tests(tests: &TestCounts) -> Section {
     // Services of earlier versions send the lists alone.
     let failed = tests.failed_count.max(tests.failed.len() as u64);
     let skipped = tests.skipped_count.max(tests.skipped.len() as u64);
     let passed = tests.passed;
-    let any = passed > 0 || failed > 0 || skipped > 0;
-    any.then(|| format!("{passed} passed, {failed} failed, {skipped} skipped"))
-}
-
-/// Returns the lines about cases that fail or are skipped.
-pub(super) fn tests(tests: &TestCounts) -> Vec<String> {
-    let failed = tests.failed.iter().map(|one| {
+    if passed + failed + skipped == 0 {
+        return Section::default();
+    }
+    let failed_lines = tests.failed.iter().map(|one| {
         let (expected, actual) = (decision(&one.expected), decision(&one.actual));
-        format!("FAILED `{}`: expected {expected}, not {actual}", visible(&one.name))
+        format!("FAILED `{}`: expected {expected}, not {actual}", one.name)
     });
-    let skipped = tests
-        .skipped
-        .iter()
-        .map(|one| format!("skipped `{}`: {}", visible(&one.name), visible(&one.reason)));
-    failed.chain(skipped).collect()
+    let skipped_lines =
+        tests.skipped.iter().map(|one| format!("skipped `{}`: {}", one.name, one.reason));
+    Section::new("tests")
+        .with_summary(format!("{passed} passed, {failed} failed, {skipped} skipped"))
+        .with_lines(failed_lines.chain(skipped_lines))
 }
 
 fn decision(decision: &TestDecision) -> String {
     match &decision.rule {
-        Some(rule) => format!("{} by `{}`", visible(&decision.decision), visible(rule)),
-        None => visible(&decision.decision),
+        Some(rule) => format!("{} by `{rule}`", decision.decision),
+        None => decision.decision.clone(),
     }
-}
-
-/// Returns the lines about decisions that change.
-pub(super) fn impact(impact: &Impact) -> Vec<String> {
-    let mut lines: Vec<String> = impact.changes.iter().map(matrix::sentence).collect();
-    lines.extend(impact.note.as_ref().map(|note| format!("note: {}", visible(note))));
-    if lines.is_empty() {
-        lines.push("no decision changes".to_owned());
-    }
-    lines
 }
 
 /// Returns the lines about warnings.
-pub(super) fn warnings(warnings: &[PlanWarning]) -> Vec<String> {
-    let line = |one: &PlanWarning| {
-        let what = visible(if one.message.is_empty() { &one.code } else { &one.message });
+fn warnings(warnings: &[PlanWarning]) -> impl Iterator<Item = String> {
+    warnings.iter().map(|one| {
+        let what = if one.message.is_empty() { &one.code } else { &one.message };
         match &one.path {
-            Some(path) if !path.is_empty() => format!("{what} (at `{}`)", visible(path)),
-            _ => what,
+            Some(path) if !path.is_empty() => format!("{what} (at `{path}`)"),
+            _ => what.clone(),
         }
-    };
-    warnings.iter().map(line).collect()
+    })
 }
 
 /// Returns whether the plan changes anything. A key that may not read gets the numbers of changes alone.

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use portcullis_config::Variables;
 
-use super::arguments::{ContentArguments, OutputFormat};
-use super::lines::has_changes;
+use super::arguments::ContentArguments;
+use super::lines::{self, has_changes};
 use super::plan_file::{PlanFacts, PlanFile};
 use super::request::SentApply;
 use super::service::Service;
 use super::upload::{FolderContent, Planned};
-use super::{markdown, text};
+use crate::report::{Report, ReportArguments};
 
 /// The exit code of a plan that changes something, or of drift.
 pub(super) const CHANGES: u8 = 2;
@@ -55,7 +55,7 @@ pub async fn run(
         ..SentApply::default()
     };
     let planned = folder.send(&service, &request, true).await?;
-    out.write_all(shown(content.format, &folder.owner, &planned).as_bytes())?;
+    out.write_all(shown(content.report, &folder.owner, &planned).as_bytes())?;
     if !planned.answer.conflicts.is_empty() {
         writeln!(err, "portcullis: objects belong to other owners; --force takes them over")?;
         return Ok(ExitCode::FAILURE);
@@ -78,20 +78,14 @@ pub async fn run(
 }
 
 /// Returns the plan in the form that the arguments name.
-fn shown(format: OutputFormat, owner: &str, planned: &Planned) -> String {
+fn shown(arguments: ReportArguments, owner: &str, planned: &Planned) -> String {
     let Planned { text, answer } = planned;
-    match format {
-        OutputFormat::Json => format!("{text}\n"),
-        OutputFormat::Markdown => {
-            let title = match has_changes(answer) {
-                true => "Portcullis: plan",
-                false => "Portcullis: nothing would change",
-            };
-            markdown::plan(title, owner, answer)
-        }
-        OutputFormat::Text => {
-            let title = format!("plan for {owner}, revision {}", answer.revision);
-            text::plan(&title, answer)
-        }
-    }
+    let title = format!("plan for {owner}, revision {}", answer.revision);
+    let heading = match has_changes(answer) {
+        true => "Portcullis: plan",
+        false => "Portcullis: nothing would change",
+    };
+    let changes = lines::changes(&answer.changes);
+    let report = lines::report(Report::new(title, heading), changes, answer);
+    report.shown(arguments, || format!("{text}\n"))
 }

@@ -5,7 +5,7 @@ use portcullis_egress::Answer;
 use serde_json::Value;
 use url::Url;
 
-use super::shown::visible;
+use crate::report::visible;
 
 /// The most lines about one refusal.
 const MAX_LINES: usize = 20;

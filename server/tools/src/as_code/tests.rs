@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use super::answer::{PlanAnswer, PlanWarning, TestCounts};
-use super::{lines, markdown, text};
+use super::answer::PlanAnswer;
+use super::lines;
+use crate::report::{Report, ReportArguments, ReportFormat};
 
 fn plan() -> PlanAnswer {
     let decision = |decision: &str, rule: &str| json!({"decision": decision, "rule": rule});
@@ -23,6 +24,7 @@ fn plan() -> PlanAnswer {
             ]},
             {"kind": "policy", "name": "p", "action": "adopt", "fields": [
                 {"path": "/when", "before": null, "after": "user.a == \"x\""},
+                {"path": "/rule_data", "before": {"expression": "exists(user.a)"}, "after": {"matcher": "r.sub.a == 1"}},
                 {"path": "/managed_by", "before": "git:x", "after": "git:o"},
             ]},
             {"kind": "rule", "name": "```\n<img>", "action": "release", "fields": []},
@@ -49,23 +51,28 @@ fn plan() -> PlanAnswer {
     serde_json::from_value(answer).expect("an answer")
 }
 
-const CHANGES: &str = "+ policy `new`
+/// Returns the report about an answer.
+fn report(answer: &PlanAnswer) -> Report {
+    lines::report(Report::new("title", "heading"), lines::changes(&answer.changes), answer)
+}
+
+#[test]
+fn a_plan_is_text() {
+    let expected = r#"title
+
++ policy `new`
 ~ policy `old`
     /priority: 10 → 20
     /secret: changed
 - rule `a, b, c:d, e`
 = resource `c:d` (adopted)
 ~ policy `p` (adopted from git:x)
-    /when: absent → user.a == \"x\"
-= rule ````\\n<img>` (released)
-";
+    /when: absent → user.a == "x"
+    /rule_data:
+    - exists(user.a)
+    + user.a == 1
+= rule ````\n<img>` (released)
 
-#[test]
-fn a_plan_is_text() {
-    let expected = format!(
-        "title
-
-{CHANGES}
 1 to create, 1 to update, 1 to delete, 1 to adopt, 41 unchanged
 conflicts:
   policy `theirs` belongs to git:x
@@ -77,11 +84,27 @@ impact:
   note: there may be more
 warnings:
   no registered resource (at `/bundle/rules/0/obj`)
-"
-    );
-    assert_eq!(text::plan("title", &plan()), expected);
-    let short = text::short_plan("title", &plan());
+"#;
+    assert_eq!(report(&plan()).text(false), expected);
+    let short = super::apply::report("git:o", &plan());
     assert!(!short.contains("+ policy") && short.contains("~ policy `old`"), "{short}");
+}
+
+#[test]
+fn a_plan_is_a_comment_with_a_section_for_each_part() {
+    let arguments = ReportArguments { format: ReportFormat::Markdown, all: false };
+    let comment = report(&plan()).shown(arguments, String::new);
+    for part in [
+        "### heading\n\n` title `\n\n<details><summary>Changes (6)</summary>\n\n`````diff\n+ policy `new`\n! policy `old`\n",
+        "\n-   exists(user.a)\n+   user.a == 1\n",
+        "</details>\n\n1 to create, 1 to update",
+        "<details><summary>Conflicts (1)</summary>\n\n```diff\n  policy `theirs` belongs to git:x\n```\n",
+        "<details><summary>Tests: 40 passed, 1 failed, 1 skipped</summary>\n\n```diff\n  FAILED `c`",
+        "<details><summary>Impact (1)</summary>\n\n```diff\n  doctor gains chart:write",
+        "<details><summary>Warnings (1)</summary>",
+    ] {
+        assert!(comment.contains(part), "{part}: {comment}");
+    }
 }
 
 #[test]
@@ -89,49 +112,18 @@ fn a_plan_without_anything_is_two_lines() {
     let answer = json!({"revision": 1, "fingerprint": "", "changes": [], "counts": {"unchanged": 2}, "impact": null});
     let answer = serde_json::from_value(answer).expect("an answer");
     let counts = "0 to create, 0 to update, 0 to delete, 0 to adopt, 2 unchanged";
-    assert_eq!(text::plan("title", &answer), format!("title\n\n{counts}\n"));
-    assert_eq!(markdown::plan("title", "o", &answer), format!("### title\n\n{counts}\n"));
+    assert_eq!(report(&answer).text(false), format!("title\n\n{counts}\n"));
 }
 
 #[test]
-fn a_warning_that_the_caller_may_not_read_has_its_code() {
-    let warning = json!([{"code": "UNREGISTERED", "message": "", "path": "/bundle/rules/0/obj"}]);
-    let warnings: Vec<PlanWarning> = serde_json::from_value(warning).expect("a warning");
-    assert_eq!(lines::warnings(&warnings), ["UNREGISTERED (at `/bundle/rules/0/obj`)"]);
-}
-
-#[test]
-fn cases_that_the_caller_may_not_read_are_counted() {
-    let tests = json!({"passed": 4, "failed_count": 2, "skipped_count": 3});
-    let tests: TestCounts = serde_json::from_value(tests).expect("the numbers alone");
-    assert_eq!(lines::test_counts(&tests).as_deref(), Some("4 passed, 2 failed, 3 skipped"));
-    assert!(lines::tests(&tests).is_empty());
-}
-
-#[test]
-fn a_comment_has_names_of_a_tenant_as_code_alone() {
-    let comment = markdown::plan("title", "git:o", &plan());
-    let (fence, changes) = ("`````", CHANGES.replace('~', "!"));
-    let block = format!("{fence}diff\n# git:o, revision 812\n{changes}{fence}\n");
-    assert!(comment.contains(&block), "{comment}");
-    for part in [
-        "### title\n\n1 to create, 1 to update",
-        "**Conflicts**\n\n```text\npolicy `theirs` belongs to git:x\n```\n",
-        "**Tests**: 40 passed, 1 failed, 1 skipped\n\n```text\nFAILED `c`",
-        "**Decisions that change**\n\n```text\ndoctor gains chart:write",
-        "**Warnings**\n\n```text\n",
-    ] {
-        assert!(comment.contains(part), "{part}: {comment}");
-    }
-}
-
-#[test]
-fn a_comment_is_not_larger_than_a_forge_takes() {
-    let mut plan = plan();
-    let one = |n: usize| json!({"kind": "rule", "name": format!("{n} {}", "x".repeat(100)), "action": "create"});
-    let many = (0..2_000).map(|n| serde_json::from_value(one(n)).expect("a change"));
-    plan.changes.extend(many);
-    let comment = markdown::plan("title", "git:o", &plan);
-    assert!(comment.len() < 65_000, "{}", comment.len());
-    assert!(comment.contains(" more lines\n`````\n"), "no line says that there are more");
+fn what_the_caller_may_not_read_is_counted_and_has_its_code() {
+    let answer = json!({
+        "revision": 1, "fingerprint": "", "changes": [], "counts": {},
+        "tests": {"passed": 4, "failed_count": 2, "skipped_count": 3},
+        "warnings": [{"code": "UNREGISTERED", "message": "", "path": "/bundle/rules/0/obj"}],
+    });
+    let answer = serde_json::from_value(answer).expect("the numbers alone");
+    let text = report(&answer).text(false);
+    let expected = "tests: 4 passed, 2 failed, 3 skipped\nwarnings:\n  UNREGISTERED (at `/bundle/rules/0/obj`)\n";
+    assert!(text.ends_with(expected), "{text}");
 }

@@ -5,11 +5,10 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::arguments::OutputFormat;
-use super::lines::{Sign, SignedLine, object};
+use super::lines::object;
 use super::plan::CHANGES;
 use super::service::Service;
-use super::{markdown, text};
+use crate::report::{Entry, Report, ReportArguments, Section, Sign};
 
 /// A list of objects that decide.
 struct DecidingList {
@@ -48,7 +47,7 @@ const LISTS: [DecidingList; 6] = [
 /// The service gives no answer, or refuses one of the lists.
 pub(super) async fn run(
     service: &Service,
-    format: OutputFormat,
+    arguments: ReportArguments,
     out: &mut (dyn Write + Send),
 ) -> anyhow::Result<ExitCode> {
     let mut found = Vec::new();
@@ -59,29 +58,23 @@ pub(super) async fn run(
         names.sort_unstable();
         found.extend(names.into_iter().map(|name| (kind, name)));
     }
-    out.write_all(shown(&found, format).as_bytes())?;
+    out.write_all(shown(&found, arguments).as_bytes())?;
     Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(CHANGES) })
 }
 
-fn shown(found: &[(&str, String)], format: OutputFormat) -> String {
-    let line = |(kind, name): &(&str, String)| SignedLine::new(Sign::Added, object(kind, name));
-    let lines: Vec<SignedLine> = found.iter().map(line).collect();
-    match format {
-        OutputFormat::Json => {
-            let object = |(kind, name): &(&str, String)| json!({"kind": kind, "name": name});
-            let unowned: Vec<Value> = found.iter().map(object).collect();
-            format!("{}\n", json!({"unowned": unowned}))
-        }
-        OutputFormat::Markdown => markdown::drift("Portcullis: no owner", &lines),
-        OutputFormat::Text => {
-            let mut shown = match found.is_empty() {
-                true => "everything that decides has an owner\n".to_owned(),
-                false => "these decide and have no owner\n".to_owned(),
-            };
-            text::signed(&lines, &mut shown);
-            shown
-        }
-    }
+fn shown(found: &[(&str, String)], arguments: ReportArguments) -> String {
+    let title = match found.is_empty() {
+        true => "everything that decides has an owner",
+        false => "these decide and have no owner",
+    };
+    let entry = |(kind, name): &(&str, String)| Entry::new(Sign::Added, object(kind, name));
+    let section = Section::main("differences", "").with_entries(found.iter().map(entry).collect());
+    let report = Report::new(title, "Portcullis: no owner").section(section);
+    report.shown(arguments, || {
+        let object = |(kind, name): &(&str, String)| json!({"kind": kind, "name": name});
+        let unowned: Vec<Value> = found.iter().map(object).collect();
+        format!("{}\n", json!({"unowned": unowned}))
+    })
 }
 
 /// Returns the members of a record that name it.

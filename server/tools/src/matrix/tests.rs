@@ -61,7 +61,7 @@ fn a_table_says_who_has_what() {
     let (_directory, folder, _) = folders();
     let condition = "unless (resource.locked == true) ?? false";
     let expected = format!(
-        "guest has wiki:read in acme {condition}\nreader has wiki:read in acme {condition}\n"
+        "guest has wiki:read in acme\nreader has wiki:read in acme\nnote: each line: {condition}\n"
     );
     let (code, text) = matrix(&[&folder], &[]).expect("a table");
     assert_eq!((format!("{code:?}"), text), (format!("{:?}", ExitCode::SUCCESS), expected));
@@ -78,8 +78,11 @@ fn a_table_says_who_has_what() {
     assert_eq!(json, expected);
     let (_, text) =
         matrix(&[&folder], &["--role", "guest", "--format", "markdown"]).expect("a table");
-    let row = format!("| guest | `wiki:read` | read | acme | `{condition}` |");
-    assert_eq!(text.lines().nth(2), Some(&*row), "{text}");
+    let expected = format!(
+        "### Portcullis: decisions\n\n<details><summary>Decisions (1)</summary>\n\n\
+         ```diff\n  guest has wiki:read in acme {condition}\n```\n\n</details>\n"
+    );
+    assert_eq!(text, expected);
 }
 
 /// Each resource has 101 roles, 101 domains and 3 actions, so that four do not fit.
@@ -167,18 +170,57 @@ fn a_difference_says_who_gains_and_loses_what() {
         })
     );
     assert_eq!(json["cases"]["changed"][0]["after"]["decision"], "deny", "{json}");
-    let markdown = difference(&before, &after, "markdown").expect("tables");
+    let markdown = difference(&before, &after, "markdown").expect("a comment");
+    for part in
+        ["<details><summary>Decisions that change (3)</summary>", "Cases (1)", "  writer gains"]
+    {
+        assert!(markdown.contains(part), "{part}: {markdown}");
+    }
+}
+
+/// Returns the changes if the policies of the second folder are these, and the others are none.
+fn change_of_policies(before: &str, after: &str) -> String {
+    let (_directory, first, second) = folders();
+    for (folder, policies) in [(&first, before), (&second, after)] {
+        std::fs::write(folder.join("policies.yaml"), policies).expect("writable");
+        std::fs::write(folder.join("cases.yaml"), "[]\n").expect("writable");
+    }
+    difference(&first, &second, "text").expect("a difference")
+}
+
+#[test]
+fn a_condition_is_shown_where_it_changes() {
+    let policy = |limit| {
+        format!(
+            "- {{name: clerks, resource: bill:pay, effect: allow, priority: 1, \
+             when: 'request.roles contains \"clerk\" && user.on == true && resource.amount < {limit}'}}\n"
+        )
+    };
+    let text = change_of_policies(&policy(100), &policy(200));
+    let expected = "clerk has bill:pay by any action on another condition\n    \
+                    - … resource.amount < 100\n    + … resource.amount < 200\n";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_deny_that_all_lines_share_is_a_note() {
+    let deny = |when| {
+        format!(
+            "- {{name: locked, resource: 'wiki:*', effect: deny, priority: 9, when: '{when}'}}\n"
+        )
+    };
+    let locked = "(resource.locked == true) ?? false";
+    let added = change_of_policies("[]\n", &deny(locked));
     let expected = format!(
-        "| Role | Resource | Action | Domain | Before | After |\n\
-         | --- | --- | --- | --- | --- | --- |\n\
-         | guest | `wiki:read` | read | acme | `{condition}` | allow |\n\
-         | reader | `wiki:read` | read | acme | `{condition}` | deny |\n\
-         | writer | `wiki:read` | read | acme | deny | allow |\n\n\
-         | Case | Before | After |\n\
-         | --- | --- | --- |\n\
-         | a reader reads | allow by `reader, acme, wiki:read, read` | deny by `default-deny` |\n"
+        "guest has wiki:read in acme (before: always)\nreader has wiki:read in acme (before: always)\n\
+         note: new for each line: unless {locked}\n"
     );
-    assert_eq!(markdown, expected);
+    assert_eq!(added, expected);
+    let gone = change_of_policies(&deny(locked), "[]\n");
+    assert!(gone.ends_with(&format!("note: gone from each line: unless {locked}\n")), "{gone}");
+    assert_eq!(gone.matches(locked).count(), 1, "{gone}");
+    let other = change_of_policies(&deny(locked), &deny("(resource.closed == true) ?? false"));
+    assert_eq!(other.lines().count(), 4, "{other}");
 }
 
 #[test]
@@ -199,6 +241,6 @@ fn texts_of_folders_are_shown_on_one_line() {
     let text = difference(&before, &after, "text").expect("a difference");
     assert!(text.contains("writer gains") && !text.contains('\u{1b}'), "{text}");
     edit(&after, "rules.yaml", "effect: deny", "effect: allow");
-    let markdown = difference(&before, &after, "markdown").expect("a table");
-    assert!(markdown.contains(r"| a\|b\`c�\[1m�\<i\> |"), "{markdown}");
+    let markdown = difference(&before, &after, "markdown").expect("a comment");
+    assert!(markdown.contains(r"  a|b`c\u{1b}[1m\n<i> gains"), "{markdown}");
 }

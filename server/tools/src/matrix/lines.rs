@@ -1,0 +1,181 @@
+//! Tables and changes as the sections of reports.
+
+use portcullis_bundle::matrix::{CellChange, CellDecision, Impact, MatrixRow, MatrixTable};
+use portcullis_engine::Condition;
+use portcullis_engine::rbac::WILDCARD;
+
+use super::cases::{CaseChange, CaseChanges, DecidedCase, UncomparedCase};
+use super::residual::{Groups, deny_changes};
+use super::shared::Shared;
+use crate::report::{ConditionChange, Entry, Section, Sign};
+
+/// Returns the outcomes of a table, a line for each row. A deny that rows share is a note.
+pub(super) fn table(table: &MatrixTable) -> Section {
+    let groups: Vec<_> = table.cells.iter().map(|row| Groups::read(&row.outcome)).collect();
+    let objects = table.cells.iter().map(|row| &*row.resource);
+    let denies = groups.iter().map(|groups| denies(groups.as_ref()).to_vec());
+    let shared = Shared::new(&objects.zip(denies).collect::<Vec<_>>());
+    let line = |(row, groups): (&MatrixRow, Option<Groups>)| {
+        let MatrixRow { role, domain, resource, action, outcome } = row;
+        let place = place(resource, action.as_deref(), domain.as_deref());
+        let groups = groups.map(|groups| groups.without(&shared.about(resource)));
+        format!("{} has {place}{}", who(role.as_deref()), condition(outcome, groups.as_ref()))
+    };
+    let lines: Vec<String> = table.cells.iter().zip(groups).map(line).collect();
+    let mut section = Section::main("decisions", "everything is denied").with_lines(lines);
+    section.notes = shared.notes("");
+    section.notes.extend(table.note.clone());
+    section
+}
+
+/// Adds the changes of decisions to a section, an entry for each. A deny that comes or goes in all of them is a note.
+pub(crate) fn impact(impact: &Impact, mut section: Section) -> Section {
+    let sides: Vec<Sides> = impact.changes.iter().map(Sides::new).collect();
+    let shared = |denies: fn(&Sides) -> Vec<Condition>| {
+        let objects = impact.changes.iter().map(|change| &*change.resource);
+        Shared::new(&objects.zip(sides.iter().map(denies)).collect::<Vec<_>>())
+    };
+    let (added, removed) = (shared(Sides::added), shared(Sides::removed));
+    for (change, sides) in impact.changes.iter().zip(sides) {
+        let sides = sides.without(&removed.about(&change.resource), &added.about(&change.resource));
+        section.entries.push(entry(change, &sides));
+    }
+    section.notes.extend(added.notes("new for "));
+    section.notes.extend(removed.notes("gone from "));
+    section.notes.extend(impact.note.clone());
+    section
+}
+
+/// Returns the cases that are decided otherwise.
+pub(super) fn cases(cases: &CaseChanges) -> Section {
+    let by = |DecidedCase { decision, rule }: &DecidedCase| format!("{decision} by `{rule}`");
+    let changed = cases.changed.iter().map(|CaseChange { case, before, after }| {
+        format!("case `{case}`: {}, was {}", by(after), by(before))
+    });
+    let skipped = cases
+        .skipped
+        .iter()
+        .map(|UncomparedCase { case, reason }| format!("case `{case}` is not compared: {reason}"));
+    Section::main("cases", "").with_lines(changed.chain(skipped))
+}
+
+/// The conditions before and after a change; `None` if the text does not say them.
+struct Sides {
+    before: Option<Groups>,
+    after: Option<Groups>,
+}
+
+impl Sides {
+    fn new(change: &CellChange) -> Self {
+        Self { before: Groups::read(&change.before), after: Groups::read(&change.after) }
+    }
+
+    /// Returns the denies in front that only the second side has.
+    fn added(&self) -> Vec<Condition> {
+        without(denies(self.after.as_ref()), denies(self.before.as_ref()))
+    }
+
+    /// Returns the denies in front that only the first side has.
+    fn removed(&self) -> Vec<Condition> {
+        without(denies(self.before.as_ref()), denies(self.after.as_ref()))
+    }
+
+    /// Leaves out what all changes share.
+    fn without(self, removed: &[Condition], added: &[Condition]) -> Self {
+        let before = self.before.map(|groups| groups.without(removed));
+        Self { before, after: self.after.map(|groups| groups.without(added)) }
+    }
+}
+
+fn denies(groups: Option<&Groups>) -> &[Condition] {
+    groups.map(Groups::denies).unwrap_or_default()
+}
+
+fn without(denies: &[Condition], others: &[Condition]) -> Vec<Condition> {
+    denies.iter().filter(|deny| !others.contains(deny)).cloned().collect()
+}
+
+fn entry(change: &CellChange, Sides { before, after }: &Sides) -> Entry {
+    use CellDecision::{Allow, Deny, Depends};
+    let who = who(change.role.as_deref());
+    let place = place(&change.resource, change.action.as_deref(), change.domain.as_deref());
+    let had = || had(&change.before, before.as_ref());
+    let now = || condition(&change.after, after.as_ref());
+    if let (Depends { .. }, Depends { .. }, Some(before), Some(after)) =
+        (&change.before, &change.after, before, after)
+    {
+        let mut changes = before.changes(after);
+        changes.extend(deny_changes(before.denies(), after.denies()));
+        let text = format!("{who} has {place} on another condition");
+        return Entry::new(Sign::Plain, text).with_details(ConditionChange::lines(&changes));
+    }
+    let text = match (&change.before, &change.after) {
+        (Allow, Deny) => format!("{who} loses {place}"),
+        (_, Deny) => format!("{who} loses {place}{}", had()),
+        (Deny, _) => format!("{who} gains {place}{}", now()),
+        (_, Allow) => format!("{who} has {place} without a condition{}", had()),
+        _ => format!("{who} has {place}{}{}", now(), had()),
+    };
+    Entry::new(Sign::Plain, text)
+}
+
+/// Returns the subject of a sentence: the role, everybody, or everybody without a role that something names.
+fn who(role: Option<&str>) -> &str {
+    match role {
+        Some(WILDCARD) => "everybody",
+        Some(role) => role,
+        None => "everybody else",
+    }
+}
+
+/// Returns the object of a sentence: the resource, the action unless it is the verb, and the domain.
+fn place(resource: &str, action: Option<&str>, domain: Option<&str>) -> String {
+    let verb = resource.rsplit_once(':').map(|(_, verb)| verb);
+    let action = match action {
+        action if action == verb => String::new(),
+        Some(WILDCARD) => " by any action".to_owned(),
+        Some(action) => format!(" by the action `{action}`"),
+        None => " by any other action".to_owned(),
+    };
+    let domain = match domain {
+        Some(WILDCARD) => String::new(),
+        Some(domain) => format!(" in {domain}"),
+        None => " in any other domain".to_owned(),
+    };
+    format!("{resource}{action}{domain}")
+}
+
+/// Returns the condition of an outcome, with a space before it; nothing if there is none. `groups` are what it depends on, if
+/// the text says that.
+fn condition(outcome: &CellDecision, groups: Option<&Groups>) -> String {
+    let CellDecision::Depends { condition, policies, more_policies } = outcome else {
+        return String::new();
+    };
+    let text = match groups {
+        Some(groups) => groups.text(),
+        None => condition.clone(),
+    };
+    match text {
+        Some(text) if text.starts_with("unless ") => format!(" {text}"),
+        Some(text) => format!(" if {text}"),
+        None if groups.is_some() => String::new(),
+        None => {
+            let named: Vec<_> = policies.iter().map(|name| format!("`{name}`")).collect();
+            let more = match more_policies {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!(", as the policies {}{more} decide", named.join(", "))
+        }
+    }
+}
+
+/// Returns the condition that an outcome had before, in parentheses.
+fn had(before: &CellDecision, groups: Option<&Groups>) -> String {
+    let condition = condition(before, groups);
+    match before {
+        CellDecision::Deny => String::new(),
+        _ if condition.is_empty() => " (before: always)".to_owned(),
+        _ => format!(" (before:{})", condition.strip_prefix(',').unwrap_or(&condition)),
+    }
+}
