@@ -176,6 +176,8 @@ fn fits(predicate: &Predicate, left: KindSet, right: KindSet) -> bool {
     match row.form {
         Form::Instants(_) => return left.has(KindSet::DATETIME) && right.has(KindSet::DATETIME),
         Form::Near(_) => return left.has(KindSet::DATETIME),
+        // No text is a number: two such lists share no item.
+        Form::Items(_) if !left.has(right) => return false,
         Form::Order(_) | Form::Member | Form::Part(_) | Form::Items(_) => {}
     }
     let may_hold = |(x, y): &(ComparedKind, ComparedKind)| {

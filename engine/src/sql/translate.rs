@@ -100,7 +100,8 @@ impl<'c> Translator<'c> {
         let right = match operand {
             Operand::Attribute(path) => self.side(path)?,
             literal => {
-                let known = |path: &_| self.filter.known.get(path).flatten().map(AttributeValue::from);
+                let known =
+                    |path: &_| self.filter.known.get(path).flatten().map(AttributeValue::from);
                 Side::Value(literal.value(known).unwrap_or(AttributeValue::Opaque))
             }
         };
