@@ -133,17 +133,18 @@ fn a_test_that_is_never_decided_is_saved_with_a_warning() {
             "name": "p", "resource": "doc:read", "effect": "deny", "priority": 1,
             "format": format, "rule_data": rule_data,
         });
-        let created = tenant.post(POLICIES, &policy).is(201);
+        let created = tenant.manage(format!("POST {POLICIES}"), &policy).is(201);
         let expected: Vec<_> =
             paths.iter().map(|path| ("NEVER_DECIDED".to_owned(), (*path).to_owned())).collect();
         assert_eq!(warnings(&created), expected, "{rule_data}");
-        let path = format!("{POLICIES}/{}", created.id());
-        let again = tenant.put(&path, &json!({"format": format, "rule_data": rule_data})).is(200);
+        let path = format!("PUT {POLICIES}/{}", created.id());
+        let again =
+            tenant.manage(path.clone(), &json!({"format": format, "rule_data": rule_data})).is(200);
         assert_eq!(warnings(&again), expected, "{rule_data}");
         // What is not sent is not judged again.
-        assert_eq!(warnings(&tenant.put(&path, &json!({"priority": 2})).is(200)), []);
+        assert_eq!(warnings(&tenant.manage(path.clone(), &json!({"priority": 2})).is(200)), []);
         // The number of warnings has a bound.
         let change = json!({"format": "json", "rule_data": many});
-        assert_eq!(warnings(&tenant.put(&path, &change).is(200)).len(), 10);
+        assert_eq!(warnings(&tenant.manage(path, &change).is(200)).len(), 10);
     }
 }

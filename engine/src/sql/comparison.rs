@@ -322,7 +322,16 @@ fn values_have(values: Vec<SqlParam>, column: &Column) -> Clause<'_> {
         true => Clause::Constant(Some(true)),
         false => Clause::In(&items.column, values).negated(),
     };
-    Clause::Exists(column, Box::new(is_other)).negated()
+    has_no(column, items, is_other)
+}
+
+/// Returns whether no item of a list is such a one. A pair without a value is not an item.
+fn has_no<'c>(list: &'c Column, items: &'c Items, is_such: Clause<'c>) -> Clause<'c> {
+    let is_item = match &items.pairs {
+        Some(_) => Clause::IsNull(&items.column).negated(),
+        None => Clause::Constant(Some(true)),
+    };
+    Clause::Exists(list, Box::new(Clause::all([is_item, is_such]))).negated()
 }
 
 /// Returns whether a list has any or all items of another one.
@@ -360,7 +369,7 @@ fn list_has<'c>(
         }
         (_, Some(items), Quantifier::All) => {
             let is_other = has_item(left, left_kind, items)?.negated();
-            Ok(Clause::Exists(right, Box::new(is_other)).negated())
+            Ok(has_no(right, items, is_other))
         }
         (Some(items), None, Quantifier::Any) => {
             Ok(Clause::Exists(left, Box::new(has_item(right, right_kind, items)?)))
