@@ -298,9 +298,9 @@ impl<'r> Iter<'r> {
 /// The attributes of one kind, from a request, from the directory and from the caller's token.
 #[derive(Clone, Copy)]
 pub(crate) struct LayeredAttributes<'r> {
-    /// What the request has.
+    /// The attributes of the request.
     pub(crate) sent: PlainAttributes<'r>,
-    /// What the directory has; `None` if it does not know the entity.
+    /// The properties in the directory; `None` if it does not know the entity.
     pub(crate) stored: Option<EntityProperties<'r>>,
     /// The claims of the caller, if it is the subject.
     pub(crate) claims: Option<&'r Json<'r>>,

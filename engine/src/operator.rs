@@ -5,11 +5,12 @@ use std::net::IpAddr;
 
 use ipnet::IpNet;
 
+use crate::period::Direction;
 use crate::value::{AttributeValue, List};
 
 mod table;
 
-pub(crate) use table::{CasbinForm, Direction, Form, Lookup, Mirror, Order, Part, Quantifier};
+pub(crate) use table::{CasbinForm, Form, Lookup, Mirror, Order, Part, Quantifier};
 pub use table::{ComparedKind, Operator, Row, Takes, UnaryOperator, names};
 
 impl Operator {

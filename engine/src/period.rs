@@ -4,14 +4,19 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 
-use crate::operator::Direction;
-
 const SECONDS_OF_DAY: u32 = 86_400;
 /// The maximum number of days of a duration: a hundred years.
 pub const MAX_DAYS: u32 = 36_525;
 
 /// The maximum length of one number. So no sum overflows.
 const MAX_DIGITS: usize = 9;
+
+/// The side of the present on which an instant lies. The present itself is on both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Past,
+    Future,
+}
 
 /// A duration of whole seconds, above zero and at most [`MAX_DAYS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

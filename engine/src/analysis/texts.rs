@@ -182,7 +182,7 @@ impl<'c> TextPart<'c> {
 
 /// Returns whether a text may meet the demands that look at it as an instant or an address. No text is both.
 fn is_special(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
-    let demands = demands.iter().filter(|demand| looks_inside(&demand.test.predicate));
+    let demands = demands.iter().filter(|demand| is_parsed_by(&demand.test.predicate));
     let demands: Vec<Demand<'_>> = demands.copied().collect();
     let is_time = matches!(path, AttributePath::Request(RequestField::Time));
     instants::exist(scope, &demands)
@@ -191,7 +191,7 @@ fn is_special(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -
 }
 
 /// Returns whether a test looks at a text as an instant or an address.
-fn looks_inside(predicate: &Predicate) -> bool {
+fn is_parsed_by(predicate: &Predicate) -> bool {
     match predicate {
         Predicate::IpIn(_) | Predicate::During(_) => true,
         Predicate::Exists | Predicate::Matches(_) => false,

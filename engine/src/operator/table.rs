@@ -5,6 +5,8 @@
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
+use crate::period::Direction;
+
 use ComparedKind::{Bool, Duration, List, Number, Text};
 
 /// An operator that compares two values, named as in a condition tree.
@@ -180,13 +182,6 @@ pub(crate) enum Part {
 pub(crate) enum Quantifier {
     Any,
     All,
-}
-
-/// The side of the present on which an instant lies. The present itself is on both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Past,
-    Future,
 }
 
 /// The values of the left side that an index finds.

@@ -13,7 +13,9 @@ mod lookup;
 mod prefixes;
 mod ranges;
 mod ranks;
+mod visitor;
 
 pub(super) use build::build;
-pub(super) use lookup::{Index, Search};
+pub(super) use lookup::Index;
 pub(super) use ranks::{Indexed, Rank};
+pub(super) use visitor::Search;

@@ -10,8 +10,8 @@ use super::columns::{Column, Items, Kind, ScalarType};
 use super::dialect::Dialect;
 use super::number;
 use super::param::SqlParam;
-use crate::operator::{Direction, Form, Operator, Order, Part, Quantifier};
-use crate::period::Period;
+use crate::operator::{Form, Operator, Order, Part, Quantifier};
+use crate::period::{Direction, Period};
 use crate::value::{self, AttributeValue};
 
 use Kind::{List, Scalar};

@@ -42,7 +42,6 @@ pub use ready::ReadyResolver;
 pub use request::{ApplyRequest, MAX_TEXT};
 pub use run::apply_body;
 pub use state::TenantContent;
-pub(crate) use state::must_fit;
 pub use stored_guards::StoredGuards;
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub mod batch_checks;
 pub mod batch_items;
 pub mod checks;
 mod common_plans;
+mod content_bound;
 mod deletions;
 pub mod directory;
 pub mod entities;

@@ -4,7 +4,7 @@ use portcullis_auth::Manager;
 use portcullis_engine::Namespaces;
 use portcullis_engine::types::Types;
 use portcullis_model::page::Listed;
-use portcullis_model::types::{NewType, TypeRecord, declared_types, exceeded_limit};
+use portcullis_model::types::{NewType, TypeRecord, exceeded_limit};
 use portcullis_resolvers::namespaces;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
@@ -16,6 +16,9 @@ use crate::ownership;
 use crate::written::Written;
 
 mod broken;
+mod compiled;
+
+pub(crate) use compiled::compiled;
 
 pub(crate) use broken::{Breaking, broken_cases, broken_policies, check_entities, must_be_none};
 
@@ -159,11 +162,6 @@ pub async fn delete(
 /// Returns the types that the transaction's tenant declares.
 pub(crate) async fn declared(tx: &mut Tx) -> Result<Types, StoreError> {
     Ok(compiled(&types::all(tx).await?))
-}
-
-/// Returns types as conditions and entities are checked against them.
-pub(crate) fn compiled<'t>(types: impl IntoIterator<Item = &'t TypeRecord>) -> Types {
-    declared_types(types.into_iter().map(|record| (&*record.kind, &record.properties)))
 }
 
 /// Returns what the policies of the transaction's tenant may read.

@@ -1,8 +1,8 @@
 //! Finds the policies that test how far an instant is from the present.
 
-use super::lookup::Search;
 use super::ranges::Ranges;
 use super::ranks::Rank;
+use super::visitor::Search;
 use crate::number::Number;
 use crate::period;
 use crate::plan::slots::Slot;

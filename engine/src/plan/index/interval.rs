@@ -3,8 +3,7 @@
 use std::ops::Bound;
 
 use crate::number::Number;
-use crate::operator::Direction;
-use crate::period::TimeSpan;
+use crate::period::{Direction, TimeSpan};
 
 /// A set of numbers between two bounds.
 #[derive(Clone, Copy, Debug)]

@@ -10,6 +10,7 @@ use super::keys::{KINDS, Key, Scalar, ValueKind};
 use super::prefixes::Prefixes;
 use super::ranges::Ranges;
 use super::ranks::Rank;
+use super::visitor::Search;
 use crate::plan::slots::{Slot, Symbol};
 use crate::value::{AttributeValue, List};
 
@@ -43,16 +44,6 @@ pub(super) struct ByAttribute {
 pub(super) enum Candidates {
     List(Box<[Rank]>),
     Index(Box<Index>),
-}
-
-/// One search for the policies that can apply to a check.
-pub(crate) trait Search<'v> {
-    /// Returns the value of an attribute; `None` if it is absent.
-    fn value(&self, slot: Slot) -> Option<AttributeValue<'v>>;
-    /// Returns the symbol of that value, if the texts of the attribute are interned.
-    fn symbol(&self, slot: Slot) -> Symbol;
-    /// Evaluates these policies, which come by ascending rank.
-    fn evaluate(&mut self, ranks: &[Rank]);
 }
 
 impl Index {

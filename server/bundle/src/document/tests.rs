@@ -60,7 +60,7 @@ fn every_kind_is_read() {
 fn an_absent_kind_is_none_and_an_empty_one_is_not() {
     let bundle = read(r#"{"rules": [], "policies": null}"#).expect("sound");
     let has = ObjectKind::OWNED.map(|kind| bundle.has(kind));
-    assert_eq!(has, [false, true, false, false, false, false]);
+    assert_eq!(has, [false, true, false, false, false, false, false]);
     assert!(!bundle.has_settings_or_cases());
 }
 

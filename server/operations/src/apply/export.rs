@@ -16,8 +16,8 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::content;
-use super::state;
 use super::stored_guards;
+use crate::content_bound::must_fit;
 use crate::stored_settings;
 
 /// The longest time for which an export reads. Meanwhile it has a connection of the database, and its snapshot.
@@ -109,7 +109,7 @@ pub(super) async fn begin(
     domain: String,
     times: ExportTimes,
 ) -> Result<(Export, impl Future<Output = Result<(), Stop>> + Send), OperationError> {
-    state::must_fit(&mut tx).await?;
+    must_fit(&mut tx).await?;
     let revision = tenants::revision(&mut tx).await?;
     let (sender, pieces) = mpsc::channel(1);
     let work = async move {

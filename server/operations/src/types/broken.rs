@@ -1,4 +1,4 @@
-//! What a change of types would break. It is judged on a snapshot, because a tenant may have a million entities; the write
+//! The stored objects that a change of types would break. It is judged on a snapshot, because a tenant may have a million entities; the write
 //! then compares the place in the histories, and is judged again if something changed in between.
 
 use portcullis_auth::Manager;
@@ -17,8 +17,8 @@ use portcullis_storage::{
     HistoryPosition, StoreError, Tx, entities, policies, tenant_cases, tenants, types,
 };
 
-use super::compiled;
-use crate::apply::must_fit;
+use super::compiled::compiled;
+use crate::content_bound::must_fit;
 use crate::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
 
 /// Most broken objects that a refusal names.
@@ -26,7 +26,7 @@ const MAX_NAMED: usize = 20;
 /// The entities of a page.
 const PAGE: i64 = 1_000;
 
-/// What a change of one type would break.
+/// The stored objects that a change of one type would break.
 #[derive(Debug)]
 pub(crate) struct Breaking {
     /// The places in the histories of what the judgement read: rules and cases, and entities.

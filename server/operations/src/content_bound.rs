@@ -1,0 +1,19 @@
+//! The bound of the content of a tenant that is read whole.
+
+use portcullis_runtime::error::OperationError;
+use portcullis_storage::{Tx, content_size};
+
+/// Most bytes of content that are read: each takes several times its size in memory.
+const MAX_CONTENT: i64 = 256 << 20;
+
+/// Refuses the transaction's tenant if it has too much content.
+///
+/// # Errors
+/// The content is larger than 256 MiB, or the store failed.
+pub(crate) async fn must_fit(tx: &mut Tx) -> Result<(), OperationError> {
+    if content_size::bytes(tx).await? > MAX_CONTENT {
+        let what = format!("the tenant has more than {} MiB of content", MAX_CONTENT >> 20);
+        return Err(OperationError::Conflict(what));
+    }
+    Ok(())
+}
