@@ -91,7 +91,8 @@ impl HttpService {
             budget: bodies.clone(),
             rates: rates.clone(),
         });
-        let request = Request::from_parts(parts, Body::empty());
+        // Routes beside the table, such as those of `dev`, read the body from the request.
+        let request = Request::from_parts(parts, Body::new(body.clone()));
         // Pinned here: each move copies the whole state.
         let routed = pin!(AssertUnwindSafe(route(routes.clone(), request, body)).catch_unwind());
         let routed = beside_when_large(recipient.answer(routed));
