@@ -1,4 +1,4 @@
-//! The tutorials and the guide to entities are true: every command in them is run, in order, in one shell that starts in an empty folder, and the
+//! The tutorials and the guides to entities and modelling are true: every command in them is run, in order, in one shell that starts in an empty folder, and the
 //! document must be what comes out. What follows the heading [`END`] is no part of a tutorial.
 //!
 //! The blocks ```` ```sh ```` are the commands. The block behind one is its output: ```` ```text ````, or ```` ```json ````
@@ -30,6 +30,11 @@ fn every_command_of_the_tutorial_of_policies_as_code_prints_what_stands_behind_i
 #[test]
 fn every_command_of_the_guide_to_entities_prints_what_stands_behind_it() {
     follow("docs/entities.md");
+}
+
+#[test]
+fn every_command_of_the_guide_to_modelling_prints_what_stands_behind_it() {
+    follow("docs/modelling.md");
 }
 
 /// Runs the commands of a document, and compares it with what comes out.
@@ -75,6 +80,8 @@ fn through(document: &str) -> String {
         let block: Vec<_> = lines.by_ref().take_while(|line| *line != "```").collect();
         let block = block.join("\n");
         let text = match (kind, output.take()) {
+            // A picture.
+            ("mermaid", None) => block,
             ("sh", None) => {
                 output = Some(shell.run(&block)).filter(|output| !output.is_empty());
                 block

@@ -121,7 +121,7 @@ fn a_test_that_takes_the_roles_for_one_value_is_refused() {
         let details = reply.invalid().details();
         assert_eq!(details["path"], "/rule_data/expression");
         let message = details["errors"][0]["message"].as_str().unwrap_or_default();
-        assert!(message.contains("`contains`: `request.roles` is a list"), "{message}");
+        assert!(message.contains("or `contains_all`: `request.roles` is a list"), "{message}");
     }
     let tree = condition("request.roles", "eq", "a");
     let update = update(&tenant, &id, &json!({"format": "json", "rule_data": tree}));

@@ -95,8 +95,8 @@ fn faults_of_content_have_a_place() {
             "operator: starts_with",
             "operator: start_with",
             "policies.yaml:11:17: at `/0/rule_data/children/1/operator`: expected `eq`, `ne`, `lt`, `lte`, `gt`, \
-             `gte`, `in`, `not_in`, `contains`, `starts_with`, `ends_with`, `before`, `after`, `matches`, `ip_in`, `during` \
-             or `exists`; did you mean `starts_with`?",
+             `gte`, `in`, `not_in`, `contains`, `contains_any`, `contains_all`, `starts_with`, `ends_with`, `before`, \
+             `after`, `within`, `within_next`, `matches`, `ip_in`, `during` or `exists`; did you mean `starts_with`?",
         ),
         (
             "value: ops",
