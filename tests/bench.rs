@@ -146,7 +146,10 @@ fn tenants_of_a_folder_are_measured_together_and_names_are_escaped() {
     let folder = tempfile::tempdir().unwrap();
     let tenants = repository().join("policies");
     let (report, page) = report(folder.path(), &[tenants.to_str().unwrap()]);
-    assert_eq!(texts(&report["tenants"], "tenant"), ["hospital", "projects", "software-shop", "todo"]);
+    assert_eq!(
+        texts(&report["tenants"], "tenant"),
+        ["hospital", "projects", "software-shop", "todo"]
+    );
     assert_sound(&page);
     let odd = copy_of_hospital();
     for (file, from, to) in [
