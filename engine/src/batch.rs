@@ -3,8 +3,8 @@
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 pub use crate::batch_limits::{MAX_ITEM_ID, MAX_ITEMS};
-use crate::fields::{self, Fields, list, text};
-use crate::invalid::{Invalid, Place, Problems};
+use crate::fields::{self, Body, Fields, list, text};
+use crate::invalid::{Place, Problems};
 use crate::json::Json;
 use crate::names::named;
 use crate::plain_items::PlainItems;
@@ -35,7 +35,7 @@ impl BatchSemantic {
     }
 }
 
-/// The body of a batch, valid by construction.
+/// The body of `POST /api/v1/checks`, valid by construction.
 #[derive(Debug)]
 pub struct BatchBody<'r> {
     pub semantic: BatchSemantic,
@@ -48,15 +48,7 @@ enum Items<'r> {
     Plain(PlainItems<'r>),
 }
 
-impl<'r> BatchBody<'r> {
-    /// Reads the body of `POST /api/v1/checks`.
-    ///
-    /// # Errors
-    /// Every missing, unknown or ill-typed field, by JSON pointer.
-    pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        fields::parse(json, Self::read)
-    }
-
+impl<'r> Body<'r> for BatchBody<'r> {
     fn read(fields: &mut Fields<'r, '_>) -> Option<Self> {
         let defaults = Defaults::read(fields);
         let semantic = fields.optional("semantic", named);
@@ -73,7 +65,9 @@ impl<'r> BatchBody<'r> {
         note_misplaced(fields);
         Some(Self { semantic: semantic.unwrap_or_default(), items: Items::Listed(items?) })
     }
+}
 
+impl<'r> BatchBody<'r> {
     /// Returns the batch of items that were read without a tree.
     pub(crate) fn of_plain(semantic: BatchSemantic, items: PlainItems<'r>) -> Self {
         Self { semantic, items: Items::Plain(items) }

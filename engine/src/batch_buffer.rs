@@ -4,6 +4,7 @@
 //! memory, where a tree takes several for each item.
 
 use crate::batch::{BatchBody, BatchSemantic};
+use crate::fields::Body;
 use crate::flat_attributes::FlatAttributes;
 use crate::json::{self, Json, JsonError};
 use crate::plain_check::PlainCheck;

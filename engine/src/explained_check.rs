@@ -2,12 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::fields;
-use crate::invalid::Invalid;
-use crate::json::Json;
+use crate::fields::{Body, Fields};
 use crate::request::{CheckBody, instant, note_misplaced};
 
-/// The body of an explained check, valid by construction.
+/// The body of `POST /api/v1/check?explain=true`, valid by construction.
 #[derive(Clone, Copy, Debug)]
 pub struct ExplainedCheckBody<'r> {
     /// The check.
@@ -16,18 +14,12 @@ pub struct ExplainedCheckBody<'r> {
     pub now: Option<DateTime<Utc>>,
 }
 
-impl<'r> ExplainedCheckBody<'r> {
-    /// Reads the body of `POST /api/v1/check?explain=true`.
-    ///
-    /// # Errors
-    /// Every missing, unknown or ill-typed field, by JSON pointer.
-    pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        fields::parse(json, |fields| {
-            let check = CheckBody::declare(fields);
-            let now = fields.optional("now", instant);
-            note_misplaced(fields);
-            Some(Self { check: check?, now })
-        })
+impl<'r> Body<'r> for ExplainedCheckBody<'r> {
+    fn read(fields: &mut Fields<'r, '_>) -> Option<Self> {
+        let check = CheckBody::declare(fields);
+        let now = fields.optional("now", instant);
+        note_misplaced(fields);
+        Some(Self { check: check?, now })
     }
 }
 

@@ -19,6 +19,20 @@ use smallvec::SmallVec;
 use crate::invalid::{Fault, Invalid, Place, Problems};
 use crate::json::{Json, Member};
 
+/// The body of a request, which is one object.
+pub trait Body<'r>: Sized {
+    /// Reads the members.
+    fn read(fields: &mut Fields<'r, '_>) -> Option<Self>;
+
+    /// Reads the body.
+    ///
+    /// # Errors
+    /// Every missing, unknown or ill-typed field, by JSON pointer.
+    fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
+        parse(json, Self::read)
+    }
+}
+
 /// The members of one object, while they are read.
 #[derive(Debug)]
 pub struct Fields<'j, 'p> {

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use hashbrown::hash_map::Iter;
 
 use crate::json::Json;
-use crate::types::{PropertySource, Types, USER};
+use crate::types::{PropertySource, USER};
 use crate::value::AttributeValue;
 
 /// The properties of one type that are taken from one place alone, by name.
@@ -55,18 +55,6 @@ impl<P: IntoIterator<Item = (String, PropertySource)>> FromIterator<(String, P)>
             (name.into_boxed_str(), properties.into_iter().map(boxed).collect::<Sources>())
         });
         Self(types.filter(|(_, sources)| !sources.is_empty()).collect())
-    }
-}
-
-impl From<&Types> for PropertySources {
-    fn from(types: &Types) -> Self {
-        let types = types.iter().map(|(name, properties)| {
-            let sources = properties.iter();
-            let sources =
-                sources.filter_map(|(name, property)| Some((name.clone(), property.from?)));
-            (name.to_owned(), sources)
-        });
-        types.collect()
     }
 }
 

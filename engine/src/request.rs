@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 pub use crate::attributes::{AttributeMap, Attributes};
-use crate::fields::{self, Fields, string, text, typed};
+use crate::fields::{self, Body, Fields, string, text, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
@@ -235,7 +235,7 @@ pub fn claimed_roles(claim: &Json<'_>) -> Option<Vec<String>> {
     Some(items.iter().filter_map(Json::as_str).map(str::to_owned).collect())
 }
 
-/// The body of the legacy check. The server fills in absent members.
+/// The body of `POST /api/v1/resources/access/check`. The server fills in absent members.
 #[derive(Clone, Copy, Debug)]
 pub struct LegacyCheckBody<'r> {
     /// The resource, `<name>:<verb>`.
@@ -248,15 +248,13 @@ pub struct LegacyCheckBody<'r> {
     pub domain: Option<&'r str>,
 }
 
-impl<'r> LegacyCheckBody<'r> {
-    /// Reads the body of `POST /api/v1/resources/access/check`.
-    ///
-    /// # Errors
-    /// Every missing, unknown or ill-typed field, by JSON pointer.
-    pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        fields::parse(json, |fields| Self::declare(fields))
+impl<'r> Body<'r> for LegacyCheckBody<'r> {
+    fn read(fields: &mut Fields<'r, '_>) -> Option<Self> {
+        Self::declare(fields)
     }
+}
 
+impl<'r> LegacyCheckBody<'r> {
     /// Names the members of the body, to read or to describe them.
     pub fn declare(members: &mut impl CheckMembers<'r>) -> Option<Self> {
         let resource = members.required("resource", CheckText::Resource);

@@ -3,6 +3,7 @@
 
 use portcullis_engine::BatchBuffer;
 use portcullis_engine::batch::{BatchBody, MAX_ITEMS};
+use portcullis_engine::fields::Body;
 use portcullis_engine::json::{self, JsonError};
 
 /// Reads `text` through the tree alone.

@@ -3,6 +3,7 @@
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
 use http::request::Parts;
+use portcullis_engine::fields::Body;
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{

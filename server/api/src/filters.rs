@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use portcullis_engine::fields::Body;
 use portcullis_model::filter::{FilterBody, FilterRequest};
 use portcullis_model::{document, schema};
 use portcullis_operations::filters;

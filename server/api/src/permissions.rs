@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, ETAG, LINK};
 use http::{HeaderValue, StatusCode};
+use portcullis_engine::fields::Body;
 use portcullis_model::matrix::MatrixRequest;
 use portcullis_model::permissions::{PermissionsBody, PermissionsRequest};
 use portcullis_model::{document, schema};

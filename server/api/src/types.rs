@@ -109,7 +109,7 @@ pub(super) async fn show(
 
 /// Takes the declaration of a type back.
 ///
-/// Its names are free again. Where another type declares properties of resources, policies on all resources may only read
+/// Any name may be used again. Where another type declares properties of resources, policies on all resources may only read
 /// those: stored ones that would break are a 409 that lists them.
 #[utoipa::path(
     delete, path = "/api/v1/types/{type}", tag = "Types", operation_id = "deleteType",

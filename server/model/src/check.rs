@@ -207,6 +207,7 @@ fn any_of_types<const N: usize>(types: [Type; N]) -> ObjectBuilder {
 #[cfg(test)]
 mod tests {
     use portcullis_engine::batch::BatchBody;
+    use portcullis_engine::fields::Body;
     use portcullis_engine::json::parse;
     use utoipa::PartialSchema;
 

@@ -1,11 +1,11 @@
 //! The body of a plan: one check for all rows of a list (`docs/semantics.md`, section 14).
 
-use portcullis_engine::fields::{self, Fields};
+use portcullis_engine::CheckBody;
+use portcullis_engine::fields::{Body, Fields};
 use portcullis_engine::filter::RowAttributes;
 use portcullis_engine::names::{Named, named, names};
 use portcullis_engine::request::note_misplaced;
 use portcullis_engine::sql::{ColumnType, Columns, Dialect, Placeholders};
-use portcullis_engine::{CheckBody, Invalid, Json};
 use serde_json::json;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
@@ -43,15 +43,7 @@ enum Residual {
     Check,
 }
 
-impl<'r> FilterRequest<'r> {
-    /// Reads the body.
-    ///
-    /// # Errors
-    /// Every missing, unknown or ill-typed field, by JSON pointer.
-    pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        fields::parse(json, Self::read)
-    }
-
+impl<'r> Body<'r> for FilterRequest<'r> {
     fn read(fields: &mut Fields<'r, '_>) -> Option<Self> {
         let check = CheckBody::declare(fields);
         let rows = fields.optional("unknown", RowAttributes::read);

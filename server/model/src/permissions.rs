@@ -1,8 +1,8 @@
 //! The body of a request for permissions (`docs/semantics.md`, section 15.1).
 
+use portcullis_engine::fields::{Body, Fields};
 use portcullis_engine::rbac::{MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::request::{Attributes, CheckMembers, CheckText, note_misplaced};
-use portcullis_engine::{Invalid, Json, fields};
 use serde_json::json;
 
 use crate::check::Description;
@@ -19,19 +19,15 @@ pub struct PermissionsRequest<'r> {
     pub attributes: Attributes<'r>,
 }
 
-impl<'r> PermissionsRequest<'r> {
-    /// Reads the body.
-    ///
-    /// # Errors
-    /// Every unknown or ill-typed field, by JSON pointer.
-    pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        fields::parse(json, |fields| {
-            let body = Self::declare(fields);
-            note_misplaced(fields);
-            Some(body)
-        })
+impl<'r> Body<'r> for PermissionsRequest<'r> {
+    fn read(fields: &mut Fields<'r, '_>) -> Option<Self> {
+        let body = Self::declare(fields);
+        note_misplaced(fields);
+        Some(body)
     }
+}
 
+impl<'r> PermissionsRequest<'r> {
     /// Names the members of the body, to read or to describe them.
     fn declare(members: &mut impl CheckMembers<'r>) -> Self {
         Self {

@@ -4,15 +4,14 @@
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::{Property, Types};
-use portcullis_engine::{Json, Namespaces, json};
+use portcullis_engine::{Json, Namespaces, Policy, json};
 use portcullis_model::entity::EntityRecord;
 use portcullis_model::policy::PolicyRecord;
-use portcullis_model::types::{NewType, TypeRecord};
+use portcullis_model::types::{NewType, TypeRecord, declared_types};
 use portcullis_resolvers::namespaces;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::write_refusal::{BrokenObject, BrokenObjects, WriteRefusal};
-use portcullis_storage::policies::planned;
 use portcullis_storage::{
     HistoryPosition, StoreError, Tx, entities, policies, tenant_cases, tenants, types,
 };
@@ -51,7 +50,7 @@ impl Breaking {
         let met = met(&mut tx).await?;
         let stored = types::all(&mut tx).await?;
         let before = compiled(&stored);
-        let after = compiled(&with(stored, name, declared, app, caller));
+        let after = with(&stored, name, declared);
         let mut broken = broken_rules(app, caller, &mut tx, before.clone(), after.clone()).await?;
         broken_entities(caller, &mut tx, (&before, &after), &mut broken).await?;
         tx.end().await?;
@@ -98,17 +97,10 @@ async fn met(tx: &mut Tx) -> Result<(HistoryPosition, HistoryPosition), StoreErr
 }
 
 /// Returns the types with `declared` in place of the one called `name`.
-fn with(
-    mut types: Vec<TypeRecord>,
-    name: &str,
-    declared: Option<&NewType>,
-    app: &App,
-    caller: &Manager,
-) -> Vec<TypeRecord> {
-    types.retain(|record| record.kind != name);
-    let by = app.authored_by(caller.actor());
-    types.extend(declared.cloned().map(|declared| declared.into_record(&by)));
-    types
+fn with(stored: &[TypeRecord], name: &str, declared: Option<&NewType>) -> Types {
+    let kept = stored.iter().filter(|record| record.kind != name);
+    let kept = kept.map(|record| (&*record.kind, &record.properties));
+    declared_types(kept.chain(declared.map(|new| (&*new.kind, &new.properties))))
 }
 
 /// Returns the policies and cases that break.
@@ -143,12 +135,12 @@ pub(crate) fn broken_policies<'p>(
     let after = resolvers.clone().with_types(after.clone());
     for record in policies.into_iter().filter(|record| record.enabled) {
         // A condition that cannot be read reads nothing.
-        let Ok(condition) = planned(record.clone()).condition else { continue };
+        let text = record.rule_data.text();
+        let Ok(condition) = Policy::stored_condition(record.format, text) else { continue };
         let fault = |namespaces: &Namespaces| {
             let mut problems = Problems::default();
             let at = Place::root();
             let readable = namespaces.readable_on(&record.resource);
-            let text = record.rule_data.text();
             let at = at.key("rule_data");
             condition.check_rule_data(record.format, text, readable, &at, &mut problems);
             problems.into_result().err()
