@@ -71,6 +71,7 @@ mod plan;
 mod policy;
 mod property_sources;
 pub mod rbac;
+pub mod relation;
 pub mod request;
 mod resolution;
 pub mod resolver_contract;

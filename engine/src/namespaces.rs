@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::condition::{AttributePath, RequestField, ResolverAttribute};
 use crate::excerpt::quoted;
 use crate::nearest::any_of;
+use crate::relation::{RELATION, RelationNames};
 use crate::resource::ResourcePattern;
 use crate::types::{DeclaredNames, Types};
 use kinds::KindSet;
@@ -23,6 +24,7 @@ pub struct Namespaces {
     /// The attributes of each resolver.
     resolvers: HashMap<String, BTreeMap<String, AttributeKind>>,
     types: Types,
+    relations: RelationNames,
 }
 
 impl Namespaces {
@@ -39,6 +41,18 @@ impl Namespaces {
     #[must_use]
     pub fn with_types(self, types: Types) -> Self {
         Self { types, ..self }
+    }
+
+    /// Returns the namespaces with the relations that the types of the tenant have. Without any there is no namespace
+    /// `relation`.
+    #[must_use]
+    pub fn with_relations(self, relations: RelationNames) -> Self {
+        Self { relations, ..self }
+    }
+
+    /// Returns the relations that rules may name.
+    pub fn relations(&self) -> &RelationNames {
+        &self.relations
     }
 
     /// Returns the attributes that a policy on these resources may read.
@@ -103,11 +117,26 @@ impl ReadableAttributes<'_> {
 
     fn resolver_kind(self, attribute: &ResolverAttribute) -> Option<AttributeKind> {
         let ResolverAttribute { namespace, name } = attribute;
+        if let Some(relations) = self.relations_in(namespace) {
+            return relations
+                .fault(name, self.resource)
+                .is_none()
+                .then_some(AttributeKind::Boolean);
+        }
         self.namespaces.resolvers.get(&**namespace)?.get(&**name).copied()
+    }
+
+    /// Returns the relations if `namespace` is that of relations, and the tenant has some.
+    fn relations_in(&self, namespace: &str) -> Option<&RelationNames> {
+        Some(&self.namespaces.relations)
+            .filter(|relations| namespace == RELATION && !relations.is_empty())
     }
 
     fn expected_of_resolver(self, attribute: &ResolverAttribute) -> String {
         let ResolverAttribute { namespace, name } = attribute;
+        if let Some(relations) = self.relations_in(namespace) {
+            return relations.fault(name, self.resource).unwrap_or_default();
+        }
         let Some(attributes) = self.namespaces.resolvers.get(&**namespace) else {
             return format!(
                 "an attribute of `user`, `resource`, `action`, `context`, `request` or `token`; there is no \

@@ -1,11 +1,14 @@
 //! Known names in messages: all of them, and the one that a misspelt name most resembles.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// The maximum length of a name that is compared, in bytes. Known names are shorter, and the input chooses the other.
 const MAX_NAME: usize = 64;
 /// The number of characters of a name for which one may be wrong: `efect` resembles `effect`, `x` resembles nothing.
 const PER_MISTAKE: usize = 3;
+/// The maximum number of names that a message lists if none is near.
+const FEW: usize = 5;
 
 /// Lists names as alternatives: "`a`, `b` or `c`".
 pub fn any_of<T: fmt::Display>(names: impl IntoIterator<Item = T>) -> String {
@@ -32,6 +35,23 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     let distances = known.map(|known| (strsim::osa_distance(&lower, &known.to_lowercase()), known));
     let near = distances.filter(|(distance, _)| *distance <= most);
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
+/// Returns what follows "expected …" for an unknown name: the known one that it resembles, or all of them if they are few.
+/// `shown` writes a name.
+pub(crate) fn hint<'k, T: AsRef<str> + ?Sized + 'k>(
+    name: &str,
+    known: impl IntoIterator<Item = &'k T>,
+    shown: impl Fn(&str) -> String,
+) -> String {
+    let known: BTreeSet<&str> = known.into_iter().map(AsRef::as_ref).collect();
+    match nearest(name, known.iter().copied()) {
+        Some(meant) => format!(" (did you mean `{}`?)", shown(meant)),
+        None if (1..=FEW).contains(&known.len()) => {
+            format!(", {}", any_of(known.into_iter().map(shown)))
+        }
+        None => String::new(),
+    }
 }
 
 #[cfg(test)]

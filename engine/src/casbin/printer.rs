@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::condition::{AttributePath, Condition, Operand, Predicate, RequestField, Test};
 use crate::expression;
 use crate::operator::CasbinForm;
+use crate::relation::RELATION;
 use crate::syntax::{Quoted, is_name};
 
 /// A part of a condition that no matcher stands for, as an expression, and the reason.
@@ -128,6 +129,9 @@ fn name(path: &AttributePath) -> Result<String, &'static str> {
         AttributePath::Context(name) => format!("r.ctx.{name}"),
         AttributePath::Request(field) => return of_request(*field).map(str::to_owned),
         AttributePath::Token(_) => return Err("a matcher does not read the token"),
+        AttributePath::Resolver(attribute) if &*attribute.namespace == RELATION => {
+            return Err("a matcher does not read relations");
+        }
         AttributePath::Resolver(_) => return Err("a matcher does not read resolvers"),
     };
     if is_name(&text) { Ok(text) } else { Err("an attribute of a matcher is words joined by dots") }

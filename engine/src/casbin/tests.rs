@@ -359,6 +359,7 @@ fn each_part_without_a_matcher_is_named() {
     );
     for (text, reason) in [
         ("geo.country == \"DE\"", "resolvers"),
+        ("relation.viewer == true", "relations"),
         ("request.object == \"a\"", "without its verb"),
         ("user[\"first name\"] == 1", "words joined by dots"),
         ("user.a ends_with \"b\"", "suffixes"),

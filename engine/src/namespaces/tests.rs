@@ -47,6 +47,42 @@ fn knows_namespaces_and_attributes() {
 }
 
 #[test]
+fn relations_are_booleans_of_the_types_of_a_tenant() {
+    let types: [(&str, &[&str]); 2] = [("document", &["viewer"]), ("group", &["member"])];
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let relations: RelationNames =
+        types.map(|(name, names)| (name.to_owned(), owned(names))).into_iter().collect();
+    let mut namespaces = Namespaces::default();
+    namespaces.insert("relation", [("viewer".to_owned(), AttributeKind::Text)]);
+    let fault = |namespaces: &Namespaces, text: &str, resource: &str| {
+        let condition = crate::expression::parse(text).expect("an expression");
+        let resource = ResourcePattern::parse(resource).expect("a pattern");
+        let mut problems = Problems::default();
+        condition.check(namespaces.readable_on(&resource), &Place::root(), &mut problems);
+        problems.into_result().err().map(|invalid| invalid.to_string()).unwrap_or_default()
+    };
+    // Without relations, the namespace is that of a resolver.
+    assert_eq!(fault(&namespaces, r#"relation.viewer == "x""#, "document:*"), "");
+    let namespaces = namespaces.with_relations(relations);
+    for (text, resource, expected) in [
+        ("relation.viewer == true", "document:*", ""),
+        ("relation.member == true", "*", ""),
+        (r#"relation["group:eng#member"] == true"#, "document:read", ""),
+        (r#"relation.viewer == "x""#, "document:*", "(`relation.viewer` is a boolean)"),
+        (
+            "relation.viewr == true",
+            "document:*",
+            "a relation of `document` (did you mean `relation.viewer`?)",
+        ),
+        ("relation.viewer == true", "group:*", "a relation of `group`, `relation.member`"),
+    ] {
+        let found = fault(&namespaces, text, resource);
+        assert!(found.ends_with(expected), "{text} on {resource}: {found}");
+        assert_eq!(found.is_empty(), expected.is_empty(), "{text} on {resource}: {found}");
+    }
+}
+
+#[test]
 fn compares_kinds_with_literals() {
     for (attribute, operator, value, fits) in [
         ("geo.text", "eq", r#""DE""#, true),

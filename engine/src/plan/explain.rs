@@ -22,6 +22,7 @@ use crate::expression;
 use crate::json::Json;
 use crate::policy::PlannedPolicy;
 use crate::rbac::MatchedRule;
+use crate::relation::RELATION;
 use crate::request::Check;
 use crate::resolution::AttributeAnswers;
 use crate::roles::Roles;
@@ -102,6 +103,7 @@ fn source_of(path: &AttributePath, check: &Check<'_>) -> Cow<'static, str> {
         | AttributePath::Context(_)
         | AttributePath::Request(_) => "request".into(),
         AttributePath::Token(_) => "token".into(),
+        AttributePath::Resolver(resolved) if &*resolved.namespace == RELATION => "relations".into(),
         AttributePath::Resolver(resolved) => format!("resolver:{}", resolved.namespace).into(),
     }
 }

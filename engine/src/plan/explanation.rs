@@ -155,7 +155,7 @@ pub struct ExplainedRule<'e> {
 pub struct ExplainedAttribute<'e> {
     /// The attribute's path.
     pub attribute: String,
-    /// The source of the value: `request`, `token`, `directory` or `resolver:<namespace>`.
+    /// The source of the value: `request`, `token`, `directory`, `relations` or `resolver:<namespace>`.
     pub source: Cow<'static, str>,
     /// Whether the request sent a value that does not count, because the type declares another source.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

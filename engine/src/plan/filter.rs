@@ -37,6 +37,7 @@ use super::program::Run;
 use super::slots::{SlotValue, Symbol, Values};
 use crate::condition::{AttributePath, RequestField};
 use crate::rbac::Effect;
+use crate::relation::RELATION;
 use crate::request::Check;
 use crate::resolution::{AttributeAnswers, AttributeRequest};
 use crate::types::PropertySource;
@@ -149,6 +150,11 @@ impl Filter<'_> {
     /// Returns the reason why no row has an unknown attribute; `None` if rows may have it.
     pub(crate) fn rowless(&self, path: &AttributePath) -> Option<String> {
         match path {
+            AttributePath::Resolver(attribute) if &*attribute.namespace == RELATION => {
+                Some(format!(
+                    "`{path}` is a relation to each row; search the directory, or check each row"
+                ))
+            }
             AttributePath::Resolver(_) => {
                 Some(format!("`{path}` comes from a resolver that needs attributes of the rows"))
             }

@@ -17,6 +17,7 @@ use crate::condition::{AttributePath, ResolverAttribute};
 use crate::decision::{Applied, Undetermined, Withheld};
 use crate::policy::{PlannedPolicy, applies};
 use crate::rbac::Effect;
+use crate::relation::RELATION;
 use crate::request::Check;
 use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
 use crate::value::AttributeValue;
@@ -178,13 +179,14 @@ pub(super) fn is_gone(gone: &[Rank], rank: Rank) -> bool {
     !gone.is_empty() && gone.binary_search(&rank).is_ok()
 }
 
-/// Returns why the value of a resolver's attribute is not known.
+/// Returns why the value of an attribute of a resolver, or of a relation, is not known.
 pub(super) fn unresolved_cause(path: &AttributePath, answers: &AttributeAnswers) -> String {
     let AttributePath::Resolver(ResolverAttribute { namespace, name }) = path else {
         return String::new();
     };
     match answers.get(namespace, name) {
         Some(AttributeAnswer::Failed(cause)) => cause.to_string(),
+        _ if &**namespace == RELATION => "its relations were not looked up".to_owned(),
         _ => format!("resolver `{namespace}` was not asked"),
     }
 }

@@ -11,6 +11,7 @@ use super::symbols::Symbols;
 pub(crate) use super::symbols::{Slot, Symbol};
 use crate::attributes::AttributeVisitor;
 use crate::condition::{AttributePath, RequestField, ResolverAttribute};
+use crate::relation::RELATION;
 use crate::request::{AttributeMap, Check};
 use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
 use crate::resource::object_of;
@@ -115,15 +116,17 @@ impl Slots {
         matches!(self.path(slot), AttributePath::Resolver(_))
     }
 
-    /// Returns the parts of the directory that the conditions can need. The inputs of resolvers may be any.
+    /// Returns the parts of the directory that the conditions can need. The inputs of resolvers may be any; relations need
+    /// the properties of the resource, which may name the objects around it.
     pub(crate) fn directory_needs(&self) -> DirectoryNeeds {
-        let has_resolvers = !self.resolved.is_empty();
+        let has_resolvers = self.resolved.iter().any(|namespace| &*namespace.name != RELATION);
+        let is_asked = !self.resolved.is_empty();
         let is_key = |name: &str| matches!(name, "id" | "type");
         DirectoryNeeds {
             roles: has_resolvers
                 || self.request.iter().any(|(field, _)| *field == RequestField::Roles),
             user: has_resolvers || !self.user.is_empty(),
-            resource: has_resolvers || self.resource.iter().any(|(name, _)| !is_key(name)),
+            resource: is_asked || self.resource.iter().any(|(name, _)| !is_key(name)),
         }
     }
 

@@ -1,9 +1,9 @@
 //! The declared properties of one namespace of a request.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{ACTION, CONTEXT, Property, PropertyType, Types, USER};
-use crate::nearest::{any_of, nearest};
+use crate::nearest::hint;
 use crate::resource::{ResourcePattern, object_of};
 
 /// The namespace of the attributes of resources.
@@ -14,8 +14,6 @@ const OF_USERS: &[(&str, PropertyType)] =
 /// The attributes of a resource that exist without a declaration.
 const OF_RESOURCES: &[(&str, PropertyType)] =
     &[("id", PropertyType::Text), ("type", PropertyType::Text)];
-/// The maximum number of names that a fault lists if none is near.
-const FEW: usize = 5;
 
 /// The declared properties of a namespace that has one.
 pub(crate) struct DeclaredNames<'t> {
@@ -89,13 +87,7 @@ impl DeclaredNames<'_> {
         let known =
             self.types.iter().flat_map(|properties| properties.keys()).map(|known| &**known);
         let known = known.chain(self.undeclared.iter().map(|(known, _)| *known));
-        let known: BTreeSet<&str> = known.collect();
-        let shown = |name: &str| format!("{prefix}{name}");
-        let hint = match nearest(name, known.iter().copied()) {
-            Some(meant) => format!(" (did you mean `{}`?)", shown(meant)),
-            None if known.len() <= FEW => format!(", {}", any_of(known.into_iter().map(shown))),
-            None => String::new(),
-        };
+        let hint = hint(name, known, |name| format!("{prefix}{name}"));
         match self.of {
             Some(of) => format!("a declared property of `{of}`{hint}"),
             None => format!("a declared property of a resource{hint}"),
