@@ -31,7 +31,7 @@ use issuer::Issuer;
 use portcullis_api::listener::Listener;
 use portcullis_api::{self as http, BodyBudget, RouteSet};
 use portcullis_auth::{Mode, OidcConfig};
-use portcullis_bundle::Bundle;
+use portcullis_bundle::{Bundle, TENANT_FILE};
 use portcullis_config::{Config, EdgeConfig, Variables, open_database, own_compiler};
 use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
@@ -70,13 +70,13 @@ pub(crate) async fn run(
     let listener = bind(listen).await?;
     let base_url = format!("http://{}", listener.address());
     let issuer = Issuer::open(&data_dir.join("issuer-key.p8"), &base_url, tenants.clone())?;
-    let oidc = oidc(&issuer)?;
+    let mode = mode(oidc(&issuer)?, dir, &tenants);
     let config = Config {
         listen,
         database_url: format!("sqlite://{}", data_dir.join("portcullis.db").display()),
         database_read_url: None,
         allow_bypass_rls: false,
-        mode: Mode::Selfhost(Some(oidc)),
+        mode,
         encryption_keys: encryption_keys(&data_dir.join("encryption-key"))?,
         egress: resolvers::egress(listener.address()),
         manager_roles: vec![MANAGER_ROLE.to_owned()],
@@ -136,6 +136,16 @@ fn oidc(issuer: &Issuer) -> anyhow::Result<OidcConfig> {
         audience: None,
         claims: ClaimConfig::default(),
     })
+}
+
+/// Returns the mode: the folder of one tenant is served with this tenant alone, so that its domains are free.
+fn mode(oidc: OidcConfig, dir: Option<&Path>, tenants: &ServedTenants) -> Mode {
+    match (dir, &*tenants.all()) {
+        (Some(dir), [only]) if dir.join(TENANT_FILE).is_file() => {
+            Mode::SingleTenant { tenant: only.bundle.tenant.clone(), oidc: Some(oidc) }
+        }
+        _ => Mode::Selfhost(Some(oidc)),
+    }
 }
 
 /// Serves until the stop, or until what is printed fails.

@@ -81,6 +81,49 @@ fn a_first_folder_passes_its_cases_is_served_and_answers_checks() {
 }
 
 #[test]
+fn a_first_folder_with_types_and_domains_passes_every_command_and_is_served() {
+    let directory = tempfile::tempdir().unwrap();
+    let types = ["--resource", "document:read,write", "--resource", "invoice:pay"];
+    let domains = ["--domains", "north,south"];
+    for (name, flags) in [
+        ("one", &[][..]),
+        ("types", &types),
+        ("domains", &domains),
+        ("both", &[types[0], types[1], types[2], types[3], domains[0], domains[1]]),
+    ] {
+        for (call, expected) in [
+            (&[&["init", name][..], flags].concat()[..], "    portcullis check --dir "),
+            (&["check", "--dir", name, "alice", "write", "document:write"], "decision  allow"),
+            (&["test", name], " passed, 0 failed"),
+            (&["lint", "--deny-warnings", name], "0 errors, 0 warnings, 0 notes"),
+            (&["fmt", "--check", name], ""),
+        ] {
+            let mut command = portcullis(call);
+            command.current_dir(directory.path());
+            let done = finish(command);
+            assert_eq!((done.code, &*done.err), (Some(0), ""), "{name} {call:?}: {done:?}");
+            assert!(done.out.contains(expected), "{name} {call:?}: {done:?}");
+        }
+    }
+    // The only tenant that is served leaves its domains to the checks.
+    let mut serve = command(&directory.path().join("data"), "127.0.0.1:0");
+    serve.arg(directory.path().join("both"));
+    let dev = Dev::of(serve);
+    let checks = checks_on_a_screen(&dev.welcome);
+    assert_eq!(checks.len(), 3, "{:#?}", dev.welcome);
+    for (decision, command) in checks {
+        assert!(command.contains("\"domain\":\"north\""), "{command}");
+        let answer: Value = serde_json::from_str(&paste(&command)).unwrap();
+        assert_eq!(answer["decision"], decision, "{command}");
+    }
+    let file = directory.path().join("both/tenant.yaml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("tenant: both", "tenant: other")).unwrap();
+    dev.printed(0, "not reloaded, the state before is served: ");
+    dev.printed(0, "has the tenant `other` now: start `portcullis dev` again to serve it");
+}
+
+#[test]
 fn a_check_without_a_decision_says_why() {
     let (dev, _directory) = Dev::fresh();
     let url = format!("http://{}", dev.address);

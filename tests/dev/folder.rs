@@ -45,7 +45,7 @@ fn edit(file: &Path, from: &str, to: &str) {
 impl Dev {
     /// Waits for a printed line that contains `part`, after the first `seen` lines. Returns the number of lines up to it.
     #[track_caller]
-    fn printed(&self, seen: usize, part: &str) -> usize {
+    pub(super) fn printed(&self, seen: usize, part: &str) -> usize {
         let find = |lines: &[String]| {
             let at = lines.iter().skip(seen).position(|line| line.contains(part))?;
             Some(seen + at + 1)

@@ -199,6 +199,13 @@ impl Reloader {
         before: Option<&Arc<ServedTenant>>,
     ) -> Result<String, String> {
         let Examples { app, base_url, .. } = &self.examples;
+        let id = &tenant.bundle.tenant;
+        if !app.mode.serves(id) {
+            return Err(format!(
+                "`{}` has the tenant `{id}` now: start `portcullis dev` again to serve it",
+                folder.display()
+            ));
+        }
         let stored = loading::make_equal(app, tenant, base_url).await;
         let mut changes = stored.map_err(|error| format!("{}: {error:#}", folder.display()))?;
         changes.extend(user_changes(before.map(|old| &old.bundle), &tenant.bundle));

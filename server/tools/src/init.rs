@@ -74,11 +74,19 @@ fn write_new(file: &Path, text: &str) -> io::Result<()> {
 
 fn told(folder: &Path, first: &FirstTenant, out: &mut dyn Write) -> anyhow::Result<()> {
     let (shown, word) = (folder.display(), shell_word(folder));
-    let FirstTenant { tenant, resource, verbs, roles } = first;
+    let FirstTenant { tenant, types, roles, domains } = first;
+    let types = types
+        .iter()
+        .map(|kind| format!("`{}` with the verbs {}", kind.name, kind.verbs.join(", ")));
+    let types: Vec<String> = types.collect();
+    let in_domains = match domains.is_empty() {
+        true => String::new(),
+        false => format!(" in the domains {}", domains.join(", ")),
+    };
     writeln!(
         out,
-        "wrote the tenant `{tenant}` to `{shown}`: `{resource}` with the verbs {} and the roles {}",
-        verbs.join(", "),
+        "wrote the tenant `{tenant}` to `{shown}`: {} and the roles {}{in_domains}",
+        types.join(", "),
         roles.join(", ")
     )?;
     writeln!(out, "\nNext steps:\n")?;
@@ -87,8 +95,11 @@ fn told(folder: &Path, first: &FirstTenant, out: &mut dyn Write) -> anyhow::Resu
         out,
         "    portcullis dev {word}    # serves the tenant, and reloads it when a file changes"
     )?;
-    let (user, last) = (files::USERS[0], first.last_verb());
-    writeln!(out, "    portcullis check --dir {word} {user} {last} {resource}:{last}")?;
+    let domain = domains.first().map(|domain| format!(" --domain {domain}")).unwrap_or_default();
+    for kind in first.types.iter().take(1) {
+        let (user, name, last) = (files::USERS[0], &kind.name, kind.last_verb());
+        writeln!(out, "    portcullis check --dir {word} {user} {last} {name}:{last}{domain}")?;
+    }
     Ok(())
 }
 

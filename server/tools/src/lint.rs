@@ -21,6 +21,7 @@ use portcullis_bundle::Bundle;
 
 use crate::policy_test::{TestError, read_all};
 pub use code::{LintCode, Severity};
+pub(crate) use domains::tying_condition;
 pub use finding::Finding;
 use finding::Places;
 use output::FindingCounts;

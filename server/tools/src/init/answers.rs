@@ -4,12 +4,13 @@ use std::io::{BufRead, Write};
 use std::path::PathBuf;
 
 use anyhow::{anyhow, ensure};
+use portcullis_engine::types::{ACTION, CONTEXT, USER};
 
 /// The times that a question is asked before the command gives up.
 const ATTEMPTS: usize = 3;
 /// The longest name, in bytes. Names of the files have less than the limits of the service.
 const MAX_NAME: usize = 63;
-/// The most verbs or roles: the files stay short enough to read.
+/// The most types, verbs, roles or domains: the files stay short enough to read.
 const MAX_NAMES: usize = 8;
 const DEFAULT_TENANT: &str = "acme";
 const DEFAULT_RESOURCE: &str = "document:read,write";
@@ -18,6 +19,8 @@ const DEFAULT_ROLES: &str = "editor,viewer";
 const NO_TEXT: [&str; 3] = ["false", "null", "true"];
 /// Roles with a meaning in the files: `admin` is the role of managers.
 const TAKEN: [&str; 2] = ["admin", "suspended"];
+/// Types with a meaning in `types.yaml`: they are not types of resources.
+const TAKEN_TYPES: [&str; 3] = [USER, CONTEXT, ACTION];
 
 /// The arguments of `portcullis init`.
 #[derive(Debug, clap::Args)]
@@ -27,26 +30,40 @@ pub struct InitArguments {
     /// The id of the tenant (default: the name of the folder).
     #[arg(long, value_name = "ID")]
     pub(super) tenant: Option<String>,
-    /// A resource and its verbs (default: `document:read,write`).
+    /// A type of resources and its verbs, or several: `document:read,write,invoice:pay`. May be repeated (default:
+    /// `document:read,write`).
     #[arg(long, value_name = "NAME:VERB,…")]
-    pub(super) resource: Option<String>,
+    pub(super) resource: Vec<String>,
     /// The roles. The first may do everything, the others only the first verb (default: `editor,viewer`).
     #[arg(long, value_name = "ROLE,…")]
     pub(super) roles: Option<String>,
+    /// Domains, such as workspaces: roles then hold in every domain, and a policy ties each object to its own (default: the
+    /// tenant is the only domain).
+    #[arg(long, value_name = "DOMAIN,…")]
+    pub(super) domains: Option<String>,
 }
 
 /// The first tenant, as the answers describe it.
 #[derive(Debug, PartialEq)]
 pub(super) struct FirstTenant {
     pub(super) tenant: String,
-    pub(super) resource: String,
     /// At least one.
-    pub(super) verbs: Vec<String>,
+    pub(super) types: Vec<FirstType>,
     /// At least one; the first may do everything.
     pub(super) roles: Vec<String>,
+    /// None: the tenant is the only domain.
+    pub(super) domains: Vec<String>,
 }
 
-impl FirstTenant {
+/// A type of resources.
+#[derive(Debug, PartialEq)]
+pub(super) struct FirstType {
+    pub(super) name: String,
+    /// At least one.
+    pub(super) verbs: Vec<String>,
+}
+
+impl FirstType {
     pub(super) fn last_verb(&self) -> &str {
         self.verbs.last().map_or("", |verb| verb)
     }
@@ -63,12 +80,16 @@ pub(super) fn ask(
     let mut asker = Asker { questions, out };
     let question = "The id of the tenant";
     let tenant = asker.answer(("--tenant", question, default), &arguments.tenant, name)?;
-    let question = "A resource and its verbs";
-    let (resource, verbs) =
-        asker.answer(("--resource", question, DEFAULT_RESOURCE), &arguments.resource, resource)?;
+    let given = (!arguments.resource.is_empty()).then(|| arguments.resource.join(","));
+    let question = "The types of resources, each with its verbs";
+    let types = asker.answer(("--resource", question, DEFAULT_RESOURCE), &given, types)?;
     let question = "The roles; the first may do everything, the others the first verb";
     let roles = asker.answer(("--roles", question, DEFAULT_ROLES), &arguments.roles, roles)?;
-    Ok(FirstTenant { tenant, resource, verbs, roles })
+    let domains = match &arguments.domains {
+        Some(text) => names(text).map_err(|expected| anyhow!("--domains: expected {expected}"))?,
+        None => Vec::new(),
+    };
+    Ok(FirstTenant { tenant, types, roles, domains })
 }
 
 /// Returns why the id of the tenant is not the name of the folder, if that name cannot be an id.
@@ -141,12 +162,41 @@ pub(crate) fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
-/// Reads `document:read,write`.
-fn resource(text: &str) -> Result<(String, Vec<String>), String> {
-    let Some((resource, verbs)) = text.split_once(':') else {
-        return Err(format!("a name, `:` and verbs, such as `{DEFAULT_RESOURCE}`, not `{text}`"));
-    };
-    Ok((name(resource.trim())?, names(verbs)?))
+/// Reads `document:read,write,invoice:pay`, with commas or spaces: a verb without a type belongs to the type before it.
+fn types(text: &str) -> Result<Vec<FirstType>, String> {
+    let mut given: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut current = None;
+    for word in text.split([',', ' ']).filter(|word| !word.is_empty()) {
+        let (kind, verb) = word.split_once(':').unzip();
+        current = kind.or(current);
+        let Some(kind) = current else {
+            return Err(format!(
+                "a type, `:` and verbs, such as `{DEFAULT_RESOURCE}`, not `{text}`"
+            ));
+        };
+        // There may be a space between the colon and the verb.
+        let verbs = Some(verb.unwrap_or(word)).filter(|verb| !verb.is_empty());
+        match given.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, known)) => known.extend(verbs),
+            None => given.push((kind, verbs.into_iter().collect())),
+        }
+    }
+    match given.len() {
+        0 => Err(format!("a type, `:` and verbs, such as `{DEFAULT_RESOURCE}`")),
+        1..=MAX_NAMES => given.into_iter().map(first_type).collect(),
+        _ => Err(format!("at most {MAX_NAMES} types")),
+    }
+}
+
+fn first_type((kind, verbs): (&str, Vec<&str>)) -> Result<FirstType, String> {
+    let kind = name(kind)?;
+    if TAKEN_TYPES.contains(&&*kind) {
+        return Err(format!("other types than `{kind}`, which is no type of resources"));
+    }
+    if verbs.is_empty() {
+        return Err(format!("a verb of `{kind}`, such as `{kind}:read`"));
+    }
+    Ok(FirstType { name: kind, verbs: names(&verbs.join(","))? })
 }
 
 /// Reads `editor,viewer`.
