@@ -70,7 +70,8 @@ pub struct CheckArguments {
     /// Roles of the subject. They count only for a subject that is not the caller.
     #[arg(long = "role", value_name = "ROLE,…", value_delimiter = ',')]
     roles: Vec<String>,
-    /// An attribute, such as `user.ward=er` or `resource.amount=25`. The value is JSON, or else text.
+    /// An attribute of `user`, `resource`, `action` or `context`, such as `user.ward=er` or `context.amount=25`. The value is
+    /// JSON, or else text.
     #[arg(long = "attr", value_name = "NAME=VALUE", value_parser = attribute)]
     attributes: Vec<(String, String, Json<'static>)>,
     /// Show every rule, policy and attribute that was looked at. A service shows them to managers.

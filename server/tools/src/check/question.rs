@@ -4,7 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use chrono::{DateTime, Utc};
+use portcullis_engine::nearest::nearest;
 use portcullis_engine::{Json, json};
+
+/// The kinds of attributes that a check can have.
+const KINDS: [&str; 4] = ["user", "resource", "action", "context"];
 
 /// The arguments that make a check.
 pub(super) struct Question<'a> {
@@ -34,7 +38,7 @@ impl Question<'_> {
             member("action", text(self.action)),
         ];
         members.extend(self.domain.map(|domain| member("domain", text(domain))));
-        let kinds = ["user", "resource"].map(|kind| (kind, self.of_kind(kind)));
+        let kinds = KINDS.map(|kind| (kind, self.of_kind(kind)));
         let kinds = kinds.into_iter().filter(|(_, attributes)| !attributes.is_empty());
         let kinds = kinds.map(|(kind, attributes)| member(kind, Json::Object(attributes)));
         let attributes: Vec<_> = kinds.collect();
@@ -75,14 +79,20 @@ fn text(text: &str) -> Json<'static> {
     Json::String(Cow::Owned(text.to_owned()))
 }
 
-/// Reads `user.ward=er`: kind, name and value. The value is JSON if it is a number, a boolean, a string in quotes or a
+/// Reads `user.ward=er` or `context.ip=10.0.0.1`: kind, name and value. The value is JSON if it is a number, a boolean, a string in quotes or a
 /// list, and else text.
 pub(super) fn attribute(argument: &str) -> Result<(String, String, Json<'static>), String> {
-    let expected = || "expected `user.<name>=<value>` or `resource.<name>=<value>`".to_owned();
-    let (path, value) = argument.split_once('=').ok_or_else(expected)?;
-    let (kind, name) = path.split_once('.').ok_or_else(expected)?;
-    if !matches!(kind, "user" | "resource") || name.is_empty() {
-        return Err(expected());
+    let expected = |hint: String| {
+        format!("expected `user.<name>=<value>`, or `resource.`, `action.` or `context.`{hint}")
+    };
+    let (path, value) = argument.split_once('=').ok_or_else(|| expected(String::new()))?;
+    let (kind, name) = path.split_once('.').ok_or_else(|| expected(String::new()))?;
+    if !KINDS.contains(&kind) {
+        let meant = nearest(kind, KINDS).map(|meant| format!("; did you mean `{meant}.{name}`?"));
+        return Err(expected(meant.unwrap_or_default()));
+    }
+    if name.is_empty() {
+        return Err(expected(String::new()));
     }
     let value = match json::parse(value.as_bytes()) {
         Ok(Json::Null | Json::Object(_)) | Err(_) => text(value),

@@ -92,6 +92,25 @@ async fn a_folder_decides_and_the_exit_code_says_what() {
 }
 
 #[tokio::test]
+async fn attributes_of_every_kind_reach_the_condition() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    std::fs::write(folder.path().join("cases.yaml"), "[]\n").expect("writable");
+    for kind in ["user", "resource", "action", "context"] {
+        let policy = format!(
+            "- {{name: p, resource: wiki:read, effect: deny, priority: 1, when: '({kind}.x == 1) ?? false'}}\n"
+        );
+        std::fs::write(folder.path().join("policies.yaml"), policy).expect("writable");
+        for (value, code) in [("1", DENIED), ("2", ALLOWED)] {
+            let given = format!("{kind}.x={value}");
+            let arguments = ["ann", "read", "wiki:read", "--attr", &given];
+            let (got, out, err) = check(folder.path(), &arguments).await.expect("a decision");
+            assert_eq!(got, ExitCode::from(code), "{given}: {out}{err}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_explanation_shows_candidates_and_json_is_one_line() {
     let folder = tempfile::tempdir().expect("a folder");
     write_tenant(folder.path());
@@ -144,6 +163,11 @@ async fn a_check_that_is_not_valid_is_no_decision() {
         ),
         (&["ann", "read", "wiki:read", "--attr", "team=x"], "expected `user.<name>=<value>`"),
         (&["ann", "read", "wiki:read", "--attr", "user.team"], "expected `user.<name>=<value>`"),
+        (&["ann", "read", "wiki:read", "--attr", "context.=1"], "expected `user.<name>=<value>`"),
+        (
+            &["ann", "read", "wiki:read", "--attr", "contex.ip=x"],
+            "or `resource.`, `action.` or `context.`; did you mean `context.ip`?",
+        ),
         (&["ann", "read", "wiki:read", "--now", "noon"], "expected an RFC 3339 date-time"),
         (&["ann", "read", "wiki:read", "--token", "x"], "cannot be used with"),
     ] {
