@@ -36,7 +36,7 @@ pub fn run(
         let file = folder.join(name);
         write_new(&file, &text).with_context(|| file.display().to_string())?;
     }
-    schema::write(&folder.join(files::SCHEMA_FOLDER), &SCHEMAS)?;
+    schema::write(&folder.join(files::SCHEMA_FOLDER), &SCHEMAS, &[])?;
     told(folder, &first, out)?;
     if let Some(why) = why_default(arguments, &name, &first) {
         writeln!(out, "\n{why}")?;

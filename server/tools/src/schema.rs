@@ -1,14 +1,17 @@
 //! `portcullis schema`: prints the JSON Schemas of files, or writes them to a folder.
 
+mod declared;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
-use portcullis_bundle::SCHEMAS;
+use portcullis_bundle::{Bundle, SCHEMAS};
 use portcullis_model::file_schema::FileSchema;
 use portcullis_model::resolver::ManifestFile;
+use portcullis_model::types::NewType;
 
 use crate::resolver_cli::CHECKS_SCHEMA;
 
@@ -27,24 +30,29 @@ pub struct SchemaArguments {
     /// Write to this folder, as `<kind>.schema.json`, in place of what is there.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// A tenant folder: the schemas have the names that its types.yaml declares, for completion.
+    #[arg(long, value_name = "FOLDER")]
+    types: Option<PathBuf>,
 }
 
 /// Lists the kinds of files, or prints or writes schemas.
 ///
 /// # Errors
-/// A file cannot be written.
+/// The folder of the types cannot be read, or a file cannot be written.
 pub fn run(arguments: &SchemaArguments, out: &mut dyn Write) -> anyhow::Result<()> {
     let chosen = |schema: &FileSchema| match &arguments.kind {
         Some(kind) => schema.kind == *kind,
         None => true,
     };
     let schemas: Vec<FileSchema> = all().filter(chosen).collect();
+    let folder = arguments.types.as_deref().map(Bundle::read_folder).transpose()?;
+    let types = folder.and_then(|folder| folder.types).unwrap_or_default();
     match (&arguments.out, &arguments.kind) {
         (Some(folder), _) => {
-            write(folder, &schemas)?;
+            write(folder, &schemas, &types)?;
             told(folder, &schemas, out)
         }
-        (None, Some(_)) => print(&schemas, out),
+        (None, Some(_)) => print(&schemas, &types, out),
         (None, None) => list(&schemas, out),
     }
 }
@@ -54,12 +62,16 @@ pub fn all() -> impl Iterator<Item = FileSchema> {
     SCHEMAS.into_iter().chain([MANIFEST_SCHEMA, CHECKS_SCHEMA])
 }
 
-/// Writes schemas to a folder, which is created if it is missing.
-pub(crate) fn write(folder: &Path, schemas: &[FileSchema]) -> anyhow::Result<()> {
+/// Writes schemas to a folder, which is created if it is missing, with the names that the types declare.
+pub(crate) fn write(
+    folder: &Path,
+    schemas: &[FileSchema],
+    types: &[NewType],
+) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     for schema in schemas {
         let file = folder.join(schema.file_name());
-        fs::write(&file, schema.to_text()).with_context(|| file.display().to_string())?;
+        fs::write(&file, text(schema, types)).with_context(|| file.display().to_string())?;
     }
     Ok(())
 }
@@ -68,11 +80,21 @@ fn kinds() -> PossibleValuesParser {
     all().map(|schema| schema.kind).collect::<Vec<_>>().into()
 }
 
-fn print(schemas: &[FileSchema], out: &mut dyn Write) -> anyhow::Result<()> {
+fn print(schemas: &[FileSchema], types: &[NewType], out: &mut dyn Write) -> anyhow::Result<()> {
     for schema in schemas {
-        out.write_all(schema.to_text().as_bytes())?;
+        out.write_all(text(schema, types).as_bytes())?;
     }
     Ok(())
+}
+
+/// Returns the text of a schema, with the names that the types declare.
+fn text(schema: &FileSchema, types: &[NewType]) -> String {
+    if types.is_empty() {
+        return schema.to_text();
+    }
+    let mut json = schema.to_json();
+    declared::add_names(&mut json, types);
+    format!("{json:#}\n")
 }
 
 fn list(schemas: &[FileSchema], out: &mut dyn Write) -> anyhow::Result<()> {

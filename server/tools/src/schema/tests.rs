@@ -24,8 +24,11 @@ fn content(file: &Path) -> Value {
 
 /// Returns what the command prints.
 fn printed(kind: Option<&str>, folder: Option<&Path>) -> String {
-    let arguments =
-        SchemaArguments { kind: kind.map(str::to_owned), out: folder.map(Path::to_owned) };
+    let arguments = SchemaArguments {
+        kind: kind.map(str::to_owned),
+        out: folder.map(Path::to_owned),
+        types: None,
+    };
     let mut out = Vec::new();
     run(&arguments, &mut out).expect("written");
     String::from_utf8(out).expect("text")
@@ -186,5 +189,46 @@ fn the_schemas_of_the_samples_are_those_of_this_version() {
         let text = fs::read_to_string(&file).unwrap_or_default();
         let hint = "`cargo run -- schema --out policies/schemas` writes it";
         assert!(text == schema.to_text(), "{} is out of date: {hint}", file.display());
+    }
+}
+
+#[test]
+fn declared_names_are_in_the_schemas_and_exclude_no_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    portcullis_bundle::fixture::write_tenant(folder.path());
+    let types = "- {type: wiki, properties: {locked: {type: boolean, about: Nobody writes}}}\n\
+        - {type: user, properties: {level: {type: number}}}\n";
+    fs::write(folder.path().join("types.yaml"), types).expect("writable");
+    let schema = |kind: &str| -> Value {
+        let types = Some(folder.path().to_owned());
+        let arguments = SchemaArguments { kind: Some(kind.to_owned()), out: None, types };
+        let mut out = Vec::new();
+        run(&arguments, &mut out).expect("printed");
+        serde_json::from_slice(&out).expect("JSON")
+    };
+    let cases = schema("cases");
+    let attributes = &cases["$defs"]["Check"]["properties"]["attributes"]["properties"];
+    let locked = &attributes["resource"]["properties"]["locked"];
+    assert_eq!(locked["description"], "boolean: Nobody writes");
+    assert_eq!(attributes["user"]["properties"]["level"]["description"], "number");
+    assert_eq!(attributes["context"]["properties"], serde_json::json!({}));
+    let policies = schema("policies");
+    let mut found = 0;
+    each_object(&policies, &mut |object| {
+        let attribute = object.get("properties").and_then(|all| all.get("attribute"));
+        let Some(attribute) = attribute else { return };
+        assert_eq!(attribute["examples"], serde_json::json!(["user.level", "resource.locked"]));
+        found += 1;
+    });
+    assert!(found > 10, "{found}");
+    for (schema, file) in [(cases, "cases.yaml"), (policies, "policies.yaml")] {
+        assert_eq!(faults_of_schema(&schema), [""; 0]);
+        let judge = JudgingSchema::new(&schema);
+        let sample = content(&samples().join("hospital").join(file));
+        let all = SCHEMAS.into_iter().find(|one| one.file == file).expect("a schema");
+        let plain = JudgingSchema::new(&all.to_json());
+        for changed in mutations(&sample).iter().take(2_000) {
+            assert_eq!(judge.accepts(changed), plain.accepts(changed), "{changed}");
+        }
     }
 }
