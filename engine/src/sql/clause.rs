@@ -141,6 +141,12 @@ impl<'c> Clause<'c> {
         }
     }
 
+    /// Returns the clause if the column is present, else undetermined: also where the clause is false.
+    pub(super) fn unless_null(self, column: &'c Column) -> Self {
+        let or_absent = Self::any([Self::is_null(column), self]);
+        Self::all([or_absent, Self::if_present([column], true)])
+    }
+
     /// Returns the columns that a comparison reads.
     fn columns(&self) -> Vec<&'c Column> {
         match self {

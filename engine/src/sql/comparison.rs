@@ -345,9 +345,7 @@ fn list_has<'c>(
         return Ok(match quantifier {
             Quantifier::Any => Clause::if_present([left, right], false),
             // Every list has each item of an empty one.
-            Quantifier::All => {
-                Clause::all([Clause::if_present([left], true), values_have(Vec::new(), right)])
-            }
+            Quantifier::All => values_have(Vec::new(), right).unless_null(left),
         });
     }
     // The subquery would find a bare name in its own table first.

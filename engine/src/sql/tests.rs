@@ -27,7 +27,8 @@ const COLUMNS: &str = r#"{
     "resource.readers": {"pairs": {"table": "app.shares", "row": "document_id", "value": "user_id"},
         "key": "d.id", "type": "text", "collation": "binary"},
     "resource.teams": {"pairs": {"table": "teams", "row": "document_id", "value": "team_id"},
-        "key": "d.id", "type": "uuid"}}"#;
+        "key": "d.id", "type": "uuid"},
+    "resource.levels": {"sql": "d.levels", "type": "integer[]"}}"#;
 
 fn columns(text: &str, dialect: Dialect) -> Result<Columns, Invalid> {
     let json = json::parse(text.as_bytes()).expect("JSON");
@@ -235,6 +236,20 @@ fn pairs_are_rows_of_a_subquery() {
         (
             "request.roles contains_all resource.readers",
             format!(r#"(NOT {READERS} "item-11"."user_id" IS NOT NULL))"#),
+        ),
+        // Every list has each item of an empty one. An absent one has not, and lacks none either.
+        (
+            "resource.levels contains_all resource.readers",
+            format!(
+                r#"(("d"."levels" IS NULL OR (NOT {READERS} "item-11"."user_id" IS NOT NULL)))
+                AND "d"."levels" IS NOT NULL)"#
+            ),
+        ),
+        (
+            "!(resource.levels contains_all resource.readers)",
+            format!(
+                r#"(NOT ("d"."levels" IS NULL OR (NOT {READERS} "item-11"."user_id" IS NOT NULL))))"#
+            ),
         ),
         // No value of a UUID equals these.
         ("resource.teams contains request.subject", "FALSE".to_owned()),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::condition;
 use super::rows::{ATTRIBUTES, DATES, DOUBLES, INSTANTS, INTEGERS, TEXTS, UUIDS};
 
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 15] = [
     "user.dept",
     "user.level",
     "user.tags",
@@ -17,6 +17,9 @@ const KNOWN: [&str; 12] = [
     "user.since",
     "user.team",
     "user.day",
+    "user.levels",
+    "user.teams",
+    "user.days",
     "resource.given",
     "request.subject",
     "request.roles",
@@ -33,6 +36,9 @@ pub(crate) fn known_attributes() -> Vec<(&'static str, Vec<Value>)> {
         ("since", values(&INSTANTS)),
         ("team", values(&UUIDS)),
         ("day", values(&DATES)),
+        ("levels", lists()),
+        ("teams", vec![json!([UUIDS[0], UUIDS[1], UUIDS[5]]), json!([UUIDS[3]]), json!([])]),
+        ("days", vec![json!([DATES[0], DATES[1]]), json!([DATES[4], "a"]), json!([])]),
         ("roles", vec![json!(["ann", "a%"]), json!([]), json!("a_b")]),
     ]
 }
@@ -82,6 +88,9 @@ fn kind(attribute: &str) -> (&'static str, bool) {
             "user.since" => ("timestamptz", false),
             "user.team" => ("uuid", false),
             "user.day" => ("date", false),
+            "user.levels" => ("number", true),
+            "user.teams" => ("uuid", true),
+            "user.days" => ("date", true),
             _ => ("text", false),
         },
     }
@@ -117,7 +126,7 @@ fn any_test(rng: &mut Rng) -> Value {
     if operator != "exists" {
         test["value"] = match rng.u8(..5) {
             0 if operator.parse::<Operator>().is_ok() => {
-                json!({"attribute": path(rng)})
+                json!({"attribute": other(rng, operator)})
             }
             _ => value(rng, operator, &attribute),
         };
@@ -126,6 +135,14 @@ fn any_test(rng: &mut Rng) -> Value {
         }
     }
     test
+}
+
+/// Returns the attribute of a right side, mostly a list if the operator takes one.
+fn other(rng: &mut Rng, name: &str) -> String {
+    let takes_list =
+        name.parse().is_ok_and(|operator: Operator| operator.row().takes == Takes::List);
+    let paths: Vec<String> = (0..4).map(|_| path(rng)).collect();
+    paths.iter().find(|path| kind(path).1 == takes_list).unwrap_or(&paths[0]).clone()
 }
 
 fn path(rng: &mut Rng) -> String {
