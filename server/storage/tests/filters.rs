@@ -20,6 +20,8 @@ mod conditions;
 mod databases;
 #[path = "filters/indexes.rs"]
 mod indexes;
+#[path = "filters/projects.rs"]
+mod projects;
 #[path = "filters/rows.rs"]
 mod rows;
 
