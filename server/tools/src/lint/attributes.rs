@@ -1,4 +1,4 @@
-//! Attributes whose names look misspelt, and attributes of cases that their types take from elsewhere.
+//! Attributes whose names look misspelt, and attributes of cases that requests cannot have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -191,7 +191,8 @@ fn resource_type<'c>(check: &CheckBody<'c>) -> &'c str {
     }
 }
 
-/// Finds attributes of cases that their types take from the token or the directory alone.
+/// Finds attributes of cases that no request of this form could have: the only source of the property does not know the
+/// subject or the resource.
 fn overridden(bundle: &Bundle) -> Vec<Doubt> {
     let properties = |kind: &str| -> Option<&PropertyDeclarations> {
         let mut types = bundle.types.iter().flatten();
@@ -200,22 +201,33 @@ fn overridden(bundle: &Bundle) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     for (index, case) in bundle.cases.iter().enumerate() {
         let Ok(check) = CheckBody::parse(&case.check) else { continue };
+        let is_own = case.caller.as_deref() == Some(check.subject);
+        let has_id = matches!(check.attributes.resource.get("id"), Some(AttributeValue::Text(_)));
         for (namespace, name) in sent_attributes(&check) {
             let of = if namespace == RESOURCE { resource_type(&check) } else { namespace };
             let declared = properties(of).and_then(|properties| properties.get(name));
             let Some(from) = declared.and_then(|declared| declared.from) else { continue };
-            if from == PropertySource::Request {
-                continue;
-            }
-            let (case, from) = (quoted(&case.name), from.into_str());
-            let attribute = quoted(format_args!("{namespace}.{name}"));
+            let (source, advice) = match from {
+                PropertySource::Token if !is_own => (
+                    "the token of the subject, who is not the caller",
+                    "let the subject ask by `as`",
+                ),
+                PropertySource::Directory if namespace == RESOURCE && !has_id => {
+                    ("the directory, which finds a resource by its id", "send `resource.id` too")
+                }
+                PropertySource::Request | PropertySource::Token | PropertySource::Directory => {
+                    continue;
+                }
+            };
+            let (case, attribute) =
+                (quoted(&case.name), quoted(format_args!("{namespace}.{name}")));
             doubts.push(Doubt {
                 code: LintCode::OverriddenAttribute,
                 subject: LintSubject::Item(ItemKind::Case, index, "/check/attributes"),
                 message: format!(
-                    "the case {case} sends {attribute}, which is taken from the {from} alone: its value is not used"
+                    "the case {case} sends {attribute}, which comes from {source}: a request like this is decided without it"
                 ),
-                advice: "leave it out, or change `from` in types.yaml".to_owned(),
+                advice: format!("{advice}, or leave it out"),
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Names of attributes that resemble others.
+//! Names of attributes that resemble others, and attributes that requests cannot have.
 
 use super::super::LintFormat;
 use super::*;
@@ -73,4 +73,32 @@ fn declared_names_may_resemble_each_other() {
     assert_eq!(similar(&conditions, &[], "[]\n").len(), 1);
     let types = "- {type: wiki, properties: {owner: {type: text}, owners: {type: list<text>}}}\n";
     assert_eq!(similar(&conditions, &[], types), [""; 0]);
+}
+
+/// In a case the attributes stand for every source, so that a policy that reads the directory can have cases.
+#[test]
+fn an_attribute_that_its_source_cannot_supply_is_found() {
+    let types = "- {type: user, properties: {level: {type: number, from: token}, team: {type: text, from: directory}}}\n\
+        - {type: wiki, properties: {owner: {type: text, from: directory}, size: {type: number, from: request}}}\n";
+    for (caller, attributes, expected) in [
+        ("as: ann, ", "{user: {level: 3, team: a}}", None),
+        ("", "{user: {team: a}, resource: {size: 1}}", None),
+        ("", "{user: {level: 3}}", Some("`user.level`, which comes from the token")),
+        (
+            "as: ann, ",
+            "{resource: {owner: ann}}",
+            Some("`resource.owner`, which comes from the directory"),
+        ),
+        ("as: ann, ", "{resource: {id: home, owner: ann}}", None),
+    ] {
+        let cases = format!(
+            "- {{name: c, {caller}check: {{subject: ann, resource: wiki:read, action: read, attributes: {attributes}}}, \
+             expect: {{decision: deny, rule: default-deny}}}}\n"
+        );
+        let folder = tenant(&[("cases.yaml", &cases), ("types.yaml", types)]);
+        let (_, out, err) = lint(folder.path(), |_| ());
+        assert_eq!(err, "");
+        assert_eq!(out.contains("OVERRIDDEN_ATTRIBUTE"), expected.is_some(), "{attributes}: {out}");
+        assert!(out.contains(expected.unwrap_or_default()), "{out}");
+    }
 }
