@@ -6,6 +6,7 @@ mod member;
 mod quoted;
 mod tokens;
 
+pub use lexer::leading_word;
 pub(crate) use lexer::{Lexer, Token, TokenKind, is_name, unquoted};
 pub(crate) use member::read_member;
 pub(crate) use quoted::Quoted;

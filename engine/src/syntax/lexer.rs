@@ -131,6 +131,11 @@ fn word_len(text: &str) -> usize {
     text.len() - text.trim_start_matches(in_word).len()
 }
 
+/// Returns the word at the start of `text`, as the names of attributes in expressions have it; empty if there is none.
+pub fn leading_word(text: &str) -> &str {
+    if text.starts_with(starts_word) { &text[..word_len(text)] } else { "" }
+}
+
 /// Returns whether `text` is one [`TokenKind::Name`].
 pub(crate) fn is_name(text: &str) -> bool {
     text.starts_with(starts_word) && name(text) == text.len()

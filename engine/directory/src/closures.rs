@@ -1,0 +1,144 @@
+//! The closures of subjects that are kept, within a bound in bytes.
+
+use std::hash::BuildHasher;
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::{DateTime, Utc};
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use crate::closure::Closure;
+use crate::schema::{RelationId, TypeId};
+
+/// Threads wait for each other only in the same part.
+const PARTS: usize = 8;
+/// The bytes of a closure's place in a hash table, and those of its reference counts.
+const PLACE: usize = 32;
+
+/// The closures that are kept. The ones that were not asked for lately leave first.
+pub(crate) struct Closures {
+    parts: [Mutex<Part>; PARTS],
+    hasher: DefaultHashBuilder,
+    /// The maximum bytes of a generation of a part.
+    max_bytes: usize,
+}
+
+/// Two generations: a closure that is asked for moves to the young one; when that is full, it becomes the old one.
+#[derive(Default)]
+struct Part {
+    young: Generation,
+    old: Generation,
+}
+
+#[derive(Default)]
+struct Generation {
+    closures: HashTable<(u64, Arc<Closure>)>,
+    bytes: usize,
+}
+
+/// A subject, and the objects of which a token makes it a member.
+#[derive(Clone, Copy)]
+pub(crate) struct AskedSubject<'a> {
+    pub(crate) subject_type: TypeId,
+    pub(crate) id: &'a str,
+    pub(crate) claims: &'a [ClaimedObjects<'a>],
+}
+
+/// The objects of which the token of the caller makes it a member.
+#[derive(Clone, Copy, Debug)]
+pub struct ClaimedObjects<'c> {
+    /// The relation that the claim gives.
+    pub relation: RelationId,
+    /// The ids of the objects, as the token lists them.
+    pub ids: &'c [&'c str],
+}
+
+impl AskedSubject<'_> {
+    /// Returns the relation and id of each claimed object.
+    pub(crate) fn claims(&self) -> impl Iterator<Item = (RelationId, &str)> {
+        self.claims.iter().flat_map(|claimed| claimed.ids.iter().map(|id| (claimed.relation, *id)))
+    }
+
+    fn is_of(&self, closure: &Closure) -> bool {
+        let key = &closure.key;
+        (key.subject_type, &*key.id) == (self.subject_type, self.id)
+            && key.claims.iter().map(|(relation, id)| (*relation, &**id)).eq(self.claims())
+    }
+}
+
+impl Closures {
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        let parts = std::array::from_fn(|_| Mutex::default());
+        let max_bytes = max_bytes / PARTS / 2;
+        Self { parts, hasher: DefaultHashBuilder::default(), max_bytes }
+    }
+
+    /// Returns the kept closure of a subject that is valid at `now`.
+    pub(crate) fn get(&self, asked: &AskedSubject<'_>, now: DateTime<Utc>) -> Option<Arc<Closure>> {
+        let hash = self.hash(asked.subject_type, asked.id);
+        let is_asked =
+            |(_, closure): &(u64, Arc<Closure>)| asked.is_of(closure) && closure.is_valid_at(now);
+        let mut part = self.part(hash);
+        if let Some((_, closure)) = part.young.closures.find(hash, is_asked) {
+            return Some(Arc::clone(closure));
+        }
+        let closure = part.old.take(hash, is_asked)?;
+        part.insert(hash, Arc::clone(&closure), self.max_bytes);
+        Some(closure)
+    }
+
+    /// Keeps a closure in place of the one that the subject had.
+    pub(crate) fn insert(&self, closure: Arc<Closure>) {
+        let key = &closure.key;
+        let hash = self.hash(key.subject_type, &key.id);
+        let is_same = |(_, own): &(u64, Arc<Closure>)| {
+            (own.key.subject_type, &own.key.id) == (key.subject_type, &key.id)
+        };
+        let mut part = self.part(hash);
+        part.young.take(hash, is_same);
+        part.old.take(hash, is_same);
+        part.insert(hash, Arc::clone(&closure), self.max_bytes);
+    }
+
+    fn hash(&self, subject_type: TypeId, id: &str) -> u64 {
+        self.hasher.hash_one((subject_type, id))
+    }
+
+    fn part(&self, hash: u64) -> MutexGuard<'_, Part> {
+        let index = (hash >> 32) as usize % PARTS;
+        self.parts[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the bytes of all closures.
+    pub(crate) fn bytes(&self) -> usize {
+        let parts =
+            self.parts.iter().map(|part| part.lock().unwrap_or_else(PoisonError::into_inner));
+        parts.map(|part| part.young.bytes + part.old.bytes).sum()
+    }
+}
+
+impl Part {
+    fn insert(&mut self, hash: u64, closure: Arc<Closure>, max_bytes: usize) {
+        let bytes = closure.weight() + PLACE;
+        if bytes > max_bytes {
+            return;
+        }
+        if self.young.bytes + bytes > max_bytes {
+            self.old = mem::take(&mut self.young);
+        }
+        self.young.bytes += bytes;
+        self.young.closures.insert_unique(hash, (hash, closure), |(hash, _)| *hash);
+    }
+}
+
+impl Generation {
+    fn take(
+        &mut self,
+        hash: u64,
+        is_wanted: impl FnMut(&(u64, Arc<Closure>)) -> bool,
+    ) -> Option<Arc<Closure>> {
+        let (_, closure) = self.closures.find_entry(hash, is_wanted).ok()?.remove().0;
+        self.bytes -= closure.weight() + PLACE;
+        Some(closure)
+    }
+}

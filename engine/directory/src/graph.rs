@@ -1,0 +1,79 @@
+//! The graph: the tuples of a tenant, as its schema reads them.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use crate::closures::Closures;
+use crate::schema::{RelationId, Schema, TypeId};
+use crate::table::{EdgeKey, Node, Object, TupleTable};
+
+/// The tuples of one tenant with the schema that gives them a meaning, in one version of both.
+pub struct Graph {
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) table: TupleTable,
+    /// The nodes of each type of the schema: those of the base of the table, and those of its overlay.
+    types: Box<[[Range<Node>; 2]]>,
+    pub(crate) closures: Closures,
+}
+
+impl Graph {
+    /// Makes the graph. Closures of subjects take at most `max_closure_bytes`.
+    pub fn new(schema: Arc<Schema>, table: TupleTable, max_closure_bytes: usize) -> Self {
+        let types = schema.type_names().map(|name| table.of_type(name)).collect();
+        Self { schema, table, types, closures: Closures::new(max_closure_bytes) }
+    }
+
+    /// Returns the schema.
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// Returns the tuples.
+    pub fn table(&self) -> &TupleTable {
+        &self.table
+    }
+
+    /// Returns the bytes that the kept closures of subjects occupy.
+    pub fn closure_bytes(&self) -> usize {
+        self.closures.bytes()
+    }
+
+    /// Returns the ids of a type that tuples name that count at `now`, in their order, from the one after `after` on.
+    pub fn named<'g>(
+        &'g self,
+        of_type: &str,
+        after: Option<&str>,
+        now: DateTime<Utc>,
+    ) -> impl Iterator<Item = &'g str> {
+        self.table.named(of_type, after, now)
+    }
+
+    #[inline]
+    pub(crate) fn is_of_type(&self, node: Node, type_id: TypeId) -> bool {
+        self.nodes_of(type_id).iter().any(|nodes| nodes.contains(&node))
+    }
+
+    /// Returns the nodes of a type: those of the base of the table, and those of its overlay.
+    pub(crate) fn nodes_of(&self, type_id: TypeId) -> &[Range<Node>; 2] {
+        &self.types[type_id as usize]
+    }
+
+    pub(crate) fn find(&self, type_id: TypeId, id: &str) -> Option<Node> {
+        self.table.find(Object { object_type: self.schema.type_name(type_id), id })
+    }
+
+    /// Returns the key, on the way from objects, of a relation that leads to objects.
+    #[inline]
+    pub(crate) fn arrow_key(&self, over: RelationId) -> EdgeKey {
+        EdgeKey::new(self.schema.number(over), None)
+    }
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Graph").field("table", &self.table).finish_non_exhaustive()
+    }
+}

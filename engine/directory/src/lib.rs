@@ -1,0 +1,35 @@
+//! Relations between subjects and objects: groups in groups, folders in folders, shares.
+//!
+//! A [`Schema`] says which relations the objects of a type have, and how they follow from each other. A [`TupleTable`] has
+//! what is stored. `engine/directory/README.md` says how checks and lists work.
+
+#![forbid(unsafe_code)]
+
+mod check;
+mod closure;
+mod closures;
+mod combined;
+mod definition;
+mod derivation;
+mod explain;
+mod graph;
+mod instances;
+mod line;
+mod lists;
+mod resource;
+mod schema;
+mod subject;
+mod table;
+mod walk;
+
+pub use closures::ClaimedObjects;
+pub use combined::GraphBuffer;
+pub use definition::{MAX_RELATIONS, RelationDefinition, read_relations};
+pub use explain::{Branch, EdgeOrigin, LookedAt, PathEdge, RelationExplanation};
+pub use graph::Graph;
+pub use line::{Line, MAX_LINE};
+pub use lists::{ObjectList, RowFilter, RowsTooLarge, SubjectList, SubjectQuestion};
+pub use resource::FirstHop;
+pub use schema::{MAX_TYPES, RelationId, RelationNumber, Schema, TypeRelations};
+pub use subject::{GraphSubject, MAX_EDGES};
+pub use table::{Object, Tuple, TupleChange, TupleTable, TupleTableBuilder, TuplesFull};

@@ -1,0 +1,61 @@
+//! The canonical text of a line.
+
+use std::fmt;
+
+use super::part::{Part, StoredSubjects, Subjects, Word};
+
+impl fmt::Display for Part {
+    /// Writes the part with the fewest parentheses.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print(self, f)
+    }
+}
+
+fn print(part: &Part, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match part {
+        Part::Stored(subjects) => {
+            f.write_str("[")?;
+            joined(subjects, ", ", f, stored)?;
+            f.write_str("]")
+        }
+        Part::Path(words) => joined(words, ".", f, |Word { text, .. }, f| f.write_str(text)),
+        Part::Any(parts) => joined(parts, " || ", f, print),
+        Part::All(factors) => joined(factors, " && ", f, |factor, f| {
+            if factor.negation.is_some() {
+                f.write_str("!")?;
+            }
+            match &factor.part {
+                part @ (Part::Any(_) | Part::All(_)) => {
+                    f.write_str("(")?;
+                    print(part, f)?;
+                    f.write_str(")")
+                }
+                part => print(part, f),
+            }
+        }),
+    }
+}
+
+fn stored(subjects: &StoredSubjects, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str(&subjects.subject_type.text)?;
+    match &subjects.which {
+        Subjects::One => Ok(()),
+        Subjects::Related(relation) => write!(f, "#{}", relation.text),
+        Subjects::Everyone => f.write_str(":*"),
+    }
+}
+
+fn joined<T>(
+    items: &[T],
+    joint: &str,
+    f: &mut fmt::Formatter<'_>,
+    write: impl Fn(&T, &mut fmt::Formatter<'_>) -> fmt::Result,
+) -> fmt::Result {
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            f.write_str(joint)?;
+        }
+        write(item, f)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,10 @@
+//! Lists: all objects to which a subject has a relation, and all subjects that have a relation to an object.
+
+mod bitmaps;
+mod objects;
+mod rows;
+mod subjects;
+
+pub use objects::ObjectList;
+pub use rows::{RowFilter, RowsTooLarge};
+pub use subjects::{SubjectList, SubjectQuestion};

@@ -1,0 +1,86 @@
+//! The objects of a subject: from the subject, layer by layer.
+
+use roaring::RoaringBitmap;
+
+use super::bitmaps::Bitmaps;
+use crate::derivation::{Derivation, DerivationBuffer, MaxWork};
+use crate::schema::{RelationId, TermId, TypeId};
+use crate::subject::GraphSubject;
+use crate::table::{Moment, merged};
+
+/// The objects to which a subject has a relation.
+#[derive(Clone, Debug)]
+pub struct ObjectList<'s> {
+    subject: &'s GraphSubject<'s>,
+    relation: RelationId,
+    nodes: RoaringBitmap,
+}
+
+impl GraphSubject<'_> {
+    /// Returns all objects to which the subject has `relation`. `None` if that takes a look at more than `max_edges` edges,
+    /// or if a check is undetermined because too many edges stand for the subject.
+    pub fn objects(&self, relation: RelationId, max_edges: usize) -> Option<ObjectList<'_>> {
+        let mut facts = self.facts(relation.term(), max_edges)?;
+        Some(ObjectList { subject: self, relation, nodes: facts.take(relation.term()) })
+    }
+
+    /// Derives everything on which a term depends.
+    pub(super) fn facts(&self, term: TermId, max_edges: usize) -> Option<Bitmaps> {
+        let (graph, mut facts) = (self.graph, Bitmaps::new(&self.graph.schema));
+        let Some(closure) = &self.closure else { return Some(facts) };
+        if graph.schema.reach(term).has_usersets && closure.edges.is_none() {
+            return None;
+        }
+        let (cone, mut memory) = (graph.schema.cone(term), DerivationBuffer::default());
+        let limits = (Moment::new(self.now), MaxWork::new(max_edges));
+        let mut derivation = Derivation::new(graph, &cone, &mut facts, &mut memory, limits);
+        derivation.derive(closure.members(None), &closure.claimed)?;
+        Some(facts)
+    }
+}
+
+impl ObjectList<'_> {
+    /// Returns the number of objects.
+    pub fn len(&self) -> usize {
+        usize::try_from(self.nodes.len()).unwrap_or(usize::MAX)
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Returns whether an object is among them.
+    pub fn contains(&self, id: &str) -> bool {
+        let graph = self.subject.graph;
+        let type_id = graph.schema.type_id_of(self.relation);
+        let unknown = || self.subject.closure.as_ref()?.unknown(type_id, id);
+        let node = graph.find(type_id, id).or_else(unknown);
+        node.is_some_and(|node| self.nodes.contains(node))
+    }
+
+    /// Returns the ids in their order, from the one after `after` on.
+    pub fn ids(&self, after: Option<&str>) -> impl Iterator<Item = &str> {
+        let type_id = self.subject.graph.schema.type_id_of(self.relation);
+        self.subject.ids(&self.nodes, type_id, after)
+    }
+}
+
+impl GraphSubject<'_> {
+    /// Returns the ids of those of `nodes` that are of a type, in their order, from the one after `after` on.
+    pub(super) fn ids<'s>(
+        &'s self,
+        nodes: &RoaringBitmap,
+        type_id: TypeId,
+        after: Option<&str>,
+    ) -> impl Iterator<Item = &'s str> {
+        let graph = self.graph;
+        let stored = graph.table.ids_of_nodes(nodes, graph.schema.type_name(type_id), after);
+        let unknown = self.closure.iter().flat_map(|closure| closure.unknown_nodes());
+        let unknown = unknown.filter(|(node, own, _)| *own == type_id && nodes.contains(*node));
+        let mut unknown: Vec<&str> = unknown.map(|(_, _, id)| id).collect();
+        unknown.retain(|id| after.is_none_or(|after| *id > after));
+        unknown.sort_unstable();
+        merged(stored, unknown.into_iter())
+    }
+}

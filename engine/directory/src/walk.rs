@@ -1,0 +1,139 @@
+//! The object's side of a check: from the object over what its relations lead to, and back.
+
+use crate::closure::Closure;
+use crate::derivation::MaxWork;
+use crate::graph::Graph;
+use crate::instances::{Instance, Instances};
+use crate::resource::Resource;
+use crate::schema::{FlatArrow, RelationId, TermId, TypeId};
+use crate::table::{EdgeKey, EdgeKeys, EdgesAt, Moment, Node, Object, Way};
+
+/// Walks through the instances of one question.
+pub(crate) struct Walk<'w> {
+    pub(crate) graph: &'w Graph,
+    pub(crate) closure: &'w Closure,
+    pub(crate) resource: Resource<'w>,
+    pub(crate) moment: Moment,
+    pub(crate) left: MaxWork,
+}
+
+impl<'w> Walk<'w> {
+    /// Calls `visit` with each instance on which one depends, and whether it stands behind `!`. Returns whether the instance
+    /// holds by what is stored. `None` if it is too much work.
+    #[inline]
+    pub(crate) fn expand(
+        &mut self,
+        Instance { node, term }: Instance,
+        mut visit: impl FnMut(Instance, bool),
+    ) -> Option<bool> {
+        let flat = self.graph.schema.flat(term);
+        self.left.steps = self.left.steps.checked_sub(1 + flat.same.len() + flat.none.len())?;
+        flat.same.iter().for_each(|term| visit(Instance { node, term: *term }, false));
+        flat.none.iter().for_each(|term| visit(Instance { node, term: *term }, true));
+        if flat.stored.is_empty() && flat.arrows.is_empty() {
+            return Some(false);
+        }
+        let edges = self.resource.stored(node).map(|node| self.graph.table.at(Way::Forward, node));
+        let mut found = false;
+        for (relation, number) in &flat.stored {
+            found |= match self.resource.hop(node, *relation) {
+                Some(objects) => self.is_among(objects)?,
+                None => {
+                    self.is_claimed(node, *relation)
+                        || self.is_stored(edges, EdgeKey::of_relation(*number))?
+                }
+            };
+        }
+        for arrow in &flat.arrows {
+            match self.resource.hop(node, arrow.over) {
+                Some(objects) => self.follow_objects(objects, arrow, &mut visit)?,
+                None => self.follow(edges, arrow, &mut visit)?,
+            }
+        }
+        Some(found)
+    }
+
+    /// Returns whether the subject is one of the objects that the request has.
+    fn is_among(&mut self, objects: &[Object<'_>]) -> Option<bool> {
+        self.left.edges = self.left.edges.checked_sub(objects.len())?;
+        let key = &self.closure.key;
+        let object_type = self.graph.schema.type_name(key.subject_type);
+        Some(objects.contains(&Object { object_type, id: &key.id }))
+    }
+
+    fn is_claimed(&self, node: Node, relation: RelationId) -> bool {
+        let claimed = |node| self.closure.claimed.binary_search(&(node, relation)).is_ok();
+        !self.closure.claimed.is_empty() && self.resource.stored(node).is_some_and(claimed)
+    }
+
+    /// Returns whether one of the edges with these keys leads to what stands for the subject.
+    #[inline]
+    fn is_stored(&mut self, edges: Option<EdgesAt<'_>>, keys: EdgeKeys) -> Option<bool> {
+        let (mut found, Some(edges)) = (false, edges) else { return Some(false) };
+        edges.each(keys, |edges| {
+            let members = self.closure.members(edges.key.subject_relation());
+            self.left.edges = self.left.edges.checked_sub(edges.len().min(members.len()))?;
+            found = found || edges.lead_to_one(members, &mut self.moment);
+            Some(())
+        })?;
+        Some(found)
+    }
+
+    /// Calls `visit` with each instance that an arrow leads to.
+    #[inline]
+    fn follow(
+        &mut self,
+        edges: Option<EdgesAt<'_>>,
+        arrow: &FlatArrow,
+        visit: &mut impl FnMut(Instance, bool),
+    ) -> Option<()> {
+        let Some(edges) = edges else { return Some(()) };
+        edges.each(EdgeKey::new(arrow.number, None).only(), |edges| {
+            self.left.edges = self.left.edges.checked_sub(edges.len())?;
+            for node in edges.nodes(&mut self.moment) {
+                let is_target = |target: &&(TypeId, TermId)| self.graph.is_of_type(node, target.0);
+                let targets = arrow.targets.iter().filter(is_target);
+                targets.for_each(|(_, term)| visit(Instance { node, term: *term }, false));
+            }
+            Some(())
+        })
+    }
+
+    /// Calls `visit` with each instance that an arrow leads to over objects that the request has.
+    fn follow_objects(
+        &mut self,
+        objects: &[Object<'_>],
+        arrow: &FlatArrow,
+        visit: &mut impl FnMut(Instance, bool),
+    ) -> Option<()> {
+        let graph = self.graph;
+        self.left.edges = self.left.edges.checked_sub(objects.len())?;
+        for object in objects {
+            let Some(type_id) = graph.schema.type_id(object.object_type) else { continue };
+            let unknown = || self.closure.unknown(type_id, object.id);
+            let Some(node) = graph.table.find(*object).or_else(unknown) else { continue };
+            let targets = arrow.targets.iter().filter(|target| target.0 == type_id);
+            targets.for_each(|(_, term)| visit(Instance { node, term: *term }, false));
+        }
+        Some(())
+    }
+
+    /// Decides a term below which no terms are combined: one instance that is stored is enough. Looks at whole layers of
+    /// instances, so that the order of edges changes nothing. `None` if it is too much work.
+    pub(crate) fn any(&mut self, root: Instance, instances: &mut Instances) -> Option<bool> {
+        instances.clear();
+        instances.add(root);
+        let (mut next, mut found) = (0, false);
+        while next < instances.len() && !found {
+            let layer = next..instances.len();
+            next = layer.end;
+            for place in layer {
+                let instance = instances.get(place);
+                found |= self.expand(instance, |instance, _| {
+                    instances.add(instance);
+                })?;
+            }
+        }
+        Some(found)
+    }
+}
