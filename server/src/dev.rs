@@ -33,6 +33,8 @@ use portcullis_api::{self as http, BodyBudget, RouteSet};
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_bundle::{Bundle, TENANT_FILE};
 use portcullis_config::{Config, EdgeConfig, Variables, open_database, own_compiler};
+use portcullis_engine::CheckBody;
+use portcullis_engine::rbac::WILDCARD;
 use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::provider::ClaimConfig;
@@ -138,14 +140,23 @@ fn oidc(issuer: &Issuer) -> anyhow::Result<OidcConfig> {
     })
 }
 
-/// Returns the mode: the folder of one tenant is served with this tenant alone, so that its domains are free.
+/// Returns the mode: a folder whose rules or cases name domains is served as the only tenant, which leaves domains free.
 fn mode(oidc: OidcConfig, dir: Option<&Path>, tenants: &ServedTenants) -> Mode {
-    match (dir, &*tenants.all()) {
-        (Some(dir), [only]) if dir.join(TENANT_FILE).is_file() => {
+    let is_tenant = dir.is_some_and(|dir| dir.join(TENANT_FILE).is_file());
+    match &*tenants.all() {
+        [only] if is_tenant && names_domains(&only.bundle) => {
             Mode::SingleTenant { tenant: only.bundle.tenant.clone(), oidc: Some(oidc) }
         }
         _ => Mode::Selfhost(Some(oidc)),
     }
+}
+
+/// Returns whether a rule or a case is about another domain than that of the tenant.
+fn names_domains(bundle: &Bundle) -> bool {
+    let is_other = |domain: &str| domain != bundle.tenant && domain != WILDCARD;
+    let bodies = bundle.cases.iter().filter_map(|case| CheckBody::parse(&case.check).ok());
+    bundle.rules.iter().any(|rule| is_other(&rule.tuple.dom))
+        || bodies.filter_map(|body| body.domain).any(is_other)
 }
 
 /// Serves until the stop, or until what is printed fails.
