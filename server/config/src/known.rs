@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 75] = [
+const OURS: [&str; 76] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -45,6 +45,7 @@ const OURS: [&str; 75] = [
     "POSTGRES_ALLOW_BYPASS_RLS",
     "PUBLIC_URL",
     "QUOTA_ENTITIES",
+    "QUOTA_RELATIONS",
     "QUOTA_PLAN_BYTES",
     "QUOTA_POLICIES",
     "QUOTA_RESOLVERS",

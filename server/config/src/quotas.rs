@@ -32,6 +32,7 @@ impl Variables {
                 service_keys: self.quota("QUOTA_SERVICE_KEYS", standard.service_keys)?,
                 resolvers: self.quota("QUOTA_RESOLVERS", standard.resolvers)?,
                 entities: self.quota("QUOTA_ENTITIES", standard.entities)?,
+                relations: self.quota("QUOTA_RELATIONS", standard.relations)?,
                 stored_bytes: size("QUOTA_STORED_BYTES", standard.stored_bytes)?,
                 plan_bytes: size("QUOTA_PLAN_BYTES", standard.plan_bytes)?,
             },

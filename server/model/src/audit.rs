@@ -123,6 +123,10 @@ pub enum AuditAction {
     EntitiesWritten,
     #[strum(serialize = "entities.deleted")]
     EntitiesDeleted,
+    #[strum(serialize = "relations.written")]
+    RelationsWritten,
+    #[strum(serialize = "relations.deleted")]
+    RelationsDeleted,
     #[strum(serialize = "role.created")]
     RoleCreated,
     #[strum(serialize = "role.updated")]
@@ -204,7 +208,7 @@ pub struct AuditRecord {
     pub key_name: Option<String>,
     #[schema(value_type = AuditAction)]
     pub action: String,
-    /// The ids of the records that changed; the names of roles and entities.
+    /// The ids of the records that changed; the names of roles, types, entities and tuples.
     pub records: Vec<String>,
     /// The number of changes, or of refusals, that the record stands for.
     pub count: i64,

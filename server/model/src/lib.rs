@@ -27,6 +27,8 @@ pub mod policy;
 pub mod proposal;
 pub mod provider;
 pub mod quota;
+pub mod relation;
+pub mod relation_declaration;
 pub mod resolver;
 pub mod resource;
 pub mod role;

@@ -18,7 +18,9 @@ pub enum Quota {
     Resolvers,
     /// Entities of the directory.
     Entities,
-    /// The bytes of policies, rules, resources, entities, and resolvers with their modules.
+    /// Tuples of the directory.
+    Relations,
+    /// The bytes of policies, rules, resources, entities, tuples, and resolvers with their modules.
     StoredBytes,
     /// The bytes of rules and policies on one resource or pattern, which every plan of it loads.
     PlanBytes,
@@ -34,6 +36,7 @@ pub struct PerQuota<T> {
     pub service_keys: T,
     pub resolvers: T,
     pub entities: T,
+    pub relations: T,
     pub stored_bytes: T,
     pub plan_bytes: T,
 }
@@ -49,6 +52,7 @@ impl<T: Copy> PerQuota<T> {
             Quota::ServiceKeys => self.service_keys,
             Quota::Resolvers => self.resolvers,
             Quota::Entities => self.entities,
+            Quota::Relations => self.relations,
             Quota::StoredBytes => self.stored_bytes,
             Quota::PlanBytes => self.plan_bytes,
         }
@@ -64,6 +68,7 @@ impl<T: Copy> PerQuota<T> {
             Quota::ServiceKeys => &mut self.service_keys,
             Quota::Resolvers => &mut self.resolvers,
             Quota::Entities => &mut self.entities,
+            Quota::Relations => &mut self.relations,
             Quota::StoredBytes => &mut self.stored_bytes,
             Quota::PlanBytes => &mut self.plan_bytes,
         }
@@ -83,6 +88,7 @@ impl Quotas {
         service_keys: None,
         resolvers: None,
         entities: None,
+        relations: None,
         stored_bytes: None,
         plan_bytes: None,
     };
@@ -100,6 +106,8 @@ impl Quotas {
         resolvers: Some(64),
         // A million takes some 500 MB of memory in each process.
         entities: Some(1_000_000),
+        // As many take some 200 MB of memory in each process.
+        relations: Some(5_000_000),
         // 64 modules of 16 MiB, and as much again.
         stored_bytes: Some(2 << 30),
         // A plan takes some twenty times its text in memory while it is compiled.

@@ -68,6 +68,10 @@ pub enum Permission {
     EntitiesRead,
     #[strum(serialize = "entities:write")]
     EntitiesWrite,
+    #[strum(serialize = "relations:read")]
+    RelationsRead,
+    #[strum(serialize = "relations:write")]
+    RelationsWrite,
 }
 
 impl Permission {
@@ -166,7 +170,7 @@ impl NewServiceKey {
             "permissions",
             permissions.about(
                 "When absent, all but `audit:read`, `access:evaluate`, `access:search`, `policies:force`, \
-                 `entities:read` and `entities:write`",
+                 `entities:read`, `entities:write`, `relations:read` and `relations:write`",
             ),
         );
         let domain = domain().about("The domain of the key's checks, in `saas` mode");
@@ -312,6 +316,8 @@ mod tests {
                 Permission::PoliciesForce,
                 Permission::EntitiesRead,
                 Permission::EntitiesWrite,
+                Permission::RelationsRead,
+                Permission::RelationsWrite,
             ]
         );
     }

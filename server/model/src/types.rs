@@ -17,6 +17,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use crate::entity::{MAX_PROPERTY_NAME, entity_type};
 use crate::fields::{by_name, text, variant};
 use crate::input::{self, Field, Members, field, object};
+use crate::relation_declaration::{RelationDeclaration, RelationDeclarations, relations};
 use crate::{Authorship, Timestamp, document, schema};
 
 /// Most types of a tenant: each plan of the tenant may need them.
@@ -67,26 +68,31 @@ pub struct NewType {
     pub kind: String,
     pub about: Option<String>,
     pub properties: PropertyDeclarations,
+    pub relations: RelationDeclarations,
 }
 
 impl NewType {
     /// Reads the type at `at`.
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let read = input::read(json, at, problems, Self::declare)?;
-        read.note_sources(at, problems);
+        read.check(at, problems);
         Some(read)
     }
 
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let about = "A type of entities and resources, or `user`, `context` or `action`; unique";
         let kind = members.required("type", entity_type().about(about));
-        let (about, properties) = declare_rest(members);
-        Some(Self { kind: kind?, about, properties })
+        let rest = declare_rest(members);
+        Some(Self { kind: kind?, ..rest })
     }
 
-    /// Notes each property that is taken from a place that has none of the type.
-    fn note_sources(&self, at: &Place<'_>, problems: &mut Problems) {
+    /// Notes each property that is taken from a place that has none of the type, and relations of what is no object.
+    fn check(&self, at: &Place<'_>, problems: &mut Problems) {
         let kind = &*self.kind;
+        if matches!(kind, CONTEXT | ACTION) && !self.relations.is_empty() {
+            let what = "no relations: neither `context` nor `action` is an object";
+            problems.expected(&at.key("relations"), what);
+        }
         for (name, property) in &self.properties {
             let expected = match property.from {
                 Some(PropertySource::Token) if kind != USER => {
@@ -107,6 +113,7 @@ impl NewType {
             kind: self.kind,
             about: self.about,
             properties: self.properties,
+            relations: self.relations,
             created_by: by.actor.clone(),
             created_at: by.at,
             updated_by: None,
@@ -116,13 +123,17 @@ impl NewType {
     }
 }
 
-document!(NewType, naming PropertyDeclaration => {
-    input::describe(NewType::declare).about("A type and its properties").example(json!({
+document!(NewType, naming PropertyDeclaration, RelationDeclaration => {
+    input::describe(NewType::declare).about("A type, its properties and its relations").example(json!({
         "type": "document",
         "about": "A file of a customer",
         "properties": {
             "confidential": {"type": "boolean", "from": "directory"},
             "readers": {"type": "list<text>"},
+        },
+        "relations": {
+            "owner": "[user]",
+            "viewer": "[user, user:*] || owner",
         },
     }))
 });
@@ -131,8 +142,7 @@ document!(NewType, naming PropertyDeclaration => {
 #[derive(Clone, Debug)]
 pub struct TypeBody {
     kind: Option<String>,
-    about: Option<String>,
-    properties: PropertyDeclarations,
+    rest: NewType,
 }
 
 impl TypeBody {
@@ -147,31 +157,33 @@ impl TypeBody {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let about = "The type, which the path names";
         let kind = members.optional("type", entity_type().about(about));
-        let (about, properties) = declare_rest(members);
-        Some(Self { kind, about, properties })
+        let rest = declare_rest(members);
+        Some(Self { kind, rest })
     }
 
     /// Returns the type, which the path calls `name`.
     ///
     /// # Errors
-    /// The body names another type, or a property is taken from a place that has none of the type.
+    /// The body names another type, or declares what the type cannot have.
     pub fn into_type(self, name: &str) -> Result<NewType, Invalid> {
         if self.kind.is_some_and(|kind| kind != name) {
             let what = format!("`{name}`, the type of the path; it may be left out");
             return Err(Invalid::expected("/type", what));
         }
-        let Self { about, properties, .. } = self;
-        let declared = NewType { kind: name.to_owned(), about, properties };
+        let declared = NewType { kind: name.to_owned(), ..self.rest };
         let mut problems = Problems::default();
-        declared.note_sources(&Place::root(), &mut problems);
+        declared.check(&Place::root(), &mut problems);
         problems.finish(Some(declared))
     }
 }
 
-document!(TypeBody, naming PropertyDeclaration => {
+document!(TypeBody, naming PropertyDeclaration, RelationDeclaration => {
     input::describe(TypeBody::declare)
         .about("A type; it replaces the one from before")
-        .example(json!({"properties": {"confidential": {"type": "boolean"}}}))
+        .example(json!({
+            "properties": {"confidential": {"type": "boolean"}},
+            "relations": {"owner": "[user]", "viewer": "[user] || owner"},
+        }))
 });
 
 /// A type as the store keeps it and the API shows it.
@@ -180,6 +192,7 @@ document!(TypeBody, naming PropertyDeclaration => {
     "type": "document",
     "about": "A file of a customer",
     "properties": {"confidential": {"type": "boolean", "from": "directory"}},
+    "relations": {"owner": "[user]", "viewer": "[user, user:*] || owner"},
     "created_by": "ines-admin",
     "created_at": "2026-05-16T09:30:00.000Z",
     "updated_by": null,
@@ -193,6 +206,8 @@ pub struct TypeRecord {
     pub about: Option<String>,
     #[schema(value_type = BTreeMap<String, PropertyDeclaration>)]
     pub properties: PropertyDeclarations,
+    #[schema(value_type = BTreeMap<String, RelationDeclaration>)]
+    pub relations: RelationDeclarations,
     pub created_by: String,
     pub created_at: Timestamp,
     #[schema(required)]
@@ -207,15 +222,16 @@ pub struct TypeRecord {
 impl TypeRecord {
     /// Returns whether the record says what `declared` does.
     pub fn says(&self, declared: &NewType) -> bool {
-        (&self.about, &self.properties) == (&declared.about, &declared.properties)
+        let NewType { about, properties, relations, .. } = declared;
+        (&self.about, &self.properties, &self.relations) == (about, properties, relations)
     }
 
     /// Returns the type with another declaration.
     #[must_use]
     pub fn with(self, declared: NewType, by: &Authorship) -> Self {
-        let NewType { about, properties, .. } = declared;
+        let NewType { about, properties, relations, .. } = declared;
         let (updated_by, updated_at) = (Some(by.actor.clone()), Some(by.at));
-        Self { about, properties, updated_by, updated_at, ..self }
+        Self { about, properties, relations, updated_by, updated_at, ..self }
     }
 }
 
@@ -235,11 +251,18 @@ pub fn exceeded_limit(types: usize) -> Option<String> {
     (types > MAX_TYPES).then(|| format!("at most {MAX_TYPES} types"))
 }
 
-fn declare_rest(members: &mut Members<'_, '_>) -> (Option<String>, PropertyDeclarations) {
+/// Reads the members beside the name of the type.
+fn declare_rest(members: &mut Members<'_, '_>) -> NewType {
     let about =
         members.optional("about", text(MAX_ABOUT).about("A sentence for people: what it is"));
     let properties = members.optional("properties", properties());
-    (about, properties.unwrap_or_default())
+    let relations = members.optional("relations", relations());
+    NewType {
+        kind: String::new(),
+        about,
+        properties: properties.unwrap_or_default(),
+        relations: relations.unwrap_or_default(),
+    }
 }
 
 fn properties<'j>() -> impl Field<'j, Value = PropertyDeclarations> {
@@ -315,7 +338,18 @@ mod tests {
             ("{}".to_owned(), "field `type` is missing"),
             (r#"{"type": "a:b"}"#.to_owned(), "at `/type`: expected a type without `:`, white space and control characters"),
             (r#"{"type": "d", "propertys": {}}"#.to_owned(), "field `propertys` is unknown; did you mean `properties`?"),
-            (r#"{"type": "d", "relations": {}}"#.to_owned(), "field `relations` is unknown; did you mean `type`, `about` or `properties`?"),
+            (
+                r#"{"type": "d", "relations": {"a": "[user", "id": "[user]"}}"#.to_owned(),
+                "at `/relations/a`: expected `,`, `]`, `#` and a relation, or `:*`, where the text ends at position 5; at `/relations/id`: expected a name of letters, digits and `_`, of at most 128 characters, neither `id` nor `type`",
+            ),
+            (
+                r#"{"type": "d", "relations": {"a": "[user]", "b": {"from": "[user]", "renamed_from": "a"}}}"#.to_owned(),
+                "at `/relations/b/renamed_from`: expected the name of a relation that the type does not have any more",
+            ),
+            (
+                r#"{"type": "context", "relations": {"a": "[user]"}}"#.to_owned(),
+                "at `/relations`: expected no relations: neither `context` nor `action` is an object",
+            ),
             (r#"{"type": "d", "properties": {"a": {}}}"#.to_owned(), "at `/properties/a`: field `type` is missing"),
             (
                 r#"{"type": "d", "properties": {"a": {"type": "string"}}}"#.to_owned(),

@@ -11,20 +11,16 @@ use portcullis_model::page::Listed;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::write_refusal::DeletingWrite;
-use portcullis_storage::entities::syncs::OpenSync;
-use portcullis_storage::entities::{EntityOrigin, NameClash, Upsert, Upserted, syncs};
+use portcullis_storage::entities::syncs::{self, SYNCS};
+use portcullis_storage::entities::{EntityOrigin, NameClash, Upsert, Upserted};
 use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, entities, tenants};
 use uuid::Uuid;
 
-use crate::deletions::Deletions;
 use crate::etag::Precondition;
-use crate::stored_settings::settings;
+use crate::sync_parts::PartOfSync;
 use crate::types;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("entity");
-
-/// Most syncs of a tenant that go on: one for each source.
-const MAX_SYNCS: i64 = 100;
 
 /// Waits for the turn of the caller's tenant to write. The body is parsed after that, so that many calls of one tenant need
 /// the memory of one.
@@ -64,21 +60,21 @@ pub async fn sync(
     turn: WriteTurn,
     body: &SyncBody,
 ) -> Result<WrittenEntities, OperationError> {
+    let SyncBody { part, entities } = body;
     let by = app.authored_by(caller.actor());
-    let id = body.sync.unwrap_or_else(|| app.ids.next(by.at));
-    let origin = EntityOrigin { source: Some(&body.source), sync: Some(id) };
-    let compared = Compared::on_snapshot(app, caller, &body.entities, origin).await?;
+    let id = part.sync.unwrap_or_else(|| app.ids.next(by.at));
+    let origin = EntityOrigin { source: Some(&part.source), sync: Some(id) };
+    let compared = Compared::on_snapshot(app, caller, entities, origin).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
-    if body.sync.is_none() {
-        begin(&mut tx, &body.source, id).await?;
+    let sync = PartOfSync::open(&mut tx, &SYNCS, part, id).await?;
+    let upserted = compared.write(&mut tx, entities, origin).await?;
+    if !part.finish {
+        return commit(app, tx, upserted, 0, Some(id)).await;
     }
-    let sync = must_go_on(&mut tx, &body.source, id).await?;
-    let upserted = compared.write(&mut tx, &body.entities, origin).await?;
-    if body.finish {
-        let deleted = finish(&mut tx, body, sync).await?;
-        return commit(app, tx, upserted, deleted, None).await;
-    }
-    commit(app, tx, upserted, 0, Some(id)).await
+    let most = sync.max_deletions(&mut tx).await?;
+    let deleted = syncs::finish(&mut tx, &part.source, id, most).await?;
+    let deleted = deleted.map_err(|found| sync.refused(found, most, DeletingWrite::EntitySync))?;
+    commit(app, tx, upserted, deleted, None).await
 }
 
 /// An entity that was written.
@@ -218,37 +214,6 @@ async fn met(tx: &mut Tx) -> Result<(HistoryPosition, HistoryPosition), StoreErr
     Ok((tenants::position(tx).await?, entities::state(tx).await?.position))
 }
 
-/// Begins a sync of `source`, in place of one that goes on.
-async fn begin(tx: &mut Tx, source: &str, id: Uuid) -> Result<(), OperationError> {
-    if syncs::current(tx, source).await?.is_none() && syncs::count(tx).await? >= MAX_SYNCS {
-        return Err(OperationError::Conflict(format!(
-            "syncs of {MAX_SYNCS} sources go on; end one with `finish` first"
-        )));
-    }
-    Ok(syncs::begin(tx, source, id).await?)
-}
-
-async fn must_go_on(tx: &mut Tx, source: &str, id: Uuid) -> Result<OpenSync, OperationError> {
-    let current = syncs::current(tx, source).await?.filter(|current| current.id == id);
-    current.ok_or_else(|| {
-        let what = "this sync of the source has ended, or another one began since; begin a new one without `sync`";
-        OperationError::Conflict(what.to_owned())
-    })
-}
-
-/// Ends a sync, and returns the number of entities that it deletes.
-async fn finish(tx: &mut Tx, body: &SyncBody, sync: OpenSync) -> Result<usize, OperationError> {
-    let percent = if body.allow_deletes { 100 } else { settings(tx).await?.max_deletes };
-    let allowed = Deletions::new(0, sync.entities, percent).limit;
-    let most = if percent < 100 { allowed } else { usize::MAX };
-    syncs::finish(tx, &body.source, sync.id, most).await?.map_err(|deletions| {
-        // Entities may have come to the source since the sync began.
-        let owned = sync.entities.max(deletions);
-        let deletions = Deletions { count: deletions, owned, limit: most };
-        deletions.refused(DeletingWrite::EntitySync).into()
-    })
-}
-
 /// Refuses entities that do not go with what the tenant has. Every write of entities passes it.
 async fn check(tx: &mut Tx, entities: &[NewEntity]) -> Result<(), OperationError> {
     check_names(tx, entities).await?;
@@ -291,7 +256,7 @@ pub(crate) fn is_entity(role: &str, at: &str) -> OperationError {
 }
 
 /// Commits a write of entities, and returns the revision of the directory.
-async fn commit_entities(app: &App, mut tx: Tx) -> Result<u64, OperationError> {
+pub(crate) async fn commit_entities(app: &App, mut tx: Tx) -> Result<u64, OperationError> {
     let revision = entities::state(&mut tx).await?.position.revision;
     app.commit(tx).await?;
     Ok(revision)

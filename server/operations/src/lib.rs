@@ -35,6 +35,7 @@ pub mod search;
 pub mod secrets;
 pub mod service_keys;
 mod stored_settings;
+mod sync_parts;
 pub mod tenant_states;
 pub mod tenants;
 pub mod types;

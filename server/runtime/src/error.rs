@@ -178,6 +178,9 @@ impl From<Arc<StoreError>> for OperationError {
         match &*error {
             StoreError::TenantClosed => Self::TenantSuspended,
             StoreError::Quota(excess) => Self::QuotaExceeded(excess.clone()),
+            StoreError::TooManyTuples { .. } => Self::Conflict(format!(
+                "{error}, and one call deletes no more: delete them with `DELETE /api/v1/relations` first"
+            )),
             StoreError::Busy => {
                 Self::NotNow(format!("{error}, and nothing was written; try again later"))
             }

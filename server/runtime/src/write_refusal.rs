@@ -44,4 +44,6 @@ pub enum DeletingWrite {
     Apply,
     /// The end of a full sync of entities.
     EntitySync,
+    /// The end of a full sync of tuples.
+    RelationSync,
 }

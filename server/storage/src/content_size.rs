@@ -12,8 +12,8 @@ pub async fn bytes(tx: &mut Tx) -> Result<i64, StoreError> {
         + octet_length(obj) + octet_length(act)), 0) AS BIGINT) FROM rbac_rules WHERE tenant_id = $1";
     const POLICIES: &str = "SELECT CAST(COALESCE(SUM(octet_length(name) + octet_length(rule_data)), 0) \
         AS BIGINT) FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL";
-    const TYPES: &str = "SELECT CAST(COALESCE(SUM(octet_length(definition)), 0) AS BIGINT) \
-        FROM types WHERE tenant_id = $1";
+    const TYPES: &str = "SELECT CAST(COALESCE(SUM(octet_length(definition) + octet_length(relations)), 0) \
+        AS BIGINT) FROM types WHERE tenant_id = $1";
     let mut sum = 0;
     for sql in [RESOURCES, RULES, POLICIES, TYPES] {
         sum += fetch_optional!(tx, (i64,), sql, &tx.tenant)?.map_or(0, |(bytes,)| bytes);

@@ -8,7 +8,6 @@ mod content;
 mod found;
 mod lists;
 mod names;
-mod revision;
 mod rows;
 pub mod syncs;
 mod table;
@@ -19,19 +18,20 @@ use portcullis_model::entity::{EntityRecord, NewEntity};
 use portcullis_model::quota::Quota;
 use uuid::Uuid;
 
+use crate::directory::Forgetting;
 use crate::error::StoreError;
 use crate::macros::execute;
 use crate::row_lists::{Rows, write_rows};
 use crate::tx::Tx;
-use crate::{audit, tenant_settings};
+use crate::{audit, directory, relations, tenant_settings};
 use audited::AuditedEntities;
 use content::Content;
 use found::{EntityKey, StoredEntity, find_stored};
 use names::RoleCounts;
 
+pub use crate::directory::{DirectoryState, EntityOrigin, of_tenants, state};
 pub use lists::list;
 pub use names::{NameClash, clash, clash_of_roles};
-pub use revision::{DirectoryState, of_tenants, state};
 pub use table::{changed_table, table};
 
 /// Writes entities. Those that are deleted come back.
@@ -44,13 +44,6 @@ const ENTITIES: Rows = Rows {
         source = excluded.source, sync = excluded.sync, revision = excluded.revision, \
         updated_at = excluded.updated_at, is_deleted = excluded.is_deleted",
 };
-
-/// The job and the sync that write entities.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct EntityOrigin<'o> {
-    pub source: Option<&'o str>,
-    pub sync: Option<Uuid>,
-}
 
 /// The numbers of entities that a call wrote and left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +118,7 @@ impl<'e> Upsert<'e> {
     /// of them changes.
     pub async fn write(self, tx: &mut Tx) -> Result<Upserted, StoreError> {
         let Self { origin, writes, changed, unchanged, roles, new, bytes } = self;
-        let revision = if changed.count() == 0 { 0 } else { revision::next(tx).await? };
+        let revision = if changed.count() == 0 { 0 } else { directory::next(tx).await? };
         let written = (revision, tx.at.millis());
         write_rows!(tx, ENTITIES, writes, write =>
             &write.entity.kind,
@@ -167,7 +160,10 @@ pub async fn find_in_sync(
     Ok(Some((stored.try_into()?, sync)))
 }
 
-/// Deletes the entity of this type and id. False if there is none.
+/// Deletes the entity of this type and id, and the tuples of which it is the object or the subject. False if there is none.
+///
+/// # Errors
+/// [`StoreError::TooManyTuples`]; nothing of the transaction may be committed then.
 pub async fn delete(tx: &mut Tx, kind: &str, id: &str) -> Result<bool, StoreError> {
     const SQL: &str = "UPDATE entities SET roles = '[]', domain_roles = '{}', properties = '{}', \
         is_deleted = TRUE, source = NULL, sync = NULL, revision = $4, updated_at = $5 \
@@ -176,7 +172,7 @@ pub async fn delete(tx: &mut Tx, kind: &str, id: &str) -> Result<bool, StoreErro
     let Some(stored) = found.into_values().find(|stored| !stored.is_deleted) else {
         return Ok(false);
     };
-    let revision = revision::next(tx).await?;
+    let revision = directory::next(tx).await?;
     execute!(tx, SQL, &tx.tenant, kind, id, revision, tx.at.millis())?;
     let mut roles = RoleCounts::default();
     roles.remove(&stored)?;
@@ -186,8 +182,19 @@ pub async fn delete(tx: &mut Tx, kind: &str, id: &str) -> Result<bool, StoreErro
     let mut deleted = AuditedEntities::new(tenant_settings::audit_values(tx).await?);
     deleted.delete(&stored);
     audit::write_call(tx, deleted.entries(), 1).await?;
-    revision::forget_deletions(tx).await?;
+    relations::delete_of_entities(tx, &[(kind, id)]).await?;
+    forget_deletions(tx).await?;
     Ok(true)
+}
+
+/// Removes the rows of deleted entities if they are many.
+async fn forget_deletions(tx: &mut Tx) -> Result<(), StoreError> {
+    const COUNT: &str = "SELECT count(*) FROM entities WHERE tenant_id = $1 AND is_deleted";
+    const FORGET: &str =
+        "DELETE FROM entities WHERE tenant_id = $1 AND is_deleted AND revision < $2";
+    const NOTE: &str = "UPDATE tenants SET entities_forgotten = $2 WHERE id = $1";
+    let table = Forgetting { count: COUNT, forget: FORGET, note: NOTE };
+    directory::forget_deletions(tx, &table).await
 }
 
 #[cfg(test)]

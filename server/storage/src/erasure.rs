@@ -43,7 +43,7 @@ const AUDIT: &str = "audit_records";
 /// Each table with rows of tenants, and the statement that deletes some of them. A table comes after those that refer to
 /// it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of `proposals` half as much, and one
 /// with many denials some tens of KiB.
-const STEPS: [(&str, &str); 24] = [
+const STEPS: [(&str, &str); 26] = [
     step!("tenant_settings" by "tenant_id", 1 rows),
     step!("tenant_cases" by "tenant_id", 1 rows),
     step!("proposals" by "id", 4 rows),
@@ -65,6 +65,11 @@ const STEPS: [(&str, &str); 24] = [
     step!("entities" by "type, id", 500 rows),
     step!("entity_roles" by "name", 500 rows),
     step!("entity_syncs" by "source", 500 rows),
+    step!(
+        "relations" by "object_type, object_id, relation, subject_type, subject_id, subject_relation",
+        500 rows
+    ),
+    step!("relation_syncs" by "source", 500 rows),
     step!("roles" by "name", 500 rows),
     step!("types" by "name", 100 rows),
     step!("audit_records" by "id", 500 rows),

@@ -27,6 +27,12 @@ pub enum StoreError {
     /// The transaction adds something of which the tenant has as much as its quota allows.
     #[error("{0}")]
     Quota(QuotaExcess),
+    /// Entities are on more tuples than one call may delete.
+    #[error("more than {limit} tuples name what is deleted")]
+    TooManyTuples {
+        /// The most tuples that one call may delete.
+        limit: usize,
+    },
     /// The database did not answer in time.
     #[error("the database did not answer in time")]
     TimedOut,
@@ -88,6 +94,7 @@ impl StoreError {
             | Self::GatesNotPassed
             | Self::NotATenant
             | Self::Quota(_)
+            | Self::TooManyTuples { .. }
             | Self::Random
             | Self::Busy => false,
         }

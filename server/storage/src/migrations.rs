@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 20] = [
+const SQLITE: [Source; 21] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -31,8 +31,9 @@ const SQLITE: [Source; 20] = [
     (18, "audit_details", include_str!("../migrations/sqlite/0018_audit_details.sql")),
     (19, "sync_sizes", include_str!("../migrations/sqlite/0019_sync_sizes.sql")),
     (20, "types", include_str!("../migrations/sqlite/0020_types.sql")),
+    (21, "relations", include_str!("../migrations/sqlite/0021_relations.sql")),
 ];
-const POSTGRES: [Source; 20] = [
+const POSTGRES: [Source; 21] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -53,6 +54,7 @@ const POSTGRES: [Source; 20] = [
     (18, "audit_details", include_str!("../migrations/postgres/0018_audit_details.sql")),
     (19, "sync_sizes", include_str!("../migrations/postgres/0019_sync_sizes.sql")),
     (20, "types", include_str!("../migrations/postgres/0020_types.sql")),
+    (21, "relations", include_str!("../migrations/postgres/0021_relations.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -85,7 +87,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 40] = [
+    const RELEASED: [(&str, &str); 42] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -167,6 +169,10 @@ mod tests {
             "3988d1170dc1f234967f8c7854dba325b665370c7d9a203269172c4e0a4b81bce295468b603f935d114d01b607ea1a1f",
         ),
         (
+            "postgres/0021_relations.sql",
+            "f931af98efad68f44e707b61bb168604718b6fce0a06712ae10d9c02de905f502f4468774a42501e3e06aa818c86d29b",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -245,6 +251,10 @@ mod tests {
         (
             "sqlite/0020_types.sql",
             "cf76036a102eb95cb1e47f5955be760cbb07cc71e243ed36fa4a0b488bda031dfa8252948945d164155b8b6f6a8b744f",
+        ),
+        (
+            "sqlite/0021_relations.sql",
+            "b4cfc22c3c1ab521aa06ec65d3fcecff93b45ee3f9bc74be9609c0eb21276d87898021f2f899773a8db196f78ca6b8eb",
         ),
     ];
 

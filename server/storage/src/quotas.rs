@@ -22,6 +22,7 @@ row! {
         used_service_keys: i64,
         used_resolvers: i64,
         used_entities: i64,
+        used_relations: i64,
         used_bytes: i64,
     }
 }
@@ -36,6 +37,7 @@ impl From<Row> for PerQuota<i64> {
             service_keys: row.used_service_keys,
             resolvers: row.used_resolvers,
             entities: row.used_entities,
+            relations: row.used_relations,
             stored_bytes: row.used_bytes,
             // `plan_sizes.rs` counts these for each pattern.
             plan_bytes: 0,
@@ -52,9 +54,9 @@ pub(crate) async fn settle(tx: &mut Tx) -> Result<(), StoreError> {
         used_policies = used_policies + $3, used_rules = used_rules + $4, \
         used_resources = used_resources + $5, used_service_keys = used_service_keys + $6, \
         used_resolvers = used_resolvers + $7, used_entities = used_entities + $8, \
-        used_bytes = used_bytes + $9 WHERE id = $1 \
+        used_relations = used_relations + $9, used_bytes = used_bytes + $10 WHERE id = $1 \
         RETURNING used_webhooks, used_policies, used_rules, used_resources, used_service_keys, \
-        used_resolvers, used_entities, used_bytes";
+        used_resolvers, used_entities, used_relations, used_bytes";
     let change = std::mem::take(&mut tx.change);
     if change == PerQuota::default() {
         return Ok(());
@@ -71,6 +73,7 @@ pub(crate) async fn settle(tx: &mut Tx) -> Result<(), StoreError> {
         change.service_keys,
         change.resolvers,
         change.entities,
+        change.relations,
         change.stored_bytes,
     )?;
     let used = PerQuota::from(row.ok_or(StoreError::Corrupt { what: "tenants.id" })?);

@@ -17,10 +17,17 @@ use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, se
 use crate::paging::{Pages, fetch_page, pages};
 use crate::tx::Tx;
 
+mod relations;
+
+use relations::numbers;
+pub(crate) use relations::relation_names;
+pub use relations::{NumberedRelations, relations};
+
 row! {
     struct Row as columns {
         name: String,
         definition: String,
+        relations: String,
         created_by: String,
         created_at: i64,
         updated_by: Option<String>,
@@ -44,10 +51,12 @@ impl TryFrom<Row> for TypeRecord {
         let corrupt = |_| StoreError::Corrupt { what: "types.definition" };
         let Definition { about, properties } =
             serde_json::from_str(&row.definition).map_err(corrupt)?;
+        let relations = NumberedRelations::read(&row.name, &row.relations)?.into_declarations();
         Ok(Self {
             kind: row.name,
             about,
             properties,
+            relations,
             created_by: row.created_by,
             created_at: Timestamp::from_millis(row.created_at),
             updated_by: row.updated_by,
@@ -61,11 +70,13 @@ impl TryFrom<Row> for TypeRecord {
 struct Texts {
     definition: String,
     sources: String,
+    /// The relations without their numbers.
+    relations: String,
 }
 
 impl Texts {
     fn of(record: &TypeRecord) -> Self {
-        let TypeRecord { about, properties, .. } = record;
+        let TypeRecord { about, properties, relations, .. } = record;
         let sources = properties.iter().filter_map(|(name, property)| Some((name, property.from?)));
         let sources: BTreeMap<&String, PropertySource> = sources.collect();
         let definition = Definition { about: about.clone(), properties: properties.clone() };
@@ -73,12 +84,14 @@ impl Texts {
         Self {
             definition: serde_json::to_string(&definition).unwrap_or_default(),
             sources: serde_json::to_string(&sources).unwrap_or_default(),
+            relations: serde_json::to_string(relations).unwrap_or_default(),
         }
     }
 
     /// Returns the bytes that count for the quota.
     fn bytes(&self, name: &str) -> i64 {
-        let bytes = name.len() + self.definition.len() + self.sources.len();
+        let Self { definition, sources, relations } = self;
+        let bytes = name.len() + definition.len() + sources.len() + relations.len();
         i64::try_from(bytes).unwrap_or(i64::MAX)
     }
 }
@@ -123,13 +136,15 @@ pub(crate) fn read_sources(
 
 /// Inserts `new`, or replaces the one with the same name.
 pub async fn store(tx: &mut Tx, new: &TypeRecord) -> Result<(), StoreError> {
-    const SQL: &str = "INSERT INTO types (tenant_id, name, definition, sources, created_by, \
-        created_at, updated_by, updated_at, managed_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+    const SQL: &str = "INSERT INTO types (tenant_id, name, definition, sources, relations, \
+        created_by, created_at, updated_by, updated_at, managed_by) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
         ON CONFLICT (tenant_id, name) DO UPDATE SET definition = excluded.definition, \
-        sources = excluded.sources, updated_by = excluded.updated_by, \
+        sources = excluded.sources, relations = excluded.relations, updated_by = excluded.updated_by, \
         updated_at = excluded.updated_at, managed_by = excluded.managed_by";
     let old = find(tx, &new.kind).await?;
     let texts = Texts::of(new);
+    let relations = relations::text(&new.relations, &numbers(tx, new).await?);
     execute!(
         tx,
         SQL,
@@ -137,6 +152,7 @@ pub async fn store(tx: &mut Tx, new: &TypeRecord) -> Result<(), StoreError> {
         &new.kind,
         &texts.definition,
         &texts.sources,
+        relations,
         &new.created_by,
         new.created_at.millis(),
         new.updated_by.as_deref(),

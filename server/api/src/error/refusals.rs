@@ -45,6 +45,7 @@ pub(super) fn message(refusal: &WriteRefusal) -> String {
             let (write, records, check) = match by {
                 DeletingWrite::Apply => ("apply", "objects", "the bundle"),
                 DeletingWrite::EntitySync => ("sync", "entities of its source", "what it sent"),
+                DeletingWrite::RelationSync => ("sync", "tuples of its source", "what it sent"),
             };
             format!(
                 "the {write} would delete {deletions} of {owned} {records}, and the tenant allows {limit}; check {check}, \

@@ -52,19 +52,46 @@ document!(EntitiesBody, naming NewEntity => {
     }))
 });
 
-/// The body of `POST /api/v1/entities/sync`.
+/// A part of a full sync: what it says beside its records.
 #[derive(Debug)]
-pub struct SyncBody {
-    /// The job whose entities are replaced.
+pub struct SyncPart {
+    /// The job whose records are replaced.
     pub source: String,
     /// The sync that the call continues; `None` begins one.
     pub sync: Option<Uuid>,
-    /// At most 1,000, no two of one type and id.
-    pub entities: Vec<NewEntity>,
     /// Whether the call is the last one, which deletes what the sync did not name.
     pub finish: bool,
     /// Whether it may delete more than the settings of the tenant allow.
     pub allow_deletes: bool,
+}
+
+impl SyncPart {
+    pub(crate) fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let source = Source::field().about("The job whose records are replaced");
+        let source = members.required("source", source);
+        let sync = id().about("The sync that the call continues; absent, it begins one");
+        let sync = members.optional("sync", sync);
+        let about = "Whether the records of the source that the sync did not name are deleted now";
+        let finish = members.optional("finish", boolean().default_is(false).about(about));
+        let about =
+            "Whether the end of the sync may delete more than `max_deletes` of the settings allows";
+        let allow_deletes = boolean().default_is(false).about(about);
+        let allow_deletes = members.optional("allow_deletes", allow_deletes);
+        Some(Self {
+            source: source?,
+            sync,
+            finish: finish.unwrap_or(false),
+            allow_deletes: allow_deletes.unwrap_or(false),
+        })
+    }
+}
+
+/// The body of `POST /api/v1/entities/sync`.
+#[derive(Debug)]
+pub struct SyncBody {
+    pub part: SyncPart,
+    /// At most 1,000, no two of one type and id.
+    pub entities: Vec<NewEntity>,
 }
 
 impl SyncBody {
@@ -77,24 +104,9 @@ impl SyncBody {
     }
 
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
-        let about = "Whether the entities of the source that the sync did not name are deleted now";
-        let sync = id().about("The sync that the call continues; absent, it begins one");
-        let source = Source::field().about("The job whose entities are replaced");
-        let source = members.required("source", source);
-        let sync = members.optional("sync", sync);
         let entities = members.optional("entities", entities());
-        let finish = members.optional("finish", boolean().default_is(false).about(about));
-        let about =
-            "Whether the end of the sync may delete more than `max_deletes` of the settings allows";
-        let allow_deletes = boolean().default_is(false).about(about);
-        let allow_deletes = members.optional("allow_deletes", allow_deletes);
-        Some(Self {
-            source: source?,
-            sync,
-            entities: entities.unwrap_or_default(),
-            finish: finish.unwrap_or(false),
-            allow_deletes: allow_deletes.unwrap_or(false),
-        })
+        let part = SyncPart::declare(members)?;
+        Some(Self { part, entities: entities.unwrap_or_default() })
     }
 }
 

@@ -13,11 +13,11 @@ use crate::{Timestamp, schema};
 /// Longest name of a source, in characters.
 const MAX_SOURCE: usize = 128;
 
-/// The name of a job that keeps entities up to date.
-pub(super) struct Source;
+/// The name of a job that keeps entities or tuples up to date.
+pub(crate) struct Source;
 
 impl Source {
-    pub(super) fn field<'j>() -> impl Field<'j, Value = String> {
+    pub(crate) fn field<'j>() -> impl Field<'j, Value = String> {
         owned(read_text(MAX_SOURCE), || schema::text(MAX_SOURCE))
     }
 }
@@ -48,15 +48,15 @@ pub struct EntityRecord {
     pub updated_at: Timestamp,
 }
 
-/// The answer to a write of entities.
+/// The answer to a write of entities, or to a part of a sync of tuples.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(examples(json!({"written": 2, "unchanged": 0, "deleted": 0, "entities_revision": 41})))]
 pub struct WrittenEntities {
-    /// The entities that are new or changed.
+    /// The records that are new or changed.
     pub written: u64,
-    /// The entities that were as they were sent.
+    /// The records that were as they were sent.
     pub unchanged: u64,
-    /// The entities that the end of a sync deleted.
+    /// The records that the end of a sync deleted.
     pub deleted: u64,
     /// The revision of the directory that includes the call.
     pub entities_revision: u64,

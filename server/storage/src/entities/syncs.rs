@@ -1,53 +1,31 @@
-//! Full syncs of the entities of one source. A sync names entities in several calls, and its end deletes what it did not
-//! name, in one transaction.
+//! Full syncs of entities.
 
 use portcullis_model::quota::Quota;
 use uuid::Uuid;
 
 use super::audited::AuditedEntities;
+use super::forget_deletions;
 use super::found::StoredEntity;
 use super::names::RoleCounts;
-use super::revision;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional};
+use crate::syncs::{self, SyncTable, number};
 use crate::tx::Tx;
-use crate::{audit, tenant_settings};
+use crate::{audit, directory, relations, tenant_settings};
 
 /// Entities that one statement deletes.
 const BATCH: i64 = 1_000;
 
-/// A sync that goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenSync {
-    pub id: Uuid,
-    /// The number of entities of the source when it began.
-    pub entities: usize,
-}
+/// The syncs of entities.
+pub const SYNCS: SyncTable = SyncTable { begin: BEGIN, current: CURRENT, count: COUNT, end: END };
 
-/// Begins the sync `id` of a source. Another sync of the source ends with it, and deletes nothing.
-pub async fn begin(tx: &mut Tx, source: &str, id: Uuid) -> Result<(), StoreError> {
-    const SQL: &str = "INSERT INTO entity_syncs (tenant_id, source, id, begun_at, entities) \
-        VALUES ($1, $2, $3, $4, \
-        (SELECT count(*) FROM entities WHERE tenant_id = $1 AND source = $2)) \
-        ON CONFLICT (tenant_id, source) DO UPDATE SET \
-        id = excluded.id, begun_at = excluded.begun_at, entities = excluded.entities";
-    execute!(tx, SQL, &tx.tenant, source, id, tx.at.millis())?;
-    Ok(())
-}
-
-/// Returns the sync of a source that goes on.
-pub async fn current(tx: &mut Tx, source: &str) -> Result<Option<OpenSync>, StoreError> {
-    const SQL: &str = "SELECT id, entities FROM entity_syncs WHERE tenant_id = $1 AND source = $2";
-    let row = fetch_optional!(tx, (Uuid, i64), SQL, &tx.tenant, source)?;
-    Ok(row.map(|(id, entities)| OpenSync { id, entities: number(entities) }))
-}
-
-/// Returns the number of syncs that go on.
-pub async fn count(tx: &mut Tx) -> Result<i64, StoreError> {
-    const SQL: &str = "SELECT count(*) FROM entity_syncs WHERE tenant_id = $1";
-    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant)?;
-    Ok(row.map_or(0, |(count,)| count))
-}
+const BEGIN: &str = "INSERT INTO entity_syncs (tenant_id, source, id, begun_at, entities) \
+    VALUES ($1, $2, $3, $4, (SELECT count(*) FROM entities WHERE tenant_id = $1 AND source = $2)) \
+    ON CONFLICT (tenant_id, source) DO UPDATE SET \
+    id = excluded.id, begun_at = excluded.begun_at, entities = excluded.entities";
+const CURRENT: &str = "SELECT id, entities FROM entity_syncs WHERE tenant_id = $1 AND source = $2";
+const COUNT: &str = "SELECT count(*) FROM entity_syncs WHERE tenant_id = $1";
+const END: &str = "DELETE FROM entity_syncs WHERE tenant_id = $1 AND source = $2";
 
 /// Ends the sync `id` of a source: deletes the entities of the source that it did not name. Returns how many. The inner
 /// error has their number if they are more than `most`; nothing of the transaction may be committed then.
@@ -57,7 +35,6 @@ pub async fn finish(
     id: Uuid,
     most: usize,
 ) -> Result<Result<usize, usize>, StoreError> {
-    const END: &str = "DELETE FROM entity_syncs WHERE tenant_id = $1 AND source = $2";
     let mut deleted = AuditedEntities::new(tenant_settings::audit_values(tx).await?);
     let mut roles = RoleCounts::default();
     loop {
@@ -76,10 +53,10 @@ pub async fn finish(
         }
     }
     roles.store(tx).await?;
-    execute!(tx, END, &tx.tenant, source)?;
+    syncs::end(tx, &SYNCS, source).await?;
     if deleted.count() > 0 {
         audit::write_call(tx, deleted.entries(), deleted.count()).await?;
-        revision::forget_deletions(tx).await?;
+        forget_deletions(tx).await?;
     }
     Ok(Ok(deleted.count()))
 }
@@ -90,10 +67,6 @@ async fn unnamed(tx: &mut Tx, source: &str, id: Uuid) -> Result<usize, StoreErro
         WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3)";
     let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant, source, id)?;
     Ok(row.map_or(0, |(count,)| number(count)))
-}
-
-fn number(stored: i64) -> usize {
-    usize::try_from(stored).unwrap_or_default()
 }
 
 /// Deletes the next entities of a source that the sync `id` did not name, and returns them as they were.
@@ -112,7 +85,9 @@ async fn delete_batch(
         AND (type, id) <= ($4, $5)";
     let unnamed = fetch_all!(tx, StoredEntity, UNNAMED, &tx.tenant, source, id, BATCH)?;
     let Some(last) = unnamed.last() else { return Ok(unnamed) };
-    let revision = revision::next(tx).await?;
+    let keys: Vec<(&str, &str)> = unnamed.iter().map(|one| (&*one.kind, &*one.id)).collect();
+    relations::delete_of_entities(tx, &keys).await?;
+    let revision = directory::next(tx).await?;
     let at = tx.at.millis();
     execute!(tx, DELETE, &tx.tenant, source, id, &last.kind, &last.id, revision, at)?;
     Ok(unnamed)

@@ -104,21 +104,24 @@ async fn the_end_of_a_sync_deletes_what_it_did_not_name(database: TestDatabase) 
     write(&store, &json!([user("by hand")]), EntityOrigin::default()).await;
     let id = Uuid::from_u128(9);
     let mut tx = store.write(TENANT, 0).await.expect("begins");
-    syncs::begin(&mut tx, "hr", id).await.expect("works");
+    crate::syncs::begin(&mut tx, &syncs::SYNCS, "hr", id).await.expect("works");
     tx.commit().await.expect("commits");
     let sync = EntityOrigin { source: Some("hr"), sync: Some(id) };
     let (named, committed) = write(&store, &json!([user("1"), user("3")]), sync).await;
     assert_eq!((named.unchanged, committed.entities), (2, None), "the marks are no change");
     assert!(get(&store, "user", "0").await.is_some(), "nothing goes before the end");
     let mut tx = store.write(TENANT, 0).await.expect("begins");
-    let open = syncs::OpenSync { id, entities: 5 };
-    assert_eq!(syncs::current(&mut tx, "hr").await.expect("works"), Some(open));
+    let open = crate::syncs::OpenSync { id, records: 5 };
+    assert_eq!(
+        crate::syncs::current(&mut tx, &syncs::SYNCS, "hr").await.expect("works"),
+        Some(open)
+    );
     assert_eq!(syncs::finish(&mut tx, "hr", id, 2).await.expect("works"), Err(3));
     drop(tx);
     assert!(get(&store, "user", "0").await.is_some(), "nothing goes beyond the limit");
     let mut tx = store.write(TENANT, 0).await.expect("begins");
     assert_eq!(syncs::finish(&mut tx, "hr", id, 3).await.expect("works"), Ok(3));
-    assert_eq!(syncs::current(&mut tx, "hr").await.expect("works"), None);
+    assert_eq!(crate::syncs::current(&mut tx, &syncs::SYNCS, "hr").await.expect("works"), None);
     assert_eq!(tx.commit().await.expect("commits").entities.map(|one| one.revision), Some(3));
     let mut left = Vec::new();
     for id in ["0", "1", "2", "3", "4", "by hand"] {

@@ -17,7 +17,7 @@ on_every_database!(
 );
 
 /// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
-const ROWS: [(&str, &str); 24] = [
+const ROWS: [(&str, &str); 26] = [
     (
         "tenant_settings",
         "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
@@ -112,6 +112,15 @@ const ROWS: [(&str, &str); 24] = [
     (
         "entity_syncs",
         "INSERT INTO entity_syncs (tenant_id, source, id, begun_at) VALUES ($1, 's', $2, 0)",
+    ),
+    (
+        "relations",
+        "INSERT INTO relations (tenant_id, object_type, object_id, relation, subject_type, subject_id, \
+        subject_relation, revision, updated_at, is_deleted) VALUES ($1, 'd', 'a', 1, 'user', 'a', 0, 1, 0, FALSE)",
+    ),
+    (
+        "relation_syncs",
+        "INSERT INTO relation_syncs (tenant_id, source, id, begun_at, tuples) VALUES ($1, 's', $2, 0, 0)",
     ),
     (
         "roles",

@@ -95,7 +95,7 @@ async fn insert_rules(store: &Store, ids: std::ops::Range<u128>) -> Result<(), S
 /// Returns the numbers of the tenant.
 async fn used(store: &Store) -> PerQuota<i64> {
     const SQL: &str = "SELECT used_webhooks, used_policies, used_rules, used_resources, \
-        used_service_keys, used_resolvers, used_entities, used_bytes FROM tenants WHERE id = $1";
+        used_service_keys, used_resolvers, used_entities, used_relations, used_bytes FROM tenants WHERE id = $1";
     let mut tx = store.read(TENANT).await.expect("begins");
     fetch_optional!(tx, Row, SQL, TENANT).expect("works").expect("a tenant").into()
 }
@@ -168,6 +168,7 @@ async fn each_kind_of_record_has_its_quota(database: TestDatabase) {
         service_keys: Some(0),
         resolvers: Some(0),
         entities: Some(0),
+        relations: Some(0),
         ..Quotas::NONE
     };
     let store = with(database.open().await, zero);
@@ -181,7 +182,11 @@ async fn each_kind_of_record_has_its_quota(database: TestDatabase) {
             Quota::Resources => resources::upsert(&mut tx, None, &resource(1, &[]), &by()).await,
             Quota::ServiceKeys => service_keys::insert(&mut tx, &key).await,
             // Other tests have them.
-            Quota::Resolvers | Quota::Entities | Quota::StoredBytes | Quota::PlanBytes => continue,
+            Quota::Resolvers
+            | Quota::Entities
+            | Quota::Relations
+            | Quota::StoredBytes
+            | Quota::PlanBytes => continue,
         };
         written.expect("works");
         let refused = tx.commit().await.map(drop);
@@ -239,6 +244,7 @@ async fn the_numbers_are_those_of_the_records(database: TestDatabase) {
         service_keys: 1,
         resolvers: 0,
         entities: 0,
+        relations: 0,
         stored_bytes: counted.stored_bytes,
         plan_bytes: 0,
     };

@@ -1,6 +1,7 @@
-//! The revision and the history of a tenant's entities.
+//! The revision and the history of a tenant's directory: its entities and its tuples.
 
 use sqlx::AssertSqlSafe;
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::history::HistoryPosition;
@@ -8,30 +9,44 @@ use crate::macros::{execute, fetch_all, fetch_optional};
 use crate::row_lists::{BATCH, numbered};
 use crate::tx::{Inner, Tx};
 
-/// The deleted entities that keep their rows. A replica that did not read them in time loads all entities again.
+/// The deleted records of a table that keep their rows. A replica that did not read them in time loads the table again.
 const KEPT_DELETIONS: i64 = 20_000;
+
+/// The job and the sync that write entities or tuples.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EntityOrigin<'o> {
+    pub source: Option<&'o str>,
+    pub sync: Option<Uuid>,
+}
 
 /// The state of a tenant's directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectoryState {
-    /// The place in the history of the entities.
+    /// The place in the history of entities and tuples.
     pub position: HistoryPosition,
-    /// Deletions up to this revision left no row.
+    /// Deletions of entities up to this revision left no row.
     pub forgotten: u64,
+    /// Deletions of tuples up to this revision left no row.
+    pub relations_forgotten: u64,
     /// The number of entities.
     pub entities: u64,
+    /// The number of tuples.
+    pub relations: u64,
 }
 
-/// Reads the state of the tenant's directory; revision 0 for a tenant that never had an entity.
+/// Reads the state of the tenant's directory; revision 0 for a tenant that never had an entity or a tuple.
 pub async fn state(tx: &mut Tx) -> Result<DirectoryState, StoreError> {
     const SQL: &str = "SELECT entities_revision, entities_history, entities_forgotten, \
-        used_entities FROM tenants WHERE id = $1";
-    let row = fetch_optional!(tx, (i64, String, i64, i64), SQL, &tx.tenant)?;
-    let (revision, history, forgotten, entities) = row.unwrap_or_default();
+        relations_forgotten, used_entities, used_relations FROM tenants WHERE id = $1";
+    type Row = (i64, String, i64, i64, i64, i64);
+    let row = fetch_optional!(tx, Row, SQL, &tx.tenant)?;
+    let (revision, history, forgotten, of_relations, entities, relations) = row.unwrap_or_default();
     Ok(DirectoryState {
         position: HistoryPosition::read(number(revision), &history),
         forgotten: number(forgotten),
+        relations_forgotten: number(of_relations),
         entities: number(entities),
+        relations: number(relations),
     })
 }
 
@@ -74,7 +89,7 @@ fn place((tenant, revision, last): (String, i64, String)) -> (String, HistoryPos
 }
 
 /// Returns the revision of what the transaction changes. Its first call raises the revision of the tenant's entities.
-pub(super) async fn next(tx: &mut Tx) -> Result<i64, StoreError> {
+pub(crate) async fn next(tx: &mut Tx) -> Result<i64, StoreError> {
     const SQL: &str =
         "UPDATE tenants SET entities_revision = $2, entities_history = $3 WHERE id = $1";
     let corrupt = |_| StoreError::Corrupt { what: "tenants.entities_revision" };
@@ -88,20 +103,26 @@ pub(super) async fn next(tx: &mut Tx) -> Result<i64, StoreError> {
     Ok(revision)
 }
 
-/// Removes the rows of deleted entities if they are many, except those of this transaction: other replicas are about to
+/// The statements that remove the rows of deleted records of a table.
+pub(crate) struct Forgetting {
+    /// Counts them.
+    pub(crate) count: &'static str,
+    /// Deletes those from before a revision.
+    pub(crate) forget: &'static str,
+    /// Notes the last revision of which there is none.
+    pub(crate) note: &'static str,
+}
+
+/// Removes the rows of deleted records if they are many, except those of this transaction: other replicas are about to
 /// read these.
-pub(super) async fn forget_deletions(tx: &mut Tx) -> Result<(), StoreError> {
-    const COUNT: &str = "SELECT count(*) FROM entities WHERE tenant_id = $1 AND is_deleted";
-    const FORGET: &str =
-        "DELETE FROM entities WHERE tenant_id = $1 AND is_deleted AND revision < $2";
-    const NOTE: &str = "UPDATE tenants SET entities_forgotten = $2 WHERE id = $1";
-    let count = fetch_optional!(tx, (i64,), COUNT, &tx.tenant)?;
+pub(crate) async fn forget_deletions(tx: &mut Tx, table: &Forgetting) -> Result<(), StoreError> {
+    let count = fetch_optional!(tx, (i64,), table.count, &tx.tenant)?;
     if count.is_none_or(|(count,)| count <= KEPT_DELETIONS) {
         return Ok(());
     }
     let revision = next(tx).await?;
-    execute!(tx, FORGET, &tx.tenant, revision)?;
-    execute!(tx, NOTE, &tx.tenant, revision - 1)?;
+    execute!(tx, table.forget, &tx.tenant, revision)?;
+    execute!(tx, table.note, &tx.tenant, revision - 1)?;
     Ok(())
 }
 

@@ -1,0 +1,97 @@
+//! Relations as types declare them (`docs/semantics.md`, section 12.10).
+
+use std::collections::BTreeMap;
+
+use portcullis_directory::{MAX_LINE, MAX_RELATIONS, RelationDefinition, read_relations};
+use portcullis_engine::Json;
+use portcullis_engine::invalid::{Place, Problems};
+use serde::{Serialize, Serializer};
+use serde_json::json;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+
+use crate::fields::text;
+use crate::input::{self, Field, Members, field};
+use crate::{document, schema};
+
+/// Longest name of a claim, attribute or relation, in characters.
+const MAX_NAME: usize = 128;
+
+/// The relations of a type by name.
+pub type RelationDeclarations = BTreeMap<String, RelationDeclaration>;
+
+/// A relation as it is declared. Two are equal if their lines mean the same by their form, whatever was renamed.
+#[derive(Clone, Debug)]
+pub struct RelationDeclaration(pub RelationDefinition);
+
+impl PartialEq for RelationDeclaration {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_json() == other.0.to_json()
+    }
+}
+
+impl Eq for RelationDeclaration {}
+
+impl Serialize for RelationDeclaration {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.to_json().serialize(serializer)
+    }
+}
+
+document!(RelationDeclaration as "Relation" => schema::one_of([
+    line("Who can be stored, and which relations give this one").into(),
+    input::describe(describe_long).into(),
+]));
+
+fn line(about: &str) -> ObjectBuilder {
+    schema::text(MAX_LINE)
+        .description(Some(about))
+        .examples([json!("[user, group#member] || owner || parent.viewer")])
+}
+
+/// Describes the long form, which the engine reads.
+fn describe_long(members: &mut Members<'_, '_>) -> Option<()> {
+    let name = |about| text(MAX_NAME).about(about);
+    members.required("from", text(MAX_LINE).about("The line of the short form"));
+    members.optional(
+        "claim",
+        name("The claim of the token that lists the objects of which the caller has the relation"),
+    );
+    members.optional(
+        "request",
+        name("The attribute of the resource that stands for its stored tuples"),
+    );
+    members
+        .optional("renamed_from", name("The name that the relation had before; its tuples stay"));
+    Some(())
+}
+
+/// The relations of a type.
+pub(crate) fn relations<'j>() -> impl Field<'j, Value = RelationDeclarations> {
+    field(read, || {
+        schema::typed(Type::Object)
+            .additional_properties(Some(schema::named::<RelationDeclaration>()))
+            .property_names(Some(schema::text(MAX_NAME)))
+            .max_properties(Some(MAX_RELATIONS))
+            .description(Some("The relations of the objects of the type, by name"))
+    })
+}
+
+fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<RelationDeclarations> {
+    let read = read_relations(json, at, problems)?;
+    for relation in &read {
+        let Some(old) = &relation.renamed_from else { continue };
+        if read.iter().any(|other| other.name == *old) {
+            let what = "the name of a relation that the type does not have any more";
+            problems.expected(&at.key(&relation.name).key("renamed_from"), what);
+        } else if read
+            .iter()
+            .any(|other| other.name != relation.name && other.renamed_from.as_ref() == Some(old))
+        {
+            let what = "a name that no other relation had before";
+            problems.expected(&at.key(&relation.name).key("renamed_from"), what);
+        }
+    }
+    let named =
+        |relation: RelationDefinition| (relation.name.clone(), RelationDeclaration(relation));
+    Some(read.into_iter().map(named).collect())
+}

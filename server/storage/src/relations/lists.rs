@@ -1,0 +1,182 @@
+//! Tuples that fit a filter, in pages.
+
+use portcullis_directory::RelationNumber;
+use portcullis_model::page::{Listed, Page};
+use portcullis_model::relation::TupleRecord;
+use uuid::Uuid;
+
+use super::stored::{StoredTuple, relation};
+use crate::error::StoreError;
+use crate::macros::fetch_all;
+use crate::paging::{Pages, fetch_page};
+use crate::tx::Tx;
+use crate::types::relation_names;
+
+/// The tuples to find. An absent part fits all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TupleFilter<'f> {
+    /// The type and id of the object.
+    pub object: Option<(&'f str, &'f str)>,
+    /// The type of the object.
+    pub object_type: Option<&'f str>,
+    /// The relations: those with one name have another number in each type.
+    pub relations: Option<&'f [RelationNumber]>,
+    /// The type and id of the subject, with any relation of the subject.
+    pub subject: Option<(&'f str, &'f str)>,
+    pub source: Option<&'f str>,
+}
+
+/// The place of a tuple in the order of lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TuplePlace {
+    pub object_type: String,
+    pub object_id: String,
+    pub relation: i64,
+    pub subject_type: String,
+    pub subject_id: String,
+    pub subject_relation: i64,
+}
+
+impl From<&StoredTuple> for TuplePlace {
+    fn from(row: &StoredTuple) -> Self {
+        Self {
+            object_type: row.object_type.clone(),
+            object_id: row.object_id.clone(),
+            relation: row.relation,
+            subject_type: row.subject_type.clone(),
+            subject_id: row.subject_id.clone(),
+            subject_relation: row.subject_relation,
+        }
+    }
+}
+
+/// Writes the statements of a page of the tuples for which `$narrow` is true, too. Each begins where one index leads.
+macro_rules! tuple_pages {
+    ($narrow:literal) => {{
+        const PAGES: [&str; 2] = [
+            tuple_pages!(
+                @of "CAST(octet_length(object_type) + octet_length(object_id) \
+                + octet_length(subject_type) + octet_length(subject_id) AS BIGINT)", $narrow
+            ),
+            tuple_pages!(
+                @of "object_type, object_id, relation, subject_type, subject_id, subject_relation, \
+                expires_at, source, sync, revision, updated_at, is_deleted", $narrow
+            ),
+        ];
+        PAGES
+    }};
+    (@of $columns:literal, $narrow:literal) => {
+        concat!(
+            "SELECT ", $columns, " FROM relations WHERE tenant_id = $1 AND NOT is_deleted ", $narrow,
+            " AND (CAST($2 AS TEXT) IS NULL OR object_type = $2) \
+            AND (CAST($3 AS TEXT) IS NULL OR object_id = $3) \
+            AND (CAST($4 AS TEXT) IS NULL OR $4 LIKE '%,' || relation || ',%') \
+            AND (CAST($5 AS TEXT) IS NULL OR subject_type = $5) \
+            AND (CAST($6 AS TEXT) IS NULL OR subject_id = $6) \
+            AND (CAST($7 AS TEXT) IS NULL OR source = $7) \
+            AND (object_type, object_id, relation, subject_type, subject_id, subject_relation) \
+            > ($8, $9, $10, $11, $12, $13) \
+            ORDER BY object_type, object_id, relation, subject_type, subject_id, subject_relation \
+            LIMIT $14"
+        )
+    };
+}
+
+impl TupleFilter<'_> {
+    fn pages(&self) -> Pages {
+        match self {
+            Self { object: Some(_), .. } => tuple_pages!("AND object_type = $2 AND object_id = $3"),
+            Self { subject: Some(_), .. } => {
+                tuple_pages!("AND subject_type = $5 AND subject_id = $6")
+            }
+            Self { source: Some(_), .. } => tuple_pages!("AND source = $7"),
+            Self { object_type: Some(_), .. } => tuple_pages!("AND object_type = $2"),
+            _ => tuple_pages!(""),
+        }
+    }
+
+    /// Returns the type of the object.
+    fn object_type(&self) -> Option<&str> {
+        self.object.map(|(kind, _)| kind).or(self.object_type)
+    }
+
+    /// Returns the numbers of the relations with a comma before and after each.
+    fn relations(&self) -> Option<String> {
+        let numbers = self.relations?.iter().map(|number| format!("{},", number.0));
+        Some(format!(",{}", numbers.collect::<String>()))
+    }
+}
+
+/// Runs a statement of [`TupleFilter::pages`] with `$fetch`.
+macro_rules! fetch {
+    ($fetch:ident, $tx:expr, $row:ty, [$($arguments:expr),*], $filter:expr, $after:expr $(, $limit:expr)?) => {
+        $fetch!(
+            $tx, $row, $($arguments,)* &$tx.tenant, $filter.object_type(),
+            $filter.object.map(|(_, id)| id), $filter.relations(),
+            $filter.subject.map(|(kind, _)| kind), $filter.subject.map(|(_, id)| id), $filter.source,
+            &$after.object_type, &$after.object_id, $after.relation, &$after.subject_type,
+            &$after.subject_id, $after.subject_relation $(, $limit)?
+        )
+    };
+}
+
+/// Lists a page of the tuples that fit, and the place of the last one. The default place begins the list.
+pub async fn list(
+    tx: &mut Tx,
+    filter: &TupleFilter<'_>,
+    after: &TuplePlace,
+    limit: i64,
+) -> Result<(Listed<TupleRecord>, TuplePlace), StoreError> {
+    let page = Page { after: Uuid::nil(), limit };
+    let pages = filter.pages();
+    let listed: Listed<StoredTuple> =
+        fetch!(fetch_page, tx, StoredTuple, [page, pages], filter, after)?;
+    let last = listed.records.last().map(TuplePlace::from).unwrap_or_default();
+    let names = relation_names(tx).await?;
+    let records = listed.records.iter().map(|row| row.record(&names));
+    let records = records.collect::<Result<_, _>>()?;
+    Ok((Listed { records, more: listed.more }, last))
+}
+
+/// Returns the first `limit` tuples that fit.
+pub(super) async fn matching(
+    tx: &mut Tx,
+    filter: &TupleFilter<'_>,
+    limit: usize,
+) -> Result<Vec<StoredTuple>, StoreError> {
+    let [_, records] = filter.pages();
+    let (after, limit) = (TuplePlace::default(), i64::try_from(limit).unwrap_or(i64::MAX));
+    Ok(fetch!(fetch_all, tx, StoredTuple, [records], filter, after, limit)?)
+}
+
+/// The tuples of one type of objects that are alike for definitions of relations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TupleShape {
+    pub relation: RelationNumber,
+    pub subject_type: String,
+    /// The subject is everybody of the type.
+    pub is_everybody: bool,
+    pub subject_relation: Option<RelationNumber>,
+    /// The number of tuples.
+    pub count: u64,
+}
+
+/// Counts the tuples of a type of objects by their shapes. Reads all of them.
+pub async fn shapes(tx: &mut Tx, object_type: &str) -> Result<Vec<TupleShape>, StoreError> {
+    const SQL: &str = "SELECT relation, subject_type, subject_id = '*', subject_relation, count(*) \
+        FROM relations WHERE tenant_id = $1 AND object_type = $2 AND NOT is_deleted \
+        GROUP BY relation, subject_type, subject_id = '*', subject_relation";
+    type Row = (i64, String, bool, i64, i64);
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, object_type)?;
+    let shape = |(number, subject_type, is_everybody, subject_relation, count): Row| {
+        let corrupt = StoreError::Corrupt { what: "relations.relation" };
+        Ok(TupleShape {
+            relation: relation(number)?.ok_or(corrupt)?,
+            subject_type,
+            is_everybody,
+            subject_relation: relation(subject_relation)?,
+            count: u64::try_from(count).unwrap_or_default(),
+        })
+    };
+    rows.into_iter().map(shape).collect()
+}

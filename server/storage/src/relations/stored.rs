@@ -1,0 +1,147 @@
+//! Rows of tuples, and lookups of them, many at a time.
+
+use std::collections::HashMap;
+
+use portcullis_directory::RelationNumber;
+use portcullis_model::Timestamp;
+use portcullis_model::relation::{ObjectName, TupleRecord};
+use sqlx::AssertSqlSafe;
+use uuid::Uuid;
+
+use super::TupleKey;
+use crate::error::StoreError;
+use crate::macros::row;
+use crate::row_lists::{BATCH, numbered};
+use crate::tx::{Inner, Tx};
+
+const CORRUPT: StoreError = StoreError::Corrupt { what: "relations.relation" };
+
+/// The number in rows that stands for no relation of the subject.
+pub(super) const NO_RELATION: i64 = 0;
+
+row! {
+    /// The row of a tuple.
+    #[derive(Clone, Debug)]
+    pub(super) struct StoredTuple {
+        pub(super) object_type: String,
+        pub(super) object_id: String,
+        pub(super) relation: i64,
+        pub(super) subject_type: String,
+        pub(super) subject_id: String,
+        pub(super) subject_relation: i64,
+        pub(super) expires_at: Option<i64>,
+        pub(super) source: Option<String>,
+        pub(super) sync: Option<Uuid>,
+        pub(super) revision: i64,
+        pub(super) updated_at: i64,
+        pub(super) is_deleted: bool,
+    }
+}
+
+impl StoredTuple {
+    /// Returns the key.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`]
+    pub(super) fn key(&self) -> Result<TupleKey, StoreError> {
+        Ok(TupleKey {
+            object: ObjectName { kind: self.object_type.clone(), id: self.object_id.clone() },
+            relation: relation(self.relation)?.ok_or(CORRUPT)?,
+            subject: ObjectName { kind: self.subject_type.clone(), id: self.subject_id.clone() },
+            subject_relation: relation(self.subject_relation)?,
+        })
+    }
+
+    /// Returns the bytes of the tuple that count.
+    pub(super) fn bytes(&self) -> i64 {
+        let Self { object_type, object_id, subject_type, subject_id, .. } = self;
+        bytes([object_type, object_id, subject_type, subject_id])
+    }
+
+    /// Returns the record, with the names of relations by number.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`]
+    pub(super) fn record(
+        &self,
+        names: &HashMap<RelationNumber, String>,
+    ) -> Result<TupleRecord, StoreError> {
+        let TupleKey { object, relation, subject, subject_relation } = self.key()?;
+        let name = |number| names.get(&number).cloned().ok_or(CORRUPT);
+        Ok(TupleRecord {
+            object: object.to_string(),
+            relation: name(relation)?,
+            subject: subject.to_string(),
+            subject_relation: subject_relation.map(name).transpose()?,
+            expires_at: self.expires_at.map(Timestamp::from_millis),
+            source: self.source.clone(),
+            updated_at: Timestamp::from_millis(self.updated_at),
+        })
+    }
+}
+
+/// Returns the bytes of a tuple that count.
+pub(super) fn bytes(texts: [&String; 4]) -> i64 {
+    let sum: usize = texts.iter().map(|text| text.len()).sum();
+    i64::try_from(sum).unwrap_or(i64::MAX)
+}
+
+/// Reads the number of a relation; `None` for none.
+///
+/// # Errors
+/// [`StoreError::Corrupt`]
+pub(super) fn relation(stored: i64) -> Result<Option<RelationNumber>, StoreError> {
+    let number = u16::try_from(stored).map_err(|_| CORRUPT)?;
+    Ok((stored != NO_RELATION).then_some(RelationNumber(number)))
+}
+
+/// Returns the column of the relation of a subject.
+pub(super) fn subject_relation(number: Option<RelationNumber>) -> i64 {
+    number.map_or(NO_RELATION, |number| i64::from(number.0))
+}
+
+/// Finds the rows with these keys, those of deleted tuples included.
+pub(super) async fn find_stored<'k>(
+    tx: &mut Tx,
+    keys: impl Iterator<Item = &'k TupleKey>,
+) -> Result<HashMap<TupleKey, StoredTuple>, StoreError> {
+    const COLUMNS: usize = 6;
+    let keys: Vec<&TupleKey> = keys.collect();
+    let mut found = HashMap::with_capacity(keys.len());
+    for batch in keys.chunks(BATCH) {
+        let rows =
+            (0..batch.len()).map(|index| format!("({})", numbered(index * COLUMNS + 2, COLUMNS)));
+        let rows: Vec<String> = rows.collect();
+        let sql = AssertSqlSafe(format!(
+            "SELECT r.object_type, r.object_id, r.relation, r.subject_type, r.subject_id, \
+            r.subject_relation, r.expires_at, r.source, r.sync, r.revision, r.updated_at, r.is_deleted \
+            FROM (VALUES {}) AS k JOIN relations r ON r.tenant_id = $1 \
+            AND r.object_type = k.column1 AND r.object_id = k.column2 AND r.relation = k.column3 \
+            AND r.subject_type = k.column4 AND r.subject_id = k.column5 \
+            AND r.subject_relation = k.column6",
+            rows.join(", ")
+        ));
+        let tenant = &tx.tenant;
+        macro_rules! bound {
+            () => {{
+                let is_full = batch.len() == BATCH || batch.len() == 1;
+                let mut query =
+                    sqlx::query_as::<_, StoredTuple>(sql).persistent(is_full).bind(tenant);
+                for TupleKey { object, relation, subject, subject_relation: number } in batch {
+                    query = query.bind(&object.kind).bind(&object.id).bind(i64::from(relation.0));
+                    query = query.bind(&subject.kind).bind(&subject.id);
+                    query = query.bind(subject_relation(*number));
+                }
+                query
+            }};
+        }
+        let rows = match &mut tx.inner {
+            Inner::Sqlite(connection) => bound!().fetch_all(&mut **connection).await,
+            Inner::Postgres(connection) => bound!().fetch_all(&mut **connection).await,
+        }?;
+        for row in rows {
+            found.insert(row.key()?, row);
+        }
+    }
+    Ok(found)
+}
