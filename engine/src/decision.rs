@@ -44,7 +44,7 @@ pub struct Decision<'p> {
 /// The rule or policy that decided.
 #[derive(Clone, Debug)]
 pub enum Matched<'p> {
-    /// An ABAC policy.
+    /// An ABAC policy, or a rule whose subject is a relation.
     Policy {
         /// The policy.
         policy: &'p PlannedPolicy,
@@ -86,7 +86,7 @@ pub enum Undetermined<'p> {
     Broken,
 }
 
-/// The ABAC policy that decided.
+/// The ABAC policy that decided, or the rule whose subject is a relation.
 #[derive(Clone, Debug)]
 pub(crate) struct Applied<'p> {
     pub(crate) policy: &'p PlannedPolicy,
@@ -101,15 +101,27 @@ pub(crate) fn combine<'p>(
     rbac: impl FnOnce() -> Option<MatchedRule<'p>>,
 ) -> Decision<'p> {
     match abac {
-        Some(applied) if applied.policy.effect == Effect::Deny => Decision::by_policy(applied),
+        Some(applied) if applied.policy.effect == Effect::Deny && !applied.policy.is_rule => {
+            Decision::by_policy(applied)
+        }
         abac => match (rbac(), abac) {
-            (Some(rule), _) if rule.effect == Effect::Deny => Decision::by_rule(rule),
+            (Some(rule), Some(applied)) if precedes(&rule, applied.policy) => {
+                Decision::by_rule(rule)
+            }
             (_, Some(applied)) => Decision::by_policy(applied),
             (Some(rule), None) => Decision::by_rule(rule),
             (None, None) => {
                 Decision { effect: Effect::Deny, matched: Matched::Nothing { withheld: None } }
             }
         },
+    }
+}
+
+/// Returns whether a rule decides before `other`, which is no denying policy. Of two rules, a deny does, then the smallest id.
+fn precedes(rule: &MatchedRule<'_>, other: &PlannedPolicy) -> bool {
+    match other.is_rule {
+        true => (rule.effect, rule.id) < (other.effect, other.id),
+        false => rule.effect == Effect::Deny,
     }
 }
 
@@ -181,21 +193,35 @@ impl<'p> Decision<'p> {
         };
         match &self.matched {
             Matched::Policy { policy, undetermined } => {
-                write!(text, "ABAC policy `{}` {verb}: its condition is ", policy.name)?;
+                let (what, part) = parts(policy);
+                write!(text, "{what} `{}` {verb}", policy.name)?;
                 match &**undetermined {
-                    [] => text.write_str("true"),
-                    causes => write!(text, "undetermined, because {}", Causes(causes)),
+                    [] if policy.is_rule => Ok(()),
+                    [] => write!(text, ": its {part} is true"),
+                    causes => {
+                        write!(text, ": its {part} is undetermined, because {}", Causes(causes))
+                    }
                 }
             }
             Matched::Rule(rule) => write!(text, "RBAC rule `{rule}` {verb}"),
             Matched::Nothing { withheld: None } => text.write_str(NOTHING_ALLOWS),
-            Matched::Nothing { withheld: Some(Withheld { policy, undetermined }) } => write!(
-                text,
-                "{NOTHING_ALLOWS}; the condition of ABAC policy `{}` is undetermined, because {}",
-                policy.name,
-                Causes(undetermined)
-            ),
+            Matched::Nothing { withheld: Some(Withheld { policy, undetermined }) } => {
+                let (what, part) = parts(policy);
+                let (name, causes) = (&policy.name, Causes(undetermined));
+                write!(
+                    text,
+                    "{NOTHING_ALLOWS}; the {part} of {what} `{name}` is undetermined, because {causes}"
+                )
+            }
         }
+    }
+}
+
+/// Returns the words for a policy and for what is evaluated of it.
+fn parts(policy: &PlannedPolicy) -> (&'static str, &'static str) {
+    match policy.is_rule {
+        true => ("RBAC rule", "subject"),
+        false => ("ABAC policy", "condition"),
     }
 }
 

@@ -33,6 +33,7 @@ use uuid::Uuid;
 use crate::decision::{Applied, Decision, combine};
 use crate::policy::Policy;
 use crate::rbac::Rule;
+use crate::relation::relation_of_subject;
 use crate::request::Check;
 use crate::resolution::{AttributeAnswers, AttributeRequest, ResolverRef};
 use crate::supply::DirectoryNeeds;
@@ -80,30 +81,38 @@ pub enum Verdict<'p> {
 }
 
 impl Plan {
-    /// Compiles the plan for `resource` from a tenant's rules and enabled policies at `revision`. Leaves out rules and
-    /// policies that do not match the resource. Binds each namespace to the resolver that `resolver` returns for it. An
-    /// unbound namespace has no resolver.
+    /// Compiles the plan for `resource` from a tenant's rules and enabled policies at `revision`, and the facts about it.
+    /// Leaves out rules and policies that do not match the resource. Binds each namespace to the resolver that `resolver`
+    /// returns for it. An unbound namespace has no resolver.
     pub fn compile_with(
         resource: &str,
         revision: u64,
         rules: &[Rule],
         policies: impl IntoIterator<Item = Policy>,
+        facts: Arc<TenantFacts>,
         resolver: impl Fn(&str) -> Option<ResolverRef>,
     ) -> Self {
         let policies = policies.into_iter().filter(|policy| policy.resource.matches(resource));
         let matching = rules.iter().filter(|rule| rule.tuple.obj.matches(resource));
-        let sources = policies.map(Source::from).collect();
-        Self::new(resource, revision, Rules::new(matching), whole(sources, resolver))
+        let mut sources: Vec<Source> = policies.map(Source::from).collect();
+        let rules = match facts.relations {
+            None => Rules::new(matching),
+            Some(_) => {
+                sources.extend(matching.clone().filter_map(Source::from_rule));
+                Rules::new(matching.filter(|rule| relation_of_subject(&rule.tuple.sub).is_none()))
+            }
+        };
+        Self::new(resource, revision, rules, whole(sources, resolver)).with_facts(facts)
     }
 
-    /// Compiles a plan as [`Plan::compile_with`] does, without resolvers.
+    /// Compiles a plan as [`Plan::compile_with`] does, without facts and resolvers.
     pub fn compile(
         resource: &str,
         revision: u64,
         rules: &[Rule],
         policies: impl IntoIterator<Item = Policy>,
     ) -> Self {
-        Self::compile_with(resource, revision, rules, policies, |_| None)
+        Self::compile_with(resource, revision, rules, policies, Arc::default(), |_| None)
     }
 
     fn new(resource: &str, revision: u64, rules: Rules, layers: Layers) -> Self {
@@ -159,7 +168,7 @@ impl Plan {
         self.layers.iter().flat_map(|layer| layer.abac.over_budget.iter().copied())
     }
 
-    /// Returns the plan with facts about its tenant.
+    /// Returns the plan with equal facts about its tenant, which other plans have too.
     #[must_use]
     pub fn with_facts(self, facts: Arc<TenantFacts>) -> Self {
         Self { facts: Some(facts).filter(|facts| !facts.are_plain()), ..self }
@@ -171,6 +180,12 @@ impl Plan {
         self.facts.as_deref()
     }
 
+    /// Returns whether the subjects of rules can be relations.
+    #[inline]
+    fn has_relations(&self) -> bool {
+        self.facts().is_some_and(|facts| facts.relations.is_some())
+    }
+
     /// Returns the parts of the directory on which decisions of the plan can depend.
     pub fn directory_needs(&self) -> DirectoryNeeds {
         let mut all =
@@ -179,6 +194,7 @@ impl Plan {
             all.roles |= needs.roles;
             all.user |= needs.user;
             all.resource |= needs.resource;
+            all.relations |= needs.relations;
         }
         all
     }
@@ -250,13 +266,24 @@ impl Plan {
         combine(applied, || self.rules.decide(check, &self.resource))
     }
 
-    /// Decides `check` by RBAC alone: the legacy check.
-    pub fn evaluate_rbac<'p>(&'p self, check: &Check<'_>) -> Decision<'p> {
-        combine(None, || self.rules.decide(check, &self.resource))
+    /// Returns the policy that decides, or the rule whose subject is a relation.
+    fn apply_policies<'p>(
+        &'p self,
+        check: &Check<'_>,
+        answers: &AttributeAnswers,
+    ) -> Option<Applied<'p>> {
+        let first = self.first_applicable(check, answers);
+        match &first {
+            Some(applied) if applied.policy.is_denying_rule() => {
+                self.denying_policy(check, answers).or(first)
+            }
+            _ => first,
+        }
     }
 
     /// Returns the first policy that applies.
-    fn apply_policies<'p>(
+    #[inline]
+    fn first_applicable<'p>(
         &'p self,
         check: &Check<'_>,
         answers: &AttributeAnswers,

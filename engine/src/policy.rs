@@ -34,26 +34,49 @@ pub struct Policy {
     pub condition: Result<Condition, Invalid>,
 }
 
-/// An ABAC policy inside a plan, as far as a decision reports it.
+/// An ABAC policy inside a plan, as far as a decision reports it. A rule whose subject is a relation is one too: its
+/// condition is that domain and action are those of the rule, and that the relation holds.
 #[derive(Clone, Debug)]
 pub struct PlannedPolicy {
     /// The policy's id.
     pub id: Uuid,
-    /// The policy's name.
+    /// The policy's name, or the tuple of a rule.
     pub name: Box<str>,
     /// The effect if the policy applies.
     pub effect: Effect,
-    /// The priority: the highest decides.
+    /// The priority: the highest decides. That of a rule does not matter.
     pub priority: i32,
+    /// Whether this is a rule.
+    pub is_rule: bool,
 }
 
-/// The place of a policy in the order in which policies decide: highest priority first, then denies, then the smallest id.
-pub(crate) type Order = (Reverse<i32>, Effect, Uuid);
+/// The place of a policy in the order in which policies decide: rules that deny, then policies, then rules that allow. Among
+/// policies the highest priority comes first. Then denies come first, then the smallest id.
+pub(crate) type Order = (Kind, Reverse<i32>, Effect, Uuid);
+
+/// Whether a rule or a policy decides, in the order in which they do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    DenyingRule,
+    Policy,
+    AllowingRule,
+}
 
 impl PlannedPolicy {
+    /// Returns whether this is a rule that denies. A policy that denies too is named before it.
+    #[inline]
+    pub(crate) fn is_denying_rule(&self) -> bool {
+        self.is_rule && self.effect == Effect::Deny
+    }
+
     /// Returns the place of the policy in the order in which policies decide.
     pub(crate) fn order(&self) -> Order {
-        (Reverse(self.priority), self.effect, self.id)
+        let kind = match (self.is_rule, self.effect) {
+            (false, _) => Kind::Policy,
+            (true, Effect::Deny) => Kind::DenyingRule,
+            (true, Effect::Allow) => Kind::AllowingRule,
+        };
+        (kind, Reverse(self.priority), self.effect, self.id)
     }
 }
 

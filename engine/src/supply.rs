@@ -21,12 +21,14 @@ pub struct DirectoryNeeds {
     pub user: bool,
     /// The properties of the resource.
     pub resource: bool,
+    /// The relations of the subject.
+    pub relations: bool,
 }
 
 impl DirectoryNeeds {
     /// Returns whether the directory is needed at all.
     pub fn any(self) -> bool {
-        self.roles || self.user || self.resource
+        self.roles || self.user || self.resource || self.relations
     }
 }
 

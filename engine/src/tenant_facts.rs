@@ -1,6 +1,7 @@
 //! The facts about a tenant that decisions depend on, beside its rules and policies.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
@@ -16,18 +17,25 @@ pub struct TenantFacts {
     pub inclusions: RoleInclusions,
     /// The properties that are taken from one place alone.
     pub sources: PropertySources,
+    /// The relations of the types, as text that differs if they do; `None` for a tenant without any. With it, the subjects of
+    /// rules can be relations.
+    pub relations: Option<Arc<str>>,
 }
 
 impl TenantFacts {
     /// Returns whether a check is complete as it was sent.
     #[inline]
     pub fn are_plain(&self) -> bool {
-        self.directory.is_none() && self.inclusions.is_empty() && self.sources.is_empty()
+        self.directory.is_none()
+            && self.inclusions.is_empty()
+            && self.sources.is_empty()
+            && self.relations.is_none()
     }
 
     /// Returns the heap bytes.
     pub fn weight(&self) -> usize {
-        size_of::<Self>() + self.inclusions.weight() + self.sources.weight()
+        let relations = self.relations.as_ref().map_or(0, |text| text.len());
+        size_of::<Self>() + self.inclusions.weight() + self.sources.weight() + relations
     }
 }
 

@@ -2,6 +2,8 @@
 
 #![expect(clippy::expect_used, reason = "all of it is test code")]
 
+use std::sync::Arc;
+
 use portcullis_engine::during::TimeWindow;
 use portcullis_engine::{
     Condition, Effect, Plan, Policy, ResolverRef, ResourcePattern, Rule, RuleTuple, json,
@@ -127,7 +129,8 @@ fn assert_true(what: &str, size: usize, rules: &[Rule], condition: Option<fn(usi
     let resolver = ResolverRef { id: Uuid::nil(), version: 1 };
     let mut weight = 0;
     let measured = kept(|| {
-        let plan = Plan::compile_with(RESOURCE, 1, rules, policies(), |_| Some(resolver));
+        let plan =
+            Plan::compile_with(RESOURCE, 1, rules, policies(), Arc::default(), |_| Some(resolver));
         weight = plan.weight();
         plan
     });

@@ -25,20 +25,27 @@ pub struct PlanChanges {
     pub policies: Vec<(Uuid, Option<Policy>)>,
 }
 
-/// Returns the layers of a plan for `resource` after these policies changed.
+/// Returns the layers of a plan for `resource` after these policies changed, and the rules of these ids: those whose subject
+/// is a relation are present as they are now.
 pub(super) fn changed(
     layers: &Layers,
     resource: &str,
     changed: Vec<(Uuid, Option<Policy>)>,
+    (mut ids, rules): (HashSet<Uuid>, Vec<Source>),
     resolver: impl Fn(&str) -> Option<ResolverRef>,
 ) -> Layers {
-    if changed.is_empty() {
+    // Most rules are in no layer.
+    let planned = layers.iter().flat_map(|layer| &layer.abac.policies);
+    let known = planned.chain(rules.iter().map(|source| &source.policy));
+    let known: HashSet<Uuid> = known.filter(|policy| policy.is_rule).map(|rule| rule.id).collect();
+    ids.retain(|id| known.contains(id));
+    ids.extend(changed.iter().map(|(id, _)| *id));
+    if ids.is_empty() {
         return layers.clone();
     }
-    let ids: HashSet<Uuid> = changed.iter().map(|(id, _)| *id).collect();
     let present = changed.into_iter().filter_map(|(_, policy)| policy);
     let present = present.filter(|policy| policy.resource.matches(resource));
-    let mut changed: Vec<Source> = present.map(Source::from).collect();
+    let mut changed: Vec<Source> = present.map(Source::from).chain(rules).collect();
     let Some((base, earlier)) = layers.split_first() else {
         return whole(changed, resolver);
     };
@@ -52,6 +59,16 @@ pub(super) fn changed(
         return whole(changed.iter().flat_map(sources).collect(), resolver);
     }
     changed
+}
+
+/// Returns the policies of a plan and those of a broader one compiled together; `None` if the plan has all of them.
+pub(super) fn joined(own: &Layers, broader: &Layers) -> Option<Layers> {
+    let mut all: Vec<Source> = own.iter().flat_map(sources).collect();
+    let known: HashSet<Uuid> = all.iter().map(|source| source.policy.id).collect();
+    let others = broader.iter().flat_map(sources);
+    all.extend(others.filter(|source| !known.contains(&source.policy.id)));
+    let resolver = |namespace: &str| bound(own, namespace).or_else(|| bound(broader, namespace));
+    (all.len() > known.len()).then(|| whole(all, resolver))
 }
 
 /// Returns the policies of all layers compiled into one.

@@ -21,10 +21,11 @@ use crate::excerpt::excerpt;
 use crate::expression;
 use crate::json::Json;
 use crate::policy::PlannedPolicy;
-use crate::rbac::MatchedRule;
+use crate::rbac::{MatchedRule, WILDCARD};
 use crate::relation::RELATION;
 use crate::request::Check;
 use crate::resolution::AttributeAnswers;
+use crate::resource::ResourcePattern;
 use crate::roles::Roles;
 use crate::value::AttributeValue;
 
@@ -72,7 +73,7 @@ impl Plan {
             Explainer { plan: self, check, answers, layers, decides, attributes, left };
         Explanation {
             policies: explainer.policies(),
-            rules: explainer.rules(),
+            rules: explainer.all_rules(),
             attributes: explainer.attributes(),
         }
     }
@@ -170,7 +171,8 @@ impl<'e> Explainer<'e, '_> {
             policies.extend(ranked.map(|(policy, rank)| (policy, at, rank)));
         }
         policies.sort_unstable_by_key(|(policy, ..)| policy.order());
-        policies.into_iter().map(|(policy, at, rank)| self.policy(policy, at, rank)).collect()
+        let policies = policies.into_iter().filter(|(policy, ..)| !policy.is_rule);
+        policies.map(|(policy, at, rank)| self.policy(policy, at, rank)).collect()
     }
 
     /// Explains one policy. An attribute that was not requested cannot change the decision, so its policy counts as
@@ -277,9 +279,66 @@ impl<'e> Explainer<'e, '_> {
         }
     }
 
-    fn rules(&self) -> Vec<ExplainedRule<'e>> {
+    /// Explains the rules that match, in the order in which they decide: those of the table, and those whose subject is a
+    /// relation.
+    fn all_rules(&mut self) -> Vec<ExplainedRule<'e>> {
         let rules = self.plan.rules.matching(self.check, &self.plan.resource);
-        rules.into_iter().map(|rule| self.rule(rule)).collect()
+        let mut rules: Vec<_> = rules.into_iter().map(|rule| self.rule(rule)).collect();
+        for at in 0..self.layers.len() {
+            let layer = self.layers[at].layer;
+            let ranked = layer.ranks().filter_map(|rank| Some((layer.policy(rank)?, rank)));
+            let ranked = ranked.filter(|(policy, _)| policy.is_rule);
+            rules.extend(ranked.filter_map(|(rule, rank)| self.relation_rule(rule, at, rank)));
+        }
+        rules.sort_unstable_by_key(|rule| (rule.effect, rule.id));
+        rules
+    }
+
+    /// Explains a rule whose subject is a relation, if it matches. Notes the relation if nothing else lacks.
+    fn relation_rule(
+        &mut self,
+        rule: &'e PlannedPolicy,
+        at: usize,
+        rank: Rank,
+    ) -> Option<ExplainedRule<'e>> {
+        let ExplainedLayer { layer, run, .. } = &mut self.layers[at];
+        let indexed = layer.abac.conditions[rank as usize];
+        let root = indexed.condition?;
+        let tests = match layer.abac.program.node(root) {
+            Operation::All(children) => as_written(children).collect(),
+            _ => vec![root],
+        };
+        let mut relation = None;
+        for node in tests {
+            match layer.abac.program.node(node) {
+                Operation::Test(test) if layer.abac.slots.is_resolved(test.attribute) => {
+                    relation = Some(test.attribute);
+                }
+                _ if run.truth(node) == Some(true) => {}
+                _ => return None,
+            }
+        }
+        let applies = run.applies(indexed) == Some(true);
+        self.note(at, relation?);
+        applies.then(|| self.named_rule(rule))
+    }
+
+    /// Explains a rule that matches, from its tuple.
+    fn named_rule(&self, rule: &'e PlannedPolicy) -> ExplainedRule<'e> {
+        let mut rest = &*rule.name;
+        let mut last = |texts: &[&str]| {
+            let before = |text: &&str| rest.strip_suffix(*text)?.strip_suffix(", ");
+            let Some(before) = texts.iter().find_map(before) else { return "" };
+            let text = &rest[before.len() + 2..];
+            rest = before;
+            text
+        };
+        let act = last(&[self.check.action, WILDCARD]);
+        let patterns = ResourcePattern::matching(&self.plan.resource);
+        let obj = last(&patterns.each_ref().map(String::as_str)).to_owned();
+        let dom = last(&[self.check.domain, WILDCARD]);
+        let decides = self.decides == Some(rule.id);
+        ExplainedRule { id: rule.id, sub: rest, dom, obj, act, effect: rule.effect, decides }
     }
 
     fn rule(&self, rule: MatchedRule<'e>) -> ExplainedRule<'e> {

@@ -61,6 +61,14 @@ impl Layer {
         (0..).take(self.abac.policies.len()).filter(|rank| !self.is_gone(*rank))
     }
 
+    /// Returns the ranks of what does not count if rules alone do, or policies alone, ascending.
+    pub(super) fn ranks_without(&self, is_rule: bool) -> Vec<Rank> {
+        let other = |policy: &PlannedPolicy| policy.is_rule != is_rule;
+        let ranked = (0..).zip(&self.abac.policies);
+        let gone = ranked.filter(|(rank, policy)| other(policy) || self.is_gone(*rank));
+        gone.map(|(rank, _)| rank).collect()
+    }
+
     /// Returns the policy of a rank; `None` for the rank of no policy.
     pub(super) fn policy(&self, rank: Rank) -> Option<&PlannedPolicy> {
         self.abac.policies.get(rank as usize)

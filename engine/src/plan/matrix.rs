@@ -32,6 +32,8 @@ mod outcome;
 mod residual;
 mod simplify;
 
+use std::borrow::Cow;
+
 use chrono::DateTime;
 use hashbrown::HashMap;
 use smallvec::SmallVec;
@@ -80,7 +82,26 @@ pub struct PlanMatrix<'p, 'c> {
     ranks: Vec<Rank>,
     /// The tests that read what a cell knows.
     tests: Vec<NodeId>,
+    /// The rules among the policies that name a domain or an action.
+    naming: Vec<NamingRule>,
     outcomes: HashMap<(Effect, Signature), Outcome<'p>>,
+}
+
+/// A rule whose subject is a relation and that names a domain or an action.
+struct NamingRule {
+    rank: Rank,
+    names_domain: bool,
+    names_action: bool,
+}
+
+impl NamingRule {
+    /// Returns whether this is the rule of `rank`, and no request of `cell` has a domain or an action that it names: a cell
+    /// without one is of those that no rule names.
+    fn names_more(&self, rank: Rank, cell: &MatrixCell<'_>) -> bool {
+        let names_more = self.names_domain && cell.domain.is_none()
+            || self.names_action && cell.action.is_none();
+        self.rank == rank && names_more
+    }
 }
 
 /// The truths of all tests that read what a cell knows; `None` if the cell leaves that open. With the decision of the
@@ -94,7 +115,8 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
     /// `request.resource` is unknown there.
     pub fn new(plan: &'p Plan, attributes: Attributes<'c>) -> Self {
         let ranks = (0..).take(plan.whole().conditions.len()).collect();
-        Self { plan, attributes, ranks, tests: tests_of_cells(plan), outcomes: HashMap::new() }
+        let (tests, naming) = (tests_of_cells(plan), naming_rules(plan));
+        Self { plan, attributes, ranks, tests, naming, outcomes: HashMap::new() }
     }
 
     /// Returns the cost of deciding a further cell, as [`PlanMatrix::cost`] counts it: none if no policy tells cells apart.
@@ -130,7 +152,12 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
         let decide = || {
             // Its own run: the steps of the signature do not count.
             let run = Run::new(&plan.whole().program, &values);
-            OpenDecision::new(plan, &self.ranks, run, by_rules).outcome(MAX_BYTES)
+            let mut ranks = Cow::Borrowed(&self.ranks);
+            if cell.domain.is_none() || cell.action.is_none() {
+                let names_more = |rank| self.naming.iter().any(|rule| rule.names_more(rank, cell));
+                ranks.to_mut().retain(|rank| !names_more(*rank));
+            }
+            OpenDecision::new(plan, &ranks, run, by_rules).outcome(MAX_BYTES)
         };
         outcome.or_insert_with(decide).clone()
     }
@@ -162,6 +189,22 @@ fn tests_of_cells(plan: &Plan) -> Vec<NodeId> {
         .filter(|(_, node)| reads(node))
         .map(|(id, _)| id)
         .collect()
+}
+
+/// Returns the rules among the policies that name a domain or an action.
+fn naming_rules(plan: &Plan) -> Vec<NamingRule> {
+    let ranked = (0..).zip(&plan.whole().policies).filter(|(_, policy)| policy.is_rule);
+    let rules = ranked.filter_map(|(rank, _)| {
+        let condition = plan.whole().source(rank).condition?;
+        let names = |field| {
+            let path = AttributePath::Request(field);
+            condition.tests().iter().any(|test| test.attribute == path)
+        };
+        let (names_domain, names_action) =
+            (names(RequestField::Domain), names(RequestField::Action));
+        Some(NamingRule { rank, names_domain, names_action })
+    });
+    rules.collect()
 }
 
 /// Returns the truth of a test; `None` if it depends on what is unknown.

@@ -157,7 +157,7 @@ impl Run<'_> {
 pub(super) struct PartialEvaluation<'p, 'r> {
     conditions: &'p [Indexed],
     /// The ranks of the policies that do not count, ascending.
-    pub(super) gone: &'p [Rank],
+    pub(super) gone: &'r [Rank],
     pub(super) run: Run<'r>,
     /// The smallest rank evaluated so far that certainly applies.
     pub(super) found: Rank,

@@ -11,21 +11,30 @@ use super::Plan;
 use super::changes::{self, PlanChanges};
 use super::layer::Layers;
 use super::rules::Shared;
+use super::source::Source;
 use crate::policy::Policy;
+use crate::rbac::Rule;
+use crate::relation::relation_of_subject;
 use crate::resolution::ResolverRef;
 use crate::resource::ResourcePattern;
 
 impl Plan {
     /// Returns the plan with the rules of `broader`, and with its policies if it has none of its own. `broader` is the plan
     /// of `*` or of `<name>:*` at the same revision. This plan was compiled from the rules that `broader` does not have,
-    /// and from no policies or from all that match.
+    /// and from no policies or from all that match. Rules whose subject is a relation count as policies: those of `broader`
+    /// are added to its own.
     #[must_use]
     pub fn over(self, broader: &Self) -> Self {
         let shared = Shared::with(&broader.resource);
-        let rules = self.rules.over(&broader.rules);
         if !self.layers.is_empty() {
-            return Self { shared, rules, ..self };
+            let joined =
+                self.has_relations().then(|| changes::joined(&self.layers, &broader.layers));
+            let rules = self.rules.over(&broader.rules);
+            let Some(layers) = joined.flatten() else { return Self { shared, rules, ..self } };
+            let plan = Self::new(&self.resource, self.revision, rules, layers);
+            return Self { shared, facts: self.facts, ..plan };
         }
+        let rules = self.rules.over(&broader.rules);
         let (layers, whole) = (broader.layers.clone(), broader.whole.clone());
         let reads_resolvers = broader.reads_resolvers;
         Self { shared, rules, layers, whole, reads_resolvers, shares_policies: true, ..self }
@@ -47,16 +56,33 @@ impl Plan {
         let mut present = changes.policies.iter().filter_map(|(_, policy)| policy.as_ref());
         let is_own =
             |pattern: &ResourcePattern| shared.leaves(pattern) && pattern.matches(&self.resource);
-        let has_own = present.any(|policy: &Policy| is_own(&policy.resource));
+        let (texts, relations): (Vec<&Rule>, Vec<&Rule>) =
+            changes.rules.iter().filter_map(|(_, rule)| rule.as_ref()).partition(|rule| {
+                !self.has_relations() || relation_of_subject(&rule.tuple.sub).is_none()
+            });
+        let has_own = present.any(|policy: &Policy| is_own(&policy.resource))
+            || relations.iter().any(|rule| is_own(&rule.tuple.obj));
         if shared != self.shared || (self.shares_policies && has_own) {
             return None;
         }
         let ids: HashSet<Uuid> = changes.rules.iter().map(|(id, _)| *id).collect();
-        let present = changes.rules.iter().filter_map(|(_, rule)| rule.as_ref());
-        let rules = self.rules.changed(&ids, present.filter(|rule| is_own(&rule.tuple.obj)));
+        let texts = texts.into_iter().filter(|rule| is_own(&rule.tuple.obj));
+        let rules = self.rules.changed(&ids, texts);
         let layers = match self.shares_policies {
             true => Layers::new(),
-            false => changes::changed(&self.layers, &self.resource, changes.policies, resolver),
+            false => {
+                let matching =
+                    relations.into_iter().filter(|rule| rule.tuple.obj.matches(&self.resource));
+                let present = matching.filter_map(Source::from_rule).collect();
+                let ids = if self.has_relations() { ids } else { HashSet::new() };
+                changes::changed(
+                    &self.layers,
+                    &self.resource,
+                    changes.policies,
+                    (ids, present),
+                    resolver,
+                )
+            }
         };
         let facts = self.facts.clone();
         let plan = Self { facts, ..Self::new(&self.resource, revision, rules, layers) };

@@ -56,6 +56,13 @@ pub(crate) struct Namespace {
     attributes: NumberedTexts,
 }
 
+impl Namespace {
+    /// Returns whether the namespace is that of relations, and not of a resolver from before they existed.
+    fn is_of_relations(&self) -> bool {
+        &*self.name == RELATION && self.resolver.is_none()
+    }
+}
+
 impl Slots {
     /// Returns the slot of `path`, a new one if the plan does not read it yet.
     pub(crate) fn slot(&mut self, path: AttributePath) -> Slot {
@@ -119,14 +126,17 @@ impl Slots {
     /// Returns the parts of the directory that the conditions can need. The inputs of resolvers may be any; relations need
     /// the properties of the resource, which may name the objects around it.
     pub(crate) fn directory_needs(&self) -> DirectoryNeeds {
-        let has_resolvers = self.resolved.iter().any(|namespace| &*namespace.name != RELATION);
-        let is_asked = !self.resolved.is_empty();
+        let relations = self.resolved.iter().any(Namespace::is_of_relations);
+        let has_resolvers = self.resolved.iter().any(|namespace| !namespace.is_of_relations());
         let is_key = |name: &str| matches!(name, "id" | "type");
         DirectoryNeeds {
             roles: has_resolvers
                 || self.request.iter().any(|(field, _)| *field == RequestField::Roles),
             user: has_resolvers || !self.user.is_empty(),
-            resource: is_asked || self.resource.iter().any(|(name, _)| !is_key(name)),
+            resource: has_resolvers
+                || relations
+                || self.resource.iter().any(|(name, _)| !is_key(name)),
+            relations,
         }
     }
 

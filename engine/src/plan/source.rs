@@ -1,7 +1,12 @@
-//! A policy before it is compiled.
+//! A policy, or a rule whose subject is a relation, before it is compiled.
 
-use crate::condition::Condition;
+use crate::condition::{
+    AttributePath, Condition, Operand, Predicate, RequestField, ResolverAttribute, Test,
+};
+use crate::operator::Operator;
 use crate::policy::{PlannedPolicy, Policy};
+use crate::rbac::{Rule, WILDCARD};
+use crate::relation::{RELATION, relation_of_subject};
 
 /// A policy before it is compiled.
 #[derive(Debug)]
@@ -14,7 +19,34 @@ pub(super) struct Source {
 impl From<Policy> for Source {
     fn from(policy: Policy) -> Self {
         let Policy { id, name, effect, priority, condition, .. } = policy;
-        let policy = PlannedPolicy { id, name: name.into(), effect, priority };
+        let policy = PlannedPolicy { id, name: name.into(), effect, priority, is_rule: false };
         Self { policy, condition: condition.ok() }
     }
+}
+
+impl Source {
+    /// Makes a rule whose subject is a relation a policy; `None` if the subject is a text.
+    pub(super) fn from_rule(rule: &Rule) -> Option<Self> {
+        let name = relation_of_subject(&rule.tuple.sub)?.into();
+        let relation = ResolverAttribute { namespace: RELATION.into(), name };
+        let named = |field, text: &str| {
+            let path = AttributePath::Request(field);
+            (text != WILDCARD).then(|| equals(path, Operand::Text(text.into())))
+        };
+        let tests = [
+            named(RequestField::Domain, &rule.tuple.dom),
+            named(RequestField::Action, &rule.tuple.act),
+            Some(equals(AttributePath::Resolver(relation), Operand::Bool(true))),
+        ];
+        let name = rule.tuple.to_string().into();
+        let (id, effect) = (rule.id, rule.effect);
+        let policy = PlannedPolicy { id, name, effect, priority: 0, is_rule: true };
+        let condition = Condition::And(tests.into_iter().flatten().collect());
+        Some(Self { policy, condition: Some(condition) })
+    }
+}
+
+fn equals(attribute: AttributePath, operand: Operand) -> Condition {
+    let predicate = Predicate::Compare(Operator::Eq, operand);
+    Condition::Test(Test { attribute, predicate, if_missing: None })
 }

@@ -37,22 +37,25 @@ impl<'p, 'r> Stages<'p, 'r>
 where
     'p: 'r,
 {
-    /// Evaluates `layers` with the values of each.
-    fn new<'v: 'r>(layers: &'p [Layer], values: &'r LayerValues<'v>) -> Self {
+    /// Evaluates layers with the values of each. Each comes with the ranks of the policies that do not count.
+    fn new<'v: 'r>(
+        layers: impl Iterator<Item = (&'p Layer, &'r [Rank])>,
+        values: &'r LayerValues<'v>,
+    ) -> Self {
         let (mut stages, mut scanned) = (Self(SmallVec::new()), 0);
-        for (layer, values) in layers.iter().zip(values.iter()) {
+        for ((layer, gone), values) in layers.zip(values.iter()) {
             let mut run = Run::new(&layer.abac.program, values);
             run.resume(scanned);
             stages.0.push((layer, PartialEvaluation::new(&layer.abac.conditions, run)));
             // Evaluated in its place, because it is large.
             if let Some((_, evaluation)) = stages.0.last_mut() {
-                evaluation.gone = &layer.gone;
+                evaluation.gone = gone;
                 layer.abac.index.visit(evaluation);
                 evaluation.drop_outranked();
                 scanned = evaluation.run.scanned();
             }
         }
-        if layers.len() > 1
+        if stages.0.len() > 1
             && let Some(found) = stages.found()
         {
             for (layer, evaluation) in &mut stages.0 {
@@ -147,22 +150,64 @@ where
 }
 
 impl Plan {
-    /// Decides by partial evaluation: attributes of resolvers may still be missing from `answers`.
+    /// Decides by partial evaluation: attributes of resolvers, and relations, may still be missing from `answers`.
     pub(super) fn decide_in_stages<'p>(
         &'p self,
+        check: &Check<'_>,
+        answers: &AttributeAnswers,
+    ) -> Verdict<'p> {
+        let layers = self.layers.iter().map(|layer| (layer, &*layer.gone));
+        self.decide_among(layers, check, answers)
+    }
+
+    /// Decides `check` by RBAC alone, as [`Plan::decide`] does by both engines.
+    pub fn decide_rbac<'p>(&'p self, check: &Check<'_>, answers: &AttributeAnswers) -> Verdict<'p> {
+        if !self.has_relations() {
+            return Verdict::Decided(combine(None, || self.rules.decide(check, &self.resource)));
+        }
+        let gone: Vec<_> = self.layers.iter().map(|layer| layer.ranks_without(true)).collect();
+        self.decide_among(self.layers.iter().zip(gone.iter().map(Vec::as_slice)), check, answers)
+    }
+
+    /// Returns the policy that denies beside a rule that does. `None` if there is none, or if resolvers must say so.
+    #[cold]
+    pub(super) fn denying_policy<'p>(
+        &'p self,
+        check: &Check<'_>,
+        answers: &AttributeAnswers,
+    ) -> Option<Applied<'p>> {
+        let now = self.time_text(check);
+        let mut values = LayerValues::default();
+        self.read_values(check, answers, &now, &mut values);
+        let gone: Vec<_> = self.layers.iter().map(|layer| layer.ranks_without(false)).collect();
+        let layers = self.layers.iter().zip(gone.iter().map(Vec::as_slice));
+        let mut stages = Stages::new(layers, &values);
+        let applied = stages.applied(answers).filter(|_| stages.is_settled())?;
+        (applied.policy.effect == Effect::Deny).then_some(applied)
+    }
+
+    /// Decides by the policies of `layers` that count, and by the rules.
+    fn decide_among<'p, 'g>(
+        &'p self,
+        layers: impl Iterator<Item = (&'p Layer, &'g [Rank])>,
         check: &Check<'_>,
         answers: &AttributeAnswers,
     ) -> Verdict<'p> {
         let now = self.time_text(check);
         let mut values = LayerValues::default();
         self.read_values(check, answers, &now, &mut values);
-        let mut stages = Stages::new(&self.layers, &values);
+        #[expect(clippy::borrow_deref_ref, reason = "the values of a check live shorter")]
+        let layers = layers.map(|(layer, gone)| (layer, &*gone));
+        let mut stages = Stages::new(layers, &values);
         let rule = self.rules.decide(check, &self.resource);
         // An RBAC deny beats every ABAC allow, and an ABAC deny would not change the effect.
         if rule.as_ref().is_some_and(|rule| rule.effect == Effect::Deny) && !stages.is_settled() {
             return Verdict::Decided(combine(None, || rule));
         }
-        let applied = stages.applied(answers);
+        let mut applied = stages.applied(answers);
+        if applied.as_ref().is_some_and(|applied| applied.policy.is_denying_rule()) {
+            applied = self.denying_policy(check, answers).or(applied);
+        }
         let decision = combine(applied, || rule).or_withheld(|| stages.withheld(answers));
         stages.drop_ineffective(decision.effect());
         if stages.is_settled() {

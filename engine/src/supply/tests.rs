@@ -12,7 +12,8 @@ use crate::{
     matrix::{MatrixCell, Outcome, PlanMatrix},
 };
 
-const ALL: DirectoryNeeds = DirectoryNeeds { roles: true, user: true, resource: true };
+const ALL: DirectoryNeeds =
+    DirectoryNeeds { roles: true, user: true, resource: true, relations: false };
 
 fn table() -> EntityTable {
     let json = |text: &'static str| json::parse(text.as_bytes()).expect("JSON");

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use portcullis_engine::matrix::{MatrixCell, Outcome, PlanMatrix};
 use portcullis_engine::request::Attributes;
@@ -162,7 +163,7 @@ impl Records {
     fn compile(&self, resource: &str, revision: u64) -> Plan {
         let rules: Vec<Rule> = self.rules.values().cloned().collect();
         let policies = self.policies.values().cloned();
-        Plan::compile_with(resource, revision, &rules, policies, resolver)
+        Plan::compile_with(resource, revision, &rules, policies, Arc::default(), resolver)
     }
 
     fn changes(&self, rules: &[Uuid], policies: &[Uuid]) -> PlanChanges {
@@ -305,7 +306,8 @@ fn compare(
         tally.decisions += 1;
         let decided = new.evaluate_with(question, &answers).rule_id();
         tally.turned += u32::from(before.evaluate_with(question, &answers).rule_id() != decided);
-        let legacy = [plan, new].map(|plan| format!("{:?}", plan.evaluate_rbac(question)));
+        let legacy = [plan, new]
+            .map(|plan| format!("{:?}", plan.decide_rbac(question, &AttributeAnswers::default())));
         prop_assert_eq!(&legacy[0], &legacy[1]);
         cells(plan, new, question, tally)
     })

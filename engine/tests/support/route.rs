@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use chrono::{DateTime, TimeDelta, Utc};
 use portcullis_engine::request::claimed_roles;
 use portcullis_engine::{
-    Caller, Check, CheckBody, Condition, Decision, Effect, Invalid, Plan, Policy, ResourcePattern,
-    Rule, RuleTuple, json,
+    AttributeAnswers, Caller, Check, CheckBody, Condition, Decision, Effect, Invalid, Plan, Policy,
+    ResourcePattern, Rule, RuleTuple, Verdict, json,
 };
 use serde_json::Value;
 
@@ -22,10 +22,11 @@ pub(crate) fn difference(
     legacy: &Answer,
 ) -> Option<String> {
     let mut differences = String::new();
-    for (kind, decision, expected) in [
-        ("check", plan.evaluate(question), expected),
-        ("legacy check", plan.evaluate_rbac(question), legacy),
-    ] {
+    let rbac = plan.decide_rbac(question, &AttributeAnswers::default());
+    let Verdict::Decided(rbac) = rbac else { return Some(format!("the legacy check: {rbac:?}")) };
+    for (kind, decision, expected) in
+        [("check", plan.evaluate(question), expected), ("legacy check", rbac, legacy)]
+    {
         if !agrees(&decision, expected) {
             let (effect, id) = (decision.effect(), decision.matched_rule_id());
             let reason = decision.reason();

@@ -87,6 +87,7 @@ impl Source {
             directory: None,
             inclusions: roles::inclusions(&mut tx).await?,
             sources: types::sources(&mut tx).await?,
+            relations: None,
         };
         tx.end().await?;
         let mut tenant = Tenant::new(id, domain, rules, policies, None);

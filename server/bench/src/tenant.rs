@@ -72,7 +72,7 @@ impl Tenant {
     /// Compiles the plan of `resource`.
     pub(super) fn plan(&self, resource: &str) -> Plan {
         let (rules, policies) = self.deciding(resource);
-        Plan::compile(resource, 0, &rules, policies).with_facts(Arc::clone(&self.facts))
+        Plan::compile_with(resource, 0, &rules, policies, Arc::clone(&self.facts), |_| None)
     }
 }
 

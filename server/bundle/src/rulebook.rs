@@ -80,8 +80,8 @@ impl Rulebook {
     /// The plan that decides checks of `resource`.
     pub fn plan(&self, resource: &str) -> Plan {
         let matching = self.policies.iter().filter(|policy| policy.resource.matches(resource));
-        let plan = Plan::compile(resource, 1, &self.rules, matching.cloned());
-        plan.with_facts(Arc::clone(&self.facts))
+        let (policies, facts) = (matching.cloned(), Arc::clone(&self.facts));
+        Plan::compile_with(resource, 1, &self.rules, policies, facts, |_| None)
     }
 
     /// Each policy and rule as cases name it, in the order of the ids.

@@ -221,7 +221,7 @@ fn decide_with_hot_plan(
 fn evaluate<'p>(kind: CheckKind, plan: &'p Plan, check: &Check<'_>) -> Verdict<'p> {
     match kind {
         CheckKind::Combined => plan.decide(check, &AttributeAnswers::default()),
-        CheckKind::Legacy => Verdict::Decided(plan.evaluate_rbac(check)),
+        CheckKind::Legacy => plan.decide_rbac(check, &AttributeAnswers::default()),
     }
 }
 

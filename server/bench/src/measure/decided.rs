@@ -43,6 +43,7 @@ fn decider(decision: &Decision<'_>) -> String {
 /// Returns the kind of what decided.
 fn kind(decision: &Decision<'_>) -> &'static str {
     match decision.matched() {
+        Matched::Policy { policy, .. } if policy.is_rule => "rule",
         Matched::Policy { .. } => "policy",
         Matched::Rule(_) => "rule",
         Matched::Nothing { .. } => "default",

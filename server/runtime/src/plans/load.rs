@@ -122,9 +122,9 @@ async fn read_whole(
     let policies = read_conditions(&records.list()?);
     let StoredFacts { resolvers, directory, roles, sources } = facts;
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
-    let plan = Plan::compile_with(resource, revision, &rules, policies, resolver);
-    let facts = TenantFacts { directory, inclusions: RoleInclusions::new(roles), sources };
-    let plan = plan.with_facts(Arc::new(facts));
+    let inclusions = RoleInclusions::new(roles);
+    let facts = TenantFacts { directory, inclusions, sources, relations: None };
+    let plan = Plan::compile_with(resource, revision, &rules, policies, Arc::new(facts), resolver);
     Ok(match broader {
         Some(broader) => plan.over(broader),
         None => plan,
