@@ -1,5 +1,5 @@
-//! The tutorials and the guides to entities and modelling are true: every command in them is run, in order, in one shell that starts in an empty folder, and the
-//! document must be what comes out. What follows the heading [`END`] is no part of a tutorial.
+//! The first page, the tutorials and the guides to entities and modelling are true: every command in them is run, in order, in
+//! one shell that starts in an empty folder, and the document must be what comes out. What follows the heading [`END`] is no part of a tutorial.
 //!
 //! The blocks ```` ```sh ```` are the commands. The block behind one is its output: ```` ```text ````, or ```` ```json ````
 //! if it is JSON, which is laid out. Values that differ each time are placeholders, as in `docs/api.md`. The ports of the
@@ -20,6 +20,11 @@ const TOOLS: [&str; 3] = ["bash", "curl", "python3"];
 #[test]
 fn every_command_of_the_tutorial_prints_what_stands_behind_it() {
     follow("docs/tutorial.md");
+}
+
+#[test]
+fn every_command_of_the_first_page_prints_what_stands_behind_it() {
+    follow("README.md");
 }
 
 #[test]
