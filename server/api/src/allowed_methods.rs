@@ -13,6 +13,7 @@ pub(crate) fn allowed<'m>(methods: impl Iterator<Item = &'m Method>) -> String {
         (Method::GET, "GET,HEAD"),
         (Method::POST, "POST"),
         (Method::PUT, "PUT"),
+        (Method::PATCH, "PATCH"),
         (Method::DELETE, "DELETE"),
     ];
     let allowed = names.iter().filter(|(method, _)| methods.contains(&method));
@@ -45,6 +46,7 @@ mod tests {
             (vec![Method::GET], "GET,HEAD"),
             (vec![Method::DELETE, Method::GET], "GET,HEAD,DELETE"),
             (vec![Method::POST, Method::PUT], "POST,PUT"),
+            (vec![Method::PATCH, Method::PUT], "PUT,PATCH"),
         ] {
             let answer = method_not_allowed(not_allowed(allowed(methods.iter())));
             assert_eq!(answer.headers()[ALLOW], expected);
