@@ -186,19 +186,6 @@ ANNOUNCED = [
     ("registerResource", 400, "expected a verb of at most 128 characters"),
     ("registerResources", 400, "expected a verb of at most 128 characters"),
     ("registerResources", 400, "each name once"),
-    # Properties have a JSON Schema, but not the bytes of a whole entity, the principals and the names of roles.
-    ("putEntities", 400, "each type and id once"),
-    ("syncEntities", 400, "each type and id once"),
-    ("putEntities", 400, "an id that is not"),
-    ("syncEntities", 400, "an id that is not"),
-    ("putEntities", 400, "because it is the id of an entity"),
-    ("syncEntities", 400, "because it is the id of an entity"),
-    ("putEntities", 400, "of type, `:` and id together"),
-    ("syncEntities", 400, "of type, `:` and id together"),
-    ("putEntities", 400, "no property `roles`"),
-    ("syncEntities", 400, "no property `roles`"),
-    ("putEntities", 400, "domains of 1 to 256 characters"),
-    ("syncEntities", 400, "domains of 1 to 256 characters"),
     ("putRole", 400, "a role cannot include itself"),
     ("putRole", 400, "because it is the id of an entity"),
     ("putType", 400, "the type of the path"),
@@ -215,6 +202,20 @@ ANNOUNCED = [
     # The document cannot know which attributes and settings a module has.
     ("testResolver", 400, "expected one of `"),
     ("updateResolver", 400, "expected a manifest that fits the module, but"),
+]
+# Properties have a JSON Schema, but not the bytes of a whole entity, the principals and the names of roles.
+ANNOUNCED += [
+    (operation, 400, reason)
+    for operation in ("putEntities", "syncEntities", "putEntity", "patchEntity")
+    for reason in (
+        "each type and id once",
+        "an id that is not",
+        "because it is the id of an entity",
+        "of type, `:` and id together",
+        "no property `roles`",
+        "domains of 1 to 256 characters",
+        "without `:`, white space and control characters",
+    )
 ]
 ANNOUNCED += [
     (operation, 400, reason)
