@@ -109,6 +109,9 @@ def follow_the_text(body, operation):
     # A rule of another domain could never match in `selfhost` mode, and a key has the domain of its tenant.
     if operation in ("createRule", "updateRule") and isinstance(body.get("dom"), str):
         body["dom"] = "*"
+    # The lines of relations are a language, and name each other.
+    if operation == "putType" and body.get("relations"):
+        body["relations"] = {"owner": "[user]", "viewer": {"from": "[user] || owner", "claim": "viewers"}}
     if operation == "planRows" and not body.get("dialect"):
         body.pop("columns", None)
         body.pop("placeholders", None)
