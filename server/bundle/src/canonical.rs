@@ -41,15 +41,19 @@ pub(super) fn rule<'j>(json: &Json<'j>) -> Json<'j> {
 }
 
 pub(super) fn declared_type<'j>(json: &Json<'j>) -> Json<'j> {
-    let mut members =
-        ordered(json, &["type", "about", "properties"], &[("properties", EMPTY_OBJECT)]);
+    let names = ["type", "about", "properties", "relations"];
+    let defaults = [("properties", EMPTY_OBJECT), ("relations", EMPTY_OBJECT)];
+    let mut members = ordered(json, &names, &defaults);
     for (name, value) in &mut members {
-        if name == "properties"
-            && let Json::Object(properties) = value
-        {
-            for (_, property) in properties {
-                *property = Json::Object(ordered(property, &["type", "about", "from"], &[]));
-            }
+        let parts: &[&str] = match &**name {
+            "properties" => &["type", "about", "from"],
+            "relations" => &["from", "claim", "request", "renamed_from"],
+            _ => continue,
+        };
+        let Json::Object(declared) = value else { continue };
+        // The short form of a relation is its line.
+        for (_, one) in declared.iter_mut().filter(|(_, one)| one.as_object().is_some()) {
+            *one = Json::Object(ordered(one, parts, &[]));
         }
     }
     Json::Object(members)

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use portcullis_engine::{Json, json};
 use portcullis_model::folder_webhook::FolderWebhook;
 use portcullis_model::policy::NewPolicy;
+use portcullis_model::relation_declaration::RelationDeclaration;
 use portcullis_model::resource::Registration;
 use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
@@ -113,11 +114,25 @@ fn rule(one: &NewRule) -> Json<'static> {
 fn declared_type(one: &NewType) -> Json<'static> {
     let properties = one.properties.iter();
     let properties = properties.map(|(name, declared)| (name.clone().into(), property(declared)));
+    let relations = one.relations.iter();
+    let relations = relations.map(|(name, declared)| (name.clone().into(), relation(declared)));
     object(vec![
         ("type", text(&one.kind)),
         ("about", optional(one.about.as_deref())),
         ("properties", Json::Object(properties.collect())),
+        ("relations", Json::Object(relations.collect())),
     ])
+}
+
+fn relation(one: &RelationDeclaration) -> Json<'static> {
+    let json = one.0.to_json().into_owned();
+    let Some(before) = &one.0.renamed_from else { return json };
+    let mut members = match json {
+        Json::Object(members) => members,
+        line => vec![("from".into(), line)],
+    };
+    members.push(("renamed_from".into(), text(before)));
+    Json::Object(members)
 }
 
 fn property(one: &PropertyDeclaration) -> Json<'static> {

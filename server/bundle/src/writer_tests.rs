@@ -194,7 +194,12 @@ fn content() -> impl Strategy<Value = Value> {
             // The policies read it.
             properties
                 .insert("b c".to_owned(), value!({"type": "number", "about": null, "from": null}));
-            value!({"type": name, "about": null, "properties": properties})
+            let relations = value!({
+                "member": {"from": "[user]", "claim": "groups"},
+                "owner": "[user]",
+                "viewer": {"from": "member || owner", "renamed_from": "reader"},
+            });
+            value!({"type": name, "about": null, "properties": properties, "relations": relations})
         };
         Value::Array(all.into_iter().map(one).collect())
     });
