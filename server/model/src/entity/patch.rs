@@ -324,3 +324,6 @@ fn read_item(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option
     }
     item
 }
+
+#[cfg(test)]
+mod tests;
