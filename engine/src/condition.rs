@@ -392,7 +392,15 @@ impl Takes {
             | (Self::Scalar | Self::Ordered, taken @ Operand::Number(_))
             | (Self::Scalar, taken @ Operand::Bool(_))
             | (Self::List, taken @ Operand::List(_)) => Some(taken),
-            _ => None,
+            (
+                Self::Scalar
+                | Self::Ordered
+                | Self::List
+                | Self::Text
+                | Self::Instant
+                | Self::Duration,
+                _,
+            ) => None,
         }
     }
 

@@ -9,6 +9,7 @@ use super::outcomes::{agree, of_value};
 use super::scope::Scope;
 use super::truth_set::TruthSet;
 use crate::condition::{Operand, Predicate, Test};
+use crate::operator::Form;
 use crate::value::AttributeValue;
 
 /// Returns whether an instant may meet all demands: one of the literals, or one between two neighbours of them.
@@ -31,15 +32,20 @@ pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
 /// literals if there is no bound.
 fn below(test: &Test, bound: Option<&DateTime<Utc>>) -> TruthSet {
     match &test.predicate {
-        Predicate::Compare(operator, Operand::Instant(literal)) => {
-            let is_before = bound.is_some_and(|bound| bound <= literal);
-            let order = if is_before { Ordering::Less } else { Ordering::Greater };
-            TruthSet::of(operator.holds_in_time(order))
-        }
-        Predicate::Compare(_, Operand::Duration { .. }) | Predicate::During(_) => {
-            TruthSet::DETERMINED
-        }
+        Predicate::Compare(operator, operand) => match (operator.row().form, operand) {
+            (Form::Instants(_), Operand::Instant(literal)) => {
+                let is_before = bound.is_some_and(|bound| bound <= literal);
+                let order = if is_before { Ordering::Less } else { Ordering::Greater };
+                TruthSet::of(operator.holds_in_time(order))
+            }
+            (Form::Near(_), _) => TruthSet::DETERMINED,
+            (
+                Form::Instants(_) | Form::Order(_) | Form::Member | Form::Part(_) | Form::Items(_),
+                _,
+            ) => TruthSet::UNDETERMINED,
+        },
+        Predicate::During(_) => TruthSet::DETERMINED,
         // An instant is not an address.
-        _ => TruthSet::UNDETERMINED,
+        Predicate::Exists | Predicate::Matches(_) | Predicate::IpIn(_) => TruthSet::UNDETERMINED,
     }
 }

@@ -317,7 +317,7 @@ fn read_operand<'j>(takes: Takes, source: &mut impl Source<'j>, at: &Place<'_>) 
     if takes.accepts_attribute() && source.is_object() {
         return read_named_attribute(source, at).map(Operand::Attribute);
     }
-    if takes == Takes::List && source.is_array() {
+    if takes.accepts_list() && source.is_array() {
         return read_list(source, at);
     }
     let literal = match source.scalar() {

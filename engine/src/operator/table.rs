@@ -85,6 +85,14 @@ pub enum Takes {
 }
 
 impl Takes {
+    /// Returns whether a literal on the right side is a list.
+    pub fn accepts_list(self) -> bool {
+        match self {
+            Self::List => true,
+            Self::Scalar | Self::Ordered | Self::Text | Self::Instant | Self::Duration => false,
+        }
+    }
+
     /// Returns whether the right side may be another attribute.
     pub fn accepts_attribute(self) -> bool {
         match self {
@@ -138,6 +146,16 @@ impl Form {
         match self {
             Self::Order(_) | Self::Member | Self::Part(_) | Self::Items(_) => true,
             Self::Instants(_) | Self::Near(_) => false,
+        }
+    }
+
+    /// Returns whether a test of two lists looks at the pairs of their items.
+    pub(crate) fn compares_pairs(self) -> bool {
+        match self {
+            Self::Items(_) => true,
+            Self::Order(_) | Self::Instants(_) | Self::Member | Self::Part(_) | Self::Near(_) => {
+                false
+            }
         }
     }
 

@@ -3,7 +3,6 @@
 use super::run::{MAX_SCANNED_STEPS, UNCOUNTED_STEPS};
 use super::{NodeId, Operation, Program};
 use crate::condition::{Operand, Predicate, Test};
-use crate::operator::Form;
 use crate::plan::slots::SlotValue;
 
 /// The maximum number of times that one run evaluates one test of one policy. The index finds a policy up to 16 times;
@@ -36,7 +35,7 @@ impl Program {
             Operation::Test(Test {
                 predicate: Predicate::Compare(operator, Operand::Attribute(_)),
                 ..
-            }) => matches!(operator.row().form, Form::Items(_)),
+            }) => operator.row().form.compares_pairs(),
             _ => false,
         };
         if self.nodes.iter().any(compares_pairs) { max_steps.isqrt() } else { max_steps }

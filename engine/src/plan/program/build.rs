@@ -7,7 +7,7 @@ use super::matching::PatternTests;
 use super::nodes::{Child, NodeId, Operation};
 use super::steps::{MAX_MEMOIZED, Steps};
 use crate::condition::{Condition, Operand, Predicate, Test};
-use crate::operator::Form;
+use crate::operator::{Form, Row};
 use crate::pattern::PatternCompiler;
 use crate::plan::slots::{Slot, Slots};
 
@@ -88,15 +88,28 @@ fn test_cost(test: &Test<Slot>) -> u32 {
     match &test.predicate {
         Predicate::Exists => 1,
         Predicate::During(_) => 120,
-        Predicate::Compare(operator, Operand::List(list))
-            if operator.row().form == Form::Member =>
-        {
-            4 + 2 * (list.len() + 1).ilog2()
-        }
-        Predicate::Compare(operator, Operand::Attribute(_)) => operator.row().cost.max(4),
-        Predicate::Compare(operator, _) => operator.row().cost,
+        Predicate::Compare(operator, operand) => comparison_cost(operator.row(), operand),
         Predicate::IpIn(_) => 40,
         Predicate::Matches(_) => 60,
+    }
+}
+
+fn comparison_cost(row: &Row, right: &Operand<Slot>) -> u32 {
+    match (right, row.form) {
+        (Operand::Attribute(_), _) => row.cost.max(4),
+        (Operand::List(list), Form::Member) => 4 + 2 * (list.len() + 1).ilog2(),
+        (
+            Operand::List(_),
+            Form::Order(_) | Form::Instants(_) | Form::Part(_) | Form::Items(_) | Form::Near(_),
+        )
+        | (
+            Operand::Text(_)
+            | Operand::Number(_)
+            | Operand::Bool(_)
+            | Operand::Instant(_)
+            | Operand::Duration { .. },
+            _,
+        ) => row.cost,
     }
 }
 

@@ -191,13 +191,13 @@ fn lists(items: &[Json<'static>]) -> Vec<Json<'static>> {
 
 /// Returns values for the right side of the operator: some satisfy it with `left`, and some do not.
 fn counterparts(operator: Operator, left: &Json<'static>) -> Vec<Json<'static>> {
-    match (operator.row().takes, left) {
-        (Takes::List, Json::Array(items)) => lists(items),
-        (Takes::List, item) => near(item).into_iter().map(|item| Json::Array(vec![item])).collect(),
-        (_, Json::Array(items)) => {
+    match (operator.row().takes.accepts_list(), left) {
+        (true, Json::Array(items)) => lists(items),
+        (true, item) => near(item).into_iter().map(|item| Json::Array(vec![item])).collect(),
+        (false, Json::Array(items)) => {
             items.iter().take(MAX_ITEMS).cloned().chain([string("none of them")]).collect()
         }
-        (_, scalar) => near(scalar),
+        (false, scalar) => near(scalar),
     }
 }
 
