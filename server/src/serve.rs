@@ -193,7 +193,12 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
             clock.clone(),
             plans,
         ),
-        entities: EntityTables::new(store.clone(), config.entities_bytes, config.max_staleness),
+        entities: EntityTables::new(
+            store.clone(),
+            config.entities_bytes,
+            config.max_staleness,
+            clock.clone(),
+        ),
         webhooks: Webhooks::new(
             store.clone(),
             metrics.denials_lost.clone(),

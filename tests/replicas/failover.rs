@@ -7,6 +7,8 @@ use portcullis_test_postgres::Cluster;
 use serde_json::json;
 
 use super::{RULES, decide_since, tenant_at};
+use crate::once::min_entities::{demand, revision, share};
+use crate::support::routes::CHECKS;
 use crate::support::{Provider, Request, Server, Settings, Tenant, eventually};
 
 /// Two servers on a PostgreSQL of their own.
@@ -23,11 +25,14 @@ fn stage() -> Option<Stage> {
     Some(Stage { replicas: [settings.start(), settings.start()], cluster })
 }
 
+fn await_database(tenant: &Tenant<'_>) {
+    let ready = || Request::new("GET /healthz/ready").send(tenant.address).status == 200;
+    eventually("the database is back", ready);
+}
+
 /// Writes as soon as the server has noticed that its database is back. Returns the id of the rule, and the revision.
 fn write(tenant: &Tenant<'_>, sub: &str) -> (String, u64) {
-    let address = tenant.address;
-    let ready = || Request::new("GET /healthz/ready").send(address).status == 200;
-    eventually("the database is back", ready);
+    await_database(tenant);
     let rule = json!({"sub": sub, "obj": "doc:read", "act": "read", "effect": "allow"});
     let reply = tenant.manage(format!("POST {RULES}"), &rule).is(201);
     (reply.json()["id"].as_str().expect("an id").to_owned(), reply.revision())
@@ -80,4 +85,38 @@ fn a_replica_that_only_reads_notices_by_itself() {
     eventually("the lost rule allows no longer", || {
         tenant.decide("alice", "doc:read", "read").rule == "default-deny"
     });
+}
+
+#[test]
+fn the_number_of_a_lost_write_of_entities_never_comes_again() {
+    let Some(mut stage) = stage() else { return };
+    let tenants = tenant_at(&stage.replicas);
+    share(&tenants[0]);
+    let plan = "/api/v1/entities/document/plan";
+    tenants[0].manage(format!("PUT {plan}"), &json!({})).is(201);
+    let patch = |tenant: &Tenant<'_>, change| {
+        await_database(tenant);
+        let written = tenant.manage(format!("PATCH {plan}"), &change).is(200);
+        revision(&written).expect("a revision")
+    };
+    let kept = patch(&tenants[0], json!({"add": {"readers": ["ann"]}}));
+    stage.cluster.save();
+    let lost = patch(&tenants[0], json!({"remove": {"readers": ["ann"]}}));
+    for tenant in &tenants {
+        let check = demand(tenant, CHECKS[0], &lost.to_string()).is(200);
+        assert_eq!(check.text_of("decision"), "deny");
+    }
+    stage.cluster.restore();
+    let next = patch(&tenants[1], json!({"set": {"title": "plan"}}));
+    assert!(next > lost + 1_000_000, "revision {next} repeats after {lost}");
+    for tenant in &tenants {
+        for demanded in [lost, kept] {
+            let ask = || demand(tenant, CHECKS[0], &demanded.to_string());
+            eventually("the loss is noticed", || ask().status == 409);
+            let refused = ask().refused(409, "REVISION_LOST");
+            assert!(refused.json()["details"]["revision"].as_u64() >= Some(next));
+        }
+        let check = demand(tenant, CHECKS[0], &next.to_string()).is(200);
+        assert_eq!(check.text_of("decision"), "allow", "the share is back, as the database is");
+    }
 }

@@ -255,11 +255,12 @@ pub(crate) fn is_entity(role: &str, at: &str) -> OperationError {
     Invalid::expected(at, what).into()
 }
 
-/// Commits a write of entities, and returns the revision of the directory.
+/// Commits a write of entities, and returns the revision of the directory: a later one if the commit began an epoch.
 pub(crate) async fn commit_entities(app: &App, mut tx: Tx) -> Result<u64, OperationError> {
     let revision = entities::state(&mut tx).await?.position.revision;
+    let tenant = tx.tenant().to_owned();
     app.commit(tx).await?;
-    Ok(revision)
+    Ok(revision.max(app.entities.latest(&tenant)))
 }
 
 async fn commit(

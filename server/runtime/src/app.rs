@@ -260,7 +260,7 @@ impl App {
                 Some(Notice::Access) => self.changes.wake(),
                 Some(Notice::Deliveries) => self.webhooks.wake(),
                 Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),
-                Some(Notice::Entities(notice)) => self.entities.publish(&notice),
+                Some(Notice::Entities(notice)) => self.entities.publish(&notice).await,
                 // The connection was lost, and the database with it, perhaps: another one may have taken its place.
                 None => self.changes.distrust(),
             }

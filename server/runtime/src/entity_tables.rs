@@ -15,11 +15,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::RwLock;
-use portcullis_fairness::TurnQueue;
-use portcullis_storage::{EntitiesNotice, HistoryPosition, Store, StoreError, entities};
+use portcullis_fairness::{TurnQueue, run_to_end};
+use portcullis_model::Timestamp;
+use portcullis_model::clock::Clock;
+use portcullis_storage::{
+    EntitiesNotice, HistoryPosition, REMEMBERED_COMMITS, Store, StoreError, entities,
+};
 use tokio::time::Instant;
 
 use crate::freshness::Freshness;
+use crate::histories::Continuity;
 use crate::machine::{cores, load_limits};
 pub use error::EntitiesError;
 pub use loaded::LoadedEntities;
@@ -37,19 +42,21 @@ pub struct EntityTables {
     tenants: RwLock<HashMap<Box<str>, Arc<TenantTable>>>,
     freshness: Freshness,
     turns: TurnQueue,
+    clock: Clock,
     /// Counts the loads of tables: the time by which the last uses of tables are compared.
     loads: AtomicU64,
 }
 
 impl EntityTables {
     /// Returns no tables. They may take `most` bytes, and those of one tenant half of it.
-    pub fn new(store: Store, most: u64, max_staleness: Duration) -> Self {
+    pub fn new(store: Store, most: u64, max_staleness: Duration, clock: Clock) -> Self {
         Self {
             store,
             most,
             tenants: RwLock::default(),
             freshness: Freshness::new(max_staleness),
             turns: TurnQueue::new(load_limits(cores())),
+            clock,
             loads: AtomicU64::new(0),
         }
     }
@@ -70,7 +77,7 @@ impl EntityTables {
     /// Returns the entities of `tenant`, no older than any write acknowledged here so far.
     ///
     /// # Errors
-    /// The store failed, too many loads run, or the entities do not fit.
+    /// The store failed or lost changes, too many loads run, or the entities do not fit.
     pub async fn table(&self, tenant: &str) -> Result<Arc<LoadedEntities>, EntitiesError> {
         if let Some(ready) = self.ready(tenant)? {
             return Ok(ready);
@@ -88,15 +95,18 @@ impl EntityTables {
         let turn = turn.map_err(|_| EntitiesError::TooManyLoads)?;
         let (most, held) = (self.most / 2, (one_at_a_time, turn));
         let loading = load::load(self.store.clone(), tenant.to_owned(), most, Arc::clone(&table));
-        let loaded = load::apart(held, loading).await?;
+        let loaded = load::apart(held, loading).await;
+        if let Err(EntitiesError::Lost(revision)) = loaded {
+            self.begin_epoch(tenant, revision).await.map_err(Arc::new)?;
+        }
         self.make_room(tenant);
-        Ok(loaded)
+        loaded
     }
 
     /// Notes a commit of this process. The next check sees it. Brings the table up to date at once if a check used it
     /// since the last change, so that the writer waits and not the next check.
     pub async fn committed(&self, tenant: &str, position: &HistoryPosition) {
-        let Some(table) = self.note(tenant, position) else { return };
+        let Some(table) = self.note(tenant, position).await else { return };
         if table.take_used()
             && let Err(error) = self.table(tenant).await
         {
@@ -106,8 +116,13 @@ impl EntityTables {
     }
 
     /// Notes a commit of another replica.
-    pub fn publish(&self, notice: &EntitiesNotice) {
-        self.note(&notice.tenant, &notice.position);
+    pub async fn publish(&self, notice: &EntitiesNotice) {
+        self.note(&notice.tenant, &notice.position).await;
+    }
+
+    /// Returns the last known revision of the entities of `tenant`; 0 if they have no place here.
+    pub fn latest(&self, tenant: &str) -> u64 {
+        self.tenants.read().get(tenant).map_or(0, |table| table.latest())
     }
 
     /// Returns the revision of the rules that were there with revision `at_least` of the entities of `tenant`; `None` if
@@ -116,18 +131,63 @@ impl EntityTables {
         self.tenants.read().get(tenant).and_then(|table| table.reached(at_least))
     }
 
-    /// Notes that the store has these revisions of the entities and the rules of `tenant`.
-    pub(crate) fn note_reached(&self, tenant: &str, entities: u64, rules: u64) {
-        self.enter(tenant).note_reached(entities, rules);
+    /// Notes that the store has this place in the history of the entities of `tenant`, and this revision of the rules.
+    ///
+    /// # Errors
+    /// [`EntitiesError::Lost`], or no epoch could begin.
+    pub(crate) async fn note_reached(
+        &self,
+        tenant: &str,
+        entities: HistoryPosition,
+        rules: u64,
+    ) -> Result<(), EntitiesError> {
+        let table = self.enter(tenant);
+        table.note_rules(rules);
+        if let Continuity::Lost(revision) = table.note(entities) {
+            self.begin_epoch(tenant, revision).await.map_err(Arc::new)?;
+            return Err(EntitiesError::Lost(revision));
+        }
+        Ok(())
     }
 
-    fn note(&self, tenant: &str, position: &HistoryPosition) -> Option<Arc<TenantTable>> {
+    async fn note(&self, tenant: &str, position: &HistoryPosition) -> Option<Arc<TenantTable>> {
         let table = self.tenants.read().get(tenant).cloned()?;
-        table.note(position.revision);
+        self.follow(tenant, table.note(position.clone())).await;
         Some(table)
     }
 
-    /// Drops what is in memory of `tenant`: nobody may ask about it any more, or the database lost changes of it.
+    /// Begins an epoch of the entities of `tenant` if the database lost changes of them. If that fails, the next round of
+    /// the poll notices again.
+    async fn follow(&self, tenant: &str, continuity: Continuity) {
+        let Continuity::Lost(revision) = continuity else { return };
+        if let Err(error) = self.begin_epoch(tenant, revision).await {
+            tracing::warn!(tenant, %error, "cannot begin an epoch after lost changes of entities");
+        }
+    }
+
+    /// Begins an epoch of the entities of `tenant` after the database lost revision `lost`: the numbers of lost changes never
+    /// come again, and the table is loaded again.
+    async fn begin_epoch(&self, tenant: &str, lost: u64) -> Result<(), StoreError> {
+        let table = self.enter(tenant);
+        table.clear();
+        let (store, own) = (self.store.clone(), tenant.to_owned());
+        let now = Timestamp::from(self.clock.now()).millis();
+        let beginning = async move {
+            let turn = store.patient_turn(&own).await;
+            let mut tx = store.write_in(turn, now).await?;
+            entities::begin_epoch(&mut tx, lost).await?;
+            let position = entities::state(&mut tx).await?.position;
+            tx.commit().await?;
+            Ok::<_, StoreError>(position)
+        };
+        let position = run_to_end(beginning).await??;
+        let revision = position.revision;
+        table.note(position);
+        tracing::warn!(tenant, lost, revision, "the database lost changes of entities");
+        Ok(())
+    }
+
+    /// Drops what is in memory of `tenant`: nobody may ask about it any more.
     pub fn forget(&self, tenant: &str) {
         self.tenants.write().remove(tenant);
     }
@@ -145,22 +205,32 @@ impl EntityTables {
     }
 
     async fn round(&self) -> Result<(), StoreError> {
-        let known: Vec<String> =
-            self.tenants.read().keys().map(|tenant| tenant.to_string()).collect();
+        let known: HashMap<String, u64> = {
+            let tenants = self.tenants.read();
+            tenants.iter().map(|(tenant, table)| (tenant.to_string(), table.compared())).collect()
+        };
         if known.is_empty() {
             return Ok(());
         }
-        let named = (known.len() <= NAMED_TENANTS).then_some(&*known);
+        let names: Vec<String> = known.keys().cloned().collect();
+        let named = (names.len() <= NAMED_TENANTS).then_some(&*names);
         let mut tx = self.store.read_all().await?;
-        let positions = entities::of_tenants(&mut tx, named).await?;
+        let last = entities::of_tenants(&mut tx, named, 1).await?;
+        let mut positions: HashMap<String, HistoryPosition> = last.into_iter().collect();
+        let is_behind = |tenant: &String| {
+            positions.get(tenant).is_some_and(|last| known.get(tenant) < Some(&last.revision))
+        };
+        let behind: Vec<String> = names.into_iter().filter(is_behind).collect();
+        // The last commit does not tell whether the one that is known was lost.
+        let all = entities::of_tenants(&mut tx, Some(&behind), REMEMBERED_COMMITS).await?;
+        positions.extend(all);
         tx.end().await?;
-        let positions: HashMap<String, HistoryPosition> = positions.into_iter().collect();
-        for tenant in &known {
-            let Some(table) = self.tenants.read().get(&**tenant).cloned() else { continue };
-            match positions.get(tenant) {
-                Some(position) if table.continues(position) => table.note(position.revision),
-                // The database lost commits, or the tenant is gone.
-                _ => self.forget(tenant),
+        for (tenant, before) in known {
+            let Some(table) = self.tenants.read().get(&*tenant).cloned() else { continue };
+            match positions.remove(&tenant) {
+                Some(position) => self.follow(&tenant, table.note_read(before, position)).await,
+                // The database lost the first entities with the rules of then, or the tenant is gone.
+                None => self.forget(&tenant),
             }
         }
         Ok(())

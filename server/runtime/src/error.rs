@@ -216,7 +216,7 @@ impl From<EntitiesError> for OperationError {
         match error {
             EntitiesError::Store(error) => error.into(),
             EntitiesError::TooStale => Self::Unavailable("the database", error.into()),
-            EntitiesError::TooManyLoads | EntitiesError::TooLarge => {
+            EntitiesError::Lost(_) | EntitiesError::TooManyLoads | EntitiesError::TooLarge => {
                 Self::NotNow(format!("{error}; try again later"))
             }
         }

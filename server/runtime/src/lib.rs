@@ -13,6 +13,7 @@ pub mod error;
 pub mod filter_refusal;
 pub mod freshness;
 pub mod gates;
+mod histories;
 pub mod load_sources;
 pub mod machine;
 pub mod metrics;

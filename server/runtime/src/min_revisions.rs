@@ -31,7 +31,7 @@ impl App {
             });
         }
         let present = self.plans.wait_for_entities(tenant, entities).await?;
-        self.entities.note_reached(tenant, present.entities, present.rules);
+        self.entities.note_reached(tenant, present.entities, present.rules).await?;
         Ok(rules.max(present.rules))
     }
 }

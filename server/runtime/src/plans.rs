@@ -6,7 +6,6 @@ mod epochs;
 mod error;
 mod folding;
 mod following;
-mod histories;
 mod load;
 mod over_budget;
 
@@ -21,12 +20,12 @@ use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, epoch
 use tokio::time::Instant;
 
 use crate::freshness::Freshness;
+use crate::histories::Histories;
 use crate::machine::{cores, load_limits};
 use crate::metrics::PlanMetrics;
 use crate::tenant_facts::SharedFacts;
 use demanded::DemandedRevisions;
 use folding::Folding;
-use histories::Histories;
 use over_budget::OverBudgetLog;
 
 pub use error::PlanError;
@@ -216,15 +215,17 @@ impl Plans {
         tenant: &str,
         at_least: u64,
     ) -> Result<PresentRevisions, PlanError> {
-        let read = || async { Ok(load::read_revisions(&self.store, tenant).await?.entities) };
+        let read =
+            || async { Ok(load::read_revisions(&self.store, tenant).await?.entities.revision) };
         let waited = self.demanded_entities.wait_for(tenant, at_least, read).await;
         waited.map_err(|error| match error {
             PlanError::NoSuchRevision { .. } => PlanError::NoSuchEntities { at_least },
             error => error,
         })?;
         let present = load::read_revisions(&self.store, tenant).await?;
-        if is_lost(at_least, present.entities) {
-            return Err(PlanError::RevisionLost { at_least, latest: present.entities });
+        let latest = present.entities.revision;
+        if is_lost(at_least, latest) {
+            return Err(PlanError::RevisionLost { at_least, latest });
         }
         // The first entity may have come since: it touches every plan.
         self.publish_present(tenant, present.rules);

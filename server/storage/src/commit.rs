@@ -5,7 +5,7 @@ use portcullis_model::settings::Gates;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::history::HistoryPosition;
+use crate::history::{HistoryPosition, in_epoch};
 use crate::tx::{Inner, Tx, WebhookWrites};
 use crate::{audit, events, notices, plan_sizes, quotas, tenants};
 
@@ -35,7 +35,7 @@ impl Tx {
         if self.gates != Gates::default() && self.concerns_gates() && !self.passed_gates {
             return Err(StoreError::GatesNotPassed);
         }
-        if self.entities.as_ref().is_some_and(|position| position.revision == 1) {
+        if self.entities.as_ref().is_some_and(|position| in_epoch(position.revision, 0) == 1) {
             // Plans of a tenant without entities do not look at the directory.
             self.touch([ResourcePattern::Any.into()]);
         }

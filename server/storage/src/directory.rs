@@ -4,9 +4,10 @@ use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::history::HistoryPosition;
+use crate::history::{HistoryPosition, ID_DIGITS, epoch, in_epoch};
 use crate::macros::{execute, fetch_all, fetch_optional};
 use crate::row_lists::{BATCH, numbered};
+use crate::tenants;
 use crate::tx::{Inner, Tx};
 
 /// The deleted records of a table that keep their rows. A replica that did not read them in time loads the table again.
@@ -50,25 +51,27 @@ pub async fn state(tx: &mut Tx) -> Result<DirectoryState, StoreError> {
     })
 }
 
-/// Reads the places in the histories of entities, each with the id of its last commit: of the `named` tenants, or of all
-/// that have or had entities. For a transaction that sees every tenant.
+/// Reads the places in the histories of entities, each with the ids of its last `commits`: of the `named` tenants, or of
+/// all that have or had entities. For a transaction that sees every tenant.
 pub async fn of_tenants(
     tx: &mut Tx,
     named: Option<&[String]>,
+    commits: usize,
 ) -> Result<Vec<(String, HistoryPosition)>, StoreError> {
-    const SQL: &str = "SELECT id, entities_revision, substr(entities_history, 1, 16) FROM tenants \
+    const SQL: &str = "SELECT id, entities_revision, substr(entities_history, 1, $1) FROM tenants \
         WHERE entities_revision > 0";
     type Row = (String, i64, String);
+    let digits = i32::try_from(commits * ID_DIGITS).unwrap_or(i32::MAX);
     let Some(named) = named else {
-        return Ok(fetch_all!(tx, Row, SQL)?.into_iter().map(place).collect());
+        return Ok(fetch_all!(tx, Row, SQL, digits)?.into_iter().map(place).collect());
     };
     let mut places = Vec::with_capacity(named.len());
     for batch in named.chunks(BATCH) {
-        let sql = AssertSqlSafe(format!("{SQL} AND id IN ({})", numbered(1, batch.len())));
+        let sql = AssertSqlSafe(format!("{SQL} AND id IN ({})", numbered(2, batch.len())));
         macro_rules! bound {
             () => {{
                 let is_full = batch.len() == BATCH;
-                let mut query = sqlx::query_as::<_, Row>(sql).persistent(is_full);
+                let mut query = sqlx::query_as::<_, Row>(sql).persistent(is_full).bind(digits);
                 for tenant in batch {
                     query = query.bind(tenant);
                 }
@@ -90,17 +93,40 @@ fn place((tenant, revision, last): (String, i64, String)) -> (String, HistoryPos
 
 /// Returns the revision of what the transaction changes. Its first call raises the revision of the tenant's entities.
 pub(crate) async fn next(tx: &mut Tx) -> Result<i64, StoreError> {
+    if let Some(position) = &tx.entities {
+        return stored(position);
+    }
+    let mut position = state(tx).await?.position;
+    if position.revision == 0 {
+        // The first entities of a lost history raised the revision of the rules, too: its epoch tells of them.
+        position.revision = in_epoch(0, epoch(tenants::revision(tx).await?));
+    }
+    set_position(tx, position.next()?).await
+}
+
+/// Begins an epoch of the entities after `lost`, the last revision that is known of a history that was replaced. Does
+/// nothing if another process has begun an epoch after `lost`, and for a tenant that never had an entity.
+pub async fn begin_epoch(tx: &mut Tx, lost: u64) -> Result<(), StoreError> {
+    let mut position = state(tx).await?.position;
+    if position.revision == 0 || epoch(position.revision) > epoch(lost) {
+        return Ok(());
+    }
+    position.revision = in_epoch(position.revision, epoch(lost) + 1);
+    set_position(tx, position.next()?).await.map(drop)
+}
+
+async fn set_position(tx: &mut Tx, position: HistoryPosition) -> Result<i64, StoreError> {
     const SQL: &str =
         "UPDATE tenants SET entities_revision = $2, entities_history = $3 WHERE id = $1";
-    let corrupt = |_| StoreError::Corrupt { what: "tenants.entities_revision" };
-    if let Some(position) = &tx.entities {
-        return i64::try_from(position.revision).map_err(corrupt);
-    }
-    let position = state(tx).await?.position.next()?;
-    let revision = i64::try_from(position.revision).map_err(corrupt)?;
+    let revision = stored(&position)?;
     execute!(tx, SQL, &tx.tenant, revision, position.history())?;
     tx.entities = Some(position);
     Ok(revision)
+}
+
+fn stored(position: &HistoryPosition) -> Result<i64, StoreError> {
+    let corrupt = |_| StoreError::Corrupt { what: "tenants.entities_revision" };
+    i64::try_from(position.revision).map_err(corrupt)
 }
 
 /// The statements that remove the rows of deleted records of a table.

@@ -29,7 +29,7 @@ use content::Content;
 use found::{EntityKey, StoredEntity, find_stored};
 use names::RoleCounts;
 
-pub use crate::directory::{DirectoryState, EntityOrigin, of_tenants, state};
+pub use crate::directory::{DirectoryState, EntityOrigin, begin_epoch, of_tenants, state};
 pub use lists::list;
 pub use names::{NameClash, clash, clash_of_roles};
 pub use table::{changed_table, table};

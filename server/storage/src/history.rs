@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::error::StoreError;
 
 /// The commits whose ids a tenant keeps. A replica that is further behind cannot tell whether commits were lost.
-pub(crate) const REMEMBERED_COMMITS: usize = 32;
+pub const REMEMBERED_COMMITS: usize = 32;
 /// The hexadecimal digits of an id.
-const ID_DIGITS: usize = 16;
+pub(crate) const ID_DIGITS: usize = 16;
 /// The bits of a revision that count the changes. The bits above them are the epoch.
 const EPOCH_SHIFT: u32 = 32;
 
@@ -79,6 +79,16 @@ impl HistoryPosition {
             (Some(own), Some(known)) => own == known,
             _ => true,
         }
+    }
+
+    /// Returns whether the ids tell if `earlier` is a place of the same history: there are enough of them, or none is kept
+    /// beyond them.
+    pub fn tells_of(&self, earlier: &Self) -> bool {
+        let behind = usize::try_from(self.revision.saturating_sub(earlier.revision));
+        let ids = self.commits.len();
+        ids == REMEMBERED_COMMITS
+            || earlier.commits.is_empty()
+            || behind.is_ok_and(|behind| behind < ids)
     }
 
     /// Returns this position with the ids of `earlier`, a place of the same history, behind its own.

@@ -77,7 +77,7 @@ mod write_turn;
 
 pub use commit::Committed;
 pub use error::{OpenError, StoreError};
-pub use history::{HistoryPosition, epoch};
+pub use history::{HistoryPosition, REMEMBERED_COMMITS, epoch};
 pub use notices::{EntitiesNotice, Notice, Notices, RevisionNotice};
 pub use row_streams::Records;
 pub use standbys::ReadSource;

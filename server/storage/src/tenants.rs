@@ -79,17 +79,17 @@ pub(crate) async fn raise_revision(tx: &mut Tx) -> Result<HistoryPosition, Store
 /// Begins an epoch after `lost`, the last revision that this process knows of a history that was replaced. The commit
 /// raises the revision as any change does. Resolvers get versions that no lost change gave them.
 ///
-/// Does nothing if another process has begun an epoch after `lost`.
-pub async fn begin_epoch(tx: &mut Tx, lost: u64) -> Result<(), StoreError> {
+/// False if another process has begun an epoch after `lost`; nothing changes then.
+pub async fn begin_epoch(tx: &mut Tx, lost: u64) -> Result<bool, StoreError> {
     let mut position = position(tx).await?;
     if epoch(position.revision) > epoch(lost) {
-        return Ok(());
+        return Ok(false);
     }
     position.revision = in_epoch(position.revision, epoch(lost) + 1);
     set_position(tx, &position).await?;
     resolvers::skip_versions(tx).await?;
     tx.touch([ResourcePattern::Any.into()]);
-    Ok(())
+    Ok(true)
 }
 
 async fn set_position(tx: &mut Tx, position: &HistoryPosition) -> Result<(), StoreError> {

@@ -65,7 +65,7 @@ impl Service {
     fn beside(store: Store) -> Self {
         let metrics = PlanMetrics::default();
         let plans = Plans::new(store.clone(), 1 << 20, STALENESS, Clock::system(), metrics);
-        let entities = EntityTables::new(store.clone(), 1 << 20, STALENESS);
+        let entities = EntityTables::new(store.clone(), 1 << 20, STALENESS, Clock::system());
         Self { store, plans, entities }
     }
 

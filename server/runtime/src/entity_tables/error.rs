@@ -12,6 +12,9 @@ pub enum EntitiesError {
     /// The store was not read within `MAX_STALENESS`.
     #[error("the entities were not compared with the database within MAX_STALENESS")]
     TooStale,
+    /// The store lost changes after this revision or with it. An epoch has begun, and the next check learns of it.
+    #[error("the database lost changes of entities")]
+    Lost(u64),
     /// Too many loads run.
     #[error("too many directories are being loaded")]
     TooManyLoads,

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use portcullis_engine::entities::{EntityTable, TableFull};
 use portcullis_fairness::run_apart;
-use portcullis_storage::{HistoryPosition, Store, StoreError, entities};
+use portcullis_storage::{HistoryPosition, Store, StoreError, entities, epoch};
 use tokio::runtime::Handle;
 
 use super::error::EntitiesError;
 use super::loaded::LoadedEntities;
 use super::tenant_table::TenantTable;
+use crate::histories::Continuity;
 
 /// Runs `loading` on a thread that serves no requests, to its end, even if nobody waits for it any more: after a cancelled
 /// `begin`, sqlx could lose another request's write (transact-rs/sqlx#4385). Drops `held` at the end.
@@ -28,15 +29,18 @@ pub(super) async fn apart<T: Send + 'static>(
 /// Loads the entities of `tenant` into `table`, from the outdated ones if that is possible.
 ///
 /// # Errors
-/// The store failed, or the entities take more than `most` bytes.
+/// The store failed or lost changes, or the entities take more than `most` bytes.
 pub(super) async fn load(
     store: Store,
     tenant: String,
     most: u64,
     table: Arc<TenantTable>,
 ) -> Result<Arc<LoadedEntities>, EntitiesError> {
-    let outdated = table.outdated();
+    let (outdated, before) = (table.outdated(), table.compared());
     let (position, read) = read(&store, &tenant, outdated.as_deref()).await.map_err(Arc::new)?;
+    if let Continuity::Lost(revision) = table.note_read(before, position.clone()) {
+        return Err(EntitiesError::Lost(revision));
+    }
     let weigh = |table: &EntityTable| u64::try_from(table.weight()).unwrap_or(u64::MAX);
     match read.map(|table| (weigh(&table), table)) {
         Ok((weight, entities)) if weight <= most => {
@@ -65,6 +69,7 @@ async fn read(
         known.revision >= state.forgotten
             && known.revision <= state.position.revision
             && known.agrees_with(&state.position)
+            && epoch(known.revision) == epoch(state.position.revision)
     });
     let changed = match since {
         Some(outdated) => {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex as SyncMutex, RwLock};
 use portcullis_storage::{HistoryPosition, epoch};
 use tokio::sync::Mutex;
 
 use super::loaded::LoadedEntities;
+use crate::histories::{self, Continuity};
 
 /// The bytes of the place itself, with its entry in the map.
 const OVERHEAD: u64 = 512;
@@ -15,6 +16,8 @@ const OVERHEAD: u64 = 512;
 /// The place of one tenant's table.
 #[derive(Debug, Default)]
 pub(super) struct TenantTable {
+    /// The last place in the history of the entities that was compared with those before.
+    last: SyncMutex<HistoryPosition>,
     /// The revision of the last commit that is known. An older table is not used.
     needed: AtomicU64,
     /// The revision of the rules when a check first waited for entities here; 0 before.
@@ -48,15 +51,40 @@ impl TenantTable {
         Some(Arc::clone(ready))
     }
 
-    /// Notes that the commit of `revision` is in the database.
-    pub(super) fn note(&self, revision: u64) {
-        self.needed.fetch_max(revision, Ordering::AcqRel);
+    /// Returns the revision of the last commit that is known.
+    pub(super) fn latest(&self) -> u64 {
+        self.needed.load(Ordering::Acquire)
     }
 
-    /// Notes that the store has these revisions of the entities and of the rules.
-    pub(super) fn note_reached(&self, entities: u64, rules: u64) {
-        self.note(entities);
-        self.rules.fetch_max(rules, Ordering::AcqRel);
+    /// Returns the revision of the last place in the history that was compared.
+    pub(super) fn compared(&self) -> u64 {
+        self.last.lock().revision
+    }
+
+    /// Notes the place that a commit reached.
+    pub(super) fn note(&self, position: HistoryPosition) -> Continuity {
+        self.note_read(0, position)
+    }
+
+    /// Notes a place that was read from the database when revision `before` was compared.
+    pub(super) fn note_read(&self, before: u64, position: HistoryPosition) -> Continuity {
+        let mut last = self.last.lock();
+        let revision = position.revision;
+        let is_far = epoch(revision) == epoch(last.revision) && !position.tells_of(&last);
+        // A notice has the ids of few commits. The last place stays until the others are read.
+        let continuity = match is_far {
+            true => Continuity::Continues,
+            false => histories::note_read(&mut last, before, position),
+        };
+        if continuity == Continuity::Continues {
+            self.needed.fetch_max(revision, Ordering::AcqRel);
+        }
+        continuity
+    }
+
+    /// Notes that the store has this revision of the rules.
+    pub(super) fn note_rules(&self, revision: u64) {
+        self.rules.fetch_max(revision, Ordering::AcqRel);
     }
 
     /// Returns the noted revision of the rules, if revision `at_least` of the entities is known to be there.
@@ -69,8 +97,7 @@ impl TenantTable {
 
     /// Notes that the table of `revision` takes too much memory.
     pub(super) fn refuse(&self, revision: u64) {
-        self.note(revision);
-        *self.loaded.write() = None;
+        self.clear();
         self.too_large.store(revision, Ordering::Release);
     }
 
@@ -87,15 +114,12 @@ impl TenantTable {
 
     /// Stores a table that was read from the database.
     pub(super) fn store(&self, loaded: Arc<LoadedEntities>) {
-        self.note(loaded.position.revision);
         *self.loaded.write() = Some(loaded);
     }
 
-    /// Returns whether the table, if there is one, can be of the history that has `position` now.
-    pub(super) fn continues(&self, position: &HistoryPosition) -> bool {
-        let loaded = self.loaded.read();
-        let last = loaded.as_ref().map(|loaded| &loaded.position);
-        last.is_none_or(|last| last.revision <= position.revision && last.agrees_with(position))
+    /// Drops the table.
+    pub(super) fn clear(&self) {
+        *self.loaded.write() = None;
     }
 
     /// Returns whether a check used the table since the last call.

@@ -1,6 +1,7 @@
 use portcullis_engine::json;
 use portcullis_model::entity::EntitiesBody;
 use portcullis_storage::entities::EntityOrigin;
+use portcullis_storage::epoch;
 use portcullis_storage::testing::{TestDatabase, on_every_database};
 use serde_json::json;
 
@@ -10,7 +11,7 @@ on_every_database!(
     a_table_is_never_older_than_a_noted_commit,
     a_commit_during_a_load_is_noticed,
     changes_of_another_process_are_found_by_the_poll,
-    a_history_that_was_replaced_is_loaded_again,
+    a_history_that_was_replaced_begins_an_epoch,
     tables_keep_to_their_memory,
 );
 
@@ -30,7 +31,7 @@ async fn write(store: &Store, tenant: &str, id: &str, n: u32) -> HistoryPosition
 }
 
 fn tables(store: &Store, most: u64) -> EntityTables {
-    EntityTables::new(store.clone(), most, Duration::from_secs(600))
+    EntityTables::new(store.clone(), most, Duration::from_secs(600), Clock::system())
 }
 
 /// The property `n` of the user `id`.
@@ -51,7 +52,7 @@ async fn a_table_is_never_older_than_a_noted_commit(database: TestDatabase) {
     // Whoever does not note the commit reads old entities: the test can fail.
     let stale = tables.ready("acme").expect("fresh").expect("in memory");
     assert_eq!(n(&stale, "ann").as_deref(), Some("Number(1)"));
-    tables.note("acme", &position);
+    tables.note("acme", &position).await;
     assert!(tables.ready("acme").expect("fresh").is_none(), "it is outdated");
     let second = tables.table("acme").await.expect("loads");
     assert_eq!(n(&second, "ann").as_deref(), Some("Number(2)"));
@@ -75,7 +76,7 @@ async fn a_commit_during_a_load_is_noticed(database: TestDatabase) {
     let table = tables.enter("acme");
     let read = load::load(store.clone(), "acme".to_owned(), MIB, Arc::clone(&table)).await;
     let position = write(&store, "acme", "ann", 2).await;
-    tables.note("acme", &position);
+    tables.note("acme", &position).await;
     table.store(read.expect("loads"));
     assert!(tables.ready("acme").expect("fresh").is_none());
     let loaded = tables.table("acme").await.expect("loads");
@@ -96,23 +97,57 @@ async fn changes_of_another_process_are_found_by_the_poll(database: TestDatabase
     assert!(tables.ready("acme").expect("fresh").is_some(), "nothing changed");
 }
 
-async fn a_history_that_was_replaced_is_loaded_again(database: TestDatabase) {
+/// The database has other commits than the last known one, as after the restore of a backup.
+async fn a_history_that_was_replaced_begins_an_epoch(database: TestDatabase) {
     let store = database.open().await;
-    let tables = tables(&store, MIB);
-    write(&store, "acme", "ann", 1).await;
-    let loaded = tables.table("acme").await.expect("loads");
-    // Another commit of the same revision, as after the restore of a backup.
     let elsewhere = TestDatabase::sqlite().expect("a database");
     let elsewhere = elsewhere.open().await;
-    let other = write(&elsewhere, "acme", "eve", 9).await;
-    assert_eq!(other.revision, loaded.position.revision);
-    let lost = LoadedEntities { table: loaded.table.clone(), position: other, weight: 0 };
-    tables.enter("acme").store(Arc::new(lost));
-    assert!(tables.ready("acme").expect("fresh").is_some(), "nobody knows yet");
-    tables.round().await.expect("works");
-    assert!(tables.ready("acme").expect("fresh").is_none());
-    let loaded = tables.table("acme").await.expect("loads");
-    assert!(n(&loaded, "ann").is_some());
+    write(&elsewhere, "acme", "eve", 1).await;
+    let lost = write(&elsewhere, "acme", "eve", 2).await;
+    for tenant in ["poll", "load", "commit", "demand", "notice"] {
+        let first = write(&store, tenant, "ann", 1).await;
+        let tables = tables(&store, MIB);
+        let loaded = tables.table(tenant).await.expect("loads");
+        let table = loaded.table.clone();
+        tables.forget(tenant);
+        let place = tables.enter(tenant);
+        place.note(lost.clone());
+        place.store(Arc::new(LoadedEntities { table, position: lost.clone(), weight: 0 }));
+        tables.note_reached(tenant, lost.clone(), 1).await.expect("nobody knows yet");
+        assert_eq!(tables.reached(tenant, lost.revision), Some(1));
+        match tenant {
+            "poll" => tables.round().await.expect("works"),
+            "load" => {
+                place.clear();
+                let refused = tables.table(tenant).await.expect_err("not what was demanded");
+                assert!(matches!(refused, EntitiesError::Lost(2)), "{refused}");
+            }
+            "commit" => tables.committed(tenant, &write(&store, tenant, "ann", 2).await).await,
+            "demand" => {
+                let position = write(&store, tenant, "ann", 2).await;
+                let refused = tables.note_reached(tenant, position, 1).await;
+                assert!(matches!(refused, Err(EntitiesError::Lost(2))), "{refused:?}");
+            }
+            // It names too few commits to tell. The poll still knows the lost one.
+            _ => {
+                let mut position = first;
+                for n in 2..6 {
+                    position = write(&store, tenant, "ann", n).await;
+                }
+                let notice =
+                    EntitiesNotice { tenant: tenant.to_owned(), position: position.recent() };
+                tables.publish(&notice).await;
+                assert!(tables.ready(tenant).expect("fresh").is_none());
+                tables.round().await.expect("works");
+            }
+        }
+        let loaded = tables.table(tenant).await.expect("loads");
+        assert_eq!(epoch(loaded.position.revision), 1, "{tenant}");
+        assert!(n(&loaded, "ann").is_some() && n(&loaded, "eve").is_none(), "{tenant}");
+        assert_eq!(tables.reached(tenant, lost.revision), None, "{tenant}");
+        let next = write(&store, tenant, "ann", 9).await;
+        assert_eq!(next.revision, loaded.position.revision + 1, "{tenant}");
+    }
 }
 
 async fn tables_keep_to_their_memory(database: TestDatabase) {

@@ -2,10 +2,10 @@
 
 use portcullis_engine::ResourcePattern;
 use portcullis_model::Timestamp;
-use portcullis_storage::{HistoryPosition, StoreError, tenants};
+use portcullis_storage::{HistoryPosition, StoreError, entities, tenants};
 
+use crate::histories::Continuity;
 use crate::plans::Plans;
-use crate::plans::histories::Continuity;
 
 impl Plans {
     /// Publishes the present revision of `tenant` if nobody has: changes of other processes may have made it, which may
@@ -39,7 +39,11 @@ impl Plans {
         let now = Timestamp::from(self.clock.now());
         let turn = self.store.patient_turn(tenant).await;
         let mut tx = self.store.write_in(turn, now.millis()).await?;
-        tenants::begin_epoch(&mut tx, lost).await?;
+        if tenants::begin_epoch(&mut tx, lost).await? {
+            // Changes of entities may be lost, too, and nobody here may know the last of them.
+            let known = entities::state(&mut tx).await?.position.revision;
+            entities::begin_epoch(&mut tx, known).await?;
+        }
         // Nobody decided on this change: the database made it.
         tx.pass_gates();
         let position = tx.commit().await?.position;

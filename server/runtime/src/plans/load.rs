@@ -205,16 +205,16 @@ pub(super) async fn read_revisions(
     let reading = async move {
         let mut tx = store.read(&tenant).await?;
         let rules = tenants::revision(&mut tx).await?;
-        let entities = entities::state(&mut tx).await?.position.revision;
+        let entities = entities::state(&mut tx).await?.position;
         tx.end().await?;
         Ok(PresentRevisions { rules, entities })
     };
     run_to_end(reading).await?
 }
 
-/// The revisions of a tenant in one snapshot.
-#[derive(Clone, Copy, Debug)]
+/// The revision of the rules and the place in the history of the entities of a tenant, in one snapshot.
+#[derive(Clone, Debug)]
 pub(crate) struct PresentRevisions {
     pub(crate) rules: u64,
-    pub(crate) entities: u64,
+    pub(crate) entities: HistoryPosition,
 }

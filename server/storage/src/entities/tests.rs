@@ -21,6 +21,8 @@ on_every_database!(
     pages_follow_one_another,
     a_table_has_the_entities_of_every_page,
     a_table_refuses_content_that_is_no_json,
+    an_epoch_is_above_every_lost_revision,
+    the_first_entity_is_in_the_epoch_of_the_rules,
 );
 
 const TENANT: &str = "acme";
@@ -231,4 +233,35 @@ async fn a_table_refuses_content_that_is_no_json(database: TestDatabase) {
     let mut tx = store.read(TENANT).await.expect("begins");
     let read = table(&mut tx).await;
     assert!(matches!(read, Err(StoreError::Corrupt { what: "entities.roles" })), "{read:?}");
+}
+
+async fn an_epoch_is_above_every_lost_revision(database: TestDatabase) {
+    let store = database.open().await;
+    write(&store, &json!([alice()]), EntityOrigin::default()).await;
+    let mut revisions = Vec::new();
+    // Another process begins the same epoch, and then the database loses changes again.
+    for lost in [7, 7, (1 << 32) + 9] {
+        let mut tx = store.write(TENANT, 7).await.expect("begins");
+        begin_epoch(&mut tx, lost).await.expect("works");
+        let committed = tx.commit().await.expect("commits");
+        assert!(committed.touched.is_none(), "no plan is concerned");
+        revisions.push(committed.entities.map(|position| position.revision));
+    }
+    assert_eq!(revisions, [Some((1 << 32) + 2), None, Some((2 << 32) + 3)]);
+    let bob = json!([{"type": "user", "id": "bob"}]);
+    let (_, committed) = write(&store, &bob, EntityOrigin::default()).await;
+    assert_eq!(committed.entities.expect("a change").revision, (2 << 32) + 4);
+}
+
+async fn the_first_entity_is_in_the_epoch_of_the_rules(database: TestDatabase) {
+    let store = database.open().await;
+    let mut tx = store.write(TENANT, 7).await.expect("begins");
+    begin_epoch(&mut tx, 7).await.expect("works");
+    assert!(crate::tenants::begin_epoch(&mut tx, 7).await.expect("works"));
+    assert!(!crate::tenants::begin_epoch(&mut tx, 7).await.expect("works"), "it has begun");
+    let committed = tx.commit().await.expect("commits");
+    assert!(committed.entities.is_none(), "there is no directory");
+    let (_, committed) = write(&store, &json!([alice()]), EntityOrigin::default()).await;
+    assert_eq!(committed.entities.expect("a change").revision, (1 << 32) + 1);
+    assert!(committed.touched.is_some(), "plans do not know the directory yet");
 }

@@ -9,7 +9,7 @@ use portcullis_storage::{HistoryPosition, epoch};
 /// The last place in the history of each tenant that has plans in memory. Plans of another history decide wrongly, and
 /// their revisions say nothing about it.
 #[derive(Debug, Default)]
-pub(super) struct Histories {
+pub(crate) struct Histories {
     known: Mutex<HashMap<Box<str>, HistoryPosition>>,
     /// The tenants that lost commits, and whose epoch could not begin.
     unsettled: Mutex<HashSet<Box<str>>>,
@@ -17,7 +17,7 @@ pub(super) struct Histories {
 
 /// The relation of a place in a history to the last one that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Continuity {
+pub(crate) enum Continuity {
     /// Both can be places of one history, or another process has begun an epoch since.
     Continues,
     /// The database lost the commit of this revision, the last one that is known.
@@ -26,88 +26,84 @@ pub(super) enum Continuity {
 
 impl Histories {
     /// Returns the last known place of `tenant`.
-    pub(super) fn last(&self, tenant: &str) -> Option<HistoryPosition> {
+    pub(crate) fn last(&self, tenant: &str) -> Option<HistoryPosition> {
         self.known.lock().get(tenant).cloned()
     }
 
     /// Returns the tenants.
-    pub(super) fn tenants(&self) -> Vec<Box<str>> {
+    pub(crate) fn tenants(&self) -> Vec<Box<str>> {
         self.known.lock().keys().cloned().collect()
     }
 
     /// Returns whether `position` is the last known place of `tenant`.
-    pub(super) fn is_at(&self, tenant: &str, position: &HistoryPosition) -> bool {
+    pub(crate) fn is_at(&self, tenant: &str, position: &HistoryPosition) -> bool {
         let known = self.known.lock();
         let last = known.get(tenant);
         last.is_some_and(|last| last.revision == position.revision && last.agrees_with(position))
     }
 
     /// Notes that the epoch of `tenant` could not begin.
-    pub(super) fn add_unsettled(&self, tenant: &str) {
+    pub(crate) fn add_unsettled(&self, tenant: &str) {
         self.unsettled.lock().insert(tenant.into());
     }
 
     /// Removes the tenants whose epochs could not begin, and returns them.
-    pub(super) fn take_unsettled(&self) -> Vec<Box<str>> {
+    pub(crate) fn take_unsettled(&self) -> Vec<Box<str>> {
         self.unsettled.lock().drain().collect()
     }
 
     /// Notes the place that a commit of any process reached. Commits may come out of order.
-    pub(super) fn note_commit(&self, tenant: &str, position: HistoryPosition) -> Continuity {
-        let mut known = self.known.lock();
-        let Some(last) = known.get_mut(tenant) else {
-            known.insert(tenant.into(), position);
-            return Continuity::Continues;
-        };
-        let continuity = compare(last, &position);
-        if continuity == Continuity::Continues && position.revision > last.revision {
-            *last = match epoch(last.revision) == epoch(position.revision) {
-                true => position.after(last),
-                false => position,
-            };
-        }
-        continuity
+    pub(crate) fn note_commit(&self, tenant: &str, position: HistoryPosition) -> Continuity {
+        self.note_read(tenant, None, position)
     }
 
-    /// Notes a place that was read from the database; `before` is the last one that was known when the read began. A
-    /// database never goes back.
-    pub(super) fn note_read(
+    /// Notes a place that was read from the database; `before` is the last one that was known when the read began.
+    pub(crate) fn note_read(
         &self,
         tenant: &str,
         before: Option<&HistoryPosition>,
         position: HistoryPosition,
     ) -> Continuity {
-        match before {
-            Some(before) if position.revision < before.revision => {
-                Continuity::Lost(before.revision)
-            }
-            _ => self.note_commit(tenant, position),
-        }
+        let mut known = self.known.lock();
+        let last = known.entry(tenant.into()).or_default();
+        note_read(last, before.map_or(0, |before| before.revision), position)
     }
 
     /// Forgets the history of `tenant`.
-    pub(super) fn forget(&self, tenant: &str) {
+    pub(crate) fn forget(&self, tenant: &str) {
         self.known.lock().remove(tenant);
     }
 
     /// Keeps the tenants for which `keeps` holds, and those that are unsettled.
-    pub(super) fn retain(&self, keeps: impl Fn(&str) -> bool) {
+    pub(crate) fn retain(&self, keeps: impl Fn(&str) -> bool) {
         let unsettled = self.unsettled.lock();
         self.known.lock().retain(|tenant, _| keeps(tenant) || unsettled.contains(tenant));
     }
 
     /// Returns the number of tenants.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.known.lock().len()
     }
 }
 
-fn compare(last: &HistoryPosition, position: &HistoryPosition) -> Continuity {
-    let (known, new) = (epoch(last.revision), epoch(position.revision));
-    match new > known || (new == known && last.agrees_with(position)) {
-        true => Continuity::Continues,
-        false => Continuity::Lost(last.revision),
+/// Notes in `last`, the last known place of a history, one that was read from the database when revision `before` was
+/// known. A database never goes back.
+pub(crate) fn note_read(
+    last: &mut HistoryPosition,
+    before: u64,
+    position: HistoryPosition,
+) -> Continuity {
+    if position.revision < before {
+        return Continuity::Lost(before);
     }
+    let (known, new) = (epoch(last.revision), epoch(position.revision));
+    if new < known || (new == known && !last.agrees_with(&position)) {
+        return Continuity::Lost(last.revision);
+    }
+    if position.revision > last.revision {
+        *last = if new == known { position.after(last) } else { position };
+    }
+    Continuity::Continues
 }
 
 #[cfg(test)]
