@@ -99,6 +99,11 @@ impl<'r> AttributeMap<'r> {
         }
     }
 
+    /// Returns the map of the attributes as they were sent.
+    pub(crate) fn only_sent(self) -> Self {
+        Self(Form::Plain(self.sent()))
+    }
+
     /// Returns the place that the attribute `name` is taken from.
     pub(crate) fn place(self, name: &str) -> PropertySource {
         match self.0 {

@@ -53,6 +53,13 @@ impl AttributeAnswers {
         self.0.entry(namespace.into()).or_default().insert(attribute.into(), resolved);
     }
 
+    /// Adds all answers of `others`.
+    pub fn extend(&mut self, others: Self) {
+        for (namespace, answers) in others.0 {
+            self.0.entry(namespace).or_default().extend(answers);
+        }
+    }
+
     /// Returns whether there is no answer at all.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

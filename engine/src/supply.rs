@@ -7,6 +7,7 @@ use crate::request::Check;
 use crate::resource::object_of;
 use crate::roles::Roles;
 use crate::tenant_facts::{Precedence, TenantFacts};
+use crate::types::PropertySource;
 use crate::value::AttributeValue;
 
 /// The attributes of a resource that find its entity. Only requests have them.
@@ -59,8 +60,16 @@ fn find_subject<'t>(table: &'t EntityTable, principal: &str) -> Option<Entity<'t
 }
 
 fn find_resource<'t>(table: &'t EntityTable, check: &Check<'_>) -> Option<Entity<'t>> {
-    let entity_type = sent_text(check, "type").unwrap_or(object_of(check.resource));
-    table.get(entity_type, sent_text(check, "id")?)
+    let (entity_type, id) = check.resource_named()?;
+    table.get(entity_type, id)
+}
+
+impl<'r> Check<'r> {
+    /// Returns the type and id of the resource; `None` if the request has no id that is a text.
+    pub fn resource_named(&self) -> Option<(&'r str, &'r str)> {
+        let entity_type = sent_text(self, "type").unwrap_or(object_of(self.resource));
+        Some((entity_type, sent_text(self, "id")?))
+    }
 }
 
 /// Returns the attribute `name` of the resource that the request sent, if it is a text.
@@ -177,6 +186,20 @@ fn resource<'s>(
 }
 
 impl TenantFacts {
+    /// Returns the attribute `name` of the resource as the request sent it: `None` if it sent none, or if the attribute is
+    /// taken from another place alone. The value of `null` is `None`.
+    pub fn sent_of_resource<'r>(
+        &self,
+        check: &Check<'r>,
+        name: &str,
+    ) -> Option<Option<AttributeValue<'r>>> {
+        let sent = check.attributes.resource.only_sent();
+        let is_taken_elsewhere = || {
+            self.sources_of(check).of(name).is_some_and(|source| source != PropertySource::Request)
+        };
+        (sent.has(name) && !is_taken_elsewhere()).then(|| sent.get(name))
+    }
+
     /// Returns the sources of the properties of the resource of `check`.
     pub(crate) fn sources_of(&self, check: &Check<'_>) -> TypeSources<'_> {
         if self.sources.is_empty() {

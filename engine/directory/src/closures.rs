@@ -142,3 +142,30 @@ impl Generation {
         Some(closure)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::closure::ClosureKey;
+
+    #[test]
+    fn closures_keep_to_their_memory_and_the_last_ones_stay() {
+        const MAX_BYTES: usize = 64 << 10;
+        let closures = Closures::new(MAX_BYTES);
+        let asked = |id| AskedSubject { subject_type: 0, id, claims: &[] };
+        let now = DateTime::UNIX_EPOCH;
+        for number in 0..10_000 {
+            let key = ClosureKey {
+                subject_type: 0,
+                id: format!("user-{number}").into(),
+                claims: Box::default(),
+            };
+            closures.insert(Arc::new(Closure::new(key, |_| 0, |_, _| None)));
+            // One that is asked for again and again stays.
+            assert!(closures.get(&asked("user-0"), now).is_some(), "after {number}");
+        }
+        assert!(closures.bytes() <= MAX_BYTES && closures.bytes() > MAX_BYTES / 4);
+        assert!(closures.get(&asked("user-9999"), now).is_some());
+        assert!(closures.get(&asked("user-1"), now).is_none());
+    }
+}

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 
 use crate::closures::Closures;
 use crate::schema::{RelationId, Schema, TypeId};
-use crate::table::{EdgeKey, Node, Object, TupleTable};
+use crate::table::{EdgeKey, Moment, Node, Object, TupleTable, Way};
 
 /// The tuples of one tenant with the schema that gives them a meaning, in one version of both.
 pub struct Graph {
@@ -39,6 +39,17 @@ impl Graph {
     /// Returns the bytes that the kept closures of subjects occupy.
     pub fn closure_bytes(&self) -> usize {
         self.closures.bytes()
+    }
+
+    /// Returns whether a stored tuple of `relation`, which stores objects alone, counts at `now` for the object `id`.
+    pub fn has_stored(&self, relation: RelationId, id: &str, now: DateTime<Utc>) -> bool {
+        let Some(node) = self.find(self.schema.type_id_of(relation), id) else { return false };
+        let (mut found, mut moment) = (false, Moment::new(now));
+        let _ = self.table.at(Way::Forward, node).each(self.arrow_key(relation).only(), |edges| {
+            found = edges.nodes(&mut moment).next().is_some();
+            (!found).then_some(())
+        });
+        found
     }
 
     /// Returns the ids of a type that tuples name that count at `now`, in their order, from the one after `after` on.

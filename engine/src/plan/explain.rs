@@ -375,8 +375,13 @@ impl<'e> Explainer<'e, '_> {
         );
         let attributes = || self.check.attributes.of_entity(path);
         let is_overridden = || attributes().is_some_and(|(sent, name)| sent.is_overridden(name));
+        let relation = match path {
+            AttributePath::Resolver(own) if &*own.namespace == RELATION => Some(&*own.name),
+            _ => None,
+        };
         ExplainedAttribute {
             attribute: path.to_string(),
+            relation,
             source: source_of(path, self.check),
             overridden: is_overridden(),
             value: explained.actual(self.check, slot),

@@ -155,6 +155,9 @@ pub struct ExplainedRule<'e> {
 pub struct ExplainedAttribute<'e> {
     /// The attribute's path.
     pub attribute: String,
+    /// The name of the attribute in the namespace `relation`, if it is one.
+    #[serde(skip)]
+    pub relation: Option<&'e str>,
     /// The source of the value: `request`, `token`, `directory`, `relations` or `resolver:<namespace>`.
     pub source: Cow<'static, str>,
     /// Whether the request sent a value that does not count, because the type declares another source.

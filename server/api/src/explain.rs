@@ -1,6 +1,8 @@
 //! The explanation of a decision: `POST /api/v1/check?explain=true`.
 
-use portcullis_engine::{Explanation, MatchedRuleId};
+use portcullis_engine::{
+    ExplainedAttribute, ExplainedPolicy, ExplainedRule, Explanation, MatchedRuleId,
+};
 use serde::Serialize;
 use utoipa::openapi::schema::Type;
 
@@ -13,6 +15,7 @@ use portcullis_model::schema::{
 };
 use portcullis_operations::checks::{DecidedCheck, Evidence};
 use portcullis_operations::directory;
+use portcullis_operations::relations::ExplainedRelation;
 use portcullis_resolvers::Report;
 use portcullis_runtime::metrics::CheckKind;
 
@@ -31,9 +34,19 @@ impl QueryParameters for Explain {
 #[derive(Serialize)]
 pub(super) struct ExplanationAnswer<'e> {
     revision: u64,
-    #[serde(flatten)]
-    explanation: Explanation<'e>,
+    policies: Vec<ExplainedPolicy<'e>>,
+    rules: Vec<ExplainedRule<'e>>,
+    attributes: Vec<AttributeWithRelation<'e>>,
     resolvers: &'e [Report],
+}
+
+/// An attribute with what the graph says about it, if it is a relation.
+#[derive(Serialize)]
+struct AttributeWithRelation<'e> {
+    #[serde(flatten)]
+    attribute: ExplainedAttribute<'e>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    relation: Option<ExplainedRelation>,
 }
 
 /// Returns the answer that `respond` makes of the explanation of `decided`.
@@ -46,9 +59,17 @@ pub(super) fn explained<A>(
     let supply = entities.supply(cached.plan(), CheckKind::Combined, &decided.check);
     let check = directory::completed(supply.as_ref(), decided.check);
     let MatchedRuleId(rule_id) = decided.answer.matched_rule_id;
+    let Explanation { policies, rules, attributes } =
+        cached.plan().explain(&check, &asked.answers, rule_id);
+    let with_relations = attributes.into_iter().map(|attribute| {
+        let explain = |name| entities.explain_relation(cached.plan(), &decided.check, name);
+        AttributeWithRelation { relation: attribute.relation.and_then(explain), attribute }
+    });
     respond(ExplanationAnswer {
         revision: decided.answer.revision,
-        explanation: cached.plan().explain(&check, &asked.answers, rule_id),
+        policies,
+        rules,
+        attributes: with_relations.collect(),
         resolvers: &asked.reports,
     })
 }
@@ -80,7 +101,9 @@ fn explanation_schema() -> AnySchema {
         .field("source", string())
         .about(
             "An attribute that a condition reads, and where its value comes from: `request`, `token`, \
-             `directory` or `resolver:<namespace>`. Without `value` it is absent, or there is no answer, and `because` says why",
+             `directory`, `relations` or `resolver:<namespace>`. Without `value` it is absent, or there is no answer, and \
+             `because` says why. A relation has `words`; the edges of its `path` from the object to the subject, or one path \
+             for each of its `branches`; and what was `looked_at` if it does not hold",
         );
     let resolver = record()
         .field("namespace", string())

@@ -17,7 +17,7 @@ use portcullis_model::rule::{NewRule, RuleOrigin};
 use portcullis_runtime::plans;
 use portcullis_storage::bulk::{self, RecordWrite};
 use portcullis_storage::{
-    OpenError, Store, StoreError, Tx, policies, roles, rules, tenants, types,
+    OpenError, Store, StoreError, Tx, plan_records, policies, roles, rules, tenants, types,
 };
 
 /// The value of `--scratch` for a temporary SQLite file.
@@ -87,7 +87,7 @@ impl Source {
             directory: None,
             inclusions: roles::inclusions(&mut tx).await?,
             sources: types::sources(&mut tx).await?,
-            relations: None,
+            relations: plan_records::facts(&mut tx).await?.relations,
         };
         tx.end().await?;
         let mut tenant = Tenant::new(id, domain, rules, policies, None);

@@ -15,6 +15,7 @@ use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::OpenCheck;
 use portcullis_runtime::app::App;
+use portcullis_runtime::entity_tables::EntitiesError;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
@@ -100,7 +101,7 @@ pub async fn check_all(
     let mut reasons = RecentReasons::new(app.limits.answers.charge(account));
     let checks = BatchedChecks { items, caller, now: app.clock.now() };
     let batch = Batch::prepare(app, &tenant, checks, options).await?;
-    let answers = batch.decide(&mut reasons).await;
+    let answers = batch.decide(&mut reasons).await?;
     let charge = Some(reasons.into_charge().map_err(no_room)?);
     batch.count(&answers, began.elapsed());
     batch.record_denials(&answers).await;
@@ -174,6 +175,13 @@ impl<'b> BatchedChecks<'b> {
     }
 }
 
+/// A check that resolvers must answer first.
+struct OpenItem {
+    index: usize,
+    requests: Vec<AttributeRequest>,
+    relations: AttributeAnswers,
+}
+
 /// A batch whose plans are found.
 struct Batch<'b> {
     app: &'b App,
@@ -207,13 +215,16 @@ impl<'b> Batch<'b> {
     }
 
     /// Decides the checks up to the one after which the batch ends: first all without resolvers, then those that need them.
-    async fn decide(&self, reasons: &mut RecentReasons) -> Vec<ItemAnswer> {
+    ///
+    /// # Errors
+    /// The relations of the tenant cannot be read.
+    async fn decide(&self, reasons: &mut RecentReasons) -> Result<Vec<ItemAnswer>, EntitiesError> {
         let mut decided: Vec<ItemAnswer> = Vec::with_capacity(self.plan_of.len());
         let mut open = Vec::new();
         // Checks with megabytes of attributes are slow: the first one is timed alone.
         let (mut slice, mut untimed, mut next_look) = (Instant::now(), 1, 1);
         for (index, plan) in self.plans().enumerate() {
-            match self.decide_first(index, plan, reasons) {
+            match self.decide_first(index, plan, reasons)? {
                 Ok(answer) => {
                     let ends = self.ends_after(&answer);
                     decided.push(answer);
@@ -222,8 +233,8 @@ impl<'b> Batch<'b> {
                     }
                 }
                 // Whether an open check ends the batch is known last.
-                Err(requests) => {
-                    open.push((index, requests));
+                Err(item) => {
+                    open.push(item);
                     decided.push(ItemAnswer::OPEN);
                 }
             }
@@ -236,7 +247,7 @@ impl<'b> Batch<'b> {
             self.decide_open(open, &mut decided, reasons).await;
             self.cut(&mut decided);
         }
-        decided
+        Ok(decided)
     }
 
     /// Decides a check without resolvers, or returns what they must answer first.
@@ -245,43 +256,48 @@ impl<'b> Batch<'b> {
         index: usize,
         plan: &CachedPlan,
         reasons: &mut RecentReasons,
-    ) -> Result<ItemAnswer, Vec<AttributeRequest>> {
+    ) -> Result<Result<ItemAnswer, OpenItem>, EntitiesError> {
         // The plans are as many as the checks.
-        let Some(check) = self.checks.get(index) else { return Ok(ItemAnswer::OPEN) };
+        let Some(check) = self.checks.get(index) else { return Ok(Ok(ItemAnswer::OPEN)) };
         let supply = self.supply(&check, plan);
         directory::count_overridden(self.app, supply.as_ref());
-        let check = directory::completed(supply.as_ref(), check);
-        match plan.plan().decide(&check, &AttributeAnswers::default()) {
+        let completed = directory::completed(supply.as_ref(), check);
+        let (verdict, relations) =
+            self.entities.decide(plan.plan(), CheckKind::Combined, &check, &completed)?;
+        Ok(match verdict {
             Verdict::Decided(decision) => Ok(self.answer(&decision, reasons)),
-            Verdict::NeedsAttributes(requests) => Err(requests),
-        }
+            Verdict::NeedsAttributes(requests) => Err(OpenItem { index, requests, relations }),
+        })
     }
 
     /// Asks the resolvers for all `open` checks together, and puts the answers into their places in `decided`.
     async fn decide_open(
         &self,
-        open: Vec<(usize, Vec<AttributeRequest>)>,
+        open: Vec<OpenItem>,
         decided: &mut [ItemAnswer],
         reasons: &mut RecentReasons,
     ) {
         let (mut supplied, mut requests) = (Vec::new(), Vec::new());
-        for (index, own) in open {
+        for OpenItem { index, requests: own, relations } in open {
             let (Some(check), Some(plan)) = (self.checks.get(index), self.plan(index)) else {
                 continue;
             };
-            supplied.push((index, plan, check, self.supply(&check, plan)));
+            supplied.push((index, plan, check, self.supply(&check, plan), relations));
             requests.push(own);
         }
         let mut checks = Vec::with_capacity(supplied.len());
-        for (_, _, check, supply) in &supplied {
+        for (_, _, check, supply, _) in &supplied {
             checks.push(directory::completed(supply.as_ref(), *check));
         }
         let asked = checks.iter().zip(requests);
         let asked: Vec<_> = asked.map(|(check, requests)| OpenCheck { check, requests }).collect();
         let answers = self.app.resolvers.ask_all(self.tenant, &asked).await;
         let mut slice = Instant::now();
-        for (number, ((index, plan, ..), check)) in supplied.iter().zip(&checks).enumerate() {
-            let answers = answers.of(number);
+        for (number, ((index, plan, .., relations), check)) in
+            supplied.iter().zip(&checks).enumerate()
+        {
+            let mut answers = answers.of(number);
+            answers.extend(relations.clone());
             let decision = plan.plan().evaluate_with(check, &answers);
             if let Some(place) = decided.get_mut(*index) {
                 *place = self.answer(&decision, reasons);

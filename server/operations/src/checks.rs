@@ -5,8 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
 use portcullis_engine::{
-    AttributeAnswers, Check, CheckBody, Decision, Effect, MatchedRuleId, Plan, ResourcePattern,
-    Verdict,
+    Check, CheckBody, Decision, Effect, MatchedRuleId, ResourcePattern, Verdict,
 };
 use portcullis_model::event::Event;
 use portcullis_model::resource::unregistered;
@@ -172,14 +171,19 @@ async fn decide_with_any_plan<'c>(
         let supply = entities.supply(cached.plan(), options.kind, &check);
         directory::count_overridden(app, supply.as_ref());
         let completed = directory::completed(supply.as_ref(), check);
-        let (decision, asked) = match evaluate(options.kind, cached.plan(), &completed) {
-            Verdict::Decided(decision) => (decision, Asked::default()),
+        let plan = cached.plan();
+        let (verdict, relations) = entities.decide(plan, options.kind, &check, &completed)?;
+        let (decision, asked) = match verdict {
+            Verdict::Decided(decision) => {
+                (decision, Asked { answers: relations, ..Asked::default() })
+            }
             Verdict::NeedsAttributes(requests) => {
-                let asked = match options.now {
+                let mut asked = match options.now {
                     None => app.resolvers.ask(tenant, &completed, &requests).await,
                     Some(_) => app.resolvers.ask_apart(tenant, &completed, &requests).await,
                 };
-                (cached.plan().evaluate_with(&completed, &asked.answers), asked)
+                asked.answers.extend(relations);
+                (plan.evaluate_with(&completed, &asked.answers), asked)
             }
         };
         (CheckAnswer::new(&cached, &decision, &entities), asked)
@@ -208,20 +212,12 @@ fn decide_with_hot_plan(
     };
     let supply = entities.supply(cached.plan(), options.kind, check);
     let completed = directory::completed(supply.as_ref(), *check);
-    match evaluate(options.kind, cached.plan(), &completed) {
+    match entities.decide(cached.plan(), options.kind, check, &completed)?.0 {
         Verdict::Decided(decision) => {
             directory::count_overridden(app, supply.as_ref());
             Ok(Some(CheckAnswer::new(cached, &decision, &entities)))
         }
         Verdict::NeedsAttributes(_) => Ok(None),
-    }
-}
-
-/// Decides by `plan`, as far as that is possible without resolvers.
-fn evaluate<'p>(kind: CheckKind, plan: &'p Plan, check: &Check<'_>) -> Verdict<'p> {
-    match kind {
-        CheckKind::Combined => plan.decide(check, &AttributeAnswers::default()),
-        CheckKind::Legacy => plan.decide_rbac(check, &AttributeAnswers::default()),
     }
 }
 

@@ -3,23 +3,31 @@
 use std::sync::Arc;
 
 use portcullis_engine::entities::EntityTable;
-use portcullis_engine::{Check, DirectoryNeeds, KnownEntities, Plan, Supply};
+use portcullis_engine::relation::RELATION;
+use portcullis_engine::{
+    AttributeAnswers, Check, DirectoryNeeds, KnownEntities, Plan, Supply, Verdict,
+};
 use portcullis_runtime::app::App;
 use portcullis_runtime::entity_tables::{EntitiesError, EntityTables, LoadedEntities};
 use portcullis_runtime::metrics::CheckKind;
+
+use crate::relations::{self, ExplainedRelation};
 
 /// Returns the parts of the directory that a check of this kind by `plan` needs. The legacy check reads no attributes.
 fn needs(plan: &Plan, kind: CheckKind) -> DirectoryNeeds {
     let needs = plan.directory_needs();
     match kind {
         CheckKind::Combined => needs,
-        CheckKind::Legacy => DirectoryNeeds { roles: needs.roles, ..DirectoryNeeds::default() },
+        CheckKind::Legacy => DirectoryNeeds { user: false, resource: false, ..needs },
     }
 }
 
-/// Returns whether a check of this kind by `plan` needs the entities of the tenant.
+/// Returns whether a check of this kind by `plan` needs the entities or relations of the tenant.
 fn needs_entities(plan: &Plan, kind: CheckKind) -> bool {
-    plan.facts().is_some_and(|facts| facts.directory.is_some()) && needs(plan, kind).any()
+    let Some(facts) = plan.facts() else { return false };
+    let needs = needs(plan, kind);
+    // Claims and requests have edges, too: a tenant without tuples has relations.
+    (facts.directory.is_some() && needs.any()) || (facts.relations.is_some() && needs.relations)
 }
 
 /// The entities that a check needs, as far as they are known.
@@ -140,6 +148,49 @@ impl NeededEntities {
             Self::Unneeded => KnownEntities::default(),
         };
         Some(Supply::new(facts, known, check, needs))
+    }
+
+    /// Explains the answer of the graph to `relation.<name>` for the check `sent`; `None` if there was nothing to ask.
+    pub fn explain_relation(
+        &self,
+        plan: &Plan,
+        sent: &Check<'_>,
+        name: &str,
+    ) -> Option<ExplainedRelation> {
+        let (Self::Loaded(loaded), Some(facts)) = (self, plan.facts()) else { return None };
+        let graph = loaded.graph(facts.relations.as_ref()?).ok()?;
+        relations::explain(&graph, facts, sent, name)
+    }
+
+    /// Decides the check `sent`, which `completed` completes, by `plan`, as far as that is possible without resolvers. Returns
+    /// the answers of the graph to what the plan asked, too.
+    ///
+    /// # Errors
+    /// The stored types are corrupt.
+    pub(crate) fn decide<'p>(
+        &self,
+        plan: &'p Plan,
+        kind: CheckKind,
+        sent: &Check<'_>,
+        completed: &Check<'_>,
+    ) -> Result<(Verdict<'p>, AttributeAnswers), EntitiesError> {
+        let decide = |answers: &AttributeAnswers| match kind {
+            CheckKind::Combined => plan.decide(completed, answers),
+            CheckKind::Legacy => plan.decide_rbac(completed, answers),
+        };
+        let answers = AttributeAnswers::default();
+        let verdict = decide(&answers);
+        let (Verdict::NeedsAttributes(requests), Self::Loaded(loaded)) = (&verdict, self) else {
+            return Ok((verdict, answers));
+        };
+        let relations = requests.iter().find(|request| *request.namespace == *RELATION);
+        let declared = plan.facts().and_then(|facts| Some((facts, facts.relations.as_ref()?)));
+        let (Some(relations), Some((facts, declared))) = (relations, declared) else {
+            return Ok((verdict, answers));
+        };
+        let graph = loaded.graph(declared)?;
+        let answers = relations::answers(&graph, facts, sent, &relations.attributes);
+        Ok((decide(&answers), answers))
     }
 }
 

@@ -1,10 +1,11 @@
-//! The entities of tenants in memory (`docs/semantics.md`, section 12.6).
+//! The entities and relations of tenants in memory (`docs/semantics.md`, section 12.6).
 //!
 //! The table of a tenant is loaded when a check or a search first needs it. Each commit of entities is noted here before it
 //! is acknowledged, also those that other replicas tell of or that a poll finds. A table that is older than a noted commit
 //! is brought up to date before it is used again. So no check reads entities from before an acknowledged write.
 
 mod error;
+mod graph;
 mod load;
 mod loaded;
 mod tenant_table;
@@ -27,6 +28,7 @@ use crate::freshness::Freshness;
 use crate::histories::Continuity;
 use crate::machine::{cores, load_limits};
 pub use error::EntitiesError;
+pub use graph::TenantGraph;
 pub use loaded::LoadedEntities;
 use tenant_table::TenantTable;
 

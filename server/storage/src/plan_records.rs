@@ -1,9 +1,10 @@
 //! The records of a tenant as plans need them: the columns that no plan reads take time to read, too.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use portcullis_engine::{
-    Effect, Format, Policy, Precedence, PropertySources, ResolverRef, ResourcePattern, Rule,
+    Effect, Format, Json, Policy, Precedence, PropertySources, ResolverRef, ResourcePattern, Rule,
     RuleTuple,
 };
 use uuid::Uuid;
@@ -139,6 +140,8 @@ pub struct StoredFacts {
     pub roles: Vec<(String, Vec<String>)>,
     /// The properties that are taken from one place alone.
     pub sources: PropertySources,
+    /// The relations of all declared types with their numbers, as JSON; `None` if no type has any.
+    pub relations: Option<Arc<str>>,
 }
 
 /// Reads the facts about the tenant by one statement: most loads are small, and each statement is a round trip.
@@ -149,6 +152,8 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
         (SELECT string_agg(octet_length(name) || ':' || name \
         || octet_length(sources) || ':' || sources, '') FROM types \
         WHERE tenant_id = $1 AND sources <> '{}'), \
+        (SELECT string_agg(octet_length(name) || ':' || name \
+        || octet_length(relations) || ':' || relations, '') FROM types WHERE tenant_id = $1), \
         (SELECT string_agg(octet_length(namespace) || ':' || namespace || '32:' || hex(id) \
         || length(version) || ':' || version, '') FROM resolvers WHERE tenant_id = $1) \
         FROM tenants WHERE id = $1";
@@ -158,16 +163,18 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
         (SELECT string_agg(octet_length(name) || ':' || name \
         || octet_length(sources) || ':' || sources, '') FROM types \
         WHERE tenant_id = $1 AND sources <> '{}'), \
+        (SELECT string_agg(octet_length(name) || ':' || name \
+        || octet_length(relations) || ':' || relations, '') FROM types WHERE tenant_id = $1), \
         (SELECT string_agg(octet_length(namespace) || ':' || namespace || '36:' || id \
         || length(CAST(version AS TEXT)) || ':' || version, '') FROM resolvers WHERE tenant_id = $1) \
         FROM tenants WHERE id = $1";
-    type Row = (i64, bool, Option<String>, Option<String>, Option<String>);
+    type Row = (i64, bool, Option<String>, Option<String>, Option<String>, Option<String>);
     let sql = match &tx.inner {
         Inner::Sqlite(_) => SQLITE,
         Inner::Postgres(_) => POSTGRES,
     };
     let row = fetch_optional!(tx, Row, sql, &tx.tenant)?;
-    let Some((entities, wins, roles, types, resolvers)) = row else {
+    let Some((entities, wins, roles, types, relations, resolvers)) = row else {
         return Ok(StoredFacts::default());
     };
     let roles = Records::Measured(roles.unwrap_or_default());
@@ -185,7 +192,24 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     let resolvers = resolvers.read(resolver, "resolvers")?;
     let precedence = if wins { Precedence::Directory } else { Precedence::Request };
     let directory = (entities > 0).then_some(precedence);
-    Ok(StoredFacts { resolvers: resolvers.into_iter().collect(), directory, roles, sources })
+    let resolvers = resolvers.into_iter().collect();
+    let relations = relations_of(relations.unwrap_or_default())?;
+    Ok(StoredFacts { resolvers, directory, roles, sources, relations })
+}
+
+/// Returns the relations of all types as one text, in the order of the names of types; `None` if no type has any.
+fn relations_of(types: String) -> Result<Option<Arc<str>>, StoreError> {
+    const NONE: &str = "{}";
+    let types = Records::Measured(types);
+    let mut types = types.read(|columns| Some((columns.next()?, columns.next()?)), "types")?;
+    if types.iter().all(|(_, relations)| *relations == NONE) {
+        return Ok(None);
+    }
+    types.sort_unstable();
+    let member =
+        |(name, relations): &(&str, &str)| format!("{}:{relations}", Json::String((*name).into()));
+    let members: Vec<String> = types.iter().map(member).collect();
+    Ok(Some(format!("{{{}}}", members.join(",")).into()))
 }
 
 fn resolver(columns: &mut Columns<'_>) -> Option<(String, ResolverRef)> {

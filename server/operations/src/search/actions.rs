@@ -5,7 +5,7 @@ use portcullis_engine::fields::within;
 use portcullis_engine::rbac::MAX_ACTION;
 use portcullis_engine::request::Attributes;
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{AttributeAnswers, Check, CheckBody, Effect, Verdict};
+use portcullis_engine::{Check, CheckBody, Effect, Verdict};
 use portcullis_model::search::SearchPage;
 use portcullis_plan_cache::WILDCARD;
 use portcullis_runtime::app::App;
@@ -139,7 +139,7 @@ async fn decide(
     let check = Check::new(body, domain, caller.of_check(), app.clock.now());
     let supply = entities.supply(plan, CheckKind::Combined, &check);
     let completed = directory::completed(supply.as_ref(), check);
-    match plan.decide(&completed, &AttributeAnswers::default()) {
+    match entities.decide(plan, CheckKind::Combined, &check, &completed)?.0 {
         Verdict::Decided(decision) => {
             if let (Effect::Allow, Some(rule)) = (decision.effect(), decision.rule_id()) {
                 page.found.push(FoundAction { verb: verb.to_owned(), rule });

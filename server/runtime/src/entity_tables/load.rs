@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use portcullis_engine::entities::{EntityTable, TableFull};
+use portcullis_directory::TupleTable;
+use portcullis_engine::entities::EntityTable;
 use portcullis_fairness::run_apart;
-use portcullis_storage::{HistoryPosition, Store, StoreError, entities, epoch};
+use portcullis_storage::{HistoryPosition, Store, StoreError, entities, epoch, relations};
 use tokio::runtime::Handle;
 
 use super::error::EntitiesError;
@@ -41,10 +42,11 @@ pub(super) async fn load(
     if let Continuity::Lost(revision) = table.note_read(before, position.clone()) {
         return Err(EntitiesError::Lost(revision));
     }
-    let weigh = |table: &EntityTable| u64::try_from(table.weight()).unwrap_or(u64::MAX);
-    match read.map(|table| (weigh(&table), table)) {
-        Ok((weight, entities)) if weight <= most => {
-            let loaded = Arc::new(LoadedEntities { table: entities, position, weight });
+    let loaded =
+        read.map(|tables| LoadedEntities::new(tables, position.clone(), outdated.as_deref(), most));
+    match loaded {
+        Some(loaded) if loaded.weight() <= most => {
+            let loaded = Arc::new(loaded);
             table.store(Arc::clone(&loaded));
             Ok(loaded)
         }
@@ -56,32 +58,38 @@ pub(super) async fn load(
     }
 }
 
-/// Reads the entities in one snapshot.
+/// Reads the entities and relations in one snapshot; `None` if they do not fit into tables.
 async fn read(
     store: &Store,
     tenant: &str,
     outdated: Option<&LoadedEntities>,
-) -> Result<(HistoryPosition, Result<EntityTable, TableFull>), StoreError> {
+) -> Result<(HistoryPosition, Option<(EntityTable, TupleTable)>), StoreError> {
     let mut tx = store.read(tenant).await?;
     let state = entities::state(&mut tx).await?;
     let since = outdated.filter(|outdated| {
         let known = &outdated.position;
-        known.revision >= state.forgotten
-            && known.revision <= state.position.revision
+        known.revision <= state.position.revision
             && known.agrees_with(&state.position)
             && epoch(known.revision) == epoch(state.position.revision)
     });
-    let changed = match since {
-        Some(outdated) => {
-            let (table, revision) = (&outdated.table, outdated.position.revision);
-            entities::changed_table(&mut tx, table, revision).await?
+    let (mut table, mut tuples) = (None, None);
+    if let Some(LoadedEntities { table: old, tuples: old_tuples, position, .. }) = since {
+        if position.revision >= state.forgotten {
+            table = entities::changed_table(&mut tx, old, position.revision).await?;
         }
-        None => None,
-    };
-    let table = match changed {
+        if position.revision >= state.relations_forgotten {
+            tuples = relations::changed_table(&mut tx, old_tuples, position.revision).await?;
+        }
+    }
+    let table = match table {
         Some(table) => table,
         None => entities::table(&mut tx).await?,
     };
+    let tuples = match tuples {
+        Some(tuples) => tuples,
+        None if state.relations == 0 => Ok(TupleTable::default()),
+        None => relations::table(&mut tx).await?,
+    };
     tx.end().await?;
-    Ok((state.position, table))
+    Ok((state.position, table.ok().zip(tuples.ok())))
 }

@@ -134,6 +134,6 @@ impl TenantTable {
 
     /// Returns the bytes of the table.
     pub(super) fn weight(&self) -> u64 {
-        self.loaded.read().as_ref().map_or(0, |loaded| loaded.weight) + OVERHEAD
+        self.loaded.read().as_ref().map_or(0, |loaded| loaded.weight()) + OVERHEAD
     }
 }

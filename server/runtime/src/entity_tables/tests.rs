@@ -1,8 +1,15 @@
+use chrono::DateTime;
+use portcullis_directory::{GraphBuffer, Object, RelationNumber};
 use portcullis_engine::json;
 use portcullis_model::entity::EntitiesBody;
+use portcullis_model::relation::ObjectName;
+use portcullis_model::types::TypeBody;
+use portcullis_model::{Authorship, Timestamp};
 use portcullis_storage::entities::EntityOrigin;
 use portcullis_storage::epoch;
+use portcullis_storage::relations::{self, NumberedTuple, TupleKey};
 use portcullis_storage::testing::{TestDatabase, on_every_database};
+use portcullis_storage::{plan_records, types};
 use serde_json::json;
 
 use super::*;
@@ -13,6 +20,7 @@ on_every_database!(
     changes_of_another_process_are_found_by_the_poll,
     a_history_that_was_replaced_begins_an_epoch,
     tables_keep_to_their_memory,
+    a_graph_has_the_tuples_of_its_revision,
 );
 
 const MIB: u64 = 1 << 20;
@@ -108,11 +116,11 @@ async fn a_history_that_was_replaced_begins_an_epoch(database: TestDatabase) {
         let first = write(&store, tenant, "ann", 1).await;
         let tables = tables(&store, MIB);
         let loaded = tables.table(tenant).await.expect("loads");
-        let table = loaded.table.clone();
+        let known = (loaded.table.clone(), loaded.tuples.clone());
         tables.forget(tenant);
         let place = tables.enter(tenant);
         place.note(lost.clone());
-        place.store(Arc::new(LoadedEntities { table, position: lost.clone(), weight: 0 }));
+        place.store(Arc::new(LoadedEntities::new(known, lost.clone(), None, MIB)));
         tables.note_reached(tenant, lost.clone(), 1).await.expect("nobody knows yet");
         assert_eq!(tables.reached(tenant, lost.revision), Some(1));
         match tenant {
@@ -157,7 +165,7 @@ async fn tables_keep_to_their_memory(database: TestDatabase) {
             write(&store, tenant, &format!("user-{id}"), id).await;
         }
     }
-    let weight = tables(&store, MIB).table("a").await.expect("loads").weight + 512;
+    let weight = tables(&store, MIB).table("a").await.expect("loads").weight() + 512;
     let two = tables(&store, 2 * weight);
     for tenant in ["a", "b", "a", "c"] {
         two.table(tenant).await.expect("loads");
@@ -169,4 +177,67 @@ async fn tables_keep_to_their_memory(database: TestDatabase) {
         let refused = small.table("a").await.expect_err("more than a share");
         assert!(matches!(refused, EntitiesError::TooLarge), "{refused}");
     }
+}
+
+/// Declares the relation `member` of groups.
+async fn declare(store: &Store) -> Arc<str> {
+    let json = json::parse(br#"{"relations": {"member": "[user]"}}"#).expect("JSON");
+    let declared = TypeBody::parse(&json).and_then(|body| body.into_type("group"));
+    let by = Authorship { actor: "ann".to_owned(), at: Timestamp::from_millis(0) };
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    let record = declared.expect("sound").into_record(&by);
+    types::store(&mut tx, &record).await.expect("works");
+    tx.commit().await.expect("commits");
+    let mut tx = store.read("acme").await.expect("begins");
+    let facts = plan_records::facts(&mut tx).await.expect("works");
+    tx.end().await.expect("ends");
+    facts.relations.expect("a relation")
+}
+
+/// Writes or deletes the membership of a user in the group `eng`.
+async fn change_member(store: &Store, id: &str, is_member: bool) -> HistoryPosition {
+    let name = |text: &str| ObjectName::parse(text).expect("a name");
+    let key = TupleKey {
+        object: name("group:eng"),
+        relation: RelationNumber(1),
+        subject: name(&format!("user:{id}")),
+        subject_relation: None,
+    };
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    if is_member {
+        let tuple = NumberedTuple { key, expires_at: None };
+        relations::write(&mut tx, &[tuple], EntityOrigin::default()).await.expect("works");
+    } else {
+        relations::delete(&mut tx, &[key]).await.expect("works");
+    }
+    tx.commit().await.expect("commits").entities.expect("a change")
+}
+
+async fn a_graph_has_the_tuples_of_its_revision(database: TestDatabase) {
+    let store = database.open().await;
+    let tables = tables(&store, MIB);
+    let declared = declare(&store).await;
+    let is_member = |loaded: &LoadedEntities, id: &str| {
+        let graph = loaded.graph(&declared).expect("sound types");
+        let (user, buffer) = (Object { object_type: "user", id }, &mut GraphBuffer::default());
+        let subject = graph.graph.subject(user, &[], DateTime::UNIX_EPOCH, buffer);
+        let member = graph.graph.schema().relation("group", "member").expect("a relation");
+        subject.has(member, "eng", &[], buffer).expect("few edges")
+    };
+    let first = tables.table("acme").await.expect("loads");
+    assert!(!is_member(&first, "ann"));
+    let known = first.graph(&declared).expect("sound types");
+    let again = first.graph(&Arc::from(&*declared)).expect("sound types");
+    assert!(Arc::ptr_eq(&known, &again), "equal types are compiled once");
+    tables.committed("acme", &change_member(&store, "ann", true).await).await;
+    let second = tables.table("acme").await.expect("loads");
+    assert!(is_member(&second, "ann") && !is_member(&first, "ann"));
+    let types = second.graph(&declared).expect("sound types");
+    assert!(Arc::ptr_eq(known.graph.schema(), types.graph.schema()), "the types stay compiled");
+    // The place of the change is noted, and the graph has both changes.
+    tables.note("acme", &change_member(&store, "bob", true).await).await;
+    tables.note("acme", &change_member(&store, "ann", false).await).await;
+    let third = tables.table("acme").await.expect("loads");
+    assert!(is_member(&third, "bob") && !is_member(&third, "ann"));
+    assert!(third.weight() > 0 && third.graph(&Arc::from("[]")).is_err());
 }

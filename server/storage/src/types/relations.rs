@@ -32,7 +32,22 @@ impl NumberedRelations {
     /// # Errors
     /// [`StoreError::Corrupt`]
     pub(crate) fn read(kind: &str, text: &str) -> Result<Self, StoreError> {
+        Self::from_json(kind, &json::parse(text.as_bytes()).map_err(|_| CORRUPT)?)
+    }
+
+    /// Reads the text of [`StoredFacts::relations`].
+    ///
+    /// [`StoredFacts::relations`]: crate::plan_records::StoredFacts::relations
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`]
+    pub fn read_all(text: &str) -> Result<Vec<Self>, StoreError> {
         let stored = json::parse(text.as_bytes()).map_err(|_| CORRUPT)?;
+        let types = stored.as_object().ok_or(CORRUPT)?.iter();
+        types.map(|(kind, relations)| Self::from_json(kind, relations)).collect()
+    }
+
+    fn from_json(kind: &str, stored: &Json<'_>) -> Result<Self, StoreError> {
         let (mut numbers, mut definitions) = (Vec::new(), Vec::new());
         for (name, relation) in stored.as_object().ok_or(CORRUPT)? {
             let [Json::Number(number), definition] = relation.as_array().ok_or(CORRUPT)? else {

@@ -1,0 +1,214 @@
+//! Relations of checks: the graph of the tenant answers what plans ask for (`docs/semantics.md`, section 12.12).
+
+mod explained;
+
+use std::cell::RefCell;
+
+use portcullis_directory::{
+    ClaimedObjects, FirstHop, GraphBuffer, GraphSubject, MAX_EDGES, Object, RelationId, Schema,
+};
+use portcullis_engine::entities::USER;
+use portcullis_engine::relation::{RELATION, RelationTarget};
+use portcullis_engine::request::Roles;
+use portcullis_engine::value::AttributeValue;
+use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Json, Precedence, TenantFacts};
+use portcullis_runtime::entity_tables::TenantGraph;
+
+pub use explained::ExplainedRelation;
+
+thread_local! {
+    /// The memory of checks. No check waits while it has it.
+    static BUFFER: RefCell<GraphBuffer> = RefCell::default();
+}
+
+/// Returns the answers to the attributes `names` of the namespace `relation` for a check as it was sent.
+pub(crate) fn answers(
+    graph: &TenantGraph,
+    facts: &TenantFacts,
+    check: &Check<'_>,
+    names: &[Box<str>],
+) -> AttributeAnswers {
+    let mut answers = AttributeAnswers::default();
+    ask(graph, facts, check, |questions, buffer| {
+        for name in names {
+            answers.insert(RELATION, name, questions.answer(name, buffer));
+        }
+    });
+    answers
+}
+
+/// Explains the answer to the attribute `name` of the namespace `relation`; `None` if there was nothing to ask.
+pub(crate) fn explain(
+    graph: &TenantGraph,
+    facts: &TenantFacts,
+    check: &Check<'_>,
+    name: &str,
+) -> Option<ExplainedRelation> {
+    ask(graph, facts, check, |questions, buffer| {
+        let question = questions.question(name).ok()?;
+        let (hops, id) = (question.first_hops(), question.object.id);
+        let explanation = questions.subject.explain(question.relation, id, &hops, buffer);
+        Some(ExplainedRelation::new(&explanation))
+    })
+}
+
+/// Calls `use_it` with the questions of a check.
+fn ask<T>(
+    graph: &TenantGraph,
+    facts: &TenantFacts,
+    check: &Check<'_>,
+    use_it: impl FnOnce(&RelationQuestions<'_>, &mut GraphBuffer) -> T,
+) -> T {
+    let claimed = claimed(graph, check);
+    let claims = claimed.iter().map(|(relation, ids)| ClaimedObjects { relation: *relation, ids });
+    let claims: Vec<ClaimedObjects<'_>> = claims.collect();
+    let subject = subject(graph.graph.schema(), check.subject);
+    BUFFER.with_borrow_mut(|buffer| {
+        let subject = graph.graph.subject(subject, &claims, check.now, buffer);
+        use_it(&RelationQuestions { graph, facts, check, subject }, buffer)
+    })
+}
+
+/// Returns the subject of a check: `a:b` is the object `b` of the declared type `a`, and any other a user.
+fn subject<'s>(schema: &Schema, principal: &'s str) -> Object<'s> {
+    let object = principal.split_once(':').map(|(object_type, id)| Object { object_type, id });
+    let object = object.filter(|one| one.object_type != USER && schema.has_type(one.object_type));
+    object.unwrap_or(Object { object_type: USER, id: principal })
+}
+
+/// Returns the ids of objects that the token of a caller who is the subject lists, by relation.
+fn claimed<'c>(graph: &TenantGraph, check: &Check<'c>) -> Vec<(RelationId, Vec<&'c str>)> {
+    let is_caller = matches!(check.roles, Roles::Claimed(_));
+    let Some(claims) = check.claims.filter(|_| is_caller) else { return Vec::new() };
+    let ids = |claim: &'c Json<'c>| match claim {
+        Json::Array(items) => items.iter().filter_map(Json::as_str).collect(),
+        _ => claim.as_str().into_iter().collect::<Vec<_>>(),
+    };
+    let listed = graph.claims().map(|(relation, name)| (relation, claims.claim(name).map(ids)));
+    listed.filter_map(|(relation, ids)| Some((relation, ids?))).collect()
+}
+
+/// The questions of one check.
+struct RelationQuestions<'q> {
+    graph: &'q TenantGraph,
+    facts: &'q TenantFacts,
+    check: &'q Check<'q>,
+    subject: GraphSubject<'q>,
+}
+
+/// One question.
+struct RelationQuestion<'q> {
+    relation: RelationId,
+    object: Object<'q>,
+    hops: Vec<Hop<'q>>,
+}
+
+/// An attribute of the resource that stands for stored edges.
+struct Hop<'q> {
+    relation: RelationId,
+    objects: Vec<Object<'q>>,
+}
+
+impl RelationQuestion<'_> {
+    fn first_hops(&self) -> Vec<FirstHop<'_>> {
+        let hops = self.hops.iter();
+        hops.map(|Hop { relation, objects }| FirstHop { relation: *relation, objects }).collect()
+    }
+}
+
+impl<'q> RelationQuestions<'q> {
+    fn answer(&self, name: &'q str, buffer: &mut GraphBuffer) -> AttributeAnswer {
+        let question = match self.question(name) {
+            Ok(question) => question,
+            Err(answer) => return answer,
+        };
+        let RelationQuestion { relation, object: Object { object_type, id }, .. } = question;
+        match self.subject.has(relation, id, &question.first_hops(), buffer) {
+            Some(has) => AttributeAnswer::Value(Json::Bool(has)),
+            None => {
+                let name = self.graph.graph.schema().name(relation);
+                let what =
+                    format!("more than {MAX_EDGES} edges decide `{name}` of `{object_type}:{id}`");
+                AttributeAnswer::Failed(what.into())
+            }
+        }
+    }
+
+    /// Returns the question for the attribute `name` of the namespace.
+    ///
+    /// # Errors
+    /// The answer, if there is nothing to ask.
+    fn question(&self, name: &'q str) -> Result<RelationQuestion<'q>, AttributeAnswer> {
+        let schema = self.graph.graph.schema();
+        let (object, name, is_resource) = match RelationTarget::parse(name) {
+            RelationTarget::OfResource(relation) => {
+                let named = self.check.resource_named().ok_or(AttributeAnswer::Absent)?;
+                (Object { object_type: named.0, id: named.1 }, relation, true)
+            }
+            RelationTarget::OfObject { object_type, id, relation } => {
+                (Object { object_type, id }, relation, false)
+            }
+        };
+        if !schema.has_type(object.object_type) {
+            return Err(AttributeAnswer::Absent);
+        }
+        let relation = schema.relation(object.object_type, name);
+        let relation = relation.ok_or(AttributeAnswer::Value(Json::Bool(false)))?;
+        let hops = if is_resource { self.hops(object) } else { Ok(Vec::new()) };
+        let hops = hops.map_err(|cause| AttributeAnswer::Failed(cause.into()))?;
+        Ok(RelationQuestion { relation, object, hops })
+    }
+
+    /// Returns the edges of the resource that the request has in place of stored ones.
+    ///
+    /// # Errors
+    /// A value that is no reference, with what is expected.
+    fn hops(&self, Object { object_type, id }: Object<'_>) -> Result<Vec<Hop<'q>>, String> {
+        let schema = self.graph.graph.schema();
+        let mut hops = Vec::new();
+        for (relation, attribute) in self.graph.requests() {
+            if schema.type_of(relation) != object_type {
+                continue;
+            }
+            let Some(sent) = self.facts.sent_of_resource(self.check, attribute) else { continue };
+            let is_stored = || self.graph.graph.has_stored(relation, id, self.check.now);
+            if self.facts.directory == Some(Precedence::Directory) && is_stored() {
+                continue;
+            }
+            let objects = objects(schema, relation, sent).ok_or_else(|| {
+                let types = schema.leads_to(relation).into_iter().flatten();
+                let forms: Vec<String> = types.map(|one| format!("`{one}:<id>`")).collect();
+                format!("`resource.{attribute}` is not {} or a list of them", forms.join(" or "))
+            })?;
+            hops.push(Hop { relation, objects });
+        }
+        Ok(hops)
+    }
+}
+
+/// Returns the objects that the value of an attribute names; `None` if it is no reference to an object that `relation` can
+/// store, or a list with something else.
+fn objects<'v>(
+    schema: &Schema,
+    relation: RelationId,
+    value: Option<AttributeValue<'v>>,
+) -> Option<Vec<Object<'v>>> {
+    let object = |value: AttributeValue<'v>| {
+        let AttributeValue::Text(text) = value else { return None };
+        let (object_type, id) = text.split_once(':').filter(|(_, id)| !id.is_empty())?;
+        let is_allowed = schema.leads_to(relation)?.any(|allowed| allowed == object_type);
+        is_allowed.then_some(Object { object_type, id })
+    };
+    match value {
+        None => Some(Vec::new()),
+        Some(AttributeValue::List(list)) => {
+            let (mut objects, mut is_sound) = (Vec::new(), true);
+            list.for_each(|item| match object(item) {
+                Some(object) => objects.push(object),
+                None => is_sound = false,
+            });
+            is_sound.then_some(objects)
+        }
+        Some(value) => Some(vec![object(value)?]),
+    }
+}

@@ -1,0 +1,176 @@
+//! Relations in explanations of checks.
+
+use std::fmt::Write as _;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use portcullis_directory::{Branch, EdgeOrigin, LookedAt, Object, PathEdge, RelationExplanation};
+use portcullis_engine::entities::USER;
+use serde::Serialize;
+
+/// The reason why a subject has a relation to an object, or has not.
+#[derive(Debug, Serialize)]
+pub struct ExplainedRelation {
+    words: String,
+    /// The edges by which the relation holds, from the object to the subject.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    path: Vec<ExplainedEdge>,
+    /// The parts of a line with `&&` and `!`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    branches: Vec<ExplainedBranch>,
+    /// False if there are more branches, or if finding them is too much work.
+    complete: bool,
+    /// The places that were looked at for a relation that does not hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    looked_at: Option<ExplainedPlaces>,
+}
+
+#[derive(Debug, Serialize)]
+struct ExplainedBranch {
+    part: String,
+    negated: bool,
+    holds: bool,
+    path: Vec<ExplainedEdge>,
+}
+
+#[derive(Debug, Serialize)]
+struct ExplainedEdge {
+    object: String,
+    relation: String,
+    subject: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject_relation: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    /// `request` or `token`, unless the edge is a stored tuple.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct ExplainedPlaces {
+    /// The number of usersets that the subject is in.
+    groups: usize,
+    /// The number of other objects to which relations of the object lead.
+    ancestors: usize,
+    /// The relations of these objects that have edges, each as `<type>.<relation>`.
+    relations: Vec<String>,
+    /// The first tuples that would have counted, but expired.
+    expired: Vec<ExplainedEdge>,
+}
+
+impl ExplainedRelation {
+    pub(super) fn new(explanation: &RelationExplanation<'_>) -> Self {
+        let holds = explanation.holds == Some(true);
+        let (path, branches) = match &explanation.branches[..] {
+            [branch] if holds => (&branch.path[..], &[][..]),
+            branches => (&[][..], branches),
+        };
+        Self {
+            words: words(explanation),
+            path: path.iter().map(ExplainedEdge::from).collect(),
+            branches: branches.iter().map(ExplainedBranch::from).collect(),
+            complete: explanation.is_complete,
+            looked_at: (!holds).then(|| (&explanation.looked_at).into()),
+        }
+    }
+}
+
+impl From<&Branch<'_>> for ExplainedBranch {
+    fn from(branch: &Branch<'_>) -> Self {
+        Self {
+            part: branch.part.to_owned(),
+            negated: branch.is_negated,
+            holds: branch.holds,
+            path: branch.path.iter().map(ExplainedEdge::from).collect(),
+        }
+    }
+}
+
+impl From<&PathEdge<'_>> for ExplainedEdge {
+    fn from(edge: &PathEdge<'_>) -> Self {
+        let shown = |Object { object_type, id }: Object<'_>| format!("{object_type}:{id}");
+        let instant = |at: DateTime<Utc>| at.to_rfc3339_opts(SecondsFormat::Millis, true);
+        Self {
+            object: shown(edge.object),
+            relation: edge.relation.to_owned(),
+            subject: shown(edge.subject),
+            subject_relation: edge.subject_relation.map(str::to_owned),
+            expires_at: edge.expires_at.map(instant),
+            source: match edge.origin {
+                EdgeOrigin::Tuple => None,
+                EdgeOrigin::Request => Some("request"),
+                EdgeOrigin::Claim => Some("token"),
+            },
+        }
+    }
+}
+
+impl From<&LookedAt<'_>> for ExplainedPlaces {
+    fn from(places: &LookedAt<'_>) -> Self {
+        let relations = places.relations.iter().map(|(of, name)| format!("{of}.{name}"));
+        Self {
+            groups: places.usersets,
+            ancestors: places.ancestors,
+            relations: relations.collect(),
+            expired: places.expired.iter().map(ExplainedEdge::from).collect(),
+        }
+    }
+}
+
+/// Says the answer in one sentence.
+fn words(explanation: &RelationExplanation<'_>) -> String {
+    let LookedAt { usersets, ancestors, .. } = explanation.looked_at;
+    match (explanation.holds, &explanation.branches[..]) {
+        (Some(true), [branch]) => path_words(&branch.path),
+        (Some(true), _) => "every part holds, and none behind a `!`".to_owned(),
+        (Some(false), _) => format!("no path through {usersets} groups and {ancestors} ancestors"),
+        (None, _) => "too many edges to look at".to_owned(),
+    }
+}
+
+/// Returns the edges of a path, from the subject to the object: `ann → member of group eng → viewer of folder f1`.
+fn path_words(path: &[PathEdge<'_>]) -> String {
+    let mut words = path.last().map(|edge| name(edge.subject)).unwrap_or_default();
+    for edge in path.iter().rev() {
+        // A text takes any other.
+        let _ = write!(words, " → {} of {}", edge.relation, name(edge.object));
+    }
+    words
+}
+
+fn name(Object { object_type, id }: Object<'_>) -> String {
+    match (object_type, id) {
+        (_, "*") => format!("every {object_type}"),
+        (USER, _) => id.to_owned(),
+        _ => format!("{object_type} {id}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_said_from_the_subject_to_the_object() {
+        let object = |object_type, id| Object { object_type, id };
+        let edge = |object, relation, subject, origin| PathEdge {
+            object,
+            relation,
+            subject,
+            subject_relation: None,
+            expires_at: None,
+            origin,
+        };
+        let (d7, f1, eng) =
+            (object("document", "d7"), object("folder", "f1"), object("group", "eng"));
+        let path = [
+            edge(d7, "parent", f1, EdgeOrigin::Request),
+            edge(f1, "viewer", eng, EdgeOrigin::Tuple),
+            edge(eng, "member", object("user", "ann"), EdgeOrigin::Tuple),
+        ];
+        let said = "ann → member of group eng → viewer of folder f1 → parent of document d7";
+        assert_eq!(path_words(&path), said);
+        let open = [edge(d7, "viewer", object("user", "*"), EdgeOrigin::Tuple)];
+        assert_eq!(path_words(&open), "every user → viewer of document d7");
+    }
+}
