@@ -103,7 +103,7 @@ impl Ended for Finished {
 fn an_export_is_adopted_and_then_nothing_changes() {
     let exported = Exported::new();
     let written = exported.export("acme").is(0);
-    assert!(written.err.contains("5 files written to acme: revision "), "{}", written.err);
+    assert!(written.err.contains("6 files written to acme: revision "), "{}", written.err);
     let text = |name: &str| fs::read_to_string(exported.folder().join(name)).unwrap();
     assert_eq!(text("rules.yaml").lines().count(), 1);
     assert_eq!(

@@ -177,7 +177,7 @@ document!(ExportAnswer => {
             "bundle": {
                 "resources": [{"name": "x-ray:read", "defaultRoles": ["doctor"]}],
                 "rules": [], "roles": [], "policies": [], "resolvers": [], "webhooks": [],
-                "settings": {"gates": {"cases": false, "approval": false}, "max_deletes": 20, "owners": {}},
+                "settings": {"gates": {"cases": false, "approval": false}, "max_deletes": 20, "owners": {}, "directory_wins": false},
                 "cases": [], "users": [],
             },
         }))

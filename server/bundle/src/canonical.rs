@@ -109,7 +109,7 @@ pub(super) fn webhook<'j>(json: &Json<'j>) -> Json<'j> {
     Json::Object(ordered(json, &["url", "events"], &[]))
 }
 
-/// Returns the settings without those that have their default.
+/// Returns the settings without those that have their default, apart from `directory_wins`.
 pub(super) fn settings<'j>(settings: &[Member<'j>]) -> Vec<Member<'j>> {
     let names = ["gates", "max_deletes", "owners", "directory_wins", "audit_values"];
     let mut members = members_in_order(settings, &names);
@@ -117,6 +117,7 @@ pub(super) fn settings<'j>(settings: &[Member<'j>]) -> Vec<Member<'j>> {
         ("gates", Json::Object(gates)) => gates.iter().any(|(_, gate)| *gate != Json::Bool(false)),
         ("max_deletes", value) => *value != Json::Number(DEFAULT_MAX_DELETES.into()),
         ("owners", value) => *value != EMPTY_OBJECT,
+        ("directory_wins", _) => true,
         (_, value) => *value != Json::Bool(false),
     });
     members

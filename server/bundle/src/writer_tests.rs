@@ -322,7 +322,7 @@ fn a_secret_of_a_resolver_may_be_a_reference() {
 }
 
 #[test]
-fn settings_with_their_defaults_have_no_file() {
+fn settings_that_have_their_default_are_left_out() {
     for (settings, expected) in [
         (
             r#"{"gates": {"cases": false, "approval": false}, "max_deletes": 20, "owners": {}}"#,
@@ -332,7 +332,7 @@ fn settings_with_their_defaults_have_no_file() {
             r#"{"owners": {}, "max_deletes": 0, "gates": {"cases": true, "approval": false}}"#,
             Some("gates: {cases: true, approval: false}\nmax_deletes: 0\n"),
         ),
-        (r#"{"directory_wins": false, "audit_values": false}"#, None),
+        (r#"{"directory_wins": false, "audit_values": false}"#, Some("directory_wins: false\n")),
         (
             r#"{"audit_values": true, "directory_wins": true}"#,
             Some("directory_wins: true\naudit_values: true\n"),

@@ -29,15 +29,14 @@ pub struct TenantSettings {
     pub max_deletes: u32,
     /// The owners that only some keys may apply as.
     pub owners: BTreeMap<String, OwnerKeys>,
-    /// The directory goes before requests and tokens where they differ.
-    #[serde(skip_serializing_if = "is_unset")]
+    /// The directory goes before requests and tokens where they differ. Always written: everybody shall see what holds.
     pub directory_wins: bool,
     /// Audit records have the values of the attributes of entities, not their names alone.
     #[serde(skip_serializing_if = "is_unset")]
     pub audit_values: bool,
 }
 
-/// An export has the members that a version without a directory knows, unless the tenant sets others.
+/// An export has no member that older versions do not know, unless the tenant sets it.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_unset(flag: &bool) -> bool {
     !flag
