@@ -14,8 +14,7 @@ use portcullis_model::schema::{
     typed,
 };
 use portcullis_operations::checks::{DecidedCheck, Evidence};
-use portcullis_operations::directory;
-use portcullis_operations::relations::ExplainedRelation;
+use portcullis_operations::directory::{self, ExplainedRelation};
 use portcullis_resolvers::Report;
 use portcullis_runtime::metrics::CheckKind;
 

@@ -1,5 +1,7 @@
 //! The supply of checks from the directory (`docs/semantics.md`, section 12.5).
 
+mod relations;
+
 use std::sync::Arc;
 
 use portcullis_engine::entities::EntityTable;
@@ -11,7 +13,7 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::entity_tables::{EntitiesError, EntityTables, LoadedEntities};
 use portcullis_runtime::metrics::CheckKind;
 
-use crate::relations::{self, ExplainedRelation};
+pub use relations::ExplainedRelation;
 
 /// Returns the parts of the directory that a check of this kind by `plan` needs. The legacy check reads no attributes.
 fn needs(plan: &Plan, kind: CheckKind) -> DirectoryNeeds {

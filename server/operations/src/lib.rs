@@ -27,7 +27,6 @@ pub mod policies;
 pub mod proposals;
 mod recent_reasons;
 pub mod registration;
-pub mod relations;
 pub mod resolvers;
 pub mod resources;
 pub mod roles;
