@@ -182,7 +182,7 @@ fn role_case(
         None => Default::default(),
     };
     format!(
-        "- name: \"{demo}the role {role} may {verb} a {name}{place}\"\n  as: {user}\n  check: {{{member}subject: {user}, \
+        "- name: \"{demo}the role {role} may {verb} any {name}{place}\"\n  as: {user}\n  check: {{{member}subject: {user}, \
          resource: {name}:{verb}, action: {verb}, attributes: {{resource: {{owner: somebody, locked: false{project}}}}}}}\n  \
          expect: {{decision: allow, rule: \"{role}, {dom}, {name}:{verb}, {verb}\"}}\n",
         dom = rule_domain(first)
