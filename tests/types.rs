@@ -75,6 +75,45 @@ fn an_undeclared_name_is_a_fault_in_policies_and_entities() {
 }
 
 #[test]
+fn rules_and_policies_name_relations_of_the_types_of_their_resources() {
+    let tenant = Tenant::new();
+    let rule =
+        |sub: &str, obj: &str| json!({"sub": sub, "obj": obj, "act": "read", "effect": "allow"});
+    let declared = json!({"relations": {"viewer": "[user]"}});
+    tenant.manage("PUT /api/v1/types/document", &declared).is(201);
+    for (sub, obj, hint) in [
+        ("viewr@resource", "document:*", "did you mean `viewer@resource`?"),
+        ("document:d1#viewr", "*", "did you mean `document:d1#viewer`?"),
+        ("ann@example.com", "*", "`<relation>@resource`"),
+    ] {
+        let sent = rule(sub, obj);
+        let refused = tenant.manage("POST /api/v1/resources/policies", &sent);
+        let refused = refused.refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), ["/sub"]);
+        assert!(refused.message().contains(hint), "{}", refused.text);
+        let bundle = json!({"owner": "git:a", "bundle": {"rules": [sent]}});
+        let refused = tenant.manage("POST /api/v1/apply", &bundle).refused(400, "VALIDATION_ERROR");
+        assert_eq!(refused.paths(), ["/bundle/rules/0/sub"]);
+    }
+    let sent = rule("viewer@resource", "document:*");
+    let id = tenant.manage("POST /api/v1/resources/policies", &sent).is(201).id();
+    let changed = json!({"id": id, "sub": "owner@resource"});
+    let refused = tenant.manage("PUT /api/v1/resources/policies", &changed);
+    assert_eq!(refused.refused(400, "VALIDATION_ERROR").paths(), ["/sub"]);
+    let policy = |resource: &str| {
+        let body = json!({
+            "name": "p", "resource": resource, "effect": "allow", "priority": 1,
+            "format": "expression", "rule_data": {"expression": "relation.viewer == true"},
+        });
+        tenant.manage("POST /api/v1/abac/policies", &body)
+    };
+    policy("document:read").is(201);
+    // A type that is not declared may have any relation: the request may name another type.
+    policy("page:*").is(201);
+    tenant.manage("PUT /api/v1/types/page", &json!({})).refused(409, "CONFLICT");
+}
+
+#[test]
 fn types_that_stored_objects_would_break_are_refused_and_list_them() {
     let tenant = Tenant::new();
     tenant.policy(

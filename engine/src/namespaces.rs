@@ -24,7 +24,6 @@ pub struct Namespaces {
     /// The attributes of each resolver.
     resolvers: HashMap<String, BTreeMap<String, AttributeKind>>,
     types: Types,
-    relations: RelationNames,
 }
 
 impl Namespaces {
@@ -37,22 +36,11 @@ impl Namespaces {
         self.resolvers.entry(name.to_owned()).or_insert_with(|| attributes.into_iter().collect());
     }
 
-    /// Returns the namespaces with the types that the tenant declares.
+    /// Returns the namespaces with the types that the tenant declares. If they have relations, there is a namespace
+    /// `relation`.
     #[must_use]
     pub fn with_types(self, types: Types) -> Self {
         Self { types, ..self }
-    }
-
-    /// Returns the namespaces with the relations that the types of the tenant have. Without any there is no namespace
-    /// `relation`.
-    #[must_use]
-    pub fn with_relations(self, relations: RelationNames) -> Self {
-        Self { relations, ..self }
-    }
-
-    /// Returns the relations that rules may name.
-    pub fn relations(&self) -> &RelationNames {
-        &self.relations
     }
 
     /// Returns the attributes that a policy on these resources may read.
@@ -128,7 +116,7 @@ impl ReadableAttributes<'_> {
 
     /// Returns the relations if `namespace` is that of relations, and the tenant has some.
     fn relations_in(&self, namespace: &str) -> Option<&RelationNames> {
-        Some(&self.namespaces.relations)
+        Some(self.namespaces.types.relations())
             .filter(|relations| namespace == RELATION && !relations.is_empty())
     }
 

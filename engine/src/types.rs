@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::json::Json;
+use crate::relation::RelationNames;
 use crate::value::parse_instant;
 
 pub use crate::entities::USER;
@@ -112,36 +113,51 @@ pub struct Property {
     pub from: Option<PropertySource>,
 }
 
-/// The types of a tenant, with the properties of each.
+/// The types of a tenant, with the properties and the relations of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Types(BTreeMap<String, BTreeMap<String, Property>>);
+pub struct Types {
+    properties: BTreeMap<String, BTreeMap<String, Property>>,
+    relations: RelationNames,
+}
 
 impl Types {
+    /// Returns the types with relations.
+    #[must_use]
+    pub fn with_relations(self, relations: RelationNames) -> Self {
+        Self { relations, ..self }
+    }
+
+    /// Returns the relations of all types.
+    pub fn relations(&self) -> &RelationNames {
+        &self.relations
+    }
+
     /// Returns whether no type has a property.
     pub fn is_empty(&self) -> bool {
-        self.0.values().all(BTreeMap::is_empty)
+        self.properties.values().all(BTreeMap::is_empty)
     }
 
     /// Returns the properties of a type; `None` if the type is not declared.
     pub fn properties(&self, of: &str) -> Option<&BTreeMap<String, Property>> {
-        self.0.get(of)
+        self.properties.get(of)
     }
 
     /// Returns a declared property.
     pub fn property(&self, of: &str, name: &str) -> Option<Property> {
-        self.0.get(of)?.get(name).copied()
+        self.properties.get(of)?.get(name).copied()
     }
 
     /// Returns each type with its properties, in the order of names.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &BTreeMap<String, Property>)> {
-        self.0.iter().map(|(name, properties)| (&**name, properties))
+        self.properties.iter().map(|(name, properties)| (&**name, properties))
     }
 }
 
 impl<P: IntoIterator<Item = (String, Property)>> FromIterator<(String, P)> for Types {
     fn from_iter<I: IntoIterator<Item = (String, P)>>(types: I) -> Self {
         let types = types.into_iter();
-        Self(types.map(|(name, properties)| (name, properties.into_iter().collect())).collect())
+        let types = types.map(|(name, properties)| (name, properties.into_iter().collect()));
+        Self { properties: types.collect(), relations: RelationNames::default() }
     }
 }
 

@@ -63,7 +63,7 @@ fn relations_are_booleans_of_the_types_of_a_tenant() {
     };
     // Without relations, the namespace is that of a resolver.
     assert_eq!(fault(&namespaces, r#"relation.viewer == "x""#, "document:*"), "");
-    let namespaces = namespaces.with_relations(relations);
+    let namespaces = namespaces.with_types(Types::default().with_relations(relations));
     for (text, resource, expected) in [
         ("relation.viewer == true", "document:*", ""),
         ("relation.member == true", "*", ""),

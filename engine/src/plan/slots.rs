@@ -123,8 +123,7 @@ impl Slots {
         matches!(self.path(slot), AttributePath::Resolver(_))
     }
 
-    /// Returns the parts of the directory that the conditions can need. The inputs of resolvers may be any; relations need
-    /// the properties of the resource, which may name the objects around it.
+    /// Returns the parts of the directory that the conditions can need. The inputs of resolvers may be any.
     pub(crate) fn directory_needs(&self) -> DirectoryNeeds {
         let relations = self.resolved.iter().any(Namespace::is_of_relations);
         let has_resolvers = self.resolved.iter().any(|namespace| !namespace.is_of_relations());
@@ -133,9 +132,7 @@ impl Slots {
             roles: has_resolvers
                 || self.request.iter().any(|(field, _)| *field == RequestField::Roles),
             user: has_resolvers || !self.user.is_empty(),
-            resource: has_resolvers
-                || relations
-                || self.resource.iter().any(|(name, _)| !is_key(name)),
+            resource: has_resolvers || self.resource.iter().any(|(name, _)| !is_key(name)),
             relations,
         }
     }

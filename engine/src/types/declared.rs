@@ -50,7 +50,7 @@ impl Types {
         name: &'t str,
         undeclared: &'static [(&'static str, PropertyType)],
     ) -> Option<DeclaredNames<'t>> {
-        let properties = self.0.get(name).filter(|properties| !properties.is_empty())?;
+        let properties = self.properties.get(name).filter(|properties| !properties.is_empty())?;
         Some(DeclaredNames { of: Some(name), types: vec![properties], undeclared })
     }
 
@@ -62,7 +62,8 @@ impl Types {
 
     /// Returns the declared properties of all resources. `user` alone says nothing about resources.
     fn of_any_resource(&self) -> Option<DeclaredNames<'_>> {
-        let resources = self.0.iter().filter(|(name, _)| !matches!(&***name, CONTEXT | ACTION));
+        let resources =
+            self.properties.iter().filter(|(name, _)| !matches!(&***name, CONTEXT | ACTION));
         let resources = resources.filter(|(_, properties)| !properties.is_empty());
         let is_declared = resources.clone().any(|(name, _)| name != USER);
         let types = resources.map(|(_, properties)| properties).collect();

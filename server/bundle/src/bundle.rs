@@ -5,6 +5,7 @@ use std::path::Path;
 
 use portcullis_engine::fields::list;
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::types::Types;
 use portcullis_engine::{Json, Namespaces, RoleInclusions};
 
 use portcullis_model::folder_webhook::{FolderWebhook, SecretReference};
@@ -22,7 +23,7 @@ use crate::item_files::{ItemKind, SourceFile};
 use crate::list_files::{CASES, Listed, POLICIES, RESOURCES, RULES};
 use crate::registry::{ItemWarning, RegisteredNames};
 use crate::resolvers::{self, MANIFEST_FILE, SampleResolver};
-use crate::rulebook::Rulebook;
+use crate::rulebook::{Rulebook, check_subject};
 use crate::sources::{DiskFolder, FileSource};
 use crate::strays::{StrayFile, meant, strays_in, with_lists};
 use crate::unique::each_once;
@@ -152,13 +153,14 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let resolvers = read_resolvers(files)?;
     let has_resolvers = resolvers.is_some();
     let resolvers = resolvers.unwrap_or_default();
-    let (resources, rules) = (read_resources(files)?, read_rules(files, &tenant)?);
+    let (resources, rules) = (read_resources(files)?, read_rules(files, &tenant, &declared)?);
     let roles = files.read_optional(ROLES_FILE, roles::read)?;
     let namespaces = resolvers::namespaces(&resolvers).with_types(declared.clone());
     let policies = read_policies(files, &namespaces)?;
     let included = roles.iter().flatten().map(|role| (role.name.clone(), role.includes.clone()));
     let rulebook = Rulebook::new(&tenant, &resources.items, &rules.items, &policies.items)
-        .with_inclusions(RoleInclusions::new(included));
+        .with_inclusions(RoleInclusions::new(included))
+        .with_types(&declared);
     let deciders = cases::deciders(&rulebook, &policies.items);
     let subjects: Vec<&str> = users.iter().map(|user| &*user.sub).collect();
     let names =
@@ -216,9 +218,12 @@ fn read_resources<S: FileSource>(files: &Files<S>) -> Result<Listed<Registration
 fn read_rules<S: FileSource>(
     files: &Files<S>,
     tenant: &str,
+    types: &Types,
 ) -> Result<Listed<NewRule>, BundleError> {
     let read_one = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        NewRule::read(json, at, problems, tenant)
+        let rule = NewRule::read(json, at, problems, tenant)?;
+        check_subject(&rule, types, at, problems);
+        Some(rule)
     };
     let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
         list(read_one)(json, at, problems)

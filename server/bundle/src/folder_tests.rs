@@ -162,7 +162,7 @@ fn types_of_a_folder_are_sent() {
     write(folder.path(), "types.yaml", TYPES);
     let bundle = Bundle::read_folder(folder.path()).expect("sound");
     let sent = bundle.content(&SecretValues::new(), &[]);
-    let types = r#"[{"type":"wiki","about":null,"properties":{"locked":{"type":"boolean","about":"Nobody writes","from":null}}},{"type":"user","about":"A reader","properties":{}}]"#;
+    let types = r#"[{"type":"wiki","about":null,"properties":{"locked":{"type":"boolean","about":"Nobody writes","from":null}},"relations":{}},{"type":"user","about":"A reader","properties":{},"relations":{}}]"#;
     assert_eq!(sent.get("types").map(ToString::to_string).as_deref(), Some(types));
 }
 
@@ -226,6 +226,28 @@ fn names_that_no_type_declares_are_faults_at_their_places() {
     let folder = tenant();
     write(folder.path(), "types.yaml", &many.concat());
     assert!(refusal(folder.path()).contains("expected at most 100 types"));
+}
+
+#[test]
+fn rules_of_a_folder_name_relations_of_its_types() {
+    let folder = tenant();
+    write(folder.path(), "types.yaml", "- {type: wiki, relations: {viewer: '[user]'}}\n");
+    let rules = |sub: &str| {
+        let rule = format!("- {{sub: '{sub}', obj: 'wiki:*', act: read, effect: allow}}\n");
+        write(folder.path(), "rules.yaml", &rule);
+    };
+    rules("viewr@resource");
+    assert_eq!(
+        refusal(folder.path()),
+        "rules.yaml:1:9: at `/0/sub`: expected a relation of `wiki` (did you mean `viewer@resource`?)"
+    );
+    rules("viewer@resource");
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    assert!(bundle.rulebook.plan("wiki:read").directory_needs().relations);
+    // Without relations, it is a text.
+    write(folder.path(), "types.yaml", "- {type: wiki}\n");
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    assert!(!bundle.rulebook.plan("wiki:read").directory_needs().relations);
 }
 
 #[test]

@@ -58,7 +58,7 @@ pub use policies::check_attributes;
 pub use registry::{ItemWarning, RegisteredNames};
 pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
 pub use responses::{CannedResponse, CannedResponses};
-pub use rulebook::{Rulebook, included_roles};
+pub use rulebook::{Rulebook, check_subject, included_roles};
 pub use schemas::SCHEMAS;
 pub use strays::StrayFile;
 pub use users::{SampleUser, TENANT_FILE};

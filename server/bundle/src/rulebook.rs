@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::types::Types;
 use portcullis_engine::{
-    Check, DEFAULT_DENY, KnownEntities, Plan, Policy, RoleInclusions, Rule, Supply, TenantFacts,
+    Check, DEFAULT_DENY, KnownEntities, Plan, Policy, RoleInclusions, Rule, RuleTuple, Supply,
+    TenantFacts,
 };
 use uuid::Uuid;
 
@@ -57,6 +60,15 @@ impl Rulebook {
         Self { facts: Arc::new(facts), ..self }
     }
 
+    /// Returns the rulebook with types. If they have relations, the subjects of rules can be relations.
+    #[must_use]
+    pub fn with_types(self, types: &Types) -> Self {
+        let names = types.relations();
+        let relations = (!names.is_empty()).then(|| format!("{names:?}").into());
+        let facts = TenantFacts { relations, ..(*self.facts).clone() };
+        Self { facts: Arc::new(facts), ..self }
+    }
+
     /// The facts that the plans share.
     pub fn facts(&self) -> &Arc<TenantFacts> {
         &self.facts
@@ -99,6 +111,14 @@ impl Rulebook {
         let name = policy.map(|policy| policy.name.clone());
         let name = name.or_else(|| rule().map(|rule| rule.tuple.to_string()));
         name.unwrap_or_else(|| DEFAULT_DENY.to_owned())
+    }
+}
+
+/// Notes the subject of the rule at `at` if it is marked as a relation and the types have none of this name.
+pub fn check_subject(rule: &NewRule, types: &Types, at: &Place<'_>, problems: &mut Problems) {
+    let RuleTuple { sub, obj, .. } = &rule.tuple;
+    if let Some(expected) = types.relations().fault_of_subject(sub, obj) {
+        problems.expected(&at.key("sub"), expected);
     }
 }
 

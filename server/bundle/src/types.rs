@@ -24,6 +24,5 @@ pub(super) fn read(
 
 /// Returns the types of a folder as conditions and cases are checked against them.
 pub(super) fn compiled(types: Option<&[NewType]>) -> Types {
-    let types = types.unwrap_or_default().iter();
-    declared_types(types.map(|declared| (&*declared.kind, &declared.properties)))
+    declared_types(types.unwrap_or_default().iter().map(NewType::declared))
 }

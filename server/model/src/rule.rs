@@ -155,7 +155,9 @@ fn declare_tuple(
     domain: &str,
     null_domain: NullDomain,
 ) -> Option<RuleTuple> {
-    let sub = rule_field(MAX_SUBJECT).about("A subject or one of its roles, or `*`");
+    let sub = rule_field(MAX_SUBJECT).about(
+        "A subject or one of its roles, or `*`; `<relation>@resource` and `<type>:<id>#<relation>` once types have relations",
+    );
     let dom = rule_field(MAX_DOMAIN)
         .about("A domain, or `*`; when absent the caller's own, in files the tenant's");
     let act = rule_field(MAX_ACTION).about("An action, or `*`");

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use portcullis_engine::fields::within;
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::relation::RelationNames;
 use portcullis_engine::types::{
     ACTION, CONTEXT, Property, PropertySource, PropertyType, Types, USER,
 };
@@ -72,6 +73,11 @@ pub struct NewType {
 }
 
 impl NewType {
+    /// Returns what the type declares.
+    pub fn declared(&self) -> DeclaredType<'_> {
+        (&self.kind, &self.properties, &self.relations)
+    }
+
     /// Reads the type at `at`.
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let read = input::read(json, at, problems, Self::declare)?;
@@ -220,6 +226,11 @@ pub struct TypeRecord {
 }
 
 impl TypeRecord {
+    /// Returns what the type declares.
+    pub fn declared(&self) -> DeclaredType<'_> {
+        (&self.kind, &self.properties, &self.relations)
+    }
+
     /// Returns whether the record says what `declared` does.
     pub fn says(&self, declared: &NewType) -> bool {
         let NewType { about, properties, relations, .. } = declared;
@@ -235,15 +246,23 @@ impl TypeRecord {
     }
 }
 
-/// Returns the declarations as conditions and entities are checked against them.
-pub fn declared_types<'t>(
-    types: impl IntoIterator<Item = (&'t str, &'t PropertyDeclarations)>,
-) -> Types {
+/// A type with its properties and relations.
+pub type DeclaredType<'t> = (&'t str, &'t PropertyDeclarations, &'t RelationDeclarations);
+
+/// Returns the declarations as conditions, rules and entities are checked against them.
+pub fn declared_types<'t>(types: impl IntoIterator<Item = DeclaredType<'t>>) -> Types {
     let property = |(name, declared): (&String, &PropertyDeclaration)| {
         (name.clone(), Property { kind: declared.kind, from: declared.from })
     };
-    let types = types.into_iter();
-    types.map(|(kind, properties)| (kind.to_owned(), properties.iter().map(property))).collect()
+    let types: Vec<_> = types.into_iter().collect();
+    let relations = types.iter().map(|(kind, _, relations)| {
+        ((*kind).to_owned(), relations.keys().cloned().collect::<Vec<_>>())
+    });
+    let relations = relations.collect::<RelationNames>();
+    let types = types.iter();
+    let types =
+        types.map(|(kind, properties, _)| ((*kind).to_owned(), properties.iter().map(property)));
+    types.collect::<Types>().with_relations(relations)
 }
 
 /// Returns what is expected of the types of a tenant, if it has too many.
@@ -322,7 +341,7 @@ mod tests {
         let read = new_type(text).expect("sound");
         let sent: serde_json::Value = serde_json::from_str(text).expect("JSON");
         assert_eq!(json!(read.properties), sent["properties"]);
-        let types = declared_types([(&*read.kind, &read.properties)]);
+        let types = declared_types([read.declared()]);
         let hired =
             Property { kind: PropertyType::Datetime, from: Some(PropertySource::Directory) };
         assert_eq!(types.property("user", "hired"), Some(hired));

@@ -1,7 +1,8 @@
 //! The use cases of RBAC rules (`docs/semantics.md`, section 3.3).
 
 use portcullis_auth::Manager;
-use portcullis_engine::Invalid;
+use portcullis_engine::relation::has_marker;
+use portcullis_engine::{Invalid, RuleTuple};
 use portcullis_model::Authorship;
 use portcullis_model::ids::Ids;
 use portcullis_model::page::{Listed, Page};
@@ -14,6 +15,7 @@ use uuid::Uuid;
 
 use crate::gated_writes::GatedWrite;
 use crate::ownership;
+use crate::types;
 use crate::warnings;
 use crate::written::Written;
 
@@ -34,6 +36,7 @@ pub async fn create(
     let mut write = GatedWrite::new(app, caller, &by);
     loop {
         let mut tx = write.begin().await?;
+        check_subject(&mut tx, &record.tuple).await?;
         if !rules::insert(&mut tx, &record).await? {
             return Err(conflict(&record));
         }
@@ -106,6 +109,7 @@ pub async fn update(
             record.origin = RuleOrigin::Explicit;
         }
         if differs(&old, &record) {
+            check_subject(&mut tx, &record.tuple).await?;
             record.updated_by = Some(by.actor.clone());
             record.updated_at = Some(by.at);
             if !rules::update(&mut tx, &old, &record, &by).await? {
@@ -154,6 +158,19 @@ fn must_match(caller: &Manager, domain: &str) -> Result<(), OperationError> {
          whose admin-domain claim names `{domain}` writes its rules with the header `X-Domain: {domain}`"
     );
     Err(Invalid::expected("/dom", expected).into())
+}
+
+/// Refuses a subject that is marked as a relation and that the types of the tenant do not have. It runs in the transaction
+/// that writes the rule, so that they do not change in between.
+async fn check_subject(tx: &mut Tx, rule: &RuleTuple) -> Result<(), OperationError> {
+    if !has_marker(&rule.sub) {
+        return Ok(());
+    }
+    let types = types::declared(tx).await?;
+    match types.relations().fault_of_subject(&rule.sub, &rule.obj) {
+        Some(expected) => Err(Invalid::expected("/sub", expected).into()),
+        None => Ok(()),
+    }
 }
 
 async fn find_updated(tx: &mut Tx, update: &RuleUpdate) -> Result<Option<RuleRecord>, StoreError> {

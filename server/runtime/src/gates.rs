@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use portcullis_bundle::{CaseFailure, CaseOutcomes, CaseSet, Rulebook, SkipCause};
 use portcullis_engine::json::JsonError;
+use portcullis_engine::types::Types;
 use portcullis_engine::{Policy, RoleInclusions, Rule};
 use portcullis_fairness::{Turn, run_apart};
+use portcullis_model::types::{TypeRecord, declared_types};
 use portcullis_storage::tenant_cases::StoredCases;
 use portcullis_storage::{
-    HistoryPosition, Store, StoreError, Tx, policies, roles, rules, tenant_cases, tenants,
+    HistoryPosition, Store, StoreError, Tx, policies, roles, rules, tenant_cases, tenants, types,
 };
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -90,6 +92,7 @@ pub struct Change {
     rules: Vec<(Uuid, Option<Rule>)>,
     policies: Vec<(Uuid, Option<Policy>)>,
     inclusions: RoleInclusions,
+    types: Types,
     cases: JudgingCases,
 }
 
@@ -108,6 +111,7 @@ impl Change {
             rules: rules::of_ids(tx, &rule_ids).await?,
             policies: policies::of_ids(tx, &policy_ids).await?,
             inclusions: roles::inclusions(tx).await?,
+            types: declared_types(types::all(tx).await?.iter().map(TypeRecord::declared)),
             cases: JudgingCases {
                 replaced: tenant_cases::replaced(tx).cloned(),
                 present: tenant_cases::find(tx).await?.unwrap_or_default(),
@@ -139,7 +143,7 @@ impl Change {
         let rules = replaced(rules, self.rules, |rule| rule.id);
         let policies = replaced(policies, self.policies, |policy| policy.id);
         let content = Rulebook::of_stored(rules, policies);
-        let content = content.with_inclusions(self.inclusions);
+        let content = content.with_inclusions(self.inclusions).with_types(&self.types);
         judge_content(content, self.cases, turn).await.map(Some)
     }
 }

@@ -1,8 +1,12 @@
 //! The rules and policies that decide together, found by resource.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
-use portcullis_engine::{Plan, Policy, ResourcePattern, RoleInclusions, Rule, expression};
+use portcullis_engine::relation::relation_of_subject;
+use portcullis_engine::{
+    Plan, Policy, ResourcePattern, RoleInclusions, Rule, TenantFacts, expression,
+};
 use uuid::Uuid;
 
 use super::roles_in::roles_in;
@@ -15,6 +19,7 @@ pub struct DecisionSet<'s> {
     policies: HashMap<Uuid, &'s Policy>,
     registered: BTreeSet<&'s str>,
     pub(super) inclusions: &'s RoleInclusions,
+    facts: &'s Arc<TenantFacts>,
 }
 
 /// The rules and policies of one pattern, or of several that match one resource.
@@ -22,6 +27,8 @@ pub struct DecisionSet<'s> {
 pub(super) struct Matching<'s> {
     pub(super) rules: Vec<&'s Rule>,
     pub(super) policies: Vec<&'s Policy>,
+    /// Those of the tenant, for the plan.
+    facts: Arc<TenantFacts>,
 }
 
 /// A rule or policy as far as it decides, as text.
@@ -40,7 +47,8 @@ impl<'s> DecisionSet<'s> {
         }
         let policies = policies.iter().map(|policy| (policy.id, policy)).collect();
         let registered = registered.into_iter().collect();
-        Self { by_pattern, policies, registered, inclusions: rulebook.inclusions() }
+        let (inclusions, facts) = (rulebook.inclusions(), rulebook.facts());
+        Self { by_pattern, policies, registered, inclusions, facts }
     }
 
     /// Returns the resources that are registered, or that a rule or policy names, and the patterns that stand for those
@@ -51,7 +59,7 @@ impl<'s> DecisionSet<'s> {
 
     /// Returns the rules and policies that match `resource`.
     pub(super) fn matching(&self, resource: &str) -> Matching<'s> {
-        let mut all = Matching::default();
+        let mut all = Matching { facts: Arc::clone(self.facts), ..Matching::default() };
         for pattern in patterns_of(resource) {
             if let Some(of_pattern) = self.by_pattern.get(&pattern) {
                 all.rules.extend(&of_pattern.rules);
@@ -108,7 +116,10 @@ impl<'s> DecisionSet<'s> {
 impl<'s> Matching<'s> {
     /// Returns the subjects of the rules, and the roles that the conditions name.
     pub(super) fn roles(&self) -> BTreeSet<&'s str> {
-        let mut roles: BTreeSet<&str> = self.rules.iter().map(|rule| &*rule.tuple.sub).collect();
+        let has_relations = self.facts.relations.is_some();
+        let subjects = self.rules.iter().map(|rule| &*rule.tuple.sub);
+        let is_text = |sub: &&str| !has_relations || relation_of_subject(sub).is_none();
+        let mut roles: BTreeSet<&str> = subjects.filter(is_text).collect();
         let conditions = self.policies.iter().filter_map(|it| it.condition.as_ref().ok());
         conditions.for_each(|condition| roles_in(condition, &mut roles));
         roles
@@ -117,7 +128,8 @@ impl<'s> Matching<'s> {
     /// Compiles the plan of `resource`, which all of these match.
     pub(super) fn plan(&self, resource: &str) -> Plan {
         let rules: Vec<Rule> = self.rules.iter().copied().cloned().collect();
-        Plan::compile(resource, 0, &rules, self.policies.iter().copied().cloned())
+        let policies = self.policies.iter().copied().cloned();
+        Plan::compile_with(resource, 0, &rules, policies, Arc::clone(&self.facts), |_| None)
     }
 
     /// Returns what decides in these: no ids, no names, no order.

@@ -68,13 +68,13 @@ pub(super) fn is_same(
     }
 }
 
-/// Returns the effect and the whole condition of each open policy.
+/// Returns the effect and the whole condition of each open policy, or the tuple of a rule.
 fn contents<'r>(
     residual: &'r Residual<'_>,
     set: &'r DecisionSet<'_>,
-) -> impl Iterator<Item = (Effect, Option<&'r Condition>)> {
+) -> impl Iterator<Item = (Effect, Option<&'r Condition>, Option<&'r str>)> {
     residual.policies().iter().map(|policy| {
         let condition = set.policy(policy.id).and_then(|known| known.condition.as_ref().ok());
-        (policy.effect, condition)
+        (policy.effect, condition, policy.is_rule.then_some(&*policy.name))
     })
 }

@@ -126,7 +126,7 @@ document!(ConditionExpression as "Expression" => {
     let about = format!(
         "A condition as text, one to one with condition trees: {}, `matches`, `ip_in(…)`, `during(…)`, `exists(…)`, \
          `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute. An attribute is `user.<name>`, \
-         `resource.<name>`, `token.<path>`, `<namespace>.<name>` of a resolver, or `request.` with `subject`, \
+         `resource.<name>`, `token.<path>`, `relation.<name>`, `<namespace>.<name>` of a resolver, or `request.` with `subject`, \
          `resource`, `object` (the resource without its verb), `action`, `domain`, `time` or `roles`",
         symbols.join(", ")
     );
@@ -197,7 +197,8 @@ fn attribute(path: &'static str) -> AnySchema {
         .description(Some(
             "`<kind>.<name>`: `user.*`, `resource.*`, `action.*` and `context.*` come from the check, `request.*` is the check \
              itself (`request.object` is the resource without its verb, `request.roles` a list), `token.*` are the \
-             caller's verified claims, and any other kind is the namespace of a resolver",
+             caller's verified claims, `relation.*` says whether the subject has a relation to the resource, and any \
+             other kind is the namespace of a resolver",
         ))
         .into()
 }

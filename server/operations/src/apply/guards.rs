@@ -20,6 +20,7 @@ use serde_json::Value;
 use super::after::after;
 use super::plan::{ApplyPlan, Writes};
 use super::state::TenantContent;
+use crate::types::compiled;
 
 /// The settings and cases that an apply stores. `None` is what does not change.
 #[derive(Debug)]
@@ -166,7 +167,9 @@ pub(super) fn rulebook(state: &TenantContent, writes: &Writes) -> Rulebook {
     let content = Rulebook::of_stored(rules.collect(), policies.collect());
     let roles = after(&state.roles, &writes.roles, |role| &*role.name).into_iter();
     let roles = roles.map(|role| (role.name.clone(), role.includes.clone()));
-    content.with_inclusions(RoleInclusions::new(roles))
+    let types = after(&state.types, &writes.types, |record| &*record.kind);
+    let types = compiled(types.iter().copied());
+    content.with_inclusions(RoleInclusions::new(roles)).with_types(&types)
 }
 
 /// Returns the members of the settings that differ.

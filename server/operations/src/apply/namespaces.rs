@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use portcullis_bundle::{BundleDocument, check_attributes};
+use portcullis_bundle::{BundleDocument, check_attributes, check_subject};
 use portcullis_engine::condition::ResolverAttribute;
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::types::Types;
 use portcullis_engine::{AttributeKind, Namespaces};
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resolver::StoredResolver;
@@ -29,14 +30,19 @@ pub(super) fn of(resolvers: &[&StoredResolver], operator: &[OperatorResolver]) -
     namespaces
 }
 
-/// Notes the attributes that policies of the bundle read and that `namespaces` do not have.
+/// Notes the attributes that policies of the bundle read and that `namespaces` do not have, and the relations that its rules
+/// name and `types` do not have.
 pub(super) fn check_bundle(
     bundle: &BundleDocument,
-    namespaces: &Namespaces,
+    (namespaces, types): (&Namespaces, &Types),
     problems: &mut Problems,
 ) {
     let root = Place::root();
     let at = root.key("bundle");
+    let rules = at.key("rules");
+    for (index, rule) in bundle.rules.iter().flatten().enumerate() {
+        check_subject(rule, types, &rules.index(index), problems);
+    }
     let at = at.key("policies");
     for (index, sent) in bundle.policies.iter().flatten().enumerate() {
         check_attributes(&sent.policy, sent.has_when, namespaces, &at.index(index), problems);

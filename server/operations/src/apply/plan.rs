@@ -102,7 +102,7 @@ pub fn plan(
     let types = after(&state.types, &writes.types, |record| &*record.kind);
     let declared = compiled(types.iter().copied());
     let readable = namespaces::of(&resolvers, context.operator).with_types(declared.clone());
-    namespaces::check_bundle(bundle, &readable, &mut problems);
+    namespaces::check_bundle(bundle, (&readable, &declared), &mut problems);
     diff_types::check_cases(bundle, &declared, &mut problems);
     problems.into_result()?;
     let policies = after(&state.policies, &writes.policies, |record| record.id);

@@ -99,8 +99,7 @@ async fn met(tx: &mut Tx) -> Result<(HistoryPosition, HistoryPosition), StoreErr
 /// Returns the types with `declared` in place of the one called `name`.
 fn with(stored: &[TypeRecord], name: &str, declared: Option<&NewType>) -> Types {
     let kept = stored.iter().filter(|record| record.kind != name);
-    let kept = kept.map(|record| (&*record.kind, &record.properties));
-    declared_types(kept.chain(declared.map(|new| (&*new.kind, &new.properties))))
+    declared_types(kept.map(TypeRecord::declared).chain(declared.map(NewType::declared)))
 }
 
 /// Returns the policies and cases that break.

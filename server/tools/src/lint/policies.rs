@@ -21,7 +21,7 @@ const MAX_TEST: usize = 120;
 pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
     let mut judge = Judge {
         analysis: Analysis::new(MAX_STEPS),
-        before: Predecessors::new(bundle.rulebook.rules()),
+        before: Predecessors::new(&bundle.rulebook),
         unanswered: 0,
         doubts: Vec::new(),
     };

@@ -4,10 +4,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use portcullis_bundle::Rulebook;
 use portcullis_engine::analysis::{AnalyzedPolicy, rule_condition};
 use portcullis_engine::condition::{AttributePath, Operand, Predicate, RequestField};
 use portcullis_engine::operator::Operator;
 use portcullis_engine::rbac::WILDCARD;
+use portcullis_engine::relation::relation_of_subject;
 use portcullis_engine::{Condition, Effect, Rule, RuleTuple};
 use portcullis_model::policy::NewPolicy;
 
@@ -51,9 +53,12 @@ pub(super) struct Predecessors<'b> {
 }
 
 impl<'b> Predecessors<'b> {
-    pub(super) fn new(rules: &'b [Rule]) -> Self {
+    pub(super) fn new(rulebook: &'b Rulebook) -> Self {
+        let has_relations = rulebook.facts().relations.is_some();
+        let is_text = |sub: &str| !has_relations || relation_of_subject(sub).is_none();
         let mut denying: HashMap<_, Vec<_>> = HashMap::new();
-        for Rule { tuple, .. } in rules.iter().filter(|rule| rule.effect == Effect::Deny) {
+        let rules = rulebook.rules().iter().filter(|rule| rule.effect == Effect::Deny);
+        for Rule { tuple, .. } in rules.filter(|rule| is_text(&rule.tuple.sub)) {
             denying.entry((tuple.obj.to_string(), &*tuple.sub)).or_default().push(tuple);
         }
         Self { policies: HashMap::new(), rules: denying }
