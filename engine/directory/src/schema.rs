@@ -107,6 +107,15 @@ impl Schema {
         }
     }
 
+    /// Returns the bytes that the terms occupy, about.
+    pub fn weight(&self) -> usize {
+        // A term has its layer, its reach, and its factors or arrows in two more forms.
+        let of_term = size_of::<Term>() + size_of::<Layer>() + size_of::<Reach>();
+        let flat = self.flat.iter().map(|flat| size_of::<FlatTerm>() + 2 * flat.weight());
+        let uses = self.uses.iter().map(|uses| size_of_val::<[Use]>(uses));
+        self.terms.len() * of_term + flat.sum::<usize>() + uses.sum::<usize>()
+    }
+
     /// Returns whether a type is declared. `user` is.
     pub fn has_type(&self, name: &str) -> bool {
         self.names.type_id(name).is_some()

@@ -69,6 +69,17 @@ pub(super) fn flat(terms: &[Term], names: &Names, layers: &[Layer]) -> Vec<FlatT
 }
 
 impl FlatTerm {
+    /// Returns the heap bytes.
+    pub(super) fn weight(&self) -> usize {
+        let Self { stored, arrows, same, none, .. } = self;
+        let targets = arrows.iter().map(|arrow| size_of_val::<[_]>(&arrow.targets));
+        size_of_val::<[_]>(stored)
+            + size_of_val::<[_]>(arrows)
+            + size_of_val::<[_]>(same)
+            + size_of_val::<[_]>(none)
+            + targets.sum::<usize>()
+    }
+
     /// Adds an alternative of the same object.
     fn add(&mut self, id: TermId, other: &FlatTerm) {
         // A term of the same component may not be flat yet: it contains nothing.

@@ -59,6 +59,11 @@ impl TenantGraph {
         Arc::ptr_eq(&self.declared, declared) || self.declared == *declared
     }
 
+    /// Returns the bytes of the types and of the closures that are kept.
+    pub(super) fn weight(&self) -> usize {
+        self.graph.schema().weight() + self.graph.closure_bytes()
+    }
+
     /// Returns each relation that a claim of the caller's token gives, with the claim.
     pub fn claims(&self) -> impl Iterator<Item = (RelationId, &str)> {
         self.sources.claims.iter().map(|(relation, claim)| (*relation, &**claim))

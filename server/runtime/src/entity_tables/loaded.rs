@@ -59,10 +59,10 @@ impl LoadedEntities {
         Ok(graph)
     }
 
-    /// Returns the bytes of the tables and of the closures that are kept.
+    /// Returns the bytes of the tables, and of the compiled types and the closures that are kept.
     pub(super) fn weight(&self) -> u64 {
-        let closures = self.graph.read().as_ref().map_or(0, |graph| graph.graph.closure_bytes());
-        self.weight + u64::try_from(closures).unwrap_or(u64::MAX)
+        let graph = self.graph.read().as_ref().map_or(0, |graph| graph.weight());
+        self.weight + u64::try_from(graph).unwrap_or(u64::MAX)
     }
 }
 

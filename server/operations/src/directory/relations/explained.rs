@@ -117,14 +117,23 @@ impl From<&LookedAt<'_>> for ExplainedPlaces {
     }
 }
 
-/// Says the answer in one sentence.
+/// Says the answer in one sentence: why it is true, or which parts keep it from being true.
 fn words(explanation: &RelationExplanation<'_>) -> String {
-    let LookedAt { usersets, ancestors, .. } = explanation.looked_at;
-    match (explanation.holds, &explanation.branches[..]) {
-        (Some(true), [branch]) => path_words(&branch.path),
-        (Some(true), _) => "every part holds, and none behind a `!`".to_owned(),
-        (Some(false), _) => format!("no path through {usersets} groups and {ancestors} ancestors"),
-        (None, _) => "too many edges to look at".to_owned(),
+    let Some(holds) = explanation.holds else { return "too many edges to look at".to_owned() };
+    let branches = explanation.branches.iter().filter(|one| (one.holds != one.is_negated) == holds);
+    let reasons: Vec<String> = branches.map(|branch| branch_words(branch, holds)).collect();
+    if reasons.is_empty() {
+        let LookedAt { usersets, ancestors, .. } = explanation.looked_at;
+        return format!("no path through {usersets} groups and {ancestors} ancestors");
+    }
+    reasons.join(", and ")
+}
+
+fn branch_words(Branch { part, holds, path, .. }: &Branch<'_>, is_reason: bool) -> String {
+    match (holds, is_reason) {
+        (true, true) => path_words(path),
+        (true, false) => format!("`{part}` holds: {}", path_words(path)),
+        (false, _) => format!("`{part}` does not hold"),
     }
 }
 
