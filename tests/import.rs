@@ -1,4 +1,5 @@
-//! `portcullis import casbin`: from Casbin's files to rules and policies, in files or in a running service.
+//! `portcullis import`: from Casbin's files to rules and policies, in files or in a running service, and from a store of
+//! OpenFGA to a folder.
 
 use std::path::Path;
 
@@ -295,4 +296,52 @@ fn an_incomplete_import_writes_nothing_without_skip_unsupported() {
     std::fs::write(folder.path().join("model.conf"), MODEL).unwrap();
     let done = import(folder.path(), &[], &[]);
     assert!(done.code == Some(1) && done.err.contains("policy.csv: No such file"), "{}", done.err);
+}
+
+const STORE: &str = "name: Shared Drive\nmodel_file: model.fga\ntuples:\n\
+    - {user: user:ann, relation: owner, object: folder:plans}\n\
+    - {user: folder:plans, relation: parent, object: doc:q3}\n\
+    tests:\n- name: owners\n  check:\n\
+    \x20 - {user: user:ann, object: doc:q3, assertions: {viewer: true}}\n\
+    \x20 - {user: user:bob, object: doc:q3, assertions: {viewer: false}}\n";
+const OPENFGA_MODEL: &str = "model\n  schema 1.1\ntype user\ntype folder\n  relations\n    define owner: [user]\n\
+    type doc\n  relations\n    define parent: [folder]\n    define viewer: [user] or owner from parent\n";
+
+/// Imports a store, whose model ends with `more`, into the folder `drive`.
+fn import_store(folder: &Path, more: &str, arguments: &[&str]) -> Finished {
+    std::fs::write(folder.join("store.fga.yaml"), STORE).unwrap();
+    std::fs::write(folder.join("model.fga"), format!("{OPENFGA_MODEL}{more}")).unwrap();
+    let mut command = portcullis(&["import", "openfga", "store.fga.yaml", "--out", "drive"]);
+    command.current_dir(folder).args(arguments);
+    finish(command)
+}
+
+#[test]
+fn a_store_of_openfga_becomes_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = import_store(folder.path(), "", &[]);
+    let said = "2 questions of the tests are answered as they expect\n\
+        2 types, 3 rules, 2 relations, 2 cases written to drive";
+    assert_eq!((done.code, &*done.out, &*done.err), (Some(0), "", said));
+    assert!(text(&folder, "drive/tenant.yaml").starts_with("tenant: shared-drive\n"));
+    assert!(text(&folder, "drive/types.yaml").contains("viewer: \"[user] || parent.owner\""));
+    // Again: what the import has nothing for stays.
+    std::fs::write(folder.path().join("drive/tenant.yaml"), "tenant: acme\nusers: []\n").unwrap();
+    let again = import_store(folder.path(), "", &[]);
+    assert_eq!(again.code, Some(1), "{}", again.err);
+    assert!(again.err.contains("drive/relations.yaml are there already"), "{}", again.err);
+    let forced = import_store(folder.path(), "", &["--force"]);
+    assert_eq!(forced.code, Some(0), "{}", forced.err);
+    assert!(text(&folder, "drive/tenant.yaml").starts_with("tenant: acme\n"));
+}
+
+#[test]
+fn a_store_of_openfga_is_refused_by_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = import_store(folder.path(), "    define b: viewer but not b\n", &[]);
+    let said = "model.fga:11: `but not` leads back to `b` of `doc`; subtract a relation that does not depend on it\n\
+        portcullis: nothing was imported: 1 lines cannot be expressed";
+    assert_eq!((refused.code, &*refused.out), (Some(1), ""), "{}", refused.err);
+    assert_eq!(refused.err, said);
+    assert!(!folder.path().join("drive").exists());
 }

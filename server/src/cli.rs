@@ -221,10 +221,19 @@ pub(crate) enum Import {
     /// Turn a Casbin model and policy into RBAC rules.
     ///
     /// If Portcullis cannot express a line of the policy, nothing is imported, unless you give
-    /// --skip-unsupported.
+    /// --skip-unsupported. A name of --out that ends in `.yaml` is the file of the rules.
     Casbin {
         #[command(flatten)]
-        arguments: portcullis_import::ImportArguments,
+        arguments: portcullis_import::casbin::CasbinArguments,
+        #[command(flatten)]
+        file: EnvFile,
+    },
+    /// Turn an OpenFGA model, its tuples and its tests into types, rules, relations and cases.
+    ///
+    /// If Portcullis cannot express a line, nothing is imported.
+    Openfga {
+        #[command(flatten)]
+        arguments: portcullis_import::openfga::OpenfgaArguments,
         #[command(flatten)]
         file: EnvFile,
     },

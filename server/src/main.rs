@@ -80,7 +80,12 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }
         Command::Import(Import::Casbin { arguments, file }) => {
             with_variables(&file, async |variables| {
-                portcullis_import::run(&arguments, variables, &mut out, &mut err).await
+                portcullis_import::casbin::run(&arguments, variables, &mut out, &mut err).await
+            })
+        }
+        Command::Import(Import::Openfga { arguments, file }) => {
+            with_variables(&file, async |variables| {
+                portcullis_import::openfga::run(&arguments, variables, &mut out, &mut err).await
             })
         }
         Command::Export(arguments) => with_variables(no_file, async |variables| {

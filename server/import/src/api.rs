@@ -1,4 +1,4 @@
-//! Applies the rules and policies to a running Portcullis service, all at once or not at all.
+//! Applies what was imported to a running Portcullis service, all at once or not at all.
 
 use std::fs;
 use std::io::Write;
@@ -9,21 +9,20 @@ use http::{HeaderName, HeaderValue};
 use portcullis_config::Variables;
 use portcullis_engine::json;
 use portcullis_tools::as_code::{self, Service};
-use serde_json::json;
+use serde::Serialize;
+use serde_json::Value;
 use url::Url;
-
-use super::output::Converted;
 
 const KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
 
-/// The service that gets the rules and policies.
-pub(super) struct Target<'a> {
+/// The service that gets what was imported.
+pub(crate) struct Target<'a> {
     service: Service,
     owner: &'a str,
 }
 
 impl<'a> Target<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         base: &Url,
         key_file: Option<&Path>,
         owner: &'a str,
@@ -36,19 +35,32 @@ impl<'a> Target<'a> {
         Ok(Self { service: Service::with_credential(base, credential)?, owner })
     }
 
-    /// Makes the rules and policies of the owner those of `converted`, and reports what changed.
+    /// Makes the objects of the owner those of `content`, the members of a bundle, and reports what changed.
     ///
     /// # Errors
     /// The service refuses them. It stores none then.
-    pub(super) async fn apply(
+    pub(crate) async fn apply(
         &self,
-        converted: &Converted,
+        content: &Value,
         err: &mut (dyn Write + Send),
     ) -> anyhow::Result<()> {
-        let Converted { rules, policies, .. } = converted;
-        let content = json!({"rules": rules, "policies": policies}).to_string();
+        let content = content.to_string();
         let content = json::parse(content.as_bytes())?.into_owned();
         let report = as_code::import(&self.service, self.owner, content).await?;
+        err.write_all(report.as_bytes())?;
+        Ok(())
+    }
+
+    /// Makes the tuples whose source is the owner those of `tuples`, and reports what changed.
+    ///
+    /// # Errors
+    /// The service refuses a part of them.
+    pub(crate) async fn sync<T: Serialize>(
+        &self,
+        tuples: &[T],
+        err: &mut (dyn Write + Send),
+    ) -> anyhow::Result<()> {
+        let report = as_code::sync_tuples(&self.service, self.owner, tuples).await?;
         err.write_all(report.as_bytes())?;
         Ok(())
     }

@@ -1,48 +1,33 @@
-//! Writes the imported rules and policies as files of a tenant folder.
+//! Writes the files of an import.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde::Serialize;
 
-use super::output::Converted;
+/// Reads a file that the arguments, or another file, name.
+pub(crate) fn read(file: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(file).with_context(|| file.display().to_string())
+}
 
-const RULES_FILE: &str = "rules.yaml";
-const POLICIES_FILE: &str = "policies.yaml";
-
-/// Writes `rules.yaml` and `policies.yaml` into the folder `to`. A `to` that ends in `.yaml` is the file of the rules.
-/// Replaces an existing file only if `force` is true.
-///
-/// # Errors
-/// A file is there already or cannot be written, or there are policies and no file for them.
-pub(super) fn write(converted: &Converted, to: &Path, force: bool) -> anyhow::Result<()> {
-    let rules = yaml(&converted.rules)?;
-    if to.extension().is_some_and(|end| end == "yaml" || end == "yml") {
-        if !converted.policies.is_empty() {
-            bail!(
-                "{}: {} policies need a file of their own; give a folder to --out",
-                to.display(),
-                converted.policies.len()
-            );
-        }
-        return replace(to, &rules, force);
-    }
-    fs::create_dir_all(to).with_context(|| to.display().to_string())?;
-    let (rules_file, policies_file) = (to.join(RULES_FILE), to.join(POLICIES_FILE));
-    // Nothing is written if one of the files is there.
-    let there: Vec<&Path> =
-        [&*rules_file, &*policies_file].into_iter().filter(|file| file.exists()).collect();
+/// Writes the files, and the folder that the first one is in. Replaces existing files only if `force` is true; otherwise
+/// nothing is written if one is there.
+pub(crate) fn write(files: &[(PathBuf, String)], force: bool) -> anyhow::Result<()> {
+    let paths = || files.iter().map(|(path, _)| &**path);
+    let there: Vec<&Path> = paths().filter(|path| path.exists()).collect();
     if !force && !there.is_empty() {
         return Err(exists(&there));
     }
-    replace(&rules_file, &rules, force)?;
-    replace(&policies_file, &yaml(&converted.policies)?, force)
+    if let Some(folder) = paths().next().and_then(Path::parent) {
+        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    files.iter().try_for_each(|(path, text)| replace(path, text, force))
 }
 
 /// Returns the records as a YAML list.
-pub(super) fn yaml<T: Serialize>(records: &[T]) -> anyhow::Result<String> {
+pub(crate) fn yaml<T: Serialize>(records: &[T]) -> anyhow::Result<String> {
     Ok(serde_saphyr::to_string(&records)?)
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Call<'a> {
     pub(super) body_bytes: usize,
     /// The namespaces of the resolvers whose modules are in the body.
     pub(super) modules: &'a [String],
-    /// Whether `portcullis import casbin` calls, which has fewer options than `portcullis apply`.
+    /// Whether `portcullis import` calls, which has fewer options than `portcullis apply`.
     pub(super) is_import: bool,
 }
 

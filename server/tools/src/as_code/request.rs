@@ -18,7 +18,7 @@ pub(super) struct SentApply<'a> {
     pub(super) expect_revision: Option<u64>,
     pub(super) expect_fingerprint: Option<&'a str>,
     pub(super) impact: bool,
-    /// Whether `portcullis import casbin` sends it, which has fewer options.
+    /// Whether `portcullis import` sends it, which has fewer options.
     pub(super) is_import: bool,
 }
 

@@ -1,9 +1,9 @@
 //! The files that an import writes.
 
-use super::super::files::yaml;
 use super::super::model::Model;
 use super::super::{lines, requests};
 use super::support::*;
+use crate::files::yaml;
 
 #[test]
 fn the_yaml_is_read_back() {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::condition::{Attribute, Field};
 use super::entries::{Entry, entries, find};
 use super::expression::{Expression, Value};
-use super::fault::ImportFault;
 use super::membership::RoleScope;
 use super::parser;
+use crate::fault::ImportFault;
 
 /// The column that holds the effect of a line.
 pub(super) const EFFECT: &str = "eft";

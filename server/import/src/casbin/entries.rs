@@ -1,6 +1,6 @@
 //! The entries of a model file: sections in brackets, `key = value`, comments, and lines that `\` continues.
 
-use super::fault::ImportFault;
+use crate::fault::ImportFault;
 
 /// One `key = value` of a model file.
 pub(super) struct Entry {

@@ -1,28 +1,13 @@
 //! RBAC rules: what an alternative of a matcher becomes if it has equalities only.
 
-use portcullis_engine::{Effect, Json, json};
-use portcullis_model::rule::NewRule;
-use serde::Serialize;
+use portcullis_engine::Effect;
 
 use super::condition::{Condition, Field, OneOf};
 use super::objects::Objects;
+use crate::rule::{Rule, STAR, accepted};
 
-/// The value of a rule that stands for everything.
-pub(super) const STAR: &str = "*";
 /// The most rules that one alternative becomes.
 const MAX_RULES: usize = 100_000;
-
-/// A rule in the format of the API and of `rules.yaml`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Rule {
-    pub(super) sub: String,
-    /// Absent if the model has no domains. The rule is then in the domain of the tenant.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) dom: Option<String>,
-    pub(super) obj: String,
-    pub(super) act: String,
-    pub(super) effect: Effect,
-}
 
 /// Returns the rules that the parts mean; `None` if rules cannot mean the same.
 pub(super) fn rules(
@@ -76,14 +61,4 @@ pub(super) fn rules(
         }
     }
     Ok(Some(rules))
-}
-
-/// Makes sure that Portcullis accepts the rule. The error is the reason why not.
-pub(super) fn accepted(rule: Rule) -> Result<Rule, String> {
-    let text = serde_json::to_string(&rule).map_err(|error| error.to_string())?;
-    let json: Json<'_> = json::parse(text.as_bytes()).map_err(|error| error.to_string())?;
-    let Rule { sub, obj, act, .. } = &rule;
-    let refused = |invalid| format!("the rule `{sub}, {obj}, {act}`: {invalid}");
-    NewRule::parse(&json, STAR).map_err(refused)?;
-    Ok(rule)
 }

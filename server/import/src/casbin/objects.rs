@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::expression::Value;
-use super::fault::ImportFault;
 use super::lines::Line;
 use super::membership::Roles;
 use super::model::Model;
+use crate::fault::ImportFault;
 
 /// The kinds of objects that a file has.
 #[derive(Clone, Debug, Default)]

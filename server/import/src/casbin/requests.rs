@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::condition::{Attribute, Field};
-use super::fault::ImportFault;
 use super::lines;
 use super::model::Model;
 use super::objects::Objects;
 use super::output::Converted;
+use crate::fault::ImportFault;
 
 /// The domain of checks whose model has none.
 const DOMAIN: &str = "tenant";

@@ -8,10 +8,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::condition::{Condition, Field, OneOf};
-use super::fault::ImportFault;
 use super::objects::Objects;
-use super::rules::{Rule, STAR, accepted, rules};
+use super::rules::rules;
 use super::trees::{group, subjects, tree};
+use crate::fault::ImportFault;
+use crate::rule::{Rule, STAR, accepted};
 
 /// The most lines that the name of a policy lists.
 const MAX_LISTED: usize = 5;

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use portcullis_engine::Effect;
 
 use super::condition::{Condition, OneOf};
-use super::fault::ImportFault;
 use super::known::Known;
 use super::lines::Line;
 use super::membership::{RoleScope, Roles};
 use super::model::{EFFECT, Model, PRIORITY, PolicyEffect};
 use super::objects::Objects;
 use super::output::{Converted, Origin, Output};
+use crate::fault::ImportFault;
 
 /// The most lines of one file, so that a file cannot take all memory.
 const MAX_LINES: usize = 1_000_000;

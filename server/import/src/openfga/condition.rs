@@ -1,0 +1,144 @@
+//! Conditions that say until when a tuple counts.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+
+use super::cursor::Cursor;
+use super::model::ModelCondition;
+
+/// The context of a tuple or a check: values by the names of parameters.
+pub(super) type Context = BTreeMap<String, Value>;
+
+const NOT_AN_EXPIRY: &str = "is not an expiry such as `current_time < grant_time + grant_duration`; take it out of the \
+    model, and write a policy with `relation.<name>` and this condition over properties instead (docs/openfga.md)";
+const NANOS_PER_MILLI: u32 = 1_000_000;
+
+/// A condition `now < start + duration`, by the names of its parameters.
+#[derive(Debug)]
+pub(super) struct ExpiryCondition {
+    /// The parameter that a check gives.
+    pub(super) now: String,
+    start: String,
+    /// Absent if the condition compares with `start` itself.
+    duration: Option<String>,
+}
+
+impl ExpiryCondition {
+    /// Reads a condition.
+    ///
+    /// # Errors
+    /// The reason why it is not an expiry.
+    pub(super) fn read(condition: &ModelCondition) -> Result<Self, String> {
+        let is = |name: &str, kind: &str| {
+            condition.parameters.iter().any(|(own, its)| own == name && its == kind)
+        };
+        let lines = condition.expression.lines();
+        // A line is at most one comment.
+        let code: Vec<&str> = lines.filter_map(|line| line.split("//").next()).collect();
+        let code = code.join(" ");
+        let (now, start, duration) = match tokens(&code)[..] {
+            [now, "<", a, "+", b] | [a, "+", b, ">", now] if is(a, "timestamp") => {
+                (now, a, Some(b))
+            }
+            [now, "<", a, "+", b] | [a, "+", b, ">", now] => (now, b, Some(a)),
+            [now, "<", end] | [end, ">", now] => (now, end, None),
+            _ => return Err(format!("`{}` {NOT_AN_EXPIRY}", condition.name)),
+        };
+        let is_sound = now != start && [now, start].iter().all(|name| is(name, "timestamp"));
+        match is_sound && duration.is_none_or(|name| is(name, "duration")) {
+            true => Ok(Self {
+                now: now.to_owned(),
+                start: start.to_owned(),
+                duration: duration.map(str::to_owned),
+            }),
+            false => Err(format!("`{}` {NOT_AN_EXPIRY}", condition.name)),
+        }
+    }
+
+    /// Returns the instant from which on a tuple with this context does not count.
+    ///
+    /// # Errors
+    /// The context lacks a value, or has the time of the check.
+    pub(super) fn end(&self, context: &Context) -> Result<DateTime<Utc>, String> {
+        if context.contains_key(&self.now) {
+            return Err(format!("the tuple gives `{}`, which is the time of a check", self.now));
+        }
+        let text = |name: &str| match context.get(name) {
+            Some(Value::String(text)) => Ok(text),
+            Some(_) => Err(format!("expected a text as `{name}` of the condition's context")),
+            None => Err(format!(
+                "the context of the tuple's condition lacks `{name}`; a value that checks give is not an expiry"
+            )),
+        };
+        let end = match &self.duration {
+            None => instant(text(&self.start)?)?,
+            Some(name) => {
+                let (start, length) = (instant(text(&self.start)?)?, duration(text(name)?)?);
+                start.checked_add_signed(length).ok_or("the tuple expires after the year 9999")?
+            }
+        };
+        match end.timestamp_subsec_nanos() % NANOS_PER_MILLI {
+            0 => Ok(end),
+            _ => Err(format!(
+                "the tuple expires at `{}`; round it to milliseconds",
+                end.to_rfc3339()
+            )),
+        }
+    }
+}
+
+/// Returns the words and symbols of an expression, without parentheses: where its types are right, they say nothing in
+/// the expressions that are read.
+fn tokens(expression: &str) -> Vec<&str> {
+    let (mut tokens, mut cursor) = (Vec::new(), Cursor::new(expression));
+    while !cursor.next().is_empty() {
+        let token = cursor.next();
+        cursor.take(token);
+        if !matches!(token, "(" | ")") {
+            tokens.push(token);
+        }
+    }
+    tokens
+}
+
+/// Reads an instant (RFC 3339).
+pub(super) fn instant(text: &str) -> Result<DateTime<Utc>, String> {
+    let read = DateTime::parse_from_rfc3339(text);
+    read.map(|read| read.to_utc())
+        .map_err(|_| format!("expected an instant such as `2026-01-15T10:00:00Z`, not `{text}`"))
+}
+
+/// Reads a duration as Go writes it, such as `1h30m`.
+fn duration(text: &str) -> Result<TimeDelta, String> {
+    let read = || {
+        let (mut nanos, mut rest) = (0_i64, text);
+        while !rest.is_empty() {
+            let number = rest.find(|char: char| !char.is_ascii_digit())?;
+            let (count, after) = (rest[..number].parse::<i64>().ok()?, &rest[number..]);
+            let unit = after.find(|char: char| char.is_ascii_digit()).unwrap_or(after.len());
+            let (unit, next) = after.split_at(unit);
+            let (_, size) = UNITS.iter().find(|(name, _)| *name == unit)?;
+            nanos = nanos.checked_add(count.checked_mul(*size)?)?;
+            rest = next;
+        }
+        (!text.is_empty()).then(|| TimeDelta::nanoseconds(nanos))
+    };
+    read().ok_or_else(|| {
+        format!(
+            "expected a duration of whole hours, minutes and seconds such as `1h30m`, not `{text}`"
+        )
+    })
+}
+
+/// The units of durations, in nanoseconds.
+const UNITS: [(&str, i64); 7] = [
+    ("h", 3_600_000_000_000),
+    ("m", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ns", 1),
+];

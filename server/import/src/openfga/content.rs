@@ -1,0 +1,164 @@
+//! The content of a tenant that a store becomes.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use chrono::SecondsFormat;
+use portcullis_bundle::{ExportedContent, TENANT_FILE, folder_files};
+use portcullis_engine::entities::USER;
+use portcullis_engine::{DEFAULT_DENY, Json, json};
+use serde_json::{Map, Value, json};
+
+use super::questions::{ImportedTest, Question};
+use super::tuples::ImportedTuple;
+use super::types::ImportedModel;
+
+/// The tuples of a folder, which tests read.
+const RELATIONS_FILE: &str = "relations.yaml";
+/// The files that a folder needs, and that an import does not replace: it has nothing for them.
+const KEPT_FILES: [&str; 2] = [TENANT_FILE, "policies.yaml"];
+
+/// The content of a tenant, and its tuples.
+#[derive(Debug)]
+pub(super) struct ImportedContent {
+    pub(super) types: Vec<Value>,
+    pub(super) resources: Vec<Value>,
+    pub(super) rules: Value,
+    pub(super) cases: Vec<Value>,
+    pub(super) tuples: Vec<ImportedTuple>,
+}
+
+impl ImportedContent {
+    /// Makes the content. Notes what is left out.
+    ///
+    /// # Errors
+    /// Each relation for which Portcullis has no rule.
+    pub(super) fn new(
+        model: &ImportedModel,
+        tuples: Vec<ImportedTuple>,
+        tests: &[ImportedTest],
+        notes: &mut Vec<String>,
+    ) -> Result<Self, Vec<String>> {
+        let rules = model.rules()?;
+        let types = model.types().map(|(name, relations)| {
+            let lines =
+                relations.iter().map(|(_, one)| (one.name.clone(), json!(one.line.to_string())));
+            json!({"type": name, "relations": lines.collect::<Map<_, _>>()})
+        });
+        let resources = rules.iter().map(|rule| json!({"name": rule.obj})).collect();
+        let (types, rules) = (types.collect(), json!(rules));
+        Ok(Self { types, resources, rules, cases: cases(model, tests, notes), tuples })
+    }
+
+    /// Returns the members of a bundle for a service. Cases stay in folders: those of a service have no tuples.
+    pub(super) fn bundle(&self) -> Value {
+        let Self { types, resources, rules, .. } = self;
+        json!({"types": types, "resources": resources, "rules": rules})
+    }
+
+    /// Returns the counts of everything, for people.
+    pub(super) fn summary(&self) -> String {
+        let Self { types, resources, tuples, cases, .. } = self;
+        format!(
+            "{} types, {} rules, {} relations, {} cases",
+            types.len(),
+            resources.len(),
+            tuples.len(),
+            cases.len()
+        )
+    }
+
+    /// Returns the files of the tenant `tenant` in the folder `to`, without those that the folder keeps.
+    ///
+    /// # Errors
+    /// A value that no file can have.
+    pub(super) fn files(&self, tenant: &str, to: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
+        let Self { types, resources, rules, cases, tuples } = self;
+        let kinds = json!({
+            "types": types, "resources": resources, "rules": rules, "policies": [], "cases": cases,
+        });
+        let kinds = kinds.to_string();
+        let kinds: Json<'_> = json::parse(kinds.as_bytes())?;
+        let files = folder_files(&ExportedContent { tenant, kinds: &kinds, descriptors: &[] })?;
+        let files = files.into_iter().map(|file| (to.join(&file.name), file.text));
+        let is_kept =
+            |path: &Path| KEPT_FILES.iter().any(|kept| path.ends_with(kept)) && path.exists();
+        let mut files: Vec<_> = files.filter(|(path, _)| !is_kept(path)).collect();
+        files.push((to.join(RELATIONS_FILE), lines(tuples)?));
+        Ok(files)
+    }
+}
+
+/// Returns the tuples as YAML, one in each line.
+fn lines(tuples: &[ImportedTuple]) -> anyhow::Result<String> {
+    if tuples.is_empty() {
+        return Ok("[]\n".to_owned());
+    }
+    let lines = tuples.iter().map(|one| Ok(format!("- {}\n", serde_json::to_string(one)?)));
+    lines.collect()
+}
+
+/// Returns the cases of the tests: each question as a check.
+fn cases(model: &ImportedModel, tests: &[ImportedTest], notes: &mut Vec<String>) -> Vec<Value> {
+    let (mut cases, mut names) = (Vec::new(), HashMap::<String, usize>::new());
+    for test in tests {
+        if !test.tuples.is_empty() {
+            let reason =
+                "left out: the cases of a folder share its tuples, and this test has others";
+            notes.push(test.place.says(reason));
+            continue;
+        }
+        let mut asked = HashSet::new();
+        for question in &test.questions {
+            if !asked.insert((&question.user, &question.relation, &question.object, question.now)) {
+                continue;
+            }
+            if is_ambiguous(model, question) {
+                let reason = format!("left out: a check cannot name `{}`", question.user);
+                notes.push(question.place.says(reason));
+                continue;
+            }
+            let Question { user, relation, object, .. } = question;
+            let mut name = format!("{}: {user} {relation} {object}", test.name);
+            let count = names.entry(name.clone()).or_default();
+            *count += 1;
+            if *count > 1 {
+                name = format!("{name} ({count})");
+            }
+            cases.push(case(name, question));
+        }
+    }
+    cases
+}
+
+/// Returns whether a check with the id of the user would be about an object of another type.
+fn is_ambiguous(model: &ImportedModel, question: &Question) -> bool {
+    let named = question.subject().split_once(':').map(|(kind, _)| kind);
+    question.user.starts_with(&format!("{USER}:"))
+        && named.is_some_and(|kind| kind != USER && model.schema.has_type(kind))
+}
+
+fn case(name: String, question: &Question) -> Value {
+    let Question { relation, object, expected, now, .. } = question;
+    let (object_type, id) = object.split_once(':').unwrap_or((object, ""));
+    let resource = format!("{object_type}:{relation}");
+    let (decision, rule) = match expected {
+        true => ("allow", format!("{relation}@resource, *, {resource}, {relation}")),
+        false => ("deny", DEFAULT_DENY.to_owned()),
+    };
+    let mut case = json!({
+        "name": name,
+        "check": {
+            "subject": question.subject(),
+            "resource": resource,
+            "action": relation,
+            "attributes": {"resource": {"id": id}},
+        },
+        "expect": {"decision": decision, "rule": rule},
+    });
+    if let (Some(now), Some(members)) = (now, case.as_object_mut()) {
+        let now = now.to_rfc3339_opts(SecondsFormat::AutoSi, true);
+        members.insert("now".to_owned(), now.into());
+    }
+    case
+}

@@ -1,0 +1,140 @@
+//! An authorization model, as its text or its JSON says it.
+
+use super::place::Place;
+
+/// The types and conditions of a store.
+#[derive(Debug, Default)]
+pub(super) struct Model {
+    pub(super) types: Vec<ModelType>,
+    pub(super) conditions: Vec<ModelCondition>,
+    /// Relations that a module adds to types of other modules; empty in a whole model.
+    pub(super) extensions: Vec<ModelType>,
+    /// Whether the model is one module of several.
+    pub(super) is_module: bool,
+}
+
+/// A type of users or objects.
+#[derive(Debug)]
+pub(super) struct ModelType {
+    pub(super) name: String,
+    pub(super) place: Place,
+    pub(super) relations: Vec<ModelRelation>,
+}
+
+/// A relation of a type.
+#[derive(Debug)]
+pub(super) struct ModelRelation {
+    pub(super) name: String,
+    pub(super) place: Place,
+    pub(super) rewrite: Rewrite,
+}
+
+/// The definition of who has a relation.
+#[derive(Debug)]
+pub(super) enum Rewrite {
+    /// `[user, group#member]`: who is stored.
+    Direct(Vec<Restriction>),
+    /// A relation of the same object.
+    Computed(String),
+    /// `relation from parents`.
+    From {
+        relation: String,
+        parents: String,
+    },
+    Any(Vec<Rewrite>),
+    All(Vec<Rewrite>),
+    /// `base but not subtracted`.
+    Except(Box<Rewrite>, Box<Rewrite>),
+}
+
+/// Users that a tuple of the relation can have.
+#[derive(Debug)]
+pub(super) struct Restriction {
+    pub(super) user_type: String,
+    pub(super) which: Users,
+    pub(super) condition: Option<String>,
+}
+
+/// The users of a type that one tuple names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Users {
+    One,
+    /// `user:*`.
+    Everyone,
+    /// `group#member`.
+    Related(String),
+}
+
+/// A condition of tuples.
+#[derive(Debug)]
+pub(super) struct ModelCondition {
+    pub(super) name: String,
+    pub(super) place: Place,
+    /// The names of the parameters, each with its type.
+    pub(super) parameters: Vec<(String, String)>,
+    /// The text of the expression (CEL).
+    pub(super) expression: String,
+}
+
+impl Model {
+    /// Returns the model that the modules are together.
+    ///
+    /// # Errors
+    /// An extension of an unknown type, or a relation that the type has already, with its place.
+    pub(super) fn from_modules(modules: impl IntoIterator<Item = Self>) -> Result<Self, String> {
+        let (mut whole, mut extensions) = (Self::default(), Vec::new());
+        for module in modules {
+            whole.types.extend(module.types);
+            whole.conditions.extend(module.conditions);
+            extensions.extend(module.extensions);
+        }
+        for ModelType { name, place, relations } in extensions {
+            let Some(own) = whole.types.iter_mut().find(|one| one.name == name) else {
+                return Err(place.says(format!("no module has the type `{name}`")));
+            };
+            for relation in relations {
+                own.add(relation)?;
+            }
+        }
+        Ok(whole)
+    }
+
+    /// Returns the relation `name` of a type.
+    pub(super) fn relation(&self, of_type: &str, name: &str) -> Option<&ModelRelation> {
+        let found = self.types.iter().find(|one| one.name == of_type)?;
+        found.relations.iter().find(|one| one.name == name)
+    }
+}
+
+impl ModelType {
+    /// Adds a relation.
+    ///
+    /// # Errors
+    /// The type has it already; the fault has its place.
+    pub(super) fn add(&mut self, relation: ModelRelation) -> Result<(), String> {
+        if self.relations.iter().any(|own| own.name == relation.name) {
+            let reason = format!("`{}` of `{}` is defined twice", relation.name, self.name);
+            return Err(relation.place.says(reason));
+        }
+        self.relations.push(relation);
+        Ok(())
+    }
+}
+
+impl Rewrite {
+    /// Returns who can be stored; empty if nobody can.
+    pub(super) fn restrictions(&self) -> &[Restriction] {
+        match self {
+            Self::Direct(restrictions) => restrictions,
+            Self::Computed(_) | Self::From { .. } => &[],
+            Self::Any(parts) | Self::All(parts) => {
+                let each = parts.iter().map(Self::restrictions);
+                each.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+            }
+            Self::Except(base, subtracted) => match base.restrictions() {
+                [] => subtracted.restrictions(),
+                found => found,
+            },
+        }
+    }
+}

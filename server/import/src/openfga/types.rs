@@ -1,0 +1,188 @@
+//! The types that a model becomes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use portcullis_directory::{
+    RelationDefinition, RelationNumber, Schema, TypeRelations, read_relations,
+};
+use portcullis_engine::entities::USER;
+use portcullis_engine::invalid::{Fault, Place as Pointer, Problem, Problems};
+use portcullis_engine::types::{ACTION, CONTEXT};
+use portcullis_engine::{Effect, Json, leading_word};
+use portcullis_model::entity::is_type;
+
+use super::condition::ExpiryCondition;
+use super::line;
+use super::model::{Model, ModelRelation, ModelType};
+use crate::rule::{Rule, STAR, accepted};
+
+/// The characters that have a meaning beside a type in a line or in a rule.
+const RESERVED: [char; 5] = ['[', ']', ',', '#', '*'];
+
+/// A model whose types Portcullis can have.
+#[derive(Debug)]
+pub(super) struct ImportedModel {
+    pub(super) model: Model,
+    /// The relations of each type of the model, in its order.
+    pub(super) relations: Vec<Vec<(RelationNumber, RelationDefinition)>>,
+    pub(super) schema: Arc<Schema>,
+    /// The conditions by their names.
+    pub(super) expiries: BTreeMap<String, ExpiryCondition>,
+}
+
+impl ImportedModel {
+    /// Converts a model.
+    ///
+    /// # Errors
+    /// Each line that Portcullis cannot express, and what to write instead.
+    pub(super) fn new(model: Model) -> Result<Self, Vec<String>> {
+        let mut faults: Vec<String> = model.types.iter().flat_map(name_faults).collect();
+        let mut expiries = BTreeMap::new();
+        for condition in &model.conditions {
+            match ExpiryCondition::read(condition) {
+                Ok(expiry) => drop(expiries.insert(condition.name.clone(), expiry)),
+                Err(reason) => faults.push(condition.place.says(reason)),
+            }
+        }
+        faults.extend(unknown_conditions(&model));
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let (mut relations, mut numbers) = (Vec::new(), (0..).map(RelationNumber));
+        for one in &model.types {
+            let mut own = Vec::new();
+            for (relation, number) in one.relations.iter().zip(&mut numbers) {
+                match definition(relation) {
+                    Ok(definition) => own.push((number, definition)),
+                    Err(reason) => faults.push(relation.place.says(reason)),
+                }
+            }
+            relations.push(own);
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let types: Vec<TypeRelations<'_>> = model
+            .types
+            .iter()
+            .zip(&relations)
+            .map(|(one, relations)| TypeRelations { name: &one.name, relations })
+            .collect();
+        match Schema::compile(&types) {
+            Ok(schema) => Ok(Self { schema: Arc::new(schema), model, relations, expiries }),
+            Err(invalid) => {
+                Err(invalid.problems().iter().map(|one| said(&model, &relations, one)).collect())
+            }
+        }
+    }
+
+    /// Returns the types that have to be declared, each with its relations.
+    pub(super) fn types(
+        &self,
+    ) -> impl Iterator<Item = (&str, &[(RelationNumber, RelationDefinition)])> {
+        let all = self.model.types.iter().zip(&self.relations);
+        let all = all.map(|(one, relations)| (&*one.name, &relations[..]));
+        all.filter(|(name, relations)| *name != USER || !relations.is_empty())
+    }
+
+    /// Returns one rule for each relation: who has it may do what is named as the relation.
+    ///
+    /// # Errors
+    /// Each relation for which Portcullis has no rule.
+    pub(super) fn rules(&self) -> Result<Vec<Rule>, Vec<String>> {
+        let (mut rules, mut faults) = (Vec::new(), Vec::new());
+        for one in &self.model.types {
+            for relation in &one.relations {
+                let rule = Rule {
+                    sub: format!("{}@resource", relation.name),
+                    dom: Some(STAR.to_owned()),
+                    obj: format!("{}:{}", one.name, relation.name),
+                    act: relation.name.clone(),
+                    effect: Effect::Allow,
+                };
+                match accepted(rule) {
+                    Ok(rule) => rules.push(rule),
+                    Err(reason) => faults.push(relation.place.says(reason)),
+                }
+            }
+        }
+        if faults.is_empty() { Ok(rules) } else { Err(faults) }
+    }
+}
+
+/// Returns the names of a type that no type of Portcullis has.
+fn name_faults(one: &ModelType) -> Vec<String> {
+    let name = &*one.name;
+    let mut faults = Vec::new();
+    if !is_type(name) || name.contains(RESERVED) || matches!(name, CONTEXT | ACTION) {
+        let reason = format!(
+            "`{name}` cannot be the name of a type; rename it in the model, the tuples and the tests"
+        );
+        faults.push(one.place.says(reason));
+    }
+    for relation in &one.relations {
+        let own = &*relation.name;
+        let renamed = match own {
+            "id" | "type" => format!("own_{own}"),
+            _ if leading_word(own) == own => continue,
+            _ => own.replace(['-', '.', '/'], "_"),
+        };
+        faults.push(relation.place.says(format!(
+            "`{own}` of `{name}` is not a name of letters, digits and `_`, other than `id` and `type`; rename it in the \
+             model, the tuples and the tests, for example to `{renamed}`"
+        )));
+    }
+    faults
+}
+
+fn unknown_conditions(model: &Model) -> Vec<String> {
+    let is_known = |name: &String| model.conditions.iter().any(|one| one.name == *name);
+    let relations = model.types.iter().flat_map(|one| &one.relations);
+    let unknown = relations.flat_map(|relation| {
+        let used = relation.rewrite.restrictions().iter().filter_map(|one| one.condition.as_ref());
+        let unknown = used.filter(|name| !is_known(name));
+        unknown.map(|name| relation.place.says(format!("the model has no condition `{name}`")))
+    });
+    unknown.collect()
+}
+
+/// Reads the line that a relation becomes.
+fn definition(relation: &ModelRelation) -> Result<RelationDefinition, String> {
+    let line = line::text(&relation.rewrite);
+    let json = Json::Object(vec![((&*relation.name).into(), Json::String((&*line).into()))]);
+    let (mut problems, root) = (Problems::default(), Pointer::root());
+    let read = read_relations(&json, &root, &mut problems);
+    let read = problems.finish(read).map_err(|invalid| {
+        let faults = invalid.problems().iter().map(|one| one.fault.to_string());
+        format!("as `{line}`: {}", faults.collect::<Vec<_>>().join("; "))
+    })?;
+    read.into_iter().next().ok_or_else(|| "the relation is missing".to_owned())
+}
+
+/// Returns what a schema says about a relation, at its line.
+fn said(
+    model: &Model,
+    relations: &[Vec<(RelationNumber, RelationDefinition)>],
+    Problem { path, fault }: &Problem,
+) -> String {
+    let mut parts = path.split('/').skip(1);
+    let index = parts.next().and_then(|index| index.parse::<usize>().ok());
+    let Some((index, one)) = index.and_then(|index| Some((index, model.types.get(index)?))) else {
+        return fault.to_string();
+    };
+    let name = parts.nth(1);
+    let found = one.relations.iter().zip(&relations[index]);
+    let Some((relation, (_, definition))) =
+        found.into_iter().find(|(relation, _)| name == Some(&*relation.name))
+    else {
+        return one.place.says(fault.to_string());
+    };
+    match fault {
+        Fault::Token { token, .. } if token == "!" => relation.place.says(format!(
+            "`but not` leads back to `{}` of `{}`; subtract a relation that does not depend on it",
+            relation.name, one.name
+        )),
+        fault => relation.place.says(format!("as `{}`: {fault}", definition.line)),
+    }
+}
