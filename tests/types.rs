@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::support::tenant::{always, condition};
-use crate::support::{Reply, Tenant};
+use crate::support::tenant::{Decision, always, condition};
+use crate::support::{Reply, Request, Tenant};
 
 fn declare(tenant: &Tenant<'_>, name: &str, properties: &Value) -> Reply {
     tenant.manage(format!("PUT /api/v1/types/{name}"), &json!({"properties": properties}))
@@ -111,6 +111,56 @@ fn rules_and_policies_name_relations_of_the_types_of_their_resources() {
     // A type that is not declared may have any relation: the request may name another type.
     policy("page:*").is(201);
     tenant.manage("PUT /api/v1/types/page", &json!({})).refused(409, "CONFLICT");
+}
+
+#[test]
+fn rules_on_relations_decide_checks_and_searches() {
+    let tenant = Tenant::new();
+    let group = json!({"relations": {"member": {"from": "[user]", "claim": "groups"}}});
+    tenant.manage("PUT /api/v1/types/group", &group).is(201);
+    let parent = json!({"from": "[group]", "request": "parent"});
+    let document = json!({"relations": {"parent": parent, "viewer": "parent.member"}});
+    tenant.manage("PUT /api/v1/types/document", &document).is(201);
+    let allow = tenant.rule("viewer@resource", "document:read", "read", "allow");
+    let deny = tenant.rule("group:out#member", "document:*", "*", "deny");
+    // A role that is spelled as a relation is a text.
+    let token = |groups: &[&str]| {
+        tenant.token_with("ann", &["viewer@resource"], &json!({"groups": groups}))
+    };
+    let about = |attributes: Value| {
+        let mut body = json!({"subject": "ann", "resource": "document:read", "action": "read"});
+        body["attributes"] = attributes;
+        body
+    };
+    let of = |parent: &str| about(json!({"resource": {"id": "d1", "parent": parent}}));
+    let decide =
+        |groups: &[&str], body: &Value| Decision::of(&tenant.check_by(&token(groups), body));
+    decide(&["eng"], &of("group:eng")).is("allow", &allow);
+    decide(&["eng"], &of("group:hr")).is_default();
+    decide(&["eng"], &about(json!({}))).is_default();
+    decide(&["eng", "out"], &of("group:eng")).is("deny", &deny);
+    // What cannot be told denies, and says so.
+    let broken = decide(&["eng"], &of("eng"));
+    broken.is_default();
+    assert!(
+        broken.reason.contains("the subject of RBAC rule `viewer@resource,"),
+        "{}",
+        broken.reason
+    );
+
+    let candidate = |id: &str, group: &str| json!({"id": id, "properties": {"parent": format!("group:{group}")}});
+    let mut body = about(json!({}));
+    body["candidates"] = json!([candidate("d1", "eng"), candidate("d2", "hr")]);
+    let search = |groups: &[&str]| {
+        let request = Request::new("POST /api/v1/search/resources").token(&token(groups));
+        let found = tenant.send(&request.json(&body)).is(200).json();
+        assert_eq!(found["conditional"], json!([]), "{found}");
+        found["results"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect()
+    };
+    let found: Vec<Value> = search(&["eng"]);
+    assert_eq!(found, ["d1"]);
+    let found: Vec<Value> = search(&["eng", "out"]);
+    assert!(found.is_empty());
 }
 
 #[test]

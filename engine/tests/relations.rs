@@ -295,6 +295,17 @@ fn sets(plan: &Plan, world: &World, facts: &Facts<'_>, table: &EntityTable, tall
                 search.decide(&SearchCandidate::of_resource(entity.id(), entity.properties()))
             });
             for facts in every.iter().filter(|facts| facts.owner == owner) {
+                if let Some(entity) = found.iter().find(|entity| entity.id() == owner) {
+                    let candidate = SearchCandidate::of_resource(owner, entity.properties());
+                    let answers = facts.answers();
+                    let known = search.decide_with(&candidate, &answers);
+                    let is_allowed = matches!(known, SearchOutcome::Allowed(_));
+                    let is_open = matches!(known, SearchOutcome::Conditional(_));
+                    assert_eq!(
+                        (is_allowed, is_open),
+                        (world.decide(facts).0 == Effect::Allow, false)
+                    );
+                }
                 let effect = match &outcome {
                     None | Some(SearchOutcome::Denied) => Effect::Deny,
                     Some(SearchOutcome::Allowed(_)) => Effect::Allow,

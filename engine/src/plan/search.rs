@@ -53,6 +53,7 @@ use super::program::Run;
 use super::slots::{TimeText, Values};
 use crate::entities::{Entities, EntityTable, RowSet};
 use crate::rbac::Effect;
+use crate::resolution::AttributeAnswers;
 
 pub use candidate::SearchCandidate;
 pub use input::{SearchInput, Searched};
@@ -124,6 +125,15 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
 
     /// Decides the request for one candidate, as [`Plan::decide`] would decide the check.
     pub fn decide(&self, candidate: &SearchCandidate<'_>) -> SearchOutcome<'p> {
+        self.decide_with(candidate, AttributeAnswers::none())
+    }
+
+    /// Decides the request for one candidate whose relations are known, as far as `answers` has them.
+    pub fn decide_with(
+        &self,
+        candidate: &SearchCandidate<'_>,
+        answers: &AttributeAnswers,
+    ) -> SearchOutcome<'p> {
         let rule = self.known.rule(candidate);
         if let Some((Effect::Deny, _)) = rule {
             return SearchOutcome::Denied;
@@ -133,6 +143,9 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         }
         let mut values = Values::new();
         let is_affordable = self.known.fill_candidate(&self.now, candidate, &mut values);
+        if !answers.is_empty() {
+            self.plan.whole().slots.read_answers(answers, &mut values);
+        }
         let run = Run::new(&self.plan.whole().program, &values);
         let (index, found) = if self.is_whole || !is_affordable {
             (&self.plan.whole().index, Rank::MAX)

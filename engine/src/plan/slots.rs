@@ -221,11 +221,24 @@ impl Slots {
                 }
             }
         }
+        self.read_answers(answers, values);
+    }
+
+    /// Reads the attributes of resolvers, and relations, into values that have none of them yet.
+    #[inline]
+    pub(crate) fn read_answers<'v>(
+        &self,
+        answers: &'v AttributeAnswers,
+        values: &mut [SlotValue<'v>],
+    ) {
         for namespace in &self.resolved {
             for (name, slot) in namespace.attributes.iter() {
                 let value = match answers.get(&namespace.name, name) {
                     Some(AttributeAnswer::Value(value)) => AttributeValue::from(value),
-                    Some(AttributeAnswer::Absent) => continue,
+                    Some(AttributeAnswer::Absent) => {
+                        values[slot as usize] = SlotValue { value: None, symbol: Symbol::NO_TEXT };
+                        continue;
+                    }
                     Some(AttributeAnswer::Failed(_)) => AttributeValue::Failed,
                     None => AttributeValue::NotRequested,
                 };

@@ -4,10 +4,11 @@ mod relations;
 
 use std::sync::Arc;
 
+use portcullis_directory::Object;
 use portcullis_engine::entities::EntityTable;
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::{
-    AttributeAnswers, Check, DirectoryNeeds, KnownEntities, Plan, Supply, Verdict,
+    AttributeAnswers, Check, DirectoryNeeds, KnownEntities, Plan, Supply, TenantFacts, Verdict,
 };
 use portcullis_runtime::app::App;
 use portcullis_runtime::entity_tables::{EntitiesError, EntityTables, LoadedEntities};
@@ -114,7 +115,9 @@ impl NeededEntities {
         tenant: &str,
         plan: &Plan,
     ) -> Result<Self, EntitiesError> {
-        if plan.facts().is_none_or(|facts| facts.directory.is_none()) {
+        let is_needed =
+            |facts: &TenantFacts| facts.directory.is_some() || facts.relations.is_some();
+        if !plan.facts().is_some_and(is_needed) {
             return Ok(Self::Unneeded);
         }
         Ok(Self::Loaded(app.entities.table(tenant).await?))
@@ -191,8 +194,30 @@ impl NeededEntities {
             return Ok((verdict, answers));
         };
         let graph = loaded.graph(declared)?;
-        let answers = relations::answers(&graph, facts, sent, &relations.attributes);
+        let asked = (sent, relations::resource_of(sent));
+        let answers = relations::answers(&graph, facts, asked, &relations.attributes);
         Ok((decide(&answers), answers))
+    }
+
+    /// Returns the answers of the graph to the relations `names` of the subject of a check to a resource, by type and id. There are
+    /// none if the tenant has no relations.
+    ///
+    /// # Errors
+    /// The stored types are corrupt.
+    pub(crate) fn relations(
+        &self,
+        plan: &Plan,
+        sent: &Check<'_>,
+        resource: Option<(&str, &str)>,
+        names: &[Box<str>],
+    ) -> Result<AttributeAnswers, EntitiesError> {
+        let declared = plan.facts().and_then(|facts| Some((facts, facts.relations.as_ref()?)));
+        let (Self::Loaded(loaded), Some((facts, declared))) = (self, declared) else {
+            return Ok(AttributeAnswers::default());
+        };
+        let graph = loaded.graph(declared)?;
+        let resource = resource.map(|(object_type, id)| Object { object_type, id });
+        Ok(relations::answers(&graph, facts, (sent, resource), names))
     }
 }
 

@@ -21,15 +21,15 @@ thread_local! {
     static BUFFER: RefCell<GraphBuffer> = RefCell::default();
 }
 
-/// Returns the answers to the attributes `names` of the namespace `relation` for a check as it was sent.
+/// Returns the answers to the attributes `names` of the namespace `relation` for a check as it was sent, of this resource.
 pub(crate) fn answers(
     graph: &TenantGraph,
     facts: &TenantFacts,
-    check: &Check<'_>,
+    (check, resource): (&Check<'_>, Option<Object<'_>>),
     names: &[Box<str>],
 ) -> AttributeAnswers {
     let mut answers = AttributeAnswers::default();
-    ask(graph, facts, check, |questions, buffer| {
+    ask(graph, facts, (check, resource), |questions, buffer| {
         for name in names {
             answers.insert(RELATION, name, questions.answer(name, buffer));
         }
@@ -44,7 +44,7 @@ pub(crate) fn explain(
     check: &Check<'_>,
     name: &str,
 ) -> Option<ExplainedRelation> {
-    ask(graph, facts, check, |questions, buffer| {
+    ask(graph, facts, (check, resource_of(check)), |questions, buffer| {
         let question = questions.question(name).ok()?;
         let (hops, id) = (question.first_hops(), question.object.id);
         let explanation = questions.subject.explain(question.relation, id, &hops, buffer);
@@ -52,11 +52,17 @@ pub(crate) fn explain(
     })
 }
 
+/// Returns the resource that a check names.
+pub(crate) fn resource_of<'r>(check: &Check<'r>) -> Option<Object<'r>> {
+    let (object_type, id) = check.resource_named()?;
+    Some(Object { object_type, id })
+}
+
 /// Calls `use_it` with the questions of a check.
 fn ask<T>(
     graph: &TenantGraph,
     facts: &TenantFacts,
-    check: &Check<'_>,
+    (check, resource): (&Check<'_>, Option<Object<'_>>),
     use_it: impl FnOnce(&RelationQuestions<'_>, &mut GraphBuffer) -> T,
 ) -> T {
     let claimed = claimed(graph, check);
@@ -65,7 +71,7 @@ fn ask<T>(
     let subject = subject(graph.graph.schema(), check.subject);
     BUFFER.with_borrow_mut(|buffer| {
         let subject = graph.graph.subject(subject, &claims, check.now, buffer);
-        use_it(&RelationQuestions { graph, facts, check, subject }, buffer)
+        use_it(&RelationQuestions { graph, facts, check, resource, subject }, buffer)
     })
 }
 
@@ -93,6 +99,7 @@ struct RelationQuestions<'q> {
     graph: &'q TenantGraph,
     facts: &'q TenantFacts,
     check: &'q Check<'q>,
+    resource: Option<Object<'q>>,
     subject: GraphSubject<'q>,
 }
 
@@ -142,8 +149,7 @@ impl<'q> RelationQuestions<'q> {
         let schema = self.graph.graph.schema();
         let (object, name, is_resource) = match RelationTarget::parse(name) {
             RelationTarget::OfResource(relation) => {
-                let named = self.check.resource_named().ok_or(AttributeAnswer::Absent)?;
-                (Object { object_type: named.0, id: named.1 }, relation, true)
+                (self.resource.ok_or(AttributeAnswer::Absent)?, relation, true)
             }
             RelationTarget::OfObject { object_type, id, relation } => {
                 (Object { object_type, id }, relation, false)

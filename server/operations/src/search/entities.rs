@@ -5,13 +5,17 @@ use std::borrow::Cow;
 use portcullis_auth::CheckCaller;
 use portcullis_engine::entities::{Entity, EntityTable, principal};
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::relation::RELATION;
 use portcullis_engine::request::{AttributeMap, Attributes, Roles};
 use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
 };
-use portcullis_engine::{Check, CheckBody, Invalid, Json, Plan, Precedence, TenantFacts};
+use portcullis_engine::{
+    AttributeAnswers, Caller, Check, CheckBody, Invalid, Json, Plan, Precedence, TenantFacts,
+};
 use portcullis_model::search::{GivenCandidate, SearchPage};
 use portcullis_runtime::app::App;
+use portcullis_runtime::entity_tables::EntitiesError;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
@@ -84,8 +88,16 @@ pub async fn search_entities(
     let check = question.check(domain, caller, app.clock.now());
     let supply = entities.supply(plan, CheckKind::Combined, &check);
     let completed = question.without_searched(directory::completed(supply.as_ref(), check), &check);
-    let searcher = Searcher { question, plan, caller, check: &completed, table: entities.table() };
-    let mut page = searcher.page(position.as_ref(), began, cached.revision());
+    let searcher = Searcher {
+        question,
+        plan,
+        caller,
+        check: &completed,
+        sent: &check,
+        entities: &entities,
+        table: entities.table(),
+    };
+    let mut page = searcher.page(position.as_ref(), began, cached.revision())?;
     page.entities_revision = entities.revision();
     page.rules_changed = position.is_some_and(|at| at.revision != page.revision);
     page.next =
@@ -147,6 +159,9 @@ struct Searcher<'s> {
     plan: &'s Plan,
     caller: &'s CheckCaller,
     check: &'s Check<'s>,
+    /// The check as it was sent, for relations.
+    sent: &'s Check<'s>,
+    entities: &'s NeededEntities,
     table: Option<&'s EntityTable>,
 }
 
@@ -156,7 +171,7 @@ impl Searcher<'_> {
         position: Option<&Position>,
         began: Instant,
         revision: u64,
-    ) -> SearchedPage<FoundEntity> {
+    ) -> Result<SearchedPage<FoundEntity>, EntitiesError> {
         let is_given = self.question.candidates.is_some();
         let input = SearchInput { check: self.check, searched: self.question.searched, is_given };
         let search = EntitySearch::new(self.plan, input);
@@ -167,10 +182,10 @@ impl Searcher<'_> {
         let page = SearchedPage::new(source, revision);
         let mut scan = Scan { search, page, limit: self.question.page.limit, began };
         match &self.question.candidates {
-            Some(candidates) => self.scan_candidates(&mut scan, candidates, position),
-            None => self.scan_directory(&mut scan, position),
+            Some(candidates) => self.scan_candidates(&mut scan, candidates, position)?,
+            None => self.scan_directory(&mut scan, position)?,
         }
-        scan.page
+        Ok(scan.page)
     }
 
     fn precedence(&self) -> Precedence {
@@ -183,28 +198,33 @@ impl Searcher<'_> {
         scan: &mut Scan<'_, '_>,
         candidates: &[GivenCandidate<'_>],
         position: Option<&Position>,
-    ) {
+    ) -> Result<(), EntitiesError> {
         let start =
             position.and_then(|at| at.last.parse::<usize>().ok()).map_or(0, |last| last + 1);
         for (number, given) in candidates.iter().enumerate().skip(start) {
             if scan.is_over() {
                 scan.end_after(number - 1);
-                return;
+                break;
             }
             let stored =
                 self.table.and_then(|table| table.get(self.question.entity_type, given.id));
-            self.look_at(scan, given.id, stored, Some(given));
+            self.look_at(scan, given.id, stored, Some(given))?;
         }
+        Ok(())
     }
 
     /// Looks at the entities of the directory. The position is the id of the last one.
-    fn scan_directory(&self, scan: &mut Scan<'_, '_>, position: Option<&Position>) {
+    fn scan_directory(
+        &self,
+        scan: &mut Scan<'_, '_>,
+        position: Option<&Position>,
+    ) -> Result<(), EntitiesError> {
         let entity_type = self.question.entity_type;
         let known = self.table.filter(|table| table.of_type(entity_type, None).next().is_some());
         let Some(table) = known else {
             scan.page.because =
                 Some(format!("the directory has no entity of type `{entity_type}`"));
-            return;
+            return Ok(());
         };
         let after = position.map(|at| &*at.last);
         // A page of none ends where it begins.
@@ -214,11 +234,12 @@ impl Searcher<'_> {
                 && let Some(last) = last
             {
                 scan.end_after(last);
-                return;
+                break;
             }
-            self.look_at(scan, entity.id(), Some(entity), None);
+            self.look_at(scan, entity.id(), Some(entity), None)?;
             last = Some(entity.id());
         }
+        Ok(())
     }
 
     /// Decides one candidate, and adds it to the page unless it is denied.
@@ -228,7 +249,7 @@ impl Searcher<'_> {
         id: &str,
         stored: Option<Entity<'_>>,
         given: Option<&GivenCandidate<'_>>,
-    ) {
+    ) -> Result<(), EntitiesError> {
         let is_subject = self.question.searched == Searched::Subject;
         let principal = match is_subject {
             true => principal(self.question.entity_type, id),
@@ -244,7 +265,14 @@ impl Searcher<'_> {
             stored: properties.unwrap_or_default(),
             claims: caller.filter(|_| is_subject).map(|caller| caller.claims),
         };
-        match scan.search.decide(&candidate) {
+        let mut outcome = scan.search.decide(&candidate);
+        if let SearchOutcome::Conditional(dependence) = &outcome {
+            let relations = self.relations(&candidate, id, caller, &dependence.depends_on)?;
+            if !relations.is_empty() {
+                outcome = scan.search.decide_with(&candidate, &relations);
+            }
+        }
+        match outcome {
             SearchOutcome::Allowed(rule) => {
                 scan.page.found.push(FoundEntity { id: id.to_owned(), rule });
             }
@@ -254,6 +282,34 @@ impl Searcher<'_> {
             SearchOutcome::Denied => {}
         }
         scan.page.looked_at += 1;
+        Ok(())
+    }
+
+    /// Returns the relations among these attributes that a check of the candidate would have.
+    fn relations(
+        &self,
+        candidate: &SearchCandidate<'_>,
+        id: &str,
+        caller: Option<Caller<'_>>,
+        attributes: &[String],
+    ) -> Result<AttributeAnswers, EntitiesError> {
+        let name = |path: &String| Some(path.strip_prefix(RELATION)?.strip_prefix('.')?.into());
+        let names: Vec<Box<str>> = attributes.iter().filter_map(name).collect();
+        if names.is_empty() {
+            return Ok(AttributeAnswers::default());
+        }
+        let mut sent = *self.sent;
+        if self.question.searched == Searched::Subject {
+            sent.subject = candidate.id;
+            sent.roles = caller.map_or(candidate.roles, |caller| Roles::Claimed(caller.roles));
+            sent.claims = candidate.claims;
+            return self.entities.relations(self.plan, &sent, sent.resource_named(), &names);
+        }
+        if self.question.candidates.is_some() {
+            sent.attributes.resource = candidate.given;
+        }
+        let resource = Some((self.question.entity_type, id));
+        self.entities.relations(self.plan, &sent, resource, &names)
     }
 
     /// Returns the roles that a check of this subject would have.
