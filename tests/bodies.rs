@@ -184,13 +184,15 @@ fn a_body_has_at_most_one_mebibyte() {
 }
 
 /// The routes whose bodies may have 8 MiB.
-const LARGE: [&str; 7] = [
+const LARGE: [&str; 9] = [
     "POST /api/v1/checks",
     "POST /access/v1/evaluations",
     "POST /api/v1/search/resources",
     "POST /api/v1/search/subjects",
     "PUT /api/v1/entities",
     "POST /api/v1/entities/sync",
+    "POST /api/v1/relations",
+    "POST /api/v1/relations/sync",
     "POST /api/v1/apply",
 ];
 

@@ -83,6 +83,14 @@ impl<'p> Party<'p> {
                 tenant.manage("PUT /api/v1/entities", &body).is(200);
                 id
             }
+            Kind::Tuple => {
+                let id = format!("{}-{n}", tenant.name);
+                let relations = json!({"relations": {"member": "[user]"}});
+                tenant.manage("PUT /api/v1/types/folder", &relations);
+                let tuple = json!({"object": format!("folder:{id}"), "relation": "member", "subject": "user:a"});
+                tenant.manage("POST /api/v1/relations", &json!({"write": [tuple]})).is(200);
+                id
+            }
             Kind::Role => {
                 let name = format!("{}-role-{n}", tenant.name);
                 let body = json!({"includes": ["staff"]});
@@ -140,6 +148,9 @@ impl<'p> Party<'p> {
             Kind::Provider => row.route.replace("{id}", &self.id).replace("{idpId}", id),
             Kind::TenantKey => row.route.replace("{id}", &self.id).replace("{keyId}", id),
             Kind::Entity => row.route.replace("{type}", "user").replace("{id}", id),
+            Kind::Tuple if row.route.starts_with("DELETE") => {
+                format!("{}?object=folder:{id}", row.route)
+            }
             Kind::Role => row.route.replace("{name}", id),
             Kind::Type => row.route.replace("{type}", id),
             Kind::None => {
@@ -308,7 +319,7 @@ fn judge(row: &Row, credential: Credential, own: &Reply, others: &[Reply; 2]) {
     assert_eq!(own.status, row.served, "{what}");
     let [foreign, unknown] = others;
     match row.kind {
-        Kind::None | Kind::File => {
+        Kind::None | Kind::File | Kind::Tuple => {
             assert_eq!((foreign.status, unknown.status), (own.status, own.status))
         }
         // The operator has no tenant: any one is its own.

@@ -96,6 +96,13 @@ impl Invalid {
         self
     }
 
+    /// Returns the problems at the paths that `is_kept` accepts; `None` if there are none.
+    #[must_use]
+    pub fn filter_paths(mut self, is_kept: impl Fn(&str) -> bool) -> Option<Self> {
+        self.problems.retain(|problem| is_kept(&problem.path));
+        (!self.problems.is_empty()).then_some(self)
+    }
+
     /// Replaces every path by what `place` returns for it, for an input that was made of another one.
     #[must_use]
     pub fn replace_paths(mut self, place: impl Fn(&str) -> String) -> Self {

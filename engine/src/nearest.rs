@@ -39,7 +39,7 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
 
 /// Returns what follows "expected …" for an unknown name: the known one that it resembles, or all of them if they are few.
 /// `shown` writes a name.
-pub(crate) fn hint<'k, T: AsRef<str> + ?Sized + 'k>(
+pub fn hint<'k, T: AsRef<str> + ?Sized + 'k>(
     name: &str,
     known: impl IntoIterator<Item = &'k T>,
     shown: impl Fn(&str) -> String,

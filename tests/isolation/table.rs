@@ -35,6 +35,8 @@ pub(crate) enum Kind {
     Entity,
     Role,
     Type,
+    /// A tuple of a declared relation.
+    Tuple,
     Key,
     Tenant,
     /// A tenant that nobody else uses.
@@ -77,6 +79,8 @@ const RESOLVERS_READ: Access = Access::Manage("resolvers:read");
 const RESOLVERS_WRITE: Access = Access::Manage("resolvers:write");
 const ENTITIES_READ: Access = Access::Manage("entities:read");
 const ENTITIES_WRITE: Access = Access::Manage("entities:write");
+const RELATIONS_READ: Access = Access::Manage("relations:read");
+const RELATIONS_WRITE: Access = Access::Manage("relations:write");
 const AUDIT_READ: Access = Access::Manage("audit:read");
 
 const PERMISSIONS: &str = r#"{"subject": "alice", "domain": "$domain"}"#;
@@ -114,6 +118,10 @@ const ENTITIES: &str = r#"{"entities": [{"type": "user", "id": "$new"}]}"#;
 const ENTITY_CHANGE: &str = r#"{"set": {"note": "$new"}}"#;
 const SYNC: &str =
     r#"{"source": "$new", "entities": [{"type": "user", "id": "$new"}], "finish": true}"#;
+const TUPLES: &str =
+    r#"{"write": [{"object": "folder:$new", "relation": "member", "subject": "user:$new"}]}"#;
+const TUPLE_SYNC: &str = r#"{"source": "$new", "finish": true,
+    "relations": [{"object": "folder:$new", "relation": "member", "subject": "user:$new"}]}"#;
 const ROLE: &str = r#"{"includes": ["$new-included"]}"#;
 const TYPE: &str = r#"{"properties": {"$new": {"type": "text"}}}"#;
 const PROVIDER: &str = r#"{
@@ -127,7 +135,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 91] = [
+pub(crate) const ROUTES: [Row; 95] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -235,6 +243,10 @@ pub(crate) const ROUTES: [Row; 91] = [
     row("PUT /api/v1/entities", ENTITIES_WRITE, Kind::None, ENTITIES, 200),
     row("GET /api/v1/entities", ENTITIES_READ, Kind::None, "", 200),
     row("POST /api/v1/entities/sync", ENTITIES_WRITE, Kind::None, SYNC, 200),
+    row("POST /api/v1/relations", RELATIONS_WRITE, Kind::Tuple, TUPLES, 200),
+    row("GET /api/v1/relations", RELATIONS_READ, Kind::Tuple, "", 200),
+    row("DELETE /api/v1/relations", RELATIONS_WRITE, Kind::Tuple, "", 200),
+    row("POST /api/v1/relations/sync", RELATIONS_WRITE, Kind::Tuple, TUPLE_SYNC, 200),
     row("GET /api/v1/entities/{type}/{id}", ENTITIES_READ, Kind::Entity, "", 200),
     row("PUT /api/v1/entities/{type}/{id}", ENTITIES_WRITE, Kind::None, "{}", 201),
     row("PATCH /api/v1/entities/{type}/{id}", ENTITIES_WRITE, Kind::Entity, ENTITY_CHANGE, 200),

@@ -209,6 +209,8 @@ rights!(
     ResolversWrite,
     EntitiesRead,
     EntitiesWrite,
+    RelationsRead,
+    RelationsWrite,
     AuditRead,
     AccessEvaluate,
     AccessSearch

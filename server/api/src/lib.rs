@@ -51,6 +51,7 @@ mod query;
 mod rate_answer;
 mod raw_body;
 mod recipient;
+mod relations;
 mod request_context;
 mod request_id;
 mod resolvers;

@@ -15,8 +15,8 @@ use crate::row::{self, Row, row};
 use crate::service::HttpService;
 use crate::{
     admin, apply, audit, batch, checks, docs, entities, filters, health, home, metrics,
-    permissions, policies, proposals, resolvers, resources, roles, rules, search, service_keys,
-    types, webhooks,
+    permissions, policies, proposals, relations, resolvers, resources, roles, rules, search,
+    service_keys, types, webhooks,
 };
 
 // The classes of the table.
@@ -154,6 +154,10 @@ fn records() -> Vec<Row> {
         row!(PUT "/api/v1/roles/{name}", MANAGE, Small, roles::put),
         row!(GET "/api/v1/roles/{name}", MANAGE, Small, roles::show),
         row!(DELETE "/api/v1/roles/{name}", MANAGE, Small, roles::delete),
+        row!(POST "/api/v1/relations", MANAGE, Items, relations::write),
+        row!(GET "/api/v1/relations", MANAGE, Small, relations::list),
+        row!(DELETE "/api/v1/relations", MANAGE, Small, relations::delete),
+        row!(POST "/api/v1/relations/sync", MANAGE, Items, relations::sync),
         row!(GET "/api/v1/types", MANAGE, Small, types::list),
         row!(PUT "/api/v1/types/{type}", MANAGE, Small, types::put),
         row!(GET "/api/v1/types/{type}", MANAGE, Small, types::show),

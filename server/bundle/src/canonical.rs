@@ -1,5 +1,6 @@
 //! One form for each item of a tenant's files: members in a fixed order, and none that says what its absence says.
 
+use portcullis_directory::Line;
 use portcullis_engine::json::Member;
 use portcullis_engine::{Condition, Json, expression};
 
@@ -41,22 +42,37 @@ pub(super) fn rule<'j>(json: &Json<'j>) -> Json<'j> {
 }
 
 pub(super) fn declared_type<'j>(json: &Json<'j>) -> Json<'j> {
-    let names = ["type", "about", "properties", "relations"];
     let defaults = [("properties", EMPTY_OBJECT), ("relations", EMPTY_OBJECT)];
-    let mut members = ordered(json, &names, &defaults);
+    let mut members = ordered(json, &["type", "about", "properties", "relations"], &defaults);
     for (name, value) in &mut members {
-        let parts: &[&str] = match &**name {
-            "properties" => &["type", "about", "from"],
-            "relations" => &["from", "claim", "request", "renamed_from"],
-            _ => continue,
-        };
         let Json::Object(declared) = value else { continue };
-        // The short form of a relation is its line.
-        for (_, one) in declared.iter_mut().filter(|(_, one)| one.as_object().is_some()) {
-            *one = Json::Object(ordered(one, parts, &[]));
+        for (_, one) in declared {
+            *one = match &**name {
+                "relations" => relation(one),
+                _ => Json::Object(ordered(one, &["type", "about", "from"], &[])),
+            };
         }
     }
     Json::Object(members)
+}
+
+/// Returns a relation as its line, if that says all.
+fn relation<'j>(json: &Json<'j>) -> Json<'j> {
+    let line = |json: &Json<'j>| {
+        let line = json.as_str().and_then(|text| Line::parse(text).ok());
+        line.map_or_else(|| json.clone(), |line| Json::String(line.to_string().into()))
+    };
+    let mut members = ordered(json, &["from", "claim", "request", "renamed_from"], &[]);
+    for (name, value) in &mut members {
+        if name == "from" {
+            *value = line(value);
+        }
+    }
+    match &mut members[..] {
+        [] => line(json),
+        [(name, from)] if name == "from" => from.clone(),
+        _ => Json::Object(members),
+    }
 }
 
 pub(super) fn role<'j>(json: &Json<'j>) -> Json<'j> {

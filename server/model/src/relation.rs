@@ -5,7 +5,7 @@ mod new_tuple;
 mod record;
 
 pub use bodies::{MAX_TUPLES, RelationsBody, RelationsSyncBody};
-pub use new_tuple::{EVERYBODY, NewTuple, ObjectName};
+pub use new_tuple::{EVERYBODY, NewTuple, ObjectName, TupleSelection};
 pub use record::{DeletedRelations, TupleRecord, TupleResult, TupleWrite, WrittenRelations};
 
 #[cfg(test)]

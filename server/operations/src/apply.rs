@@ -31,6 +31,7 @@ mod run;
 mod secrets;
 mod state;
 mod stored_guards;
+mod stored_types;
 
 pub use after::after;
 pub use approval::approve;

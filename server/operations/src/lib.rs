@@ -38,6 +38,7 @@ mod stored_settings;
 mod sync_parts;
 pub mod tenant_states;
 pub mod tenants;
+pub mod tuples;
 pub mod types;
 mod warnings;
 pub mod webhooks;

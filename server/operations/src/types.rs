@@ -16,11 +16,17 @@ use crate::ownership;
 use crate::written::Written;
 
 mod broken;
+mod broken_objects;
 mod compiled;
+mod relations;
 
 pub(crate) use compiled::compiled;
 
-pub(crate) use broken::{Breaking, broken_cases, broken_policies, check_entities, must_be_none};
+pub(crate) use broken::{Breaking, broken_cases, broken_policies, check_entities};
+pub(crate) use broken_objects::must_be_none;
+pub(crate) use relations::{
+    broken_namespace, broken_subjects, broken_tuples, schema, stored_schema,
+};
 
 /// Most bytes of the declarations of a tenant: each write of a policy or of entities reads them.
 const MAX_BYTES: usize = 512 * 1_024;
@@ -38,8 +44,8 @@ pub struct StoredType {
 /// Declares a type, in place of the declaration from before.
 ///
 /// # Errors
-/// The precondition does not hold, the type is managed and the change not forced, stored objects would break, the tenant
-/// has too many types, or the store failed.
+/// A relation has a fault, the precondition does not hold, the type is managed and the change not forced, stored objects
+/// would break, the tenant has too many types, or the store failed.
 pub async fn put(
     app: &App,
     caller: &Manager,
@@ -91,7 +97,8 @@ pub(crate) fn must_be_few<'t>(
     for declared in types {
         count += 1;
         // Texts and maps of them: there is nothing that could not be written.
-        let text = serde_json::to_string(&(&declared.about, &declared.properties));
+        let TypeRecord { about, properties, relations, .. } = declared;
+        let text = serde_json::to_string(&(about, properties, relations));
         bytes += text.map_or(0, |text| text.len());
     }
     let limit = match exceeded_limit(count) {

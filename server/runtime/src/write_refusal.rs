@@ -30,9 +30,9 @@ pub struct BrokenObjects {
 /// A stored object that a change of types would break.
 #[derive(Debug)]
 pub struct BrokenObject {
-    /// `policy`, `case` or `entity`.
+    /// `policy`, `case`, `entity`, `relation`, `rule` or `resolver`.
     pub kind: &'static str,
-    /// The name of a policy or case, or `<type>:<id>` of an entity.
+    /// The name of a policy, case or resolver, `<type>:<id>` of an entity, `<type>.<name>` of a relation, or the parts of a rule.
     pub name: String,
     /// The fault that the object would have.
     pub message: String,

@@ -164,6 +164,14 @@ pub async fn all(tx: &mut Tx) -> Result<Vec<RuleRecord>, StoreError> {
     records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
 }
 
+/// Lists the rules whose subject has a character that marks relations (`docs/semantics.md`, section 12.10).
+pub async fn with_marker(tx: &mut Tx) -> Result<Vec<RuleRecord>, StoreError> {
+    const SQL: &str = select!(
+        "FROM rbac_rules WHERE tenant_id = $1 AND (sub LIKE '%@%' OR sub LIKE '%#%') ORDER BY id"
+    );
+    records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
+}
+
 /// Reads all explicit rules of the tenant, or those of `owner`, in the order of `obj`, `sub`, `dom` and `act`.
 pub fn explicit_by_tuple<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, RuleRecord> {
     const SQL: &str = select!(

@@ -37,6 +37,8 @@ const TYPES: &str = "
     level: {type: number}
     mfa: {type: boolean, from: request}
 - {type: wiki, properties: {tags: {type: list<text>}, numbers: {type: list<number>}, at: {type: datetime}}}
+- {type: folder, relations: {parent: {from: '[folder]', request: parent}, viewer: '[user] || parent.viewer'}}
+- {type: group, relations: {member: {from: '[user]', claim: groups, renamed_from: in}}}
 - {type: context}
 ";
 const RESOURCES: &str = "

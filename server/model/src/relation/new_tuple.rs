@@ -118,6 +118,18 @@ impl NewTuple {
     }
 }
 
+/// The tuples that a list shows, or that a call deletes. An absent part selects all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TupleSelection {
+    pub object: Option<ObjectName>,
+    /// The type of the object.
+    pub object_type: Option<String>,
+    pub relation: Option<String>,
+    /// The subject, with any relation of the subject.
+    pub subject: Option<ObjectName>,
+    pub source: Option<String>,
+}
+
 document!(NewTuple as "Tuple" => {
     input::describe(NewTuple::declare).about("A subject has a relation to an object").example(json!({
         "object": "document:d7",

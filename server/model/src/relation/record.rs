@@ -33,6 +33,9 @@ pub struct TupleRecord {
     #[schema(required)]
     pub source: Option<String>,
     pub updated_at: Timestamp,
+    /// The place in the order of lists, as cursors have it.
+    #[serde(skip)]
+    pub place: String,
 }
 
 /// The effect of a call on one tuple.

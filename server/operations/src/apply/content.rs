@@ -11,8 +11,8 @@ use portcullis_model::types::TypeRecord;
 use portcullis_model::webhook::WebhookRecord;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// The members of an object, each as compact JSON. A member that has its default is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,10 +98,12 @@ pub(super) fn of_role(role: &RoleRecord) -> Content {
 pub(super) fn of_type(declared: &TypeRecord) -> Content {
     // Texts and maps of them: there is nothing that could not be written.
     let properties = serde_json::to_value(&declared.properties).unwrap_or_default();
+    let relations = serde_json::to_value(&declared.relations).unwrap_or_default();
     Content::default()
         .with("type", &declared.kind)
         .with_other_than("about", declared.about.as_deref().into(), &Value::Null)
         .with_other_than("properties", properties, &Value::Null)
+        .with_other_than("relations", relations, &Value::Object(Map::new()))
 }
 
 /// Returns a policy as a bundle writes it. An expression is its `when`.

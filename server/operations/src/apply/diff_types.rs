@@ -98,7 +98,9 @@ pub(super) fn check_stored<'p>(
         return Ok(());
     }
     let mut broken = BrokenObjects::default();
-    broken_policies(policies, resolvers, (&before, &after), &mut broken);
+    let readable = |types: &Types| resolvers.clone().with_types(types.clone());
+    let readable = (readable(&before), readable(&after));
+    broken_policies(policies, (&readable.0, &readable.1), &mut broken);
     if bundle.cases.is_none() {
         broken_cases(&state.guards.cases.cases, (&before, &after), &mut broken);
     }

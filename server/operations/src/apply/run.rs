@@ -19,7 +19,6 @@ use portcullis_storage::bulk::RecordWrite;
 use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, entities, tenants, webhooks};
 use tokio::time::Instant;
 
-use super::after::after;
 use super::answer::{Shown, answer, case_report};
 use super::execute::{Execution, ROLES, execute};
 use super::guards::GuardWrites;
@@ -30,10 +29,10 @@ use super::request::ApplyRequest;
 use super::rights::{self, Sight};
 use super::secrets;
 use super::state::TenantContent;
+use super::stored_types::check_types;
 use crate::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
 use crate::proposals::{self, NewProposal};
 use crate::roles::must_not_be_entities;
-use crate::types::{check_entities, compiled};
 
 /// The mode of an apply: how far it goes.
 #[derive(Clone, Copy, Debug)]
@@ -186,7 +185,7 @@ impl Attempt<'_> {
             changed_secrets: &changed_secrets,
         };
         let mut plan = plan(&state, &request.bundle, &context)?;
-        let entities = self.judge_entities(&state, &plan).await?;
+        let entities = check_types(app, caller, &request.bundle, &state, &plan).await?;
         let guards = GuardWrites::of(&request.bundle, &state, domain)?;
         guards.add_to(&mut plan, &state);
         rights::must_have_rights_to(caller, &plan, dry_run)?;
@@ -199,24 +198,6 @@ impl Attempt<'_> {
         };
         let shown = Shown { tests, impact };
         Ok(JudgedPlan { position, entities, state, ready, plan, guards, judgement, shown })
-    }
-
-    /// Compares the entities of the types that the plan changes with them. Returns the place in their history.
-    async fn judge_entities(
-        &self,
-        state: &TenantContent,
-        plan: &ApplyPlan,
-    ) -> Result<Option<HistoryPosition>, OperationError> {
-        if plan.writes.types.is_empty() {
-            return Ok(None);
-        }
-        let types = after(&state.types, &plan.writes.types, |record| &*record.kind);
-        let (before, after) = (compiled(&state.types), compiled(types));
-        let mut tx = self.app.store.read(self.caller.tenant()).await?;
-        let position = entities::state(&mut tx).await?.position;
-        check_entities(self.caller, &mut tx, (&before, &after)).await?;
-        tx.end().await?;
-        Ok(Some(position))
     }
 
     /// Writes the plan, or makes a proposal of it, if the content is still the one that it was made for.

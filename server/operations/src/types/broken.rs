@@ -5,23 +5,25 @@ use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::{Property, Types};
 use portcullis_engine::{Json, Namespaces, Policy, json};
+use portcullis_model::Authorship;
 use portcullis_model::entity::EntityRecord;
 use portcullis_model::policy::PolicyRecord;
-use portcullis_model::types::{NewType, TypeRecord, declared_types};
+use portcullis_model::types::{NewType, TypeRecord};
 use portcullis_resolvers::namespaces;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::write_refusal::{BrokenObject, BrokenObjects, WriteRefusal};
+use portcullis_runtime::write_refusal::{BrokenObjects, WriteRefusal};
 use portcullis_storage::{
-    HistoryPosition, StoreError, Tx, entities, policies, tenant_cases, tenants, types,
+    HistoryPosition, StoreError, Tx, entities, policies, resolvers, rules, tenant_cases, tenants,
+    types,
 };
 
+use super::broken_objects::{must_be_none, note};
 use super::compiled::compiled;
+use super::relations::{broken_namespace, broken_subjects, broken_tuples, schema};
 use crate::content_bound::must_fit;
 use crate::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
 
-/// Most broken objects that a refusal names.
-const MAX_NAMED: usize = 20;
 /// The entities of a page.
 const PAGE: i64 = 1_000;
 
@@ -38,8 +40,8 @@ impl Breaking {
     /// Judges on a snapshot what breaks when `declared` stands in place of the type `name`; `None` takes it away.
     ///
     /// # Errors
-    /// The request took too long, the tenant has too much content, too many of its policies are compiled, or the store
-    /// failed.
+    /// A relation has a fault, the request took too long, the tenant has too much content, too many of its policies are
+    /// compiled, or the store failed.
     pub(crate) async fn judge(
         app: &App,
         caller: &Manager,
@@ -49,10 +51,15 @@ impl Breaking {
         let mut tx = app.store.read(caller.tenant()).await?;
         let met = met(&mut tx).await?;
         let stored = types::all(&mut tx).await?;
-        let before = compiled(&stored);
-        let after = with(&stored, name, declared);
-        let mut broken = broken_rules(app, caller, &mut tx, before.clone(), after.clone()).await?;
-        broken_entities(caller, &mut tx, (&before, &after), &mut broken).await?;
+        let by = app.authored_by(caller.actor());
+        let after = with(stored.clone(), name, declared, &by);
+        let numbered = types::relations(&mut tx).await?;
+        let place = |kind: &str| (kind == name).then(String::new);
+        let schema = schema(&after.iter().collect::<Vec<_>>(), &numbered, place)?;
+        let mut broken = broken_rules(app, caller, &mut tx, (&stored, &after)).await?;
+        broken_tuples(&mut tx, &numbered, &schema, &mut broken).await?;
+        let types = (&compiled(&stored), &compiled(&after));
+        broken_entities(caller, &mut tx, types, &mut broken).await?;
         tx.end().await?;
         Ok(Self { met, broken, judgements: 1 })
     }
@@ -87,19 +94,20 @@ impl Breaking {
     }
 }
 
-/// Refuses a change of types that breaks something.
-pub(crate) fn must_be_none(broken: BrokenObjects) -> Result<(), OperationError> {
-    if broken.count == 0 { Ok(()) } else { Err(WriteRefusal::TypesBreak(broken).into()) }
-}
-
 async fn met(tx: &mut Tx) -> Result<(HistoryPosition, HistoryPosition), StoreError> {
     Ok((tenants::position(tx).await?, entities::state(tx).await?.position))
 }
 
 /// Returns the types with `declared` in place of the one called `name`.
-fn with(stored: &[TypeRecord], name: &str, declared: Option<&NewType>) -> Types {
-    let kept = stored.iter().filter(|record| record.kind != name);
-    declared_types(kept.map(TypeRecord::declared).chain(declared.map(NewType::declared)))
+fn with(
+    mut types: Vec<TypeRecord>,
+    name: &str,
+    declared: Option<&NewType>,
+    by: &Authorship,
+) -> Vec<TypeRecord> {
+    types.retain(|record| record.kind != name);
+    types.extend(declared.cloned().map(|declared| declared.into_record(by)));
+    types
 }
 
 /// Returns the policies and cases that break.
@@ -107,31 +115,39 @@ async fn broken_rules(
     app: &App,
     caller: &Manager,
     tx: &mut Tx,
-    before: Types,
-    after: Types,
+    (before, after): (&[TypeRecord], &[TypeRecord]),
 ) -> Result<BrokenObjects, OperationError> {
     must_fit(tx).await?;
     let policies = policies::all(tx).await?;
     let cases = tenant_cases::find(tx).await?.map(|stored| stored.cases).unwrap_or_default();
-    let resolvers = namespaces::of_tenant(tx, &app.resolvers.operator_resolvers()).await?;
+    let namespaces = namespaces::of_tenant(tx, &app.resolvers.operator_resolvers()).await?;
+    let types = (compiled(before), compiled(after));
+    let names = (types.0.relations().clone(), types.1.relations().clone());
+    let readable = |types: &Types| namespaces.clone().with_types(types.clone());
+    let readable = (readable(&types.0), readable(&types.1));
     let judged = move || {
         let mut broken = BrokenObjects::default();
-        broken_policies(&policies, &resolvers, (&before, &after), &mut broken);
-        broken_cases(&cases, (&before, &after), &mut broken);
+        broken_policies(&policies, (&readable.0, &readable.1), &mut broken);
+        broken_cases(&cases, (&types.0, &types.1), &mut broken);
         broken
     };
-    app.compilations.run(caller.tenant(), judged).await
+    let mut broken = app.compilations.run(caller.tenant(), judged).await?;
+    let names = (&names.0, &names.1);
+    broken_subjects(&rules::with_marker(tx).await?, names, &mut broken);
+    let own = resolvers::list(tx).await?;
+    let own = own.iter().map(|resolver| &*resolver.manifest.namespace);
+    let operator = app.resolvers.operator_resolvers();
+    let operator = operator.iter().map(|resolver| &*resolver.namespace);
+    broken_namespace(own.chain(operator), names, &mut broken);
+    Ok(broken)
 }
 
-/// Notes the enabled policies whose conditions the types `before` allow and those `after` do not.
+/// Notes the enabled policies whose conditions the namespaces `before` allow and those `after` do not.
 pub(crate) fn broken_policies<'p>(
     policies: impl IntoIterator<Item = &'p PolicyRecord>,
-    resolvers: &Namespaces,
-    (before, after): (&Types, &Types),
+    (before, after): (&Namespaces, &Namespaces),
     broken: &mut BrokenObjects,
 ) {
-    let before = resolvers.clone().with_types(before.clone());
-    let after = resolvers.clone().with_types(after.clone());
     for record in policies.into_iter().filter(|record| record.enabled) {
         // A condition that cannot be read reads nothing.
         let text = record.rule_data.text();
@@ -144,8 +160,8 @@ pub(crate) fn broken_policies<'p>(
             condition.check_rule_data(record.format, text, readable, &at, &mut problems);
             problems.into_result().err()
         };
-        let Some(message) = fault(&after) else { continue };
-        if fault(&before).is_none() {
+        let Some(message) = fault(after) else { continue };
+        if fault(before).is_none() {
             note(broken, "policy", || record.name.clone(), message.to_string());
         }
     }
@@ -248,16 +264,4 @@ fn fault(types: &Types, entity: &EntityRecord) -> Option<String> {
         &mut problems,
     );
     problems.into_result().err().map(|fault| fault.to_string())
-}
-
-fn note(
-    broken: &mut BrokenObjects,
-    kind: &'static str,
-    name: impl FnOnce() -> String,
-    message: String,
-) {
-    broken.count += 1;
-    if broken.first.len() < MAX_NAMED {
-        broken.first.push(BrokenObject { kind, name: name(), message });
-    }
 }

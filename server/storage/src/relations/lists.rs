@@ -3,6 +3,7 @@
 use portcullis_directory::RelationNumber;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::relation::TupleRecord;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::stored::{StoredTuple, relation};
@@ -27,14 +28,14 @@ pub struct TupleFilter<'f> {
 }
 
 /// The place of a tuple in the order of lists.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TuplePlace {
-    pub object_type: String,
-    pub object_id: String,
-    pub relation: i64,
-    pub subject_type: String,
-    pub subject_id: String,
-    pub subject_relation: i64,
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct TuplePlace {
+    pub(super) object_type: String,
+    pub(super) object_id: String,
+    pub(super) relation: i64,
+    pub(super) subject_type: String,
+    pub(super) subject_id: String,
+    pub(super) subject_relation: i64,
 }
 
 impl From<&StoredTuple> for TuplePlace {
@@ -120,22 +121,28 @@ macro_rules! fetch {
     };
 }
 
-/// Lists a page of the tuples that fit, and the place of the last one. The default place begins the list.
+/// Lists a page of the tuples that fit, after the place of a record. A text that is no place, such as the empty one, begins
+/// the list.
 pub async fn list(
     tx: &mut Tx,
     filter: &TupleFilter<'_>,
-    after: &TuplePlace,
+    after: &str,
     limit: i64,
-) -> Result<(Listed<TupleRecord>, TuplePlace), StoreError> {
+) -> Result<Listed<TupleRecord>, StoreError> {
+    let after: TuplePlace = serde_json::from_str(after).unwrap_or_default();
     let page = Page { after: Uuid::nil(), limit };
     let pages = filter.pages();
     let listed: Listed<StoredTuple> =
         fetch!(fetch_page, tx, StoredTuple, [page, pages], filter, after)?;
-    let last = listed.records.last().map(TuplePlace::from).unwrap_or_default();
     let names = relation_names(tx).await?;
-    let records = listed.records.iter().map(|row| row.record(&names));
-    let records = records.collect::<Result<_, _>>()?;
-    Ok((Listed { records, more: listed.more }, last))
+    let record = |row: &StoredTuple| {
+        // Texts and numbers: there is nothing that could not be written.
+        let place = serde_json::to_string(&TuplePlace::from(row)).unwrap_or_default();
+        Ok(TupleRecord { place, ..row.record(&names)? })
+    };
+    let records = listed.records.iter().map(record);
+    let records = records.collect::<Result<_, StoreError>>()?;
+    Ok(Listed { records, more: listed.more })
 }
 
 /// Returns the first `limit` tuples that fit.

@@ -76,6 +76,7 @@ impl StoredTuple {
             expires_at: self.expires_at.map(Timestamp::from_millis),
             source: self.source.clone(),
             updated_at: Timestamp::from_millis(self.updated_at),
+            place: String::new(),
         })
     }
 }

@@ -74,9 +74,10 @@ async fn put(store: &Store, texts: &[&str], origin: EntityOrigin<'_>) -> (Vec<bo
 /// Lists what fits in pages of two tuples.
 async fn listed(store: &Store, tenant: &str, filter: TupleFilter<'_>) -> Vec<String> {
     let mut tx = store.read(tenant).await.expect("begins");
-    let (mut all, mut after) = (Vec::new(), TuplePlace::default());
+    let (mut all, mut after) = (Vec::new(), String::new());
     loop {
-        let (page, last) = list(&mut tx, &filter, &after, 2).await.expect("works");
+        let page = list(&mut tx, &filter, &after, 2).await.expect("works");
+        let last = page.records.last().map(|record| record.place.clone()).unwrap_or_default();
         all.extend(page.records.into_iter().map(|one| {
             let userset = one.subject_relation.map(|name| format!("#{name}")).unwrap_or_default();
             format!("{} {} {}{userset}", one.object, one.relation, one.subject)

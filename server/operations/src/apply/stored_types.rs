@@ -1,0 +1,88 @@
+//! The types after a plan, compared with the entities, tuples and rules of the tenant.
+
+use std::collections::HashSet;
+
+use portcullis_auth::Manager;
+use portcullis_bundle::BundleDocument;
+use portcullis_engine::types::Types;
+use portcullis_model::types::TypeRecord;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::write_refusal::BrokenObjects;
+use portcullis_storage::bulk::RecordWrite;
+use portcullis_storage::{HistoryPosition, Tx, entities, types};
+use uuid::Uuid;
+
+use super::after::after;
+use super::plan::ApplyPlan;
+use super::state::TenantContent;
+use crate::types::{
+    broken_namespace, broken_subjects, broken_tuples, check_entities, compiled, must_be_none,
+    schema,
+};
+
+/// Refuses a plan that changes types so that relations do not fit together, or that an entity, a tuple or a rule breaks.
+/// Returns the place in the history of the entities; `None` if no type changes.
+///
+/// # Errors
+/// The request took too long, a relation of the bundle has a fault, something breaks, or the store failed.
+pub(super) async fn check_types(
+    app: &App,
+    caller: &Manager,
+    bundle: &BundleDocument,
+    state: &TenantContent,
+    plan: &ApplyPlan,
+) -> Result<Option<HistoryPosition>, OperationError> {
+    if plan.writes.types.is_empty() {
+        return Ok(None);
+    }
+    let types = after(&state.types, &plan.writes.types, |record| &*record.kind);
+    let (before, after) = (compiled(&state.types), compiled(types.iter().copied()));
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let position = entities::state(&mut tx).await?.position;
+    let mut broken = BrokenObjects::default();
+    check_relations(&mut tx, bundle, &types, &mut broken).await?;
+    check_names(app, state, plan, (&before, &after), &mut broken);
+    must_be_none(broken)?;
+    check_entities(caller, &mut tx, (&before, &after)).await?;
+    tx.end().await?;
+    Ok(Some(position))
+}
+
+/// Compiles the relations of types, and notes those of stored tuples that are gone.
+async fn check_relations(
+    tx: &mut Tx,
+    bundle: &BundleDocument,
+    types: &[&TypeRecord],
+    broken: &mut BrokenObjects,
+) -> Result<(), OperationError> {
+    let sent = bundle.types.as_deref().unwrap_or_default();
+    let place = |kind: &str| {
+        let index = sent.iter().position(|declared| declared.kind == kind)?;
+        Some(format!("/bundle/types/{index}"))
+    };
+    let stored = types::relations(tx).await?;
+    let schema = schema(types, &stored, place)?;
+    Ok(broken_tuples(tx, &stored, &schema, broken).await?)
+}
+
+/// Notes the stored rules that stay and the resolvers whose names no longer fit the relations.
+fn check_names(
+    app: &App,
+    state: &TenantContent,
+    plan: &ApplyPlan,
+    (before, after_plan): (&Types, &Types),
+    broken: &mut BrokenObjects,
+) {
+    let names = (before.relations(), after_plan.relations());
+    let deleted = plan.writes.rules.iter().filter(|write| write.after().is_none());
+    let deleted: HashSet<Uuid> =
+        deleted.filter_map(RecordWrite::before).map(|rule| rule.id).collect();
+    let kept = state.rules.iter().filter(|rule| !deleted.contains(&rule.id));
+    broken_subjects(kept, names, broken);
+    let resolvers = after(&state.resolvers, &plan.writes.resolvers, |resolver| resolver.id);
+    let own = resolvers.iter().map(|resolver| &*resolver.manifest.namespace);
+    let operator = app.resolvers.operator_resolvers();
+    let operator = operator.iter().map(|resolver| &*resolver.namespace);
+    broken_namespace(own.chain(operator), names, broken);
+}
