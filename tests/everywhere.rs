@@ -29,6 +29,7 @@ mod permissions;
 mod policies;
 mod process;
 mod quotas;
+mod relation_checks;
 mod relations;
 pub(crate) mod resolvers;
 mod resources;
