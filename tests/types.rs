@@ -161,6 +161,19 @@ fn rules_on_relations_decide_checks_and_searches() {
     assert_eq!(found, ["d1"]);
     let found: Vec<Value> = search(&["eng", "out"]);
     assert!(found.is_empty());
+
+    // The relation to each row stays open. The one to a fixed object is looked up.
+    tenant.rule("group:eng#member", "note:read", "read", "allow");
+    let plan = |resource: &str| {
+        let body = json!({
+            "subject": "ann", "resource": resource, "action": "read", "residual": "check",
+        });
+        tenant.manage("POST /api/v1/plan", &body).is(200).json()
+    };
+    let open = plan("document:read");
+    assert_eq!((&open["kind"], &open["exact"]), (&json!("conditional"), &json!(false)), "{open}");
+    assert_eq!(open["reads"], json!(["relation.viewer"]));
+    assert_eq!(plan("note:read")["kind"], "never");
 }
 
 #[test]

@@ -188,9 +188,11 @@ impl Plan {
 
     /// Returns the parts of the directory on which decisions of the plan can depend.
     pub fn directory_needs(&self) -> DirectoryNeeds {
+        let has_relations = self.has_relations();
         let mut all =
             DirectoryNeeds { roles: self.rules.names_subjects(), ..DirectoryNeeds::default() };
-        for needs in self.layers.iter().map(|layer| layer.abac.slots.directory_needs()) {
+        for needs in self.layers.iter().map(|layer| layer.abac.slots.directory_needs(has_relations))
+        {
             all.roles |= needs.roles;
             all.user |= needs.user;
             all.resource |= needs.resource;

@@ -56,13 +56,6 @@ pub(crate) struct Namespace {
     attributes: NumberedTexts,
 }
 
-impl Namespace {
-    /// Returns whether the namespace is that of relations, and not of a resolver from before they existed.
-    fn is_of_relations(&self) -> bool {
-        &*self.name == RELATION && self.resolver.is_none()
-    }
-}
-
 impl Slots {
     /// Returns the slot of `path`, a new one if the plan does not read it yet.
     pub(crate) fn slot(&mut self, path: AttributePath) -> Slot {
@@ -124,9 +117,11 @@ impl Slots {
     }
 
     /// Returns the parts of the directory that the conditions can need. The inputs of resolvers may be any.
-    pub(crate) fn directory_needs(&self) -> DirectoryNeeds {
-        let relations = self.resolved.iter().any(Namespace::is_of_relations);
-        let has_resolvers = self.resolved.iter().any(|namespace| !namespace.is_of_relations());
+    /// Without relations of the tenant, a resolver may have their namespace.
+    pub(crate) fn directory_needs(&self, has_relations: bool) -> DirectoryNeeds {
+        let is_of_relations = |namespace: &Namespace| has_relations && &*namespace.name == RELATION;
+        let relations = self.resolved.iter().any(is_of_relations);
+        let has_resolvers = !self.resolved.iter().all(is_of_relations);
         let is_key = |name: &str| matches!(name, "id" | "type");
         DirectoryNeeds {
             roles: has_resolvers

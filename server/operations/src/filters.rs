@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use portcullis_auth::CheckCaller;
 use portcullis_engine::filter::{Filter, InexactPolicy, RowAttributes};
 use portcullis_engine::matrix::{OpenPolicy, Outcome, Residual};
+use portcullis_engine::relation::{RELATION, RelationTarget};
 use portcullis_engine::sql::{self, SqlParam};
 use portcullis_engine::{
     AttributeAnswers, AttributeRequest, Check, Condition, Effect, Json, expression,
@@ -96,10 +97,22 @@ pub async fn filter(
     let supply = entities.supply(plan, CheckKind::Combined, &check);
     let completed = directory::completed(supply.as_ref(), check);
     let mut filter = plan.filter(&completed, &AttributeAnswers::default(), &request.rows);
-    let requests = answerable(app, tenant, &filter.requests, &request.rows).await;
+    let has_relations = plan.facts().is_some_and(|facts| facts.relations.is_some());
+    let is_of_relations =
+        |request: &&AttributeRequest| has_relations && *request.namespace == *RELATION;
+    let (relations, requests): (Vec<_>, Vec<_>) = filter.requests.iter().partition(is_of_relations);
+    // The relations of rows stay open.
+    let fixed = relations.into_iter().flat_map(|request| &request.attributes).cloned();
+    let fixed =
+        fixed.filter(|name| matches!(RelationTarget::parse(name), RelationTarget::OfObject { .. }));
+    let fixed: Vec<Box<str>> = fixed.collect();
+    let mut answers = entities.relations(plan, &check, None, &fixed)?;
+    let requests = answerable(app, tenant, requests, &request.rows).await;
     if !requests.is_empty() {
-        let asked = app.resolvers.ask(tenant, &completed, &requests).await;
-        filter = plan.filter(&completed, &asked.answers, &request.rows);
+        answers.extend(app.resolvers.ask(tenant, &completed, &requests).await.answers);
+    }
+    if !answers.is_empty() {
+        filter = plan.filter(&completed, &answers, &request.rows);
     }
     let entities_revision = entities.revision();
     Ok(FilterAnswer { entities_revision, ..answer(&filter, request, cached.revision())? })
@@ -109,7 +122,7 @@ pub async fn filter(
 async fn answerable(
     app: &App,
     tenant: &str,
-    requests: &[AttributeRequest],
+    requests: Vec<&AttributeRequest>,
     rows: &RowAttributes,
 ) -> Vec<AttributeRequest> {
     let mut answerable = Vec::new();
