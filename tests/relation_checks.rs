@@ -118,6 +118,19 @@ fn relations_flow_down_folders_and_stop_at_a_ban() {
 }
 
 #[test]
+fn with_directory_wins_a_request_moves_no_document_that_has_a_folder() {
+    let tenant = drive();
+    change(&tenant, &["folder:open viewer user:eve", "document:d1 parent folder:closed"], &[]);
+    let moved = |id: &str| json!({"id": id, "parent": "folder:open"});
+    decides(&tenant, "eve", "read", moved("d1"), "allow");
+    let bundle = json!({"settings": {"directory_wins": true}});
+    let body = json!({"owner": "git:settings", "bundle": bundle, "prune": false});
+    tenant.manage("POST /api/v1/apply", &body).is(200);
+    decides(&tenant, "eve", "read", moved("d1"), "deny");
+    decides(&tenant, "eve", "read", moved("d2"), "allow");
+}
+
+#[test]
 fn a_rule_can_deny_by_a_relation_and_by_membership_of_a_fixed_group() {
     let tenant = drive();
     tenant.rule("*", "document:edit", "edit", "allow");
