@@ -325,6 +325,21 @@ fn a_store_of_openfga_becomes_a_folder() {
     assert_eq!((done.code, &*done.out, &*done.err), (Some(0), "", said));
     assert!(text(&folder, "drive/tenant.yaml").starts_with("tenant: shared-drive\n"));
     assert!(text(&folder, "drive/types.yaml").contains("viewer: \"[user] || parent.owner\""));
+    let mut command = portcullis(&["test", "drive"]);
+    command.current_dir(folder.path());
+    let tested = finish(command);
+    assert_eq!(tested.code, Some(0), "{}{}", tested.out, tested.err);
+    let mut command = portcullis(&["check", "--dir", "drive", "ann", "viewer", "doc:viewer"]);
+    command.args(["--attr", "resource.id=q3"]).current_dir(folder.path());
+    let checked = finish(command);
+    assert_eq!(checked.code, Some(0), "{}{}", checked.out, checked.err);
+    // Without the tuple the case fails.
+    let tuples = text(&folder, "drive/relations.yaml");
+    let (first, _) = tuples.split_once('\n').unwrap();
+    std::fs::write(folder.path().join("drive/relations.yaml"), first).unwrap();
+    let mut command = portcullis(&["test", "drive"]);
+    command.current_dir(folder.path());
+    assert_eq!(finish(command).code, Some(1));
     // Again: what the import has nothing for stays.
     std::fs::write(folder.path().join("drive/tenant.yaml"), "tenant: acme\nusers: []\n").unwrap();
     let again = import_store(folder.path(), "", &[]);

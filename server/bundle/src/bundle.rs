@@ -10,6 +10,7 @@ use portcullis_engine::{Json, Namespaces, RoleInclusions};
 
 use portcullis_model::folder_webhook::{FolderWebhook, SecretReference};
 use portcullis_model::policy::NewPolicy;
+use portcullis_model::relation::NewTuple;
 use portcullis_model::resource::Registration;
 use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
@@ -38,11 +39,14 @@ pub(super) const TYPES_FILE: &str = "types.yaml";
 const RESOLVERS_FILE: &str = "resolvers.yaml";
 /// May be missing.
 pub(super) const WEBHOOKS_FILE: &str = "webhooks.yaml";
+/// May be missing. Tuples are data: only the cases and checks of the folder read them.
+const RELATIONS_FILE: &str = "relations.yaml";
 /// May be missing.
 const SETTINGS_FILE: &str = "settings.yaml";
 
 /// The files that are read, beside those in the folders of lists.
-const KNOWN_FILES: [&str; 10] = [
+const KNOWN_FILES: [&str; 11] = [
+    RELATIONS_FILE,
     TENANT_FILE,
     TYPES_FILE,
     RESOLVERS_FILE,
@@ -75,6 +79,8 @@ pub struct Bundle {
     pub users: Vec<SampleUser>,
     /// The types; `None` without a file: they are not kept in the folder.
     pub types: Option<Vec<NewType>>,
+    /// The tuples that the cases and checks of the folder read.
+    pub tuples: Vec<NewTuple>,
     /// The resolvers that answer the attributes of other kinds than the request's and the token's.
     pub resolvers: Vec<SampleResolver>,
     pub resources: Vec<Registration>,
@@ -150,6 +156,9 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let (tenant, description, users) = files.read(TENANT_FILE, users::read)?;
     let types = files.read_optional(TYPES_FILE, types::read)?;
     let declared = types::compiled(types.as_deref());
+    let tuples = files.read_optional(RELATIONS_FILE, |json, at, problems| {
+        list(NewTuple::read)(json, at, problems)
+    })?;
     let resolvers = read_resolvers(files)?;
     let has_resolvers = resolvers.is_some();
     let resolvers = resolvers.unwrap_or_default();
@@ -189,6 +198,7 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
         description,
         users,
         types,
+        tuples: tuples.unwrap_or_default(),
         resolvers,
         resources: resources.items,
         rules: rules.items,

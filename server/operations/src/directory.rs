@@ -11,10 +11,20 @@ use portcullis_engine::{
     AttributeAnswers, Check, DirectoryNeeds, KnownEntities, Plan, Supply, TenantFacts, Verdict,
 };
 use portcullis_runtime::app::App;
-use portcullis_runtime::entity_tables::{EntitiesError, EntityTables, LoadedEntities};
+use portcullis_runtime::entity_tables::{EntitiesError, EntityTables, LoadedEntities, TenantGraph};
 use portcullis_runtime::metrics::CheckKind;
 
 pub use relations::ExplainedRelation;
+
+/// Returns the answers of the graph of a tenant folder to the relations `names` of the subject of a check to its resource.
+pub fn relation_answers(
+    graph: &TenantGraph,
+    facts: &TenantFacts,
+    check: &Check<'_>,
+    names: &[Box<str>],
+) -> AttributeAnswers {
+    relations::answers(graph, facts, (check, relations::resource_of(check)), names)
+}
 
 /// Returns the parts of the directory that a check of this kind by `plan` needs. The legacy check reads no attributes.
 fn needs(plan: &Plan, kind: CheckKind) -> DirectoryNeeds {

@@ -3,8 +3,11 @@
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
 use portcullis_bundle::{Bundle, SampleUser, included_roles};
-use portcullis_engine::{AttributeAnswers, Check, CheckBody, Json, ResourcePattern};
+use portcullis_engine::relation::RELATION;
+use portcullis_engine::{AttributeAnswers, Check, CheckBody, Json, ResourcePattern, Verdict};
 use portcullis_model::resource::unregistered;
+use portcullis_operations::directory::relation_answers;
+use portcullis_runtime::entity_tables::TenantGraph;
 use serde_json::{Value, json};
 
 /// Returns the answer as the service would give it, with the name of what decided in place of its id.
@@ -25,7 +28,15 @@ pub(super) fn decide(
     let sent = Check::new(body, domain, caller.map(SampleUser::caller), now);
     let supply = included_roles(&plan, &sent);
     let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-    let answers = AttributeAnswers::default();
+    let graph =
+        TenantGraph::from_folder(bundle.types.as_deref().unwrap_or_default(), &bundle.tuples)?;
+    let mut answers = AttributeAnswers::default();
+    if let Verdict::NeedsAttributes(requests) = plan.decide(&check, &answers) {
+        let relations = requests.iter().filter(|request| &*request.namespace == RELATION);
+        for (request, facts) in relations.zip(plan.facts()) {
+            answers.extend(relation_answers(&graph, facts, &check, &request.attributes));
+        }
+    }
     let decision = plan.evaluate_with(&check, &answers);
     let mut reason = decision.reason();
     if explain && decision.rule_id().is_none() {

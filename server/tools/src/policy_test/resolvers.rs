@@ -7,15 +7,18 @@ use anyhow::{Context, bail, ensure};
 use futures_util::future::{BoxFuture, FutureExt as _};
 use portcullis_bundle::{Bundle, CannedResponses, Case, DESCRIPTOR_FILE, SampleResolver};
 use portcullis_config::Variables;
+use portcullis_engine::relation::RELATION;
 use portcullis_engine::{
     AttributeAnswer, AttributeAnswers, AttributeRequest, Check, Plan, Verdict,
 };
 use portcullis_model::resolver::Manifest;
+use portcullis_operations::directory::relation_answers;
 use portcullis_resolver_host::{
     BoundResolver, CallError, CallOutcome, Endpoints, Grant, HttpRequest, HttpResponse, Module,
     ResolverHost, SendError,
 };
 use portcullis_resolvers::{json, module_record};
+use portcullis_runtime::entity_tables::TenantGraph;
 
 use super::error::TestError;
 use crate::resolver_cli::project::Project;
@@ -27,7 +30,11 @@ use crate::resolver_cli::{build, guest};
 const ATTEMPTS: usize = 3;
 
 /// The resolvers of a tenant folder.
-pub(super) struct FolderResolvers(Vec<CallableResolver>);
+pub(super) struct FolderResolvers {
+    resolvers: Vec<CallableResolver>,
+    /// Answers the attributes of the namespace `relation`.
+    graph: TenantGraph,
+}
 
 /// A component with its manifest, which fits.
 struct CallableResolver {
@@ -48,8 +55,10 @@ impl FolderResolvers {
         bundle: &Bundle,
         variables: &Variables,
     ) -> Result<Self, TestError> {
+        let types = bundle.types.as_deref().unwrap_or_default();
+        let graph = TenantGraph::from_folder(types, &bundle.tuples)?;
         if bundle.resolvers.is_empty() {
-            return Ok(Self(Vec::new()));
+            return Ok(Self { resolvers: Vec::new(), graph });
         }
         let host = guest::host(None).map_err(TestError::Host)?;
         let mut all = Vec::with_capacity(bundle.resolvers.len());
@@ -62,7 +71,7 @@ impl FolderResolvers {
                 error,
             })?);
         }
-        Ok(Self(all))
+        Ok(Self { resolvers: all, graph })
     }
 
     /// Answers the attributes on which the decision of `case` depends: by its `resolved`, or else by calls.
@@ -79,6 +88,10 @@ impl FolderResolvers {
             Verdict::NeedsAttributes(requests) => requests,
         };
         for request in requests {
+            if let Some(facts) = plan.facts().filter(|_| &*request.namespace == RELATION) {
+                answers.extend(relation_answers(&self.graph, facts, check, &request.attributes));
+                continue;
+            }
             let found = self.answer(tenant, check, case, &request).await;
             for (name, answer) in request.attributes.iter().zip(found) {
                 answers.insert(&request.namespace, name, answer);
@@ -99,7 +112,7 @@ impl FolderResolvers {
         if case.resolved.namespaces.contains(&**namespace) {
             return attributes.iter().map(|name| case.resolved.answer(namespace, name)).collect();
         }
-        let mut all = self.0.iter();
+        let mut all = self.resolvers.iter();
         let Some(resolver) = all.find(|one| *one.manifest.namespace == **namespace) else {
             let cause = format!("there is no resolver `{namespace}`");
             return attributes.iter().map(|_| failed(&cause)).collect();

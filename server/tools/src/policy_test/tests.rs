@@ -268,3 +268,46 @@ fn every_sample_case_passes_and_every_sample_rule_decides_one() {
     assert_eq!((status, &*err), (PASSED, ""), "{out}");
     assert_eq!(out.matches("  note: each of the ").count(), 4, "{out}");
 }
+
+#[test]
+fn the_tuples_of_the_folder_answer_what_rules_ask() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    };
+    let case = |subject: &str, decision: &str, rule: &str| {
+        format!(
+            "- name: {subject}\n  check: {{subject: {subject}, resource: \"doc:read\", action: read, \
+             attributes: {{resource: {{id: q3}}}}}}\n  expect: {{decision: {decision}, rule: \"{rule}\"}}\n"
+        )
+    };
+    let cases = [
+        case("ann", "allow", "viewer@resource, *, doc:read, read"),
+        case("bob", "deny", "default-deny"),
+    ];
+    for (name, text) in [
+        ("tenant.yaml", "tenant: acme\nusers: []\n"),
+        ("types.yaml", "- {type: doc, relations: {viewer: \"[user]\"}}\n"),
+        ("relations.yaml", "- {object: \"doc:q3\", relation: viewer, subject: \"user:ann\"}\n"),
+        ("resources.yaml", "- {name: \"doc:read\"}\n"),
+        (
+            "rules.yaml",
+            "- {sub: viewer@resource, dom: \"*\", obj: \"doc:read\", act: read, effect: allow}\n",
+        ),
+        ("policies.yaml", "[]\n"),
+        ("cases.yaml", &*cases.concat()),
+    ] {
+        write(name, text);
+    }
+    let (status, out, err) = test(&[folder.path()], None);
+    assert_eq!(status, PASSED, "{out}{err}");
+    write("relations.yaml", "[]\n");
+    let (status, out, err) = test(&[folder.path()], None);
+    assert_eq!(status, FAILED, "{out}{err}");
+    write("relations.yaml", "- {object: \"doc:q3\", relation: viewer, subject: \"doc:q3\"}\n");
+    let (status, _, err) = test(&[folder.path()], None);
+    assert!(
+        status == REFUSED && err.contains("expected a tuple whose subject stands in the `[…]`"),
+        "{err}"
+    );
+}
