@@ -220,6 +220,27 @@ ANNOUNCED += [
         "without `:`, white space and control characters",
     )
 ]
+# The document cannot know the types of a tenant, and what their relations store.
+ANNOUNCED += [
+    (operation, 400, reason)
+    for operation in ("writeRelations", "syncRelations")
+    for reason in (
+        "a type with relations before `:`",
+        "a relation of `",
+        "expected a subject that `",
+        "expected `<type>:<id>`",
+        "one object: only a subject can be `*`",
+        "where the subject is everybody of a type",
+        "a tuple that is not in `write`, too",
+        "tuples in `write` and `delete` together",
+        "a dry run is one call",
+    )
+]
+ANNOUNCED += [
+    (operation, 400, reason)
+    for operation in ("listRelations", "deleteRelations")
+    for reason in ("must be `<type>:<id>`", "name at least one of `object`")
+]
 ANNOUNCED += [
     (operation, 400, reason)
     for operation in ("createResolver", "updateResolver")
