@@ -19,6 +19,7 @@ mod compilations;
 mod condition_forms;
 #[path = "process/configuration.rs"]
 mod configuration;
+mod deploy;
 mod dev;
 #[path = "connections/edge.rs"]
 mod edge;
