@@ -166,10 +166,13 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let roles = files.read_optional(ROLES_FILE, roles::read)?;
     let namespaces = resolvers::namespaces(&resolvers).with_types(declared.clone());
     let policies = read_policies(files, &namespaces)?;
+    let settings = files.read_optional(SETTINGS_FILE, read_settings)?;
+    let (settings, directory_wins) = settings.unzip();
     let included = roles.iter().flatten().map(|role| (role.name.clone(), role.includes.clone()));
     let rulebook = Rulebook::new(&tenant, &resources.items, &rules.items, &policies.items)
         .with_inclusions(RoleInclusions::new(included))
-        .with_types(&declared);
+        .with_types(&declared)
+        .with_directory_wins(directory_wins.unwrap_or_default());
     let deciders = cases::deciders(&rulebook, &policies.items);
     let subjects: Vec<&str> = users.iter().map(|user| &*user.sub).collect();
     let names =
@@ -179,7 +182,6 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     };
     let cases = files.read_list(&CASES, read_cases, "`name`", |case| case.name.clone())?;
     let webhooks = read_webhooks(files)?;
-    let settings = files.read_optional(SETTINGS_FILE, read_settings)?;
     let registered = RegisteredNames::new(resources.items.iter());
     let rule_warnings = registered.warnings_of_rules(&rules.items);
     let policy_warnings = registered.warnings_of_policies(&policies.items);
@@ -261,14 +263,14 @@ fn read_webhooks<S: FileSource>(
     })
 }
 
-/// Reads the settings, and returns them as they are written: the service stores them so.
+/// Reads the settings, and returns them as they are written: the service stores them so. Returns `directory_wins`, too.
 fn read_settings(
     json: &Json<'_>,
     at: &Place<'_>,
     problems: &mut Problems,
-) -> Option<Json<'static>> {
-    TenantSettings::read(json, at, problems)?;
-    Some(json.clone().into_owned())
+) -> Option<(Json<'static>, bool)> {
+    let TenantSettings { directory_wins, .. } = TenantSettings::read(json, at, problems)?;
+    Some((json.clone().into_owned(), directory_wins))
 }
 
 /// Returns the references to secrets, with their places.

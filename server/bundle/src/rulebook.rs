@@ -5,8 +5,8 @@ use std::sync::Arc;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
 use portcullis_engine::{
-    Check, DEFAULT_DENY, KnownEntities, Plan, Policy, RoleInclusions, Rule, RuleTuple, Supply,
-    TenantFacts,
+    Check, DEFAULT_DENY, KnownEntities, Plan, Policy, Precedence, RoleInclusions, Rule, RuleTuple,
+    Supply, TenantFacts,
 };
 use uuid::Uuid;
 
@@ -20,7 +20,7 @@ use portcullis_model::rule::NewRule;
 pub struct Rulebook {
     policies: Vec<Policy>,
     rules: Vec<Rule>,
-    /// The roles that include others, and the sources of properties.
+    /// The roles that include others, the relations of types, and the source that goes first.
     facts: Arc<TenantFacts>,
 }
 
@@ -66,6 +66,16 @@ impl Rulebook {
         let names = types.relations();
         let relations = (!names.is_empty()).then(|| format!("{names:?}").into());
         let facts = TenantFacts { relations, ..(*self.facts).clone() };
+        Self { facts: Arc::new(facts), ..self }
+    }
+
+    /// Returns the rulebook of a tenant with this setting `directory_wins`: tuples of a folder go before its requests, too.
+    #[must_use]
+    pub fn with_directory_wins(self, directory_wins: bool) -> Self {
+        let facts = TenantFacts {
+            directory: directory_wins.then_some(Precedence::Directory),
+            ..(*self.facts).clone()
+        };
         Self { facts: Arc::new(facts), ..self }
     }
 
