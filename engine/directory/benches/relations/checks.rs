@@ -16,10 +16,10 @@ use crate::drive::{DOCUMENT, Tuples, USER};
 pub(crate) const CLOSURES: usize = 64 << 20;
 
 /// The ids of a user and a document.
-type Question = (String, String);
+pub(crate) type Question = (String, String);
 
 /// Draws questions of this many users.
-fn questions(tuples: &Tuples, users: usize) -> Vec<Question> {
+pub(crate) fn questions(tuples: &Tuples, users: usize) -> Vec<Question> {
     let random = &mut Rng::with_seed(4);
     let documents = tuples.ids[DOCUMENT].len();
     let users: Vec<usize> = (0..users).map(|_| random.usize(..tuples.ids[USER].len())).collect();
@@ -28,7 +28,7 @@ fn questions(tuples: &Tuples, users: usize) -> Vec<Question> {
     (0..REQUESTS).map(draw).collect()
 }
 
-fn has(
+pub(crate) fn has(
     graph: &Graph,
     relation: RelationId,
     (user, document): &Question,

@@ -1,5 +1,6 @@
 //! A drive: users in nested groups, folders in folders, documents in folders, shares with users and groups.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
@@ -120,6 +121,16 @@ const FOLDERS: usize = 50_000;
 /// The levels of folders.
 const LEVELS: usize = 5;
 
+/// Returns the number of the first folder of a level.
+fn start(level: usize) -> usize {
+    if level == 0 { 0 } else { FOLDERS >> (2 * (LEVELS - level)) }
+}
+
+/// Returns the numbers of the folders that are in no other.
+pub(crate) fn roots() -> Range<usize> {
+    start(0)..start(1)
+}
+
 /// Makes a text in the form of a UUID.
 fn uuid(random: &mut Rng) -> String {
     let bits = random.u128(..);
@@ -146,7 +157,6 @@ pub(crate) fn drive(documents: usize) -> Result<Tuples> {
             tuples.add(above, "member", (GROUP, group), Some("member"))?;
         }
     }
-    let start = |level: usize| if level == 0 { 0 } else { FOLDERS >> (2 * (LEVELS - level)) };
     for level in 0..LEVELS {
         for folder in start(level)..start(level + 1) {
             if level > 0 {

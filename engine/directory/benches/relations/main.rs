@@ -1,9 +1,12 @@
-//! The costs of relations: checks, lists, memory, hostile shapes.
+//! The costs of relations: checks, shapes, lists, memory, writes.
 //!
 //! `cargo bench -p portcullis-directory --bench relations -- [GROUP]… [--json FILE]`.
 
 mod checks;
 mod drive;
+mod lists;
+mod shapes;
+mod writes;
 
 use portcullis_workloads::report::Report;
 
@@ -12,5 +15,8 @@ fn main() -> anyhow::Result<()> {
     let million = drive::drive(258_000)?;
     report.group("r5 size", |group| checks::size(&million, group))?;
     report.group("r2 check", |group| checks::checks(&million, group))?;
+    report.group("r3 shapes", shapes::checks)?;
+    report.group("r4 lists", |group| lists::lists(1_000_000, group))?;
+    report.group("r6 writes", |group| writes::writes(&million, group))?;
     report.finish()
 }

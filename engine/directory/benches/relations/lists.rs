@@ -1,0 +1,90 @@
+//! Bar R4: all objects of a subject among 10⁶, and all subjects of an object among 25,000.
+
+use anyhow::{Context, Result, ensure};
+use chrono::DateTime;
+use portcullis_directory::{Graph, GraphBuffer, Object, RelationId, SubjectQuestion};
+use portcullis_workloads::measure::load_time;
+use portcullis_workloads::report::{Bar, Group};
+
+use crate::checks::CLOSURES;
+use crate::drive::{self, DOCUMENT, FOLDER, GROUP, Tuples, USER};
+
+/// More edges than the drive has.
+const ALL_EDGES: usize = 1 << 30;
+/// The user who sees every document, and one who sees some.
+const USERS: [(usize, &str); 2] = [(0, "a user who sees everything"), (1, "a user")];
+/// The document that every user sees, and one that some see.
+const DOCUMENTS: [(usize, &str); 2] = [(0, "a document that everybody sees"), (1, "a document")];
+
+pub(crate) fn lists(documents: usize, group: &mut Group<'_>) -> Result<()> {
+    let mut tuples = drive::drive(documents)?;
+    for root in drive::roots() {
+        tuples.add((FOLDER, root), "viewer", (USER, USERS[0].0), None)?;
+    }
+    // Every user is in the first group, through other groups.
+    tuples.add((DOCUMENT, DOCUMENTS[0].0), "viewer", (GROUP, 0), Some("member"))?;
+    let graph = tuples.graph(CLOSURES)?;
+    for name in ["viewer", "read"] {
+        let relation = graph.schema().relation("document", name).context(name)?;
+        objects(&graph, relation, &tuples, group)?;
+        subjects(&graph, relation, &tuples, group)?;
+    }
+    Ok(())
+}
+
+fn objects(
+    graph: &Graph,
+    relation: RelationId,
+    tuples: &Tuples,
+    group: &mut Group<'_>,
+) -> Result<()> {
+    let mut buffer = GraphBuffer::default();
+    for (user, who) in USERS {
+        let user = Object { object_type: "user", id: &tuples.ids[USER][user] };
+        let subject = graph.subject(user, &[], DateTime::UNIX_EPOCH, &mut buffer);
+        let list = |most| {
+            let list = subject.objects(relation, ALL_EDGES).context("too many edges")?;
+            anyhow::Ok(list.ids(None).take(most).count())
+        };
+        let seen = list(usize::MAX)?;
+        let name = graph.schema().name(relation);
+        ensure!(seen > 0, "{who} has no {name}");
+        for (most, what, bar) in
+            [(usize::MAX, "all", Bar::AtMost(1_000.0)), (100, "the first 100", Bar::Shown)]
+        {
+            let took = load_time(|| list(most)).as_secs_f64() * 1e3;
+            let what = format!("{name}: {what} of {seen} documents of {who}");
+            group.measurement(what, took, " ms", bar);
+        }
+    }
+    Ok(())
+}
+
+fn subjects(
+    graph: &Graph,
+    relation: RelationId,
+    tuples: &Tuples,
+    group: &mut Group<'_>,
+) -> Result<()> {
+    let mut buffer = GraphBuffer::default();
+    for (document, which) in DOCUMENTS {
+        let question = SubjectQuestion {
+            relation,
+            id: &tuples.ids[DOCUMENT][document],
+            hops: &[],
+            subject_type: "user",
+            now: DateTime::UNIX_EPOCH,
+        };
+        let mut list = || {
+            let list =
+                graph.subjects(&question, ALL_EDGES, &mut buffer).context("too many edges")?;
+            anyhow::Ok(list.ids(None).count())
+        };
+        let found = list()?;
+        let took = load_time(&mut list).as_secs_f64() * 1e3;
+        let name = graph.schema().name(relation);
+        let what = format!("{name}: all {found} users of {which}");
+        group.measurement(what, took, " ms", Bar::AtMost(100.0));
+    }
+    Ok(())
+}
