@@ -215,6 +215,37 @@ fn a_batch_reads_relations_and_an_explanation_shows_the_path() {
 }
 
 #[test]
+fn an_explained_check_has_tuples_of_its_own_and_names_where_edges_come_from() {
+    let tenant = drive();
+    let sync = json!({"source": "hr-sync", "write": [tuple("group:eng member user:ann")]});
+    tenant.manage(RELATIONS, &sync).is(200);
+    let explain = |assumed: Value| {
+        let mut body = body("ann", "edit", json!({"id": "d1"}));
+        body["relations"] = assumed;
+        tenant.manage("POST /api/v1/check?explain=true", &body)
+    };
+    let shared = json!([tuple("document:d1 editor group:eng#member")]);
+    let reply = explain(shared.clone()).is(200).json();
+    assert_eq!(reply["decision"], "allow");
+    let path = &reply["explanation"]["attributes"][0]["path"];
+    let sources = (&path[0]["source"], &path[1]["source"]);
+    assert_eq!(sources, (&json!("request"), &json!("hr-sync")), "{reply}");
+    assert_eq!(explain(json!([])).is(200).text_of("decision"), "deny");
+    decides(&tenant, "ann", "edit", json!({"id": "d1"}), "deny");
+    let refused = |assumed: &str| explain(json!([tuple(assumed)])).is(400).text;
+    let nobody = refused("document:d1 owner user:ann");
+    assert!(nobody.contains("/relations/0/relation"), "{nobody}");
+    let group = refused("document:d1 editor group:eng");
+    assert!(group.contains("a subject that `editor` of `document` stores"), "{group}");
+    let mut plain = body("ann", "edit", json!({"id": "d1"}));
+    plain["relations"] = shared.clone();
+    tenant.check(&plain).is(400);
+    let none = Tenant::new();
+    let refused = none.manage("POST /api/v1/check?explain=true", &plain).is(400).text;
+    assert!(refused.contains("no type has relations"), "{refused}");
+}
+
+#[test]
 fn a_check_with_the_revision_of_a_write_sees_it() {
     let tenant = drive();
     let token = tenant.token("gateway", &["service"]);

@@ -138,9 +138,10 @@ def follow_the_text(body, operation):
     if operation in STANDARD:
         for name in list(body):
             body[without_nul(name)] = without_nul(body.pop(name))
-    # An instant belongs to an explained check alone.
+    # An instant and tuples belong to an explained check alone.
     if operation == "testResolver" and isinstance(body.get("check"), dict):
         body["check"].pop("now", None)
+        body["check"].pop("relations", None)
     # A valid cursor comes only from the page before.
     if operation in ("searchResources", "searchSubjects", "searchActions", "decideMatrix"):
         body.pop("cursor", None)
@@ -173,6 +174,7 @@ def without_nul(value):
 ANNOUNCED = [
     (None, 412, "the record has changed since"),
     ("check", 400, "field `now` is unknown"),
+    ("check", 400, "field `relations` is unknown"),
     # The objects of a bundle follow the rules of all routes that write them. A fault of its form has no such path.
     ("apply", 400, "at `/bundle/"),
     ("createPolicy", 400, "expected a network such as"),
@@ -223,8 +225,9 @@ ANNOUNCED += [
 # The document cannot know the types of a tenant, and what their relations store.
 ANNOUNCED += [
     (operation, 400, reason)
-    for operation in ("writeRelations", "syncRelations")
+    for operation in ("writeRelations", "syncRelations", "check")
     for reason in (
+        "no tuples: no type has relations",
         "a type with relations before `:`",
         "a relation of `",
         "expected a subject that `",

@@ -6,9 +6,7 @@ use http::request::Parts;
 use portcullis_engine::fields::Body;
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{
-    CheckBody, CheckBuffer, Effect, ExplainedCheckBody, Invalid, MatchedRuleId,
-};
+use portcullis_engine::{CheckBody, CheckBuffer, Effect, Invalid, MatchedRuleId};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{Operation, ParameterIn};
@@ -24,6 +22,7 @@ use crate::query::Query;
 use crate::respond::entities_header;
 use crate::text_answer::Json;
 use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
+use portcullis_model::explained_check::ExplainedCheckBody;
 use portcullis_model::schema;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
 use portcullis_runtime::app::App;
@@ -77,7 +76,8 @@ impl From<CheckAnswer> for Answer<'_> {
 ///
 /// A deny is a 200. An ABAC deny of high priority wins, and so does any RBAC deny. With `explain=true` a manager
 /// is shown every candidate, each part of its condition, and where each attribute's value comes from. `now` in the body
-/// stands for the present then; without `explain=true` the field is unknown.
+/// stands for the present then, and tuples in `relations` count beside the stored ones; without `explain=true` both fields are
+/// unknown.
 #[utoipa::path(
     post, path = "/api/v1/check", tag = "Decisions", operation_id = "check", request_body = CheckRequest,
     responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))), Conflict),
@@ -90,15 +90,16 @@ pub(super) async fn check(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let (json, mut buffer);
-    let (body, now) = if explain {
+    let (body, now, assumed) = if explain {
         json = body.parse()?;
-        let ExplainedCheckBody { check, now } = ExplainedCheckBody::parse(&json)?;
-        (check, now)
+        let ExplainedCheckBody { check, now, relations } = ExplainedCheckBody::parse(&json)?;
+        (check, now, relations)
     } else {
         buffer = CheckBuffer::default();
-        (buffer.read(body.text()?)?, None)
+        (buffer.read(body.text()?)?, None, Vec::new())
     };
-    let options = CheckOptions { kind: CheckKind::Combined, at_least, explain, now };
+    let options =
+        CheckOptions { kind: CheckKind::Combined, at_least, explain, now, assumed: &assumed };
     let decided = checks::check(&app, &caller, body, options).await?;
     let revision = (decided.answer.revision, decided.answer.entities_revision);
     let Some(evidence) = &decided.evidence else {
@@ -140,7 +141,8 @@ pub(super) async fn legacy_check(
         domain: body.domain,
         attributes: Attributes::default(),
     };
-    let options = CheckOptions { kind: CheckKind::Legacy, at_least, explain: false, now: None };
+    let options =
+        CheckOptions { kind: CheckKind::Legacy, at_least, explain: false, now: None, assumed: &[] };
     let answer = checks::check(&app, &caller, body, options).await?.answer;
     let revision = (answer.revision, answer.entities_revision);
     let allowed = answer.effect == Effect::Allow;

@@ -45,7 +45,7 @@ struct AttributeWithRelation<'e> {
     #[serde(flatten)]
     attribute: ExplainedAttribute<'e>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    relation: Option<ExplainedRelation>,
+    relation: Option<&'e ExplainedRelation>,
 }
 
 /// Returns the answer that `respond` makes of the explanation of `decided`.
@@ -54,15 +54,15 @@ pub(super) fn explained<A>(
     evidence: &Evidence,
     respond: impl FnOnce(ExplanationAnswer<'_>) -> A,
 ) -> A {
-    let Evidence { cached, entities, asked } = evidence;
+    let Evidence { cached, entities, asked, relations } = evidence;
     let supply = entities.supply(cached.plan(), CheckKind::Combined, &decided.check);
     let check = directory::completed(supply.as_ref(), decided.check);
     let MatchedRuleId(rule_id) = decided.answer.matched_rule_id;
     let Explanation { policies, rules, attributes } =
         cached.plan().explain(&check, &asked.answers, rule_id);
     let with_relations = attributes.into_iter().map(|attribute| {
-        let explain = |name| entities.explain_relation(cached.plan(), &decided.check, name);
-        AttributeWithRelation { relation: attribute.relation.and_then(explain), attribute }
+        let relation = attribute.relation.and_then(|name| relations.get(name));
+        AttributeWithRelation { relation, attribute }
     });
     respond(ExplanationAnswer {
         revision: decided.answer.revision,

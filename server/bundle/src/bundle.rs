@@ -79,8 +79,6 @@ pub struct Bundle {
     pub users: Vec<SampleUser>,
     /// The types; `None` without a file: they are not kept in the folder.
     pub types: Option<Vec<NewType>>,
-    /// The tuples that the cases and checks of the folder read.
-    pub tuples: Vec<NewTuple>,
     /// The resolvers that answer the attributes of other kinds than the request's and the token's.
     pub resolvers: Vec<SampleResolver>,
     pub resources: Vec<Registration>,
@@ -154,11 +152,8 @@ fn misnamed(error: BundleError, strays: &[String]) -> BundleError {
 /// Reads the files of a tenant, and checks that everything exists that they mention.
 pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, BundleError> {
     let (tenant, description, users) = files.read(TENANT_FILE, users::read)?;
-    let types = files.read_optional(TYPES_FILE, types::read)?;
+    let types = files.read_optional(TYPES_FILE, types::read_all)?;
     let declared = types::compiled(types.as_deref());
-    let tuples = files.read_optional(RELATIONS_FILE, |json, at, problems| {
-        list(NewTuple::read)(json, at, problems)
-    })?;
     let resolvers = read_resolvers(files)?;
     let has_resolvers = resolvers.is_some();
     let resolvers = resolvers.unwrap_or_default();
@@ -172,7 +167,9 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let rulebook = Rulebook::new(&tenant, &resources.items, &rules.items, &policies.items)
         .with_inclusions(RoleInclusions::new(included))
         .with_types(&declared)
-        .with_directory_wins(directory_wins.unwrap_or_default());
+        .with_directory_wins(directory_wins.unwrap_or_default())
+        .with_relations(types.iter().flatten().map(|one| (&*one.kind, &one.relations)));
+    let rulebook = with_tuples(files, rulebook)?;
     let deciders = cases::deciders(&rulebook, &policies.items);
     let subjects: Vec<&str> = users.iter().map(|user| &*user.sub).collect();
     let names =
@@ -200,7 +197,6 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
         description,
         users,
         types,
-        tuples: tuples.unwrap_or_default(),
         resolvers,
         resources: resources.items,
         rules: rules.items,
@@ -217,6 +213,21 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
         policy_warnings,
         strays: vec![],
         sources,
+    })
+}
+
+/// Returns the rulebook with the tuples that the cases and checks of the folder read.
+fn with_tuples<S: FileSource>(
+    files: &Files<S>,
+    rulebook: Rulebook,
+) -> Result<Rulebook, BundleError> {
+    let graph = files.read_optional(RELATIONS_FILE, |json, at, problems| {
+        let tuples = list(NewTuple::read)(json, at, problems)?;
+        Some(rulebook.assuming(&tuples, at, problems))
+    })?;
+    Ok(match graph {
+        Some(graph) => rulebook.with_graph(graph),
+        None => rulebook,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use portcullis_engine::relation::RELATION;
 use portcullis_engine::{AttributeAnswers, Check, DEFAULT_DENY, Effect, Invalid, Plan, Verdict};
 
 use crate::case_set::CaseSet;
@@ -50,6 +51,8 @@ pub struct UnjudgedCase {
 pub enum SkipCause {
     /// The decision depends on the resolver of this namespace, which `resolved` does not name.
     Resolver(String),
+    /// The decision depends on relations, and the case has no `relations`.
+    Relations,
     /// The cases before it took all the work that is allowed.
     TooMuchWork,
     /// The cases before it took all the time that is allowed.
@@ -71,6 +74,8 @@ impl SkipCause {
             Self::Resolver(namespace) => format!(
                 "the decision depends on the resolver `{namespace}`; give its answers as `resolved.{namespace}`"
             ),
+            Self::Relations => "the decision depends on relations; give the tuples that count as `relations`, `[]` if there are none"
+                .to_owned(),
             Self::TooMuchWork => format!(
                 "the plans of all cases together have more than {} MiB; write cases about fewer resources",
                 MAX_WORK / 1024 / 1024
@@ -177,24 +182,38 @@ fn decide(
     let sent = case.to_check(&set.users, &set.domain)?;
     let supply = included_roles(plan, &sent);
     let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-    let answers = match answers(plan, &check, case) {
+    let answers = match answers(rulebook, plan, (&sent, &check), case)? {
         Ok(answers) => answers,
-        Err(namespace) => return Ok(Outcome::Skipped(SkipCause::Resolver(namespace))),
+        Err(cause) => return Ok(Outcome::Skipped(cause)),
     };
     let decision = plan.evaluate_with(&check, &answers);
     let explanation = plan.explain(&check, &answers, decision.rule_id());
     Ok(Outcome::Decided(case.verdict(rulebook, &decision, &explanation)))
 }
 
-/// Returns the answers on which the decision depends, or the namespace that the case does not answer.
-fn answers(plan: &Plan, check: &Check<'_>, case: &Case) -> Result<AttributeAnswers, String> {
+/// Returns the answers on which the decision of a check depends, as it was sent and as it is complete, or why the case does not
+/// answer.
+///
+/// # Errors
+/// The relations do not allow a tuple of the case.
+fn answers(
+    rulebook: &Rulebook,
+    plan: &Plan,
+    (sent, check): (&Check<'_>, &Check<'_>),
+    case: &Case,
+) -> Result<Result<AttributeAnswers, SkipCause>, Invalid> {
     let mut answers = AttributeAnswers::default();
     let Verdict::NeedsAttributes(requests) = plan.decide(check, &answers) else {
-        return Ok(answers);
+        return Ok(Ok(answers));
     };
     for request in requests {
+        if rulebook.has_relations() && &*request.namespace == RELATION {
+            let Some(tuples) = &case.relations else { return Ok(Err(SkipCause::Relations)) };
+            answers.extend(rulebook.relation_answers(sent, tuples, &request.attributes)?);
+            continue;
+        }
         if !case.resolved.namespaces.contains(&*request.namespace) {
-            return Err(request.namespace.into());
+            return Ok(Err(SkipCause::Resolver(request.namespace.into())));
         }
         for name in &request.attributes {
             answers.insert(
@@ -204,7 +223,7 @@ fn answers(plan: &Plan, check: &Check<'_>, case: &Case) -> Result<AttributeAnswe
             );
         }
     }
-    Ok(answers)
+    Ok(Ok(answers))
 }
 
 /// Groups the cases by their resource, so that each plan is compiled once and one at a time.

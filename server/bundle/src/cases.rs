@@ -13,6 +13,7 @@ use portcullis_model::check::FileCheck;
 use portcullis_model::fields::{effect, instant, text};
 use portcullis_model::input::{self, Field, Members, field, object};
 use portcullis_model::policy::NewPolicy;
+use portcullis_model::relation::{NewTuple, tuples};
 use portcullis_model::{document, schema};
 
 use crate::given_answers::{self, GivenAnswers};
@@ -39,6 +40,8 @@ pub struct Case {
     pub resolved: GivenAnswers,
     /// Responses to the requests of resolvers, before those of `resolvers.yaml`.
     pub responses: ResponsesByNamespace,
+    /// Tuples that count in the check, beside those of its folder; `None` if the case says nothing about them.
+    pub relations: Option<Vec<NewTuple>>,
     /// Whether the decision may rest on an undetermined condition.
     pub undetermined_allowed: bool,
     pub expected: Expected,
@@ -54,7 +57,7 @@ pub struct Expected {
     pub rule: String,
 }
 
-document!(Case, naming FileCheck => {
+document!(Case, naming FileCheck, NewTuple => {
     let names = CaseNames { users: &[], resolvers: None, deciders: None };
     input::describe(|members| Case::declare(members, names))
         .about("A check with the answer that is expected")
@@ -136,6 +139,8 @@ impl Case {
             let what = format!("no responses for `{both}`, whose answers are in `resolved`");
             members.expected_at("responses", what);
         }
+        let about = "Tuples that count in the check, beside those of `relations.yaml`. A gate knows these alone";
+        let relations = members.optional("relations", tuples().about(about));
         let undetermined = members.optional("undetermined", undetermined());
         let expected = members.required("expect", expected);
         Some(Self {
@@ -145,6 +150,7 @@ impl Case {
             check: check?,
             resolved,
             responses,
+            relations,
             undetermined_allowed: undetermined.is_some(),
             expected: expected?,
             json: Json::Null,

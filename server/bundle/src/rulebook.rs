@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use portcullis_directory::{TenantGraph, TupleTable, resource_of};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
 use portcullis_engine::{
-    Check, DEFAULT_DENY, KnownEntities, Plan, Policy, Precedence, RoleInclusions, Rule, RuleTuple,
-    Supply, TenantFacts,
+    AttributeAnswers, Check, DEFAULT_DENY, Invalid, KnownEntities, Plan, Policy, Precedence,
+    RoleInclusions, Rule, RuleTuple, Supply, TenantFacts,
 };
 use uuid::Uuid;
 
 use portcullis_model::policy::NewPolicy;
+use portcullis_model::relation::{NewTuple, schema_of, with_tuples};
+use portcullis_model::relation_declaration::RelationDeclarations;
 use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
 
@@ -22,7 +25,12 @@ pub struct Rulebook {
     rules: Vec<Rule>,
     /// The roles that include others, the relations of types, and the source that goes first.
     facts: Arc<TenantFacts>,
+    /// The relations of the types; `None` without types, or if their lines do not fit together.
+    graph: Option<Arc<TenantGraph>>,
 }
+
+/// The memory for closures of subjects, in bytes.
+const CLOSURE_BYTES: usize = 16 << 20;
 
 impl Rulebook {
     pub(super) fn new(
@@ -45,12 +53,12 @@ impl Rulebook {
         let policies = policies.collect();
         let with_id = |rule: NewRule| Rule { id: id(), tuple: rule.tuple, effect: rule.effect };
         let rules = rules_in_force(tenant, resources, rules).into_iter().map(with_id).collect();
-        Self { policies, rules, facts: Arc::default() }
+        Self { policies, rules, facts: Arc::default(), graph: None }
     }
 
     /// Makes a rulebook of the rules and enabled policies that a service has stored.
     pub fn of_stored(rules: Vec<Rule>, policies: Vec<Policy>) -> Self {
-        Self { policies, rules, facts: Arc::default() }
+        Self { policies, rules, facts: Arc::default(), graph: None }
     }
 
     /// Returns the rulebook with roles that include others.
@@ -77,6 +85,68 @@ impl Rulebook {
             ..(*self.facts).clone()
         };
         Self { facts: Arc::new(facts), ..self }
+    }
+
+    /// Returns the rulebook with the relations of types, by the names of the types, and no tuples. Lines that do not fit together
+    /// give none: whoever takes types refuses them.
+    #[must_use]
+    pub fn with_relations<'t>(
+        self,
+        types: impl IntoIterator<Item = (&'t str, &'t RelationDeclarations)>,
+    ) -> Self {
+        let graph = schema_of(types).ok().map(|schema| {
+            let tuples = TupleTable::default();
+            Arc::new(TenantGraph::new("".into(), Arc::new(schema), tuples, CLOSURE_BYTES))
+        });
+        Self { graph, ..self }
+    }
+
+    /// Returns the rulebook with another graph.
+    pub(super) fn with_graph(self, graph: Option<Arc<TenantGraph>>) -> Self {
+        Self { graph, ..self }
+    }
+
+    /// Returns whether a type has relations.
+    pub fn has_relations(&self) -> bool {
+        self.facts.relations.is_some()
+    }
+
+    /// Returns the graph with further tuples. Notes those that the relations do not allow.
+    pub(super) fn assuming(
+        &self,
+        tuples: &[NewTuple],
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Option<Arc<TenantGraph>> {
+        let known = self.graph.as_ref();
+        let Some(known) = known.filter(|_| !tuples.is_empty()) else {
+            if !tuples.is_empty() {
+                problems.expected(at, "no tuples: no type has relations");
+            }
+            return known.cloned();
+        };
+        let (table, schema) = (known.graph.table(), known.graph.schema());
+        let table = with_tuples(table, schema, tuples, at, problems)?;
+        Some(Arc::new(known.with_tuples(table, CLOSURE_BYTES)))
+    }
+
+    /// Returns the answers to the relations `names` of the subject of a check as it was sent to its resource, where the tuples
+    /// of `case` count, too.
+    ///
+    /// # Errors
+    /// The relations do not allow a tuple of the case.
+    pub fn relation_answers(
+        &self,
+        sent: &Check<'_>,
+        case: &[NewTuple],
+        names: &[Box<str>],
+    ) -> Result<AttributeAnswers, Invalid> {
+        let (mut problems, root) = (Problems::default(), Place::root());
+        let graph = self.assuming(case, &root.key("relations"), &mut problems);
+        problems.into_result()?;
+        let asked = (sent, resource_of(sent));
+        let answers = graph.map(|graph| graph.answers(&self.facts, asked, names));
+        Ok(answers.unwrap_or_default())
     }
 
     /// The facts that the plans share.

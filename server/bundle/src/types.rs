@@ -4,6 +4,7 @@ use portcullis_engine::Json;
 use portcullis_engine::fields::list;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
+use portcullis_model::relation::schema_of;
 use portcullis_model::types::{NewType, declared_types, exceeded_limit};
 
 use crate::unique::each_once;
@@ -20,6 +21,25 @@ pub(super) fn read(
         problems.expected(at, limit);
     }
     Some(types)
+}
+
+/// Reads every type of a folder. The lines of their relations fit together.
+pub(super) fn read_all(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<NewType>> {
+    let types = read(json, at, problems).filter(|_| problems.is_empty())?;
+    let relations = types.iter().map(|one| (&*one.kind, &one.relations));
+    let Err(invalid) = schema_of(relations) else { return Some(types) };
+    for problem in invalid.problems() {
+        let mut parts = problem.path.split('/').skip(1);
+        let index = parts.next().and_then(|index| index.parse().ok()).unwrap_or_default();
+        let at = at.index(index);
+        let name = parts.nth(1).unwrap_or_default();
+        problems.push(&at.key("relations").key(name), problem.fault.clone());
+    }
+    None
 }
 
 /// Returns the types of a folder as conditions and cases are checked against them.

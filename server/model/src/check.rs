@@ -8,18 +8,22 @@ use serde_json::json;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 
 use crate::document;
+use crate::relation::{MAX_TUPLES, NewTuple};
 use crate::schema::{self, Input};
 
 /// The body of a check.
 pub struct CheckRequest;
 
-document!(CheckRequest => {
+document!(CheckRequest, naming NewTuple => {
     let mut description = Description { input: schema::input(), about: about_check };
     CheckBody::declare(&mut description);
     let now = schema::instant().description(Some(
         "Stands for the present in conditions and resolvers; only with `explain=true`",
     ));
-    description.input.optional("now", now).example(json!({
+    let relations = schema::list(schema::named::<NewTuple>())
+        .max_items(Some(MAX_TUPLES))
+        .description(Some("Count beside the stored tuples; only with `explain=true`"));
+    description.input.optional("now", now).optional("relations", relations).example(json!({
         "subject": "patient-4711",
         "resource": "chart:read",
         "action": "read",

@@ -12,6 +12,7 @@ pub mod delivery;
 pub mod egress_rules;
 pub mod entity;
 pub mod event;
+pub mod explained_check;
 pub mod fields;
 pub mod file_schema;
 pub mod filter;

@@ -8,6 +8,7 @@ use portcullis_engine::{
     Check, CheckBody, Decision, Effect, MatchedRuleId, ResourcePattern, Verdict,
 };
 use portcullis_model::event::Event;
+use portcullis_model::relation::NewTuple;
 use portcullis_model::resource::unregistered;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::Asked;
@@ -20,6 +21,7 @@ use portcullis_storage::{plan_records, resources};
 use tokio::time::Instant;
 
 use crate::directory::{self, NeededEntities};
+use crate::explained_relations::{ExplainedRelations, explained_relations};
 use crate::open_scope::open_scope;
 
 /// The most registered names that an unregistered resource is compared with: a few milliseconds.
@@ -27,7 +29,7 @@ const MAX_COMPARED: u16 = 5_000;
 
 /// The parts of a check that are not in its body.
 #[derive(Clone, Copy, Debug)]
-pub struct CheckOptions {
+pub struct CheckOptions<'o> {
     /// Selects the rules that decide.
     pub kind: CheckKind,
     /// The decision is made from rules and entities of these revisions or later ones.
@@ -37,6 +39,8 @@ pub struct CheckOptions {
     /// The instant that stands for the present in conditions and resolvers; `None` is the present itself. With an
     /// instant, resolvers are called past their caches.
     pub now: Option<DateTime<Utc>>,
+    /// Tuples that count beside the stored ones.
+    pub assumed: &'o [NewTuple],
 }
 
 /// A check that is decided.
@@ -85,6 +89,8 @@ pub struct Evidence {
     pub entities: NeededEntities,
     /// The answers of resolvers and where they come from.
     pub asked: Asked,
+    /// The relations that the decision could read.
+    pub relations: ExplainedRelations,
 }
 
 /// Decides the check in `body` for `caller`, and records it in the metrics. If it is denied, its event is in the
@@ -96,7 +102,7 @@ pub async fn check<'c>(
     app: &App,
     caller: &'c CheckCaller,
     body: CheckBody<'c>,
-    mut options: CheckOptions,
+    mut options: CheckOptions<'_>,
 ) -> Result<DecidedCheck<'c>, OperationError> {
     if options.explain {
         caller.may_explain(body.domain, &app.manager_roles)?;
@@ -139,15 +145,16 @@ async fn doubt_about(app: &App, tenant: &str, resource: &str) -> Result<String, 
 /// Decides `check` in `tenant` and records nothing.
 ///
 /// # Errors
-/// There is no plan that is new enough.
+/// There is no plan that is new enough, or the relations do not allow a tuple that is assumed.
 pub async fn decide<'c>(
     app: &App,
     tenant: &str,
     check: Check<'c>,
-    options: CheckOptions,
-) -> Result<DecidedCheck<'c>, PlanError> {
+    options: CheckOptions<'_>,
+) -> Result<DecidedCheck<'c>, OperationError> {
     // An explanation reads the plan after the decision, and a hot plan is only borrowed.
     if !options.explain
+        && options.assumed.is_empty()
         && let Some(answer) = decide_with_hot_plan(app, tenant, &check, options)?
     {
         return Ok(DecidedCheck { check, answer, evidence: None });
@@ -161,12 +168,15 @@ async fn decide_with_any_plan<'c>(
     app: &App,
     tenant: &str,
     check: Check<'c>,
-    options: CheckOptions,
-) -> Result<DecidedCheck<'c>, PlanError> {
+    options: CheckOptions<'_>,
+) -> Result<DecidedCheck<'c>, OperationError> {
     // One plan decides before and after the resolvers answer: two plans could have two revisions.
     let cached = app.plans.find(tenant, check.resource, options.at_least.rules).await?;
     app.webhooks.prepare(tenant).await;
-    let entities = NeededEntities::load(app, tenant, cached.plan(), options.kind).await?;
+    let entities = match options.assumed {
+        [] => NeededEntities::load(app, tenant, cached.plan(), options.kind).await?,
+        assumed => NeededEntities::assuming(app, tenant, cached.plan(), assumed).await?,
+    };
     let (answer, asked) = {
         let supply = entities.supply(cached.plan(), options.kind, &check);
         directory::count_overridden(app, supply.as_ref());
@@ -188,8 +198,13 @@ async fn decide_with_any_plan<'c>(
         };
         (CheckAnswer::new(&cached, &decision, &entities), asked)
     };
-    let evidence = options.explain.then_some(Evidence { cached, entities, asked });
-    Ok(DecidedCheck { check, answer, evidence })
+    let mut decided = DecidedCheck { check, answer, evidence: None };
+    if options.explain {
+        let (asking, by) = ((&check, options.assumed), (cached.plan(), &entities));
+        let relations = explained_relations(app, tenant, asking, by, &asked.answers).await?;
+        decided.evidence = Some(Evidence { cached, entities, asked, relations });
+    }
+    Ok(decided)
 }
 
 /// The answer of a plan that is hot and needs no resolver. `None` leaves the check to the slower path.
@@ -197,7 +212,7 @@ fn decide_with_hot_plan(
     app: &App,
     tenant: &str,
     check: &Check<'_>,
-    options: CheckOptions,
+    options: CheckOptions<'_>,
 ) -> Result<Option<CheckAnswer>, PlanError> {
     let plans = app.plans.hot()?;
     let Some(cached) = plans.get(tenant, check.resource, options.at_least.rules) else {

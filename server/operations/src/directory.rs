@@ -1,30 +1,25 @@
 //! The supply of checks from the directory (`docs/semantics.md`, section 12.5).
 
-mod relations;
+mod explained;
 
 use std::sync::Arc;
 
-use portcullis_directory::Object;
+use portcullis_directory::{Object, TenantGraph, resource_of};
 use portcullis_engine::entities::EntityTable;
+use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::{
     AttributeAnswers, Check, DirectoryNeeds, KnownEntities, Plan, Supply, TenantFacts, Verdict,
 };
+use portcullis_model::relation::NewTuple;
 use portcullis_runtime::app::App;
-use portcullis_runtime::entity_tables::{EntitiesError, EntityTables, LoadedEntities, TenantGraph};
+use portcullis_runtime::entity_tables::{EntitiesError, EntityTables, LoadedEntities};
+use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::plans::PlanError;
 
-pub use relations::ExplainedRelation;
-
-/// Returns the answers of the graph of a tenant folder to the relations `names` of the subject of a check to its resource.
-pub fn relation_answers(
-    graph: &TenantGraph,
-    facts: &TenantFacts,
-    check: &Check<'_>,
-    names: &[Box<str>],
-) -> AttributeAnswers {
-    relations::answers(graph, facts, (check, relations::resource_of(check)), names)
-}
+pub use explained::ExplainedRelation;
+pub(crate) use explained::{ExplainedEdge, REQUEST};
 
 /// Returns the parts of the directory that a check of this kind by `plan` needs. The legacy check reads no attributes.
 fn needs(plan: &Plan, kind: CheckKind) -> DirectoryNeeds {
@@ -133,6 +128,29 @@ impl NeededEntities {
         Ok(Self::Loaded(app.entities.table(tenant).await?))
     }
 
+    /// Returns the entities of the tenant of `plan` with further tuples, for one check. Loads them if necessary.
+    ///
+    /// # Errors
+    /// No type has relations, or they do not allow a tuple; the errors of [`Self::load_all`].
+    pub(crate) async fn assuming(
+        app: &App,
+        tenant: &str,
+        plan: &Plan,
+        tuples: &[NewTuple],
+    ) -> Result<Self, OperationError> {
+        let (mut problems, root) = (Problems::default(), Place::root());
+        let at = root.key("relations");
+        let loaded = Self::load_all(app, tenant, plan).await.map_err(PlanError::from)?;
+        let declared = plan.facts().and_then(|facts| facts.relations.as_ref());
+        let (Self::Loaded(loaded), Some(declared)) = (loaded, declared) else {
+            problems.expected(&at, "no tuples: no type has relations");
+            return Ok(problems.finish(None)?);
+        };
+        let assumed = loaded.assuming(declared, tuples, &at, &mut problems);
+        let assumed = problems.finish(assumed.map_err(PlanError::from)?)?;
+        Ok(Self::Loaded(Arc::new(assumed)))
+    }
+
     /// Returns the entities, if they are loaded.
     pub(crate) fn table(&self) -> Option<&EntityTable> {
         match self {
@@ -165,16 +183,14 @@ impl NeededEntities {
         Some(Supply::new(facts, known, check, needs))
     }
 
-    /// Explains the answer of the graph to `relation.<name>` for the check `sent`; `None` if there was nothing to ask.
-    pub fn explain_relation(
-        &self,
-        plan: &Plan,
-        sent: &Check<'_>,
-        name: &str,
-    ) -> Option<ExplainedRelation> {
-        let (Self::Loaded(loaded), Some(facts)) = (self, plan.facts()) else { return None };
-        let graph = loaded.graph(facts.relations.as_ref()?).ok()?;
-        relations::explain(&graph, facts, sent, name)
+    /// Returns the graph of the tenant of `plan`; `None` if it has no relations or a check does not need them.
+    ///
+    /// # Errors
+    /// The stored types are corrupt.
+    pub(crate) fn graph(&self, plan: &Plan) -> Result<Option<Arc<TenantGraph>>, EntitiesError> {
+        let declared = plan.facts().and_then(|facts| facts.relations.as_ref());
+        let (Self::Loaded(loaded), Some(declared)) = (self, declared) else { return Ok(None) };
+        loaded.graph(declared).map(Some)
     }
 
     /// Decides the check `sent`, which `completed` completes, by `plan`, as far as that is possible without resolvers. Returns
@@ -195,17 +211,15 @@ impl NeededEntities {
         };
         let answers = AttributeAnswers::default();
         let verdict = decide(&answers);
-        let (Verdict::NeedsAttributes(requests), Self::Loaded(loaded)) = (&verdict, self) else {
-            return Ok((verdict, answers));
-        };
+        let Verdict::NeedsAttributes(requests) = &verdict else { return Ok((verdict, answers)) };
         let relations = requests.iter().find(|request| *request.namespace == *RELATION);
-        let declared = plan.facts().and_then(|facts| Some((facts, facts.relations.as_ref()?)));
-        let (Some(relations), Some((facts, declared))) = (relations, declared) else {
+        let (Some(relations), Some(facts), Some(graph)) =
+            (relations, plan.facts(), self.graph(plan)?)
+        else {
             return Ok((verdict, answers));
         };
-        let graph = loaded.graph(declared)?;
-        let asked = (sent, relations::resource_of(sent));
-        let answers = relations::answers(&graph, facts, asked, &relations.attributes);
+        let asked = (sent, resource_of(sent));
+        let answers = graph.answers(facts, asked, &relations.attributes);
         Ok((decide(&answers), answers))
     }
 
@@ -221,13 +235,11 @@ impl NeededEntities {
         resource: Option<(&str, &str)>,
         names: &[Box<str>],
     ) -> Result<AttributeAnswers, EntitiesError> {
-        let declared = plan.facts().and_then(|facts| Some((facts, facts.relations.as_ref()?)));
-        let (Self::Loaded(loaded), Some((facts, declared))) = (self, declared) else {
+        let (Some(facts), Some(graph)) = (plan.facts(), self.graph(plan)?) else {
             return Ok(AttributeAnswers::default());
         };
-        let graph = loaded.graph(declared)?;
         let resource = resource.map(|(object_type, id)| Object { object_type, id });
-        Ok(relations::answers(&graph, facts, (sent, resource), names))
+        Ok(graph.answers(facts, (sent, resource), names))
     }
 }
 

@@ -14,6 +14,7 @@ mod deletions;
 pub mod directory;
 pub mod entities;
 pub mod etag;
+pub mod explained_relations;
 pub mod failed_cases;
 pub mod filters;
 mod gated_writes;

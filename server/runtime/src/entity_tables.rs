@@ -5,7 +5,6 @@
 //! is brought up to date before it is used again. So no check reads entities from before an acknowledged write.
 
 mod error;
-mod graph;
 mod load;
 mod loaded;
 mod tenant_table;
@@ -28,7 +27,6 @@ use crate::freshness::Freshness;
 use crate::histories::Continuity;
 use crate::machine::{cores, load_limits};
 pub use error::EntitiesError;
-pub use graph::TenantGraph;
 pub use loaded::LoadedEntities;
 use tenant_table::TenantTable;
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use portcullis_bundle::{CaseFailure, CaseOutcomes, CaseSet, Rulebook, SkipCause};
 use portcullis_engine::json::JsonError;
-use portcullis_engine::types::Types;
 use portcullis_engine::{Policy, RoleInclusions, Rule};
 use portcullis_fairness::{Turn, run_apart};
 use portcullis_model::types::{TypeRecord, declared_types};
@@ -92,7 +91,7 @@ pub struct Change {
     rules: Vec<(Uuid, Option<Rule>)>,
     policies: Vec<(Uuid, Option<Policy>)>,
     inclusions: RoleInclusions,
-    types: Types,
+    types: Vec<TypeRecord>,
     cases: JudgingCases,
 }
 
@@ -111,7 +110,7 @@ impl Change {
             rules: rules::of_ids(tx, &rule_ids).await?,
             policies: policies::of_ids(tx, &policy_ids).await?,
             inclusions: roles::inclusions(tx).await?,
-            types: declared_types(types::all(tx).await?.iter().map(TypeRecord::declared)),
+            types: types::all(tx).await?,
             cases: JudgingCases {
                 replaced: tenant_cases::replaced(tx).cloned(),
                 present: tenant_cases::find(tx).await?.unwrap_or_default(),
@@ -143,7 +142,10 @@ impl Change {
         let rules = replaced(rules, self.rules, |rule| rule.id);
         let policies = replaced(policies, self.policies, |policy| policy.id);
         let content = Rulebook::of_stored(rules, policies);
-        let content = content.with_inclusions(self.inclusions).with_types(&self.types);
+        let types = declared_types(self.types.iter().map(TypeRecord::declared));
+        let relations = self.types.iter().map(|one| (&*one.kind, &one.relations));
+        let content = content.with_inclusions(self.inclusions).with_types(&types);
+        let content = content.with_relations(relations);
         judge_content(content, self.cases, turn).await.map(Some)
     }
 }
@@ -222,7 +224,7 @@ fn judge(
 /// `may_skip` says so: otherwise a policy that reads a resolver would take a case out of the gate.
 fn refused(report: &CaseOutcomes, may_skip: impl Fn(&String) -> bool) -> Vec<CaseFailure> {
     let unjudged = report.skipped.iter().filter(|skipped| match skipped.cause {
-        SkipCause::Resolver(_) => !may_skip(&skipped.case),
+        SkipCause::Resolver(_) | SkipCause::Relations => !may_skip(&skipped.case),
         SkipCause::TooMuchWork | SkipCause::TooMuchTime => true,
     });
     let unjudged = unjudged.map(|skipped| skipped.clone().into_failure());
@@ -248,7 +250,8 @@ fn report(
 /// Stores which cases need a resolver, so that the gate knows them the next time.
 async fn note_skipped(tx: &mut Tx, report: &CaseOutcomes) -> Result<(), OperationError> {
     let Some(stored) = tenant_cases::find(tx).await? else { return Ok(()) };
-    let needs_resolver = |cause: &SkipCause| matches!(cause, SkipCause::Resolver(_));
+    let needs_resolver =
+        |cause: &SkipCause| matches!(cause, SkipCause::Resolver(_) | SkipCause::Relations);
     let skipped = report.skipped.iter().filter(|skipped| needs_resolver(&skipped.cause));
     let skipped: Vec<String> = skipped.map(|skipped| skipped.case.clone()).collect();
     if skipped != stored.skipped {

@@ -156,6 +156,7 @@ async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<Check
         at_least: MinRevisions::default(),
         explain: false,
         now: None,
+        assumed: case.relations.as_deref().unwrap_or_default(),
     };
     Ok(checks::decide(app, &bundle.tenant, check, options).await?.answer)
 }

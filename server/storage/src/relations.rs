@@ -16,6 +16,7 @@ use portcullis_model::relation::ObjectName;
 
 pub use crate::directory::{EntityOrigin, state};
 pub use lists::{TupleFilter, TupleShape, list, shapes};
+pub use stored::sources;
 pub use table::{changed_table, table};
 pub(crate) use writes::delete_of_entities;
 pub use writes::{delete, delete_matching, write};

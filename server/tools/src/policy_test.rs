@@ -78,7 +78,7 @@ pub async fn answers(
         let plan = bundle.rulebook.plan(sent.resource);
         let supply = included_roles(&plan, &sent);
         let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-        all.push(resolvers.answers(&bundle.tenant, &plan, &check, case).await);
+        all.push(resolvers.answers(bundle, &plan, (&sent, &check), case).await?);
     }
     Ok(all)
 }

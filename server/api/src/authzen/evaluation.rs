@@ -51,7 +51,13 @@ pub(super) async fn decide(
     at_least: MinRevisions,
 ) -> Result<Response, ApiError> {
     domain_of(caller, check.domain)?;
-    let options = CheckOptions { kind: CheckKind::Combined, at_least, explain: false, now: None };
+    let options = CheckOptions {
+        kind: CheckKind::Combined,
+        at_least,
+        explain: false,
+        now: None,
+        assumed: &[],
+    };
     let answer = checks::check(app, caller, check, options).await?.answer;
     let reasons = Reasons::of(app, caller, topic.domain, reasons);
     let (effect, revision, entities) = (answer.effect, answer.revision, answer.entities_revision);

@@ -2,7 +2,12 @@
 
 use std::cell::Cell;
 
+use portcullis_directory::read_relations;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::relation::RelationNames;
+use portcullis_engine::types::Types;
 use portcullis_engine::{Condition, Effect, Policy, ResourcePattern, Rule, RuleTuple, json};
+use portcullis_model::relation_declaration::{RelationDeclaration, RelationDeclarations};
 use uuid::Uuid;
 
 use super::*;
@@ -85,6 +90,48 @@ fn each_case_passes_fails_or_is_skipped_with_its_cause() {
     let cause = SkipCause::Resolver("geo".to_owned());
     let skipped: Vec<_> = report.skipped.iter().map(|one| (&*one.case, &one.cause)).collect();
     assert_eq!(skipped, [("of a resolver", &cause)]);
+}
+
+#[test]
+fn a_case_has_the_tuples_that_count_in_it() {
+    let relations = json::parse(br#"{"viewer": "[user, doc#viewer]"}"#).expect("JSON");
+    let (mut problems, root) = (Problems::default(), Place::root());
+    let read = read_relations(&relations, &root, &mut problems).expect("sound");
+    let declared = read.into_iter().map(|one| (one.name.clone(), RelationDeclaration(one)));
+    let declared: RelationDeclarations = declared.collect();
+    let obj = ResourcePattern::parse("doc:read").expect("a resource");
+    let tuple =
+        RuleTuple { sub: "viewer@resource".into(), dom: "*".into(), obj, act: "read".into() };
+    let rule = Rule { id: Uuid::from_u128(1), tuple, effect: Effect::Allow };
+    let names = RelationNames::from_iter([("doc".to_owned(), declared.keys().cloned())]);
+    let rulebook = Rulebook::of_stored(vec![rule], Vec::new())
+        .with_types(&Types::default().with_relations(names))
+        .with_relations([("doc", &declared)]);
+    let case = |name: &str, rest: &str, decision: &str, rule: &str| {
+        format!(
+            r#"{{"name": "{name}", "check": {{"subject": "ann", "resource": "doc:read", "action": "read",
+            "attributes": {{"resource": {{"id": "d1"}}}}}}, {rest}
+            "expect": {{"decision": "{decision}", "rule": "{rule}"}}}}"#
+        )
+    };
+    let by_rule = "viewer@resource, *, doc:read, read";
+    let tuple = |of: &str, subject: &str| {
+        format!(r#"{{"object": "doc:{of}", "relation": "viewer", "subject": "{subject}"}}"#)
+    };
+    let shared = format!(r#""relations": [{}],"#, tuple("d1", "user:ann"));
+    let refused = format!(r#""relations": [{}],"#, tuple("d1", "team:a"));
+    let cases = [
+        case("shared", &shared, "allow", by_rule),
+        case("not shared", r#""relations": [],"#, "deny", "default-deny"),
+        case("unknown", "", "deny", "default-deny"),
+        case("refused", &refused, "allow", by_rule),
+    ];
+    let set = CaseSet::of_stored("acme", &format!("[{}]", cases.join(",")), "[]").expect("valid");
+    let report = CaseOutcomes::of(&rulebook, &set, || true);
+    assert_eq!(report.passed, 2, "{report:?}");
+    assert_eq!(report.skipped[0].cause, SkipCause::Relations);
+    let reason = &report.failed[0].reason;
+    assert!(reason.contains("`/relations/0/subject`: expected a subject that"), "{reason}");
 }
 
 #[test]

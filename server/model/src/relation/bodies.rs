@@ -104,7 +104,8 @@ document!(RelationsSyncBody, naming NewTuple => {
         }))
 });
 
-fn tuples<'j>() -> impl Field<'j, Value = Vec<NewTuple>> {
+/// Tuples, as many as one call may have.
+pub fn tuples<'j>() -> impl Field<'j, Value = Vec<NewTuple>> {
     field(read_tuples, || {
         schema::list(schema::named::<NewTuple>())
             .max_items(Some(MAX_TUPLES))
@@ -112,7 +113,11 @@ fn tuples<'j>() -> impl Field<'j, Value = Vec<NewTuple>> {
     })
 }
 
-fn read_tuples(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<NewTuple>> {
+pub(crate) fn read_tuples(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<NewTuple>> {
     if json.as_array().is_some_and(|items| items.len() > MAX_TUPLES) {
         problems.expected(at, format!("at most {MAX_TUPLES} tuples"));
         return None;

@@ -168,6 +168,8 @@ pub(super) fn rulebook(state: &TenantContent, writes: &Writes) -> Rulebook {
     let roles = after(&state.roles, &writes.roles, |role| &*role.name).into_iter();
     let roles = roles.map(|role| (role.name.clone(), role.includes.clone()));
     let types = after(&state.types, &writes.types, |record| &*record.kind);
+    let relations = types.iter().map(|one| (&*one.kind, &one.relations));
+    let content = content.with_relations(relations);
     let types = compiled(types.iter().copied());
     content.with_inclusions(RoleInclusions::new(roles)).with_types(&types)
 }

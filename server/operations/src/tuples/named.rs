@@ -3,10 +3,9 @@
 use std::collections::HashMap;
 
 use portcullis_auth::Manager;
-use portcullis_directory::{RelationId, RelationNumber, Schema};
+use portcullis_directory::{RelationNumber, Schema};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::nearest::{any_of, hint};
-use portcullis_model::relation::{NewTuple, ObjectName, TupleSelection};
+use portcullis_model::relation::{NewTuple, ObjectName, RelationsOfTuple, TupleSelection};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::relations::{NumberedTuple, TupleFilter, TupleKey};
@@ -63,11 +62,8 @@ impl NamedRelations {
         at: &Place<'_>,
         problems: &mut Problems,
     ) -> NamedTuples<'t> {
-        self.named(tuples, at, problems, |relation, related, tuple, at, problems| {
-            let subject = (&*tuple.subject.kind, &*tuple.subject.id);
-            if !self.schema.admits(relation, subject, related) {
-                problems.expected(&at.key("subject"), self.expected_subject(relation, tuple));
-            }
+        self.named(tuples, at, problems, |relations, tuple, at, problems| {
+            tuple.check_subject(&self.schema, relations, at, problems);
         })
     }
 
@@ -78,7 +74,7 @@ impl NamedRelations {
         at: &Place<'_>,
         problems: &mut Problems,
     ) -> NamedTuples<'t> {
-        self.named(tuples, at, problems, |_, _, _, _, _| {})
+        self.named(tuples, at, problems, |_, _, _, _| {})
     }
 
     /// Returns tuples with their numbers, each once, with the expiry of the last.
@@ -87,14 +83,15 @@ impl NamedRelations {
         tuples: &'t [NewTuple],
         at: &Place<'_>,
         problems: &mut Problems,
-        check: impl Fn(RelationId, Option<RelationId>, &NewTuple, &Place<'_>, &mut Problems),
+        check: impl Fn(RelationsOfTuple, &NewTuple, &Place<'_>, &mut Problems),
     ) -> NamedTuples<'t> {
         let mut named = NamedTuples { sent: Vec::new(), numbered: Vec::new() };
         let mut known: HashMap<TupleKey, usize> = HashMap::with_capacity(tuples.len());
         for (index, tuple) in tuples.iter().enumerate() {
             let at = at.index(index);
-            let Some((relation, related)) = self.relations(tuple, &at, problems) else { continue };
-            check(relation, related, tuple, &at, problems);
+            let named_relations = tuple.relations(&self.schema, &at, problems);
+            let Some((relation, related)) = named_relations else { continue };
+            check((relation, related), tuple, &at, problems);
             let key = TupleKey {
                 object: tuple.object.clone(),
                 relation: self.schema.number(relation),
@@ -111,65 +108,6 @@ impl NamedRelations {
             }
         }
         named
-    }
-
-    /// Finds the relations that a tuple names, or notes a fault.
-    fn relations(
-        &self,
-        tuple: &NewTuple,
-        at: &Place<'_>,
-        problems: &mut Problems,
-    ) -> Option<(RelationId, Option<RelationId>)> {
-        let NewTuple { object, relation, subject, subject_relation, .. } = tuple;
-        let found = self.schema.relation(&object.kind, relation);
-        if found.is_none() {
-            self.note_unknown((object, "object"), (relation, "relation"), at, problems);
-        }
-        let related = match subject_relation {
-            Some(name) => {
-                let related = self.schema.relation(&subject.kind, name);
-                if related.is_none() {
-                    let relation = (&**name, "subject_relation");
-                    self.note_unknown((subject, "subject"), relation, at, problems);
-                }
-                Some(related?)
-            }
-            None => None,
-        };
-        Some((found?, related))
-    }
-
-    /// Notes that the type of `named` lacks the relation, or that no type with relations has its name.
-    fn note_unknown(
-        &self,
-        (named, member): (&ObjectName, &str),
-        (relation, at_relation): (&str, &str),
-        at: &Place<'_>,
-        problems: &mut Problems,
-    ) {
-        let all = || self.schema.relations();
-        let own = all().filter(|one| self.schema.type_of(*one) == named.kind);
-        let own: Vec<&str> = own.map(|one| self.schema.name(one)).collect();
-        if own.is_empty() {
-            let mut types: Vec<&str> = all().map(|one| self.schema.type_of(one)).collect();
-            types.dedup();
-            let hint = hint(&named.kind, types, str::to_owned);
-            problems.expected(&at.key(member), format!("a type with relations before `:`{hint}"));
-        } else {
-            let hint = hint(relation, own, str::to_owned);
-            let what = format!("a relation of `{}`{hint}", named.kind);
-            problems.expected(&at.key(at_relation), what);
-        }
-    }
-
-    /// Completes "expected …" for a subject that the relation does not store.
-    fn expected_subject(&self, relation: RelationId, tuple: &NewTuple) -> String {
-        let storable: Vec<String> = self.schema.storable(relation).collect();
-        let name = format!("`{}` of `{}`", tuple.relation, tuple.object.kind);
-        if storable.is_empty() {
-            return format!("a relation that stores subjects: {name} follows from others");
-        }
-        format!("a subject that {name} stores: {}", any_of(storable.iter().map(String::as_str)))
     }
 }
 

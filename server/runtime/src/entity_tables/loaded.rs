@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use portcullis_directory::TupleTable;
+use portcullis_directory::{Schema, TenantGraph, TupleTable, TypeRelations};
 use portcullis_engine::entities::EntityTable;
-use portcullis_storage::HistoryPosition;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_model::relation::{NewTuple, with_tuples};
+use portcullis_storage::types::NumberedRelations;
+use portcullis_storage::{HistoryPosition, StoreError};
 
 use super::error::EntitiesError;
-use super::graph::TenantGraph;
 
 /// The entities and relations of a tenant at one revision.
 #[derive(Debug)]
@@ -52,11 +54,35 @@ impl LoadedEntities {
         if let Some(known) = known.filter(|known| known.is_of(declared)) {
             return Ok(known);
         }
-        let tuples = self.tuples.clone();
-        let graph = TenantGraph::compile(declared, tuples, self.max_closure_bytes);
-        let graph = Arc::new(graph.map_err(Arc::new)?);
+        let schema = Arc::new(compiled(declared).map_err(Arc::new)?);
+        let (declared, tuples) = (Arc::clone(declared), self.tuples.clone());
+        let graph = Arc::new(TenantGraph::new(declared, schema, tuples, self.max_closure_bytes));
         *self.graph.write() = Some(Arc::clone(&graph));
         Ok(graph)
+    }
+
+    /// Returns the same entities with further tuples, for one check. `None`, with the reasons in `problems`, if the types that
+    /// `declared` describes do not allow one.
+    ///
+    /// # Errors
+    /// The stored types are corrupt.
+    pub fn assuming(
+        &self,
+        declared: &Arc<str>,
+        tuples: &[NewTuple],
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Result<Option<Self>, EntitiesError> {
+        let graph = self.graph(declared)?;
+        let tuples = with_tuples(&self.tuples, graph.graph.schema(), tuples, at, problems);
+        Ok(tuples.map(|tuples| Self {
+            table: self.table.clone(),
+            tuples: tuples.clone(),
+            position: self.position.clone(),
+            weight: self.weight,
+            max_closure_bytes: self.max_closure_bytes,
+            graph: RwLock::new(Some(Arc::new(graph.with_tuples(tuples, self.max_closure_bytes)))),
+        }))
     }
 
     /// Returns the bytes of the tables, and of the compiled types and the closures that are kept.
@@ -68,3 +94,15 @@ impl LoadedEntities {
 
 /// The closures of subjects may take this part of what a tenant may take.
 const CLOSURES_SHARE: u64 = 16;
+
+/// Compiles the types that `declared` describes.
+///
+/// # Errors
+/// [`StoreError::Corrupt`]: types that do not compile are not stored.
+fn compiled(declared: &str) -> Result<Schema, StoreError> {
+    let types = NumberedRelations::read_all(declared)?;
+    let types = types.iter();
+    let types = types.map(|one| TypeRelations { name: &one.kind, relations: &one.relations });
+    let types: Vec<TypeRelations<'_>> = types.collect();
+    Schema::compile(&types).map_err(|_| StoreError::Corrupt { what: "types.relations" })
+}

@@ -101,6 +101,16 @@ pub(super) fn subject_relation(number: Option<RelationNumber>) -> i64 {
     number.map_or(NO_RELATION, |number| i64::from(number.0))
 }
 
+/// Finds the sources of the tuples with these keys. A tuple without a source is not there.
+pub async fn sources(
+    tx: &mut Tx,
+    keys: &[TupleKey],
+) -> Result<HashMap<TupleKey, String>, StoreError> {
+    let stored = find_stored(tx, keys.iter()).await?;
+    let stored = stored.into_iter().filter(|(_, row)| !row.is_deleted);
+    Ok(stored.filter_map(|(key, row)| Some((key, row.source?))).collect())
+}
+
 /// Finds the rows with these keys, those of deleted tuples included.
 pub(super) async fn find_stored<'k>(
     tx: &mut Tx,

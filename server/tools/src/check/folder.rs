@@ -6,8 +6,6 @@ use portcullis_bundle::{Bundle, SampleUser, included_roles};
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Json, ResourcePattern, Verdict};
 use portcullis_model::resource::unregistered;
-use portcullis_operations::directory::relation_answers;
-use portcullis_runtime::entity_tables::TenantGraph;
 use serde_json::{Value, json};
 
 /// Returns the answer as the service would give it, with the name of what decided in place of its id.
@@ -28,13 +26,11 @@ pub(super) fn decide(
     let sent = Check::new(body, domain, caller.map(SampleUser::caller), now);
     let supply = included_roles(&plan, &sent);
     let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-    let graph =
-        TenantGraph::from_folder(bundle.types.as_deref().unwrap_or_default(), &bundle.tuples)?;
     let mut answers = AttributeAnswers::default();
     if let Verdict::NeedsAttributes(requests) = plan.decide(&check, &answers) {
         let relations = requests.iter().filter(|request| &*request.namespace == RELATION);
-        for (request, facts) in relations.zip(plan.facts()) {
-            answers.extend(relation_answers(&graph, facts, &check, &request.attributes));
+        for request in relations.filter(|_| bundle.rulebook.has_relations()) {
+            answers.extend(bundle.rulebook.relation_answers(&sent, &[], &request.attributes)?);
         }
     }
     let decision = plan.evaluate_with(&check, &answers);

@@ -64,7 +64,7 @@ pub(super) async fn decide<'f>(
     let plan = bundle.rulebook.plan(sent.resource);
     let supply = included_roles(&plan, &sent);
     let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-    let answers = resolvers.answers(&bundle.tenant, &plan, &check, case).await;
+    let answers = resolvers.answers(bundle, &plan, (&sent, &check), case).await?;
     let decision = plan.evaluate_with(&check, &answers);
     let explanation = plan.explain(&check, &answers, decision.rule_id());
     coverage.add(&explanation);

@@ -9,16 +9,14 @@ use portcullis_bundle::{Bundle, CannedResponses, Case, DESCRIPTOR_FILE, SampleRe
 use portcullis_config::Variables;
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::{
-    AttributeAnswer, AttributeAnswers, AttributeRequest, Check, Plan, Verdict,
+    AttributeAnswer, AttributeAnswers, AttributeRequest, Check, Invalid, Plan, Verdict,
 };
 use portcullis_model::resolver::Manifest;
-use portcullis_operations::directory::relation_answers;
 use portcullis_resolver_host::{
     BoundResolver, CallError, CallOutcome, Endpoints, Grant, HttpRequest, HttpResponse, Module,
     ResolverHost, SendError,
 };
 use portcullis_resolvers::{json, module_record};
-use portcullis_runtime::entity_tables::TenantGraph;
 
 use super::error::TestError;
 use crate::resolver_cli::project::Project;
@@ -32,8 +30,6 @@ const ATTEMPTS: usize = 3;
 /// The resolvers of a tenant folder.
 pub(super) struct FolderResolvers {
     resolvers: Vec<CallableResolver>,
-    /// Answers the attributes of the namespace `relation`.
-    graph: TenantGraph,
 }
 
 /// A component with its manifest, which fits.
@@ -55,10 +51,8 @@ impl FolderResolvers {
         bundle: &Bundle,
         variables: &Variables,
     ) -> Result<Self, TestError> {
-        let types = bundle.types.as_deref().unwrap_or_default();
-        let graph = TenantGraph::from_folder(types, &bundle.tuples)?;
         if bundle.resolvers.is_empty() {
-            return Ok(Self { resolvers: Vec::new(), graph });
+            return Ok(Self { resolvers: Vec::new() });
         }
         let host = guest::host(None).map_err(TestError::Host)?;
         let mut all = Vec::with_capacity(bundle.resolvers.len());
@@ -71,33 +65,39 @@ impl FolderResolvers {
                 error,
             })?);
         }
-        Ok(Self { resolvers: all, graph })
+        Ok(Self { resolvers: all })
     }
 
-    /// Answers the attributes on which the decision of `case` depends: by its `resolved`, or else by calls.
+    /// Answers the attributes on which the decision of `case` depends, whose check is there as it was sent and as it is
+    /// complete: relations by the tuples, others by its `resolved`, or else by calls.
+    ///
+    /// # Errors
+    /// The relations do not allow a tuple of the case.
     pub(super) async fn answers(
         &self,
-        tenant: &str,
+        bundle: &Bundle,
         plan: &Plan,
-        check: &Check<'_>,
+        (sent, check): (&Check<'_>, &Check<'_>),
         case: &Case,
-    ) -> AttributeAnswers {
+    ) -> Result<AttributeAnswers, Invalid> {
         let mut answers = AttributeAnswers::default();
         let requests = match plan.decide(check, &answers) {
-            Verdict::Decided(_) => return answers,
+            Verdict::Decided(_) => return Ok(answers),
             Verdict::NeedsAttributes(requests) => requests,
         };
+        let tuples = case.relations.as_deref().unwrap_or_default();
         for request in requests {
-            if let Some(facts) = plan.facts().filter(|_| &*request.namespace == RELATION) {
-                answers.extend(relation_answers(&self.graph, facts, check, &request.attributes));
+            if bundle.rulebook.has_relations() && &*request.namespace == RELATION {
+                let names = &request.attributes;
+                answers.extend(bundle.rulebook.relation_answers(sent, tuples, names)?);
                 continue;
             }
-            let found = self.answer(tenant, check, case, &request).await;
+            let found = self.answer(&bundle.tenant, check, case, &request).await;
             for (name, answer) in request.attributes.iter().zip(found) {
                 answers.insert(&request.namespace, name, answer);
             }
         }
-        answers
+        Ok(answers)
     }
 
     /// Returns the answers to one request, in the order of its attributes.

@@ -284,6 +284,8 @@ fn the_tuples_of_the_folder_answer_what_rules_ask() {
     let cases = [
         case("ann", "allow", "viewer@resource, *, doc:read, read"),
         case("bob", "deny", "default-deny"),
+        case("cid", "allow", "viewer@resource, *, doc:read, read")
+            + "  relations: [{object: \"doc:q3\", relation: viewer, subject: \"user:cid\"}]\n",
     ];
     for (name, text) in [
         ("tenant.yaml", "tenant: acme\nusers: []\n"),
@@ -307,7 +309,10 @@ fn the_tuples_of_the_folder_answer_what_rules_ask() {
     write("relations.yaml", "- {object: \"doc:q3\", relation: viewer, subject: \"doc:q3\"}\n");
     let (status, _, err) = test(&[folder.path()], None);
     assert!(
-        status == REFUSED && err.contains("expected a tuple whose subject stands in the `[…]`"),
+        status == REFUSED
+            && err.contains("relations.yaml:1:")
+            && err
+                .contains("`/0/subject`: expected a subject that `viewer` of `doc` stores: `user`"),
         "{err}"
     );
 }

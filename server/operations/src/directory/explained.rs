@@ -3,9 +3,16 @@
 use std::fmt::Write as _;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use portcullis_directory::{Branch, EdgeOrigin, LookedAt, Object, PathEdge, RelationExplanation};
+use portcullis_directory::{
+    Branch, EdgeOrigin, LookedAt, Object, PathEdge, RelationExplanation, Schema,
+};
 use portcullis_engine::entities::USER;
+use portcullis_model::relation::{NewTuple, ObjectName};
+use portcullis_storage::relations::TupleKey;
 use serde::Serialize;
+
+/// The source of an edge that the request has.
+pub(crate) const REQUEST: &str = "request";
 
 /// The reason why a subject has a relation to an object, or has not.
 #[derive(Debug, Serialize)]
@@ -32,8 +39,9 @@ struct ExplainedBranch {
     path: Vec<ExplainedEdge>,
 }
 
+/// An edge of a path.
 #[derive(Debug, Serialize)]
-struct ExplainedEdge {
+pub(crate) struct ExplainedEdge {
     object: String,
     relation: String,
     subject: String,
@@ -41,9 +49,9 @@ struct ExplainedEdge {
     subject_relation: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// `request` or `token`, unless the edge is a stored tuple.
+    /// `request`, `token`, or the source of the stored tuple if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<&'static str>,
+    pub(crate) source: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -59,7 +67,7 @@ struct ExplainedPlaces {
 }
 
 impl ExplainedRelation {
-    pub(super) fn new(explanation: &RelationExplanation<'_>) -> Self {
+    pub(crate) fn new(explanation: &RelationExplanation<'_>) -> Self {
         let holds = explanation.holds == Some(true);
         let (path, branches) = match &explanation.branches[..] {
             [branch] if holds => (&branch.path[..], &[][..]),
@@ -72,6 +80,40 @@ impl ExplainedRelation {
             complete: explanation.is_complete,
             looked_at: (!holds).then(|| (&explanation.looked_at).into()),
         }
+    }
+}
+
+impl ExplainedRelation {
+    /// Returns every edge that is shown.
+    pub(crate) fn edges(&mut self) -> impl Iterator<Item = &mut ExplainedEdge> {
+        let branches = self.branches.iter_mut().flat_map(|branch| &mut branch.path);
+        let expired = self.looked_at.iter_mut().flat_map(|places| &mut places.expired);
+        self.path.iter_mut().chain(branches).chain(expired)
+    }
+}
+
+impl ExplainedEdge {
+    /// Returns the key of the tuple, if the types have its relations.
+    pub(crate) fn key(&self, schema: &Schema) -> Option<TupleKey> {
+        let (object, subject) =
+            (ObjectName::parse(&self.object)?, ObjectName::parse(&self.subject)?);
+        let number = |of: &ObjectName, name: &str| {
+            schema.relation(&of.kind, name).map(|relation| schema.number(relation))
+        };
+        let relation = number(&object, &self.relation)?;
+        let subject_relation = match &self.subject_relation {
+            Some(name) => Some(number(&subject, name)?),
+            None => None,
+        };
+        Some(TupleKey { object, relation, subject, subject_relation })
+    }
+
+    /// Returns whether it is the edge of a tuple.
+    pub(crate) fn is(&self, tuple: &NewTuple) -> bool {
+        self.object == tuple.object.to_string()
+            && self.relation == tuple.relation
+            && self.subject == tuple.subject.to_string()
+            && self.subject_relation == tuple.subject_relation
     }
 }
 
@@ -98,8 +140,8 @@ impl From<&PathEdge<'_>> for ExplainedEdge {
             expires_at: edge.expires_at.map(instant),
             source: match edge.origin {
                 EdgeOrigin::Tuple => None,
-                EdgeOrigin::Request => Some("request"),
-                EdgeOrigin::Claim => Some("token"),
+                EdgeOrigin::Request => Some(REQUEST.to_owned()),
+                EdgeOrigin::Claim => Some("token".to_owned()),
             },
         }
     }

@@ -1,59 +1,64 @@
-//! Relations of checks: the graph of the tenant answers what plans ask for (`docs/semantics.md`, section 12.12).
-
-mod explained;
+//! Questions of checks: the graph of the tenant answers what plans ask for (`docs/semantics.md`, section 12.12).
 
 use std::cell::RefCell;
 
-use portcullis_directory::{
-    ClaimedObjects, FirstHop, GraphBuffer, GraphSubject, MAX_EDGES, Object, RelationId, Schema,
-};
 use portcullis_engine::entities::USER;
 use portcullis_engine::relation::{RELATION, RelationTarget};
 use portcullis_engine::request::Roles;
 use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Json, Precedence, TenantFacts};
-use portcullis_runtime::entity_tables::TenantGraph;
 
-pub use explained::ExplainedRelation;
+use crate::closures::ClaimedObjects;
+use crate::combined::GraphBuffer;
+use crate::explain::RelationExplanation;
+use crate::resource::FirstHop;
+use crate::schema::{RelationId, Schema};
+use crate::subject::{GraphSubject, MAX_EDGES};
+use crate::table::Object;
+use crate::tenant_graph::TenantGraph;
 
 thread_local! {
     /// The memory of checks. No check waits while it has it.
     static BUFFER: RefCell<GraphBuffer> = RefCell::default();
 }
 
-/// Returns the answers to the attributes `names` of the namespace `relation` for a check as it was sent, of this resource.
-pub(crate) fn answers(
-    graph: &TenantGraph,
-    facts: &TenantFacts,
-    (check, resource): (&Check<'_>, Option<Object<'_>>),
-    names: &[Box<str>],
-) -> AttributeAnswers {
-    let mut answers = AttributeAnswers::default();
-    ask(graph, facts, (check, resource), |questions, buffer| {
-        for name in names {
-            answers.insert(RELATION, name, questions.answer(name, buffer));
-        }
-    });
-    answers
-}
+impl TenantGraph {
+    /// Returns the answers to the attributes `names` of the namespace `relation` for a check as it was sent, of this resource.
+    pub fn answers(
+        &self,
+        facts: &TenantFacts,
+        (check, resource): (&Check<'_>, Option<Object<'_>>),
+        names: &[Box<str>],
+    ) -> AttributeAnswers {
+        let mut answers = AttributeAnswers::default();
+        ask(self, facts, (check, resource), |questions, buffer| {
+            for name in names {
+                answers.insert(RELATION, name, questions.answer(name, buffer));
+            }
+        });
+        answers
+    }
 
-/// Explains the answer to the attribute `name` of the namespace `relation`; `None` if there was nothing to ask.
-pub(crate) fn explain(
-    graph: &TenantGraph,
-    facts: &TenantFacts,
-    check: &Check<'_>,
-    name: &str,
-) -> Option<ExplainedRelation> {
-    ask(graph, facts, (check, resource_of(check)), |questions, buffer| {
-        let question = questions.question(name).ok()?;
-        let (hops, id) = (question.first_hops(), question.object.id);
-        let explanation = questions.subject.explain(question.relation, id, &hops, buffer);
-        Some(ExplainedRelation::new(&explanation))
-    })
+    /// Calls `use_it` with the explanation of the answer to the attribute `name` of the namespace `relation`. `None` if there
+    /// was nothing to ask.
+    pub fn explain<T>(
+        &self,
+        facts: &TenantFacts,
+        check: &Check<'_>,
+        name: &str,
+        use_it: impl FnOnce(&RelationExplanation<'_>) -> T,
+    ) -> Option<T> {
+        ask(self, facts, (check, resource_of(check)), |questions, buffer| {
+            let question = questions.question(name).ok()?;
+            let (hops, id) = (question.first_hops(), question.object.id);
+            let explanation = questions.subject.explain(question.relation, id, &hops, buffer);
+            Some(use_it(&explanation))
+        })
+    }
 }
 
 /// Returns the resource that a check names.
-pub(crate) fn resource_of<'r>(check: &Check<'r>) -> Option<Object<'r>> {
+pub fn resource_of<'r>(check: &Check<'r>) -> Option<Object<'r>> {
     let (object_type, id) = check.resource_named()?;
     Some(Object { object_type, id })
 }

@@ -2,31 +2,38 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::fields::{Body, Fields};
-use crate::request::{CheckBody, instant, note_misplaced};
+use portcullis_engine::CheckBody;
+use portcullis_engine::fields::{Body, Fields};
+use portcullis_engine::request::{instant, note_misplaced};
+
+use crate::relation::{NewTuple, read_tuples};
 
 /// The body of `POST /api/v1/check?explain=true`, valid by construction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ExplainedCheckBody<'r> {
     /// The check.
     pub check: CheckBody<'r>,
     /// The instant that stands for the present; `None` is the present itself.
     pub now: Option<DateTime<Utc>>,
+    /// Tuples that count beside the stored ones.
+    pub relations: Vec<NewTuple>,
 }
 
 impl<'r> Body<'r> for ExplainedCheckBody<'r> {
     fn read(fields: &mut Fields<'r, '_>) -> Option<Self> {
         let check = CheckBody::declare(fields);
         let now = fields.optional("now", instant);
+        let relations = fields.optional("relations", read_tuples);
         note_misplaced(fields);
-        Some(Self { check: check?, now })
+        Some(Self { check: check?, now, relations: relations.unwrap_or_default() })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use portcullis_engine::json;
+
     use super::*;
-    use crate::json;
 
     fn read(now: &str) -> Result<Option<DateTime<Utc>>, String> {
         let text = format!(r#"{{"subject": "ann", "resource": "a:b", "action": "b"{now}}}"#);
