@@ -8,6 +8,7 @@ pub mod audit;
 mod authorship;
 pub mod check;
 pub mod clock;
+pub mod decision;
 pub mod delivery;
 pub mod egress_rules;
 pub mod entity;

@@ -1,0 +1,249 @@
+//! The way of a record from a check to the writer: a bounded buffer in memory.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use tokio::sync::Notify;
+
+use crate::decision::RecordedDecision;
+use crate::frame::{self, Kind};
+use crate::lost::Lost;
+use crate::minimisation::Minimisation;
+use crate::segment::Segment;
+
+/// Bytes of the records that wait for the writer. It takes them every [`GATHER`], so that they are the records of a stall
+/// of the disk. There are two buffers; memory that was never used costs nothing.
+const MAX_BYTES: usize = 8 * 1024 * 1024;
+/// The most records that wait for the writer. Most have 500 bytes and more.
+const MAX_RECORDS: usize = MAX_BYTES / 256;
+/// The time that the writer gathers records for one write, unless somebody waits for it.
+const GATHER: Duration = Duration::from_millis(5);
+/// Records by which the mark of the file runs ahead: to write it takes as long as two records. After a kill, at most so
+/// many records more are counted as lost.
+const AHEAD: u64 = 64;
+
+/// Records that one write brings to disk, and those who wait for it.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    outcome: OnceLock<Result<(), Lost>>,
+    settled: Notify,
+}
+
+impl Group {
+    pub(crate) fn settle(&self, outcome: Result<(), Lost>) {
+        let _ = self.outcome.set(outcome);
+        self.settled.notify_waiters();
+    }
+
+    pub(crate) async fn wait(&self) -> Result<(), Lost> {
+        let mut settled = std::pin::pin!(self.settled.notified());
+        // From here on no notification is missed.
+        settled.as_mut().enable();
+        if let Some(outcome) = self.outcome.get() {
+            return *outcome;
+        }
+        settled.await;
+        self.outcome.get().copied().unwrap_or(Err(Lost::Closed))
+    }
+}
+
+/// A frame in the buffer.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) place: Range<usize>,
+    pub(crate) kind: Kind,
+    pub(crate) minimisation: Option<Arc<Minimisation>>,
+}
+
+/// The records that the writer takes at once.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) group: Arc<Group>,
+}
+
+impl Batch {
+    pub(crate) fn new() -> Self {
+        Self {
+            bytes: Vec::with_capacity(MAX_BYTES),
+            entries: Vec::with_capacity(MAX_RECORDS),
+            group: Arc::default(),
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.entries.clear();
+        self.group = Arc::default();
+    }
+
+    /// Returns how many records of the batch nobody waits for.
+    pub(crate) fn unawaited(&self) -> u64 {
+        self.entries.iter().filter(|entry| entry.kind == Kind::Async).count() as u64
+    }
+}
+
+/// The buffer that checks fill and the writer empties.
+#[derive(Debug)]
+pub(crate) struct Buffer {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    batch: Batch,
+    segment: Arc<Segment>,
+    /// Asynchronous records that the segment has and those of `batch`.
+    accepted: u64,
+    /// The mark of the segment, which is never smaller than `accepted`.
+    mark: u64,
+    /// Somebody waits for the batch, or it is half full.
+    urgent: bool,
+    closing: bool,
+}
+
+impl Buffer {
+    /// Makes a buffer whose records go to the empty `segment`.
+    pub(crate) fn new(segment: Arc<Segment>) -> Self {
+        let state = State {
+            batch: Batch::new(),
+            segment,
+            accepted: 0,
+            mark: 0,
+            urgent: false,
+            closing: false,
+        };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// Adds a record, and returns the group that brings it to disk if somebody waits for that.
+    pub(crate) fn add(
+        &self,
+        decision: &RecordedDecision<'_>,
+        kind: Kind,
+        minimisation: Option<&Arc<Minimisation>>,
+    ) -> Result<Option<Arc<Group>>, Lost> {
+        thread_local! {
+            static FRAME: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+        }
+        FRAME.with_borrow_mut(|frame| {
+            frame.clear();
+            frame::begin(frame, (kind, decision.id, decision.tenant), |out| {
+                decision.encode(minimisation.map(|terms| &**terms), out);
+            });
+            self.add_frame(frame, kind, minimisation)
+        })
+    }
+
+    fn add_frame(
+        &self,
+        frame: &[u8],
+        kind: Kind,
+        minimisation: Option<&Arc<Minimisation>>,
+    ) -> Result<Option<Arc<Group>>, Lost> {
+        let mut state = self.state.lock();
+        let was_waiting = state.batch.entries.is_empty();
+        let was_urgent = state.urgent;
+        let group = state.add(frame, kind, minimisation.cloned())?;
+        let wakes = was_waiting || state.urgent != was_urgent;
+        drop(state);
+        if wakes {
+            self.changed.notify_one();
+        }
+        Ok(group)
+    }
+
+    /// Waits for records until `deadline` and puts them into `into`, which is empty. False if the buffer is closed and
+    /// empty.
+    pub(crate) fn take(&self, into: &mut Batch, deadline: Option<Instant>) -> bool {
+        let mut state = self.state.lock();
+        while state.batch.entries.is_empty() {
+            match (state.closing, deadline) {
+                (true, _) => return false,
+                (false, None) => self.changed.wait(&mut state),
+                (false, Some(deadline)) => {
+                    if self.changed.wait_until(&mut state, deadline).timed_out() {
+                        return true;
+                    }
+                }
+            }
+        }
+        let gathered = Instant::now() + GATHER;
+        while !state.urgent && !state.closing {
+            if self.changed.wait_until(&mut state, gathered).timed_out() {
+                break;
+            }
+        }
+        std::mem::swap(&mut state.batch, into);
+        state.urgent = false;
+        state.lower_mark();
+        true
+    }
+
+    /// Gives the records of `batch`, which was taken, and those that follow to the empty segment `next`.
+    pub(crate) fn go_on(&self, next: Arc<Segment>, batch: &Batch) {
+        let mut state = self.state.lock();
+        let moved = batch.unawaited() + state.batch.unawaited();
+        let accepted = state.accepted.saturating_sub(moved);
+        let before = std::mem::replace(&mut state.segment, next);
+        (state.accepted, state.mark) = (moved, u64::MAX);
+        state.lower_mark();
+        // A failure makes the next start count records as lost that are there.
+        let _ = before.set_mark(accepted);
+    }
+
+    /// Learns that so many asynchronous records did not reach the disk, and are counted as lost.
+    pub(crate) fn forget(&self, lost: u64) {
+        let mut state = self.state.lock();
+        state.accepted = state.accepted.saturating_sub(lost);
+        state.lower_mark();
+    }
+
+    /// Refuses records from now on, and lets the writer end.
+    pub(crate) fn close(&self) {
+        self.state.lock().closing = true;
+        self.changed.notify_one();
+    }
+}
+
+impl State {
+    fn add(
+        &mut self,
+        frame: &[u8],
+        kind: Kind,
+        minimisation: Option<Arc<Minimisation>>,
+    ) -> Result<Option<Arc<Group>>, Lost> {
+        let start = self.batch.bytes.len();
+        let end = start + frame.len();
+        if self.closing {
+            return Err(Lost::Closed);
+        }
+        if end > MAX_BYTES || self.batch.entries.len() == MAX_RECORDS {
+            return Err(Lost::BufferFull);
+        }
+        if kind == Kind::Async {
+            if self.accepted == self.mark {
+                self.mark += AHEAD;
+                // Without the mark the record counts less exactly after a kill, and is as good.
+                let _ = self.segment.set_mark(self.mark);
+            }
+            self.accepted += 1;
+        }
+        self.batch.bytes.extend_from_slice(frame);
+        self.batch.entries.push(Entry { place: start..end, kind, minimisation });
+        self.urgent |= kind == Kind::Durable || end > MAX_BYTES / 2;
+        Ok((kind == Kind::Durable).then(|| Arc::clone(&self.batch.group)))
+    }
+
+    /// Makes the mark exact.
+    fn lower_mark(&mut self) {
+        if self.mark != self.accepted && self.segment.set_mark(self.accepted).is_ok() {
+            self.mark = self.accepted;
+        }
+    }
+}

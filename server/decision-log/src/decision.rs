@@ -1,0 +1,202 @@
+//! One decision as the service hands it over, and its JSON text.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use chrono::DateTime;
+use portcullis_engine::request::Attributes;
+use portcullis_engine::{Effect, MatchedRuleId};
+use portcullis_model::Timestamp;
+use portcullis_model::decision::{CallerKind, Via};
+use uuid::Uuid;
+
+use crate::members::{RecordMembers, RecordTexts};
+use crate::minimisation::Minimisation;
+
+/// Writes the members of an object of the record; `None` leaves the object out. A function, so that the service collects
+/// nothing first.
+pub type Nested<'a> = Option<&'a dyn Fn(&mut RecordMembers<'_>)>;
+
+/// A decision with everything that it depended on. Borrows it all from the check.
+#[derive(Clone, Copy)]
+pub struct RecordedDecision<'a> {
+    /// A UUIDv7 that was made at `at`: the order of ids is the order of the record.
+    pub id: Uuid,
+    pub at: Timestamp,
+    /// The id of the tenant.
+    pub tenant: &'a str,
+    pub revision: i64,
+    pub entities_revision: i64,
+    pub via: Via,
+    pub request_id: &'a str,
+    pub caller: Option<RecordedCaller<'a>>,
+    pub subject: &'a str,
+    pub domain: &'a str,
+    pub resource: &'a str,
+    pub action: &'a str,
+    /// The attributes as they were sent.
+    pub attributes: Attributes<'a>,
+    /// Returns whether the plan looked at the attribute of this namespace and name.
+    pub reads: &'a dyn Fn(&str, &str) -> bool,
+    /// The claims that some policy of the tenant reads.
+    pub token: Nested<'a>,
+    /// `user`, `resource` and `roles`, as the directory has them.
+    pub directory: Nested<'a>,
+    pub relations: Nested<'a>,
+    /// The answers of resolvers, by namespace: `values`, `version`, `us`, `source`.
+    pub resolved: Nested<'a>,
+    pub decision: Effect,
+    pub rule: MatchedRuleId,
+    pub reason: &'a dyn fmt::Display,
+    /// Writes the attributes that made a condition undetermined.
+    pub undetermined: &'a dyn Fn(&mut RecordTexts<'_>),
+    pub expected: Option<Effect>,
+    pub shadow: Option<RecordedShadow<'a>>,
+    /// Microseconds that the decision took.
+    pub us: u32,
+}
+
+/// The caller of a recorded check.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordedCaller<'a> {
+    pub kind: CallerKind,
+    pub sub: &'a str,
+    pub iss: Option<&'a str>,
+}
+
+/// The decision of a draft on the same check.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordedShadow<'a> {
+    pub draft: &'a str,
+    pub decision: Effect,
+}
+
+impl RecordedDecision<'_> {
+    /// Appends the JSON text of the record to `out`. Attributes of the treatment `reads` that the plan did not look at are
+    /// left out; the other treatments follow later.
+    pub(crate) fn encode(&self, minimisation: Option<&Minimisation>, out: &mut Vec<u8>) {
+        let mut record = RecordMembers::begin(out);
+        record.raw("id", |out| write_id(out, self.id));
+        record.raw("time", |out| write_instant(out, self.at));
+        record.text("tenant", self.tenant);
+        record.integer("revision", self.revision);
+        record.integer("entities_revision", self.entities_revision);
+        record.text("via", self.via.into_str());
+        record.text("request_id", self.request_id);
+        if let Some(caller) = self.caller {
+            record.object("caller", |members| caller.write(members));
+        }
+        record.text("subject", self.subject);
+        record.text("domain", self.domain);
+        record.text("resource", self.resource);
+        record.text("action", self.action);
+        record.object("attributes", |members| self.write_attributes(minimisation, members));
+        let nested = [
+            ("token", self.token),
+            ("directory", self.directory),
+            ("relations", self.relations),
+            ("resolved", self.resolved),
+        ];
+        for (name, write) in nested {
+            if let Some(write) = write {
+                record.object(name, write);
+            }
+        }
+        self.write_outcome(&mut record);
+        record.end();
+    }
+
+    fn write_attributes(
+        &self,
+        minimisation: Option<&Minimisation>,
+        members: &mut RecordMembers<'_>,
+    ) {
+        let Attributes { user, resource, action, context } = self.attributes;
+        let sent =
+            [("user", user), ("resource", resource), ("action", action), ("context", context)];
+        for (namespace, attributes) in sent {
+            let mut all = attributes.iter().peekable();
+            if all.peek().is_none() {
+                continue;
+            }
+            members.object(namespace, |members| {
+                for (name, value) in all {
+                    let unread = |terms: &Minimisation| {
+                        terms.only_if_read(namespace, name) && !(self.reads)(namespace, name)
+                    };
+                    if !minimisation.is_some_and(unread) {
+                        members.attribute(name, value);
+                    }
+                }
+            });
+        }
+    }
+
+    fn write_outcome(&self, record: &mut RecordMembers<'_>) {
+        record.text("decision", self.decision.into_str());
+        match self.rule.0 {
+            Some(id) => record.raw("rule", |out| write_id(out, id)),
+            None => record.display("rule", &self.rule),
+        }
+        record.display("reason", self.reason);
+        record.list("undetermined", self.undetermined);
+        if let Some(expected) = self.expected {
+            record.text("expected", expected.into_str());
+        }
+        if let Some(shadow) = self.shadow {
+            record.object("shadow", |members| {
+                members.text("draft", shadow.draft);
+                members.text("decision", shadow.decision.into_str());
+            });
+        }
+        record.integer("us", i64::from(self.us));
+    }
+}
+
+impl RecordedCaller<'_> {
+    fn write(&self, members: &mut RecordMembers<'_>) {
+        members.text("kind", self.kind.into_str());
+        members.text("sub", self.sub);
+        if let Some(iss) = self.iss {
+            members.text("iss", iss);
+        }
+    }
+}
+
+impl fmt::Debug for RecordedDecision<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordedDecision")
+            .field("id", &self.id)
+            .field("tenant", &self.tenant)
+            .finish()
+    }
+}
+
+fn write_id(out: &mut Vec<u8>, id: Uuid) {
+    let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
+    out.push(b'"');
+    out.extend_from_slice(id.hyphenated().encode_lower(&mut text).as_bytes());
+    out.push(b'"');
+}
+
+/// Writes an instant as [`Timestamp`] shows it. Formatting takes as long as half of the record, so each thread keeps the
+/// text of its last second.
+fn write_instant(out: &mut Vec<u8>, at: Timestamp) {
+    thread_local! {
+        static SECOND: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
+    }
+    let (second, millis) = (at.millis().div_euclid(1_000), at.millis().rem_euclid(1_000));
+    SECOND.with_borrow_mut(|(known, text)| {
+        if *known != second {
+            *known = second;
+            text.clear();
+            let instant = DateTime::from_timestamp(second, 0).unwrap_or_default();
+            let (date, time) = (instant.date_naive(), instant.time());
+            // Writing to a string does not fail.
+            let _ = fmt::Write::write_fmt(text, format_args!("\"{date}T{time}."));
+        }
+        out.extend_from_slice(text.as_bytes());
+    });
+    let digit = |unit: i64| b'0' + u8::try_from(millis / unit % 10).unwrap_or_default();
+    out.extend_from_slice(&[digit(100), digit(10), digit(1), b'Z', b'"']);
+}

@@ -1,0 +1,101 @@
+//! A record in the write-ahead file, with what a reader needs to skip it.
+//!
+//! The length of the rest (32 bits, little endian) and its CRC-32; then the kind, the id of the record (16 bytes), the
+//! length of the tenant's id (16 bits, little endian), the tenant's id, and the JSON text.
+
+use std::io::{self, Read};
+
+use uuid::Uuid;
+
+/// Bytes before the part that the checksum covers.
+const PREFIX: usize = 8;
+/// Bytes from the checksum's part to the tenant: kind, id, length.
+const HEAD: usize = 1 + 16 + 2;
+/// The most bytes of a frame. A body of a check has at most 1 MiB, and the directory and resolvers add theirs.
+pub(crate) const MAX_FRAME: usize = 16 * 1024 * 1024;
+
+/// Whether somebody waits for the record to be on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Async = 0,
+    Durable = 1,
+}
+
+/// A frame that was read.
+#[derive(Debug)]
+pub(crate) struct Frame<'f> {
+    pub(crate) kind: Kind,
+    pub(crate) id: Uuid,
+    pub(crate) tenant: &'f str,
+    pub(crate) json: &'f [u8],
+}
+
+/// Appends a frame, without its length and checksum, whose JSON text `write` writes. [`finish`] completes it.
+pub(crate) fn begin(
+    out: &mut Vec<u8>,
+    (kind, id, tenant): (Kind, Uuid, &str),
+    write: impl FnOnce(&mut Vec<u8>),
+) {
+    out.extend_from_slice(&[0; PREFIX]);
+    out.push(kind as u8);
+    out.extend_from_slice(id.as_bytes());
+    // The id of a tenant has at most 128 bytes.
+    let length = u16::try_from(tenant.len()).unwrap_or(u16::MAX);
+    out.extend_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(&tenant.as_bytes()[..usize::from(length)]);
+    write(out);
+}
+
+/// Writes length and checksum of a frame.
+pub(crate) fn finish(frame: &mut [u8]) {
+    let Some((prefix, rest)) = frame.split_at_mut_checked(PREFIX) else { return };
+    let length = u32::try_from(rest.len()).unwrap_or(u32::MAX);
+    prefix[..4].copy_from_slice(&length.to_le_bytes());
+    prefix[4..].copy_from_slice(&crc32fast::hash(rest).to_le_bytes());
+}
+
+/// Returns the place of the JSON text in a frame.
+pub(crate) fn text_at(frame: &[u8]) -> usize {
+    let at = PREFIX + HEAD;
+    let length = frame.get(at - 2..at).and_then(|bytes| bytes.try_into().ok());
+    at + usize::from(u16::from_le_bytes(length.unwrap_or_default()))
+}
+
+/// Reads the next frame into `buffer` and returns its bytes in the file. `None` at the end, and where no sound frame
+/// follows.
+pub(crate) fn read(from: &mut impl Read, buffer: &mut Vec<u8>) -> io::Result<Option<u64>> {
+    let mut prefix = [0; PREFIX];
+    if !fill(from, &mut prefix)? {
+        return Ok(None);
+    }
+    let (length, checksum) = prefix.split_at(4);
+    let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap_or_default());
+    let length = number(length) as usize;
+    if !(HEAD..=MAX_FRAME).contains(&length) {
+        return Ok(None);
+    }
+    buffer.resize(length, 0);
+    let is_sound = fill(from, buffer)? && crc32fast::hash(buffer) == number(checksum);
+    Ok(is_sound.then_some((PREFIX + length) as u64))
+}
+
+/// Fills `buffer`; false if the file ends before.
+fn fill(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
+    match from.read_exact(buffer) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+impl<'f> Frame<'f> {
+    /// Reads what [`read`] put into the buffer.
+    pub(crate) fn parse(bytes: &'f [u8]) -> Option<Self> {
+        let (head, rest) = bytes.split_at_checked(HEAD)?;
+        let kind = if head[0] == Kind::Durable as u8 { Kind::Durable } else { Kind::Async };
+        let id = Uuid::from_slice(&head[1..17]).ok()?;
+        let length = u16::from_le_bytes(head[17..].try_into().ok()?);
+        let (tenant, json) = rest.split_at_checked(usize::from(length))?;
+        Some(Self { kind, id, tenant: std::str::from_utf8(tenant).ok()?, json })
+    }
+}

@@ -1,0 +1,32 @@
+//! The record of decisions: each decision with everything that it depended on.
+//!
+//! A check hands a borrowed [`RecordedDecision`] to [`DecisionLog::append`], which writes its JSON text into a buffer in memory. One
+//! thread takes the records of all checks, leaves out or hashes what the tenant's settings say, and appends them to the
+//! write-ahead file. The crate knows nothing of the rest of the service.
+
+#![forbid(unsafe_code)]
+
+mod buffer;
+mod decision;
+mod frame;
+mod log;
+mod lost;
+mod members;
+mod metrics;
+mod minimisation;
+mod query;
+mod segment;
+mod segments;
+mod writer;
+
+pub use decision::{Nested, RecordedCaller, RecordedDecision, RecordedShadow};
+pub use log::{DecisionLog, LogConfig, Pending, is_drawn};
+pub use lost::Lost;
+pub use members::{RecordMembers, RecordTexts};
+pub use metrics::LogMetrics;
+pub use minimisation::{HASHED, HashKey, Minimisation};
+pub use query::{DecisionPage, QueryError};
+pub use segments::LogOpenError;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! The log that the service calls.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use parking_lot::Mutex;
+use portcullis_fairness::{Stopping, run_apart};
+use portcullis_model::clock::Clock;
+use uuid::Uuid;
+
+use crate::buffer::{Buffer, Group};
+use crate::decision::RecordedDecision;
+use crate::frame::Kind;
+use crate::lost::Lost;
+use crate::metrics::LogMetrics;
+use crate::minimisation::Minimisation;
+use crate::segments::{LogOpenError, Segments};
+use crate::writer::Writer;
+
+/// The place of the write-ahead files.
+#[derive(Clone, Debug)]
+pub struct LogConfig {
+    /// The folder of this process alone (`DECISION_LOG_BUFFER`).
+    pub folder: PathBuf,
+    /// The most bytes of all write-ahead files (`DECISION_LOG_BUFFER_BYTES`).
+    pub max_bytes: u64,
+    pub clock: Clock,
+}
+
+/// The log of decisions of a process. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct DecisionLog(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    buffer: Arc<Buffer>,
+    segments: Arc<Segments>,
+    metrics: LogMetrics,
+    /// Gone after [`DecisionLog::close`].
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// A record that is on its way to the disk.
+#[derive(Debug)]
+#[must_use = "the record may be lost until it is written"]
+pub struct Pending(Arc<Group>);
+
+impl Pending {
+    /// Waits until the record is on disk, and with it every record before it.
+    ///
+    /// # Errors
+    /// The cause why it is not; it is counted.
+    pub async fn written(self) -> Result<(), Lost> {
+        self.0.wait().await
+    }
+}
+
+impl DecisionLog {
+    /// Opens the log and starts its writer. Reads what the last process left: cuts torn ends, and counts the records that
+    /// a kill lost. Blocks for as long as that takes.
+    ///
+    /// # Errors
+    /// Another process uses the folder, or it cannot be read or written.
+    pub fn open(config: LogConfig, metrics: LogMetrics) -> Result<Self, LogOpenError> {
+        let LogConfig { folder, max_bytes, clock } = config;
+        let segments = Arc::new(Segments::open(folder.clone(), max_bytes, metrics.clone())?);
+        let buffer = Arc::new(Buffer::new(segments.current()));
+        let (for_writer, counts) = (Arc::clone(&buffer), metrics.clone());
+        let writer = Writer::new(for_writer, Arc::clone(&segments), counts, clock);
+        let writer = thread::Builder::new()
+            .name("decision-log".to_owned())
+            .spawn(move || writer.run())
+            .map_err(|error| LogOpenError::Io(folder, error))?;
+        let writer = Mutex::new(Some(writer));
+        Ok(Self(Arc::new(Shared { buffer, segments, metrics, writer })))
+    }
+
+    /// Records a decision, which is on disk 100 ms later. Does not wait and does not allocate.
+    ///
+    /// # Errors
+    /// The cause why it is lost; it is counted.
+    pub fn append(
+        &self,
+        decision: &RecordedDecision<'_>,
+        minimisation: Option<&Arc<Minimisation>>,
+    ) -> Result<(), Lost> {
+        self.add(decision, Kind::Async, minimisation).map(|_| ())
+    }
+
+    /// Records a decision whose answer waits until it is on disk. All who wait share one write. Of several records, it
+    /// suffices to wait for the last one.
+    ///
+    /// # Errors
+    /// The cause why it is lost; it is counted.
+    pub fn append_durably(
+        &self,
+        decision: &RecordedDecision<'_>,
+        minimisation: Option<&Arc<Minimisation>>,
+    ) -> Result<Pending, Lost> {
+        let group = self.add(decision, Kind::Durable, minimisation)?;
+        group.map(Pending).ok_or(Lost::Closed)
+    }
+
+    fn add(
+        &self,
+        decision: &RecordedDecision<'_>,
+        kind: Kind,
+        minimisation: Option<&Arc<Minimisation>>,
+    ) -> Result<Option<Arc<Group>>, Lost> {
+        let added = self.0.buffer.add(decision, kind, minimisation);
+        added.inspect_err(|&cause| self.0.metrics.lose(cause, 1))
+    }
+
+    /// Brings every record to disk. Later ones are refused.
+    ///
+    /// # Errors
+    /// [`Stopping`]
+    pub async fn close(&self) -> Result<(), Stopping> {
+        self.0.buffer.close();
+        let Some(writer) = self.0.writer.lock().take() else { return Ok(()) };
+        let ended = run_apart(move || writer.join()).await?;
+        ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok(())
+    }
+
+    pub(crate) fn segments(&self) -> &Arc<Segments> {
+        &self.0.segments
+    }
+}
+
+impl Drop for Shared {
+    /// Lets the writer bring to disk what it has, and end.
+    fn drop(&mut self) {
+        self.buffer.close();
+        if let Some(writer) = self.writer.get_mut().take() {
+            // Its panic was reported by its thread.
+            let _ = writer.join();
+        }
+    }
+}
+
+/// Returns whether the record of an allow is kept, where the tenant keeps this share of them, from 0 to 1. The random bits of
+/// the id draw, so that all who ask for one id agree.
+pub fn is_drawn(id: Uuid, share: f64) -> bool {
+    /// Bits that a double holds exactly.
+    const BITS: u32 = 32;
+    // The last bits of a UUIDv7 are random (RFC 9562 section 5.7).
+    let drawn = u32::try_from(id.as_u128() & u128::from(u32::MAX)).unwrap_or_default();
+    f64::from(drawn) < share * 2_f64.powi(BITS.cast_signed())
+}

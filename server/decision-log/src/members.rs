@@ -1,0 +1,212 @@
+//! JSON text, written straight into a buffer: the way of a check allocates nothing.
+
+use std::fmt::{self, Write};
+
+use portcullis_engine::Json;
+use portcullis_engine::request::AttributeMap;
+use portcullis_engine::value::AttributeValue;
+
+/// Writes the members of one JSON object.
+#[derive(Debug)]
+pub struct RecordMembers<'b> {
+    out: &'b mut Vec<u8>,
+    empty: bool,
+}
+
+/// Writes the items of a JSON array of texts.
+#[derive(Debug)]
+pub struct RecordTexts<'b>(&'b mut Vec<u8>);
+
+impl<'b> RecordMembers<'b> {
+    pub(crate) fn begin(out: &'b mut Vec<u8>) -> Self {
+        out.push(b'{');
+        Self { out, empty: true }
+    }
+
+    pub(crate) fn end(self) {
+        self.out.push(b'}');
+    }
+
+    /// Writes a text.
+    pub fn text(&mut self, name: &str, text: &str) {
+        quote(self.named(name), text);
+    }
+
+    /// Writes a boolean.
+    pub fn boolean(&mut self, name: &str, value: bool) {
+        let text: &[u8] = if value { b"true" } else { b"false" };
+        self.named(name).extend_from_slice(text);
+    }
+
+    /// Writes an integer.
+    pub fn integer(&mut self, name: &str, value: i64) {
+        serialize(self.named(name), &value);
+    }
+
+    /// Writes any JSON.
+    pub fn json(&mut self, name: &str, json: &Json<'_>) {
+        serialize(self.named(name), json);
+    }
+
+    /// Writes the value of an attribute; nothing for one that has none.
+    pub fn attribute(&mut self, name: &str, value: AttributeValue<'_>) {
+        if !matches!(value, AttributeValue::Failed | AttributeValue::NotRequested) {
+            write_value(self.named(name), value);
+        }
+    }
+
+    /// Writes an object of attributes.
+    pub fn attributes(&mut self, name: &str, attributes: AttributeMap<'_>) {
+        self.object(name, |members| {
+            attributes.iter().for_each(|(name, value)| members.attribute(name, value));
+        });
+    }
+
+    /// Writes an array of texts.
+    pub fn texts<'t>(&mut self, name: &str, texts: impl IntoIterator<Item = &'t str>) {
+        self.list(name, |list| texts.into_iter().for_each(|text| list.text(text)));
+    }
+
+    /// Writes an object with the members that `write` writes.
+    pub fn object(&mut self, name: &str, write: impl FnOnce(&mut RecordMembers<'_>)) {
+        let mut members = RecordMembers::begin(self.named(name));
+        write(&mut members);
+        members.end();
+    }
+
+    pub(crate) fn list(&mut self, name: &str, write: impl FnOnce(&mut RecordTexts<'_>)) {
+        let out = self.named(name);
+        out.push(b'[');
+        write(&mut RecordTexts(out));
+        if out.last() == Some(&b',') {
+            out.pop();
+        }
+        out.push(b']');
+    }
+
+    pub(crate) fn display(&mut self, name: &str, value: &dyn fmt::Display) {
+        let out = self.named(name);
+        out.push(b'"');
+        // Writing to memory does not fail.
+        let _ = write!(Escaped(out), "{value}");
+        out.push(b'"');
+    }
+
+    /// Writes a member whose value is the JSON text that `write` writes.
+    pub(crate) fn raw(&mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) {
+        write(self.named(name));
+    }
+
+    #[inline]
+    fn named(&mut self, name: &str) -> &mut Vec<u8> {
+        let start: &[u8] = if std::mem::take(&mut self.empty) { b"\"" } else { b",\"" };
+        self.out.extend_from_slice(start);
+        escape(self.out, name);
+        self.out.extend_from_slice(b"\":");
+        self.out
+    }
+}
+
+impl RecordTexts<'_> {
+    /// Writes an item.
+    pub fn text(&mut self, text: &str) {
+        quote(self.0, text);
+        self.0.push(b',');
+    }
+
+    /// Writes what is displayed as an item.
+    pub fn display(&mut self, value: &dyn fmt::Display) {
+        self.0.push(b'"');
+        // Writing to memory does not fail.
+        let _ = write!(Escaped(self.0), "{value}");
+        self.0.extend_from_slice(b"\",");
+    }
+}
+
+/// Writes text into a JSON string.
+struct Escaped<'b>(&'b mut Vec<u8>);
+
+impl Write for Escaped<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        escape(self.0, text);
+        Ok(())
+    }
+}
+
+#[inline]
+fn quote(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    escape(out, text);
+    out.push(b'"');
+}
+
+#[inline]
+fn escape(out: &mut Vec<u8>, text: &str) {
+    let bytes = text.as_bytes();
+    let (words, rest) = bytes.as_chunks::<8>();
+    let is_plain = words.iter().all(|word| is_plain(u64::from_ne_bytes(*word)))
+        && rest.iter().all(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
+    match is_plain {
+        true => out.extend_from_slice(bytes),
+        false => escape_slowly(out, bytes),
+    }
+}
+
+/// Returns whether no byte of the word is a control character, a quotation mark or a backslash. May say no of a word with
+/// bytes beyond ASCII, which then takes the slow way.
+#[inline]
+fn is_plain(word: u64) -> bool {
+    /// A word of equal bytes.
+    const fn all(byte: u8) -> u64 {
+        u64::from_ne_bytes([byte; 8])
+    }
+    // A byte below `n` borrows from its highest bit when `n` is subtracted; a difference of zero is a byte below 1.
+    let below = |word: u64, bound: u8| word.wrapping_sub(all(bound)) & !word;
+    let quotes = below(word ^ all(b'"'), 1) | below(word ^ all(b'\\'), 1);
+    (below(word, 0x20) | quotes | word) & all(0x80) == 0
+}
+
+#[cold]
+fn escape_slowly(out: &mut Vec<u8>, bytes: &[u8]) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    for &byte in bytes {
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            0..0x20 => {
+                out.extend_from_slice(b"\\u00");
+                out.extend_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+            }
+            _ => out.push(byte),
+        }
+    }
+}
+
+fn write_value(out: &mut Vec<u8>, value: AttributeValue<'_>) {
+    match value {
+        AttributeValue::Text(text) => quote(out, text),
+        AttributeValue::Number(number) => serialize(out, &number),
+        AttributeValue::Bool(value) => serialize(out, &value),
+        AttributeValue::List(list) => {
+            out.push(b'[');
+            let start = out.len();
+            list.for_each(|item| {
+                if out.len() > start {
+                    out.push(b',');
+                }
+                write_value(out, item);
+            });
+            out.push(b']');
+        }
+        AttributeValue::Instant(instant) => serialize(out, &instant),
+        AttributeValue::Period(_)
+        | AttributeValue::Opaque
+        | AttributeValue::Failed
+        | AttributeValue::NotRequested => out.extend_from_slice(b"null"),
+    }
+}
+
+#[inline]
+fn serialize(out: &mut Vec<u8>, value: &impl serde::Serialize) {
+    // Writing to memory does not fail.
+    let _ = serde_json::to_writer(out, value);
+}

@@ -1,0 +1,49 @@
+//! The metrics of the log. No label has a value that a tenant can choose.
+
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+use crate::lost::Lost;
+
+/// Counts what the log takes and loses.
+#[derive(Clone, Debug, Default)]
+pub struct LogMetrics {
+    /// Records on disk.
+    pub(crate) written: Counter,
+    /// Bytes of the write-ahead files.
+    pub(crate) buffered: Gauge,
+    lost: Family<CauseLabels, Counter>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CauseLabels {
+    cause: &'static str,
+}
+
+impl LogMetrics {
+    /// Registers every series, so that each is visible from the start.
+    pub fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        let Self { written, buffered, lost, .. } = metrics.clone();
+        registry.register("decision_records", "Recorded decisions on disk", written);
+        registry.register("decision_buffer_bytes", "Bytes of the write-ahead files", buffered);
+        registry.register("decision_records_lost", "Decisions that could not be recorded", lost);
+        for cause in Lost::ALL {
+            metrics.lose(cause, 0);
+        }
+        metrics
+    }
+
+    /// Counts lost records.
+    pub(crate) fn lose(&self, cause: Lost, records: u64) {
+        self.lost.get_or_create(&CauseLabels { cause: cause.into_str() }).inc_by(records);
+    }
+
+    /// Returns how many records were lost by the cause.
+    pub fn lost(&self, cause: Lost) -> u64 {
+        self.lost.get_or_create(&CauseLabels { cause: cause.into_str() }).get()
+    }
+}

@@ -1,0 +1,123 @@
+//! The write-ahead files of a process: one that grows, and those that wait until their records are at rest.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::lost::Lost;
+use crate::metrics::LogMetrics;
+use crate::segment::Segment;
+
+/// The write-ahead files.
+#[derive(Debug)]
+pub(crate) struct Segments {
+    folder: PathBuf,
+    max_bytes: u64,
+    metrics: LogMetrics,
+    files: Mutex<Files>,
+    /// No other process uses the folder while it is open.
+    _lock: File,
+}
+
+#[derive(Debug)]
+struct Files {
+    /// Files that get no more frames, oldest first.
+    closed: Vec<Arc<Segment>>,
+    current: Arc<Segment>,
+}
+
+/// The reason why the write-ahead files cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum LogOpenError {
+    /// Another process has the folder.
+    #[error(
+        "another process uses the folder `{0}` of the decision log: give each replica its own \
+         `DECISION_LOG_BUFFER`"
+    )]
+    InUse(PathBuf),
+    #[error("cannot open the folder `{0}` of the decision log: {1}")]
+    Io(PathBuf, io::Error),
+}
+
+impl Segments {
+    /// Opens the folder, which it makes if it is missing, and begins a file. Cuts torn files, and counts what a kill lost.
+    pub(crate) fn open(
+        folder: PathBuf,
+        max_bytes: u64,
+        metrics: LogMetrics,
+    ) -> Result<Self, LogOpenError> {
+        let failed = |error| LogOpenError::Io(folder.clone(), error);
+        std::fs::create_dir_all(&folder).map_err(failed)?;
+        let lock = File::create(folder.join("lock")).map_err(failed)?;
+        if lock.try_lock().is_err() {
+            return Err(LogOpenError::InUse(folder));
+        }
+        let closed = recover(&folder, &metrics).map_err(failed)?;
+        let next = closed.last().map_or(0, |segment| segment.number + 1);
+        let current = Segment::create(&folder, next).map_err(failed)?;
+        let files = Mutex::new(Files { closed, current });
+        let segments = Self { folder, max_bytes, metrics, files, _lock: lock };
+        segments.measure();
+        Ok(segments)
+    }
+
+    /// Returns the file that grows.
+    pub(crate) fn current(&self) -> Arc<Segment> {
+        Arc::clone(&self.files.lock().current)
+    }
+
+    /// Returns all files, newest first.
+    pub(crate) fn newest_first(&self) -> Vec<Arc<Segment>> {
+        let files = self.files.lock();
+        let closed = files.closed.iter().rev();
+        std::iter::once(&files.current).chain(closed).map(Arc::clone).collect()
+    }
+
+    /// Begins the next file. The one that grew gets no more frames.
+    pub(crate) fn rotate(&self) -> io::Result<Arc<Segment>> {
+        // Only the writer rotates, so that the number is still the next one below.
+        let next = Segment::create(&self.folder, self.current().number + 1)?;
+        let mut files = self.files.lock();
+        let before = std::mem::replace(&mut files.current, Arc::clone(&next));
+        files.closed.push(before);
+        Ok(next)
+    }
+
+    /// Returns whether so many bytes more fit.
+    pub(crate) fn admit(&self, bytes: usize) -> Result<(), Lost> {
+        let room = self.max_bytes.saturating_sub(self.measure());
+        if bytes as u64 <= room { Ok(()) } else { Err(Lost::DiskFull) }
+    }
+
+    fn measure(&self) -> u64 {
+        let files = self.files.lock();
+        let closed: u64 = files.closed.iter().map(|segment| segment.length()).sum();
+        let bytes = closed + files.current.length();
+        self.metrics.buffered.set(i64::try_from(bytes).unwrap_or(i64::MAX));
+        bytes
+    }
+}
+
+/// Recovers the files of the last process. Deletes those without a record.
+fn recover(folder: &Path, metrics: &LogMetrics) -> io::Result<Vec<Arc<Segment>>> {
+    let mut kept = Vec::new();
+    for (number, path) in Segment::numbers(folder)? {
+        let (segment, found) = Segment::recover(number, path)?;
+        metrics.lose(Lost::Killed, found.lost);
+        if found.lost > 0 || found.cut > 0 {
+            tracing::warn!(
+                lost = found.lost,
+                bytes = found.cut,
+                "the last process was killed: decisions that were not on disk are lost"
+            );
+        }
+        match found.records {
+            0 => std::fs::remove_file(&segment.path)?,
+            _ => kept.push(segment),
+        }
+    }
+    Ok(kept)
+}

@@ -1,0 +1,161 @@
+//! The thread that brings records to disk.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use portcullis_model::Timestamp;
+use portcullis_model::clock::Clock;
+
+use crate::buffer::{Batch, Buffer};
+use crate::frame::{self, Kind};
+use crate::lost::Lost;
+use crate::metrics::LogMetrics;
+use crate::segment::{self, Segment};
+use crate::segments::Segments;
+
+/// The time after which written records are on disk, unless somebody waits for them. With the write before it and the disk's
+/// own time it stays below the 100 ms of `docs/semantics.md`.
+const SYNC: Duration = Duration::from_millis(60);
+/// Bytes after which the next file begins. One file is brought to rest at a time.
+const MAX_SEGMENT: u64 = 64 * 1024 * 1024;
+const DAY: i64 = 24 * 60 * 60 * 1_000;
+
+/// Brings records to disk.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pub(crate) buffer: Arc<Buffer>,
+    pub(crate) segments: Arc<Segments>,
+    pub(crate) metrics: LogMetrics,
+    pub(crate) clock: Clock,
+    segment: Arc<Segment>,
+    /// The day of the present file, since the epoch.
+    day: i64,
+    /// Written records are on disk by then.
+    sync_by: Option<Instant>,
+    /// Written records that nobody waits for, of which the disk said nothing yet.
+    unsynced: u64,
+    out: Vec<u8>,
+}
+
+impl Writer {
+    pub(crate) fn new(
+        buffer: Arc<Buffer>,
+        segments: Arc<Segments>,
+        metrics: LogMetrics,
+        clock: Clock,
+    ) -> Self {
+        let segment = segments.current();
+        let day = day(&clock);
+        let (sync_by, unsynced, out) = (None, 0, Vec::new());
+        Self { buffer, segments, metrics, clock, segment, day, sync_by, unsynced, out }
+    }
+
+    /// Brings records to disk until the buffer is closed and empty.
+    pub(crate) fn run(mut self) {
+        let mut batch = Batch::new();
+        while self.buffer.take(&mut batch, self.sync_by) {
+            self.rotate_if_due(&batch);
+            if !batch.entries.is_empty() {
+                let outcome = self.write(&batch);
+                self.settle(&batch, outcome);
+            }
+            if self.sync_by.is_some_and(|by| by <= Instant::now()) {
+                self.sync_late();
+            }
+            batch.clear();
+        }
+        self.sync_late();
+    }
+
+    /// Begins the next file if the present one is full or of another day.
+    fn rotate_if_due(&mut self, batch: &Batch) {
+        let day = day(&self.clock);
+        let length = self.segment.length();
+        // A clock that is set back begins no file before the present one is a day old.
+        let is_due = length >= MAX_SEGMENT || (day > self.day && length > segment::HEAD);
+        if !is_due || batch.entries.is_empty() {
+            return;
+        }
+        self.sync_late();
+        match self.segments.rotate() {
+            Ok(next) => {
+                self.buffer.go_on(Arc::clone(&next), batch);
+                (self.segment, self.day) = (next, day);
+            }
+            Err(error) => tracing::warn!(%error, "cannot begin the next write-ahead file"),
+        }
+    }
+
+    /// Writes the records, and brings them to disk if somebody waits for them.
+    fn write(&mut self, batch: &Batch) -> Result<(), Lost> {
+        self.out.clear();
+        for entry in &batch.entries {
+            let start = self.out.len();
+            let frame = &batch.bytes[entry.place.clone()];
+            let text_at = frame::text_at(frame);
+            let text = entry.minimisation.as_ref().map(|terms| terms.apply(&frame[text_at..]));
+            match text {
+                None => self.out.extend_from_slice(frame),
+                Some(Some(text)) => {
+                    self.out.extend_from_slice(&frame[..text_at]);
+                    self.out.extend_from_slice(&text);
+                }
+                // What cannot be minimised must not be kept.
+                Some(None) => return Err(Lost::Disk),
+            }
+            frame::finish(&mut self.out[start..]);
+        }
+        self.segments.admit(self.out.len())?;
+        self.segment.append(&self.out).map_err(|error| lost(&error))?;
+        if batch.entries.iter().any(|entry| entry.kind == Kind::Durable) {
+            return self.sync();
+        }
+        self.unsynced += batch.unawaited();
+        self.sync_by.get_or_insert_with(|| Instant::now() + SYNC);
+        Ok(())
+    }
+
+    fn settle(&self, batch: &Batch, outcome: Result<(), Lost>) {
+        let records = batch.entries.len() as u64;
+        match outcome {
+            Ok(()) => {
+                self.metrics.written.inc_by(records);
+            }
+            Err(cause) => {
+                self.metrics.lose(cause, records);
+                self.buffer.forget(batch.unawaited());
+                tracing::error!(records, %cause, "decisions are not recorded");
+            }
+        }
+        batch.group.settle(outcome);
+    }
+
+    fn sync(&mut self) -> Result<(), Lost> {
+        self.segment.file.sync_data().map_err(|error| lost(&error))?;
+        (self.sync_by, self.unsynced) = (None, 0);
+        Ok(())
+    }
+
+    /// Brings to disk what nobody waits for.
+    fn sync_late(&mut self) {
+        if let Err(cause) = self.sync() {
+            tracing::error!(records = self.unsynced, %cause, "decisions may be lost");
+            // The disk does not say which pages it lost, so that they count as lost, once.
+            self.metrics.lose(cause, std::mem::take(&mut self.unsynced));
+            self.sync_by = None;
+        }
+    }
+}
+
+fn day(clock: &Clock) -> i64 {
+    Timestamp::from(clock.now()).millis().div_euclid(DAY)
+}
+
+fn lost(error: &io::Error) -> Lost {
+    tracing::error!(%error, "the write-ahead file cannot be written");
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Lost::DiskFull,
+        _ => Lost::Disk,
+    }
+}

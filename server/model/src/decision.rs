@@ -1,0 +1,165 @@
+//! Recorded decisions (`docs/semantics.md`, section 12).
+
+use std::fmt;
+use std::str::FromStr;
+
+use portcullis_engine::Effect;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+use strum::{Display, EnumString, IntoStaticStr};
+use uuid::Uuid;
+
+use crate::Timestamp;
+
+/// The route that a check came by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum Via {
+    Check,
+    Legacy,
+    Batch,
+    Authzen,
+}
+
+/// The kind of credential of a caller whose check is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum CallerKind {
+    Token,
+    Key,
+}
+
+/// The part of an attribute that a record has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum Treatment {
+    /// The value.
+    Keep,
+    /// The name alone.
+    Drop,
+    /// A keyed hash of its value: equality and membership can be decided again.
+    Hash,
+    /// The value if the plan looked at it, else nothing.
+    Reads,
+}
+
+/// A decision as the record keeps it. Members that hold objects are JSON texts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DecisionRecord {
+    pub id: Uuid,
+    #[serde(deserialize_with = "instant")]
+    pub time: Timestamp,
+    /// The id of the tenant.
+    pub tenant: String,
+    /// The revision of the rules that decided.
+    pub revision: i64,
+    pub entities_revision: i64,
+    #[serde(deserialize_with = "word")]
+    pub via: Via,
+    pub request_id: String,
+    /// The credential: `kind`, `sub`, `iss`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Box<RawValue>>,
+    pub subject: String,
+    pub domain: String,
+    pub resource: String,
+    pub action: String,
+    /// The attributes as they were sent, by namespace.
+    pub attributes: Box<RawValue>,
+    /// The claims that some policy of the tenant reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<Box<RawValue>>,
+    /// The answer of the directory about subject and resource.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<Box<RawValue>>,
+    /// The relations that were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relations: Option<Box<RawValue>>,
+    /// The answers of resolvers, by namespace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<Box<RawValue>>,
+    #[serde(deserialize_with = "word")]
+    pub decision: Effect,
+    /// The id of the rule or policy that decided, or `default-deny`.
+    pub rule: String,
+    pub reason: String,
+    /// The attributes that made a condition undetermined.
+    #[serde(default)]
+    pub undetermined: Vec<String>,
+    /// The decision of another system, which the check carried.
+    #[serde(default, deserialize_with = "optional_word", skip_serializing_if = "Option::is_none")]
+    pub expected: Option<Effect>,
+    /// The decision of a draft: `draft`, `decision`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<Box<RawValue>>,
+    /// The attributes that the tenant's settings left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dropped: Vec<String>,
+    /// Microseconds that the decision took.
+    pub us: u32,
+}
+
+/// The records that are wanted; an absent member selects all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DecisionSelection {
+    /// Inclusive.
+    pub from: Option<Timestamp>,
+    /// Exclusive.
+    pub to: Option<Timestamp>,
+    pub subject: Option<String>,
+    pub resource: Option<String>,
+    pub action: Option<String>,
+    pub rule: Option<String>,
+    pub request_id: Option<String>,
+    pub decision: Option<Effect>,
+    pub via: Option<Via>,
+    /// Whether an attribute was undetermined.
+    pub undetermined: Option<bool>,
+}
+
+impl DecisionSelection {
+    /// Returns whether `record` is wanted.
+    pub fn selects(&self, record: &DecisionRecord) -> bool {
+        let is =
+            |wanted: &Option<String>, own: &str| wanted.as_deref().is_none_or(|text| text == own);
+        self.covers(record.time)
+            && is(&self.subject, &record.subject)
+            && is(&self.resource, &record.resource)
+            && is(&self.action, &record.action)
+            && is(&self.rule, &record.rule)
+            && is(&self.request_id, &record.request_id)
+            && self.decision.is_none_or(|wanted| wanted == record.decision)
+            && self.via.is_none_or(|wanted| wanted == record.via)
+            && self.undetermined.is_none_or(|wanted| wanted != record.undetermined.is_empty())
+    }
+
+    /// Returns whether records of the instant are wanted.
+    pub fn covers(&self, instant: Timestamp) -> bool {
+        self.from.is_none_or(|from| from <= instant) && self.to.is_none_or(|to| instant < to)
+    }
+}
+
+fn instant<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+    let text = String::deserialize(from)?;
+    Timestamp::parse(&text).ok_or_else(|| D::Error::custom("expected an instant in RFC 3339"))
+}
+
+fn word<'de, D, T>(from: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: fmt::Display>,
+{
+    String::deserialize(from)?.parse().map_err(D::Error::custom)
+}
+
+fn optional_word<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr<Err: fmt::Display>,
+{
+    word(from).map(Some)
+}
