@@ -30,6 +30,7 @@ mod policies;
 mod process;
 mod quotas;
 mod relation_checks;
+mod relation_rows;
 mod relations;
 pub(crate) mod resolvers;
 mod resources;

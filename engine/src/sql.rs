@@ -12,6 +12,8 @@ mod dialect;
 mod limits;
 mod number;
 mod param;
+mod relations;
+mod rows;
 mod translate;
 mod writer;
 
@@ -21,9 +23,10 @@ use crate::rbac::Effect;
 use clause::Clause;
 pub use columns::{ColumnType, Columns};
 pub use dialect::{Dialect, Placeholders};
-pub use limits::{MAX_NESTING, MAX_PARAMS, MAX_TEXT, TooLarge};
-pub use param::SqlParam;
-use translate::Translator;
+pub use limits::{MAX_ID_BYTES, MAX_NESTING, MAX_PARAMS, MAX_TEXT, TooLarge};
+pub use param::{IdType, SqlParam};
+pub use relations::{ObjectIds, RelatedRows, RowReference, RowRelation, RowRelations};
+use translate::{Sources, Translator};
 use writer::Writer;
 
 /// A condition in SQL.
@@ -38,17 +41,19 @@ pub struct Sql {
     pub inexact: Vec<InexactPolicy>,
 }
 
-/// Writes the condition that holds for the rows that `filter` allows.
+/// Writes the condition that holds for the rows that `filter` allows. Relations to the rows that are not among `relations`
+/// have no exact form.
 ///
 /// # Errors
 /// The condition is too long, has too many parameters or is nested too deeply.
 pub fn write(
     filter: &Filter<'_>,
     columns: &Columns,
-    dialect: Dialect,
-    placeholders: Placeholders,
+    relations: &RowRelations,
+    (dialect, placeholders): (Dialect, Placeholders),
 ) -> Result<Sql, TooLarge> {
     let mut inexact = Vec::new();
+    let relations = relations.clauses(columns);
     let clause = match &filter.outcome {
         Outcome::Allow => Clause::Constant(Some(true)),
         Outcome::Deny => Clause::Constant(Some(false)),
@@ -58,7 +63,8 @@ pub fn write(
             // From the last policy to the first: each decides before those after it.
             for open in open.into_iter().rev() {
                 let policy = open.policy;
-                let mut translator = Translator::new(columns, filter, dialect, policy.effect);
+                let sources = Sources { columns, relations: &relations, filter };
+                let mut translator = Translator::new(sources, dialect, policy.effect);
                 let clause = translator.condition(open.condition, true);
                 rest = match policy.effect {
                     Effect::Allow => Clause::any([clause.with_null_as(false), rest]),

@@ -67,8 +67,12 @@ fn find_resource<'t>(table: &'t EntityTable, check: &Check<'_>) -> Option<Entity
 impl<'r> Check<'r> {
     /// Returns the type and id of the resource; `None` if the request has no id that is a text.
     pub fn resource_named(&self) -> Option<(&'r str, &'r str)> {
-        let entity_type = sent_text(self, "type").unwrap_or(object_of(self.resource));
-        Some((entity_type, sent_text(self, "id")?))
+        Some((self.resource_type(), sent_text(self, "id")?))
+    }
+
+    /// Returns the type of the resource: the one that the request sent, or else the name in `resource`.
+    pub fn resource_type(&self) -> &'r str {
+        sent_text(self, "type").unwrap_or(object_of(self.resource))
     }
 }
 
@@ -194,10 +198,12 @@ impl TenantFacts {
         name: &str,
     ) -> Option<Option<AttributeValue<'r>>> {
         let sent = check.attributes.resource.only_sent();
-        let is_taken_elsewhere = || {
-            self.sources_of(check).of(name).is_some_and(|source| source != PropertySource::Request)
-        };
-        (sent.has(name) && !is_taken_elsewhere()).then(|| sent.get(name))
+        (sent.has(name) && self.takes_from_request(check, name)).then(|| sent.get(name))
+    }
+
+    /// Returns whether a request may have the attribute `name` of the resource.
+    pub fn takes_from_request(&self, check: &Check<'_>, name: &str) -> bool {
+        self.sources_of(check).of(name).is_none_or(|source| source == PropertySource::Request)
     }
 
     /// Returns the sources of the properties of the resource of `check`.

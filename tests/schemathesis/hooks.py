@@ -187,6 +187,7 @@ ANNOUNCED = [
     ("decideMatrix", 400, "expected 1 to 200 roles and subjects"),
     ("planRows", 400, "expected `resource`, `user`, or one attribute of these"),
     ("planRows", 400, "expected an attribute such as `resource.owner`"),
+    ("planRows", 400, "expected no `of` but with a `type` that ids have"),
     ("planRows", 422, "the condition cannot be exact"),
     ("registerResource", 400, "expected a verb of at most 128 characters"),
     ("registerResources", 400, "expected a verb of at most 128 characters"),

@@ -30,8 +30,10 @@ pub use definition::{MAX_RELATIONS, RelationDefinition, read_relations};
 pub use explain::{Branch, EdgeOrigin, LookedAt, PathEdge, RelationExplanation};
 pub use graph::Graph;
 pub use line::{Line, MAX_LINE};
-pub use lists::{ObjectList, RowFilter, RowsTooLarge, SubjectList, SubjectQuestion};
-pub use questions::resource_of;
+pub use lists::{
+    HopObjects, ObjectList, RowBudget, RowHop, RowsTooLarge, SubjectList, SubjectQuestion,
+};
+pub use questions::{PlannedRows, RelationsOfRows, resource_of};
 pub use resource::FirstHop;
 pub use schema::{MAX_TYPES, RelationId, RelationNumber, Schema, TypeRelations};
 pub use subject::{GraphSubject, MAX_EDGES};

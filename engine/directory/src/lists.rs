@@ -6,5 +6,5 @@ mod rows;
 mod subjects;
 
 pub use objects::ObjectList;
-pub use rows::{RowFilter, RowsTooLarge};
+pub use rows::{HopObjects, RowBudget, RowHop, RowsTooLarge};
 pub use subjects::{SubjectList, SubjectQuestion};

@@ -1,5 +1,7 @@
 //! Questions of checks: the graph of the tenant answers what plans ask for (`docs/semantics.md`, section 12.12).
 
+mod rows;
+
 use std::cell::RefCell;
 
 use portcullis_engine::entities::USER;
@@ -16,6 +18,8 @@ use crate::schema::{RelationId, Schema};
 use crate::subject::{GraphSubject, MAX_EDGES};
 use crate::table::Object;
 use crate::tenant_graph::TenantGraph;
+
+pub use rows::{PlannedRows, RelationsOfRows};
 
 thread_local! {
     /// The memory of checks. No check waits while it has it.
@@ -186,15 +190,19 @@ impl<'q> RelationQuestions<'q> {
             if self.facts.directory == Some(Precedence::Directory) && is_stored() {
                 continue;
             }
-            let objects = objects(schema, relation, sent).ok_or_else(|| {
-                let types = schema.leads_to(relation).into_iter().flatten();
-                let forms: Vec<String> = types.map(|one| format!("`{one}:<id>`")).collect();
-                format!("`resource.{attribute}` is not {} or a list of them", forms.join(" or "))
-            })?;
+            let objects = objects(schema, relation, sent);
+            let objects = objects.ok_or_else(|| no_reference(schema, relation, attribute))?;
             hops.push(Hop { relation, objects });
         }
         Ok(hops)
     }
+}
+
+/// Returns the fault of an attribute that stands for stored edges.
+fn no_reference(schema: &Schema, relation: RelationId, attribute: &str) -> String {
+    let types = schema.leads_to(relation).into_iter().flatten();
+    let forms: Vec<String> = types.map(|one| format!("`{one}:<id>`")).collect();
+    format!("`resource.{attribute}` is not {} or a list of them", forms.join(" or "))
 }
 
 /// Returns the objects that the value of an attribute names; `None` if it is no reference to an object that `relation` can

@@ -152,7 +152,7 @@ impl Filter<'_> {
         match path {
             AttributePath::Resolver(attribute) if &*attribute.namespace == RELATION => {
                 Some(format!(
-                    "`{path}` is a relation to each row; search the directory, or check each row"
+                    "`{path}` is a relation to each row; ask for SQL, search the directory, or check each row"
                 ))
             }
             AttributePath::Resolver(_) => {

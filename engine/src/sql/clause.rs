@@ -16,6 +16,8 @@ pub(super) enum Clause<'c> {
     Compare(Term<'c>, Order, Term<'c>),
     /// The column is one of the values.
     In(&'c Column, Vec<SqlParam>),
+    /// The column is one of the ids, which are one parameter.
+    InIds(&'c Column, SqlParam),
     /// The array of PostgreSQL has the item.
     Has(&'c Column, Term<'c>),
     /// The first array of PostgreSQL has this many items of the second.
@@ -24,6 +26,8 @@ pub(super) enum Clause<'c> {
     Exists(&'c Column, Box<Self>),
     /// One text is a part of another.
     Part(Part, Term<'c>, Term<'c>),
+    /// Undetermined where the first clause, which is never NULL, is true; else the second.
+    Unless(Box<Self>, Box<Self>),
 }
 
 /// A side of a comparison of arrays, at most one of them a parameter.
@@ -31,13 +35,15 @@ pub(super) enum Clause<'c> {
 pub(super) enum Array<'c> {
     Column(&'c Column),
     Values(Vec<SqlParam>),
+    /// One parameter with ids.
+    Ids(SqlParam),
 }
 
 impl<'c> Array<'c> {
     fn column(&self) -> Option<&'c Column> {
         match self {
             Self::Column(column) => Some(column),
-            Self::Values(_) => None,
+            Self::Values(_) | Self::Ids(_) => None,
         }
     }
 }
@@ -115,6 +121,13 @@ impl<'c> Clause<'c> {
             Self::All(parts) => Self::all(decided(parts)),
             Self::Any(parts) => Self::any(decided(parts)),
             Self::Not(inner) => inner.with_null_as(!unknown).negated(),
+            Self::Unless(undetermined, inner) => {
+                let inner = inner.with_null_as(unknown);
+                match unknown {
+                    true => Self::any([inner, *undetermined]),
+                    false => Self::all([inner, undetermined.negated()]),
+                }
+            }
             Self::IsNull(_) => self,
             comparison => {
                 let absent: Vec<_> = comparison.columns().into_iter().map(Self::is_null).collect();
@@ -141,10 +154,13 @@ impl<'c> Clause<'c> {
         }
     }
 
-    /// Returns the clause if the column is present, else undetermined: also where the clause is false.
-    pub(super) fn unless_null(self, column: &'c Column) -> Self {
-        let or_absent = Self::any([Self::is_null(column), self]);
-        Self::all([or_absent, Self::if_present([column], true)])
+    /// Returns the clause, undetermined where `undetermined` is true, which is never NULL.
+    pub(super) fn unless(self, undetermined: Self) -> Self {
+        match undetermined {
+            Self::Constant(Some(true)) => Self::Constant(None),
+            Self::Constant(Some(false)) => self,
+            undetermined => Self::Unless(Box::new(undetermined), Box::new(self)),
+        }
     }
 
     /// Returns the columns that a comparison reads.
@@ -153,7 +169,7 @@ impl<'c> Clause<'c> {
             Self::Compare(left, _, right) | Self::Part(_, left, right) => {
                 left.column().into_iter().chain(right.column()).collect()
             }
-            Self::In(column, _) => vec![column],
+            Self::In(column, _) | Self::InIds(column, _) => vec![column],
             Self::Arrays(_, left, right) => {
                 left.column().into_iter().chain(right.column()).collect()
             }
@@ -162,7 +178,7 @@ impl<'c> Clause<'c> {
                 std::iter::once(*column).chain(inner.columns()).collect()
             }
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::columns).collect(),
-            Self::Not(inner) => inner.columns(),
+            Self::Not(inner) | Self::Unless(_, inner) => inner.columns(),
             Self::Constant(_) | Self::IsNull(_) => Vec::new(),
         }
     }

@@ -50,6 +50,8 @@ pub(super) struct Column {
     pub(super) binary: bool,
     /// The table of the items, if a list has one: pairs, and each list of SQLite.
     pub(super) items: Option<Box<Items>>,
+    /// The type of the objects whose bare ids the column has: attributes are `<type>:<id>`.
+    pub(super) of: Option<Box<str>>,
 }
 
 /// The table of the items of a list.
@@ -135,6 +137,12 @@ impl ColumnType {
         }
     }
 
+    /// Returns whether a column of the type can have bare ids.
+    fn is_of_ids(self) -> bool {
+        let (Scalar(kind) | List(kind)) = self.kind();
+        matches!(kind, ScalarType::Text | ScalarType::Uuid | ScalarType::Integer)
+    }
+
     /// Returns whether a table of pairs has values of the type.
     fn is_of_pairs(self) -> bool {
         match self.kind() {
@@ -183,6 +191,11 @@ impl Columns {
         Some(Self(columns))
     }
 
+    /// Returns whether an attribute has a column.
+    pub fn has(&self, path: &AttributePath) -> bool {
+        self.0.contains_key(path)
+    }
+
     /// Returns the column of an attribute.
     ///
     /// # Errors
@@ -222,9 +235,11 @@ impl Column {
     fn read_column(fields: &mut Fields<'_, '_>, dialect: Dialect, number: usize) -> Option<Self> {
         fields.skip("pairs");
         let parts = fields.required("sql", names(1..=MAX_PARTS, COLUMN));
-        let kind = fields.required("type", named::<ColumnType>).map(ColumnType::kind);
+        let kind = fields.required("type", named::<ColumnType>);
         let nullable = fields.optional("nullable", boolean);
         let binary = fields.optional("collation", collation);
+        let of = read_of(fields, kind);
+        let kind = kind.map(ColumnType::kind);
         let items = match kind {
             Some(List(item)) if dialect == Dialect::Sqlite => {
                 if parts.as_ref().is_some_and(|parts| parts.len() == 1) {
@@ -242,6 +257,7 @@ impl Column {
             nullable: nullable.unwrap_or(true),
             binary: binary.unwrap_or(false),
             items: items.map(Box::new),
+            of,
         })
     }
 
@@ -257,6 +273,8 @@ impl Column {
         let key = fields.required("key", names(2..=MAX_PARTS, KEY));
         let kind = fields.required("type", type_of_pairs);
         let binary = fields.optional("collation", collation);
+        let of = read_of(fields, kind);
+        let kind = kind.map(ColumnType::kind);
         for (name, what) in [
             ("sql", "no `sql` with `pairs`, but the `key` of the row"),
             ("nullable", "no `nullable` with `pairs`: a row without pairs has an empty list"),
@@ -266,15 +284,16 @@ impl Column {
                 fields.expected_at(name, what);
             }
         }
-        let (pairs, value) = pairs?;
-        let column = Self::item(number, value, kind?, binary.unwrap_or(false));
+        let ((pairs, value), Scalar(kind)) = (pairs?, kind?) else { return None };
+        let column = Self::item(number, value, kind, binary.unwrap_or(false));
         let items = Items { column, pairs: Some(pairs) };
         Some(Self {
             parts: key?,
-            kind: List(kind?),
+            kind: List(kind),
             nullable: false,
             binary: false,
             items: Some(Box::new(items)),
+            of,
         })
     }
 
@@ -287,7 +306,7 @@ impl Column {
     /// declares has a hyphen.
     fn item(number: usize, name: Box<str>, kind: ScalarType, binary: bool) -> Self {
         let parts = Box::new([format!("item-{number}").into(), name]);
-        Self { parts, kind: Scalar(kind), nullable: false, binary, items: None }
+        Self { parts, kind: Scalar(kind), nullable: false, binary, items: None, of: None }
     }
 }
 
@@ -300,15 +319,30 @@ fn collation(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option
     Some(true)
 }
 
-fn type_of_pairs(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<ScalarType> {
+fn type_of_pairs(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<ColumnType> {
     let kind = json.as_str().and_then(|name| name.parse::<ColumnType>().ok());
-    match kind.filter(|kind| kind.is_of_pairs()).map(ColumnType::kind) {
-        Some(Scalar(kind)) => Some(kind),
-        _ => {
-            problems.expected(at, any_of(ColumnType::names_for_pairs()));
-            None
-        }
+    let kind = kind.filter(|kind| kind.is_of_pairs());
+    if kind.is_none() {
+        problems.expected(at, any_of(ColumnType::names_for_pairs()));
     }
+    kind
+}
+
+/// Reads the type of the objects whose bare ids a column has.
+fn read_of(fields: &mut Fields<'_, '_>, kind: Option<ColumnType>) -> Option<Box<str>> {
+    let of = fields.optional("of", |json, at, problems| {
+        let name = string(json, at, problems)?;
+        if name.is_empty() || name.contains(':') {
+            problems.expected(at, "a type of objects such as `folder`: one name without `:`");
+        }
+        Some(name.into())
+    });
+    if fields.has("of") && kind.is_some_and(|kind| !kind.is_of_ids()) {
+        let kinds = ColumnType::VARIANTS.iter().filter(|kind| kind.is_of_ids());
+        let kinds = any_of(kinds.map(|kind| kind.into_str()));
+        fields.expected_at("of", format!("no `of` but with a `type` that ids have: {kinds}"));
+    }
+    of
 }
 
 /// Reads names with dots between them. `what` completes "expected … of at most 63 letters".

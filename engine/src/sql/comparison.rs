@@ -345,7 +345,7 @@ fn list_has<'c>(
         return Ok(match quantifier {
             Quantifier::Any => Clause::if_present([left, right], false),
             // Every list has each item of an empty one.
-            Quantifier::All => values_have(Vec::new(), right).unless_null(left),
+            Quantifier::All => values_have(Vec::new(), right).unless(Clause::is_null(left)),
         });
     }
     // The subquery would find a bare name in its own table first.
@@ -414,7 +414,7 @@ fn param(value: AttributeValue<'_>, kind: ScalarType) -> Option<SqlParam> {
 }
 
 /// Parses a UUID in lower-case canonical form.
-fn canonical_uuid(text: &str) -> Option<Uuid> {
+pub(super) fn canonical_uuid(text: &str) -> Option<Uuid> {
     let uuid = Uuid::parse_str(text).ok()?;
     (uuid.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(uuid)
 }

@@ -4,6 +4,8 @@ use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
 use serde::{Serialize, Serializer};
 use uuid::Uuid;
 
+use super::relations::ObjectIds;
+
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SqlParam {
@@ -21,6 +23,19 @@ pub enum SqlParam {
     Uuid(Uuid),
     /// A date, as `YYYY-MM-DD`; SQLite has the text.
     Date(NaiveDate),
+    /// Ids: an array of texts; SQLite has the text of a JSON array.
+    Ids(IdType, ObjectIds),
+}
+
+/// The type of the column that ids are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdType {
+    /// Texts.
+    Text,
+    /// UUIDs in lower-case canonical form.
+    Uuid,
+    /// 64-bit integers in decimal form.
+    Integer,
 }
 
 impl SqlParam {
@@ -29,7 +44,15 @@ impl SqlParam {
         instant.to_rfc3339_opts(SecondsFormat::Micros, true)
     }
 
-    /// Returns the value as SQLite has it: no booleans, which drivers refuse, instants, UUIDs or dates.
+    /// Returns the bytes of the ids; 0 for a single value.
+    pub(super) fn bytes_of_ids(&self) -> usize {
+        match self {
+            Self::Ids(_, ids) => ids.iter().map(|id| id.len()).sum(),
+            _ => 0,
+        }
+    }
+
+    /// Returns the value as SQLite has it: no booleans, which drivers refuse, instants, UUIDs, dates or arrays.
     pub(super) fn to_sqlite(&self) -> Self {
         let text = |text: String| Self::Text(text.into());
         match self {
@@ -37,6 +60,7 @@ impl SqlParam {
             Self::Instant(instant) => text(instant.to_rfc3339_opts(SecondsFormat::Millis, true)),
             Self::Uuid(uuid) => text(uuid.to_string()),
             Self::Date(date) => text(date.to_string()),
+            Self::Ids(kind, ids) => text(json_array(*kind, ids)),
             Self::Text(_) | Self::Integer(_) | Self::Number(_) => self.clone(),
         }
     }
@@ -52,6 +76,16 @@ impl Serialize for SqlParam {
             Self::Uuid(uuid) => serializer.collect_str(uuid),
             Self::Date(date) => serializer.collect_str(date),
             Self::Instant(instant) => serializer.serialize_str(&Self::instant_text(*instant)),
+            Self::Ids(_, ids) => serializer.collect_seq(ids.iter()),
         }
+    }
+}
+
+/// Returns the JSON array of ids. SQLite compares integers with numbers alone.
+fn json_array(kind: IdType, ids: &ObjectIds) -> String {
+    match kind {
+        IdType::Integer => format!("[{}]", ids.join(",")),
+        // Texts have a form in JSON.
+        IdType::Text | IdType::Uuid => serde_json::to_string(&ids[..]).unwrap_or_default(),
     }
 }

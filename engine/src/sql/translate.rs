@@ -1,31 +1,35 @@
 //! Translates conditions into clauses.
 
 use super::clause::Clause;
-use super::columns::Columns;
+use super::columns::{Column, Columns};
 use super::comparison::{Side, compare};
 use super::dialect::Dialect;
+use super::rows::{RelationClause, RelationClauses};
 use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
 use crate::plan::filter::Filter;
 use crate::rbac::Effect;
+use crate::relation::RELATION;
 use crate::value::AttributeValue;
+
+/// The sources of the values of attributes.
+#[derive(Clone, Copy)]
+pub(super) struct Sources<'c> {
+    pub(super) columns: &'c Columns,
+    pub(super) relations: &'c RelationClauses<'c>,
+    pub(super) filter: &'c Filter<'c>,
+}
 
 /// Translates the condition of one policy.
 pub(super) struct Translator<'c> {
-    columns: &'c Columns,
-    filter: &'c Filter<'c>,
+    sources: Sources<'c>,
     dialect: Dialect,
     effect: Effect,
     reasons: Vec<String>,
 }
 
 impl<'c> Translator<'c> {
-    pub(super) fn new(
-        columns: &'c Columns,
-        filter: &'c Filter<'c>,
-        dialect: Dialect,
-        effect: Effect,
-    ) -> Self {
-        Self { columns, filter, dialect, effect, reasons: Vec::new() }
+    pub(super) fn new(sources: Sources<'c>, dialect: Dialect, effect: Effect) -> Self {
+        Self { sources, dialect, effect, reasons: Vec::new() }
     }
 
     /// Returns the reasons why the translation is not exact; none if it is.
@@ -57,6 +61,9 @@ impl<'c> Translator<'c> {
     }
 
     fn test(&self, test: &'c Test) -> Result<Clause<'c>, String> {
+        if let Some(relation) = self.relation(&test.attribute)? {
+            return self.test_of_relation(relation, test);
+        }
         let left = self.side(&test.attribute)?;
         let Side::Column(column) = left else {
             return match (&left, &test.predicate) {
@@ -73,6 +80,27 @@ impl<'c> Translator<'c> {
             None => held,
             Some(true) => Clause::any([Clause::is_null(column), held]),
             Some(false) => Clause::all([Clause::is_null(column).negated(), held]),
+        })
+    }
+
+    fn test_of_relation(
+        &self,
+        relation: RelationClause<'c>,
+        test: &'c Test,
+    ) -> Result<Clause<'c>, String> {
+        let absent = relation.absent.clone();
+        let held = relation.test(|held| match &test.predicate {
+            Predicate::Exists => Ok(Clause::Constant(Some(true))),
+            predicate => self.predicate(&test.attribute, of_bool(held), predicate),
+        })?;
+        let truth = match test.predicate {
+            Predicate::Exists => Some(false),
+            _ => test.if_missing,
+        };
+        Ok(match truth {
+            None => held.unless(absent),
+            Some(true) => Clause::any([absent, held]),
+            Some(false) => Clause::all([absent.negated(), held]),
         })
     }
 
@@ -97,28 +125,53 @@ impl<'c> Translator<'c> {
             let operator = predicate.operator_name();
             return Err(format!("`{operator}` of `{path}` has no exact form in SQL"));
         };
-        let right = match operand {
-            Operand::Attribute(path) => self.side(path)?,
-            literal => {
-                let known =
-                    |path: &_| self.filter.known.get(path).flatten().map(AttributeValue::from);
-                Side::Value(literal.value(known).unwrap_or(AttributeValue::Opaque))
-            }
-        };
         let reason = |why: &str| format!("`{}` of `{path}`: {why}", operator.into_str());
-        compare(self.dialect, left, *operator, right).map_err(reason)
+        let compare = |right| compare(self.dialect, left, *operator, right).map_err(reason);
+        match operand {
+            Operand::Attribute(path) => match self.relation(path)? {
+                Some(relation) => {
+                    let absent = relation.absent.clone();
+                    Ok(relation.test(|held| compare(of_bool(held)))?.unless(absent))
+                }
+                None => compare(self.side(path)?),
+            },
+            literal => {
+                let known = &self.sources.filter.known;
+                let known = |path: &_| known.get(path).flatten().map(AttributeValue::from);
+                compare(Side::Value(literal.value(known).unwrap_or(AttributeValue::Opaque)))
+            }
+        }
+    }
+
+    /// Returns the clause of a relation to the rows; `None` if the attribute is not one of those that were looked up.
+    fn relation(&self, path: &AttributePath) -> Result<Option<RelationClause<'c>>, String> {
+        let AttributePath::Resolver(attribute) = path else { return Ok(None) };
+        let is_open =
+            *attribute.namespace == *RELATION && self.sources.filter.known.get(path).is_none();
+        let relation = is_open.then(|| self.sources.relations.get(&*attribute.name)).flatten();
+        relation.cloned().transpose()
     }
 
     /// Returns the form in which an attribute enters SQL.
     fn side(&self, path: &AttributePath) -> Result<Side<'c>, String> {
-        match self.filter.known.get(path) {
+        let Sources { columns, filter, .. } = self.sources;
+        match filter.known.get(path) {
             Some(Some(value)) => return Ok(Side::Value(AttributeValue::from(value))),
             Some(None) => return Ok(Side::Absent),
             None => {}
         }
-        match self.filter.rowless(path) {
-            Some(reason) => Err(reason),
-            None => self.columns.find(path).map(Side::Column),
+        if let Some(reason) = filter.rowless(path) {
+            return Err(reason);
+        }
+        match columns.find(path)? {
+            Column { of: Some(_), .. } => Err(format!(
+                "the column for `{path}` has bare ids (`of`), which relations alone compare"
+            )),
+            column => Ok(Side::Column(column)),
         }
     }
+}
+
+fn of_bool<'v>(value: bool) -> Side<'v> {
+    Side::Value(AttributeValue::Bool(value))
 }

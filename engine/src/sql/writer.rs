@@ -5,7 +5,7 @@ mod terms;
 use super::clause::{Array, Clause, Term};
 use super::columns::{Column, Items, Kind, ScalarType};
 use super::dialect::{Dialect, Placeholders};
-use super::limits::{MAX_NESTING, MAX_PARAMS, MAX_TEXT, TooLarge};
+use super::limits::{MAX_ID_BYTES, MAX_NESTING, MAX_PARAMS, MAX_TEXT, TooLarge};
 use super::param::SqlParam;
 use crate::operator::{Order, Part, Quantifier};
 
@@ -19,6 +19,10 @@ pub(super) struct Writer {
     placeholders: Placeholders,
     text: String,
     params: Vec<SqlParam>,
+    /// The parameters with ids, before they have the form of the dialect, with their numbers.
+    ids: Vec<(SqlParam, usize)>,
+    /// The bytes of ids in the parameters.
+    id_bytes: usize,
     nesting: usize,
     /// Whether an odd number of negations stands around the clause: no index finds rows that do not equal.
     is_negated: bool,
@@ -33,6 +37,8 @@ impl Writer {
             placeholders,
             text: String::new(),
             params: Vec::new(),
+            ids: Vec::new(),
+            id_bytes: 0,
             nesting: 0,
             is_negated: false,
         }
@@ -73,7 +79,8 @@ impl Writer {
             leaf => self.leaf(leaf),
         }
         self.nesting -= 1;
-        if self.params.len() > MAX_PARAMS || self.text.len() > MAX_TEXT {
+        let is_full = self.params.len() > MAX_PARAMS || self.id_bytes > MAX_ID_BYTES;
+        if is_full || self.text.len() > MAX_TEXT {
             return Err(TooLarge);
         }
         Ok(())
@@ -172,6 +179,7 @@ impl Writer {
                 self.term(right);
             }
             Clause::In(column, values) => self.one_of(column, values),
+            Clause::InIds(column, ids) => self.one_of_ids(column, ids),
             Clause::Has(array, item) => self.has(array, item),
             Clause::Arrays(quantifier, left, right) => self.compared(*quantifier, left, right),
             Clause::Part(part, left, right) => self.part(*part, left, right),
@@ -181,6 +189,8 @@ impl Writer {
             | Clause::Any(_)
             | Clause::Not(_)
             | Clause::Exists(..) => {}
+            // No clause of two values has it.
+            Clause::Unless(..) => {}
         }
     }
 
@@ -192,6 +202,20 @@ impl Writer {
             if values.len() != 1 {
                 writer.push(")");
             }
+        });
+    }
+
+    /// Writes whether a column is one of the ids, which are one parameter.
+    fn one_of_ids(&mut self, column: &Column, ids: &SqlParam) {
+        let (before, after) = match self.dialect {
+            Dialect::Postgres => (" = ANY(", ")"),
+            Dialect::Sqlite => (" IN (SELECT value FROM json_each(", "))"),
+        };
+        let number = self.number_of_ids(ids);
+        self.collated_from(column, number, |writer, number| {
+            writer.push(before);
+            writer.numbered(ids, number);
+            writer.push(after);
         });
     }
 
@@ -223,6 +247,13 @@ impl Writer {
                     writer.array(values, first);
                 });
             }
+            (Array::Column(column), Array::Ids(ids)) => {
+                let number = self.number_of_ids(ids);
+                self.collated_from(column, number, |writer, number| {
+                    writer.push(operator);
+                    writer.numbered(ids, number);
+                });
+            }
             (left, right) => {
                 self.side(left);
                 self.push(operator);
@@ -235,6 +266,10 @@ impl Writer {
         match side {
             Array::Column(column) => self.column(column),
             Array::Values(values) => self.array(values, self.params.len() + 1),
+            Array::Ids(ids) => {
+                let number = self.number_of_ids(ids);
+                self.numbered(ids, number);
+            }
         }
     }
 
@@ -262,7 +297,10 @@ impl Writer {
     /// column's own collation stands before the one by code point: an index serves, and texts that are equal by code
     /// point are equal in every collation.
     fn collated(&mut self, column: &Column, right: impl Fn(&mut Self, usize)) {
-        let first = self.params.len() + 1;
+        self.collated_from(column, self.params.len() + 1, right);
+    }
+
+    fn collated_from(&mut self, column: &Column, first: usize, right: impl Fn(&mut Self, usize)) {
         if self.dialect == Dialect::Postgres && column.is_collated() && !self.is_negated {
             self.push("(");
             self.cast(column);

@@ -96,6 +96,7 @@ document!(FilterBody as "FilterRequest" => {
                     "pairs": {"table": "shares", "row": "document_id", "value": "user_id"},
                     "key": "d.id", "type": "text",
                 },
+                "resource.parent": {"sql": "d.folder_id", "type": "uuid", "of": "folder"},
             },
         }))
 });
@@ -121,6 +122,13 @@ fn column() -> Input {
         .required("type", schema::choice(names::<ColumnType>()))
         .optional("nullable", schema::boolean())
         .optional("collation", schema::choice(["binary"]))
+        .optional("of", of())
+}
+
+/// The type of the objects whose bare ids a column has.
+fn of() -> ObjectBuilder {
+    let about = "The type of the objects whose bare ids the column has; with a `type` of texts, UUIDs or integers";
+    schema::typed(Type::String).pattern(Some("^[^:]+$")).description(Some(about))
 }
 
 fn pairs() -> Input {
@@ -134,6 +142,7 @@ fn pairs() -> Input {
         .required("key", identifier("{1,2}"))
         .required("type", schema::choice(ColumnType::names_for_pairs()))
         .optional("collation", schema::choice(["binary"]))
+        .optional("of", of())
 }
 
 /// A name, and as many others with dots before them as the quantifier `others` says.

@@ -4,7 +4,7 @@ mod explained;
 
 use std::sync::Arc;
 
-use portcullis_directory::{Object, TenantGraph, resource_of};
+use portcullis_directory::{Object, PlannedRows, RelationsOfRows, TenantGraph, resource_of};
 use portcullis_engine::entities::EntityTable;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::relation::RELATION;
@@ -240,6 +240,22 @@ impl NeededEntities {
         };
         let resource = resource.map(|(object_type, id)| Object { object_type, id });
         Ok(graph.answers(facts, (sent, resource), names))
+    }
+
+    /// Returns the answers of the graph to the relations `names` for rows. There are none if the tenant has no relations.
+    ///
+    /// # Errors
+    /// The stored types are corrupt.
+    pub(crate) fn relations_of_rows(
+        &self,
+        plan: &Plan,
+        rows: PlannedRows<'_>,
+        names: &[Box<str>],
+    ) -> Result<RelationsOfRows, EntitiesError> {
+        let (Some(facts), Some(graph)) = (plan.facts(), self.graph(plan)?) else {
+            return Ok(RelationsOfRows::default());
+        };
+        Ok(graph.rows(facts, rows, names))
     }
 }
 

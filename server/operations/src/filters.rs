@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use portcullis_auth::CheckCaller;
+use portcullis_directory::PlannedRows;
 use portcullis_engine::filter::{Filter, InexactPolicy, RowAttributes};
 use portcullis_engine::matrix::{OpenPolicy, Outcome, Residual};
-use portcullis_engine::relation::{RELATION, RelationTarget};
-use portcullis_engine::sql::{self, SqlParam};
+use portcullis_engine::relation::RELATION;
+use portcullis_engine::sql::{self, RowRelations, SqlParam};
 use portcullis_engine::{
     AttributeAnswers, AttributeRequest, Check, Condition, Effect, Json, expression,
 };
@@ -101,12 +102,15 @@ pub async fn filter(
     let is_of_relations =
         |request: &&AttributeRequest| has_relations && *request.namespace == *RELATION;
     let (relations, requests): (Vec<_>, Vec<_>) = filter.requests.iter().partition(is_of_relations);
-    // The relations of rows stay open.
-    let fixed = relations.into_iter().flat_map(|request| &request.attributes).cloned();
-    let fixed =
-        fixed.filter(|name| matches!(RelationTarget::parse(name), RelationTarget::OfObject { .. }));
-    let fixed: Vec<Box<str>> = fixed.collect();
-    let mut answers = entities.relations(plan, &check, None, &fixed)?;
+    let names: Vec<Box<str>> =
+        relations.into_iter().flat_map(|request| &request.attributes).cloned().collect();
+    let columns = request.sql.as_ref().map(|sql| &sql.columns);
+    let rows = PlannedRows { check: &check, attributes: &request.rows, columns };
+    let relations = entities.relations_of_rows(plan, rows, &names)?;
+    if let Some(reason) = relations.too_large.filter(|_| !request.accepts_superset) {
+        return Err(FilterRefusal::TooManyObjects(reason).into());
+    }
+    let mut answers = relations.answers;
     let requests = answerable(app, tenant, requests, &request.rows).await;
     if !requests.is_empty() {
         answers.extend(app.resolvers.ask(tenant, &completed, &requests).await.answers);
@@ -115,7 +119,10 @@ pub async fn filter(
         filter = plan.filter(&completed, &answers, &request.rows);
     }
     let entities_revision = entities.revision();
-    Ok(FilterAnswer { entities_revision, ..answer(&filter, request, cached.revision())? })
+    Ok(FilterAnswer {
+        entities_revision,
+        ..answer(&filter, &relations.of_rows, request, cached.revision())?
+    })
 }
 
 /// Returns the requests to resolvers whose inputs are known: no row changes their answers.
@@ -140,6 +147,7 @@ async fn answerable(
 
 fn answer(
     filter: &Filter<'_>,
+    relations: &RowRelations,
     request: &FilterRequest<'_>,
     revision: u64,
 ) -> Result<FilterAnswer, FilterRefusal> {
@@ -151,7 +159,7 @@ fn answer(
     let (sql, check) = match &request.sql {
         None => (None, filter.unresolved()),
         Some(options) => {
-            let sql = written(filter, options)?;
+            let sql = written(filter, relations, options)?;
             (Some(FilterSql { text: sql.text, params: sql.params }), sql.inexact)
         }
     };
@@ -172,9 +180,14 @@ fn answer(
     })
 }
 
-fn written(filter: &Filter<'_>, options: &SqlOptions) -> Result<sql::Sql, FilterRefusal> {
+fn written(
+    filter: &Filter<'_>,
+    relations: &RowRelations,
+    options: &SqlOptions,
+) -> Result<sql::Sql, FilterRefusal> {
     let SqlOptions { dialect, placeholders, columns } = options;
-    sql::write(filter, columns, *dialect, *placeholders).map_err(|_| FilterRefusal::TooLarge)
+    let written = sql::write(filter, columns, relations, (*dialect, *placeholders));
+    written.map_err(|_| FilterRefusal::TooLarge)
 }
 
 fn condition(residual: &Residual<'_>) -> Result<FilterCondition, FilterRefusal> {

@@ -9,4 +9,6 @@ pub enum FilterRefusal {
     NotExact(Vec<InexactPolicy>),
     /// The condition is larger than an answer may be.
     TooLarge,
+    /// A relation has too many objects, for this reason.
+    TooManyObjects(String),
 }

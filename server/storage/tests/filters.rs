@@ -18,10 +18,16 @@
 mod conditions;
 #[path = "filters/databases.rs"]
 mod databases;
+#[path = "filters/graphs.rs"]
+mod graphs;
 #[path = "filters/indexes.rs"]
 mod indexes;
+#[path = "filters/papers.rs"]
+mod papers;
 #[path = "filters/projects.rs"]
 mod projects;
+#[path = "filters/relations.rs"]
+mod relations;
 #[path = "filters/rows.rs"]
 mod rows;
 
@@ -30,7 +36,7 @@ use fastrand::Rng;
 use portcullis_engine::filter::{Filter, RowAttributes};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::RuleTuple;
-use portcullis_engine::sql::{self, Columns, Dialect, Sql};
+use portcullis_engine::sql::{self, Columns, Dialect, RowRelations, Sql};
 use portcullis_engine::{
     AttributeAnswers, Check, CheckBody, Condition, Effect, Plan, Policy, ResourcePattern, Rule,
     json,
@@ -161,7 +167,7 @@ fn plan(rng: &mut Rng) -> Plan {
     });
     let policies: Vec<Policy> = policies.collect();
     let rules: Vec<Rule> = match rng.u8(..4) {
-        0 => vec![rule(Effect::Allow)],
+        0 => vec![rule_of(1_000, "*", Effect::Allow)],
         _ => Vec::new(),
     };
     compiled(policies, &rules)
@@ -176,14 +182,14 @@ fn policy(id: u128, effect: Effect, priority: i32, condition: Condition) -> Poli
     Policy { id, name, resource: ResourcePattern::Any, effect, priority, condition: Ok(condition) }
 }
 
-fn rule(effect: Effect) -> Rule {
+fn rule_of(id: u128, subject: &str, effect: Effect) -> Rule {
     let tuple = RuleTuple {
-        sub: "*".to_owned(),
+        sub: subject.to_owned(),
         dom: "*".to_owned(),
         obj: ResourcePattern::Any,
         act: "*".to_owned(),
     };
-    Rule { id: Uuid::from_u128(1_000), tuple, effect }
+    Rule { id: Uuid::from_u128(id), tuple, effect }
 }
 
 /// Returns a request without the attributes of rows.
@@ -215,14 +221,28 @@ fn now() -> DateTime<Utc> {
 }
 
 fn filter<'p>(plan: &'p Plan, request: &Value) -> Filter<'p> {
+    filter_with(plan, request, &AttributeAnswers::default())
+}
+
+fn filter_with<'p>(plan: &'p Plan, request: &Value, answers: &AttributeAnswers) -> Filter<'p> {
     let text = request.to_string();
     let body = json::parse(text.as_bytes()).expect("JSON");
     let check = Check::new(CheckBody::parse(&body).expect("a check"), "acme", None, now());
-    plan.filter(&check, &AttributeAnswers::default(), &RowAttributes::resource())
+    plan.filter(&check, answers, &RowAttributes::resource())
 }
 
 fn write(filter: &Filter<'_>, dialect: Dialect, columns: &Columns) -> Sql {
-    sql::write(filter, columns, dialect, dialect.placeholders()).expect("small enough")
+    write_with(filter, dialect, columns, &RowRelations::default())
+}
+
+fn write_with(
+    filter: &Filter<'_>,
+    dialect: Dialect,
+    columns: &Columns,
+    relations: &RowRelations,
+) -> Sql {
+    let form = (dialect, dialect.placeholders());
+    sql::write(filter, columns, relations, form).expect("small enough")
 }
 
 fn columns(json: &Value, dialect: Dialect) -> Columns {
@@ -234,10 +254,14 @@ fn columns(json: &Value, dialect: Dialect) -> Columns {
 }
 
 fn allows(plan: &Plan, request: &Value) -> bool {
+    allows_with(plan, request, &AttributeAnswers::default())
+}
+
+fn allows_with(plan: &Plan, request: &Value, answers: &AttributeAnswers) -> bool {
     let text = request.to_string();
     let body = json::parse(text.as_bytes()).expect("JSON");
     let check = Check::new(CheckBody::parse(&body).expect("a check"), "acme", None, now());
-    plan.evaluate(&check).effect() == Effect::Allow
+    plan.evaluate_with(&check, answers).effect() == Effect::Allow
 }
 
 /// Reads a condition tree.

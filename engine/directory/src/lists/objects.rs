@@ -20,21 +20,23 @@ impl GraphSubject<'_> {
     /// Returns all objects to which the subject has `relation`. `None` if that takes a look at more than `max_edges` edges,
     /// or if a check is undetermined because too many edges stand for the subject.
     pub fn objects(&self, relation: RelationId, max_edges: usize) -> Option<ObjectList<'_>> {
-        let mut facts = self.facts(relation.term(), max_edges)?;
+        let mut max_edges = max_edges;
+        let mut facts = self.facts(relation.term(), &mut max_edges)?;
         Some(ObjectList { subject: self, relation, nodes: facts.take(relation.term()) })
     }
 
-    /// Derives everything on which a term depends.
-    pub(super) fn facts(&self, term: TermId, max_edges: usize) -> Option<Bitmaps> {
+    /// Derives everything on which a term depends. Takes the edges that are looked at from `left`.
+    pub(super) fn facts(&self, term: TermId, left: &mut usize) -> Option<Bitmaps> {
         let (graph, mut facts) = (self.graph, Bitmaps::new(&self.graph.schema));
         let Some(closure) = &self.closure else { return Some(facts) };
         if graph.schema.reach(term).has_usersets && closure.edges.is_none() {
             return None;
         }
         let (cone, mut memory) = (graph.schema.cone(term), DerivationBuffer::default());
-        let limits = (Moment::new(self.now), MaxWork::new(max_edges));
+        let limits = (Moment::new(self.now), MaxWork::new(*left));
         let mut derivation = Derivation::new(graph, &cone, &mut facts, &mut memory, limits);
         derivation.derive(closure.members(None), &closure.claimed)?;
+        *left = derivation.left.edges;
         Some(facts)
     }
 }

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use fastrand::Rng;
 use portcullis_directory::{
-    FirstHop, GraphBuffer, GraphSubject, Object, RelationId, RowFilter, SubjectQuestion,
+    FirstHop, GraphBuffer, GraphSubject, HopObjects, Object, RelationId, RowBudget, RowHop,
+    RowsTooLarge, SubjectQuestion,
 };
+use portcullis_engine::condition::AttributePath;
+use portcullis_engine::sql::RelatedRows;
 
 use crate::checks::{claims, hop, relation, with_claims, with_hop};
 use crate::naive::{Asking, Holding};
@@ -26,20 +29,20 @@ fn objects(subject: &GraphSubject<'_>, relation: RelationId, expected: &BTreeSet
     assert!(IDS.iter().all(|id| list.contains(id) == expected.contains(id)));
 }
 
-/// Returns whether a row with this id and these parents passes the filter.
-fn passes(filter: &RowFilter<'_>, id: &str, parents: &[Object<'_>], parent: RelationId) -> bool {
-    match filter {
-        RowFilter::Ids(ids) => {
+/// Returns whether a row with this id and these parents is among the rows.
+fn has(rows: &RelatedRows, id: &str, parents: &[Object<'_>]) -> bool {
+    match rows {
+        RelatedRows::Ids(ids) => {
             assert!(ids.is_sorted());
-            ids.contains(&id)
+            ids.iter().any(|own| **own == *id)
         }
-        RowFilter::Column { relation, objects } => {
-            assert_eq!(*relation, parent);
-            parents.iter().any(|parent| objects.contains(parent))
-        }
-        RowFilter::Any(parts) => parts.iter().any(|part| passes(part, id, parents, parent)),
-        RowFilter::All(parts) => parts.iter().all(|part| passes(part, id, parents, parent)),
-        RowFilter::Not(part) => !passes(part, id, parents, parent),
+        RelatedRows::Referring { objects, .. } => parents.iter().any(|parent| {
+            let of_type = objects.iter().filter(|(of_type, _)| **of_type == *parent.object_type);
+            of_type.into_iter().any(|(_, ids)| ids.iter().any(|id| **id == *parent.id))
+        }),
+        RelatedRows::Any(parts) => parts.iter().any(|part| has(part, id, parents)),
+        RelatedRows::All(parts) => parts.iter().all(|part| has(part, id, parents)),
+        RelatedRows::Not(part) => !has(part, id, parents),
     }
 }
 
@@ -61,24 +64,35 @@ fn compare_objects(random: &mut Rng, world: &World) -> usize {
             }
         }
         let of_type = random.usize(1..TYPES.len());
+        let hops: Vec<_> = (0..IDS.len()).map(|_| hop(random, world, of_type)).collect();
+        // The same objects for all rows, or those of an attribute.
+        let is_known = random.bool();
+        let known: Vec<_> = hops[0].iter().map(|one| object(*one)).collect();
         let parent = relation(world, of_type, 0);
-        let rows: Vec<_> =
-            (0..IDS.len()).map(|id| ((of_type, id), hop(random, world, of_type))).collect();
-        let expected: Vec<_> =
-            rows.iter().map(|(row, parents)| with_hop(&asking, *row, parents)).collect();
-        for own in 0..RELATIONS.len() {
-            let columns = [parent];
+        let mut stored = Vec::new();
+        if random.bool() {
+            stored = world.graph.having_stored(parent, at(now), &mut budget()).expect("few edges");
+        }
+        let objects = match is_known {
+            true => HopObjects::Known(known),
+            false => HopObjects::Attribute(AttributePath::Resource("parent".into())),
+        };
+        let instead = [RowHop { relation: parent, objects, stored: stored.clone() }];
+        for (own, own_name) in RELATIONS.iter().enumerate() {
             // A line that repeats itself in other lines can have too many terms.
-            let Ok(filter) = asked.rows(relation(world, of_type, own), &columns, (MAX, MAX)) else {
-                continue;
-            };
-            for ((row, parents), expected) in rows.iter().zip(&expected) {
-                let parents: Vec<_> = parents.iter().map(|parent| object(*parent)).collect();
+            let own_relation = relation(world, of_type, own);
+            let Ok(rows) = asked.rows(own_relation, &instead, &mut budget()) else { continue };
+            for (id, hop) in hops.iter().enumerate() {
+                let (row, hop) = ((of_type, id), if is_known { &hops[0] } else { hop });
+                let expected = match stored.contains(&IDS[id]) {
+                    true => holding.contains(&(row, own)),
+                    false => with_hop(&asking, row, hop)[own],
+                };
+                let parents: Vec<_> = hop.iter().map(|parent| object(*parent)).collect();
                 assert_eq!(
-                    passes(&filter, name(*row), &parents, parent),
-                    expected[own],
-                    "{subject:?} {row:?} {parents:?} {} at {now}: {filter:?} in\n{}",
-                    RELATIONS[own],
+                    has(&rows, IDS[id], &parents),
+                    expected,
+                    "{subject:?} {row:?} {parents:?} {stored:?} {own_name} at {now}: {rows:?} in\n{}",
                     world.show()
                 );
                 compared += 1;
@@ -86,6 +100,10 @@ fn compare_objects(random: &mut Rng, world: &World) -> usize {
         }
     });
     compared
+}
+
+fn budget() -> RowBudget {
+    RowBudget { edges: MAX, ids: MAX, bytes: MAX }
 }
 
 fn compare_subjects(random: &mut Rng, world: &World) -> usize {
@@ -186,12 +204,12 @@ fn lists_end_at_a_bound() {
             let asked = world.graph.subject(user, &[], at(0), buffer);
             few += usize::from(asked.objects(relation, 0).is_some_and(|list| !list.is_empty()));
             all += usize::from(asked.objects(relation, MAX).is_some_and(|list| !list.is_empty()));
-            assert!(
-                asked
-                    .rows(relation, &[], (MAX, 0))
-                    .is_ok_and(|filter| filter == RowFilter::Any(vec![]))
-                    || asked.objects(relation, MAX).is_some_and(|list| !list.is_empty())
-            );
+            let is_empty = asked.objects(relation, MAX).is_some_and(|list| list.is_empty());
+            for limits in [RowBudget { ids: 0, ..budget() }, RowBudget { bytes: 0, ..budget() }] {
+                let rows = asked.rows(relation, &[], &mut limits.clone());
+                let expected = if is_empty { Ok(RelatedRows::none()) } else { Err(RowsTooLarge) };
+                assert_eq!(rows, expected);
+            }
         }
     }
     assert!(few == 0 && all > 0, "{few} of {all}");

@@ -4,7 +4,7 @@ use super::Writer;
 use crate::sql::clause::Term;
 use crate::sql::columns::{Column, Kind, ScalarType};
 use crate::sql::dialect::{Dialect, Placeholders};
-use crate::sql::param::SqlParam;
+use crate::sql::param::{IdType, SqlParam};
 
 impl Writer {
     pub(super) fn term(&mut self, term: &Term<'_>) {
@@ -88,15 +88,30 @@ impl Writer {
         self.numbered(value, self.params.len() + 1);
     }
 
+    /// Returns the number of the parameter with these ids, the next one if there is none yet.
+    pub(super) fn number_of_ids(&mut self, ids: &SqlParam) -> usize {
+        let known = self.ids.iter().find(|(known, _)| known == ids);
+        known.map(|(_, number)| *number).unwrap_or_else(|| {
+            let number = self.params.len() + 1;
+            self.ids.push((ids.clone(), number));
+            number
+        })
+    }
+
     /// Writes the parameter with this number. Placeholders with numbers can repeat one.
     pub(super) fn numbered(&mut self, value: &SqlParam, number: usize) {
         let is_new = number > self.params.len() || self.placeholders == Placeholders::Question;
-        let (value, (before, after)) = match self.dialect {
-            Dialect::Sqlite => (value.to_sqlite(), ("", "")),
-            Dialect::Postgres => (value.clone(), cast_param(value)),
+        let (before, after) = match self.dialect {
+            Dialect::Sqlite => ("", ""),
+            Dialect::Postgres => cast_param(value),
         };
         if is_new {
-            self.params.push(value);
+            self.id_bytes += value.bytes_of_ids();
+            // A condition that is too large ends before the next clause.
+            self.params.push(match self.dialect {
+                Dialect::Sqlite => value.to_sqlite(),
+                Dialect::Postgres => value.clone(),
+            });
         }
         self.push(before);
         match self.placeholders {
@@ -118,5 +133,8 @@ fn cast_param(value: &SqlParam) -> (&'static str, &'static str) {
         SqlParam::Instant(_) => ("CAST(CAST(", " AS text) AS timestamptz)"),
         SqlParam::Uuid(_) => ("CAST(CAST(", " AS text) AS uuid)"),
         SqlParam::Date(_) => ("CAST(CAST(", " AS text) AS date)"),
+        SqlParam::Ids(IdType::Text, _) => ("CAST(", " AS text[])"),
+        SqlParam::Ids(IdType::Uuid, _) => ("CAST(CAST(", " AS text[]) AS uuid[])"),
+        SqlParam::Ids(IdType::Integer, _) => ("CAST(CAST(", " AS text[]) AS bigint[])"),
     }
 }

@@ -11,7 +11,7 @@ const MAX_POLICIES: usize = 32;
 pub(super) fn status(refusal: &FilterRefusal) -> (StatusCode, &'static str) {
     let code = match refusal {
         FilterRefusal::NotExact(_) => "NOT_EXACT",
-        FilterRefusal::TooLarge => "PLAN_TOO_LARGE",
+        FilterRefusal::TooLarge | FilterRefusal::TooManyObjects(_) => "PLAN_TOO_LARGE",
     };
     (StatusCode::UNPROCESSABLE_ENTITY, code)
 }
@@ -34,6 +34,9 @@ pub(super) fn message(refusal: &FilterRefusal) -> String {
             "the condition is larger than an answer may be; send more attributes, or search instead"
                 .to_owned()
         }
+        FilterRefusal::TooManyObjects(reason) => format!(
+            "{reason}; search instead, or send `residual` as `check` and check the rows that it selects"
+        ),
     }
 }
 
@@ -51,6 +54,6 @@ pub(super) fn details(refusal: &FilterRefusal) -> Value {
                 .collect();
             json!({"policies": shown})
         }
-        FilterRefusal::TooLarge => json!({}),
+        FilterRefusal::TooLarge | FilterRefusal::TooManyObjects(_) => json!({}),
     }
 }

@@ -204,6 +204,9 @@ impl Database {
                         SqlParam::Instant(at) => query.bind(SqlParam::instant_text(*at)),
                         SqlParam::Uuid(uuid) => query.bind(uuid.to_string()),
                         SqlParam::Date(date) => query.bind(date.to_string()),
+                        SqlParam::Ids(_, ids) => {
+                            query.bind(ids.iter().map(ToString::to_string).collect::<Vec<_>>())
+                        }
                     };
                 }
                 let rows =

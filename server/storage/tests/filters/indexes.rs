@@ -1,11 +1,12 @@
 //! Conditions over tables of 100,000 rows: the plan of the database names the index.
 
-use portcullis_engine::sql::Dialect;
+use portcullis_engine::condition::AttributePath;
+use portcullis_engine::sql::{Dialect, ObjectIds, RelatedRows, RowRelation, RowRelations};
 use portcullis_engine::{Effect, expression};
 use serde_json::{Value, json};
 
 use super::databases::Database;
-use super::{columns, compiled, filter, policy, write};
+use super::{columns, compiled, filter, policy, write_with};
 
 const POSTGRES: &str = "
     CREATE TABLE documents (id uuid PRIMARY KEY, owner_id uuid, code text, title text COLLATE \"C\", day date,
@@ -44,6 +45,7 @@ fn declared() -> Value {
     json!({
         "resource.id": {"sql": "d.id", "type": "uuid"},
         "resource.owner": {"sql": "d.owner_id", "type": "uuid"},
+        "resource.folder": {"sql": "d.owner_id", "type": "uuid", "of": "folder"},
         "resource.code": {"sql": "d.code", "type": "text"},
         "resource.title": {"sql": "d.title", "type": "text", "collation": "binary"},
         "resource.day": {"sql": "d.day", "type": "date"},
@@ -58,6 +60,18 @@ fn declared() -> Value {
     })
 }
 
+/// Returns a relation to the documents of a folder, and to one document.
+fn relations() -> RowRelations {
+    let ids: ObjectIds = [ID.into()].into();
+    let attribute = AttributePath::Resource("folder".into());
+    let folders =
+        RelatedRows::Referring { attribute, objects: vec![("folder".into(), ids.clone())] };
+    let rows = RelatedRows::Any(vec![folders, RelatedRows::Ids(ids)]);
+    let mut relations = RowRelations::default();
+    relations.insert("viewer", Ok(RowRelation { rows, references: Vec::new() }));
+    relations
+}
+
 /// Returns the plan of the database for the rows that one policy allows.
 async fn explained(database: &Database, condition: &str) -> String {
     let tree = expression::parse(condition).expect("an expression");
@@ -67,7 +81,8 @@ async fn explained(database: &Database, condition: &str) -> String {
         "attributes": {"user": {"id": ID, "codes": ["code-7", "code-8"]}},
     });
     let filter = filter(&plan, &request);
-    let sql = write(&filter, database.dialect(), &columns(&declared(), database.dialect()));
+    let columns = columns(&declared(), database.dialect());
+    let sql = write_with(&filter, database.dialect(), &columns, &relations());
     assert_eq!(sql.inexact, [], "{condition}");
     let (explain, column) = match database.dialect() {
         Dialect::Postgres => ("EXPLAIN", 0),
@@ -97,13 +112,15 @@ const DAYS: &str = r#"resource.day >= "2026-03-01" && resource.day < "2026-03-04
 const UNTIL: &str = r#"resource.until after "2026-03-01T00:00:00Z" && resource.until before "2026-03-02T00:00:00Z""#;
 const OWNER_OR_CODE: &str = r#"resource.owner == user.id || resource.code == "code-7""#;
 const TAGS: &str = r#"resource.tags contains "tag-40""#;
+const VIEWER: &str = "relation.viewer == true";
 const READERS: &str = "resource.readers contains request.subject";
 
 #[tokio::test]
 async fn sqlite_uses_the_index_of_a_column() {
     let database = Database::sqlite().await;
     database.run(SQLITE).await;
-    let indexes: [(&str, &[&str]); 8] = [
+    let indexes: [(&str, &[&str]); 9] = [
+        (VIEWER, &["by_owner", "sqlite_autoindex_documents_1"]),
         (KEY, &["sqlite_autoindex_documents_1"]),
         (OWNER, &["by_owner"]),
         (CODES, &["by_code"]),
@@ -120,7 +137,8 @@ async fn sqlite_uses_the_index_of_a_column() {
 async fn postgres_uses_the_index_of_a_column() {
     let Some((_own, database)) = Database::postgres().await else { return };
     database.run(POSTGRES).await;
-    let indexes: [(&str, &[&str]); 10] = [
+    let indexes: [(&str, &[&str]); 11] = [
+        (VIEWER, &["by_owner", "documents_pkey"]),
         (KEY, &["documents_pkey"]),
         (OWNER, &["by_owner"]),
         (CODES, &["by_code"]),
