@@ -34,6 +34,7 @@ mod relation_rows;
 mod relations;
 pub(crate) mod resolvers;
 mod resources;
+mod revisions;
 mod roles;
 mod rules;
 mod search;

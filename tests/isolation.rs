@@ -91,6 +91,15 @@ impl<'p> Party<'p> {
                 tenant.manage("POST /api/v1/relations", &json!({"write": [tuple]})).is(200);
                 id
             }
+            Kind::Revision => {
+                let [first, _] = ["a", "b"].map(|name| {
+                    let body = json!({"includes": [name]});
+                    let role = format!("PUT /api/v1/roles/{}-revision-{n}", tenant.name);
+                    let written = tenant.manage(role, &body);
+                    written.header("x-policy-revision").expect("a revision").to_owned()
+                });
+                first
+            }
             Kind::Role => {
                 let name = format!("{}-role-{n}", tenant.name);
                 let body = json!({"includes": ["staff"]});
@@ -153,6 +162,9 @@ impl<'p> Party<'p> {
             }
             Kind::Role => row.route.replace("{name}", id),
             Kind::Type => row.route.replace("{type}", id),
+            Kind::Revision => ["{n}", "{a}", "{b}"]
+                .into_iter()
+                .fold(row.route.to_owned(), |path, name| path.replace(name, id)),
             Kind::None => {
                 let path = row.route.replace("{type}/{id}", &format!("user/{n}"));
                 path.replace("{type}", &n).replace("{name}", &n)
@@ -322,8 +334,8 @@ fn judge(row: &Row, credential: Credential, own: &Reply, others: &[Reply; 2]) {
         Kind::None | Kind::File | Kind::Tuple => {
             assert_eq!((foreign.status, unknown.status), (own.status, own.status))
         }
-        // The operator has no tenant: any one is its own.
-        Kind::Tenant | Kind::SpareTenant => {
+        // The operator has no tenant: any one is its own. Revisions are numbers, which others have too.
+        Kind::Tenant | Kind::SpareTenant | Kind::Revision => {
             unknown.clone().refused(404, "NOT_FOUND");
         }
         _ => {

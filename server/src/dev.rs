@@ -38,6 +38,7 @@ use portcullis_engine::rbac::WILDCARD;
 use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::provider::ClaimConfig;
+use portcullis_model::revision::HistoryRetention;
 use portcullis_resolvers::{CompilerLimits, ResolverConfig};
 use portcullis_runtime::app::App;
 use portcullis_runtime::metrics::Metrics;
@@ -92,6 +93,7 @@ pub(crate) async fn run(
             ..ResolverConfig::default()
         },
         audit: AuditRetention::default(),
+        history: HistoryRetention::default(),
         store_limits: StoreLimits::default(),
         edge: EdgeConfig { public_url: Some(base_url.clone()), ..EdgeConfig::default() },
         // The development issuer gives a token to everybody: nobody has to guess one.

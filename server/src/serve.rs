@@ -17,7 +17,8 @@ use portcullis_fairness::{Throttle, TurnQueue};
 use portcullis_limits::CallerLimits;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::clock::Clock;
-use portcullis_operations::audit;
+use portcullis_model::revision::HistoryRetention;
+use portcullis_operations::{audit, revisions};
 use portcullis_runtime::app::{App, Parts};
 use portcullis_runtime::background::BackgroundTasks;
 use portcullis_runtime::change_reader::ChangeReader;
@@ -100,6 +101,7 @@ pub(crate) async fn until_stopped(
     let (store, clock) = (app.store.clone(), app.clock.clone());
     app.background.spawn(prune_for_ever(store.clone(), clock.clone(), delivery.retention));
     app.background.spawn(audit::prune_for_ever(store, clock, delivery.audit));
+    app.background.spawn(revisions::prune_for_ever(app.clone(), delivery.history));
     let (stopping, stopped) = watch::channel(false);
     let serving: JoinSet<()> = fronts
         .into_iter()
@@ -129,12 +131,13 @@ pub(crate) async fn until_stopped(
 /// some seconds, and a request that meets that moment fails.
 const MAX_IDLE: Duration = Duration::from_secs(1);
 
-/// The parts that deliver events and remove old records.
+/// The parts that deliver events and remove old records and revisions.
 pub(crate) struct Delivery {
     worker: DeliveryWorker,
     replica: String,
     retention: Duration,
     audit: AuditRetention,
+    history: HistoryRetention,
 }
 
 impl Delivery {
@@ -162,7 +165,7 @@ impl Delivery {
             metrics: metrics.attempts.clone(),
         };
         let (retention, audit) = (config.webhooks.retention, config.audit);
-        Ok(Self { worker, replica, retention, audit })
+        Ok(Self { worker, replica, retention, audit, history: config.history })
     }
 }
 

@@ -1,4 +1,4 @@
-//! `kill -9` during an apply: the content is the one before or the one after.
+//! `kill -9` during an apply: the content is the one before or the one after, and the history has the same revisions.
 
 use std::time::{Duration, Instant};
 
@@ -61,9 +61,17 @@ fn kill_during_applies(kills: i64) {
         let now = (revision, rounds);
         assert!(now == before || now == after, "round {round}: {now:?} after {known:?}");
         applied += u32::from(now == after);
+        assert_eq!(history(&here), (1..=now.0).rev().collect::<Vec<_>>());
         known = now;
     }
     crate::support::openid::say(&format!("kills: {kills}, applied: {applied}, between: 0"));
+}
+
+/// Returns the revisions of the history, newest first.
+fn history(tenant: &Tenant<'_>) -> Vec<u64> {
+    let revisions = tenant.get("/api/v1/revisions").is(200).json();
+    let revisions = revisions.as_array().cloned().unwrap_or_default();
+    revisions.iter().filter_map(|one| one["revision"].as_u64()).collect()
 }
 
 /// Sends the apply of a round, kills the server after `wait`, and starts another one.

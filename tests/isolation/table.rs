@@ -35,6 +35,8 @@ pub(crate) enum Kind {
     Entity,
     Role,
     Type,
+    /// A revision that is not the newest.
+    Revision,
     /// A tuple of a declared relation.
     Tuple,
     Key,
@@ -135,7 +137,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 95] = [
+pub(crate) const ROUTES: [Row; 99] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -178,6 +180,7 @@ pub(crate) const ROUTES: [Row; 95] = [
     row("POST /api/v1/abac/policies", POLICIES_WRITE, Kind::None, POLICY, 201),
     row("GET /api/v1/abac/policies", POLICIES_READ, Kind::None, "", 200),
     row("GET /api/v1/abac/policies/{id}", POLICIES_READ, Kind::Policy, "", 200),
+    row("GET /api/v1/abac/policies/{id}/history", POLICIES_READ, Kind::Policy, "", 200),
     row("PUT /api/v1/abac/policies/{id}", POLICIES_WRITE, Kind::Policy, r#"{"priority": 2}"#, 200),
     row("DELETE /api/v1/abac/policies/{id}", POLICIES_WRITE, Kind::Policy, "", 204),
     row("POST /api/v1/service-api-keys", Access::Tokens, Kind::None, r#"{"name": "$new"}"#, 201),
@@ -263,6 +266,9 @@ pub(crate) const ROUTES: [Row; 95] = [
     row("POST /api/v1/apply", POLICIES_WRITE, Kind::None, BUNDLE, 200),
     row("GET /api/v1/export", POLICIES_READ, Kind::None, "", 200),
     row("GET /api/v1/audit", AUDIT_READ, Kind::None, "", 200),
+    row("GET /api/v1/revisions", POLICIES_READ, Kind::None, "", 200),
+    row("GET /api/v1/revisions/{n}", POLICIES_READ, Kind::Revision, "", 200),
+    row("GET /api/v1/revisions/{a}/diff/{b}", POLICIES_READ, Kind::Revision, "", 200),
     row(
         "POST /admin/tenants/{id}/identity-providers",
         Access::Operate,

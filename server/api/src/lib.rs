@@ -57,6 +57,7 @@ mod request_id;
 mod resolvers;
 mod resources;
 mod respond;
+mod revisions;
 mod roles;
 mod route_facts;
 mod route_set;

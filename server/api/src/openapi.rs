@@ -322,6 +322,7 @@ fn tags() -> Value {
         tag("Resolvers", "Modules in WebAssembly that answer attributes for policies"),
         tag("Policies as code", "The content of a tenant as a whole: plan, apply, export"),
         tag("Audit", "Who changed what, and when"),
+        tag("History", "The revisions of the content, and what they changed"),
         tag("Tenants", "The operator's routes, in `saas` mode"),
         tag("Service", "Probes and this documentation"),
     ])

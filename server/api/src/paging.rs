@@ -134,14 +134,12 @@ impl Requested<Uuid> {
     }
 }
 
-impl Requested<String> {
-    /// Returns the place after which the page begins; empty at the start.
-    pub(super) fn after(&self) -> &str {
+impl<K: CursorKey> Requested<K> {
+    /// Returns the place after which the page begins; the default at the start.
+    pub(super) fn after(&self) -> &K {
         &self.after
     }
-}
 
-impl<K: CursorKey> Requested<K> {
     /// Returns the most records of the page.
     pub(super) fn limit(&self) -> i64 {
         i64::try_from(self.limit).unwrap_or(i64::MAX)

@@ -15,8 +15,8 @@ use crate::row::{self, Row, row};
 use crate::service::HttpService;
 use crate::{
     admin, apply, audit, batch, checks, docs, entities, filters, health, home, metrics,
-    permissions, policies, proposals, relations, resolvers, resources, roles, rules, search,
-    service_keys, types, webhooks,
+    permissions, policies, proposals, relations, resolvers, resources, revisions, roles, rules,
+    search, service_keys, types, webhooks,
 };
 
 // The classes of the table.
@@ -123,6 +123,7 @@ fn records() -> Vec<Row> {
         row!(POST "/api/v1/abac/policies", MANAGE, Small, policies::create),
         row!(GET "/api/v1/abac/policies", MANAGE, Small, policies::list),
         row!(GET "/api/v1/abac/policies/{id}", MANAGE, Small, policies::show),
+        row!(GET "/api/v1/abac/policies/{id}/history", MANAGE, Small, revisions::of_policy),
         row!(PUT "/api/v1/abac/policies/{id}", MANAGE, Small, policies::update),
         row!(DELETE "/api/v1/abac/policies/{id}", MANAGE, Small, policies::delete),
         row!(POST "/api/v1/service-api-keys", MANAGE, Small, service_keys::create),
@@ -171,6 +172,9 @@ fn policies_as_code() -> Vec<Row> {
         row!(POST "/api/v1/apply", UPLOADS, Apply, apply::run),
         row!(GET "/api/v1/export", MANAGE, Small, apply::export),
         row!(GET "/api/v1/audit", MANAGE, Small, audit::list),
+        row!(GET "/api/v1/revisions", MANAGE, Small, revisions::list),
+        row!(GET "/api/v1/revisions/{n}", MANAGE, Small, revisions::show),
+        row!(GET "/api/v1/revisions/{a}/diff/{b}", MANAGE, Small, revisions::diff),
         row!(GET "/api/v1/proposals", MANAGE, Small, proposals::list),
         row!(GET "/api/v1/proposals/{id}", MANAGE, Small, proposals::show),
         row!(POST "/api/v1/proposals/{id}/approve", MANAGE, Small, proposals::approve),

@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 76] = [
+const OURS: [&str; 78] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -29,6 +29,8 @@ const OURS: [&str; 76] = [
     "ENCRYPTION_KEY",
     "ENCRYPTION_KEY_FILE",
     "ENTITIES_BYTES",
+    "HISTORY_BYTES",
+    "HISTORY_RETENTION",
     "JWKS_URI",
     "LISTEN_ADDR",
     "LOG_FORMAT",

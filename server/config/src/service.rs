@@ -8,6 +8,7 @@ use portcullis_auth::Mode;
 use portcullis_egress::EgressConfig;
 use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
+use portcullis_model::revision::HistoryRetention;
 use portcullis_resolvers::ResolverConfig;
 use portcullis_storage::StoreLimits;
 use portcullis_storage::encryption::KeyRing;
@@ -44,6 +45,7 @@ pub struct Config {
     pub webhooks: WebhookConfig,
     pub resolvers: ResolverConfig,
     pub audit: AuditRetention,
+    pub history: HistoryRetention,
     /// The limits of what each tenant stores.
     pub store_limits: StoreLimits,
     pub edge: EdgeConfig,
@@ -73,6 +75,7 @@ impl Config {
             webhooks: webhooks(variables)?,
             resolvers: resolvers(variables)?,
             audit: audit(variables)?,
+            history: history(variables)?,
             store_limits: variables.store_limits()?,
             edge: variables.edge()?,
             limits: variables.limits()?,
@@ -89,6 +92,18 @@ fn audit(variables: &Variables) -> Result<AuditRetention, ConfigError> {
         age: variables.positive_duration("AUDIT_RETENTION", default.age)?,
         records: records.unwrap_or(default.records),
     })
+}
+
+fn history(variables: &Variables) -> Result<HistoryRetention, ConfigError> {
+    let default = HistoryRetention::default();
+    let expected = format!("`all`, or a duration above 0, such as `90d` {DURATION_UNITS}");
+    let age = variables.parsed("HISTORY_RETENTION", &expected, |text| match text {
+        "all" => Some(None),
+        text => parse_duration(text).filter(|age| !age.is_zero()).map(Some),
+    })?;
+    let size = format!("a size such as `256MiB` {SIZE_UNITS}");
+    let bytes = variables.parsed("HISTORY_BYTES", &size, parse_size)?;
+    Ok(HistoryRetention { age: age.unwrap_or(default.age), bytes: bytes.unwrap_or(default.bytes) })
 }
 
 fn webhooks(variables: &Variables) -> Result<WebhookConfig, ConfigError> {

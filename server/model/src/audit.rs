@@ -10,6 +10,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::apply::ObjectKind;
 use crate::{Timestamp, document, schema};
 
 /// The author of changes that the operator makes with the admin key or on the command line.
@@ -63,6 +64,21 @@ impl Origin {
     pub fn with_request(self, address: Option<IpAddr>, request_id: Option<String>) -> Self {
         Self { address, request_id, ..self }
     }
+}
+
+/// The author of a change, as the store keeps it and the API shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ChangeAuthor {
+    /// As in `created_by`; `admin:<name>` if the admin key has a name; `-` if the credential was refused.
+    pub actor: String,
+    /// `token`, `service_key`, `admin_key`, `command_line` or `service`.
+    pub credential: String,
+    /// The id of the service key, or the name of the admin key.
+    #[schema(required)]
+    pub key: Option<String>,
+    /// The name that the service key had.
+    #[schema(required)]
+    pub key_name: Option<String>,
 }
 
 /// The origin of an apply: where its bundle is from, and what its author says about it.
@@ -169,6 +185,22 @@ pub enum AuditAction {
     SecretsReencrypted,
 }
 
+impl AuditAction {
+    /// Returns the kind of the rules, policies, resources, roles or types that the action changes.
+    pub fn object(self) -> Option<ObjectKind> {
+        match self {
+            Self::ResourceRegistered | Self::ResourceDeleted => Some(ObjectKind::Resource),
+            Self::RuleCreated | Self::RuleUpdated | Self::RuleDeleted => Some(ObjectKind::Rule),
+            Self::PolicyCreated | Self::PolicyUpdated | Self::PolicyDeleted => {
+                Some(ObjectKind::Policy)
+            }
+            Self::RoleCreated | Self::RoleUpdated | Self::RoleDeleted => Some(ObjectKind::Role),
+            Self::TypeCreated | Self::TypeUpdated | Self::TypeDeleted => Some(ObjectKind::Type),
+            _ => None,
+        }
+    }
+}
+
 document!(AuditAction => schema::choice(names::<AuditAction>()));
 
 /// An audit record as the store keeps it and the API lists it.
@@ -196,16 +228,8 @@ pub struct AuditRecord {
     #[schema(required)]
     pub tenant_id: Option<String>,
     pub at: Timestamp,
-    /// As in `created_by`; `admin:<name>` if the admin key has a name; `-` if the credential was refused.
-    pub actor: String,
-    /// `token`, `service_key`, `admin_key`, `command_line` or `service`.
-    pub credential: String,
-    /// The id of the service key, or the name of the admin key.
-    #[schema(required)]
-    pub key: Option<String>,
-    /// The name that the service key had.
-    #[schema(required)]
-    pub key_name: Option<String>,
+    #[serde(flatten)]
+    pub author: ChangeAuthor,
     #[schema(value_type = AuditAction)]
     pub action: String,
     /// The ids of the records that changed; the names of roles, types, entities and tuples.

@@ -33,6 +33,7 @@ pub mod relation;
 pub mod relation_declaration;
 pub mod resolver;
 pub mod resource;
+pub mod revision;
 pub mod role;
 pub mod rule;
 pub mod rule_filter;

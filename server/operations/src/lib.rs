@@ -30,6 +30,7 @@ mod recent_reasons;
 pub mod registration;
 pub mod resolvers;
 pub mod resources;
+pub mod revisions;
 pub mod roles;
 pub mod rules;
 pub mod search;

@@ -39,6 +39,8 @@ pub struct Metrics {
     pub key_reads: Counter,
     /// Counts the transactions of the service that were repeated after a conflict with another one.
     pub conflicts: Counter,
+    /// The history of tenants.
+    pub history: HistoryMetrics,
     /// Counts the exports that broke off before their end.
     pub exports_broken: Counter,
     /// Counts the attributes of checks that were taken from the token or the directory instead.
@@ -50,6 +52,27 @@ pub struct Metrics {
     pub bodies: MemoryMetrics,
     pub limits: LimitMetrics,
     pub names: NameMetrics,
+}
+
+/// The metrics of the history.
+#[derive(Clone, Debug, Default)]
+pub struct HistoryMetrics {
+    /// The bytes of the records before and after the changes of all tenants.
+    pub bytes: Gauge,
+    /// Counts the revisions that were deleted because of their age, or of the bytes of their tenant.
+    pub pruned: Counter,
+}
+
+impl HistoryMetrics {
+    fn register(registry: &mut Registry) -> Self {
+        let metrics = Self::default();
+        let help = "Bytes of the records before and after the changes of all revisions, as of the last minute";
+        registry.register("history_bytes", help, metrics.bytes.clone());
+        let help =
+            "Revisions that were deleted because of their age, or of the bytes of their tenant";
+        registry.register("history_revisions_pruned", help, metrics.pruned.clone());
+        metrics
+    }
 }
 
 impl Default for Metrics {
@@ -94,6 +117,7 @@ impl Metrics {
             denials_dropped,
             key_reads,
             conflicts,
+            history: HistoryMetrics::register(&mut registry),
             exports_broken,
             attributes_overridden,
             quotas: QuotaMetrics::register(&mut registry),

@@ -21,6 +21,7 @@ use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::clock::Clock;
 use portcullis_model::provider::ClaimConfig;
+use portcullis_model::revision::HistoryRetention;
 use portcullis_resolvers::ResolverConfig;
 use portcullis_runtime::app::App;
 use portcullis_runtime::metrics::Metrics;
@@ -103,6 +104,7 @@ fn config(data: &Path, provider: &Provider) -> Config {
         webhooks: WebhookConfig::default(),
         resolvers: ResolverConfig::default(),
         audit: AuditRetention::default(),
+        history: HistoryRetention::default(),
         store_limits: StoreLimits::default(),
         edge: EdgeConfig::default(),
         limits: LimitConfig::default(),

@@ -1,19 +1,18 @@
 //! The table of audit records. Triggers refuse each update, and each deletion without a row in `audit_pruning`.
 
 use portcullis_model::Timestamp;
-use portcullis_model::audit::{AuditAction, AuditFilter, AuditRecord, CredentialKind, Origin};
+use portcullis_model::audit::{AuditAction, AuditFilter, AuditRecord, ChangeAuthor, Origin};
 use portcullis_model::ids::Ids;
 use portcullis_model::page::{Listed, Page};
-use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use crate::audit_entry::AuditEntry;
+use crate::audit_entry::{self, AuditEntry};
+use crate::author::Author;
 use crate::error::StoreError;
-use crate::json_list::{from_json_list, to_json_list};
+use crate::json_list::{from_json, from_json_list, to_json_list};
 use crate::macros::{execute, fetch_all, fetch_optional, row};
 use crate::paging::{fetch_page, pages};
 use crate::tx::{EVERY_TENANT, Inner, Tx};
-use crate::{audit_entry, service_keys};
 
 /// The `tenant_id` of audit records that belong to no tenant.
 pub const NO_TENANT: &str = "";
@@ -46,10 +45,12 @@ impl TryFrom<Row> for AuditRecord {
             id: row.id,
             tenant_id: Some(row.tenant_id).filter(|tenant| tenant != NO_TENANT),
             at: Timestamp::from_millis(row.created_at),
-            actor: row.actor,
-            credential: row.credential,
-            key: row.key_id,
-            key_name: row.key_name,
+            author: ChangeAuthor {
+                actor: row.actor,
+                credential: row.credential,
+                key: row.key_id,
+                key_name: row.key_name,
+            },
             action: row.action,
             records: from_json_list(&row.records, "audit_records.records")?,
             count: row.count,
@@ -62,25 +63,14 @@ impl TryFrom<Row> for AuditRecord {
     }
 }
 
-fn from_json<T: DeserializeOwned>(
-    text: Option<String>,
-    what: &'static str,
-) -> Result<Option<T>, StoreError> {
-    let read = |text: String| serde_json::from_str(&text).map_err(|_| StoreError::Corrupt { what });
-    text.map(read).transpose()
-}
-
 /// Stores what the transaction changed. Changes of one kind that follow each other share audit records.
-pub(crate) async fn write(tx: &mut Tx) -> Result<(), StoreError> {
+pub(crate) async fn write(tx: &mut Tx, author: &Author) -> Result<(), StoreError> {
     let entries = std::mem::take(&mut tx.audited);
     let mut rest = &entries[..];
-    if rest.is_empty() {
-        return Ok(());
-    }
-    let (ids, author) = (Ids::new(), Author::of(tx).await?);
+    let ids = Ids::new();
     while !rest.is_empty() {
         let (part, others) = rest.split_at(audit_entry::sharing(rest).max(1));
-        insert(tx, ids.next(author.at), &author, part, number(part.len())).await?;
+        insert(tx, ids.next(author.at), author, part, number(part.len())).await?;
         rest = others;
     }
     Ok(())
@@ -112,28 +102,6 @@ pub async fn insert_refusal(
     let author = Author { origin: origin.clone(), key_name: None, source: None, at };
     let refusal = AuditEntry::nameless(AuditAction::CredentialRefused);
     insert(tx, id, &author, &[refusal], count).await
-}
-
-/// The author of the changes of a transaction, and the origin of the apply that made them.
-struct Author {
-    origin: Origin,
-    key_name: Option<String>,
-    /// As JSON.
-    source: Option<String>,
-    at: Timestamp,
-}
-
-impl Author {
-    async fn of(tx: &mut Tx) -> Result<Self, StoreError> {
-        let origin = tx.origin.clone();
-        let key = origin.key.as_deref().filter(|_| origin.credential == CredentialKind::ServiceKey);
-        let key_name = match key.and_then(|key| Uuid::try_parse(key).ok()) {
-            Some(key) => service_keys::find(tx, key).await?.map(|key| key.name),
-            None => None,
-        };
-        let source = tx.source.as_ref().and_then(|source| serde_json::to_string(source).ok());
-        Ok(Self { origin, key_name, source, at: tx.at })
-    }
 }
 
 /// Stores an audit record of `entries`, of one action, which stand for `count` changes.

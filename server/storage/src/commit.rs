@@ -1,13 +1,15 @@
-//! The commit of a transaction: stores its audit records and events, raises the revision, and notifies other replicas.
+//! The commit of a transaction: stores its audit records and events, raises the revision, keeps it in the history, and
+//! notifies other replicas.
 
 use portcullis_engine::{ResourcePattern, Touched};
 use portcullis_model::settings::Gates;
 use uuid::Uuid;
 
+use crate::author::Author;
 use crate::error::StoreError;
 use crate::history::{HistoryPosition, in_epoch};
 use crate::tx::{Inner, Tx, WebhookWrites};
-use crate::{audit, events, notices, plan_sizes, quotas, tenants};
+use crate::{audit, events, notices, plan_sizes, quotas, revisions, tenants};
 
 /// The effects of a committed transaction.
 #[derive(Debug)]
@@ -39,7 +41,8 @@ impl Tx {
             // Plans of a tenant without entities do not look at the directory.
             self.touch([ResourcePattern::Any.into()]);
         }
-        audit::write(&mut self).await?;
+        let author = Author::of(&mut self).await?;
+        audit::write(&mut self, &author).await?;
         quotas::settle(&mut self).await?;
         plan_sizes::settle(&mut self).await?;
         events::write(&mut self).await?;
@@ -47,6 +50,7 @@ impl Tx {
             None => tenants::position(&mut self).await?,
             Some(touched) => {
                 let position = tenants::raise_revision(&mut self).await?;
+                revisions::write(&mut self, position.revision, &author).await?;
                 if let Inner::Postgres(connection) = &mut self.inner {
                     let recent = position.recent();
                     notices::send_revision(connection, &self.tenant, recent, &touched).await?;

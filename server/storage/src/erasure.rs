@@ -41,9 +41,9 @@ macro_rules! step {
 const AUDIT: &str = "audit_records";
 
 /// Each table with rows of tenants, and the statement that deletes some of them. A table comes after those that refer to
-/// it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of `proposals` half as much, and one
-/// with many denials some tens of KiB.
-const STEPS: [(&str, &str); 26] = [
+/// it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of `proposals` half as much, one of
+/// `revision_values` up to the cases of a tenant, and one with many denials some tens of KiB.
+const STEPS: [(&str, &str); 29] = [
     step!("tenant_settings" by "tenant_id", 1 rows),
     step!("tenant_cases" by "tenant_id", 1 rows),
     step!("proposals" by "id", 4 rows),
@@ -72,6 +72,9 @@ const STEPS: [(&str, &str); 26] = [
     step!("relation_syncs" by "source", 500 rows),
     step!("roles" by "name", 500 rows),
     step!("types" by "name", 100 rows),
+    step!("revision_changes" by "kind, record, revision", 500 rows),
+    step!("revision_values" by "hash", 20 rows),
+    step!("revisions" by "revision", 500 rows),
     step!("audit_records" by "id", 500 rows),
 ];
 

@@ -1,4 +1,6 @@
-//! Lists of strings in one column, as JSON.
+//! Values of columns that are JSON.
+
+use serde::de::DeserializeOwned;
 
 use crate::error::StoreError;
 
@@ -11,4 +13,13 @@ pub(crate) fn to_json_list(items: &[impl AsRef<str>]) -> String {
 /// Reads the strings of a column that [`to_json_list`] wrote; `what` names the column in errors.
 pub(crate) fn from_json_list(text: &str, what: &'static str) -> Result<Vec<String>, StoreError> {
     serde_json::from_str(text).map_err(|_| StoreError::Corrupt { what })
+}
+
+/// Reads a column that may be null; `what` names it in errors.
+pub(crate) fn from_json<T: DeserializeOwned>(
+    text: Option<String>,
+    what: &'static str,
+) -> Result<Option<T>, StoreError> {
+    let read = |text: String| serde_json::from_str(&text).map_err(|_| StoreError::Corrupt { what });
+    text.map(read).transpose()
 }

@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 21] = [
+const SQLITE: [Source; 22] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -32,8 +32,9 @@ const SQLITE: [Source; 21] = [
     (19, "sync_sizes", include_str!("../migrations/sqlite/0019_sync_sizes.sql")),
     (20, "types", include_str!("../migrations/sqlite/0020_types.sql")),
     (21, "relations", include_str!("../migrations/sqlite/0021_relations.sql")),
+    (22, "history", include_str!("../migrations/sqlite/0022_history.sql")),
 ];
-const POSTGRES: [Source; 21] = [
+const POSTGRES: [Source; 22] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -55,6 +56,7 @@ const POSTGRES: [Source; 21] = [
     (19, "sync_sizes", include_str!("../migrations/postgres/0019_sync_sizes.sql")),
     (20, "types", include_str!("../migrations/postgres/0020_types.sql")),
     (21, "relations", include_str!("../migrations/postgres/0021_relations.sql")),
+    (22, "history", include_str!("../migrations/postgres/0022_history.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -87,7 +89,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 42] = [
+    const RELEASED: [(&str, &str); 44] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -173,6 +175,10 @@ mod tests {
             "f931af98efad68f44e707b61bb168604718b6fce0a06712ae10d9c02de905f502f4468774a42501e3e06aa818c86d29b",
         ),
         (
+            "postgres/0022_history.sql",
+            "0c40f5f31a5aaac9460df07e0d161f7094c31906e5ffdd734d926a48203f3307900206d29e991ff20c2386a55c1c881d",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -255,6 +261,10 @@ mod tests {
         (
             "sqlite/0021_relations.sql",
             "b4cfc22c3c1ab521aa06ec65d3fcecff93b45ee3f9bc74be9609c0eb21276d87898021f2f899773a8db196f78ca6b8eb",
+        ),
+        (
+            "sqlite/0022_history.sql",
+            "d4443980ff5bbedb37354f4161021c49149540648da87a98b0fa338b4ddade123f5965b874b6896cf2a1bc9dd4c393af",
         ),
     ];
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use portcullis_engine::{ResolverRef, ResourcePattern};
 use portcullis_model::Timestamp;
+use portcullis_model::apply::ObjectKind;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::quota::Quota;
@@ -184,7 +185,7 @@ async fn write(
     if is_taken(tx, resolver).await? {
         return Ok(false);
     }
-    let before = stored_bytes(tx).await?;
+    let (old, before) = (find(tx, resolver.id).await?, stored_bytes(tx).await?);
     if let Some(module) = module {
         insert_module(tx, &resolver.module.sha256, module).await?;
     }
@@ -208,21 +209,28 @@ async fn write(
     )?;
     delete_unused_modules(tx).await?;
     count_bytes_since(tx, before).await?;
-    tx.touch([ResourcePattern::Any.into()]);
+    note_change(tx, old.as_ref(), Some(resolver));
     Ok(true)
 }
 
 /// Deletes a resolver.
 pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM resolvers WHERE tenant_id = $1 AND id = $2";
-    let before = stored_bytes(tx).await?;
+    let (old, before) = (find(tx, id).await?, stored_bytes(tx).await?);
     let deleted = execute!(tx, SQL, &tx.tenant, id)? > 0;
     delete_unused_modules(tx).await?;
     tx.count(Quota::Resolvers, -i64::from(deleted));
     count_bytes_since(tx, before).await?;
-    tx.touch([ResourcePattern::Any.into()]);
+    note_change(tx, old.as_ref(), None);
     tx.audit(AuditAction::ResolverDeleted, id);
     Ok(())
+}
+
+/// Notes that a resolver changed: policies of any resource may read it.
+fn note_change(tx: &mut Tx, old: Option<&StoredResolver>, new: Option<&StoredResolver>) {
+    tx.touch([ResourcePattern::Any.into()]);
+    let Some(id) = new.or(old).map(|resolver| resolver.id) else { return };
+    tx.record_changes.note(ObjectKind::Resolver, id.to_string(), old.map(json), new.map(json));
 }
 
 /// Tells whether another resolver has the namespace of this one. The tenant is locked, so no other request can take

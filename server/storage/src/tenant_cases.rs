@@ -1,6 +1,7 @@
 //! The table of cases, of which a tenant has one row.
 
 use portcullis_model::Authorship;
+use portcullis_model::apply::ObjectKind;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::quota::Quota;
 
@@ -53,10 +54,11 @@ pub async fn store(tx: &mut Tx, new: &StoredCases, by: &Authorship) -> Result<()
         by.at.millis(),
     )?;
     tx.count(Quota::StoredBytes, new.bytes() - old.bytes());
+    let tenant = tx.tenant.clone();
+    tx.record_changes.note(ObjectKind::Case, tenant.clone(), old.to_json(), new.to_json());
     // What the transaction itself stored before is not what was stored before it.
     tx.replaced_cases.get_or_insert(old);
     tx.touch_guards();
-    let tenant = tx.tenant.clone();
     tx.audit(AuditAction::CasesUpdated, tenant);
     Ok(())
 }

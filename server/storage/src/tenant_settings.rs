@@ -2,6 +2,7 @@
 
 use portcullis_engine::ResourcePattern;
 use portcullis_model::Authorship;
+use portcullis_model::apply::ObjectKind;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::quota::Quota;
 use portcullis_model::settings::Gates;
@@ -39,9 +40,10 @@ pub async fn store(
         length(settings.len()) - length(old.as_ref().map_or(0, String::len)),
     );
     tx.touch_guards();
-    let tenant = tx.tenant.clone();
+    let (tenant, new) = (tx.tenant.clone(), Some(settings.to_owned()));
+    tx.record_changes.note(ObjectKind::Settings, tenant.clone(), old.clone(), new.clone());
     let entry = AuditEntry::new(AuditAction::SettingsUpdated, tenant);
-    tx.audited.push(entry.with_change(old, Some(settings.to_owned())));
+    tx.audited.push(entry.with_change(old, new));
     Ok(())
 }
 

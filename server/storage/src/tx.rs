@@ -7,6 +7,7 @@ use portcullis_model::Timestamp;
 use portcullis_model::audit::{AuditAction, ChangeSource, Origin};
 use portcullis_model::event::Event;
 use portcullis_model::quota::{PerQuota, Quota, Quotas};
+use portcullis_model::revision::RevisionVia;
 use portcullis_model::settings::Gates;
 use serde::Serialize;
 use sqlx::{Postgres, Sqlite, Transaction};
@@ -15,6 +16,7 @@ use uuid::Uuid;
 use crate::audit_entry::AuditEntry;
 use crate::error::StoreError;
 use crate::history::HistoryPosition;
+use crate::record_changes::RecordChanges;
 use crate::stored_cases::StoredCases;
 use crate::write_turn::WriteTurn;
 
@@ -45,9 +47,13 @@ pub struct Tx {
     pub(crate) revoked_keys: Vec<Uuid>,
     /// The changes whose audit records are not stored yet.
     pub(crate) audited: Vec<AuditEntry>,
+    /// The changes of records that the history keeps.
+    pub(crate) record_changes: RecordChanges,
     /// The author of the changes.
     pub(crate) origin: Origin,
-    /// The origin of the apply that makes the changes.
+    /// The way on which the changes came, if a caller named it.
+    pub(crate) via: Option<RevisionVia>,
+    /// The origin of the apply that makes the changes, or the message of who restores a revision.
     pub(crate) source: Option<ChangeSource>,
     /// The instant of the changes.
     pub(crate) at: Timestamp,
@@ -97,7 +103,9 @@ impl Tx {
             passed_gates: false,
             revoked_keys: Vec::new(),
             audited: Vec::new(),
+            record_changes: RecordChanges::default(),
             origin: Origin::service(),
+            via: None,
             source: None,
             at: Timestamp::from_millis(0),
             change: PerQuota::default(),
@@ -177,8 +185,9 @@ impl Tx {
         self.at = at;
     }
 
-    /// Names the origin of the apply that makes the changes.
-    pub fn apply_from(&mut self, source: ChangeSource) {
+    /// Names the way on which the changes came, and the origin of the apply that makes them.
+    pub fn came_by(&mut self, via: RevisionVia, source: ChangeSource) {
+        self.via = Some(via);
         self.source = Some(source).filter(|source| *source != ChangeSource::default());
     }
 
@@ -193,7 +202,7 @@ impl Tx {
         self.audited.push(AuditEntry::new(action, record));
     }
 
-    /// Notes a change as [`Tx::audit`] does, with the record before and after it.
+    /// Notes a change as [`Tx::audit`] does, with the record before and after it, which the history keeps.
     pub(crate) fn audit_change<T: Serialize>(
         &mut self,
         action: AuditAction,
@@ -203,8 +212,12 @@ impl Tx {
     ) {
         // Records are texts, numbers, lists and maps of them: there is nothing that could not be written.
         let text = |record: &T| serde_json::to_string(record).unwrap_or_default();
-        let entry = AuditEntry::new(action, record);
-        self.audited.push(entry.with_change(before.map(text), after.map(text)));
+        let record = record.to_string();
+        let (before, after) = (before.map(text), after.map(text));
+        if let Some(kind) = action.object() {
+            self.record_changes.note(kind, record.clone(), before.clone(), after.clone());
+        }
+        self.audited.push(AuditEntry::new(action, record).with_change(before, after));
     }
 
     /// Ends a transaction that only read.

@@ -10,6 +10,7 @@ use portcullis_model::Authorship;
 use portcullis_model::apply::{ApplyAnswer, ProposalSummary};
 use portcullis_model::audit::CredentialKind;
 use portcullis_model::proposal::ProposalRecord;
+use portcullis_model::revision::RevisionVia;
 use portcullis_model::settings::TenantSettings;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
@@ -216,7 +217,7 @@ impl Attempt<'_> {
         if !judged.is_for(&mut tx).await? {
             return Ok(CarriedOut::Changed(tx.cancel().await?));
         }
-        tx.apply_from(self.request.source.clone());
+        tx.came_by(RevisionVia::Apply, self.request.source.clone());
         let webhooks = self.request.bundle.webhooks.as_deref().unwrap_or_default();
         let execution = Execution { keys: &app.keys, by, resolvers: &judged.ready, webhooks };
         execute(&mut tx, &judged.plan, &execution).await?;

@@ -1,6 +1,7 @@
 //! Audit records in every database: they come back, they stay, and they never change.
 
 use portcullis_model::audit::{ChangeSource, CredentialKind};
+use portcullis_model::revision::RevisionVia;
 use serde_json::json;
 use sqlx::AssertSqlSafe;
 
@@ -52,10 +53,12 @@ async fn a_change_and_its_audit_record_are_one_transaction(database: TestDatabas
         id: records.first().expect("one").id,
         tenant_id: Some("acme".to_owned()),
         at: Timestamp::from_millis(1_000),
-        actor: "ann".to_owned(),
-        credential: "service_key".to_owned(),
-        key: Some("7".to_owned()),
-        key_name: None,
+        author: ChangeAuthor {
+            actor: "ann".to_owned(),
+            credential: "service_key".to_owned(),
+            key: Some("7".to_owned()),
+            key_name: None,
+        },
         action: "rule.created".to_owned(),
         records: vec![id.to_string()],
         count: 1,
@@ -227,7 +230,8 @@ async fn refused_credentials_drive_out_no_record_of_the_operator(database: TestD
     for at in 2_000..2_003 {
         tx.attribute_to_service(Timestamp::from_millis(at));
         tx.audit(AuditAction::TenantDeleted, "gone");
-        write(&mut tx).await.expect("works");
+        let author = Author::of(&mut tx).await.expect("works");
+        write(&mut tx, &author).await.expect("works");
     }
     tx.commit().await.expect("commits");
     refused(3_000..3_005).await;
@@ -247,7 +251,7 @@ async fn a_record_says_what_changed_and_where_it_is_from(database: TestDatabase)
     let store = database.open().await;
     let mut tx = store.write("acme", 1_000).await.expect("begins");
     let source = ChangeSource { commit: Some("3f2c".to_owned()), ..ChangeSource::default() };
-    tx.apply_from(source.clone());
+    tx.came_by(RevisionVia::Apply, source.clone());
     for name in ["a\\b", "A%", "_"] {
         tx.audit_change(AuditAction::RoleUpdated, name, Some(&1), Some(&2));
     }

@@ -17,7 +17,7 @@ on_every_database!(
 );
 
 /// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
-const ROWS: [(&str, &str); 26] = [
+const ROWS: [(&str, &str); 29] = [
     (
         "tenant_settings",
         "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
@@ -33,6 +33,20 @@ const ROWS: [(&str, &str); 26] = [
         "INSERT INTO proposals (tenant_id, id, state, owner, domain, request, plan, fingerprint, \
         proposed_by, proposed_at, expires_at) \
         VALUES ($1, $2, 'open', 'o', 'd', $3, '{}', 'f', 'a', 0, 0)",
+    ),
+    (
+        "revisions",
+        "INSERT INTO revisions (tenant_id, revision, created_at, actor, credential, via, changes, bytes) \
+        VALUES ($1, 1, 0, 'a', 'token', 'api', 1, 1)",
+    ),
+    (
+        "revision_changes",
+        "INSERT INTO revision_changes (tenant_id, kind, record, revision, after_hash) \
+        VALUES ($1, 'rule', 'r', 1, $3)",
+    ),
+    (
+        "revision_values",
+        "INSERT INTO revision_values (tenant_id, hash, last_revision, value) VALUES ($1, $3, 1, '{}')",
     ),
     (
         "resources",

@@ -95,6 +95,9 @@ async fn the_records_of_version_0_1_are_counted_and_its_denials_get_their_queue(
     const PARTS: &str = "SELECT stem, verb FROM resources";
     let parts = fetch_optional!(tx, (String, String), PARTS).expect("works").expect("a resource");
     assert_eq!(parts, ("wörk:space".to_owned(), "read".to_owned()));
+    const REVISIONS: &str = "SELECT revision, via, changes FROM revisions";
+    let revisions = fetch_all!(tx, (i64, String, i64), REVISIONS).expect("works");
+    assert_eq!(revisions, [(3, "import".to_owned(), 0)]);
     const QUEUES: &str = "SELECT denials, due_at, waiting FROM webhook_lanes ORDER BY denials";
     let queues = fetch_all!(tx, (bool, Option<i64>, i64), QUEUES).expect("works");
     assert_eq!(queues, [(false, Some(0), 0), (true, Some(0), 3)]);
