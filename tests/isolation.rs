@@ -11,7 +11,7 @@ use crate::support::saas::{self, ADMIN_KEY, Account};
 use crate::support::tenant::always;
 use crate::support::{
     ALL_PERMISSIONS, MANAGER, NO_ID, Provider, Reply, Request, Server, Settings, Tenant,
-    eventually_some,
+    eventually, eventually_some,
 };
 
 mod named_domain;
@@ -99,6 +99,14 @@ impl<'p> Party<'p> {
                     written.header("x-policy-revision").expect("a revision").to_owned()
                 });
                 first
+            }
+            Kind::Decision => {
+                let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
+                let reply = tenant.check(&check).is(200);
+                let id = reply.header("x-decision-id").expect("it is recorded").to_owned();
+                let route = format!("/api/v1/decisions/{id}");
+                eventually("the record is on disk", || tenant.get(&route).status == 200);
+                id
             }
             Kind::Role => {
                 let name = format!("{}-role-{n}", tenant.name);
@@ -226,7 +234,7 @@ impl Credential {
             Self::Key => request.header("x-service-api-key", &party.key),
             Self::LackingKey => {
                 let needed = match access {
-                    Access::Manage(permission) => permission,
+                    Access::Manage(permission) | Access::Own(permission) => permission,
                     Access::Check => "access:evaluate",
                     Access::Search | Access::SearchOthers | Access::Conditions => "access:search",
                     _ => ALL_PERMISSIONS[0],
@@ -247,7 +255,10 @@ impl Credential {
         const DENIED: Option<(u16, &str)> = Some((403, "ACCESS_DENIED"));
         match (access, self) {
             (Access::Open, _)
-            | (Access::Check | Access::Search, Self::Member | Self::Manager | Self::Key)
+            | (
+                Access::Check | Access::Search | Access::Own(_),
+                Self::Member | Self::Manager | Self::Key,
+            )
             | (
                 Access::Manage(_) | Access::Conditions | Access::SearchOthers,
                 Self::Manager | Self::Key,
@@ -259,7 +270,7 @@ impl Credential {
                 Access::Manage(_) | Access::Conditions | Access::SearchOthers,
                 Self::Member | Self::LackingKey,
             )
-            | (Access::Check | Access::Search, Self::LackingKey)
+            | (Access::Check | Access::Search | Access::Own(_), Self::LackingKey)
             | (Access::Tokens, Self::Member) => DENIED,
             _ => UNAUTHENTICATED,
         }
@@ -284,10 +295,12 @@ fn rows(saas: bool) -> impl Iterator<Item = &'static Row> {
 /// Runs `test` with two tenants of one server, in both modes.
 fn in_both_modes(test: fn(&Server, bool, [&Party<'_>; 2])) {
     // Every credential on every route makes records.
-    let selfhost = Settings::of(Provider::shared()).set("QUOTA_WEBHOOKS", "none").start();
+    let settings = Settings::of(Provider::shared()).set("QUOTA_WEBHOOKS", "none");
+    let selfhost = settings.set("DECISION_LOG_BUFFER", "decision-log").start();
     let of = |name| Party::new(Tenant::of(&selfhost, Provider::shared(), name), name);
     test(&selfhost, false, [&of("north"), &of("south")]);
-    let saas = saas::settings().set("QUOTA_WEBHOOKS", "none").start();
+    let settings = saas::settings().set("QUOTA_WEBHOOKS", "none");
+    let saas = settings.set("DECISION_LOG_BUFFER", "decision-log").start();
     let accounts = ["north", "south"].map(|slug| Account::open(&saas, slug));
     let [own, foreign] =
         accounts.each_ref().map(|account| Party::new(account.tenant(&saas), &account.id));

@@ -155,6 +155,25 @@ impl<'r> AttributeMap<'r> {
         }
     }
 
+    /// Returns each name and value that the directory supplies.
+    pub fn of_directory(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+        self.supplied_by(PropertySource::Directory)
+    }
+
+    /// Returns each name and value that the caller's token supplies as a property of the subject.
+    pub fn of_token(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+        self.supplied_by(PropertySource::Token)
+    }
+
+    fn supplied_by(
+        self,
+        source: PropertySource,
+    ) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+        let layers = matches!(self.0, Form::Layers(_));
+        let all = layers.then(|| self.iter()).into_iter().flatten();
+        all.filter(move |(name, _)| self.place(name) == source)
+    }
+
     /// Passes each name and value to `visitor`, as fast as possible.
     #[inline]
     pub(crate) fn visit(self, visitor: &mut impl AttributeVisitor<'r>) {

@@ -169,6 +169,16 @@ impl<'p> Decision<'p> {
         }
     }
 
+    /// Returns the attributes because of which the condition that decided, or that might have allowed, is undetermined.
+    pub fn undetermined(&self) -> impl Iterator<Item = &'p AttributePath> {
+        let causes = match &self.matched {
+            Matched::Policy { undetermined, .. }
+            | Matched::Nothing { withheld: Some(Withheld { undetermined, .. }) } => &**undetermined,
+            Matched::Rule(_) | Matched::Nothing { withheld: None } => &[],
+        };
+        causes.iter().filter_map(Undetermined::attribute)
+    }
+
     /// Returns whether the reason is that of every decision with this effect by this rule or policy.
     pub fn has_common_reason(&self) -> bool {
         match &self.matched {
@@ -186,7 +196,12 @@ impl<'p> Decision<'p> {
         reason
     }
 
-    fn write_reason(&self, text: &mut String) -> fmt::Result {
+    /// Returns what displays the reason.
+    pub fn worded(&self) -> impl fmt::Display {
+        fmt::from_fn(|f| self.write_reason(f))
+    }
+
+    fn write_reason(&self, text: &mut impl Write) -> fmt::Result {
         let verb = match self.effect {
             Effect::Allow => "allows",
             Effect::Deny => "denies",
@@ -242,6 +257,20 @@ impl fmt::Display for Causes<'_> {
         match self.0.len().saturating_sub(SPELLED_OUT) {
             0 => Ok(()),
             more => write!(f, ", and {more} more"),
+        }
+    }
+}
+
+impl<'p> Undetermined<'p> {
+    /// Returns the attribute that causes it; `None` for a condition that cannot be read.
+    fn attribute(&self) -> Option<&'p AttributePath> {
+        match self {
+            Self::Absent(path)
+            | Self::Unresolved(path, _)
+            | Self::Incomparable(path, _)
+            | Self::TooLong(path)
+            | Self::PatternTooLarge(path) => Some(path),
+            Self::Broken => None,
         }
     }
 }

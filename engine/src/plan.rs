@@ -17,6 +17,7 @@ mod numbered_texts;
 mod partial_evaluation;
 mod program;
 mod rbac;
+mod reads;
 mod rules;
 pub mod search;
 mod sharing;

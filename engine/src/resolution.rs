@@ -65,6 +65,12 @@ impl AttributeAnswers {
         self.0.is_empty()
     }
 
+    /// Returns the attributes of a namespace that were requested, with their answers.
+    pub fn of(&self, namespace: &str) -> impl Iterator<Item = (&str, &AttributeAnswer)> {
+        let answers = self.0.get(namespace).into_iter().flatten();
+        answers.map(|(name, answer)| (&**name, answer))
+    }
+
     /// Returns the answer for `<namespace>.<attribute>`; `None` if it was not requested.
     pub fn get(&self, namespace: &str, attribute: &str) -> Option<&AttributeAnswer> {
         self.0.get(namespace)?.get(attribute)

@@ -20,6 +20,8 @@ pub struct TenantFacts {
     /// The relations of the types, as text that differs if they do; `None` for a tenant without any. With it, the subjects of
     /// rules can be relations.
     pub relations: Option<Arc<str>>,
+    /// The tenant's own terms for the records of its decisions, as text that differs if they do. No decision depends on them.
+    pub recording: Option<Arc<str>>,
 }
 
 impl TenantFacts {
@@ -30,12 +32,14 @@ impl TenantFacts {
             && self.inclusions.is_empty()
             && self.sources.is_empty()
             && self.relations.is_none()
+            && self.recording.is_none()
     }
 
     /// Returns the heap bytes.
     pub fn weight(&self) -> usize {
-        let relations = self.relations.as_ref().map_or(0, |text| text.len());
-        size_of::<Self>() + self.inclusions.weight() + self.sources.weight() + relations
+        let texts = [&self.relations, &self.recording].into_iter().flatten();
+        let texts: usize = texts.map(|text| text.len()).sum();
+        size_of::<Self>() + self.inclusions.weight() + self.sources.weight() + texts
     }
 }
 

@@ -94,6 +94,7 @@ pub(crate) async fn run(
         },
         audit: AuditRetention::default(),
         history: HistoryRetention::default(),
+        decision_log: None,
         store_limits: StoreLimits::default(),
         edge: EdgeConfig { public_url: Some(base_url.clone()), ..EdgeConfig::default() },
         // The development issuer gives a token to everybody: nobody has to guess one.

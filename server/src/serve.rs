@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use anyhow::Context as _;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, ServiceKeys};
-use portcullis_config::{Config, open_database, refuse_bypass, with_standbys};
+use portcullis_config::{Config, DecisionLogConfig, open_database, refuse_bypass, with_standbys};
+use portcullis_decision_log::{DecisionLog, LogConfig};
 use portcullis_egress::Client;
 use portcullis_fairness::{Throttle, TurnQueue};
 use portcullis_limits::CallerLimits;
@@ -35,9 +37,11 @@ use portcullis_resolvers::{Registry, ResolverService};
 use portcullis_runtime::machine::cores;
 use portcullis_runtime::metrics::Metrics;
 use portcullis_runtime::plans::Plans;
+use portcullis_runtime::recorder::Recorder;
 use portcullis_runtime::refusals::Refusals;
 use portcullis_runtime::turns::WorkQueue;
 use portcullis_storage::Store;
+use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::{
     DeliveryWorker, Dispatcher, Schedule, TRANSACTIONS, Webhooks, prune_for_ever,
 };
@@ -119,6 +123,11 @@ pub(crate) async fn until_stopped(
         Err(_) => tracing::warn!("stopped while events were still being delivered"),
     }
     let closed = async {
+        if let Some(recorder) = &app.recorder
+            && let Err(error) = recorder.log().close().await
+        {
+            tracing::warn!(%error, "the decision log was not closed in order");
+        }
         app.background.stop().await;
         app.store.close().await;
     };
@@ -184,10 +193,14 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let resolvers =
         Registry::new(&config.resolvers, &config.egress, resolver_metrics, clock.clone())?;
     let keys = config.encryption_keys.clone();
-    let resolvers = ResolverService::new(resolvers, store.clone(), keys, clock.clone());
+    let resolvers = ResolverService::new(resolvers, store.clone(), keys.clone(), clock.clone());
     let plans = metrics.plans.clone();
     let limits = CallerLimits::new(config.limits, metrics.limits.clone());
     let one_tenant_per_domain = config.mode.has_a_tenant_per_domain();
+    let recorder = match config.decision_log {
+        Some(config) => Some(recorder(config, &metrics, &clock, &keys)?),
+        None => None,
+    };
     Ok(App::new(Parts {
         plans: Plans::new(
             store.clone(),
@@ -222,6 +235,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         keys: config.encryption_keys,
         egress: config.egress,
         searches: Searches::default(),
+        recorder,
         exports: WorkQueue::for_exports(),
         judgements: WorkQueue::for_judgements(cores()),
         compilations: WorkQueue::for_compilations(cores()),
@@ -233,6 +247,20 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         clock,
         ids: Ids::new(),
     }))
+}
+
+/// Opens the log of decisions.
+fn recorder(
+    config: DecisionLogConfig,
+    metrics: &Metrics,
+    clock: &Clock,
+    keys: &KeyRing,
+) -> anyhow::Result<Recorder> {
+    let DecisionLogConfig { buffer: folder, buffer_bytes: max_bytes } = config;
+    let config = LogConfig { folder, max_bytes, clock: clock.clone() };
+    let log = DecisionLog::open(config, metrics.decision_log.clone())
+        .context("cannot open the decision log in DECISION_LOG_BUFFER")?;
+    Ok(Recorder::new(log, keys))
 }
 
 /// Done when the process is told to stop, by SIGINT or SIGTERM. Listens for them from the call on, not from

@@ -97,9 +97,11 @@ fn checks_keys_and_the_operator_have_no_such_header() {
             for domain in [&own.id, &foreign.id] {
                 let request = with_domains(own.request(row, NO_ID), &[domain]);
                 let credential = match row.access {
-                    Access::Check | Access::Search | Access::SearchOthers | Access::Conditions => {
-                        Credential::Manager
-                    }
+                    Access::Check
+                    | Access::Search
+                    | Access::Own(_)
+                    | Access::SearchOthers
+                    | Access::Conditions => Credential::Manager,
                     Access::Manage(_) => Credential::Key,
                     Access::Operate => Credential::AdminKey,
                     Access::Open | Access::Tokens => continue,

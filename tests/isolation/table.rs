@@ -15,6 +15,8 @@ pub(crate) enum Access {
     SearchOthers,
     /// Managers, and service keys with this permission.
     Manage(&'static str),
+    /// Whoever has a token, about itself, and service keys with this permission.
+    Own(&'static str),
     /// Managers with a token.
     Tokens,
     /// The operator.
@@ -43,6 +45,8 @@ pub(crate) enum Kind {
     Tenant,
     /// A tenant that nobody else uses.
     SpareTenant,
+    /// The record of a decision about `alice`.
+    Decision,
     /// An open proposal.
     Proposal,
     /// A service key of a tenant, as the operator names it.
@@ -84,6 +88,7 @@ const ENTITIES_WRITE: Access = Access::Manage("entities:write");
 const RELATIONS_READ: Access = Access::Manage("relations:read");
 const RELATIONS_WRITE: Access = Access::Manage("relations:write");
 const AUDIT_READ: Access = Access::Manage("audit:read");
+const DECISIONS_READ: Access = Access::Own("decisions:read");
 
 const PERMISSIONS: &str = r#"{"subject": "alice", "domain": "$domain"}"#;
 const MATRIX: &str = r#"{"roles": ["user"], "resources": ["doc:read"], "domain": "$domain"}"#;
@@ -137,7 +142,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 99] = [
+pub(crate) const ROUTES: [Row; 101] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -269,6 +274,8 @@ pub(crate) const ROUTES: [Row; 99] = [
     row("GET /api/v1/revisions", POLICIES_READ, Kind::None, "", 200),
     row("GET /api/v1/revisions/{n}", POLICIES_READ, Kind::Revision, "", 200),
     row("GET /api/v1/revisions/{a}/diff/{b}", POLICIES_READ, Kind::Revision, "", 200),
+    row("GET /api/v1/decisions", DECISIONS_READ, Kind::None, "", 200),
+    row("GET /api/v1/decisions/{id}", DECISIONS_READ, Kind::Decision, "", 200),
     row(
         "POST /admin/tenants/{id}/identity-providers",
         Access::Operate,

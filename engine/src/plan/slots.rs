@@ -137,6 +137,27 @@ impl Slots {
         &self.paths[slot as usize]
     }
 
+    /// Returns whether a condition reads the attribute `<namespace>.<name>`.
+    pub(crate) fn reads(&self, namespace: &str, name: &str) -> bool {
+        let names = match namespace {
+            "user" => &self.user,
+            "resource" => &self.resource,
+            "action" => &self.action,
+            "context" => &self.context,
+            "token" => &self.token,
+            other => {
+                let known = self.resolved.iter().find(|known| *known.name == *other);
+                return known.is_some_and(|known| known.attributes.find(name).is_some());
+            }
+        };
+        names.find(name).is_some()
+    }
+
+    /// Returns the dotted paths of the claims that the conditions read.
+    pub(crate) fn claims(&self) -> impl Iterator<Item = &str> {
+        self.token.iter().map(|(path, _)| path)
+    }
+
     /// Returns every attribute, by slot.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &AttributePath> {
         self.paths.iter()

@@ -76,7 +76,8 @@ fn action(query: &mut QueryReader<'_>) -> Result<Option<AuditAction>, ApiError> 
     query.optional("action", about, schema, |text| text.parse().ok(), expected)
 }
 
-fn instant(
+/// Declares an instant that records are selected by.
+pub(super) fn instant(
     query: &mut QueryReader<'_>,
     name: &str,
     about: &str,

@@ -4,11 +4,13 @@ use axum::extract::State;
 use axum::response::Response;
 use portcullis_engine::{BatchBuffer, Effect, MatchedRuleId};
 use portcullis_model::check::BatchRequest;
+use portcullis_model::decision::Via;
 use portcullis_model::schema;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
 use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use crate::body::JsonBody;
 use crate::callers::CheckRequester;
@@ -16,6 +18,7 @@ use crate::checks::{MinRevision, respond};
 use crate::error::ApiError;
 use crate::openapi::Conflict;
 use crate::query::{Query, QueryParameters, QueryReader};
+use crate::request_id::ID_LENGTH;
 
 /// The answer to an item.
 #[derive(Serialize, ToSchema)]
@@ -29,6 +32,9 @@ struct ItemResult<'b> {
     #[schema(value_type = String)]
     matched_rule_id: MatchedRuleId,
     reason: &'b str,
+    /// The id of the record, if the decision is recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision_id: Option<Uuid>,
 }
 
 /// The answer to a batch. With `fields=decision` it has `allowed` alone.
@@ -68,7 +74,10 @@ pub(super) async fn check_all(
     let batch = buffer.read(body.text()?)?;
     caller.count_items(&app, batch.count())?;
     let _items = body.charge_items(batch.count())?;
-    let options = BatchOptions { at_least, semantic: batch.semantic, with_reasons: !is_compact };
+    let mut id = [0; ID_LENGTH];
+    let recorded = caller.recorded(Via::Batch, &mut id);
+    let (semantic, with_reasons) = (batch.semantic, !is_compact);
+    let options = BatchOptions { at_least, semantic, with_reasons, recorded };
     // The answers are charged until the whole is dropped.
     let answer = batch_checks::check_all(&app, &caller, &batch, options).await?;
     let BatchAnswer { revision, entities_revision, answers, .. } = &answer;
@@ -90,6 +99,7 @@ fn result<'b>(id: Option<&'b str>, answer: &'b ItemAnswer) -> ItemResult<'b> {
         decision: answer.effect,
         matched_rule_id: basis.map_or(MatchedRuleId(None), |basis| basis.matched_rule_id),
         reason: basis.map_or("", |basis| &basis.reason),
+        decision_id: answer.decision_id,
     }
 }
 

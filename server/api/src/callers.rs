@@ -12,10 +12,13 @@ use http::request::Parts;
 use portcullis_auth::{AuthError, CheckCaller, Manager, Mode, TokenHolder, VerifiedKey, parse_key};
 use portcullis_limits::{MemoryAccount, RefusedCredential, RequestPlace, Spent};
 use portcullis_model::audit::{ADMIN_ACTOR, CredentialKind, Origin};
+use portcullis_model::decision::Via;
 use portcullis_model::service_key::Permission;
 use portcullis_operations::key_holders;
+use portcullis_operations::recording::RecordedRequest;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
+use tokio::time::Instant;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::SecurityRequirement;
 
@@ -24,6 +27,7 @@ use crate::error::ApiError;
 use crate::handler_parameters::HandlerParameter;
 use crate::query::{Query, QueryParameters, QueryReader, refuse_unknown};
 use crate::request_context::RequestContext;
+use crate::request_id::{ID_LENGTH, RequestId};
 use crate::{limits, managed_domain, recipient};
 
 /// The answer to a service key on the routes that manage service keys, which are all routes of a [`TenantManager`].
@@ -36,6 +40,8 @@ pub(crate) struct Requester<R> {
     caller: CheckCaller,
     /// The client's address, if addresses have a rate of checks.
     address: Option<IpAddr>,
+    /// The id of the request, if decisions are recorded.
+    request_id: Option<RequestId>,
     _place: RequestPlace,
     right: PhantomData<R>,
 }
@@ -55,6 +61,17 @@ impl<R> Deref for Requester<R> {
 }
 
 impl<R> Requester<R> {
+    /// Returns the request as records of its checks name it, with memory for the text of its id; `None` if decisions are not
+    /// recorded.
+    pub(crate) fn recorded<'r>(
+        &'r self,
+        via: Via,
+        id: &'r mut [u8; ID_LENGTH],
+    ) -> Option<RecordedRequest<'r>> {
+        let id = self.request_id.as_ref()?.encode(id);
+        Some(RecordedRequest { via, id, caller: &self.caller, began: Instant::now() })
+    }
+
     /// Counts the items of a batch for the rates of checks. The request itself counted as the first.
     pub(crate) fn count_items(&self, app: &App, items: usize) -> Result<(), ApiError> {
         let more = u32::try_from(items.saturating_sub(1)).unwrap_or(u32::MAX);
@@ -96,7 +113,8 @@ impl<R: Right> FromRequestParts<App> for Requester<R> {
         managed_domain::refuse(parts, "the body names its domain, as `domain`")?;
         refuse_unknown(parts)?;
         let address = limits::counted_address(app, request);
-        Ok(Self { caller, address, _place: place, right: PhantomData })
+        let request_id = app.recorder.is_some().then(|| request.id.clone());
+        Ok(Self { caller, address, request_id, _place: place, right: PhantomData })
     }
 }
 
@@ -212,6 +230,7 @@ rights!(
     RelationsRead,
     RelationsWrite,
     AuditRead,
+    DecisionsRead,
     AccessEvaluate,
     AccessSearch
 );

@@ -19,9 +19,11 @@ use crate::error::ApiError;
 use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::Conflict;
 use crate::query::Query;
-use crate::respond::entities_header;
+use crate::request_id::ID_LENGTH;
+use crate::respond::{decision_header, entities_header};
 use crate::text_answer::Json;
 use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
+use portcullis_model::decision::Via;
 use portcullis_model::explained_check::ExplainedCheckBody;
 use portcullis_model::schema;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
@@ -80,7 +82,7 @@ impl From<CheckAnswer> for Answer<'_> {
 /// unknown.
 #[utoipa::path(
     post, path = "/api/v1/check", tag = "Decisions", operation_id = "check", request_body = CheckRequest,
-    responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))), Conflict),
+    responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision"), ("X-Entities-Revision"), ("X-Decision-Id"))), Conflict),
 )]
 pub(super) async fn check(
     State(app): State<App>,
@@ -98,12 +100,15 @@ pub(super) async fn check(
         buffer = CheckBuffer::default();
         (buffer.read(body.text()?)?, None, Vec::new())
     };
-    let options =
-        CheckOptions { kind: CheckKind::Combined, at_least, explain, now, assumed: &assumed };
+    let mut id = [0; ID_LENGTH];
+    let recorded = caller.recorded(Via::Check, &mut id).filter(|_| !explain);
+    let kind = CheckKind::Combined;
+    let options = CheckOptions { kind, at_least, explain, now, assumed: &assumed, recorded };
     let decided = checks::check(&app, &caller, body, options).await?;
     let revision = (decided.answer.revision, decided.answer.entities_revision);
     let Some(evidence) = &decided.evidence else {
-        return Ok(respond(revision, Answer::from(decided.answer)));
+        let id = decision_header(decided.answer.decision_id);
+        return Ok((id, respond(revision, Answer::from(decided.answer))).into_response());
     };
     let answer = decided.answer.clone();
     Ok(explained(&decided, evidence, |explanation| {
@@ -119,7 +124,7 @@ pub(super) async fn check(
     post, path = "/api/v1/resources/access/check", tag = "Decisions", operation_id = "legacyCheck",
     request_body = LegacyCheckRequest,
     responses(
-        (status = 200, description = "The decision", body = LegacyAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
+        (status = 200, description = "The decision", body = LegacyAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"), ("X-Decision-Id"))),
         Conflict,
     ),
 )]
@@ -141,12 +146,21 @@ pub(super) async fn legacy_check(
         domain: body.domain,
         attributes: Attributes::default(),
     };
-    let options =
-        CheckOptions { kind: CheckKind::Legacy, at_least, explain: false, now: None, assumed: &[] };
+    let mut id = [0; ID_LENGTH];
+    let recorded = caller.recorded(Via::Legacy, &mut id);
+    let options = CheckOptions {
+        kind: CheckKind::Legacy,
+        at_least,
+        explain: false,
+        now: None,
+        assumed: &[],
+        recorded,
+    };
     let answer = checks::check(&app, &caller, body, options).await?.answer;
     let revision = (answer.revision, answer.entities_revision);
     let allowed = answer.effect == Effect::Allow;
-    Ok(respond(revision, LegacyAnswer { allowed, answer: answer.into() }))
+    let id = decision_header(answer.decision_id);
+    Ok((id, respond(revision, LegacyAnswer { allowed, answer: answer.into() })).into_response())
 }
 
 /// The headers `X-Min-Policy-Revision` and `X-Min-Entities-Revision`: the rules and the entities of the decision must not be

@@ -21,6 +21,7 @@ mod checks;
 mod completion;
 mod credential;
 mod deadline;
+mod decisions;
 mod docs;
 mod entities;
 mod error;

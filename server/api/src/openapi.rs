@@ -276,6 +276,11 @@ fn headers() -> Value {
             "The challenge (RFC 6750); it has an `error` where a token was sent",
             json!({"type": "string", "pattern": "^Bearer"}),
         ),
+        "X-Decision-Id": header(
+            false,
+            "The id of the record of the decision, if it is recorded",
+            json!({"type": "string", "format": "uuid"}),
+        ),
         "X-Entities-Revision": header(
             false,
             "The revision of the tenant's directory that the answer reflects, if it read or wrote the directory",

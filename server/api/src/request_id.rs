@@ -3,11 +3,15 @@
 use chrono::{DateTime, Utc};
 use http::header::{HeaderName, HeaderValue};
 use http::request::Parts;
+use uuid::fmt::Hyphenated;
 use uuid::{Builder, Uuid};
 
 use crate::authzen_paths::is_standard;
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Bytes of the text of a new id.
+pub(crate) const ID_LENGTH: usize = Hyphenated::LENGTH;
 
 /// The id of a request.
 #[derive(Clone, Debug)]
@@ -51,6 +55,14 @@ impl RequestId {
         }
     }
 
+    /// Returns the id as a text, in `buffer` if it is a new one.
+    pub(crate) fn encode<'t>(&'t self, buffer: &'t mut [u8; ID_LENGTH]) -> &'t str {
+        match self {
+            Self::Sent(value) => value.to_str().unwrap_or_default(),
+            Self::New(id) | Self::Beside(id, _) => id.hyphenated().encode_lower(buffer),
+        }
+    }
+
     /// Returns what the client sent, if it is not the id.
     pub(crate) fn beside(&self) -> Option<&str> {
         match self {
@@ -64,7 +76,7 @@ impl RequestId {
         match self {
             Self::Sent(value) | Self::Beside(_, value) => value,
             Self::New(id) => {
-                let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
+                let mut text = [0; ID_LENGTH];
                 let text = id.hyphenated().encode_lower(&mut text);
                 HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("-"))
             }

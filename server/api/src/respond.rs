@@ -5,9 +5,12 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, LOCATION};
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
+use uuid::Uuid;
+use uuid::fmt::Hyphenated;
 
 use crate::text_answer::Json;
 
+const DECISION_ID: HeaderName = HeaderName::from_static("x-decision-id");
 const ENTITIES_REVISION: HeaderName = HeaderName::from_static("x-entities-revision");
 const POLICY_REVISION: HeaderName = HeaderName::from_static("x-policy-revision");
 
@@ -22,6 +25,13 @@ pub(crate) fn revision_header(revision: u64) -> [(HeaderName, HeaderValue); 1] {
 /// Returns the header with the revision of the tenant's directory, if the answer read or wrote it.
 pub(crate) fn entities_header(revision: Option<u64>) -> Option<[(HeaderName, HeaderValue); 1]> {
     revision.map(|revision| [(ENTITIES_REVISION, HeaderValue::from(revision))])
+}
+
+/// Returns the header with the id of the record of a decision, if it is recorded.
+pub(crate) fn decision_header(id: Option<Uuid>) -> Option<[(HeaderName, HeaderValue); 1]> {
+    let mut text = [0; Hyphenated::LENGTH];
+    let value = HeaderValue::from_str(id?.hyphenated().encode_lower(&mut text)).ok()?;
+    Some([(DECISION_ID, value)])
 }
 
 /// Answers 201 with a record that decisions depend on, and its location.

@@ -14,7 +14,7 @@ use crate::route_set::RouteSet;
 use crate::row::{self, Row, row};
 use crate::service::HttpService;
 use crate::{
-    admin, apply, audit, batch, checks, docs, entities, filters, health, home, metrics,
+    admin, apply, audit, batch, checks, decisions, docs, entities, filters, health, home, metrics,
     permissions, policies, proposals, relations, resolvers, resources, revisions, roles, rules,
     search, service_keys, types, webhooks,
 };
@@ -175,6 +175,8 @@ fn policies_as_code() -> Vec<Row> {
         row!(GET "/api/v1/revisions", MANAGE, Small, revisions::list),
         row!(GET "/api/v1/revisions/{n}", MANAGE, Small, revisions::show),
         row!(GET "/api/v1/revisions/{a}/diff/{b}", MANAGE, Small, revisions::diff),
+        row!(GET "/api/v1/decisions", MANAGE, Small, decisions::list),
+        row!(GET "/api/v1/decisions/{id}", MANAGE, Small, decisions::show),
         row!(GET "/api/v1/proposals", MANAGE, Small, proposals::list),
         row!(GET "/api/v1/proposals/{id}", MANAGE, Small, proposals::show),
         row!(POST "/api/v1/proposals/{id}/approve", MANAGE, Small, proposals::approve),

@@ -88,6 +88,7 @@ impl Source {
             inclusions: roles::inclusions(&mut tx).await?,
             sources: types::sources(&mut tx).await?,
             relations: plan_records::facts(&mut tx).await?.relations,
+            recording: None,
         };
         tx.end().await?;
         let mut tenant = Tenant::new(id, domain, rules, policies, None);

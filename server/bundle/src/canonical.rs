@@ -127,12 +127,13 @@ pub(super) fn webhook<'j>(json: &Json<'j>) -> Json<'j> {
 
 /// Returns the settings without those that have their default, apart from `directory_wins`.
 pub(super) fn settings<'j>(settings: &[Member<'j>]) -> Vec<Member<'j>> {
-    let names = ["gates", "max_deletes", "owners", "directory_wins", "audit_values"];
+    let names =
+        ["gates", "max_deletes", "owners", "directory_wins", "audit_values", "decision_log"];
     let mut members = members_in_order(settings, &names);
     members.retain(|(name, value)| match (&**name, value) {
         ("gates", Json::Object(gates)) => gates.iter().any(|(_, gate)| *gate != Json::Bool(false)),
         ("max_deletes", value) => *value != Json::Number(DEFAULT_MAX_DELETES.into()),
-        ("owners", value) => *value != EMPTY_OBJECT,
+        ("owners" | "decision_log", value) => *value != EMPTY_OBJECT,
         ("directory_wins", _) => true,
         (_, value) => *value != Json::Bool(false),
     });

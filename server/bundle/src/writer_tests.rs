@@ -339,6 +339,11 @@ fn settings_that_have_their_default_are_left_out() {
             r#"{"audit_values": true, "directory_wins": true}"#,
             Some("directory_wins: true\naudit_values: true\n"),
         ),
+        (r#"{"decision_log": {}}"#, None),
+        (
+            r#"{"decision_log": {"mode": "durable", "allows": 0.25}}"#,
+            Some("decision_log: {mode: durable, allows: 0.25}\n"),
+        ),
     ] {
         let files = files_of(&format!(r#"{{"settings": {settings}}}"#));
         let file = files.iter().find(|file| file.name == "settings.yaml");

@@ -22,6 +22,8 @@ const OURS: [&str; 78] = [
     "DATABASE_READ_URL_FILE",
     "DATABASE_URL",
     "DATABASE_URL_FILE",
+    "DECISION_LOG_BUFFER",
+    "DECISION_LOG_BUFFER_BYTES",
     "DOMAIN_CLAIM",
     "EGRESS_ALLOW_CIDRS",
     "EGRESS_ALLOW_HTTP",
@@ -90,8 +92,8 @@ const OF_OTHERS: [&str; 2] = ["CARGO_HOME", "HOME"];
 
 /// The beginnings of names that only our variables have. A file of `--env-file` is written for this service, so that
 /// such a name in it is meant for the service.
-const FAMILIES: [&str; 6] =
-    ["EGRESS_", "PLAN_CACHE_", "QUOTA_", "RATE_LIMIT_", "RESOLVER_", "WEBHOOK_"];
+const FAMILIES: [&str; 7] =
+    ["DECISION_LOG_", "EGRESS_", "PLAN_CACHE_", "QUOTA_", "RATE_LIMIT_", "RESOLVER_", "WEBHOOK_"];
 
 /// The name of the program, which some services put before the names of their variables.
 const PROGRAM: &str = "PORTCULLIS_";

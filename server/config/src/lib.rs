@@ -5,6 +5,7 @@
 mod clients;
 mod compiler;
 mod database;
+mod decision_log;
 mod edge;
 mod egress;
 mod env_file;
@@ -23,6 +24,7 @@ pub use compiler::own_compiler;
 pub use database::{
     open_database, open_existing_database, refuse_bypass, with_standbys, without_password,
 };
+pub use decision_log::DecisionLogConfig;
 pub use edge::{EdgeConfig, TlsConfig};
 pub use error::ConfigError;
 pub use process::LogFormat;

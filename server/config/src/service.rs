@@ -15,6 +15,7 @@ use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::{MAX_DENIALS_AT_ONCE, WebhookConfig};
 
 use crate::compiler::own_compiler;
+use crate::decision_log::DecisionLogConfig;
 use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::mode;
@@ -46,6 +47,8 @@ pub struct Config {
     pub resolvers: ResolverConfig,
     pub audit: AuditRetention,
     pub history: HistoryRetention,
+    /// `None` if the operator keeps no log of decisions.
+    pub decision_log: Option<DecisionLogConfig>,
     /// The limits of what each tenant stores.
     pub store_limits: StoreLimits,
     pub edge: EdgeConfig,
@@ -76,6 +79,7 @@ impl Config {
             resolvers: resolvers(variables)?,
             audit: audit(variables)?,
             history: history(variables)?,
+            decision_log: variables.decision_log()?,
             store_limits: variables.store_limits()?,
             edge: variables.edge()?,
             limits: variables.limits()?,

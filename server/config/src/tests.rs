@@ -96,6 +96,11 @@ fn a_bad_value_is_named_in_one_line() {
         ("AUDIT_MAX_RECORDS", "0", "AUDIT_MAX_RECORDS: expected a number"),
         ("HISTORY_RETENTION", "0d", "HISTORY_RETENTION: expected `all`, or a duration above 0"),
         ("HISTORY_BYTES", "1GB", "HISTORY_BYTES: expected a size such as `256MiB`"),
+        (
+            "DECISION_LOG_BUFFER_BYTES",
+            "64MiB",
+            "DECISION_LOG_BUFFER_BYTES: expected a size of at least `128MiB`",
+        ),
         ("POSTGRES_ALLOW_BYPASS_RLS", "1", "POSTGRES_ALLOW_BYPASS_RLS: expected `true` or `false`"),
         (
             "RESOLVER_COMPILER_MEMORY",

@@ -4,16 +4,30 @@ use std::fmt;
 use std::str::FromStr;
 
 use portcullis_engine::Effect;
+use portcullis_engine::names::names;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
 use serde_json::value::RawValue;
-use strum::{Display, EnumString, IntoStaticStr};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::openapi::schema::Type;
 use uuid::Uuid;
 
-use crate::Timestamp;
+use crate::{Timestamp, document, schema};
 
 /// The route that a check came by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString, IntoStaticStr)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Serialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Via {
@@ -33,7 +47,18 @@ pub enum CallerKind {
 }
 
 /// The part of an attribute that a record has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString, IntoStaticStr)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Serialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Treatment {
@@ -102,6 +127,47 @@ pub struct DecisionRecord {
     /// Microseconds that the decision took.
     pub us: u32,
 }
+
+document!(DecisionRecord => {
+    let object = || schema::typed(Type::Object);
+    let nested = |about: &str| object().description(Some(about));
+    let text = schema::string;
+    let number = || schema::integer(0, i64::MAX);
+    schema::record()
+        .field("id", schema::id())
+        .field("time", schema::instant())
+        .field("tenant", text().description(Some("The id of the tenant")))
+        .field("revision", number().description(Some("The revision of the rules that decided")))
+        .field("entities_revision", number())
+        .field("via", schema::choice(names::<Via>()))
+        .field("request_id", text())
+        .maybe("caller", nested("The credential: `kind`, `sub`, `iss`"))
+        .field("subject", text())
+        .field("domain", text())
+        .field("resource", text())
+        .field("action", text())
+        .field("attributes", nested("The attributes as they were sent, by namespace"))
+        .maybe("token", nested("The claims that a policy reads"))
+        .maybe("directory", nested("What the directory said of subject and resource"))
+        .maybe("relations", nested("The relations that were read"))
+        .maybe("resolved", nested("The answers of resolvers, by namespace"))
+        .field("decision", schema::effect())
+        .field("rule", text().description(Some("The id of the rule or policy, or `default-deny`")))
+        .field("reason", text())
+        .field("undetermined", schema::list(text()))
+        .maybe("expected", schema::effect())
+        .maybe("shadow", nested("The decision of a draft"))
+        .maybe("dropped", schema::list(text()))
+        .field("us", number().description(Some("Microseconds that the decision took")))
+        .about("A recorded decision")
+        .example(json!({
+            "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b70", "time": "2026-05-16T09:30:00.000Z", "tenant": "acme",
+            "revision": 812, "entities_revision": 0, "via": "check", "request_id": "r-1", "subject": "dana",
+            "domain": "acme", "resource": "chart:read", "action": "read", "attributes": {"user": {"ward": "er"}},
+            "decision": "deny", "rule": "default-deny", "reason": "no RBAC rule and no ABAC policy allows it",
+            "undetermined": [], "us": 7,
+        }))
+});
 
 /// The records that are wanted; an absent member selects all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

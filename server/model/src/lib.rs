@@ -9,6 +9,7 @@ mod authorship;
 pub mod check;
 pub mod clock;
 pub mod decision;
+pub mod decision_log;
 pub mod delivery;
 pub mod egress_rules;
 pub mod entity;

@@ -72,6 +72,8 @@ pub enum Permission {
     RelationsRead,
     #[strum(serialize = "relations:write")]
     RelationsWrite,
+    #[strum(serialize = "decisions:read")]
+    DecisionsRead,
 }
 
 impl Permission {
@@ -170,7 +172,7 @@ impl NewServiceKey {
             "permissions",
             permissions.about(
                 "When absent, all but `audit:read`, `access:evaluate`, `access:search`, `policies:force`, \
-                 `entities:read`, `entities:write`, `relations:read` and `relations:write`",
+                 `entities:read`, `entities:write`, `relations:read`, `relations:write` and `decisions:read`",
             ),
         );
         let domain = domain().about("The domain of the key's checks, in `saas` mode");
@@ -318,6 +320,7 @@ mod tests {
                 Permission::EntitiesWrite,
                 Permission::RelationsRead,
                 Permission::RelationsWrite,
+                Permission::DecisionsRead,
             ]
         );
     }

@@ -9,6 +9,7 @@ use serde_json::json;
 use utoipa::openapi::schema::Type;
 use uuid::Uuid;
 
+use crate::decision_log::DecisionLogSettings;
 use crate::fields::{boolean, id, list};
 use crate::input::{self, Field, Members, field, object};
 use crate::owner::{MAX_OWNER, is_owner};
@@ -34,6 +35,9 @@ pub struct TenantSettings {
     /// Audit records have the values of the attributes of entities, not their names alone.
     #[serde(skip_serializing_if = "is_unset")]
     pub audit_values: bool,
+    /// The terms by which the decisions of the tenant are recorded.
+    #[serde(skip_serializing_if = "DecisionLogSettings::is_default")]
+    pub decision_log: DecisionLogSettings,
 }
 
 /// An export has no member that older versions do not know, unless the tenant sets it.
@@ -65,6 +69,7 @@ impl Default for TenantSettings {
             owners: BTreeMap::new(),
             directory_wins: false,
             audit_values: false,
+            decision_log: DecisionLogSettings::default(),
         }
     }
 }
@@ -91,12 +96,16 @@ impl TenantSettings {
             "Audit records have the values of the attributes of entities, not their names alone",
         );
         let audit_values = members.optional("audit_values", values);
+        let decision_log = object(DecisionLogSettings::declare)
+            .about("How the decisions of the tenant are recorded");
+        let decision_log = members.optional("decision_log", decision_log);
         Some(Self {
             gates: gates.unwrap_or(default.gates),
             max_deletes: max_deletes.unwrap_or(default.max_deletes),
             owners: owners.unwrap_or(default.owners),
             directory_wins: directory_wins.unwrap_or(default.directory_wins),
             audit_values: audit_values.unwrap_or(default.audit_values),
+            decision_log: decision_log.unwrap_or_default(),
         })
     }
 

@@ -13,18 +13,20 @@ use portcullis_engine::{
 use portcullis_limits::{MemoryAccount, MemoryCharge, Spent};
 use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;
-use portcullis_resolvers::OpenCheck;
+use portcullis_resolvers::{AnswerOrigin, OpenCheck};
 use portcullis_runtime::app::App;
 use portcullis_runtime::entity_tables::EntitiesError;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use crate::batch_items::BatchItems;
 use crate::common_plans::{self, CommonPlans};
 use crate::directory::{self, NeededEntities};
 use crate::recent_reasons::RecentReasons;
+use crate::recording::{self, Made, RecordedRequest, Recording};
 
 /// The time after which a batch lets other requests of its thread go on.
 const SLICE: Duration = Duration::from_millis(2);
@@ -33,12 +35,14 @@ const MAX_UNTIMED: usize = 16;
 
 /// The parts of a batch that are not in its checks.
 #[derive(Clone, Copy, Debug)]
-pub struct BatchOptions {
+pub struct BatchOptions<'r> {
     /// All decisions are made from rules and entities of these revisions or later ones.
     pub at_least: MinRevisions,
     pub semantic: BatchSemantic,
     /// Whether the answers say what decided, and why.
     pub with_reasons: bool,
+    /// The request that records name; `None` if the checks are not recorded.
+    pub recorded: Option<RecordedRequest<'r>>,
 }
 
 /// The answer to a batch.
@@ -60,11 +64,16 @@ pub struct ItemAnswer {
     pub effect: Effect,
     /// `None` if nobody needs it.
     pub basis: Option<Basis>,
+    /// The id of the record; `None` if there is none.
+    pub decision_id: Option<Uuid>,
+    /// The record, until it is there.
+    recording: Option<Recording>,
 }
 
 impl ItemAnswer {
     /// The place of an answer that resolvers must give first.
-    const OPEN: Self = Self { effect: Effect::Deny, basis: None };
+    const OPEN: Self =
+        Self { effect: Effect::Deny, basis: None, decision_id: None, recording: None };
 }
 
 /// The cause of a decision.
@@ -84,7 +93,7 @@ pub async fn check_all(
     app: &App,
     caller: &CheckCaller,
     items: &dyn BatchItems,
-    options: BatchOptions,
+    options: BatchOptions<'_>,
 ) -> Result<BatchAnswer, OperationError> {
     let began = Instant::now();
     let Some(tenant) = tenant_of(caller, items)? else {
@@ -101,7 +110,12 @@ pub async fn check_all(
     let mut reasons = RecentReasons::new(app.limits.answers.charge(account));
     let checks = BatchedChecks { items, caller, now: app.clock.now() };
     let batch = Batch::prepare(app, &tenant, checks, options).await?;
-    let answers = batch.decide(&mut reasons).await?;
+    let mut answers = batch.decide(&mut reasons).await?;
+    for answer in &mut answers {
+        if let Some(recording) = answer.recording.take() {
+            answer.decision_id = recording.settled().await?;
+        }
+    }
     let charge = Some(reasons.into_charge().map_err(no_room)?);
     batch.count(&answers, began.elapsed());
     batch.record_denials(&answers).await;
@@ -192,7 +206,7 @@ struct Batch<'b> {
     plan_of: Vec<u32>,
     /// The entities that the plans need.
     entities: NeededEntities,
-    options: BatchOptions,
+    options: BatchOptions<'b>,
     /// Whether the events of denials need reasons.
     subscribes: bool,
 }
@@ -202,7 +216,7 @@ impl<'b> Batch<'b> {
         app: &'b App,
         tenant: &'b str,
         checks: BatchedChecks<'b>,
-        options: BatchOptions,
+        options: BatchOptions<'b>,
     ) -> Result<Self, OperationError> {
         let at_least = app.reach(tenant, options.at_least).await?;
         let (resources, plan_of) = checks.resources();
@@ -220,12 +234,15 @@ impl<'b> Batch<'b> {
     /// The relations of the tenant cannot be read.
     async fn decide(&self, reasons: &mut RecentReasons) -> Result<Vec<ItemAnswer>, EntitiesError> {
         let mut decided: Vec<ItemAnswer> = Vec::with_capacity(self.plan_of.len());
-        let mut open = Vec::new();
+        // A check after an open one may not be answered at all, and is recorded once that is known.
+        let (mut open, mut unrecorded) = (Vec::new(), Vec::new());
         // Checks with megabytes of attributes are slow: the first one is timed alone.
         let (mut slice, mut untimed, mut next_look) = (Instant::now(), 1, 1);
         for (index, plan) in self.plans().enumerate() {
-            match self.decide_first(index, plan, reasons)? {
+            let records = open.is_empty() || self.options.semantic == BatchSemantic::ExecuteAll;
+            match self.decide_first(index, plan, reasons, records)? {
                 Ok(answer) => {
+                    unrecorded.extend((!records).then_some(index));
                     let ends = self.ends_after(&answer);
                     decided.push(answer);
                     if ends || reasons.are_spent() {
@@ -247,15 +264,24 @@ impl<'b> Batch<'b> {
             self.decide_open(open, &mut decided, reasons).await;
             self.cut(&mut decided);
         }
+        for index in unrecorded {
+            if let (Some(place), Some(plan)) = (decided.get_mut(index), self.plan(index))
+                && let Ok(answer) = self.decide_first(index, plan, reasons, true)?
+            {
+                *place = answer;
+            }
+        }
         Ok(decided)
     }
 
-    /// Decides a check without resolvers, or returns what they must answer first.
+    /// Decides a check without resolvers, and records it if `records` is true. Returns what resolvers must answer first if
+    /// they must.
     fn decide_first(
         &self,
         index: usize,
         plan: &CachedPlan,
         reasons: &mut RecentReasons,
+        records: bool,
     ) -> Result<Result<ItemAnswer, OpenItem>, EntitiesError> {
         // The plans are as many as the checks.
         let Some(check) = self.checks.get(index) else { return Ok(Ok(ItemAnswer::OPEN)) };
@@ -265,7 +291,11 @@ impl<'b> Batch<'b> {
         let (verdict, relations) =
             self.entities.decide(plan.plan(), CheckKind::Combined, &check, &completed)?;
         Ok(match verdict {
-            Verdict::Decided(decision) => Ok(self.answer(&decision, reasons)),
+            Verdict::Decided(decision) => {
+                let recording = records
+                    .then(|| self.record((&check, &completed), plan, &decision, (&relations, &[])));
+                Ok(self.answer(&decision, reasons, recording.flatten()))
+            }
             Verdict::NeedsAttributes(requests) => Err(OpenItem { index, requests, relations }),
         })
     }
@@ -292,18 +322,45 @@ impl<'b> Batch<'b> {
         let asked = checks.iter().zip(requests);
         let asked: Vec<_> = asked.map(|(check, requests)| OpenCheck { check, requests }).collect();
         let answers = self.app.resolvers.ask_all(self.tenant, &asked).await;
-        let mut slice = Instant::now();
-        for (number, ((index, plan, .., relations), check)) in
+        let (mut slice, mut has_ended) = (Instant::now(), false);
+        for (number, ((index, plan, sent, _, relations), check)) in
             supplied.iter().zip(&checks).enumerate()
         {
+            let origins = answers.origins(number);
             let mut answers = answers.of(number);
             answers.extend(relations.clone());
             let decision = plan.plan().evaluate_with(check, &answers);
+            // What comes after the end is not answered.
+            let recording = (!has_ended)
+                .then(|| self.record((sent, check), plan, &decision, (&answers, &origins)));
+            let answer = self.answer(&decision, reasons, recording.flatten());
+            has_ended |= self.ends_after(&answer);
             if let Some(place) = decided.get_mut(*index) {
-                *place = self.answer(&decision, reasons);
+                *place = answer;
             }
             pause(&mut slice).await;
         }
+    }
+
+    /// Records the decision on a check, as it was sent and as it was completed.
+    fn record(
+        &self,
+        (sent, completed): (&Check<'_>, &Check<'_>),
+        plan: &CachedPlan,
+        decision: &Decision<'_>,
+        (answers, origins): (&AttributeAnswers, &[AnswerOrigin<'_>]),
+    ) -> Option<Recording> {
+        let made = Made {
+            tenant: self.tenant,
+            plan: plan.plan(),
+            revisions: (self.plans.revision, self.entities.revision()),
+            sent,
+            completed,
+            decision,
+            answers,
+            origins,
+        };
+        recording::record(self.app, self.options.recorded, &made)
     }
 
     fn supply<'s>(&'s self, check: &Check<'s>, plan: &'s CachedPlan) -> Option<Supply<'s>> {
@@ -330,7 +387,12 @@ impl<'b> Batch<'b> {
         self.plan_of.iter().filter_map(|number| self.plans.plans.get(*number as usize))
     }
 
-    fn answer(&self, decision: &Decision<'_>, reasons: &mut RecentReasons) -> ItemAnswer {
+    fn answer(
+        &self,
+        decision: &Decision<'_>,
+        reasons: &mut RecentReasons,
+        recording: Option<Recording>,
+    ) -> ItemAnswer {
         let effect = decision.effect();
         let is_recorded = self.subscribes && effect == Effect::Deny;
         let basis = (self.options.with_reasons || is_recorded).then(|| Basis {
@@ -341,7 +403,7 @@ impl<'b> Batch<'b> {
             // Its event has a reason of its own. Who looks at the reasons sees the refusal.
             let _ = reasons.count(basis.reason.len());
         }
-        ItemAnswer { effect, basis }
+        ItemAnswer { effect, basis, decision_id: None, recording }
     }
 
     /// Counts each check, with its part of the time.

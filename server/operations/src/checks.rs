@@ -19,10 +19,12 @@ use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::plans::{PlanError, is_lost};
 use portcullis_storage::{plan_records, resources};
 use tokio::time::Instant;
+use uuid::Uuid;
 
 use crate::directory::{self, NeededEntities};
 use crate::explained_relations::{ExplainedRelations, explained_relations};
 use crate::open_scope::open_scope;
+use crate::recording::{self, Made, RecordedRequest, Recording};
 
 /// The most registered names that an unregistered resource is compared with: a few milliseconds.
 const MAX_COMPARED: u16 = 5_000;
@@ -41,6 +43,8 @@ pub struct CheckOptions<'o> {
     pub now: Option<DateTime<Utc>>,
     /// Tuples that count beside the stored ones.
     pub assumed: &'o [NewTuple],
+    /// The request that a record names; `None` if the check is not recorded.
+    pub recorded: Option<RecordedRequest<'o>>,
 }
 
 /// A check that is decided.
@@ -63,6 +67,8 @@ pub struct CheckAnswer {
     pub revision: u64,
     /// The revision of the entities; `None` if the decision needed none.
     pub entities_revision: Option<u64>,
+    /// The id of the record; `None` if there is none.
+    pub decision_id: Option<Uuid>,
 }
 
 impl CheckAnswer {
@@ -77,6 +83,7 @@ impl CheckAnswer {
             reason: decision.reason(),
             revision: cached.revision(),
             entities_revision: entities.revision(),
+            decision_id: None,
         }
     }
 }
@@ -114,7 +121,10 @@ pub async fn check<'c>(
     if options.at_least.entities > 0 {
         options.at_least.rules = Box::pin(app.reach(tenant, options.at_least)).await?;
     }
-    let mut decided = decide(app, tenant, check, options).await?;
+    let (mut decided, recording) = decide_recorded(app, tenant, check, options).await?;
+    if let Some(recording) = recording {
+        decided.answer.decision_id = recording.settled().await?;
+    }
     app.metrics.checks.decided(options.kind, decided.answer.effect, began.elapsed());
     if options.explain && decided.answer.matched_rule_id.0.is_none() {
         decided.answer.reason += &doubt_about(app, tenant, check.resource).await?;
@@ -152,12 +162,23 @@ pub async fn decide<'c>(
     check: Check<'c>,
     options: CheckOptions<'_>,
 ) -> Result<DecidedCheck<'c>, OperationError> {
+    let options = CheckOptions { recorded: None, ..options };
+    Ok(decide_recorded(app, tenant, check, options).await?.0)
+}
+
+/// Decides `check` in `tenant`, and records the decision if `options` say so.
+async fn decide_recorded<'c>(
+    app: &App,
+    tenant: &str,
+    check: Check<'c>,
+    options: CheckOptions<'_>,
+) -> Result<(DecidedCheck<'c>, Option<Recording>), OperationError> {
     // An explanation reads the plan after the decision, and a hot plan is only borrowed.
     if !options.explain
         && options.assumed.is_empty()
-        && let Some(answer) = decide_with_hot_plan(app, tenant, &check, options)?
+        && let Some((answer, recording)) = decide_with_hot_plan(app, tenant, &check, options)?
     {
-        return Ok(DecidedCheck { check, answer, evidence: None });
+        return Ok((DecidedCheck { check, answer, evidence: None }, recording));
     }
     // In a box, so that a check with a hot plan has no room for the state of a load.
     Box::pin(decide_with_any_plan(app, tenant, check, options)).await
@@ -169,7 +190,7 @@ async fn decide_with_any_plan<'c>(
     tenant: &str,
     check: Check<'c>,
     options: CheckOptions<'_>,
-) -> Result<DecidedCheck<'c>, OperationError> {
+) -> Result<(DecidedCheck<'c>, Option<Recording>), OperationError> {
     // One plan decides before and after the resolvers answer: two plans could have two revisions.
     let cached = app.plans.find(tenant, check.resource, options.at_least.rules).await?;
     app.webhooks.prepare(tenant).await;
@@ -177,7 +198,7 @@ async fn decide_with_any_plan<'c>(
         [] => NeededEntities::load(app, tenant, cached.plan(), options.kind).await?,
         assumed => NeededEntities::assuming(app, tenant, cached.plan(), assumed).await?,
     };
-    let (answer, asked) = {
+    let (answer, asked, recording) = {
         let supply = entities.supply(cached.plan(), options.kind, &check);
         directory::count_overridden(app, supply.as_ref());
         let completed = directory::completed(supply.as_ref(), check);
@@ -196,7 +217,18 @@ async fn decide_with_any_plan<'c>(
                 (plan.evaluate_with(&completed, &asked.answers), asked)
             }
         };
-        (CheckAnswer::new(&cached, &decision, &entities), asked)
+        let made = Made {
+            tenant,
+            plan,
+            revisions: (cached.revision(), entities.revision()),
+            sent: &check,
+            completed: &completed,
+            decision: &decision,
+            answers: &asked.answers,
+            origins: &asked.origins(),
+        };
+        let recording = recording::record(app, options.recorded, &made);
+        (CheckAnswer::new(&cached, &decision, &entities), asked, recording)
     };
     let mut decided = DecidedCheck { check, answer, evidence: None };
     if options.explain {
@@ -204,16 +236,16 @@ async fn decide_with_any_plan<'c>(
         let relations = explained_relations(app, tenant, asking, by, &asked.answers).await?;
         decided.evidence = Some(Evidence { cached, entities, asked, relations });
     }
-    Ok(decided)
+    Ok((decided, recording))
 }
 
-/// The answer of a plan that is hot and needs no resolver. `None` leaves the check to the slower path.
+/// The answer of a plan that is hot and needs no resolver, with its record. `None` leaves the check to the slower path.
 fn decide_with_hot_plan(
     app: &App,
     tenant: &str,
     check: &Check<'_>,
     options: CheckOptions<'_>,
-) -> Result<Option<CheckAnswer>, PlanError> {
+) -> Result<Option<(CheckAnswer, Option<Recording>)>, PlanError> {
     let plans = app.plans.hot()?;
     let Some(cached) = plans.get(tenant, check.resource, options.at_least.rules) else {
         return Ok(None);
@@ -227,13 +259,21 @@ fn decide_with_hot_plan(
     };
     let supply = entities.supply(cached.plan(), options.kind, check);
     let completed = directory::completed(supply.as_ref(), *check);
-    match entities.decide(cached.plan(), options.kind, check, &completed)?.0 {
-        Verdict::Decided(decision) => {
-            directory::count_overridden(app, supply.as_ref());
-            Ok(Some(CheckAnswer::new(cached, &decision, &entities)))
-        }
-        Verdict::NeedsAttributes(_) => Ok(None),
-    }
+    let (verdict, answers) = entities.decide(cached.plan(), options.kind, check, &completed)?;
+    let Verdict::Decided(decision) = verdict else { return Ok(None) };
+    directory::count_overridden(app, supply.as_ref());
+    let made = Made {
+        tenant,
+        plan: cached.plan(),
+        revisions: (cached.revision(), entities.revision()),
+        sent: check,
+        completed: &completed,
+        decision: &decision,
+        answers: &answers,
+        origins: &[],
+    };
+    let recording = recording::record(app, options.recorded, &made);
+    Ok(Some((CheckAnswer::new(cached, &decision, &entities), recording)))
 }
 
 /// Stores the event of a denied check, if a webhook of `tenant` subscribes to it.

@@ -12,6 +12,7 @@ use portcullis_model::resolver::ResolverOrigin;
 use crate::active::Found;
 use crate::entry::Entry;
 use crate::registry::{CacheMode, Registry};
+use crate::report::{AnswerOrigin, AnswerSource};
 
 /// The most calls of resolvers at the same time for one batch, so that a batch leaves instances to other checks.
 const MAX_CALLS: usize = 8;
@@ -55,6 +56,18 @@ impl CommonAnswers {
             }
         }
         answers
+    }
+
+    /// Returns the origins of the answers for the check at `index`, one for each resolver.
+    pub fn origins(&self, index: usize) -> Vec<AnswerOrigin<'_>> {
+        let questions = self.asked.get(index).into_iter().flatten();
+        let answered = questions.filter_map(|question| self.answered.get(*question));
+        let origins = answered.map(|(namespace, found)| {
+            let sources = found.attributes.iter().map(|(_, _, source)| *source);
+            let elapsed = found.call.as_ref().map(|call| call.elapsed);
+            AnswerOrigin { namespace, source: AnswerSource::of_all(sources), elapsed }
+        });
+        origins.collect()
     }
 }
 

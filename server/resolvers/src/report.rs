@@ -23,6 +23,28 @@ impl Asked {
         let cached = |of: &Provenance| of.source == AnswerSource::Cache;
         self.reports.iter().all(|report| report.attributes.iter().all(cached))
     }
+
+    /// Returns the origins of the answers, one for each resolver.
+    pub fn origins(&self) -> Vec<AnswerOrigin<'_>> {
+        let origin = |report: &'_ Report| {
+            let sources = report.attributes.iter().map(|one| one.source);
+            (AnswerSource::of_all(sources), report.call.as_ref().map(|call| call.elapsed))
+        };
+        let origins = self.reports.iter().map(|report| {
+            let (source, elapsed) = origin(report);
+            AnswerOrigin { namespace: &report.namespace, source, elapsed }
+        });
+        origins.collect()
+    }
+}
+
+/// The origin of the answers of one resolver to a check.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerOrigin<'a> {
+    pub namespace: &'a str,
+    pub source: AnswerSource,
+    /// The time of the call, if there was one.
+    pub elapsed: Option<Duration>,
 }
 
 /// The answers of one resolver to a check.
@@ -49,7 +71,7 @@ pub struct Provenance {
 }
 
 /// The source of an attribute's answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerSource {
     /// An earlier call, within its time.
@@ -60,6 +82,23 @@ pub enum AnswerSource {
     Call,
     /// There is no answer.
     Nowhere,
+}
+
+impl AnswerSource {
+    /// Returns the source as its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cache => "cache",
+            Self::Stale => "stale",
+            Self::Call => "call",
+            Self::Nowhere => "nowhere",
+        }
+    }
+
+    /// Returns the source of the answers to several attributes: a call if any of them needed one.
+    pub(crate) fn of_all(sources: impl Iterator<Item = Self>) -> Self {
+        sources.filter(|source| *source != Self::Nowhere).max().unwrap_or(Self::Nowhere)
+    }
 }
 
 /// A call of a module.

@@ -15,6 +15,7 @@ use crate::freshness::Freshness;
 use crate::gates::{self, GateVerdict};
 use crate::metrics::Metrics;
 use crate::plans::Plans;
+use crate::recorder::Recorder;
 use crate::refusals::Refusals;
 use crate::searches::Searches;
 use crate::turns::WorkQueue;
@@ -70,6 +71,8 @@ pub struct Parts {
     pub limits: CallerLimits,
     pub metrics: Metrics,
     pub searches: Searches,
+    /// Records decisions; `None` if the operator keeps no log.
+    pub recorder: Option<Recorder>,
     pub exports: WorkQueue,
     /// The judgements of changes by the cases of tenants.
     pub judgements: WorkQueue,
@@ -183,6 +186,7 @@ impl App {
             ("entity_load_tenants", self.entities.loads()),
             ("tenant_facts", self.plans.facts()),
             ("judgement_tenants", self.judgements.tenants()),
+            ("recording_terms", self.recorder.as_ref().map_or(0, Recorder::entries)),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
         let maps = maps.chain(self.limits.entries()).chain(self.webhooks.entries());

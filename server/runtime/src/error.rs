@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use portcullis_auth::AuthError;
 use portcullis_bundle::CaseFailure;
+use portcullis_decision_log::Lost;
 use portcullis_engine::Invalid;
 use portcullis_engine::json::JsonError;
 use portcullis_fairness::Stopping;
@@ -220,6 +221,14 @@ impl From<EntitiesError> for OperationError {
                 Self::NotNow(format!("{error}; try again later"))
             }
         }
+    }
+}
+
+impl From<Lost> for OperationError {
+    fn from(cause: Lost) -> Self {
+        Self::NotNow(format!(
+            "the decision was not recorded, and the tenant wants none without a record: {cause}; try again later"
+        ))
     }
 }
 

@@ -22,6 +22,7 @@ mod name_metrics;
 pub mod plans;
 mod provider_uses;
 pub mod quota_metrics;
+pub mod recorder;
 pub mod refusals;
 pub mod searches;
 mod tenant_facts;

@@ -17,6 +17,7 @@ use crate::edge_metrics::{ConnectionMetrics, register_bodies};
 use crate::load_sources::LoadSources;
 use crate::name_metrics::NameMetrics;
 use crate::quota_metrics::QuotaMetrics;
+use portcullis_decision_log::LogMetrics;
 use portcullis_limits::{LimitMetrics, MemoryMetrics};
 use portcullis_resolvers::ResolverMetrics;
 use portcullis_webhooks::DeliveryMetrics;
@@ -45,6 +46,7 @@ pub struct Metrics {
     pub exports_broken: Counter,
     /// Counts the attributes of checks that were taken from the token or the directory instead.
     pub attributes_overridden: Counter,
+    pub decision_log: LogMetrics,
     pub quotas: QuotaMetrics,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
@@ -120,6 +122,7 @@ impl Metrics {
             history: HistoryMetrics::register(&mut registry),
             exports_broken,
             attributes_overridden,
+            decision_log: LogMetrics::register(&mut registry),
             quotas: QuotaMetrics::register(&mut registry),
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),

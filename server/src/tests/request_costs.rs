@@ -105,6 +105,7 @@ fn config(data: &Path, provider: &Provider) -> Config {
         resolvers: ResolverConfig::default(),
         audit: AuditRetention::default(),
         history: HistoryRetention::default(),
+        decision_log: None,
         store_limits: StoreLimits::default(),
         edge: EdgeConfig::default(),
         limits: LimitConfig::default(),

@@ -142,6 +142,8 @@ pub struct StoredFacts {
     pub sources: PropertySources,
     /// The relations of all declared types with their numbers, as JSON; `None` if no type has any.
     pub relations: Option<Arc<str>>,
+    /// The tenant's own settings for the records of its decisions, as JSON; `None` if it has none.
+    pub recording: Option<Arc<str>>,
 }
 
 /// Reads the facts about the tenant by one statement: most loads are small, and each statement is a round trip.
@@ -155,7 +157,8 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
         (SELECT string_agg(octet_length(name) || ':' || name \
         || octet_length(relations) || ':' || relations, '') FROM types WHERE tenant_id = $1), \
         (SELECT string_agg(octet_length(namespace) || ':' || namespace || '32:' || hex(id) \
-        || length(version) || ':' || version, '') FROM resolvers WHERE tenant_id = $1) \
+        || length(version) || ':' || version, '') FROM resolvers WHERE tenant_id = $1), \
+        (SELECT json_extract(settings, '$.decision_log') FROM tenant_settings WHERE tenant_id = $1) \
         FROM tenants WHERE id = $1";
     const POSTGRES: &str = "SELECT entities_revision, directory_wins, \
         (SELECT string_agg(octet_length(name) || ':' || name \
@@ -166,15 +169,18 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
         (SELECT string_agg(octet_length(name) || ':' || name \
         || octet_length(relations) || ':' || relations, '') FROM types WHERE tenant_id = $1), \
         (SELECT string_agg(octet_length(namespace) || ':' || namespace || '36:' || id \
-        || length(CAST(version AS TEXT)) || ':' || version, '') FROM resolvers WHERE tenant_id = $1) \
+        || length(CAST(version AS TEXT)) || ':' || version, '') FROM resolvers WHERE tenant_id = $1), \
+        (SELECT CAST(CAST(settings AS JSON) -> 'decision_log' AS TEXT) FROM tenant_settings \
+        WHERE tenant_id = $1) \
         FROM tenants WHERE id = $1";
-    type Row = (i64, bool, Option<String>, Option<String>, Option<String>, Option<String>);
+    type Text = Option<String>;
+    type Row = (i64, bool, Text, Text, Text, Text, Text);
     let sql = match &tx.inner {
         Inner::Sqlite(_) => SQLITE,
         Inner::Postgres(_) => POSTGRES,
     };
     let row = fetch_optional!(tx, Row, sql, &tx.tenant)?;
-    let Some((entities, wins, roles, types, relations, resolvers)) = row else {
+    let Some((entities, wins, roles, types, relations, resolvers, recording)) = row else {
         return Ok(StoredFacts::default());
     };
     let roles = Records::Measured(roles.unwrap_or_default());
@@ -194,7 +200,8 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     let directory = (entities > 0).then_some(precedence);
     let resolvers = resolvers.into_iter().collect();
     let relations = relations_of(relations.unwrap_or_default())?;
-    Ok(StoredFacts { resolvers, directory, roles, sources, relations })
+    let recording = recording.map(Arc::from);
+    Ok(StoredFacts { resolvers, directory, roles, sources, relations, recording })
 }
 
 /// Returns the relations of all types as one text, in the order of the names of types; `None` if no type has any.

@@ -40,6 +40,10 @@ pub async fn store(
         length(settings.len()) - length(old.as_ref().map_or(0, String::len)),
     );
     tx.touch_guards();
+    if decision_log(old.as_deref()) != decision_log(Some(settings)) {
+        // Plans know it, so that a check obeys it from the next one on.
+        tx.touch([ResourcePattern::Any.into()]);
+    }
     let (tenant, new) = (tx.tenant.clone(), Some(settings.to_owned()));
     tx.record_changes.note(ObjectKind::Settings, tenant.clone(), old.clone(), new.clone());
     let entry = AuditEntry::new(AuditAction::SettingsUpdated, tenant);
@@ -63,6 +67,12 @@ pub async fn store_directory_wins(tx: &mut Tx, wins: bool) -> Result<(), StoreEr
         tx.touch([ResourcePattern::Any.into()]);
     }
     Ok(())
+}
+
+/// Returns the member `decision_log` of settings.
+fn decision_log(settings: Option<&str>) -> Option<Value> {
+    let mut settings: Value = serde_json::from_str(settings?).ok()?;
+    settings.get_mut("decision_log").map(Value::take)
 }
 
 fn length(bytes: usize) -> i64 {

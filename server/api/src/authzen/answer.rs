@@ -8,6 +8,7 @@ use portcullis_runtime::app::App;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 use super::scope::QuestionFault;
 use super::topic::Topic;
@@ -40,6 +41,9 @@ pub(crate) struct DecisionContext<'q> {
     reason_admin: Option<&'q str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     policy_revision: Option<u64>,
+    /// The id of the record, if the decision is recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision_id: Option<Uuid>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<EvaluationFault<'q>>,
 }
@@ -112,14 +116,14 @@ impl<'q> EvaluationAnswer<'q> {
         effect: Effect,
         reason: Option<&'q str>,
         revision: u64,
-        reasons: Reasons,
+        (reasons, decision_id): (Reasons, Option<Uuid>),
     ) -> Self {
         let decision = effect == Effect::Allow;
+        let recorded = DecisionContext { decision_id, ..DecisionContext::default() };
         if !reasons.wanted {
-            return Self { decision, context: None };
+            return Self { decision, context: decision_id.map(|_| recorded) };
         }
-        let mut context =
-            DecisionContext { policy_revision: Some(revision), ..DecisionContext::default() };
+        let mut context = DecisionContext { policy_revision: Some(revision), ..recorded };
         if !decision {
             context.reason_user = Some(ReasonForUser(topic));
             context.reason_admin = reason.filter(|_| reasons.for_admins);

@@ -1,8 +1,9 @@
 //! `POST /access/v1/evaluation`: one decision (`docs/semantics.md`, section 11.5).
 
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use portcullis_engine::CheckBody;
+use portcullis_model::decision::Via;
 use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_runtime::app::App;
 use portcullis_runtime::metrics::CheckKind;
@@ -17,6 +18,8 @@ use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
 use crate::error::ApiError;
 use crate::openapi::Conflict;
+use crate::request_id::ID_LENGTH;
+use crate::respond::decision_header;
 
 /// Decides one request of AuthZEN.
 ///
@@ -25,7 +28,7 @@ use crate::openapi::Conflict;
     post, path = "/access/v1/evaluation", tag = "Decisions", operation_id = "evaluation",
     request_body = EvaluationRequest,
     responses(
-        (status = 200, description = "The decision", body = EvaluationAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
+        (status = 200, description = "The decision", body = EvaluationAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"), ("X-Decision-Id"))),
         Conflict,
     ),
 )]
@@ -51,16 +54,21 @@ pub(super) async fn decide(
     at_least: MinRevisions,
 ) -> Result<Response, ApiError> {
     domain_of(caller, check.domain)?;
+    let mut id = [0; ID_LENGTH];
+    let recorded = caller.recorded(Via::Authzen, &mut id);
     let options = CheckOptions {
         kind: CheckKind::Combined,
         at_least,
         explain: false,
         now: None,
         assumed: &[],
+        recorded,
     };
     let answer = checks::check(app, caller, check, options).await?.answer;
     let reasons = Reasons::of(app, caller, topic.domain, reasons);
     let (effect, revision, entities) = (answer.effect, answer.revision, answer.entities_revision);
+    let reasons = (reasons, answer.decision_id);
+    let id = decision_header(answer.decision_id);
     let answer = EvaluationAnswer::new(topic, effect, Some(&answer.reason), revision, reasons);
-    Ok(respond((revision, entities), answer))
+    Ok((id, respond((revision, entities), answer)).into_response())
 }

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use portcullis_auth::CheckCaller;
 use portcullis_engine::CheckBody;
 use portcullis_engine::batch::BatchSemantic;
+use portcullis_model::decision::Via;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
 use portcullis_operations::batch_items::BatchItems;
 use portcullis_runtime::app::App;
@@ -23,6 +24,7 @@ use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
 use crate::error::ApiError;
 use crate::openapi::Conflict;
+use crate::request_id::ID_LENGTH;
 use crate::text_answer::Json;
 
 /// Decides many requests of AuthZEN by the rules of one revision.
@@ -141,8 +143,13 @@ impl Request<'_> {
         let Self { app, caller, body, options, at_least } = *self;
         caller.count_items(app, topics.len())?;
         let _items = body.charge_items(topics.len())?;
-        let batch_options =
-            BatchOptions { at_least, semantic: options.semantic, with_reasons: options.reasons };
+        let mut id = [0; ID_LENGTH];
+        let batch_options = BatchOptions {
+            at_least,
+            semantic: options.semantic,
+            with_reasons: options.reasons,
+            recorded: caller.recorded(Via::Authzen, &mut id),
+        };
         let answer = batch_checks::check_all(app, caller, checks, batch_options).await?;
         let revision = (answer.revision, answer.entities_revision);
         let assembled = EvaluationsAnswer { evaluations: self.assemble(topics, &answer) };
@@ -168,8 +175,11 @@ impl Request<'_> {
             let answer = match topic {
                 Err(fault) => EvaluationAnswer::faulty(fault),
                 Ok(topic) => {
-                    let Some(ItemAnswer { effect, basis }) = decided.next() else { break };
+                    let Some(ItemAnswer { effect, basis, decision_id, .. }) = decided.next() else {
+                        break;
+                    };
                     let reasons = Reasons::of(app, caller, topic.domain, options.reasons);
+                    let reasons = (reasons, *decision_id);
                     let reason = basis.as_ref().map(|basis| &*basis.reason);
                     EvaluationAnswer::new(topic, *effect, reason, *revision, reasons)
                 }

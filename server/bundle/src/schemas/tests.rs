@@ -126,6 +126,7 @@ const SETTINGS: &str = "
 gates: {cases: true, approval: false}
 max_deletes: 20
 owners: {'git:acme': {keys: [019e301f-05c0-7a4e-9c1b-5f0e8d3a7b64]}}
+decision_log: {mode: durable, allows: 0.25, keep: 36h, full: answer, attributes: {user.pin: hash}}
 ";
 /// The files, each with every member.
 const FILES: [(&str, &str); 10] = [

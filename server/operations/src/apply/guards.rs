@@ -184,6 +184,11 @@ fn settings_fields(old: &TenantSettings, new: &TenantSettings) -> Vec<FieldChang
         "/owners",
         "/directory_wins",
         "/audit_values",
+        "/decision_log/mode",
+        "/decision_log/allows",
+        "/decision_log/keep",
+        "/decision_log/full",
+        "/decision_log/attributes",
     ];
     let value = |settings: &Value, path| settings.pointer(path).map(Value::to_string);
     let change = |path| (path, value(&old, path), value(&new, path));

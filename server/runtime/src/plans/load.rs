@@ -120,10 +120,10 @@ async fn read_whole(
     let (rules, rest) = tokio::join!(read_rules(rules), fetch_policies(tx, resource, broader));
     let (rules, (records, facts)) = (rules?, rest?);
     let policies = read_conditions(&records.list()?);
-    let StoredFacts { resolvers, directory, roles, sources, relations } = facts;
+    let StoredFacts { resolvers, directory, roles, sources, relations, recording } = facts;
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
     let inclusions = RoleInclusions::new(roles);
-    let facts = TenantFacts { directory, inclusions, sources, relations };
+    let facts = TenantFacts { directory, inclusions, sources, relations, recording };
     let plan = Plan::compile_with(resource, revision, &rules, policies, Arc::new(facts), resolver);
     Ok(match broader {
         Some(broader) => plan.over(broader),

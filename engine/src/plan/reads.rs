@@ -1,0 +1,64 @@
+//! The inputs that a plan reads, for the records of its decisions (`docs/semantics.md`, section 16).
+
+use super::Plan;
+use crate::resolution::ResolverRef;
+
+impl Plan {
+    /// Returns whether a policy reads the attribute `<namespace>.<name>`.
+    pub fn reads(&self, namespace: &str, name: &str) -> bool {
+        self.layers.iter().any(|layer| layer.abac.slots.reads(namespace, name))
+    }
+
+    /// Returns the tenant's resolver for a namespace that a policy reads; `None` if it has none.
+    pub fn resolver(&self, namespace: &str) -> Option<ResolverRef> {
+        let all = self.layers.iter().flat_map(|layer| layer.abac.slots.namespaces());
+        all.filter(|known| *known.name == *namespace).find_map(|known| known.resolver)
+    }
+
+    /// Returns the dotted paths of the claims that a policy reads, each once.
+    pub fn claims(&self) -> impl Iterator<Item = &str> {
+        self.layers.iter().enumerate().flat_map(move |(number, layer)| {
+            let earlier = self.layers.iter().take(number);
+            let is_new = move |path: &&str| {
+                !earlier.clone().any(|layer| layer.abac.slots.reads("token", path))
+            };
+            layer.abac.slots.claims().filter(is_new)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use crate::plan::Plan;
+    use crate::policy::{Format, Policy};
+    use crate::rbac::Effect;
+    use crate::resource::ResourcePattern;
+
+    #[test]
+    fn a_plan_knows_what_its_policies_read() {
+        let condition = r#"{"expression": "user.age >= 18 && token.org.unit == resource.unit && geo.country == 'DE'"}"#;
+        let policy = Policy {
+            id: Uuid::from_u128(1),
+            name: "p".to_owned(),
+            resource: ResourcePattern::Any,
+            effect: Effect::Allow,
+            priority: 0,
+            condition: Policy::stored_condition(Format::Expression, condition),
+        };
+        let plan = Plan::compile("chart:read", 1, &[], [policy]);
+        for (namespace, name, expected) in [
+            ("user", "age", true),
+            ("user", "unit", false),
+            ("resource", "unit", true),
+            ("token", "org.unit", true),
+            ("geo", "country", true),
+            ("geo", "city", false),
+            ("map", "country", false),
+        ] {
+            assert_eq!(plan.reads(namespace, name), expected, "{namespace}.{name}");
+        }
+        assert_eq!(plan.claims().collect::<Vec<_>>(), ["org.unit"]);
+    }
+}

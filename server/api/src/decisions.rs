@@ -1,0 +1,88 @@
+//! The record of decisions (`docs/semantics.md`, section 16).
+
+use axum::extract::State;
+use axum::response::Response;
+use portcullis_engine::Effect;
+use portcullis_engine::names::names;
+use portcullis_model::decision::{DecisionRecord, DecisionSelection, Via};
+use portcullis_model::schema;
+use portcullis_operations::decisions;
+use portcullis_runtime::app::App;
+
+use crate::audit::instant;
+use crate::callers::{DecisionsRead, Requester};
+use crate::error::ApiError;
+use crate::openapi::Conflict;
+use crate::paging::PageQuery;
+use crate::path::RecordId;
+use crate::query::{Query, QueryParameters, QueryReader};
+use crate::text_answer::Json;
+
+/// Lists the recorded decisions of the tenant, newest first.
+///
+/// A member who is no manager sees those about itself. A 409 says that the service keeps no record.
+#[utoipa::path(
+    get, path = "/api/v1/decisions", tag = "Decisions", operation_id = "listDecisions",
+    responses((status = 200, description = "A page", body = [DecisionRecord], headers(("Link"))), Conflict),
+)]
+pub(super) async fn list(
+    State(app): State<App>,
+    caller: Requester<DecisionsRead>,
+    Query(selection): Query<DecisionSelection>,
+    Query(page): Query<PageQuery>,
+) -> Result<Response, ApiError> {
+    let page = page.in_list("decisions", caller.tenant(), &format!("{selection:?}"))?;
+    let records = decisions::list(&app, &caller, selection, page.fetch()).await?;
+    Ok(page.respond(records, |record| record.id))
+}
+
+/// Returns a recorded decision.
+///
+/// A member who is no manager sees one about itself. A 409 says that the service keeps no record.
+#[utoipa::path(
+    get, path = "/api/v1/decisions/{id}", tag = "Decisions", operation_id = "getDecision",
+    responses((status = 200, description = "The record", body = DecisionRecord), Conflict),
+)]
+pub(super) async fn show(
+    State(app): State<App>,
+    caller: Requester<DecisionsRead>,
+    id: RecordId,
+) -> Result<Json<DecisionRecord>, ApiError> {
+    Ok(Json(decisions::find(&app, &caller, id.known("decision")?).await?))
+}
+
+impl QueryParameters for DecisionSelection {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
+        let rule = "Only decisions by the rule or policy with this id, or `default-deny`";
+        Ok(Self {
+            from: instant(query, "from", "Only decisions from this instant on")?,
+            to: instant(query, "to", "Only decisions before this instant")?,
+            subject: query.text("subject", "Only decisions about this subject")?,
+            resource: query.text("resource", "Only decisions about this resource")?,
+            action: query.text("action", "Only decisions about this action")?,
+            rule: query.text("rule", rule)?,
+            request_id: query.text("request_id", "Only decisions of the request with this id")?,
+            decision: decision(query)?,
+            via: via(query)?,
+            undetermined: undetermined(query)?,
+        })
+    }
+}
+
+fn decision(query: &mut QueryReader<'_>) -> Result<Option<Effect>, ApiError> {
+    let (about, read) = ("Only decisions of this effect", |text: &str| text.parse().ok());
+    query.optional("decision", about, schema::effect, read, "be `allow` or `deny`")
+}
+
+fn via(query: &mut QueryReader<'_>) -> Result<Option<Via>, ApiError> {
+    let words = || schema::choice(names::<Via>());
+    let expected = "be `check`, `legacy`, `batch` or `authzen`";
+    let about = "Only decisions of this kind of request";
+    query.optional("via", about, words, |text: &str| text.parse().ok(), expected)
+}
+
+fn undetermined(query: &mut QueryReader<'_>) -> Result<Option<bool>, ApiError> {
+    let about = "Only decisions with an undetermined condition, or only those without one";
+    let read = |text: &str| text.parse().ok();
+    query.optional("undetermined", about, schema::boolean, read, "be `true` or `false`")
+}

@@ -1,0 +1,361 @@
+//! The settings of a tenant for the record of its decisions (`docs/semantics.md`, section 10.6).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use portcullis_engine::Json;
+use portcullis_engine::condition::AttributePath;
+use portcullis_engine::invalid::{Place, Problems};
+use serde::{Serialize, Serializer};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::openapi::schema::Type;
+
+use crate::decision::Treatment;
+use crate::fields::{members, variant};
+use crate::input::{Field, Members, field};
+use crate::schema;
+
+/// Most attributes that a tenant names.
+const MAX_ATTRIBUTES: usize = 64;
+/// Longest path of an attribute, in characters.
+const MAX_PATH: usize = 256;
+/// The parts of an allow's share that are told apart.
+const WHOLE: u32 = 1_000_000;
+const HOUR: u64 = 60 * 60;
+const DAY: u64 = 24 * HOUR;
+/// The longest time that records are kept, in days: ten years.
+const MAX_DAYS: u64 = 3_650;
+
+/// The terms by which the decisions of a tenant are recorded. The check's path reads them as they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DecisionLogSettings {
+    #[serde(skip_serializing_if = "is_default")]
+    pub mode: LogMode,
+    /// The part of the allows that is recorded. Denials and undetermined decisions are recorded always.
+    #[serde(skip_serializing_if = "is_default")]
+    pub allows: Share,
+    #[serde(skip_serializing_if = "is_default")]
+    pub keep: Keep,
+    #[serde(skip_serializing_if = "is_default")]
+    pub full: WhenFull,
+    /// The part of attributes that records have, by path; of others they have the values.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub attributes: BTreeMap<String, Treatment>,
+}
+
+/// The time at which a record is on disk.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray
+)]
+#[strum(serialize_all = "snake_case")]
+pub enum LogMode {
+    /// Nothing is recorded.
+    Off,
+    /// At most 100 ms after the answer.
+    #[default]
+    Async,
+    /// Before the answer.
+    Durable,
+}
+
+/// The outcome of a check in the mode `durable` whose record cannot be written.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray
+)]
+#[strum(serialize_all = "snake_case")]
+pub enum WhenFull {
+    /// It is refused.
+    #[default]
+    Refuse,
+    /// It is answered without a record, which is counted as lost.
+    Answer,
+}
+
+/// A part of a whole, in millionths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share(u32);
+
+impl Share {
+    /// Returns whether everything belongs to the part.
+    pub fn is_whole(self) -> bool {
+        self.0 == WHOLE
+    }
+
+    /// Returns the part as a number from 0 to 1.
+    pub fn as_f64(self) -> f64 {
+        f64::from(self.0) / f64::from(WHOLE)
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to a million")]
+    fn of(number: f64) -> Option<Self> {
+        let is_part = (0.0..=1.0).contains(&number);
+        is_part.then(|| Self((number * f64::from(WHOLE)).round() as u32))
+    }
+}
+
+impl Default for Share {
+    fn default() -> Self {
+        Self(WHOLE)
+    }
+}
+
+impl Serialize for Share {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.as_f64())
+    }
+}
+
+/// The time for which records are kept, in hours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep(u64);
+
+impl Keep {
+    /// Returns the time.
+    pub fn duration(self) -> Duration {
+        Duration::from_secs(self.0 * HOUR)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let (number, hours) = match text.strip_suffix('d') {
+            Some(days) => (days, DAY / HOUR),
+            None => (text.strip_suffix('h')?, 1),
+        };
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let number: u64 = number.parse().ok().filter(|_| is_number)?;
+        let hours = number.checked_mul(hours)?;
+        (1..=MAX_DAYS * DAY / HOUR).contains(&hours).then_some(Self(hours))
+    }
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Self(7 * DAY / HOUR)
+    }
+}
+
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 * HOUR % DAY {
+            0 => write!(f, "{}d", self.0 * HOUR / DAY),
+            _ => write!(f, "{}h", self.0),
+        }
+    }
+}
+
+impl Serialize for Keep {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Serialize for LogMode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.into())
+    }
+}
+
+impl Serialize for WhenFull {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.into())
+    }
+}
+
+impl DecisionLogSettings {
+    /// Returns whether the tenant says nothing of its own.
+    pub fn is_default(&self) -> bool {
+        is_default(self)
+    }
+
+    /// Names the members, to read or to describe them.
+    pub fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let mode = variant().default_is("async").about(
+            "`off` records nothing, `async` within 100 ms after the answer, `durable` before it",
+        );
+        let mode = members.optional("mode", mode);
+        let allows = members.optional("allows", share());
+        let keep = members.optional("keep", keep());
+        let full = variant().default_is("refuse").about(
+            "What a check in the mode `durable` does when nothing can be written: `refuse` is a 503, `answer` goes on",
+        );
+        let full = members.optional("full", full);
+        let attributes = members.optional("attributes", attributes());
+        Some(Self {
+            mode: mode.unwrap_or_default(),
+            allows: allows.unwrap_or_default(),
+            keep: keep.unwrap_or_default(),
+            full: full.unwrap_or_default(),
+            attributes: attributes.unwrap_or_default(),
+        })
+    }
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+fn share<'j>() -> impl Field<'j, Value = Share> {
+    field(
+        |json: &Json<'_>, at, problems| {
+            let number = match json {
+                Json::Number(number) => Share::of(number.as_f64()),
+                _ => None,
+            };
+            if number.is_none() {
+                problems.expected(at, "a number from 0 to 1, the part of the allows to record");
+            }
+            number
+        },
+        || {
+            let about = "The part of the allows that is recorded; denials and undetermined decisions are always";
+            let number = schema::typed(Type::Number).minimum(Some(0.0)).maximum(Some(1.0));
+            number.description(Some(about)).default(Some(1.0.into()))
+        },
+    )
+}
+
+fn keep<'j>() -> impl Field<'j, Value = Keep> {
+    field(
+        |json: &Json<'_>, at, problems| {
+            let keep = json.as_str().and_then(Keep::parse);
+            if keep.is_none() {
+                let what = format!("a time such as `7d` or `36h`, from `1h` to `{MAX_DAYS}d`");
+                problems.expected(at, what);
+            }
+            keep
+        },
+        || {
+            let about = "For how long records are kept: hours or days, from `1h` to `3650d`";
+            let text = schema::string().pattern(Some("^[0-9]{1,6}[hd]$"));
+            text.description(Some(about)).default(Some("7d".into()))
+        },
+    )
+}
+
+fn attributes<'j>() -> impl Field<'j, Value = BTreeMap<String, Treatment>> {
+    field(read_attributes, || {
+        schema::typed(Type::Object)
+            .additional_properties(Some(variant::<Treatment>().schema()))
+            .property_names(Some(schema::text(MAX_PATH)))
+            .max_properties(Some(MAX_ATTRIBUTES))
+            .description(Some(
+                "What records have of attributes, by path such as `user.pin`: `keep` the value, `drop` nothing, `hash` a \
+                 keyed hash, `reads` the value if the rules read it",
+            ))
+    })
+}
+
+fn read_attributes(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<BTreeMap<String, Treatment>> {
+    let members = members(json, at, problems)?;
+    if members.len() > MAX_ATTRIBUTES {
+        problems.expected(at, format!("at most {MAX_ATTRIBUTES} attributes"));
+        return None;
+    }
+    let mut attributes = BTreeMap::new();
+    for (path, json) in members {
+        let at = at.key(path);
+        if !is_recorded(path) {
+            let what = "a path such as `user.pin`, of `user`, `resource`, `action`, `context`, `token` or a resolver";
+            problems.expected(&at, what);
+            continue;
+        }
+        if let Some(treatment) = variant::<Treatment>().read(json, &at, problems) {
+            attributes.insert(path.to_string(), treatment);
+        }
+    }
+    Some(attributes)
+}
+
+/// Returns whether records have the attribute at `path` among their attributes, claims or answers of resolvers.
+fn is_recorded(path: &str) -> bool {
+    let parsed = AttributePath::parse(path);
+    path.chars().count() <= MAX_PATH && !matches!(parsed, Err(_) | Ok(AttributePath::Request(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_engine::json;
+
+    use super::*;
+    use crate::input;
+
+    fn read(text: &str) -> Result<DecisionLogSettings, String> {
+        let json = json::parse(text.as_bytes()).expect("JSON");
+        let read = input::parse(&json, DecisionLogSettings::declare);
+        read.map_err(|invalid| invalid.to_string())
+    }
+
+    #[test]
+    fn settings_are_written_as_they_are_read_without_defaults() {
+        for (text, expected) in [
+            ("{}", "{}"),
+            (r#"{"mode":"async","allows":1,"keep":"168h","full":"refuse","attributes":{}}"#, "{}"),
+            (
+                r#"{"mode":"durable","allows":0.25,"keep":"36h","full":"answer","attributes":{"user.pin":"hash"}}"#,
+                r#"{"mode":"durable","allows":0.25,"keep":"36h","full":"answer","attributes":{"user.pin":"hash"}}"#,
+            ),
+            (r#"{"allows":0,"keep":"30d"}"#, r#"{"allows":0.0,"keep":"30d"}"#),
+        ] {
+            let settings = read(text).expect(text);
+            let written = serde_json::to_string(&settings).expect("JSON");
+            assert_eq!(written, expected);
+            assert_eq!(read(&written), Ok(settings));
+        }
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        for (text, fault) in [
+            (r#"{"mode": "on"}"#, "at `/mode`: expected `off`, `async` or `durable`"),
+            (
+                r#"{"allows": 1.1}"#,
+                "at `/allows`: expected a number from 0 to 1, the part of the allows to record",
+            ),
+            (
+                r#"{"keep": "7w"}"#,
+                "at `/keep`: expected a time such as `7d` or `36h`, from `1h` to `3650d`",
+            ),
+            (
+                r#"{"keep": "+7d"}"#,
+                "at `/keep`: expected a time such as `7d` or `36h`, from `1h` to `3650d`",
+            ),
+            (
+                r#"{"keep": "4000d"}"#,
+                "at `/keep`: expected a time such as `7d` or `36h`, from `1h` to `3650d`",
+            ),
+            (r#"{"full": "wait"}"#, "at `/full`: expected `refuse` or `answer`"),
+            (
+                r#"{"attributes": {"request.time": "drop"}}"#,
+                "at `/attributes/request.time`: expected a path such as `user.pin`, of `user`, `resource`, `action`, `context`, `token` or a resolver",
+            ),
+            (
+                r#"{"attributes": {"user.pin": "none"}}"#,
+                "at `/attributes/user.pin`: expected `keep`, `drop`, `hash` or `reads`",
+            ),
+        ] {
+            assert_eq!(read(text).expect_err(text), fault);
+        }
+    }
+}

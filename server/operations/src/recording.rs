@@ -1,0 +1,230 @@
+//! The records of checks: what a check read becomes its record (`docs/semantics.md`, section 16).
+
+use portcullis_auth::CheckCaller;
+use portcullis_decision_log::{RecordMembers, RecordedCaller, RecordedDecision};
+use portcullis_engine::relation::RELATION;
+use portcullis_engine::request::Roles;
+use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Decision, Plan};
+use portcullis_model::decision::{CallerKind, Via};
+use portcullis_resolvers::AnswerOrigin;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::recorder::Recorded;
+use tokio::time::Instant;
+use uuid::{Builder, Uuid};
+
+/// The request of checks that may be recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordedRequest<'r> {
+    pub via: Via,
+    /// The id of the request.
+    pub id: &'r str,
+    pub caller: &'r CheckCaller,
+    /// The instant at which it began to be decided.
+    pub began: Instant,
+}
+
+/// A decision, and everything that it was made from.
+pub(crate) struct Made<'m> {
+    pub(crate) tenant: &'m str,
+    pub(crate) plan: &'m Plan,
+    /// The revisions of the rules and of the entities.
+    pub(crate) revisions: (u64, Option<u64>),
+    /// The check as it was sent.
+    pub(crate) sent: &'m Check<'m>,
+    /// The check with what the directory supplies.
+    pub(crate) completed: &'m Check<'m>,
+    pub(crate) decision: &'m Decision<'m>,
+    /// The answers of relations and resolvers.
+    pub(crate) answers: &'m AttributeAnswers,
+    pub(crate) origins: &'m [AnswerOrigin<'m>],
+}
+
+/// The record of a decision that the answer may have to wait for.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    id: Uuid,
+    recorded: Recorded,
+}
+
+impl Recording {
+    /// Waits until the record is on disk, if the tenant demands that. Returns its id; `None` if there is no record.
+    ///
+    /// # Errors
+    /// There is none, and the tenant refuses decisions without one.
+    pub(crate) async fn settled(self) -> Result<Option<Uuid>, OperationError> {
+        Ok(self.recorded.settled().await?.then_some(self.id))
+    }
+}
+
+/// Records what was decided, if the operator keeps a log and the terms of the tenant say so.
+pub(crate) fn record(
+    app: &App,
+    request: Option<RecordedRequest<'_>>,
+    made: &Made<'_>,
+) -> Option<Recording> {
+    let (recorder, request) = (app.recorder.as_ref()?, request?);
+    recorder.with_terms(made.tenant, made.plan.facts(), |terms| {
+        if terms.are_off() {
+            return None;
+        }
+        let id = new_id(made.sent);
+        let undetermined = made.decision.undetermined().next().is_some();
+        let recorded =
+            made.with_record(id, request, |record| recorder.record(terms, record, undetermined));
+        Some(Recording { id, recorded })
+    })
+}
+
+/// Returns a UUIDv7 of the instant of a check. Each thread draws its random bits from a generator of its own, as for ids
+/// of requests.
+fn new_id(check: &Check<'_>) -> Uuid {
+    let millis = u64::try_from(check.now.timestamp_millis()).unwrap_or_default();
+    let mut random = [0; 10];
+    fastrand::fill(&mut random);
+    Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
+}
+
+impl Made<'_> {
+    /// Calls `use_it` with the record, which borrows everything.
+    fn with_record<T>(
+        &self,
+        id: Uuid,
+        request: RecordedRequest<'_>,
+        use_it: impl FnOnce(&RecordedDecision<'_>) -> T,
+    ) -> T {
+        let Self { sent, decision, revisions: (revision, entities), .. } = *self;
+        let has_claims = self.plan.claims().next().is_some() || self.takes_token();
+        let attributes = &self.completed.attributes;
+        let is_supplied = self.roles().is_some()
+            || attributes.user.of_directory().next().is_some()
+            || attributes.resource.of_directory().next().is_some();
+        let (has_relations, has_answers) =
+            (self.answers.of(RELATION).next().is_some(), !self.origins.is_empty());
+        let token = |members: &mut RecordMembers<'_>| self.write_token(members);
+        let directory = |members: &mut RecordMembers<'_>| self.write_directory(members);
+        let relations = |members: &mut RecordMembers<'_>| self.write_relations(members);
+        let resolved = |members: &mut RecordMembers<'_>| self.write_resolved(members);
+        let elapsed = request.began.elapsed().as_micros();
+        use_it(&RecordedDecision {
+            id,
+            at: sent.now.into(),
+            tenant: self.tenant,
+            revision: number(revision),
+            entities_revision: number(entities.unwrap_or_default()),
+            via: request.via,
+            request_id: request.id,
+            caller: Some(caller(request.caller)),
+            subject: sent.subject,
+            domain: sent.domain,
+            resource: sent.resource,
+            action: sent.action,
+            attributes: sent.attributes,
+            reads: &|namespace, name| self.plan.reads(namespace, name),
+            token: has_claims.then_some(&token),
+            directory: is_supplied.then_some(&directory),
+            relations: has_relations.then_some(&relations),
+            resolved: has_answers.then_some(&resolved),
+            decision: decision.effect(),
+            rule: decision.matched_rule_id(),
+            reason: &decision.worded(),
+            undetermined: &|texts| {
+                decision.undetermined().for_each(|path| texts.display(path));
+            },
+            expected: None,
+            shadow: None,
+            us: u32::try_from(elapsed).unwrap_or(u32::MAX),
+        })
+    }
+
+    fn takes_token(&self) -> bool {
+        self.completed.attributes.user.of_token().next().is_some()
+    }
+
+    /// Returns the roles that the plan reads and the request does not have.
+    fn roles(&self) -> Option<Roles<'_>> {
+        let is_sent = matches!(self.completed.roles, Roles::Supplied(_));
+        (!is_sent && self.plan.directory_needs().roles).then_some(self.completed.roles)
+    }
+
+    /// Writes the claims that a policy reads, and those that stand for properties of the subject.
+    fn write_token(&self, members: &mut RecordMembers<'_>) {
+        let Some(claims) = self.sent.claims else { return };
+        for path in self.plan.claims() {
+            if let Some(claim) = claims.claim(path) {
+                members.json(path, claim);
+            }
+        }
+        let properties = self.completed.attributes.user.of_token();
+        for (name, value) in properties.filter(|(name, _)| !self.plan.reads("token", name)) {
+            members.attribute(name, value);
+        }
+    }
+
+    /// Writes what the directory supplied and a policy reads.
+    fn write_directory(&self, members: &mut RecordMembers<'_>) {
+        let attributes = &self.completed.attributes;
+        for (namespace, map) in [("user", attributes.user), ("resource", attributes.resource)] {
+            if map.of_directory().next().is_none() {
+                continue;
+            }
+            members.object(namespace, |members| {
+                let supplied = map.of_directory();
+                for (name, value) in supplied.filter(|(name, _)| self.plan.reads(namespace, name)) {
+                    members.attribute(name, value);
+                }
+            });
+        }
+        if let Some(roles) = self.roles() {
+            members.texts("roles", roles.iter());
+        }
+    }
+
+    fn write_relations(&self, members: &mut RecordMembers<'_>) {
+        for (name, answer) in self.answers.of(RELATION) {
+            if let AttributeAnswer::Value(value) = answer {
+                members.json(name, value);
+            }
+        }
+    }
+
+    fn write_resolved(&self, members: &mut RecordMembers<'_>) {
+        for origin in self.origins {
+            members.object(origin.namespace, |members| self.write_origin(origin, members));
+        }
+    }
+
+    fn write_origin(&self, origin: &AnswerOrigin<'_>, members: &mut RecordMembers<'_>) {
+        members.object("values", |members| {
+            for (name, answer) in self.answers.of(origin.namespace) {
+                if let AttributeAnswer::Value(value) = answer {
+                    members.json(name, value);
+                }
+            }
+        });
+        if let Some(resolver) = self.plan.resolver(origin.namespace) {
+            members.integer("version", number(resolver.version));
+        }
+        if let Some(elapsed) = origin.elapsed {
+            members.integer("us", i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX));
+        }
+        members.text("source", origin.source.as_str());
+    }
+}
+
+fn caller(caller: &CheckCaller) -> RecordedCaller<'_> {
+    match caller {
+        CheckCaller::Member(holder) => {
+            let caller = holder.identity.caller();
+            let iss = caller.claims.claim("iss").and_then(|iss| iss.as_str());
+            RecordedCaller { kind: CallerKind::Token, sub: caller.subject, iss }
+        }
+        CheckCaller::Key(key) => {
+            RecordedCaller { kind: CallerKind::Key, sub: key.actor(), iss: None }
+        }
+    }
+}
+
+fn number(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,208 @@
+//! The record of decisions: which checks have one, what it holds, who sees it.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    MANAGER, NO_ID, Provider, Reply, Request, Server, Settings, Tenant, eventually_some,
+};
+
+const CHECK: &str = "POST /api/v1/check";
+
+fn settings() -> Settings {
+    Settings::of(Provider::shared()).set("DECISION_LOG_BUFFER", "decision-log")
+}
+
+fn tenant_of(server: &Server) -> Tenant<'static> {
+    Tenant::of(server, Provider::shared(), "acme")
+}
+
+fn read(subject: &str) -> Value {
+    json!({"subject": subject, "resource": "doc:read", "action": "read"})
+}
+
+/// Returns the recorded decisions that `query` selects, once there are `count`.
+fn listed(tenant: &Tenant<'_>, query: &str, count: usize) -> Vec<Value> {
+    eventually_some(&format!("{count} records of `{query}`"), || {
+        let records = tenant.get(&format!("/api/v1/decisions{query}")).is(200).json();
+        let records = records.as_array().cloned().unwrap_or_default();
+        (records.len() == count).then_some(records)
+    })
+}
+
+fn id_of(reply: &Reply) -> Option<&str> {
+    reply.header("x-decision-id")
+}
+
+/// Changes the setting `decision_log`.
+fn set(tenant: &Tenant<'_>, decision_log: &Value) {
+    let bundle = json!({"bundle": {"settings": {"decision_log": decision_log}}, "owner": "test"});
+    tenant.manage("POST /api/v1/apply", &bundle).is(200);
+}
+
+#[test]
+fn a_record_has_what_the_check_read_and_its_answer_has_its_id() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    let tree = json!({"type": "AND", "children": [
+        {"type": "CONDITION", "attribute": "user.level", "operator": "gte", "value": 3},
+        {"type": "CONDITION", "attribute": "token.ward", "operator": "eq", "value": "er"},
+    ]});
+    let policy = tenant.policy("senior", "doc:read", "allow", 1, &tree);
+    let token = tenant.token_with("alice", &["nurse"], &json!({"ward": "er", "shift": "night"}));
+    let body = json!({
+        "subject": "alice", "resource": "doc:read", "action": "read",
+        "attributes": {"user": {"level": 4, "color": "red"}, "context": {"tags": ["a", "b"]}},
+    });
+    let request = Request::new(CHECK).token(&token).header("x-request-id", "r-1").json(&body);
+    let reply = tenant.send(&request).is(200);
+    let id = id_of(&reply).expect("recorded");
+    let record = listed(&tenant, "?request_id=r-1", 1).remove(0);
+    assert_eq!(tenant.get(&format!("/api/v1/decisions/{id}")).is(200).json(), record);
+    let expected = json!({
+        "id": id, "tenant": tenant.id, "revision": reply.revision(), "entities_revision": 0, "via": "check",
+        "request_id": "r-1", "subject": "alice", "domain": tenant.name, "resource": "doc:read",
+        "action": "read", "attributes": body["attributes"], "token": {"ward": "er"}, "decision": "allow",
+        "rule": policy, "reason": reply.text_of("reason"), "undetermined": [],
+        "caller": {"kind": "token", "sub": "alice", "iss": tenant.issuer},
+        "time": record["time"], "us": record["us"],
+    });
+    let mut shown = record.clone();
+    let attributes = shown["attributes"].as_object_mut().expect("an object");
+    attributes.retain(|_, members| members.as_object().is_some_and(|members| !members.is_empty()));
+    assert_eq!(shown, expected);
+    let missing = json!({"subject": "bob", "resource": "doc:read", "action": "read"});
+    let denied = tenant.check(&missing).is(200);
+    let record = listed(&tenant, "?subject=bob", 1).remove(0);
+    assert_eq!((&record["decision"], &record["rule"]), (&json!("deny"), &json!("default-deny")));
+    assert_eq!(
+        Some(&*record["id"].to_string()),
+        id_of(&denied).map(|id| format!("\"{id}\"")).as_deref()
+    );
+}
+
+#[test]
+fn every_kind_of_check_is_recorded_and_no_other_question() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    let rule = tenant.rule("alice", "doc:read", "read", "allow");
+    let manager = tenant.token("boss", &[MANAGER]);
+    let by = |route: &str, body: &Value| {
+        tenant.send(&Request::new(route).token(&manager).json(body)).is(200)
+    };
+    assert!(id_of(&by(CHECK, &read("alice"))).is_some());
+    assert!(
+        id_of(&by(
+            "POST /api/v1/resources/access/check",
+            &json!({"subject": "alice", "resource": "doc:read"})
+        ))
+        .is_some()
+    );
+    let items = json!({"checks": [read("alice"), read("bob"), read("carl")], "semantic": "deny_on_first_deny"});
+    let batch = by("POST /api/v1/checks", &items);
+    assert_eq!(id_of(&batch), None);
+    let ids: Vec<Value> = batch.json()["results"]
+        .as_array()
+        .expect("results")
+        .iter()
+        .map(|item| item["decision_id"].clone())
+        .collect();
+    let evaluation = json!({
+        "subject": {"type": "user", "id": "alice"}, "action": {"name": "read"},
+        "resource": {"type": "doc", "id": "1"},
+    });
+    let evaluated = by("POST /access/v1/evaluation", &evaluation);
+    assert_eq!(evaluated.json()["context"]["decision_id"], json!(id_of(&evaluated)));
+    for (route, body) in [
+        ("POST /api/v1/check?explain=true", read("alice")),
+        ("POST /api/v1/search/actions", json!({"subject": "alice", "type": "doc"})),
+        ("POST /api/v1/permissions", json!({"subject": "alice"})),
+    ] {
+        assert_eq!(id_of(&by(route, &body)), None, "{route}");
+    }
+    let records = listed(&tenant, "", 5);
+    let vias: Vec<_> = records.iter().rev().map(|record| record["via"].clone()).collect();
+    let mut sorted: Vec<String> = vias.iter().map(Value::to_string).collect();
+    sorted.sort_unstable();
+    assert_eq!(sorted, ["\"authzen\"", "\"batch\"", "\"batch\"", "\"check\"", "\"legacy\""]);
+    // Carl is after the end.
+    let mut of_batch: Vec<Value> =
+        listed(&tenant, "?via=batch", 2).iter().map(|record| record["id"].clone()).collect();
+    of_batch.sort_unstable_by_key(Value::to_string);
+    let mut ids = ids;
+    ids.sort_unstable_by_key(Value::to_string);
+    assert_eq!(of_batch, ids);
+    for (query, count) in [
+        ("?decision=deny", 1),
+        ("?subject=alice", 4),
+        ("?undetermined=true", 0),
+        ("?resource=doc:write", 0),
+        ("?to=2020-01-01T00:00:00Z", 0),
+        ("?from=2020-01-01T00:00:00Z&action=read", 5),
+        (&*format!("?rule={rule}"), 4),
+    ] {
+        listed(&tenant, query, count);
+    }
+    for query in ["?decision=yes", "?via=grpc", "?undetermined=1", "?from=2020", "?limit=0"] {
+        tenant.get(&format!("/api/v1/decisions{query}")).refused(400, "BAD_REQUEST");
+    }
+    let page = tenant.get("/api/v1/decisions?limit=2").is(200);
+    let link = page.header("link").expect("there is more").to_owned();
+    let next = link.trim_start_matches('<').split('>').next().expect("an address").to_owned();
+    assert_eq!(tenant.get(&next).is(200).json()[0], records[2]);
+}
+
+#[test]
+fn a_member_sees_the_decisions_about_itself() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    tenant.check(&read("alice")).is(200);
+    let about_bob = tenant.check(&read("bob")).is(200);
+    let id = id_of(&about_bob).expect("recorded");
+    listed(&tenant, "", 2);
+    let alice = tenant.token("alice", &["user"]);
+    let get = |path: &str| tenant.send(&Request::new(format!("GET {path}")).token(&alice));
+    let own = get("/api/v1/decisions").is(200).json();
+    assert_eq!((own.as_array().map(Vec::len), &own[0]["subject"]), (Some(1), &json!("alice")));
+    get("/api/v1/decisions?subject=bob").refused(403, "ACCESS_DENIED");
+    get(&format!("/api/v1/decisions/{id}")).refused(404, "NOT_FOUND");
+    tenant.get(&format!("/api/v1/decisions/{NO_ID}")).refused(404, "NOT_FOUND");
+}
+
+#[test]
+fn the_terms_of_the_tenant_say_what_is_recorded() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    tenant.rule("alice", "doc:read", "read", "allow");
+    set(&tenant, &json!({"mode": "off"}));
+    assert_eq!(id_of(&tenant.check(&read("alice")).is(200)), None);
+    set(&tenant, &json!({"allows": 0}));
+    assert_eq!(id_of(&tenant.check(&read("alice")).is(200)), None);
+    assert!(id_of(&tenant.check(&read("bob")).is(200)).is_some(), "a denial");
+    let attributes = json!({"user.pin": "hash", "user.note": "drop", "user.level": "reads"});
+    set(&tenant, &json!({"mode": "durable", "attributes": attributes}));
+    let mut check = read("alice");
+    check["attributes"] = json!({"user": {"pin": "1234", "note": "n", "level": 3, "kept": true}});
+    let reply = tenant.check(&check).is(200);
+    // It was on disk before the answer left.
+    let id = id_of(&reply).expect("recorded");
+    let record = tenant.get(&format!("/api/v1/decisions/{id}")).is(200).json();
+    let user = &record["attributes"]["user"];
+    assert_eq!(user["kept"], json!(true));
+    assert!(user.get("level").is_none() && user.get("note").is_none(), "{user}");
+    assert!(user["pin"].is_object() && !record.to_string().contains("1234"), "{user}");
+    assert_eq!(record["dropped"], json!(["user.note"]));
+}
+
+#[test]
+fn records_outlive_the_process_and_the_log_may_be_off() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    tenant.check(&read("alice")).is(200);
+    let before = listed(&tenant, "", 1);
+    let server = server.crash_and_restart();
+    let tenant = tenant.at(&server);
+    assert_eq!(listed(&tenant, "", 1), before);
+    let shared = Tenant::new();
+    assert_eq!(id_of(&shared.check(&read("alice")).is(200)), None);
+    shared.get("/api/v1/decisions").refused(409, "CONFLICT");
+}
