@@ -58,3 +58,30 @@ fn the_exit_code_of_a_difference_is_two() {
     assert_eq!(done.code, Some(1), "{}", done.out);
     assert!(done.err.contains("tenant.yaml"), "{}", done.err);
 }
+
+#[test]
+fn a_relation_is_open_and_can_be_a_row() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("acme");
+    let types = "- {type: chart, relations: {editor: \"[user]\"}}\n";
+    let rules = "- {sub: editor@resource, obj: chart:read, act: read, effect: allow}\n";
+    write(&folder, &[("types.yaml", types), ("policies.yaml", "[]\n"), ("rules.yaml", rules)]);
+    let folder = folder.to_str().unwrap();
+    for (arguments, expected) in [
+        (
+            &["matrix", folder, "--role", "editor@resource"][..],
+            "editor@resource has chart:read in acme",
+        ),
+        (
+            &["matrix", folder, "--role", "nurse"],
+            "nurse has chart:read in acme if relation.editor == true",
+        ),
+        (
+            &["who-can", folder, "read", "chart:read"],
+            "doctor has chart:read in acme\neverybody else has chart:read in acme if relation.editor == true",
+        ),
+    ] {
+        let done = finish(portcullis(arguments));
+        assert_eq!((done.code, &*done.out, &*done.err), (Some(0), expected, ""), "{arguments:?}");
+    }
+}

@@ -7,14 +7,14 @@ use crate::support::{Reply, Request, Tenant};
 const RELATIONS: &str = "POST /api/v1/relations";
 
 /// Writes and deletes tuples, each `<object> <relation> <subject>` with `#<relation>` after some subjects.
-fn change(tenant: &Tenant<'_>, write: &[&str], delete: &[&str]) -> Reply {
+pub(crate) fn change(tenant: &Tenant<'_>, write: &[&str], delete: &[&str]) -> Reply {
     let tuples = |all: &[&str]| all.iter().map(|text| tuple(text)).collect::<Vec<_>>();
     let reply =
         tenant.manage(RELATIONS, &json!({"write": tuples(write), "delete": tuples(delete)}));
     reply.is(200)
 }
 
-fn tuple(text: &str) -> Value {
+pub(crate) fn tuple(text: &str) -> Value {
     let [object, relation, subject] = text.split(' ').collect::<Vec<_>>()[..] else {
         panic!("{text}");
     };
@@ -28,7 +28,7 @@ fn tuple(text: &str) -> Value {
 }
 
 /// A tenant with groups in groups and documents in folders in folders: viewers may read, unless they are banned.
-fn drive() -> Tenant<'static> {
+pub(crate) fn drive() -> Tenant<'static> {
     let tenant = Tenant::new();
     let folder = json!({
         "parent": "[folder]",
@@ -54,7 +54,7 @@ fn drive() -> Tenant<'static> {
     tenant
 }
 
-fn body(subject: &str, verb: &str, resource: Value) -> Value {
+pub(crate) fn body(subject: &str, verb: &str, resource: Value) -> Value {
     json!({
         "subject": subject, "resource": format!("document:{verb}"), "action": verb,
         "attributes": {"resource": resource},
@@ -264,4 +264,68 @@ fn a_check_with_the_revision_of_a_write_sees_it() {
             assert_eq!(reply.header("x-entities-revision"), Some(&*revision));
         }
     }
+}
+
+#[test]
+fn permissions_and_cells_depend_on_relations_until_the_object_is_known() {
+    let tenant = drive();
+    change(&tenant, &["document:d1 editor user:ann", "group:staff member user:ann"], &[]);
+    for verb in ["edit", "list", "read"] {
+        tenant.resource(&format!("document:{verb}"));
+    }
+    let permissions = |subject: &str, resource: Value| {
+        let body = json!({"subject": subject, "attributes": {"resource": resource}});
+        let page = tenant.manage("POST /api/v1/permissions", &body).is(200).json();
+        let one = |one: &Value| json!([one["action"], one["decision"], one["depends_on"]]);
+        page["results"].as_array().expect("results").iter().map(one).collect::<Vec<_>>()
+    };
+    let open = |verb: &str, relation: &str| json!([verb, "depends", [relation]]);
+    let edit = open("edit", "relation.editor");
+    let read = open("read", "relation.read");
+    let all = [edit.clone(), json!(["list", "allow", []]), read.clone()];
+    assert_eq!(permissions("ann", json!({})), all);
+    assert_eq!(permissions("bob", json!({})), [edit, json!(["list", "deny", []]), read]);
+    let is = |decision: &str| ["edit", "list", "read"].map(|verb| json!([verb, decision, []]));
+    assert_eq!(permissions("ann", json!({"id": "d1"})), is("allow"));
+    assert_eq!(permissions("bob", json!({"id": "d1"})), is("deny"));
+
+    let body = json!({
+        "roles": ["nobody", "editor@resource", "group:staff#member", "read@resource"],
+        "resources": ["document:edit", "document:list", "document:read"],
+    });
+    let matrix = tenant.manage("POST /api/v1/matrix", &body).is(200).json();
+    let cells = matrix["cells"].as_array().expect("cells").iter();
+    let shown = cells.map(|cell| {
+        let role = cell["role"].as_str().expect("a role").split(['@', '#']).next();
+        let condition = cell["condition"].as_str().unwrap_or_default();
+        let by =
+            cell["rule_id"].as_str().map(|id| if id.contains("default") { "" } else { "rule" });
+        format!(
+            "{} {} {condition}{}",
+            role.unwrap(),
+            cell["decision"].as_str().unwrap(),
+            by.unwrap_or_default()
+        )
+    });
+    let (editor, list, read) = (
+        "relation.editor == true",
+        r#"relation["group:staff#member"] == true"#,
+        "relation.read == true",
+    );
+    let open = |role: &str, condition: &str| format!("{role} conditional {condition}");
+    let expected = [
+        open("nobody", editor),
+        "editor allow rule".to_owned(),
+        open("group:staff", editor),
+        open("read", editor),
+        open("nobody", list),
+        open("editor", list),
+        "group:staff allow rule".to_owned(),
+        open("read", list),
+        open("nobody", read),
+        open("editor", read),
+        open("group:staff", read),
+        "read allow rule".to_owned(),
+    ];
+    assert_eq!(shown.collect::<Vec<_>>(), expected);
 }

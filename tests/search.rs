@@ -1,6 +1,8 @@
 //! `/api/v1/search/…`: searches (`docs/semantics.md`, section 13).
 
 mod as_checks;
+mod related;
+mod related_as_checks;
 
 use serde_json::{Value, json};
 
@@ -75,7 +77,7 @@ fn candidates_of_a_request_are_searched_in_pages() {
     let last = search(&tenant, "resources", &next).is(200).json();
     assert_eq!(ids(&last), ["r7"]);
     assert_eq!((&last["complete"], &last["rules_changed"]), (&json!(true), &json!(true)));
-    assert!(last.get("next").is_none() && last.get("because").is_none());
+    assert!(last.get("next").is_none());
     next["subject"] = json!("bob");
     let refused = search(&tenant, "resources", &next).refused(400, "VALIDATION_ERROR").json();
     assert_eq!(refused["details"]["path"], "/cursor");
@@ -84,9 +86,8 @@ fn candidates_of_a_request_are_searched_in_pages() {
 #[test]
 fn entities_of_the_directory_are_searched() {
     let tenant = owners();
-    let missing = search(&tenant, "resources", &about("ann", json!({}))).is(200).json();
-    assert_eq!(missing["complete"], false);
-    assert_eq!(missing["because"], "the directory has no entity of type `record`");
+    let nothing = search(&tenant, "resources", &about("ann", json!({}))).is(200).json();
+    assert_eq!((&nothing["complete"], &nothing["results"]), (&json!(true), &json!([])));
     directory(&tenant);
     let page = search(&tenant, "resources", &about("ann", json!({}))).is(200).json();
     assert_eq!(ids(&page), ["r1", "r3", "r4"]);

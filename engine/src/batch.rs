@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(batch.semantic, BatchSemantic::DenyOnFirstDeny);
         let shown = |index| {
             let check = batch.check(index).expect("a check");
-            let CheckBody { subject, resource, action, domain, attributes } = check;
+            let CheckBody { subject, resource, action, domain, attributes, .. } = check;
             assert_eq!(batch.scope(index), Some((resource, domain)));
             let maps = (attributes.user, attributes.context);
             format!("{:?} {subject} {resource} {action} {domain:?} {maps:?}", batch.id(index))

@@ -104,7 +104,7 @@ pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
 pub use resource::ResourcePattern;
-pub use supply::{DirectoryNeeds, KnownEntities, Supply};
+pub use supply::{DirectoryNeeds, KnownEntities, Supply, find_subject};
 pub use syntax::leading_word;
 pub use tenant_facts::{Precedence, RoleInclusions, TenantFacts};
 pub use touched::Touched;

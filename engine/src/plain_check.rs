@@ -79,6 +79,7 @@ impl<'a> PlainCheck<'a> {
             self.attributes.unwrap_or_default().map(|range| AttributeMap::of_flat(flat, range));
         Some(CheckBody {
             subject: self.subject?,
+            subject_type: None,
             resource: self.resource?,
             action: self.action?,
             domain: self.domain,

@@ -67,6 +67,9 @@ impl CheckText {
 pub struct CheckBody<'r> {
     /// The subject of the check: 1 to 256 characters.
     pub subject: &'r str,
+    /// The type of the subject, if the request names it. Otherwise the relations of the subject are those of what its name
+    /// reads as (`docs/semantics.md`, section 12.12).
+    pub subject_type: Option<&'r str>,
     /// The resource, `<name>:<verb>`.
     pub resource: &'r str,
     /// The action: 1 to 128 characters.
@@ -106,6 +109,7 @@ impl<'r> CheckBody<'r> {
         let attributes = members.attributes("attributes");
         Some(Self {
             subject: subject?,
+            subject_type: None,
             resource: resource?,
             action: action?,
             domain,
@@ -175,6 +179,9 @@ pub struct Caller<'r> {
 pub struct Check<'r> {
     /// The subject of the check.
     pub subject: &'r str,
+    /// The type of the subject, if the request names it. Otherwise the relations of the subject are those of what its name
+    /// reads as (`docs/semantics.md`, section 12.12).
+    pub subject_type: Option<&'r str>,
     /// The resource, `<name>:<verb>`.
     pub resource: &'r str,
     /// The action.
@@ -202,6 +209,7 @@ impl<'r> Check<'r> {
     ) -> Self {
         Self {
             subject: body.subject,
+            subject_type: body.subject_type,
             resource: body.resource,
             action: body.action,
             domain,

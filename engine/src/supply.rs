@@ -52,7 +52,7 @@ impl<'t> KnownEntities<'t> {
 }
 
 /// Finds the entity with this principal: a user by its id, any other by `<type>:<id>`. At most one entity has it.
-fn find_subject<'t>(table: &'t EntityTable, principal: &str) -> Option<Entity<'t>> {
+pub fn find_subject<'t>(table: &'t EntityTable, principal: &str) -> Option<Entity<'t>> {
     table.get(USER, principal).or_else(|| {
         let (kind, id) = principal.split_once(':').filter(|(kind, _)| *kind != USER)?;
         table.get(kind, id)

@@ -93,7 +93,7 @@ fn decide(plans: &[Plan], roles: &[Vec<String>], with_texts: bool) -> Counts {
         let mut matrix = PlanMatrix::new(plan, Attributes::default());
         for roles in roles {
             let (domain, action) = (Some(DOMAIN), Some(action.as_str()));
-            let cell = MatrixCell { subject: None, roles, domain, action };
+            let cell = MatrixCell { subject: None, roles, relation: None, domain, action };
             match matrix.outcome(&cell) {
                 Outcome::Allow => counts.allow += 1,
                 Outcome::Deny => counts.deny += 1,

@@ -99,7 +99,7 @@ fn body(level: usize) -> String {
 fn count(plan: &Plan, check: &Check<'_>, table: &EntityTable, most: usize) -> usize {
     let input = SearchInput { check, searched: Searched::Resource, is_given: false };
     let search = EntitySearch::new(plan, input);
-    let found = search.entities(table, TYPE, None).filter(|entity| {
+    let found = search.entities(table, TYPE, None, &[]).filter(|entity| {
         let candidate = SearchCandidate::of_resource(entity.id(), entity.properties());
         matches!(search.decide(&candidate), SearchOutcome::Allowed(_))
     });

@@ -62,6 +62,12 @@ impl Graph {
         self.table.named(of_type, after, now)
     }
 
+    /// Returns whether a tuple that counts at `now` names the object `id` of a type.
+    pub fn names(&self, of_type: &str, id: &str, now: DateTime<Utc>) -> bool {
+        let node = self.table.find(Object { object_type: of_type, id });
+        node.is_some_and(|node| self.table.is_named(node, now))
+    }
+
     #[inline]
     pub(crate) fn is_of_type(&self, node: Node, type_id: TypeId) -> bool {
         self.nodes_of(type_id).iter().any(|nodes| nodes.contains(&node))

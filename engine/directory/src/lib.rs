@@ -19,6 +19,7 @@ mod lists;
 mod questions;
 mod resource;
 mod schema;
+mod searched;
 mod subject;
 mod table;
 mod tenant_graph;
@@ -31,11 +32,13 @@ pub use explain::{Branch, EdgeOrigin, LookedAt, PathEdge, RelationExplanation};
 pub use graph::Graph;
 pub use line::{Line, MAX_LINE};
 pub use lists::{
-    HopObjects, ObjectList, RowBudget, RowHop, RowsTooLarge, SubjectList, SubjectQuestion,
+    Candidate, HopObjects, KnownCandidates, ObjectList, RowBudget, RowHop, RowsTooLarge,
+    SubjectList, SubjectQuestion,
 };
 pub use questions::{PlannedRows, RelationsOfRows, resource_of};
 pub use resource::FirstHop;
 pub use schema::{MAX_TYPES, RelationId, RelationNumber, Schema, TypeRelations};
+pub use searched::{AskedCandidate, RelatedCandidates, SearchRelations};
 pub use subject::{GraphSubject, MAX_EDGES};
 pub use table::{Object, Tuple, TupleChange, TupleTable, TupleTableBuilder, TuplesFull};
 pub use tenant_graph::TenantGraph;

@@ -4,6 +4,7 @@ mod rows;
 
 use std::cell::RefCell;
 
+use chrono::{DateTime, Utc};
 use portcullis_engine::entities::USER;
 use portcullis_engine::relation::{RELATION, RelationTarget};
 use portcullis_engine::request::Roles;
@@ -35,9 +36,9 @@ impl TenantGraph {
         names: &[Box<str>],
     ) -> AttributeAnswers {
         let mut answers = AttributeAnswers::default();
-        ask(self, facts, (check, resource), |questions, buffer| {
+        ask(self, facts, (check, resource), |questions, subject, buffer| {
             for name in names {
-                answers.insert(RELATION, name, questions.answer(name, buffer));
+                answers.insert(RELATION, name, questions.answer(subject, name, buffer));
             }
         });
         answers
@@ -52,10 +53,10 @@ impl TenantGraph {
         name: &str,
         use_it: impl FnOnce(&RelationExplanation<'_>) -> T,
     ) -> Option<T> {
-        ask(self, facts, (check, resource_of(check)), |questions, buffer| {
+        ask(self, facts, (check, resource_of(check)), |questions, subject, buffer| {
             let question = questions.question(name).ok()?;
             let (hops, id) = (question.first_hops(), question.object.id);
-            let explanation = questions.subject.explain(question.relation, id, &hops, buffer);
+            let explanation = subject.explain(question.relation, id, &hops, buffer);
             Some(use_it(&explanation))
         })
     }
@@ -67,34 +68,73 @@ pub fn resource_of<'r>(check: &Check<'r>) -> Option<Object<'r>> {
     Some(Object { object_type, id })
 }
 
-/// Calls `use_it` with the questions of a check.
+/// Calls `use_it` with the questions of a check and its subject.
 fn ask<T>(
     graph: &TenantGraph,
     facts: &TenantFacts,
     (check, resource): (&Check<'_>, Option<Object<'_>>),
-    use_it: impl FnOnce(&RelationQuestions<'_>, &mut GraphBuffer) -> T,
+    use_it: impl FnOnce(&RelationQuestions<'_>, &GraphSubject<'_>, &mut GraphBuffer) -> T,
 ) -> T {
-    let claimed = claimed(graph, check);
-    let claims = claimed.iter().map(|(relation, ids)| ClaimedObjects { relation: *relation, ids });
-    let claims: Vec<ClaimedObjects<'_>> = claims.collect();
-    let subject = subject(graph.graph.schema(), check.subject);
-    BUFFER.with_borrow_mut(|buffer| {
-        let subject = graph.graph.subject(subject, &claims, check.now, buffer);
-        use_it(&RelationQuestions { graph, facts, check, resource, subject }, buffer)
+    with_buffer(|buffer| {
+        let subject = subject_of(graph, check, buffer);
+        let questions = RelationQuestions { graph, facts, check, given: None, resource };
+        use_it(&questions, &subject, buffer)
     })
 }
 
-/// Returns the subject of a check: `a:b` is the object `b` of the declared type `a`, and any other a user.
-fn subject<'s>(schema: &Schema, principal: &'s str) -> Object<'s> {
+/// Calls `use_it` with the memory of checks. It calls nothing that does the same.
+pub(crate) fn with_buffer<T>(use_it: impl FnOnce(&mut GraphBuffer) -> T) -> T {
+    BUFFER.with_borrow_mut(use_it)
+}
+
+/// Finds the subject of a check in the graph.
+pub(crate) fn subject_of<'g>(
+    graph: &'g TenantGraph,
+    check: &Check<'_>,
+    buffer: &mut GraphBuffer,
+) -> GraphSubject<'g> {
+    let object = subject_named(graph.graph.schema(), check);
+    let claims = check.claims.filter(|_| matches!(check.roles, Roles::Claimed(_)));
+    subject(graph, object, claims, check.now, buffer)
+}
+
+/// Finds a subject in the graph. `claims` are of its own token.
+pub(crate) fn subject<'g>(
+    graph: &'g TenantGraph,
+    object: Object<'_>,
+    claims: Option<&Json<'_>>,
+    now: DateTime<Utc>,
+    buffer: &mut GraphBuffer,
+) -> GraphSubject<'g> {
+    let claimed = claimed(graph, claims);
+    let claims = claimed.iter().map(|(relation, ids)| ClaimedObjects { relation: *relation, ids });
+    let claims: Vec<ClaimedObjects<'_>> = claims.collect();
+    graph.graph.subject(object, &claims, now, buffer)
+}
+
+/// Returns the subject of a check: of the type that the request names, or that its name reads as.
+fn subject_named<'s>(schema: &Schema, check: &Check<'s>) -> Object<'s> {
+    let Some(object_type) = check.subject_type else { return object_of(schema, check.subject) };
+    let id = match object_type {
+        USER => Some(check.subject),
+        other => check.subject.strip_prefix(other).and_then(|rest| rest.strip_prefix(':')),
+    };
+    Object { object_type, id: id.unwrap_or(check.subject) }
+}
+
+/// Returns the object that a principal reads as: `a:b` is the object `b` of the declared type `a`, and any other a user.
+pub(crate) fn object_of<'s>(schema: &Schema, principal: &'s str) -> Object<'s> {
     let object = principal.split_once(':').map(|(object_type, id)| Object { object_type, id });
     let object = object.filter(|one| one.object_type != USER && schema.has_type(one.object_type));
     object.unwrap_or(Object { object_type: USER, id: principal })
 }
 
-/// Returns the ids of objects that the token of a caller who is the subject lists, by relation.
-fn claimed<'c>(graph: &TenantGraph, check: &Check<'c>) -> Vec<(RelationId, Vec<&'c str>)> {
-    let is_caller = matches!(check.roles, Roles::Claimed(_));
-    let Some(claims) = check.claims.filter(|_| is_caller) else { return Vec::new() };
+/// Returns the ids of objects that the token of the subject lists, by relation.
+fn claimed<'c>(
+    graph: &TenantGraph,
+    claims: Option<&'c Json<'c>>,
+) -> Vec<(RelationId, Vec<&'c str>)> {
+    let Some(claims) = claims else { return Vec::new() };
     let ids = |claim: &'c Json<'c>| match claim {
         Json::Array(items) => items.iter().filter_map(Json::as_str).collect(),
         _ => claim.as_str().into_iter().collect::<Vec<_>>(),
@@ -104,18 +144,20 @@ fn claimed<'c>(graph: &TenantGraph, check: &Check<'c>) -> Vec<(RelationId, Vec<&
 }
 
 /// The questions of one check.
-struct RelationQuestions<'q> {
-    graph: &'q TenantGraph,
-    facts: &'q TenantFacts,
-    check: &'q Check<'q>,
-    resource: Option<Object<'q>>,
-    subject: GraphSubject<'q>,
+#[derive(Clone, Copy)]
+pub(crate) struct RelationQuestions<'q> {
+    pub(crate) graph: &'q TenantGraph,
+    pub(crate) facts: &'q TenantFacts,
+    pub(crate) check: &'q Check<'q>,
+    /// The check with the attributes of its resource that go first.
+    pub(crate) given: Option<&'q Check<'q>>,
+    pub(crate) resource: Option<Object<'q>>,
 }
 
 /// One question.
-struct RelationQuestion<'q> {
-    relation: RelationId,
-    object: Object<'q>,
+pub(crate) struct RelationQuestion<'q> {
+    pub(crate) relation: RelationId,
+    pub(crate) object: Object<'q>,
     hops: Vec<Hop<'q>>,
 }
 
@@ -126,20 +168,27 @@ struct Hop<'q> {
 }
 
 impl RelationQuestion<'_> {
-    fn first_hops(&self) -> Vec<FirstHop<'_>> {
+    /// Returns the edges of the object that the request has in place of stored ones.
+    pub(crate) fn first_hops(&self) -> Vec<FirstHop<'_>> {
         let hops = self.hops.iter();
         hops.map(|Hop { relation, objects }| FirstHop { relation: *relation, objects }).collect()
     }
 }
 
 impl<'q> RelationQuestions<'q> {
-    fn answer(&self, name: &'q str, buffer: &mut GraphBuffer) -> AttributeAnswer {
+    /// Returns the answer to the attribute `name` of the namespace for a subject.
+    pub(crate) fn answer(
+        &self,
+        subject: &GraphSubject<'_>,
+        name: &'q str,
+        buffer: &mut GraphBuffer,
+    ) -> AttributeAnswer {
         let question = match self.question(name) {
             Ok(question) => question,
             Err(answer) => return answer,
         };
         let RelationQuestion { relation, object: Object { object_type, id }, .. } = question;
-        match self.subject.has(relation, id, &question.first_hops(), buffer) {
+        match subject.has(relation, id, &question.first_hops(), buffer) {
             Some(has) => AttributeAnswer::Value(Json::Bool(has)),
             None => {
                 let name = self.graph.graph.schema().name(relation);
@@ -154,7 +203,7 @@ impl<'q> RelationQuestions<'q> {
     ///
     /// # Errors
     /// The answer, if there is nothing to ask.
-    fn question(&self, name: &'q str) -> Result<RelationQuestion<'q>, AttributeAnswer> {
+    pub(crate) fn question(&self, name: &'q str) -> Result<RelationQuestion<'q>, AttributeAnswer> {
         let schema = self.graph.graph.schema();
         let (object, name, is_resource) = match RelationTarget::parse(name) {
             RelationTarget::OfResource(relation) => {
@@ -174,6 +223,21 @@ impl<'q> RelationQuestions<'q> {
         Ok(RelationQuestion { relation, object, hops })
     }
 
+    /// Returns the value of an attribute of the resource that the request has; `Some(None)` says that it is absent.
+    fn sent(&self, attribute: &str) -> Option<Option<AttributeValue<'q>>> {
+        let mut checks = self.given.into_iter().chain([self.check]);
+        checks.find_map(|check| self.facts.sent_of_resource(check, attribute))
+    }
+
+    /// Returns whether the request has edges of the resource in place of stored ones.
+    pub(crate) fn has_hops(&self, object_type: &str) -> bool {
+        let schema = self.graph.graph.schema();
+        let mut requests = self.graph.requests();
+        requests.any(|(relation, attribute)| {
+            schema.type_of(relation) == object_type && self.sent(attribute).is_some()
+        })
+    }
+
     /// Returns the edges of the resource that the request has in place of stored ones.
     ///
     /// # Errors
@@ -185,7 +249,7 @@ impl<'q> RelationQuestions<'q> {
             if schema.type_of(relation) != object_type {
                 continue;
             }
-            let Some(sent) = self.facts.sent_of_resource(self.check, attribute) else { continue };
+            let Some(sent) = self.sent(attribute) else { continue };
             let is_stored = || self.graph.graph.has_stored(relation, id, self.check.now);
             if self.facts.directory == Some(Precedence::Directory) && is_stored() {
                 continue;

@@ -220,7 +220,8 @@ impl Schema {
         self.names.type_name(type_id)
     }
 
-    pub(crate) fn type_names(&self) -> impl Iterator<Item = &str> {
+    /// Returns the name of each type, `user` among them.
+    pub fn type_names(&self) -> impl Iterator<Item = &str> {
         self.names.types.iter().map(|entry| &*entry.name)
     }
 

@@ -72,7 +72,11 @@ impl EntityTable {
         let base = self.base();
         let Some(name) = property.name else {
             let Sought::Equal(values) = sought else { return None };
-            return row_set(rows_of_ids(base, property.entity_type, values));
+            let ids = values.iter().filter_map(|value| match value {
+                AttributeValue::Text(id) => Some(*id),
+                _ => None,
+            });
+            return row_set(rows_of_ids(base, property.entity_type, ids));
         };
         let of_type = base.of_type(property.entity_type);
         if of_type.len() <= FEW {
@@ -88,6 +92,20 @@ impl EntityTable {
         }
         work.take(count)?;
         row_set(lists.concat())
+    }
+
+    /// Returns the rows of the base with these ids. `None` if they are many, or if too little work is left.
+    pub(crate) fn rows_of_ids(
+        &self,
+        entity_type: &str,
+        ids: &[&str],
+        work: &NarrowingWork,
+    ) -> Option<RowSet> {
+        if !self.is_selective(entity_type, ids.len()) {
+            return None;
+        }
+        work.take(ids.len())?;
+        row_set(rows_of_ids(self.base(), entity_type, ids.iter().copied()))
     }
 
     /// Returns whether so many rows of a type are worth collecting.
@@ -128,12 +146,12 @@ impl Segment {
     }
 }
 
-fn rows_of_ids(base: &Segment, entity_type: &str, ids: &[AttributeValue<'_>]) -> Vec<Row> {
-    let found = ids.iter().filter_map(|id| match id {
-        AttributeValue::Text(id) => base.find(entity_type, id),
-        _ => None,
-    });
-    found.collect()
+fn rows_of_ids<'i>(
+    base: &Segment,
+    entity_type: &str,
+    ids: impl Iterator<Item = &'i str>,
+) -> Vec<Row> {
+    ids.filter_map(|id| base.find(entity_type, id)).collect()
 }
 
 /// Returns the rows of each sought value. They may overlap. `None` if too little work is left to test all values.

@@ -20,7 +20,8 @@
 //! let nurse = ["nurse".to_owned()];
 //! let mut matrix = PlanMatrix::new(&plan, Attributes::default());
 //!
-//! let cell = MatrixCell { subject: None, roles: &nurse, domain: Some("er"), action: Some("read") };
+//! let action = Some("read");
+//! let cell = MatrixCell { subject: None, roles: &nurse, relation: None, domain: Some("er"), action };
 //! let Outcome::Depends(residual) = matrix.outcome(&cell) else { panic!("it depends on the ward") };
 //! assert_eq!(residual.text(), Some("user.ward == resource.ward"));
 //! assert!(matches!(matrix.outcome(&MatrixCell { roles: &[], ..cell }), Outcome::Deny));
@@ -43,9 +44,11 @@ use super::index::Rank;
 use super::program::{NodeId, Operation, Run};
 use super::slots::{Slot, SlotValue, Symbol, Values};
 use crate::condition::{AttributePath, RequestField};
+use crate::json::Json;
 use crate::rbac::{Effect, WILDCARD};
+use crate::relation::RELATION;
 use crate::request::{Attributes, Check};
-use crate::resolution::AttributeAnswers;
+use crate::resolution::{AttributeAnswer, AttributeAnswers};
 use crate::roles::Roles;
 use crate::types::PropertySource;
 use crate::value::AttributeValue;
@@ -68,6 +71,8 @@ pub struct MatrixCell<'c> {
     pub subject: Option<&'c str>,
     /// The subject's roles, all of them, with those that they include.
     pub roles: &'c [String],
+    /// A relation that the subject has, as an attribute names it: `editor`, or `group:eng#member`. All others are unknown.
+    pub relation: Option<&'c str>,
     /// The domain; `None` is any that no rule names.
     pub domain: Option<&'c str>,
     /// The action; `None` is any that no rule names.
@@ -132,7 +137,7 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
     /// Decides all requests that fit `cell`.
     pub fn outcome(&mut self, cell: &MatrixCell<'_>) -> Outcome<'p> {
         let plan = self.plan;
-        let check = check_of(plan, self.attributes, cell);
+        let (check, answers) = (check_of(plan, self.attributes, cell), answers_of(plan, cell));
         let rule = plan.rules.decide(&check, &plan.resource).map(|rule| rule.effect);
         // An RBAC deny beats every ABAC allow, and an ABAC deny would not change the effect.
         if rule == Some(Effect::Deny) {
@@ -142,7 +147,6 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
         if self.ranks.is_empty() {
             return by_rules.into();
         }
-        let answers = AttributeAnswers::default();
         let mut values = Values::new();
         plan.whole().slots.read(&check, &answers, "", &mut values);
         forget_unknown(plan, &self.attributes, cell, &mut values);
@@ -166,16 +170,18 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
     /// matrix, or `default-deny`.
     pub fn matched_rule_id(&self, cell: &MatrixCell<'_>) -> String {
         let check = check_of(self.plan, self.attributes, cell);
-        self.plan.evaluate(&check).matched_rule_id().to_string()
+        let answers = answers_of(self.plan, cell);
+        self.plan.evaluate_with(&check, &answers).matched_rule_id().to_string()
     }
 }
 
 /// Returns the tests that read what a cell knows. Those that also read what is unknown stay as they are in every cell.
 fn tests_of_cells(plan: &Plan) -> Vec<NodeId> {
-    let is_known = |slot: Slot| {
-        let AttributePath::Request(field) = plan.whole().slots.path(slot) else { return false };
-        use RequestField::{Action, Domain, Roles, Subject};
-        matches!(field, Action | Domain | Roles | Subject)
+    use RequestField::{Action, Domain, Roles, Subject};
+    let is_known = |slot: Slot| match plan.whole().slots.path(slot) {
+        AttributePath::Request(field) => matches!(field, Action | Domain | Roles | Subject),
+        AttributePath::Resolver(attribute) => &*attribute.namespace == RELATION,
+        _ => false,
     };
     let reads = |operation: &Operation| match operation {
         Operation::Test(test) => {
@@ -218,6 +224,7 @@ fn known_truth(run: &mut Run<'_>, node: NodeId) -> Option<Option<bool>> {
 fn check_of<'k>(plan: &'k Plan, attributes: Attributes<'k>, cell: &MatrixCell<'k>) -> Check<'k> {
     Check {
         subject: cell.subject.unwrap_or_default(),
+        subject_type: None,
         resource: &plan.resource,
         action: cell.action.unwrap_or_default(),
         domain: cell.domain.unwrap_or_default(),
@@ -226,6 +233,17 @@ fn check_of<'k>(plan: &'k Plan, attributes: Attributes<'k>, cell: &MatrixCell<'k
         claims: None,
         now: DateTime::UNIX_EPOCH,
     }
+}
+
+/// Returns the relation of a cell, if the tenant has relations.
+fn answers_of(plan: &Plan, cell: &MatrixCell<'_>) -> AttributeAnswers {
+    let mut answers = AttributeAnswers::default();
+    if let Some(relation) = cell.relation
+        && plan.facts().is_some_and(|facts| facts.relations.is_some())
+    {
+        answers.insert(RELATION, relation, AttributeAnswer::Value(Json::Bool(true)));
+    }
+    answers
 }
 
 /// Marks the values that a cell leaves open: each can be anything.
@@ -248,8 +266,8 @@ fn forget_unknown(
             | AttributePath::Action(_)
             | AttributePath::Context(_)
             | AttributePath::Token(_) => value.value.is_none() && !is_absent(path),
-            // Not in the answers, which are empty.
-            AttributePath::Resolver(_) => true,
+            // It is marked, unless it is the relation of the cell.
+            AttributePath::Resolver(_) => false,
             AttributePath::Request(field) => match field {
                 RequestField::Subject => cell.subject.is_none(),
                 RequestField::Resource => resource.ends_with(WILDCARD),

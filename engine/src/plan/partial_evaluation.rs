@@ -216,16 +216,22 @@ impl<'p, 'r> PartialEvaluation<'p, 'r> {
         self.open.is_empty()
     }
 
-    /// Returns the requests for the attributes that settle the open policies, one per resolver.
-    pub(super) fn attribute_requests(mut self, all: &Slots) -> Vec<AttributeRequest> {
+    /// Returns the slots on which the open policies depend, in ascending order.
+    pub(super) fn open_slots(&mut self) -> Vec<Slot> {
         let mut slots = Vec::new();
-        for rank in self.open {
+        for &rank in &self.open {
             if let Some(condition) = self.conditions[rank as usize].condition {
                 self.run.collect_not_requested(condition, &mut slots);
             }
         }
         slots.sort_unstable();
         slots.dedup();
+        slots
+    }
+
+    /// Returns the requests for the attributes that settle the open policies, one per resolver.
+    pub(super) fn attribute_requests(mut self, all: &Slots) -> Vec<AttributeRequest> {
+        let slots = self.open_slots();
         let namespaces = all.namespaces().iter();
         let requests = namespaces.map(|namespace| {
             let attributes = slots.iter().filter_map(|slot| match all.path(*slot) {

@@ -30,7 +30,7 @@
 //! let check = Check::new(CheckBody::parse(&body)?, "acme", None, chrono::DateTime::UNIX_EPOCH);
 //! let input = SearchInput { check: &check, searched: Searched::Resource, is_given: false };
 //! let search = EntitySearch::new(&plan, input);
-//! let found = search.entities(&table, "record", None).filter(|entity| {
+//! let found = search.entities(&table, "record", None, &[]).filter(|entity| {
 //!     let candidate = SearchCandidate::of_resource(entity.id(), entity.properties());
 //!     matches!(search.decide(&candidate), SearchOutcome::Allowed(_))
 //! });
@@ -42,7 +42,10 @@ mod candidate;
 mod input;
 mod narrowing;
 mod outcome;
+mod relations;
 mod values;
+
+use smallvec::SmallVec;
 
 use super::Plan;
 use super::index::{self, Index, Indexed, Rank, Search};
@@ -50,15 +53,17 @@ use super::layer::FirstApplicable;
 use super::matrix::OpenDecision;
 use super::partial_evaluation::PartialEvaluation;
 use super::program::Run;
-use super::slots::{TimeText, Values};
+use super::slots::{SlotValue, TimeText, Values};
 use crate::entities::{Entities, EntityTable, RowSet};
 use crate::rbac::Effect;
-use crate::resolution::AttributeAnswers;
+use crate::resolution::AttributeAnswer;
 
 pub use candidate::SearchCandidate;
 pub use input::{SearchInput, Searched};
-use narrowing::Narrowing;
+use narrowing::{Narrowing, Universe};
 pub use outcome::{SearchDependence, SearchOutcome};
+use relations::ReadRelation;
+pub use relations::RelatedIds;
 use values::{Known, MatchedRuleId};
 
 /// A search over one plan.
@@ -75,6 +80,9 @@ pub struct EntitySearch<'p, 'c> {
     only_open_allow: bool,
     /// Whether every candidate is decided by the whole plan: partial evaluation could leave out the limits of a run.
     is_whole: bool,
+    relations: Vec<ReadRelation<'p>>,
+    /// Whether the plan reads attributes of resolvers.
+    has_resolvers: bool,
 }
 
 impl<'p, 'c> EntitySearch<'p, 'c> {
@@ -97,42 +105,90 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         let only_open_allow =
             !conditions.get(certain as usize).is_some_and(allows) && !known.rules_may_allow();
         let open = index_of(plan, search.open());
-        Self { plan, now, open, certain, only_open_allow, is_whole, known }
+        let mut relations = ReadRelation::all(plan, &search.open_slots());
+        relations.iter_mut().for_each(|relation| relation.is_open |= is_whole);
+        let slots = &plan.whole().slots;
+        let resolved = (0..).zip(slots.paths()).filter(|(slot, _)| slots.is_resolved(*slot));
+        let has_resolvers = resolved.count() > relations.len();
+        Self {
+            plan,
+            known,
+            now,
+            open,
+            certain,
+            only_open_allow,
+            is_whole,
+            relations,
+            has_resolvers,
+        }
+    }
+
+    /// Returns the names of the relations on which open policies depend, without the namespace.
+    pub fn relations(&self) -> impl Iterator<Item = &'p str> {
+        self.open_relations().map(|relation| relation.name)
+    }
+
+    fn open_relations(&self) -> impl Iterator<Item = &ReadRelation<'p>> {
+        self.relations.iter().filter(|relation| relation.is_open)
     }
 
     /// Returns the entities of a type, from the one after `after` on, in the order of their ids. Leaves out entities that
-    /// the search certainly denies, if the table can tell them without looking at each. The attributes of each candidate
-    /// must be the properties of its entity.
+    /// the search certainly denies, if the table and `related` can tell them without looking at each. The attributes of each
+    /// candidate must be the properties of its entity.
     pub fn entities<'t>(
         &self,
         table: &'t EntityTable,
         entity_type: &str,
         after: Option<&str>,
+        related: &RelatedIds<'_>,
     ) -> Entities<'t> {
-        let rows = self.only_open_allow.then(|| self.narrowed(table, entity_type)).flatten();
+        let universe = Universe::of_entities(table, entity_type);
+        let rows = self.narrowed(entity_type, universe, related);
         match rows {
             Some(rows) => table.of_rows(entity_type, after, &rows),
             None => table.of_type(entity_type, after),
         }
     }
 
-    fn narrowed(&self, table: &EntityTable, entity_type: &str) -> Option<RowSet> {
+    /// Returns those of the `related` ids that the search does not certainly deny as long as no entity has them, in ascending
+    /// order. `None` if it may allow any id.
+    pub fn others<'r>(&self, entity_type: &str, related: &RelatedIds<'r>) -> Option<Vec<&'r str>> {
+        let mut ids: Vec<&str> = related.iter().flatten().flatten().copied().collect();
+        ids.sort();
+        ids.dedup();
+        let rows = self.narrowed(entity_type, Universe::Others(&ids), related)?;
+        Some(rows.iter().filter_map(|row| ids.get(row as usize).copied()).collect())
+    }
+
+    fn narrowed(
+        &self,
+        entity_type: &str,
+        universe: Universe<'_>,
+        related: &RelatedIds<'_>,
+    ) -> Option<RowSet> {
+        if !self.only_open_allow {
+            return None;
+        }
         let mut values = Values::new();
         self.known.fill(&self.now, &mut values);
         self.known.forget_searched(&mut values);
-        Narrowing::new(self.plan, &self.known, &values, table, entity_type).rows(self.certain)
+        let related = self.open_relations().map(|relation| relation.slot).zip(related).collect();
+        let narrowing =
+            Narrowing::new(self.plan, &self.known, &values, entity_type, (universe, related));
+        narrowing.rows(self.certain)
     }
 
-    /// Decides the request for one candidate, as [`Plan::decide`] would decide the check.
+    /// Decides the request for one candidate, as [`Plan::decide`] would decide the check. Relations are open.
     pub fn decide(&self, candidate: &SearchCandidate<'_>) -> SearchOutcome<'p> {
-        self.decide_with(candidate, AttributeAnswers::none())
+        self.decide_with(candidate, |_| None)
     }
 
-    /// Decides the request for one candidate whose relations are known, as far as `answers` has them.
+    /// Decides the request for one candidate. `ask` returns the answer to a relation of the candidate, by its name without the
+    /// namespace; `None` leaves it open.
     pub fn decide_with(
         &self,
         candidate: &SearchCandidate<'_>,
-        answers: &AttributeAnswers,
+        mut ask: impl FnMut(&'p str) -> Option<AttributeAnswer>,
     ) -> SearchOutcome<'p> {
         let rule = self.known.rule(candidate);
         if let Some((Effect::Deny, _)) = rule {
@@ -143,38 +199,61 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         }
         let mut values = Values::new();
         let is_affordable = self.known.fill_candidate(&self.now, candidate, &mut values);
-        if !answers.is_empty() {
-            self.plan.whole().slots.read_answers(answers, &mut values);
+        let is_whole = self.is_whole || !is_affordable;
+        if !self.has_resolvers && self.relations.is_empty() {
+            let run = Run::new(&self.plan.whole().program, &values);
+            let conditions = &self.plan.whole().conditions;
+            let (index, found) = self.policies(is_whole);
+            let mut first = FirstApplicable { conditions, gone: &[], run, found };
+            index.visit(&mut first);
+            return self.decided(first.found, rule);
         }
-        let run = Run::new(&self.plan.whole().program, &values);
-        let (index, found) = if self.is_whole || !is_affordable {
-            (&self.plan.whole().index, Rank::MAX)
-        } else {
-            (&self.open, self.certain)
+        let answers: SmallVec<[_; 4]> = {
+            let mut open = self.evaluated(&values, is_whole, rule);
+            if open.search.is_settled() {
+                return open.otherwise;
+            }
+            let slots = open.search.open_slots();
+            let asked = self.relations.iter().filter(|relation| slots.contains(&relation.slot));
+            let answers = asked.filter_map(|relation| Some((relation, ask(relation.name)?)));
+            let answers: SmallVec<_> = answers.collect();
+            if answers.is_empty() {
+                return self.outcome(open);
+            }
+            answers
         };
-        if !self.plan.whole().slots.namespaces().is_empty() {
-            return self.decide_in_stages(run, index, found, rule);
-        }
-        let conditions = &self.plan.whole().conditions;
-        let mut first = FirstApplicable { conditions, gone: &[], run, found };
-        index.visit(&mut first);
-        self.decided(first.found, rule)
+        answers.iter().for_each(|(relation, answer)| relation.write(answer, &mut values));
+        self.outcome(self.evaluated(&values, is_whole, rule))
     }
 
-    /// Decides by partial evaluation: attributes of resolvers are not known.
-    fn decide_in_stages(
-        &self,
-        run: Run<'_>,
-        index: &Index,
-        found: Rank,
+    /// Returns the policies that can decide a candidate, and the rank of the first that certainly applies.
+    fn policies(&self, is_whole: bool) -> (&Index, Rank) {
+        match is_whole {
+            true => (&self.plan.whole().index, Rank::MAX),
+            false => (&self.open, self.certain),
+        }
+    }
+
+    /// Evaluates partially: relations that were not asked for, and attributes of resolvers, are not known.
+    fn evaluated<'r>(
+        &'r self,
+        values: &'r [SlotValue<'r>],
+        is_whole: bool,
         rule: Option<MatchedRuleId>,
-    ) -> SearchOutcome<'p> {
+    ) -> EvaluatedCandidate<'p, 'r> {
+        let run = Run::new(&self.plan.whole().program, values);
         let mut search = PartialEvaluation::new(&self.plan.whole().conditions, run);
+        let (index, found) = self.policies(is_whole);
         search.found = found;
         index.visit(&mut search);
         search.drop_outranked();
         let otherwise = self.decided(search.found, rule);
         search.drop_ineffective(otherwise.effect());
+        EvaluatedCandidate { search, otherwise }
+    }
+
+    fn outcome(&self, evaluated: EvaluatedCandidate<'p, '_>) -> SearchOutcome<'p> {
+        let EvaluatedCandidate { search, otherwise } = evaluated;
         let decision = OpenDecision::of(self.plan, search, otherwise.effect());
         SearchDependence::new(decision).map_or(otherwise, SearchOutcome::Conditional)
     }
@@ -187,6 +266,13 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
             None => SearchOutcome::by_rule(rule),
         }
     }
+}
+
+/// A candidate, as far as it is decided.
+struct EvaluatedCandidate<'p, 'v> {
+    search: PartialEvaluation<'p, 'v>,
+    /// The outcome if no open policy applies.
+    otherwise: SearchOutcome<'p>,
 }
 
 /// Indexes the open policies alone. A policy that is no longer open stands as one that never applies.

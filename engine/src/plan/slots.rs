@@ -56,6 +56,13 @@ pub(crate) struct Namespace {
     attributes: NumberedTexts,
 }
 
+impl Namespace {
+    /// Returns the name of each attribute that the plan reads, with its slot.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (&str, Slot)> {
+        self.attributes.iter()
+    }
+}
+
 impl Slots {
     /// Returns the slot of `path`, a new one if the plan does not read it yet.
     pub(crate) fn slot(&mut self, path: AttributePath) -> Slot {
@@ -237,24 +244,11 @@ impl Slots {
                 }
             }
         }
-        self.read_answers(answers, values);
-    }
-
-    /// Reads the attributes of resolvers, and relations, into values that have none of them yet.
-    #[inline]
-    pub(crate) fn read_answers<'v>(
-        &self,
-        answers: &'v AttributeAnswers,
-        values: &mut [SlotValue<'v>],
-    ) {
         for namespace in &self.resolved {
             for (name, slot) in namespace.attributes.iter() {
                 let value = match answers.get(&namespace.name, name) {
                     Some(AttributeAnswer::Value(value)) => AttributeValue::from(value),
-                    Some(AttributeAnswer::Absent) => {
-                        values[slot as usize] = SlotValue { value: None, symbol: Symbol::NO_TEXT };
-                        continue;
-                    }
+                    Some(AttributeAnswer::Absent) => continue,
                     Some(AttributeAnswer::Failed(_)) => AttributeValue::Failed,
                     None => AttributeValue::NotRequested,
                 };

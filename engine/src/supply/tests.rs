@@ -283,7 +283,8 @@ fn a_declared_source_settles_what_sets_of_requests_leave_open() {
         let found = filter(RowAttributes::unsupplied());
         assert_eq!(found.trim_end_matches(", not exact"), permissions, "{condition} {attributes}");
         let anybody = Some(subject).filter(|subject| !subject.is_empty());
-        let of = MatrixCell { subject: anybody, roles: &[], domain: None, action: None };
+        let of =
+            MatrixCell { subject: anybody, roles: &[], relation: None, domain: None, action: None };
         let outcome = PlanMatrix::new(&plan, check.attributes).outcome(&of);
         assert_eq!(kind(&outcome), cell, "cell of {condition} {attributes}");
     }

@@ -349,9 +349,16 @@ fn explained(
 /// Compares the cells of the subject's roles with nothing else known, and with everything known.
 fn cells(plan: &Plan, new: &Plan, question: &Check<'_>, tally: &mut Tally) -> TestCaseResult {
     let roles: Vec<String> = question.roles.iter().map(str::to_owned).collect();
-    let open = MatrixCell { subject: None, roles: &roles, domain: None, action: None };
+    let open =
+        MatrixCell { subject: None, roles: &roles, relation: None, domain: None, action: None };
     let (subject, domain) = (Some(question.subject), Some(question.domain));
-    let known = MatrixCell { subject, domain, action: Some(question.action), roles: &roles };
+    let known = MatrixCell {
+        subject,
+        domain,
+        action: Some(question.action),
+        roles: &roles,
+        relation: None,
+    };
     for (cell, attributes) in [(open, Attributes::default()), (known, question.attributes)] {
         let [by_plan, by_new] = [plan, new].map(|plan| {
             let outcome = PlanMatrix::new(plan, attributes).outcome(&cell);

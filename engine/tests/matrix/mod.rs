@@ -100,6 +100,7 @@ impl Case<'_> {
             let cell = MatrixCell {
                 subject: self.known.subject.then_some(whole.subject),
                 roles: &roles,
+                relation: None,
                 domain: self.known.domain.then_some(whole.domain),
                 action: self.known.action.then_some(whole.action),
             };
@@ -135,6 +136,7 @@ impl Case<'_> {
         asked(&completed, |other| {
             let check = Check {
                 subject: cell.subject.unwrap_or(UNNAMED[number % 2]),
+                subject_type: None,
                 domain: cell.domain.unwrap_or(UNNAMED[number / 2 % 2]),
                 action: cell.action.unwrap_or(UNNAMED[number % 2]),
                 roles: Roles::Claimed(cell.roles),

@@ -128,7 +128,7 @@ impl Stored {
         let search = EntitySearch::new(&plan, input);
         let entity_type = self.entity_type();
         let mut visited = Vec::new();
-        for entity in search.entities(&self.table, entity_type, None) {
+        for entity in search.entities(&self.table, entity_type, None, &[]) {
             let roles: Vec<&str> = entity.roles().collect();
             let candidate = self.candidate(entity, &roles);
             let outcome = search.decide(&candidate);
@@ -149,7 +149,7 @@ impl Stored {
             *tally.entry("skipped").or_default() += 1;
         }
         let after = visited.get(visited.len() / 2).copied();
-        let rest = search.entities(&self.table, entity_type, after).map(Entity::id);
+        let rest = search.entities(&self.table, entity_type, after, &[]).map(Entity::id);
         assert!(rest.eq(visited[visited.len().min(visited.len() / 2 + 1)..].iter().copied()));
     }
 
@@ -299,6 +299,7 @@ fn check<'j>(json: &'j Json<'j>) -> Check<'j> {
         Attributes { user: map("user"), resource: map("resource"), ..Attributes::default() };
     let body = CheckBody {
         subject: text("subject"),
+        subject_type: None,
         resource: RESOURCE,
         action: text("action"),
         domain: None,

@@ -141,6 +141,7 @@ pub(super) async fn legacy_check(
     let subject = subject.ok_or_else(|| Invalid::missing("subject", SUBJECT_OF_KEY))?;
     let body = CheckBody {
         subject,
+        subject_type: None,
         resource: body.resource,
         action: body.action.unwrap_or(verb),
         domain: body.domain,

@@ -120,12 +120,9 @@ struct ConditionalAction {
 /// The end of a page.
 #[derive(Serialize, ToSchema)]
 struct SearchEnd {
-    /// Whether the search has looked at everything. If not, `next` leads on or `because` says why.
+    /// Whether the search has looked at everything. If not, `next` leads on.
     complete: bool,
-    /// The reason why candidates are missing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    because: Option<String>,
-    /// The origin of the candidates: `request` or `entities`.
+    /// The origin of the candidates: `request`, or `entities` for what entities and tuples know.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<&'static str>,
     /// The revision of the rules that decided.
@@ -139,10 +136,9 @@ struct SearchEnd {
 
 impl SearchEnd {
     fn of<T>(page: &mut SearchedPage<T>, source: Option<SearchSource>) -> Self {
-        let (because, next) = (page.because.take(), page.next.take());
+        let next = page.next.take();
         Self {
-            complete: because.is_none() && next.is_none(),
-            because,
+            complete: next.is_none(),
             source: source.map(|source| match source {
                 SearchSource::Request => "request",
                 SearchSource::Entities => "entities",
@@ -230,6 +226,7 @@ async fn action_answer(
     let mark = mark(ACTIONS_PATH, caller, &json);
     let question = ActionQuestion {
         subject: body.subject,
+        subject_type: None,
         resource_type: body.resource_type,
         action_of: str::to_owned,
         domain: body.domain,
@@ -295,6 +292,7 @@ async fn answer(
         searched,
         entity_type,
         subject,
+        subject_type: None,
         resource: body.resource,
         action: body.action,
         domain: body.domain,

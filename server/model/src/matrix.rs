@@ -53,7 +53,7 @@ impl MatrixRequest {
     }
 
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
-        let roles = one_or_more(text(MAX_SUBJECT), "role").about("Each is a row of its own");
+        let roles = one_or_more(text(MAX_SUBJECT), "role").about("Each is a row of its own. `editor@resource` or `group:eng#member` is everybody who has the relation");
         let roles = members.optional("roles", roles);
         let subjects = members.optional("subjects", list(object(MatrixSubject::declare)));
         let resources = owned(resource::resource, schema::resource);

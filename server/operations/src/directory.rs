@@ -183,7 +183,7 @@ impl NeededEntities {
         Some(Supply::new(facts, known, check, needs))
     }
 
-    /// Returns the graph of the tenant of `plan`; `None` if it has no relations or a check does not need them.
+    /// Returns the graph of the tenant of `plan`; `None` if it has no relations or nothing needs them.
     ///
     /// # Errors
     /// The stored types are corrupt.

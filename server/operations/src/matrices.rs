@@ -4,6 +4,7 @@ use chrono::DateTime;
 use portcullis_auth::CheckCaller;
 use portcullis_bundle::matrix::CellDecision;
 use portcullis_engine::matrix::{MatrixCell, PlanMatrix};
+use portcullis_engine::relation::relation_of_subject;
 use portcullis_engine::request::{Attributes, Caller, Roles};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{Check, Invalid, Plan, Supply};
@@ -57,7 +58,7 @@ pub struct MatrixAnswer {
 pub struct MatrixAnswerCell {
     /// The subject; `None` is anybody with the role.
     pub subject: Option<String>,
-    /// The role, if the row is one.
+    /// The role, if the row is one; it may be a relation.
     pub role: Option<String>,
     pub resource: String,
     pub action: String,
@@ -205,6 +206,12 @@ impl Row {
         Self { subject: row.subject, roles }
     }
 
+    /// Returns the relation that the row is, if the tenant of `plan` has relations.
+    fn relation(&self, plan: &Plan) -> Option<&str> {
+        plan.facts()?.relations.as_ref()?;
+        relation_of_subject(self.role()?)
+    }
+
     /// Returns the role of a row that is no subject.
     fn role(&self) -> Option<&String> {
         match &self.roles {
@@ -246,12 +253,16 @@ impl MatrixQuestion<'_> {
         shared: &mut PlanMatrix<'p, '_>,
         left: &mut usize,
     ) -> Result<MatrixAnswerCell, OperationError> {
+        let relation = row.relation(of.plan);
         let sent: Vec<&str> = match &row.roles {
-            RowRoles::Sent(roles) => roles.iter().map(String::as_str).collect(),
-            RowRoles::Claimed(_) | RowRoles::LeftOut => Vec::new(),
+            RowRoles::Sent(roles) if relation.is_none() => {
+                roles.iter().map(String::as_str).collect()
+            }
+            RowRoles::Sent(_) | RowRoles::Claimed(_) | RowRoles::LeftOut => Vec::new(),
         };
         let check = Check {
             subject: row.subject.as_deref().unwrap_or_default(),
+            subject_type: None,
             resource: of.resource,
             action: of.action,
             domain: &self.domain,
@@ -268,7 +279,7 @@ impl MatrixQuestion<'_> {
         let completed = directory::completed(supply.as_ref(), check);
         let roles: Vec<String> = completed.roles.iter().map(str::to_owned).collect();
         let (subject, domain) = (row.subject.as_deref(), Some(&*self.domain));
-        let cell = MatrixCell { subject, roles: &roles, domain, action: Some(of.action) };
+        let cell = MatrixCell { subject, roles: &roles, relation, domain, action: Some(of.action) };
         let has_own = supply.as_ref().is_some_and(Supply::has_attributes);
         let mut own = has_own.then(|| PlanMatrix::new(of.plan, completed.attributes));
         let evaluated = own.as_ref().map_or(shared.cost_per_cell(), PlanMatrix::cost);

@@ -3,11 +3,13 @@
 use portcullis_auth::CheckCaller;
 use portcullis_engine::filter::RowAttributes;
 use portcullis_engine::matrix::Outcome;
+use portcullis_engine::relation::{RELATION, RelationTarget};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Invalid, Plan};
 use portcullis_model::page::{Listed, MAX_PAGE_BYTES, Page};
 use portcullis_model::permissions::PermissionsRequest;
 use portcullis_runtime::app::App;
+use portcullis_runtime::entity_tables::EntitiesError;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
@@ -84,10 +86,10 @@ pub async fn list(
     let decide = |resource: &str, plan: &Plan, entities: &NeededEntities| {
         let action = split_resource(resource).map_or("", |(_, verb)| verb);
         let attributes = request.attributes;
-        let body = CheckBody { subject, resource, action, domain: None, attributes };
+        let body =
+            CheckBody { subject, subject_type: None, resource, action, domain: None, attributes };
         let check = Check::new(body, domain, caller.of_check(), now);
-        let supply = entities.supply(plan, CheckKind::Combined, &check);
-        Ok(decide(plan, &directory::completed(supply.as_ref(), check)))
+        Ok(decide(plan, entities, &check)?)
     };
     let report = PlanByPlan {
         plans: &app.plans,
@@ -110,21 +112,41 @@ pub async fn list(
     Ok(PermissionPage { permissions, next, revision, entities_revision, tag })
 }
 
-/// Decides a check whose further attributes are unknown.
-fn decide(plan: &Plan, check: &Check<'_>) -> ResourcePermission {
-    let filter = plan.filter(check, &AttributeAnswers::default(), &RowAttributes::unsupplied());
+/// Decides the check `sent`, whose further attributes are unknown. Relations are known, unless the object is not.
+fn decide(
+    plan: &Plan,
+    entities: &NeededEntities,
+    sent: &Check<'_>,
+) -> Result<ResourcePermission, EntitiesError> {
+    let supply = entities.supply(plan, CheckKind::Combined, sent);
+    let check = directory::completed(supply.as_ref(), *sent);
+    let rows = RowAttributes::unsupplied();
+    let mut filter = plan.filter(&check, &AttributeAnswers::default(), &rows);
+    let resource = sent.resource_named();
+    let is_known = |name: &str| {
+        let is_fixed = matches!(RelationTarget::parse(name), RelationTarget::OfObject { .. });
+        is_fixed || resource.is_some()
+    };
+    let relations = filter.requests.iter().filter(|request| *request.namespace == *RELATION);
+    let names =
+        relations.flat_map(|request| &request.attributes).filter(|name| is_known(name)).cloned();
+    let names: Vec<Box<str>> = names.collect();
+    if !names.is_empty() {
+        let answers = entities.relations(plan, sent, resource, &names)?;
+        filter = plan.filter(&check, &answers, &rows);
+    }
     let decision = match &filter.outcome {
         Outcome::Allow => "allow",
         Outcome::Deny => "deny",
         Outcome::Depends(_) => "depends",
     };
-    ResourcePermission {
+    Ok(ResourcePermission {
         resource: check.resource.to_owned(),
         action: check.action.to_owned(),
         decision,
         depends_on: filter.reads().iter().map(ToString::to_string).collect(),
         is_volatile: plan.is_volatile(),
-    }
+    })
 }
 
 impl Weighed for ResourcePermission {

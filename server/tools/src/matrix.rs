@@ -36,7 +36,7 @@ pub struct MatrixArguments {
     /// A second tenant folder: print what changes from the first to the second, as `diff` does.
     #[arg(conflicts_with_all = ["role", "resource"])]
     pub other: Option<PathBuf>,
-    /// Only this role, also if nothing names it. May be repeated.
+    /// Only this role, also if nothing names it, or this relation, such as `editor@resource`. May be repeated.
     #[arg(long)]
     pub role: Vec<String>,
     /// Only this resource, or the resources of a pattern such as `chart:*`. May be repeated.

@@ -9,6 +9,7 @@ use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Precedence, Te
 use super::{RelationQuestions, ask, no_reference, objects, resource_of};
 use crate::lists::{HopObjects, RowBudget, RowHop, RowsTooLarge};
 use crate::schema::Schema;
+use crate::subject::GraphSubject;
 use crate::tenant_graph::TenantGraph;
 
 /// The rows of a plan.
@@ -54,13 +55,18 @@ impl TenantGraph {
         names: &[Box<str>],
     ) -> RelationsOfRows {
         let mut found = RelationsOfRows::default();
-        ask(self, facts, (rows.check, resource_of(rows.check)), |questions, buffer| {
-            let mut plan = RowPlan { questions, rows, hops: None, budget: RowBudget::default() };
+        ask(self, facts, (rows.check, resource_of(rows.check)), |questions, subject, buffer| {
+            let mut plan =
+                RowPlan { questions, subject, rows, hops: None, budget: RowBudget::default() };
             for name in names {
                 let relation = match RelationTarget::parse(name) {
                     RelationTarget::OfResource(relation) if plan.is_of_rows() => relation,
                     RelationTarget::OfResource(_) | RelationTarget::OfObject { .. } => {
-                        found.answers.insert(RELATION, name, questions.answer(name, buffer));
+                        found.answers.insert(
+                            RELATION,
+                            name,
+                            questions.answer(subject, name, buffer),
+                        );
                         continue;
                     }
                 };
@@ -89,6 +95,7 @@ impl TenantGraph {
 /// The relations of one plan.
 struct RowPlan<'q> {
     questions: &'q RelationQuestions<'q>,
+    subject: &'q GraphSubject<'q>,
     rows: PlannedRows<'q>,
     /// The substitutes for stored edges, once they were needed.
     hops: Option<Hops<'q>>,
@@ -144,7 +151,7 @@ impl<'q> RowPlan<'q> {
         }
         let (hops, references) =
             self.hops.as_ref().map_or((&[][..], &[][..]), |(hops, references)| (hops, references));
-        let rows = self.questions.subject.rows(relation, hops, &mut self.budget)?;
+        let rows = self.subject.rows(relation, hops, &mut self.budget)?;
         Ok(Some(RowRelation { rows, references: references.to_vec() }))
     }
 

@@ -103,8 +103,13 @@ fn plan(
 /// Returns the outcome for an editor who reads in `er`, as text.
 fn shown(plan: &Plan) -> String {
     let roles = ["editor".to_owned()];
-    let cell =
-        MatrixCell { subject: None, roles: &roles, domain: Some("er"), action: Some("read") };
+    let cell = MatrixCell {
+        subject: None,
+        roles: &roles,
+        relation: None,
+        domain: Some("er"),
+        action: Some("read"),
+    };
     match PlanMatrix::new(plan, Attributes::default()).outcome(&cell) {
         Outcome::Allow => "allow".to_owned(),
         Outcome::Deny => "deny".to_owned(),
@@ -143,7 +148,7 @@ fn a_large_residual_names_its_policies_only() -> Result<(), invalid::Fault> {
     let policies = [("allow", 1, "user.b == 2"), ("allow", 0, condition.as_str())];
     let plan = plan("chart:read", &[], &policies)?;
     assert_eq!(shown(&plan), "too large");
-    let cell = MatrixCell { subject: None, roles: &[], domain: None, action: None };
+    let cell = MatrixCell { subject: None, roles: &[], relation: None, domain: None, action: None };
     let outcome = PlanMatrix::new(&plan, Attributes::default()).outcome(&cell);
     let Outcome::Depends(residual) = outcome else { panic!("it depends on two policies") };
     let names: Vec<&str> = residual.policies().iter().map(|policy| &*policy.name).collect();
@@ -156,7 +161,13 @@ fn a_large_residual_names_its_policies_only() -> Result<(), invalid::Fault> {
 fn cells_that_leave_a_test_open_have_an_outcome_of_their_own() -> Result<(), invalid::Fault> {
     let plan = plan("chart:read", &["* allow"], &[("deny", 0, "(request.domain > 1) ?? false")])?;
     let mut matrix = PlanMatrix::new(&plan, Attributes::default());
-    let known = MatrixCell { subject: None, roles: &[], domain: Some("er"), action: Some("read") };
+    let known = MatrixCell {
+        subject: None,
+        roles: &[],
+        relation: None,
+        domain: Some("er"),
+        action: Some("read"),
+    };
     assert!(matches!(matrix.outcome(&known), Outcome::Deny));
     let open = MatrixCell { domain: None, ..known };
     assert!(matches!(matrix.outcome(&open), Outcome::Depends(_)));

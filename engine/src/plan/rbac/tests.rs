@@ -11,8 +11,14 @@ use crate::request::{Attributes, CheckBody};
 /// Returns the subject, domain and action of the rule that decides about `subject`; `None` if no rule does.
 fn decides(plan: &Plan, subject: &str) -> Option<[String; 3]> {
     let attributes = Attributes::default();
-    let body =
-        CheckBody { subject, resource: "doc:read", action: "read", domain: None, attributes };
+    let body = CheckBody {
+        subject,
+        subject_type: None,
+        resource: "doc:read",
+        action: "read",
+        domain: None,
+        attributes,
+    };
     let decision = plan.evaluate(&Check::new(body, "acme", None, DateTime::UNIX_EPOCH));
     match decision.matched() {
         Matched::Rule(rule) => Some([rule.sub(), rule.dom(), rule.act()].map(str::to_owned)),

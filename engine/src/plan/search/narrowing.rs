@@ -1,4 +1,5 @@
-//! Finds the entities that an open policy can allow, by indexes of their properties.
+//! Finds the candidates that an open policy can allow, by indexes of the properties of entities, and by lists of those to
+//! which relations are true.
 //!
 //! An allow applies only where its condition is true. So it is enough to look, in a conjunction, at the entities that each
 //! of its parts can be true for, and in a disjunction at those of any part.
@@ -19,21 +20,39 @@ use crate::value::{AttributeValue, List};
 /// Parts of a conjunction that leave at most this many entities are good enough: the other parts are not tried.
 const FEW: u64 = 256;
 
-/// Narrows the entities of a type down to those that a search can allow.
+/// The candidates among which a narrowing looks.
+pub(super) enum Universe<'n> {
+    /// The rows of the base of a table.
+    Entities(&'n EntityTable, NarrowingWork),
+    /// Ids that no entity has, by their places in an ascending list.
+    Others(&'n [&'n str]),
+}
+
+impl<'n> Universe<'n> {
+    /// Returns the entities of a type.
+    pub(super) fn of_entities(table: &'n EntityTable, entity_type: &str) -> Self {
+        Self::Entities(table, table.narrowing_work(entity_type))
+    }
+}
+
+/// The ids to which each relation can be true, by its slot.
+type Related<'n> = Vec<(Slot, &'n Option<Vec<&'n str>>)>;
+
+/// Narrows the candidates of a type down to those that a search can allow.
 pub(super) struct Narrowing<'n> {
     plan: &'n Plan,
     known: &'n Known<'n, 'n>,
     /// The known values; those of the searched part are marked.
     values: &'n [SlotValue<'n>],
     run: Run<'n>,
-    table: &'n EntityTable,
     entity_type: &'n str,
-    work: NarrowingWork,
+    universe: Universe<'n>,
+    related: Related<'n>,
     /// The sets of tests, which policies share, by their nodes and whether they are negated.
     of_tests: HashMap<(NodeId, bool), Narrowed>,
 }
 
-/// A set of entities that has all for which a part of a condition can be true. `None` is all entities.
+/// A set of candidates that has all for which a part of a condition can be true. `None` is all candidates.
 type Narrowed = Option<RowSet>;
 
 impl<'n> Narrowing<'n> {
@@ -41,16 +60,15 @@ impl<'n> Narrowing<'n> {
         plan: &'n Plan,
         known: &'n Known<'n, 'n>,
         values: &'n [SlotValue<'n>],
-        table: &'n EntityTable,
         entity_type: &'n str,
+        (universe, related): (Universe<'n>, Related<'n>),
     ) -> Self {
         let run = Run::new(&plan.whole().program, values);
-        let work = table.narrowing_work(entity_type);
-        Self { plan, known, values, run, table, entity_type, work, of_tests: HashMap::new() }
+        Self { plan, known, values, run, entity_type, universe, related, of_tests: HashMap::new() }
     }
 
-    /// Returns rows that include each entity that an open policy before the rank `certain` can allow. `None` if that may be
-    /// all entities.
+    /// Returns rows that include each candidate that an open policy before the rank `certain` can allow. `None` if that may
+    /// be all.
     pub(super) fn rows(mut self, certain: Rank) -> Narrowed {
         let conditions = self.plan.whole().conditions.iter().take(certain as usize);
         let mut all = RowSet::new();
@@ -59,7 +77,9 @@ impl<'n> Narrowing<'n> {
                 && self.run.applies(*policy) != Some(false)
             {
                 all |= self.part(root, false)?;
-                if !self.table.is_selective(self.entity_type, count(&all)) {
+                if let Universe::Entities(table, _) = &self.universe
+                    && !table.is_selective(self.entity_type, count(&all))
+                {
                     return None;
                 }
             }
@@ -112,6 +132,9 @@ impl<'n> Narrowing<'n> {
             (SlotState::Known, Some(SlotState::Searched(part))) => {
                 self.of_right(node, test, part, negated, right?)
             }
+            (SlotState::Open, None | Some(SlotState::Known)) => {
+                self.of_relation(node, test.attribute, negated)
+            }
             _ => None,
         }
     }
@@ -127,13 +150,13 @@ impl<'n> Narrowing<'n> {
         let sought = match lookup(&test.predicate, negated) {
             Some((Lookup::Equal, operand)) => {
                 let value = self.operand(operand)?;
-                return self.table.narrowed(property, Sought::Equal(&[value]), &self.work);
+                return self.narrowed(property, Sought::Equal(&[value]));
             }
             Some((Lookup::EqualItem, operand)) => {
                 let AttributeValue::List(list) = self.operand(operand)? else {
                     return Some(RowSet::new());
                 };
-                return self.table.narrowed(property, Sought::Equal(&items(list)), &self.work);
+                return self.narrowed(property, Sought::Equal(&items(list)));
             }
             Some((Lookup::WithItem, operand)) => {
                 Sought::Containing(self.operand(operand)?, &mut holds)
@@ -147,7 +170,33 @@ impl<'n> Narrowing<'n> {
             Some((Lookup::Prefix | Lookup::Below { .. } | Lookup::Near(_) | Lookup::Scan, _))
             | None => Sought::Where(&mut holds),
         };
-        self.table.narrowed(property, sought, &self.work)
+        self.narrowed(property, sought)
+    }
+
+    /// Narrows by a test of a relation.
+    fn of_relation(&self, node: NodeId, slot: Slot, negated: bool) -> Narrowed {
+        let (_, ids) = self.related.iter().find(|(own, _)| *own == slot)?;
+        let ids = ids.as_deref()?;
+        let holds = |has| self.holds(node, slot, Some(AttributeValue::Bool(has)), negated);
+        if holds(false) {
+            return None;
+        }
+        if !holds(true) {
+            return Some(RowSet::new());
+        }
+        match &self.universe {
+            Universe::Entities(table, work) => table.rows_of_ids(self.entity_type, ids, work),
+            Universe::Others(all) => Some(places(all, ids)),
+        }
+    }
+
+    /// Returns the candidates whose property, which nobody lacks, has a sought value.
+    fn narrowed(&self, property: Property<'_>, sought: Sought<'_, '_>) -> Narrowed {
+        match &self.universe {
+            Universe::Entities(table, work) => table.narrowed(property, sought, work),
+            // Without an entity there is no property, but an id.
+            Universe::Others(_) => property.name.is_some().then(RowSet::new),
+        }
     }
 
     /// Narrows down to lists that have one of these items, or each of them.
@@ -157,7 +206,7 @@ impl<'n> Narrowing<'n> {
         items: &[AttributeValue<'_>],
         quantifier: Quantifier,
     ) -> Narrowed {
-        let with = |items: &[_]| self.table.narrowed(property, Sought::WithItem(items), &self.work);
+        let with = |items: &[_]| self.narrowed(property, Sought::WithItem(items));
         match quantifier {
             Quantifier::Any => with(items),
             Quantifier::All => {
@@ -190,7 +239,7 @@ impl<'n> Narrowing<'n> {
         let mut holds = |value: AttributeValue<'_>| self.holds(node, slot, Some(value), negated);
         let sought = match lookup(&test.predicate, negated) {
             Some((Lookup::Equal, _)) => {
-                return self.table.narrowed(property, Sought::Equal(&[left]), &self.work);
+                return self.narrowed(property, Sought::Equal(&[left]));
             }
             Some((Lookup::EqualItem, _)) => Sought::Containing(left, &mut holds),
             Some((Lookup::WithItems(Quantifier::Any), _)) => {
@@ -208,7 +257,7 @@ impl<'n> Narrowing<'n> {
             ))
             | None => Sought::Where(&mut holds),
         };
-        self.table.narrowed(property, sought, &self.work)
+        self.narrowed(property, sought)
     }
 
     /// Returns the property of a searched slot. The roles of a subject are none.
@@ -261,7 +310,17 @@ fn items(list: List<'_>) -> Vec<AttributeValue<'_>> {
     items
 }
 
-/// Returns the entities of both sets.
+/// Returns the places of those of `all` that are among `ids`. Both ascend.
+fn places(all: &[&str], ids: &[&str]) -> RowSet {
+    let mut ids = ids.iter().peekable();
+    let mut is_among = |id: &str| {
+        while ids.next_if(|other| **other < id).is_some() {}
+        ids.peek().is_some_and(|other| **other == id)
+    };
+    (0..).zip(all).filter(|(_, id)| is_among(id)).map(|(place, _)| place).collect()
+}
+
+/// Returns the candidates of both sets.
 fn intersection(a: Narrowed, b: Narrowed) -> Narrowed {
     match (a, b) {
         (Some(a), Some(b)) => Some(a & b),

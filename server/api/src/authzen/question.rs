@@ -107,6 +107,7 @@ impl<'a> Question<'a> {
         let map = |range: FlatRange| AttributeMap::of_flat(flat, range);
         CheckBody {
             subject: names.text(self.principal),
+            subject_type: Some(subject.kind()),
             resource: names.text(self.resource),
             action: action.id(),
             domain: context.domain,

@@ -67,11 +67,7 @@ struct PageAnswer {
 #[derive(Serialize, ToSchema)]
 struct SearchContext {
     /// The ids or names on which attributes of resolvers decide. They are not among the results; an evaluation decides.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     conditional: Vec<String>,
-    /// The reason why the search has fewer results than there may be.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    incomplete: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -87,9 +83,8 @@ struct ActionName {
 
 impl SearchContext {
     /// Returns the context, if there is anything to say.
-    fn of(conditional: Vec<String>, incomplete: Option<String>) -> Option<Self> {
-        let is_empty = conditional.is_empty() && incomplete.is_none();
-        (!is_empty).then_some(Self { conditional, incomplete })
+    fn of(conditional: Vec<String>) -> Option<Self> {
+        (!conditional.is_empty()).then_some(Self { conditional })
     }
 }
 
@@ -197,6 +192,7 @@ async fn find_entities(
         searched,
         entity_type,
         subject: &body.principal,
+        subject_type: Some(body.subject.kind()),
         resource: &body.resource_name,
         action: body.action(),
         domain: body.domain(),
@@ -213,7 +209,7 @@ async fn find_entities(
     let conditional = page.conditional.into_iter().map(|open| open.id).collect();
     let answer = EntitiesAnswer {
         page: PageAnswer { next_token: page.next.unwrap_or_default(), count: page.found.len() },
-        context: SearchContext::of(conditional, page.because),
+        context: SearchContext::of(conditional),
         results: page.found.into_iter().map(name).collect(),
     };
     let entities = entities_header(page.entities_revision);
@@ -229,6 +225,7 @@ async fn find_actions(
 ) -> Result<Response, ApiError> {
     let question = ActionQuestion {
         subject: &body.principal,
+        subject_type: Some(body.subject.kind()),
         resource_type: &body.resource_name,
         action_of: decoded,
         domain: body.domain(),
@@ -242,7 +239,7 @@ async fn find_actions(
     let conditional = page.conditional.iter().map(|open| decoded(&open.id)).collect();
     let answer = ActionsAnswer {
         page: PageAnswer { next_token: page.next.unwrap_or_default(), count: page.found.len() },
-        context: SearchContext::of(conditional, page.because),
+        context: SearchContext::of(conditional),
         results: page
             .found
             .into_iter()

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use portcullis_engine::RoleInclusions;
 use portcullis_engine::matrix::MatrixCell;
 use portcullis_engine::rbac::WILDCARD;
+use portcullis_engine::relation::relation_of_subject;
 use portcullis_engine::resource::split_resource;
 
 use super::decision_set::Matching;
@@ -14,8 +15,9 @@ pub(super) struct Axes<'s> {
     /// The subject of every cell; `None` is anybody whom no rule names.
     subject: Option<&'s str>,
     /// Each role as the only one of a subject, and after it those that it includes; no role stands for every role that
-    /// nothing names.
+    /// nothing names. A wanted role can be a relation.
     pub(super) roles: Vec<Vec<String>>,
+    has_relations: bool,
     /// False if only some roles are wanted.
     pub(super) has_all_roles: bool,
     pub(super) domains: Vec<Option<&'s str>>,
@@ -58,6 +60,7 @@ impl<'s> Axes<'s> {
         Self {
             subject: None,
             roles: roles.chain([Vec::new()]).collect(),
+            has_relations: false,
             has_all_roles: true,
             domains: named(domains).map(Some).chain(open()).collect(),
             actions: named(actions).map(Some).chain(open()).collect(),
@@ -72,8 +75,8 @@ impl<'s> Axes<'s> {
         self.roles.iter().map(role).collect()
     }
 
-    /// Leaves the cells that are wanted.
-    pub(super) fn narrowed(self, wanted: &Wanted<'s>) -> Self {
+    /// Leaves the cells that are wanted. A wanted role that is spelled as a relation is one, if there are any.
+    pub(super) fn narrowed(self, wanted: &Wanted<'s>, has_relations: bool) -> Self {
         let all =
             |roles: &[String]| with_included(self.inclusions, roles.iter().map(String::as_str));
         let roles = match wanted.subject {
@@ -85,6 +88,7 @@ impl<'s> Axes<'s> {
             inclusions: self.inclusions,
             subject: wanted.subject,
             roles,
+            has_relations: has_relations && wanted.subject.is_none() && !wanted.roles.is_empty(),
             has_all_roles: wanted.subject.is_none() && wanted.roles.is_empty(),
             domains: wanted.domain.map_or(self.domains, |domain| vec![Some(domain)]),
             actions: wanted.action.map_or(self.actions, |action| vec![Some(action)]),
@@ -96,15 +100,22 @@ impl<'s> Axes<'s> {
         self.roles.len().saturating_mul(self.domains.len()).saturating_mul(self.actions.len())
     }
 
+    /// Returns the relation that stands for some roles.
+    fn relation<'a>(&self, roles: &'a [String]) -> Option<&'a str> {
+        relation_of_subject(roles.first().filter(|_| self.has_relations)?)
+    }
+
     /// Visits every cell with its places on the axes.
     pub(super) fn for_each<'a>(&'a self, mut visit: impl FnMut([usize; 3], MatrixCell<'a>)) {
         for (role, roles) in self.roles.iter().enumerate() {
+            let relation = self.relation(roles);
+            let roles = if relation.is_some() { &[][..] } else { roles };
             for (domain, named_domain) in self.domains.iter().enumerate() {
                 for (action, named_action) in self.actions.iter().enumerate() {
                     let place = [role, domain, action];
                     let (domain, action) = (*named_domain, *named_action);
                     let subject = self.subject;
-                    visit(place, MatrixCell { subject, roles, domain, action });
+                    visit(place, MatrixCell { subject, roles, relation, domain, action });
                 }
             }
         }

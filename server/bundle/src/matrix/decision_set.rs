@@ -114,9 +114,14 @@ impl<'s> DecisionSet<'s> {
 }
 
 impl<'s> Matching<'s> {
+    /// Returns whether the tenant has relations.
+    pub(super) fn has_relations(&self) -> bool {
+        self.facts.relations.is_some()
+    }
+
     /// Returns the subjects of the rules, and the roles that the conditions name.
     pub(super) fn roles(&self) -> BTreeSet<&'s str> {
-        let has_relations = self.facts.relations.is_some();
+        let has_relations = self.has_relations();
         let subjects = self.rules.iter().map(|rule| &*rule.tuple.sub);
         let is_text = |sub: &&str| !has_relations || relation_of_subject(sub).is_none();
         let mut roles: BTreeSet<&str> = subjects.filter(is_text).collect();

@@ -110,7 +110,8 @@ fn rows_of<'s>(
     budget: &mut Budget<'s>,
 ) -> Option<Vec<MatrixRow>> {
     let matching = set.matching(resource);
-    let axes = Axes::new(resource, &[(&matching, set.inclusions)], set.inclusions).narrowed(wanted);
+    let axes = Axes::new(resource, &[(&matching, set.inclusions)], set.inclusions);
+    let axes = axes.narrowed(wanted, matching.has_relations());
     budget.take_resource(resource, matching.policies.len(), axes.cells())?;
     let plan = matching.plan(resource);
     let mut matrix = PlanMatrix::new(&plan, Attributes::default());

@@ -378,6 +378,7 @@ fn decision(plan: &Plan, role: &str, domain: &str, action: &str) -> Effect {
     let roles = [role.to_owned()];
     let check = Check {
         subject: "nobody",
+        subject_type: None,
         resource: "",
         action,
         domain,

@@ -25,6 +25,8 @@ use crate::directory::{self, NeededEntities};
 #[derive(Debug)]
 pub struct ActionQuestion<'q> {
     pub subject: &'q str,
+    /// The type of the subject; `None` reads it from the name.
+    pub subject_type: Option<&'q str>,
     /// The type of the resource.
     pub resource_type: &'q str,
     /// Returns the action that a verb stands for.
@@ -129,6 +131,7 @@ async fn decide(
     page.revision = page.revision.max(cached.revision());
     let body = CheckBody {
         subject: question.subject,
+        subject_type: question.subject_type,
         resource: &resource,
         action: &action,
         domain: question.domain,

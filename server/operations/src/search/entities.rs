@@ -3,19 +3,18 @@
 use std::borrow::Cow;
 
 use portcullis_auth::CheckCaller;
+use portcullis_directory::{AskedCandidate, KnownCandidates, SearchRelations};
 use portcullis_engine::entities::{Entity, EntityTable, principal};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::relation::RELATION;
 use portcullis_engine::request::{AttributeMap, Attributes, Roles};
 use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
 };
 use portcullis_engine::{
-    AttributeAnswers, Caller, Check, CheckBody, Invalid, Json, Plan, Precedence, TenantFacts,
+    Check, CheckBody, Invalid, Json, Plan, Precedence, TenantFacts, find_subject,
 };
 use portcullis_model::search::{GivenCandidate, SearchPage};
 use portcullis_runtime::app::App;
-use portcullis_runtime::entity_tables::EntitiesError;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
@@ -35,6 +34,8 @@ pub struct EntityQuestion<'q> {
     pub entity_type: &'q str,
     /// The subject of a search for resources; empty in one for subjects.
     pub subject: &'q str,
+    /// The type of the subject or, in a search for subjects, of the candidates. `None` reads it from their names.
+    pub subject_type: Option<&'q str>,
     pub resource: &'q str,
     pub action: &'q str,
     pub domain: Option<&'q str>,
@@ -88,16 +89,23 @@ pub async fn search_entities(
     let check = question.check(domain, caller, app.clock.now());
     let supply = entities.supply(plan, CheckKind::Combined, &check);
     let completed = question.without_searched(directory::completed(supply.as_ref(), check), &check);
+    let (nothing, graph) = (EntityTable::default(), entities.graph(plan)?);
+    let table = entities.table().unwrap_or(&nothing);
+    let relations = graph.as_deref().zip(plan.facts()).map(|(graph, facts)| {
+        let searched = (question.searched, question.entity_type);
+        SearchRelations::new((graph, facts), &check, searched, table)
+    });
+    let graph = graph.as_deref().map(|graph| &graph.graph);
+    let entity_type = question.entity_type;
     let searcher = Searcher {
         question,
         plan,
         caller,
         check: &completed,
-        sent: &check,
-        entities: &entities,
-        table: entities.table(),
+        known: KnownCandidates { table, graph, entity_type, now: check.now },
+        relations: relations.as_ref(),
     };
-    let mut page = searcher.page(position.as_ref(), began, cached.revision())?;
+    let mut page = searcher.page(position.as_ref(), began, cached.revision());
     page.entities_revision = entities.revision();
     page.rules_changed = position.is_some_and(|at| at.revision != page.revision);
     page.next =
@@ -135,6 +143,7 @@ impl EntityQuestion<'_> {
     ) -> Check<'c> {
         let body = CheckBody {
             subject: self.subject,
+            subject_type: self.subject_type,
             resource: self.resource,
             action: self.action,
             domain: self.domain,
@@ -159,10 +168,9 @@ struct Searcher<'s> {
     plan: &'s Plan,
     caller: &'s CheckCaller,
     check: &'s Check<'s>,
-    /// The check as it was sent, for relations.
-    sent: &'s Check<'s>,
-    entities: &'s NeededEntities,
-    table: Option<&'s EntityTable>,
+    known: KnownCandidates<'s>,
+    /// `None` if the tenant has no relations.
+    relations: Option<&'s SearchRelations<'s>>,
 }
 
 impl Searcher<'_> {
@@ -171,7 +179,7 @@ impl Searcher<'_> {
         position: Option<&Position>,
         began: Instant,
         revision: u64,
-    ) -> Result<SearchedPage<FoundEntity>, EntitiesError> {
+    ) -> SearchedPage<FoundEntity> {
         let is_given = self.question.candidates.is_some();
         let input = SearchInput { check: self.check, searched: self.question.searched, is_given };
         let search = EntitySearch::new(self.plan, input);
@@ -182,10 +190,10 @@ impl Searcher<'_> {
         let page = SearchedPage::new(source, revision);
         let mut scan = Scan { search, page, limit: self.question.page.limit, began };
         match &self.question.candidates {
-            Some(candidates) => self.scan_candidates(&mut scan, candidates, position)?,
-            None => self.scan_directory(&mut scan, position)?,
+            Some(candidates) => self.scan_candidates(&mut scan, candidates, position),
+            None => self.scan_known(&mut scan, position),
         }
-        Ok(scan.page)
+        scan.page
     }
 
     fn precedence(&self) -> Precedence {
@@ -198,7 +206,7 @@ impl Searcher<'_> {
         scan: &mut Scan<'_, '_>,
         candidates: &[GivenCandidate<'_>],
         position: Option<&Position>,
-    ) -> Result<(), EntitiesError> {
+    ) {
         let start =
             position.and_then(|at| at.last.parse::<usize>().ok()).map_or(0, |last| last + 1);
         for (number, given) in candidates.iter().enumerate().skip(start) {
@@ -206,40 +214,35 @@ impl Searcher<'_> {
                 scan.end_after(number - 1);
                 break;
             }
-            let stored =
-                self.table.and_then(|table| table.get(self.question.entity_type, given.id));
-            self.look_at(scan, given.id, stored, Some(given))?;
+            let stored = self.known.table.get(self.question.entity_type, given.id);
+            self.look_at(scan, given.id, stored, Some(given));
         }
-        Ok(())
     }
 
-    /// Looks at the entities of the directory. The position is the id of the last one.
-    fn scan_directory(
-        &self,
-        scan: &mut Scan<'_, '_>,
-        position: Option<&Position>,
-    ) -> Result<(), EntitiesError> {
-        let entity_type = self.question.entity_type;
-        let known = self.table.filter(|table| table.of_type(entity_type, None).next().is_some());
-        let Some(table) = known else {
-            scan.page.because =
-                Some(format!("the directory has no entity of type `{entity_type}`"));
-            return Ok(());
-        };
+    /// Looks at what the tenant knows. The position is the id of the last candidate.
+    fn scan_known(&self, scan: &mut Scan<'_, '_>, position: Option<&Position>) {
+        let KnownCandidates { table, entity_type, .. } = self.known;
         let after = position.map(|at| &*at.last);
+        let relations = self.relations;
+        let names = relations.into_iter().flat_map(|_| scan.search.relations());
+        let related: Vec<_> =
+            names.filter_map(|name| relations.map(|relations| relations.related(name))).collect();
+        let claiming = relations.and_then(|relations| relations.claiming(self.caller.of_check()));
+        let related: Vec<_> = related.iter().map(|one| one.ids(claiming)).collect();
+        let entities = scan.search.entities(table, entity_type, after, &related);
+        let others = scan.search.others(entity_type, &related);
         // A page of none ends where it begins.
         let mut last = (self.question.page.limit == 0).then(|| after.unwrap_or_default());
-        for entity in scan.search.entities(table, entity_type, after) {
+        for (id, stored) in self.known.iter(entities, others, after) {
             if scan.is_over()
                 && let Some(last) = last
             {
                 scan.end_after(last);
                 break;
             }
-            self.look_at(scan, entity.id(), Some(entity), None)?;
-            last = Some(entity.id());
+            self.look_at(scan, id, stored, None);
+            last = Some(id);
         }
-        Ok(())
     }
 
     /// Decides one candidate, and adds it to the page unless it is denied.
@@ -249,12 +252,15 @@ impl Searcher<'_> {
         id: &str,
         stored: Option<Entity<'_>>,
         given: Option<&GivenCandidate<'_>>,
-    ) -> Result<(), EntitiesError> {
+    ) {
         let is_subject = self.question.searched == Searched::Subject;
         let principal = match is_subject {
             true => principal(self.question.entity_type, id),
             false => Cow::Borrowed(""),
         };
+        // A check finds the entity by the principal.
+        let by_principal = || find_subject(self.known.table, &principal);
+        let stored = stored.or_else(|| is_subject.then(by_principal).flatten());
         let roles = if is_subject { self.roles(&principal, stored, given) } else { Vec::new() };
         let properties = stored.map(|entity| AttributeMap::of_entity(entity.properties()));
         let caller = self.caller.of_check().filter(|caller| caller.subject == principal);
@@ -265,13 +271,10 @@ impl Searcher<'_> {
             stored: properties.unwrap_or_default(),
             claims: caller.filter(|_| is_subject).map(|caller| caller.claims),
         };
-        let mut outcome = scan.search.decide(&candidate);
-        if let SearchOutcome::Conditional(dependence) = &outcome {
-            let relations = self.relations(&candidate, id, caller, &dependence.depends_on)?;
-            if !relations.is_empty() {
-                outcome = scan.search.decide_with(&candidate, &relations);
-            }
-        }
+        let sent = given.filter(|_| !is_subject).map(|_| self.given(&candidate));
+        let asked = AskedCandidate { id, claims: candidate.claims, given: sent.as_ref() };
+        let ask = |name| self.relations.map(|relations| relations.answer(asked, name));
+        let outcome = scan.search.decide_with(&candidate, ask);
         match outcome {
             SearchOutcome::Allowed(rule) => {
                 scan.page.found.push(FoundEntity { id: id.to_owned(), rule });
@@ -282,34 +285,13 @@ impl Searcher<'_> {
             SearchOutcome::Denied => {}
         }
         scan.page.looked_at += 1;
-        Ok(())
     }
 
-    /// Returns the relations among these attributes that a check of the candidate would have.
-    fn relations(
-        &self,
-        candidate: &SearchCandidate<'_>,
-        id: &str,
-        caller: Option<Caller<'_>>,
-        attributes: &[String],
-    ) -> Result<AttributeAnswers, EntitiesError> {
-        let name = |path: &String| Some(path.strip_prefix(RELATION)?.strip_prefix('.')?.into());
-        let names: Vec<Box<str>> = attributes.iter().filter_map(name).collect();
-        if names.is_empty() {
-            return Ok(AttributeAnswers::default());
-        }
-        let mut sent = *self.sent;
-        if self.question.searched == Searched::Subject {
-            sent.subject = candidate.id;
-            sent.roles = caller.map_or(candidate.roles, |caller| Roles::Claimed(caller.roles));
-            sent.claims = candidate.claims;
-            return self.entities.relations(self.plan, &sent, sent.resource_named(), &names);
-        }
-        if self.question.candidates.is_some() {
-            sent.attributes.resource = candidate.given;
-        }
-        let resource = Some((self.question.entity_type, id));
-        self.entities.relations(self.plan, &sent, resource, &names)
+    /// Returns the check with the attributes that the request gives with a resource.
+    fn given<'c>(&'c self, candidate: &SearchCandidate<'c>) -> Check<'c> {
+        let mut check = *self.check;
+        check.attributes.resource = candidate.given;
+        check
     }
 
     /// Returns the roles that a check of this subject would have.

@@ -11,7 +11,7 @@ use uuid::Uuid;
 pub enum SearchSource {
     /// The request brought them.
     Request,
-    /// The directory has them.
+    /// Entities or tuples know them.
     Entities,
 }
 
@@ -46,8 +46,6 @@ pub struct SearchedPage<T> {
     pub rules_changed: bool,
     /// The beginning of the next page; `None` if everything was looked at.
     pub next: Option<String>,
-    /// The reason why candidates are missing; `None` if none is.
-    pub because: Option<String>,
     pub source: SearchSource,
     /// The number of candidates that were looked at.
     pub looked_at: usize,
@@ -63,7 +61,6 @@ impl<T> SearchedPage<T> {
             entities_revision: None,
             rules_changed: false,
             next: None,
-            because: None,
             source,
             looked_at: 0,
         }
