@@ -78,55 +78,60 @@ fn compare(seed: u64, checks: usize) {
     let mut buffer = GraphBuffer::default();
     let (mut compared, mut held, mut worlds) = (0, 0, 0);
     while compared < checks {
-        let world = World::random(&mut random);
-        worlds += 1;
-        for _ in 0..4 {
-            let subject_type = if random.bool() { 0 } else { random.usize(..TYPES.len()) };
-            let subject = (subject_type, random.usize(..IDS.len()));
-            let claims = claims(&mut random, &world, subject);
-            let now = random.i64(0..3);
-            let asking = Asking::new(&world, subject, &claims, now);
-            let holding = asking.holding();
-            with_claims(&world, &claims, |claimed| {
-                let asked = world.graph.subject(object(subject), claimed, at(now), &mut buffer);
-                for (thing, own) in
-                    World::objects().flat_map(|one| (0..5).map(move |own| (one, own)))
-                {
-                    let relation = relation(&world, thing.0, own);
-                    let found = asked.has(relation, IDS[thing.1], &[], &mut buffer);
-                    let expected = holding.contains(&(thing, own));
-                    compared += 1;
-                    held += usize::from(expected);
-                    assert_eq!(
-                        found,
-                        Some(expected),
-                        "{subject:?} {thing:?} {} {claims:?} at {now} in\n{}",
-                        RELATIONS[own],
-                        world.show()
-                    );
-                }
-                let thing = (random.usize(1..TYPES.len()), random.usize(..IDS.len()));
-                let parents = hop(&mut random, &world, thing.0);
-                let expected = with_hop(&asking, thing, &parents);
-                let objects: Vec<Object<'_>> = parents.iter().map(|one| object(*one)).collect();
-                let hop = FirstHop { relation: relation(&world, thing.0, 0), objects: &objects };
-                for (own, expected) in expected.into_iter().enumerate() {
-                    let relation = relation(&world, thing.0, own);
-                    let found = asked.has(relation, IDS[thing.1], &[hop], &mut buffer);
-                    compared += 1;
-                    assert_eq!(
-                        found,
-                        Some(expected),
-                        "{subject:?} {thing:?} {} {claims:?} parents {parents:?} at {now} in\n{}",
-                        RELATIONS[own],
-                        world.show()
-                    );
-                }
-            });
-        }
+        let (of_world, of_held) = compare_world(&mut random, &mut buffer);
+        (compared, held, worlds) = (compared + of_world, held + of_held, worlds + 1);
     }
     println!("{compared} checks in {worlds} worlds, {held} hold");
     assert!(held * 20 > compared, "too few hold");
+}
+
+/// Compares the checks of some subjects in one world. Returns how many there are, and how many hold.
+pub(crate) fn compare_world(random: &mut Rng, buffer: &mut GraphBuffer) -> (usize, usize) {
+    let (mut compared, mut held) = (0, 0);
+    let world = World::random(random);
+    for _ in 0..4 {
+        let subject_type = if random.bool() { 0 } else { random.usize(..TYPES.len()) };
+        let subject = (subject_type, random.usize(..IDS.len()));
+        let claims = claims(random, &world, subject);
+        let now = random.i64(0..3);
+        let asking = Asking::new(&world, subject, &claims, now);
+        let holding = asking.holding();
+        with_claims(&world, &claims, |claimed| {
+            let asked = world.graph.subject(object(subject), claimed, at(now), buffer);
+            for (thing, own) in World::objects().flat_map(|one| (0..5).map(move |own| (one, own))) {
+                let relation = relation(&world, thing.0, own);
+                let found = asked.has(relation, IDS[thing.1], &[], buffer);
+                let expected = holding.contains(&(thing, own));
+                compared += 1;
+                held += usize::from(expected);
+                assert_eq!(
+                    found,
+                    Some(expected),
+                    "{subject:?} {thing:?} {} {claims:?} at {now} in\n{}",
+                    RELATIONS[own],
+                    world.show()
+                );
+            }
+            let thing = (random.usize(1..TYPES.len()), random.usize(..IDS.len()));
+            let parents = hop(random, &world, thing.0);
+            let expected = with_hop(&asking, thing, &parents);
+            let objects: Vec<Object<'_>> = parents.iter().map(|one| object(*one)).collect();
+            let hop = FirstHop { relation: relation(&world, thing.0, 0), objects: &objects };
+            for (own, expected) in expected.into_iter().enumerate() {
+                let relation = relation(&world, thing.0, own);
+                let found = asked.has(relation, IDS[thing.1], &[hop], buffer);
+                compared += 1;
+                assert_eq!(
+                    found,
+                    Some(expected),
+                    "{subject:?} {thing:?} {} {claims:?} parents {parents:?} at {now} in\n{}",
+                    RELATIONS[own],
+                    world.show()
+                );
+            }
+        });
+    }
+    (compared, held)
 }
 
 #[test]
