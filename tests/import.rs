@@ -351,6 +351,38 @@ fn a_store_of_openfga_becomes_a_folder() {
 }
 
 #[test]
+fn a_store_of_openfga_answers_in_a_running_service() {
+    let tenant = Tenant::new();
+    let permissions =
+        ["policies:read", "policies:write", "resources:read", "resources:write", "relations:write"];
+    let body = json!({"name": "import", "permissions": permissions});
+    let key = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key");
+    let (folder, url) = (tempfile::tempdir().unwrap(), format!("http://{}", tenant.address));
+    std::fs::write(folder.path().join("store.fga.yaml"), STORE).unwrap();
+    std::fs::write(folder.path().join("model.fga"), OPENFGA_MODEL).unwrap();
+    let run = || {
+        let mut command = portcullis(&["import", "openfga", "store.fga.yaml", "--url", &url]);
+        command.current_dir(folder.path()).env("SERVICE_API_KEY", &key);
+        finish(command)
+    };
+    let done = run();
+    assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);
+    let written = "relations: 2 written, 0 unchanged, 0 deleted";
+    assert!(done.err.contains(written) || done.out.contains(written), "{}{}", done.out, done.err);
+    for (subject, expected) in [("ann", "allow"), ("bob", "deny")] {
+        let body = json!({
+            "subject": subject, "resource": "doc:viewer", "action": "viewer",
+            "attributes": {"resource": {"id": "q3"}},
+        });
+        assert_eq!(tenant.check(&body).is(200).text_of("decision"), expected, "{subject}");
+    }
+    let again = run();
+    let unchanged = "relations: 0 written, 2 unchanged, 0 deleted";
+    let said = again.out + &again.err;
+    assert!(again.code == Some(0) && said.contains(unchanged), "{said}");
+}
+
+#[test]
 fn a_store_of_openfga_is_refused_by_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let refused = import_store(folder.path(), "    define b: viewer but not b\n", &[]);
