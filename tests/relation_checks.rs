@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::support::resolver::{Form, RESOLVERS, guest};
 use crate::support::{Reply, Request, Tenant};
 
 const RELATIONS: &str = "POST /api/v1/relations";
@@ -243,6 +244,32 @@ fn an_explained_check_has_tuples_of_its_own_and_names_where_edges_come_from() {
     let none = Tenant::new();
     let refused = none.manage("POST /api/v1/check?explain=true", &plain).is(400).text;
     assert!(refused.contains("no type has relations"), "{refused}");
+}
+
+#[test]
+fn a_resolver_gets_the_relations_that_it_names() {
+    let tenant = drive();
+    let form = Form::new(&json!({"namespace": "related"}), &guest("related"));
+    tenant.upload(format!("POST {RESOLVERS}"), &form).is(201);
+    let seen = json!({"type": "CONDITION", "attribute": "related.seen", "operator": "eq",
+        "value": "relation.group:eng#member=true relation.viewer=true"});
+    tenant.policy("seen", "document:seen", "allow", 1, &seen);
+    change(&tenant, &["group:eng member user:ann", "document:d1 editor group:eng#member"], &[]);
+    decides(&tenant, "ann", "seen", json!({"id": "d1"}), "allow");
+    // An answer is kept by what the resolver saw.
+    decides(&tenant, "bob", "seen", json!({"id": "d1"}), "deny");
+    decides(&tenant, "ann", "seen", json!({"id": "d2"}), "deny");
+    change(&tenant, &[], &["document:d1 editor group:eng#member"]);
+    decides(&tenant, "ann", "seen", json!({"id": "d1"}), "deny");
+    change(&tenant, &["document:d1 editor user:ann"], &[]);
+    let checks = [json!({"subject": "ann"}), json!({"subject": "bob"})];
+    let batch = json!({"resource": "document:seen", "action": "seen", "checks": checks,
+        "attributes": {"resource": {"id": "d1"}}});
+    let token = tenant.token("gateway", &["service"]);
+    let reply = tenant.send(&Request::new("POST /api/v1/checks").token(&token).json(&batch));
+    let reply = reply.is(200).json();
+    let decisions = [&reply["results"][0]["decision"], &reply["results"][1]["decision"]];
+    assert_eq!(decisions, [&json!("allow"), &json!("deny")], "{reply}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::fields::{self, Body, Fields, string, text, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
+use crate::resolution::AttributeAnswers;
 use crate::resource::resource;
 pub use crate::roles::Roles;
 use crate::value::parse_instant;
@@ -196,6 +197,8 @@ pub struct Check<'r> {
     pub claims: Option<&'r Json<'r>>,
     /// The instant of the check, for `request.time`.
     pub now: DateTime<Utc>,
+    /// The relations that resolvers can have as inputs. A plan asks for those that it reads.
+    pub relations: Option<&'r AttributeAnswers>,
 }
 
 impl<'r> Check<'r> {
@@ -217,6 +220,7 @@ impl<'r> Check<'r> {
             attributes: body.attributes,
             claims: caller.map(|caller| caller.claims),
             now,
+            relations: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{declare, listed, tuple, write};
+use crate::support::resolver::{Form, RESOLVERS, directory, guest};
 use crate::support::{Reply, Tenant};
 
 fn put(tenant: &Tenant<'_>, name: &str, relations: &Value) -> Reply {
@@ -116,6 +117,9 @@ fn the_first_relations_need_subjects_without_markers() {
     assert_eq!(broken(&reply), ["resolver relation"]);
     tenant.delete(&format!("/api/v1/resolvers/{resolver}")).is(204);
     put(&tenant, "group", &relations).is(200);
+    let form = Form::new(&directory("relation"), &guest("directory"));
+    let refused = tenant.upload(format!("POST {RESOLVERS}"), &form).refused(409, "CONFLICT");
+    assert!(refused.text_of("message").contains("types have relations"), "{}", refused.text);
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use portcullis_engine::relation::RELATION;
 use portcullis_engine::request::AttributeMap;
 use portcullis_engine::value::{AttributeValue, List};
-use portcullis_engine::{Check, Number};
+use portcullis_engine::{AttributeAnswer, Check, Number};
 
 use crate::contract::{Input, Request, Value};
 
@@ -21,6 +22,7 @@ pub(crate) struct Inputs {
     resource_attributes: Names,
     action_attributes: Names,
     context: Names,
+    relations: Names,
 }
 
 /// Attributes of one kind.
@@ -76,6 +78,7 @@ impl Inputs {
                     Some(("resource", name)) => inputs.resource_attributes.add(name),
                     Some(("action", name)) => inputs.action_attributes.add(name),
                     Some(("context", name)) => inputs.context.add(name),
+                    Some((RELATION, name)) => inputs.relations.add(name),
                     _ => false,
                 },
             };
@@ -121,7 +124,17 @@ impl Inputs {
         let members = kinds.into_iter().flat_map(|(kind, inputs)| {
             inputs.into_iter().map(move |it| (format!("{kind}.{}", it.name), as_json(&it.value)))
         });
-        members.collect()
+        members.chain(self.relations(check)).collect()
+    }
+
+    /// Selects the declared relations that are known to hold or not to hold.
+    fn relations<'c>(&'c self, check: &Check<'c>) -> impl Iterator<Item = (String, String)> + 'c {
+        let known = check.relations.into_iter().flat_map(|known| known.of(RELATION));
+        known.filter_map(|(name, answer)| {
+            let AttributeAnswer::Value(value) = answer else { return None };
+            let is_declared = self.relations.all || self.relations.some.contains(name);
+            is_declared.then(|| (format!("{RELATION}.{name}"), value.to_string()))
+        })
     }
 }
 
@@ -186,7 +199,7 @@ fn double(number: Number) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
-    use portcullis_engine::{CheckBody, Json};
+    use portcullis_engine::{AttributeAnswers, CheckBody, Json};
 
     use super::*;
 
@@ -246,6 +259,30 @@ mod tests {
         let shown = [("action.soft", "true"), ("context.n", "2.0"), ("context.tags", r#"["a"]"#)];
         let shown = shown.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(request(&declared).ext, shown);
+    }
+
+    #[test]
+    fn shows_declared_relations_that_are_known() {
+        let mut relations = AttributeAnswers::default();
+        let holds = |holds| AttributeAnswer::Value(Json::Bool(holds));
+        relations.insert(RELATION, "viewer", holds(true));
+        relations.insert(RELATION, "group:eng#member", holds(false));
+        relations.insert(RELATION, "owner", AttributeAnswer::Failed("too many edges".into()));
+        let json: Json<'_> = serde_json::from_str(BODY).expect("JSON");
+        let body = CheckBody::parse(&json).expect("a check");
+        let check = Check::new(body, "hospital", None, DateTime::UNIX_EPOCH);
+        let check = Check { relations: Some(&relations), ..check };
+        let shown = |declared: &[&str]| {
+            let declared: Vec<_> = declared.iter().map(|&input| input.to_owned()).collect();
+            let inputs = Inputs::parse(&declared).expect("known inputs");
+            inputs.request("hospital", &check, &[], Duration::ZERO).ext
+        };
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let [group, viewer] =
+            [pair("relation.group:eng#member", "false"), pair("relation.viewer", "true")];
+        assert_eq!(shown(&["relation.viewer", "relation.owner"]), [viewer.clone()]);
+        assert_eq!(shown(&["relation.*"]), [group, viewer]);
+        assert!(shown(&["user.*"]).is_empty());
     }
 
     #[test]

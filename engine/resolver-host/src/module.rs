@@ -193,7 +193,7 @@ pub(crate) fn check_descriptor(descriptor: &Descriptor) -> Result<Inputs, LoadEr
     Inputs::parse(&descriptor.inputs).map_err(|unknown| {
         LoadError::Descriptor(format!(
             "input `{unknown}`: expected `subject`, `domain`, `resource`, `action`, `roles`, `user.<name>`, \
-             `resource.<name>`, `user.*` or `resource.*`"
+             `resource.<name>`, `action.<name>`, `context.<name>`, `relation.<name>`, or one of these with `*`"
         ))
     })
 }

@@ -232,6 +232,7 @@ fn check_of<'k>(plan: &'k Plan, attributes: Attributes<'k>, cell: &MatrixCell<'k
         attributes,
         claims: None,
         now: DateTime::UNIX_EPOCH,
+        relations: None,
     }
 }
 

@@ -127,7 +127,7 @@ impl Slots {
     /// Without relations of the tenant, a resolver may have their namespace.
     pub(crate) fn directory_needs(&self, has_relations: bool) -> DirectoryNeeds {
         let is_of_relations = |namespace: &Namespace| has_relations && &*namespace.name == RELATION;
-        let relations = self.resolved.iter().any(is_of_relations);
+        let relations = has_relations && !self.resolved.is_empty();
         let has_resolvers = !self.resolved.iter().all(is_of_relations);
         let is_key = |name: &str| matches!(name, "id" | "type");
         DirectoryNeeds {

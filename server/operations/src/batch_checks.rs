@@ -261,7 +261,7 @@ impl<'b> Batch<'b> {
             }
         }
         if !open.is_empty() {
-            self.decide_open(open, &mut decided, reasons).await;
+            self.decide_open(open, &mut decided, reasons).await?;
             self.cut(&mut decided);
         }
         for index in unrecorded {
@@ -301,23 +301,30 @@ impl<'b> Batch<'b> {
     }
 
     /// Asks the resolvers for all `open` checks together, and puts the answers into their places in `decided`.
+    ///
+    /// # Errors
+    /// The relations of the tenant cannot be read.
     async fn decide_open(
         &self,
         open: Vec<OpenItem>,
         decided: &mut [ItemAnswer],
         reasons: &mut RecentReasons,
-    ) {
+    ) -> Result<(), EntitiesError> {
         let (mut supplied, mut requests) = (Vec::new(), Vec::new());
         for OpenItem { index, requests: own, relations } in open {
             let (Some(check), Some(plan)) = (self.checks.get(index), self.plan(index)) else {
                 continue;
             };
+            let (asking, entities) = ((self.app, self.tenant), &self.entities);
+            let relations =
+                entities.relations_of_inputs(asking, plan.plan(), &check, &own, relations).await?;
             supplied.push((index, plan, check, self.supply(&check, plan), relations));
             requests.push(own);
         }
         let mut checks = Vec::with_capacity(supplied.len());
-        for (_, _, check, supply, _) in &supplied {
-            checks.push(directory::completed(supply.as_ref(), *check));
+        for (_, _, check, supply, relations) in &supplied {
+            let completed = directory::completed(supply.as_ref(), *check);
+            checks.push(Check { relations: Some(relations), ..completed });
         }
         let asked = checks.iter().zip(requests);
         let asked: Vec<_> = asked.map(|(check, requests)| OpenCheck { check, requests }).collect();
@@ -340,6 +347,7 @@ impl<'b> Batch<'b> {
             }
             pause(&mut slice).await;
         }
+        Ok(())
     }
 
     /// Records the decision on a check, as it was sent and as it was completed.

@@ -209,11 +209,16 @@ async fn decide_with_any_plan<'c>(
                 (decision, Asked { answers: relations, ..Asked::default() })
             }
             Verdict::NeedsAttributes(requests) => {
+                let asking = (app, tenant);
+                let relations = entities
+                    .relations_of_inputs(asking, plan, &check, &requests, relations)
+                    .await?;
+                let completed = Check { relations: Some(&relations), ..completed };
                 let mut asked = match options.now {
                     None => app.resolvers.ask(tenant, &completed, &requests).await,
                     Some(_) => app.resolvers.ask_apart(tenant, &completed, &requests).await,
                 };
-                asked.answers.extend(relations);
+                asked.answers.extend(relations.clone());
                 (plan.evaluate_with(&completed, &asked.answers), asked)
             }
         };

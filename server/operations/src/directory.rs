@@ -9,7 +9,8 @@ use portcullis_engine::entities::EntityTable;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::{
-    AttributeAnswers, Check, DirectoryNeeds, KnownEntities, Plan, Supply, TenantFacts, Verdict,
+    AttributeAnswers, AttributeRequest, Check, DirectoryNeeds, KnownEntities, Plan, Supply,
+    TenantFacts, Verdict,
 };
 use portcullis_model::relation::NewTuple;
 use portcullis_runtime::app::App;
@@ -221,6 +222,34 @@ impl NeededEntities {
         let asked = (sent, resource_of(sent));
         let answers = graph.answers(facts, asked, &relations.attributes);
         Ok((decide(&answers), answers))
+    }
+
+    /// Returns the relations that the resolvers of `requests` get with the check `sent`: those that were asked for already, and
+    /// those that the resolvers name.
+    ///
+    /// # Errors
+    /// The stored types are corrupt.
+    pub(crate) async fn relations_of_inputs(
+        &self,
+        (app, tenant): (&App, &str),
+        plan: &Plan,
+        sent: &Check<'_>,
+        requests: &[AttributeRequest],
+        mut known: AttributeAnswers,
+    ) -> Result<AttributeAnswers, EntitiesError> {
+        if self.graph(plan)?.is_none() {
+            return Ok(known);
+        }
+        let mut names: Vec<Box<str>> = Vec::new();
+        for request in requests {
+            let inputs = app.resolvers.declared_inputs(tenant, request).await;
+            let named = inputs.iter().filter_map(|input| input.strip_prefix("relation."));
+            let missing = named.filter(|name| *name != "*" && known.get(RELATION, name).is_none());
+            names.extend(missing.map(Box::from));
+        }
+        let resource = sent.resource_named();
+        known.extend(self.relations(plan, sent, resource, &names)?);
+        Ok(known)
     }
 
     /// Returns the answers of the graph to the relations `names` of the subject of a check to a resource, by type and id. There are

@@ -136,7 +136,9 @@ async fn answerable(
     for request in requests {
         let inputs = app.resolvers.declared_inputs(tenant, request).await;
         let of_rows = |input: &String| {
-            input.split_once('.').is_some_and(|(kind, name)| rows.has_input(kind, name))
+            input
+                .split_once('.')
+                .is_some_and(|(kind, name)| kind == RELATION || rows.has_input(kind, name))
         };
         if !inputs.iter().any(of_rows) {
             answerable.push(request.clone());

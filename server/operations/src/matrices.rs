@@ -274,6 +274,7 @@ impl MatrixQuestion<'_> {
             attributes: Attributes::default(),
             claims: None,
             now: DateTime::UNIX_EPOCH,
+            relations: None,
         };
         let supply = of.entities.supply(of.plan, CheckKind::Combined, &check);
         let completed = directory::completed(supply.as_ref(), check);

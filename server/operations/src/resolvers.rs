@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use portcullis_auth::Manager;
+use portcullis_engine::relation::{RELATION, RelationNames};
 use portcullis_model::Authorship;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::resolver::{Manifest, ResolverRecord, StoredResolver};
@@ -22,6 +23,7 @@ use uuid::Uuid;
 use crate::etag::Precondition;
 use crate::gated_writes::GatedWrite;
 use crate::ownership;
+use crate::types::declared;
 use crate::written::Written;
 use admission::{admit, bind};
 pub use try_out::{TryOutResult, try_out};
@@ -110,6 +112,7 @@ async fn store(
     loop {
         let mut tx = write.begin().await?;
         let namespace = &record.manifest.namespace;
+        must_be_free(namespace, declared(&mut tx).await?.relations())?;
         if is_of_operator(app, namespace) || !insert(&mut tx, &prepared).await? {
             return Err(taken(namespace));
         }
@@ -206,6 +209,16 @@ pub(crate) fn is_of_operator(app: &App, namespace: &str) -> bool {
 
 pub(crate) fn taken(namespace: &str) -> OperationError {
     OperationError::Conflict(format!("a resolver with the namespace `{namespace}` already exists"))
+}
+
+/// Refuses the namespace of relations, once a type has some.
+pub(crate) fn must_be_free(namespace: &str, names: &RelationNames) -> Result<(), OperationError> {
+    if namespace != RELATION || names.is_empty() {
+        return Ok(());
+    }
+    let what = "a resolver cannot have the namespace `relation`: types have relations, which policies read as \
+                `relation.<name>`; give it another one";
+    Err(OperationError::Conflict(what.to_owned()))
 }
 
 /// Returns the operator resolver of this id, as `tenant` sees it.

@@ -386,6 +386,7 @@ fn decision(plan: &Plan, role: &str, domain: &str, action: &str) -> Effect {
         attributes: Attributes::default(),
         claims: None,
         now: chrono::DateTime::UNIX_EPOCH,
+        relations: None,
     };
     plan.evaluate(&check).effect()
 }

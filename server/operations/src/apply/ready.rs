@@ -19,7 +19,8 @@ use tokio::time::Instant;
 
 use super::state::TenantContent;
 use crate::resolvers::admission::{admit, bind};
-use crate::resolvers::{is_of_operator, stored_module, taken};
+use crate::resolvers::{is_of_operator, must_be_free, stored_module, taken};
+use crate::types::compiled;
 
 /// The module of a resolver of a bundle.
 #[derive(Clone, Debug)]
@@ -132,6 +133,9 @@ pub(super) async fn make_ready(
         let at = place(index);
         let namespace = &wanted.manifest.namespace;
         let old = state.resolvers.iter().find(|one| one.manifest.namespace == *namespace);
+        if old.is_none() {
+            must_be_free(namespace, compiled(&state.types).relations())?;
+        }
         let merged = match old {
             None if is_of_operator(app, namespace) => Err(taken(namespace)),
             None => new_manifest(wanted),

@@ -15,10 +15,11 @@ use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use super::admission::{admit, bind, still_compiling};
-use super::{NOT_FOUND, is_of_operator, must_be_own, taken};
+use super::{NOT_FOUND, is_of_operator, must_be_free, must_be_own, taken};
 use crate::etag::Precondition;
 use crate::gated_writes::GatedWrite;
 use crate::ownership;
+use crate::types::declared;
 use crate::written::Written;
 
 /// The number of times that an update starts again because another request replaced the module in between.
@@ -224,7 +225,7 @@ impl Attempt<'_> {
         Ok(OldManifest { manifest: stored.with_secrets(unread), is_readable: false })
     }
 
-    /// Refuses the namespace of an operator resolver, and a change that removes attributes that enabled policies read.
+    /// Refuses the namespace of an operator resolver or of relations, and a change that removes attributes that enabled policies read.
     async fn must_fit(
         &self,
         tx: &mut Tx,
@@ -234,6 +235,9 @@ impl Attempt<'_> {
         let (before, after) = (&old.manifest.namespace, &new.manifest.namespace);
         if before != after && is_of_operator(self.app, after) {
             return Err(taken(after));
+        }
+        if before != after {
+            must_be_free(after, declared(tx).await?.relations())?;
         }
         let readers = namespaces::readers_without(tx, old, new).await?;
         if readers.is_empty() {
