@@ -8,6 +8,7 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
 use portcullis_engine::{Json, Namespaces, RoleInclusions};
 
+use portcullis_model::entity::NewEntity;
 use portcullis_model::folder_webhook::{FolderWebhook, SecretReference};
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::relation::NewTuple;
@@ -29,7 +30,7 @@ use crate::sources::{DiskFolder, FileSource};
 use crate::strays::{StrayFile, meant, strays_in, with_lists};
 use crate::unique::each_once;
 use crate::users::{self, SampleUser, TENANT_FILE};
-use crate::{policies, roles, types};
+use crate::{entities, policies, roles, types};
 
 /// May be missing.
 pub(super) const ROLES_FILE: &str = "roles.yaml";
@@ -39,13 +40,16 @@ pub(super) const TYPES_FILE: &str = "types.yaml";
 const RESOLVERS_FILE: &str = "resolvers.yaml";
 /// May be missing.
 pub(super) const WEBHOOKS_FILE: &str = "webhooks.yaml";
+/// May be missing. Entities are data: only the cases and checks of the folder read them.
+const ENTITIES_FILE: &str = "entities.yaml";
 /// May be missing. Tuples are data: only the cases and checks of the folder read them.
 const RELATIONS_FILE: &str = "relations.yaml";
 /// May be missing.
 const SETTINGS_FILE: &str = "settings.yaml";
 
 /// The files that are read, beside those in the folders of lists.
-const KNOWN_FILES: [&str; 11] = [
+const KNOWN_FILES: [&str; 12] = [
+    ENTITIES_FILE,
     RELATIONS_FILE,
     TENANT_FILE,
     TYPES_FILE,
@@ -79,6 +83,10 @@ pub struct Bundle {
     pub users: Vec<SampleUser>,
     /// The types; `None` without a file: they are not kept in the folder.
     pub types: Option<Vec<NewType>>,
+    /// The entities that the cases and checks of the folder read; `None` without a file.
+    pub entities: Option<Vec<NewEntity>>,
+    /// The tuples that the cases and checks of the folder read; `None` without a file.
+    pub tuples: Option<Vec<NewTuple>>,
     /// The resolvers that answer the attributes of other kinds than the request's and the token's.
     pub resolvers: Vec<SampleResolver>,
     pub resources: Vec<Registration>,
@@ -131,6 +139,12 @@ impl Bundle {
         self.users.iter().find(|user| user.sub == sub)
     }
 
+    /// The files of the folder whose content is data, which an apply leaves alone.
+    pub fn data_files(&self) -> impl Iterator<Item = &'static str> {
+        let entities = self.entities.as_ref().map(|_| ENTITIES_FILE);
+        entities.into_iter().chain(self.tuples.as_ref().map(|_| RELATIONS_FILE))
+    }
+
     /// The cases to show to somebody who is new here.
     pub fn demos(&self) -> impl Iterator<Item = &Case> {
         self.cases.iter().filter(|case| case.name.starts_with(DEMO_PREFIX))
@@ -169,7 +183,8 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
         .with_types(&declared)
         .with_directory_wins(directory_wins.unwrap_or_default())
         .with_relations(types.iter().flatten().map(|one| (&*one.kind, &one.relations)));
-    let rulebook = with_tuples(files, rulebook)?;
+    let (rulebook, tuples) = with_tuples(files, rulebook)?;
+    let (rulebook, entities) = with_entities(files, &declared, rulebook)?;
     let deciders = cases::deciders(&rulebook, &policies.items);
     let subjects: Vec<&str> = users.iter().map(|user| &*user.sub).collect();
     let names =
@@ -186,6 +201,9 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     warnings.extend(files.warnings(&policies, policy_warnings.clone()));
     let mut sources = vec![files.item_file(ItemKind::Resolver, RESOLVERS_FILE, resolvers.len())];
     sources.extend(files.item_files(ItemKind::Rule, &rules));
+    if let Some(types) = &types {
+        sources.push(files.item_file(ItemKind::Type, TYPES_FILE, types.len()));
+    }
     if let Some(roles) = &roles {
         sources.push(files.item_file(ItemKind::Role, ROLES_FILE, roles.len()));
     }
@@ -197,6 +215,8 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
         description,
         users,
         types,
+        entities,
+        tuples,
         resolvers,
         resources: resources.items,
         rules: rules.items,
@@ -216,18 +236,33 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     })
 }
 
-/// Returns the rulebook with the tuples that the cases and checks of the folder read.
+/// Returns the rulebook with the tuples that the cases and checks of the folder read, and these.
 fn with_tuples<S: FileSource>(
     files: &Files<S>,
     rulebook: Rulebook,
-) -> Result<Rulebook, BundleError> {
-    let graph = files.read_optional(RELATIONS_FILE, |json, at, problems| {
+) -> Result<(Rulebook, Option<Vec<NewTuple>>), BundleError> {
+    let read = files.read_optional(RELATIONS_FILE, |json, at, problems| {
         let tuples = list(NewTuple::read)(json, at, problems)?;
-        Some(rulebook.assuming(&tuples, at, problems))
+        Some((rulebook.assuming(&tuples, at, problems), tuples))
     })?;
-    Ok(match graph {
-        Some(graph) => rulebook.with_graph(graph),
-        None => rulebook,
+    Ok(match read {
+        Some((graph, tuples)) => (rulebook.with_graph(graph), Some(tuples)),
+        None => (rulebook, None),
+    })
+}
+
+/// Returns the rulebook with the entities that the cases and checks of the folder read, and these.
+fn with_entities<S: FileSource>(
+    files: &Files<S>,
+    types: &Types,
+    rulebook: Rulebook,
+) -> Result<(Rulebook, Option<Vec<NewEntity>>), BundleError> {
+    let read = files.read_optional(ENTITIES_FILE, |json, at, problems| {
+        entities::read(json, at, problems, types)
+    })?;
+    Ok(match read {
+        Some((table, entities)) => (rulebook.with_entities(table), Some(entities)),
+        None => (rulebook, None),
     })
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_engine::relation::RELATION;
 use portcullis_engine::{AttributeAnswers, Check, DEFAULT_DENY, Effect, Invalid, Plan, Verdict};
 
 use crate::case_set::CaseSet;
@@ -191,39 +190,25 @@ fn decide(
     Ok(Outcome::Decided(case.verdict(rulebook, &decision, &explanation)))
 }
 
-/// Returns the answers on which the decision of a check depends, as it was sent and as it is complete, or why the case does not
-/// answer.
+/// Returns the answers on which the decision of a check depends, as it was sent and as it is complete, or why the case has none.
 ///
 /// # Errors
 /// The relations do not allow a tuple of the case.
 fn answers(
     rulebook: &Rulebook,
     plan: &Plan,
-    (sent, check): (&Check<'_>, &Check<'_>),
+    checks: (&Check<'_>, &Check<'_>),
     case: &Case,
 ) -> Result<Result<AttributeAnswers, SkipCause>, Invalid> {
-    let mut answers = AttributeAnswers::default();
-    let Verdict::NeedsAttributes(requests) = plan.decide(check, &answers) else {
-        return Ok(Ok(answers));
-    };
-    for request in requests {
-        if rulebook.has_relations() && &*request.namespace == RELATION {
-            let Some(tuples) = &case.relations else { return Ok(Err(SkipCause::Relations)) };
-            answers.extend(rulebook.relation_answers(sent, tuples, &request.attributes)?);
-            continue;
-        }
-        if !case.resolved.namespaces.contains(&*request.namespace) {
-            return Ok(Err(SkipCause::Resolver(request.namespace.into())));
-        }
-        for name in &request.attributes {
-            answers.insert(
-                &request.namespace,
-                name,
-                case.resolved.answer(&request.namespace, name),
-            );
-        }
+    if case.relations.is_none()
+        && let Verdict::NeedsAttributes(requests) =
+            plan.decide(checks.1, &AttributeAnswers::default())
+        && requests.iter().any(|request| rulebook.asks_relations(request))
+    {
+        return Ok(Err(SkipCause::Relations));
     }
-    Ok(Ok(answers))
+    let answers = case.answers(rulebook, plan, checks)?;
+    Ok(answers.map_err(|request| SkipCause::Resolver(request.namespace.into())))
 }
 
 /// Groups the cases by their resource, so that each plan is compiled once and one at a time.

@@ -5,6 +5,7 @@ use crate::positions::{Position, Positions};
 /// The kind of an item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ItemKind {
+    Type,
     Resolver,
     Rule,
     Role,

@@ -5,6 +5,7 @@
 
 mod bundle;
 mod canonical;
+mod case_answers;
 mod case_outcomes;
 mod case_set;
 mod cases;
@@ -12,6 +13,7 @@ mod conditions;
 mod content;
 mod document;
 mod embedded;
+mod entities;
 mod error;
 mod files;
 mod folder_file;

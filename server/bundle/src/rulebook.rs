@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use portcullis_directory::{TenantGraph, TupleTable, resource_of};
+use portcullis_engine::entities::EntityTable;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
 use portcullis_engine::{
@@ -27,6 +28,8 @@ pub struct Rulebook {
     facts: Arc<TenantFacts>,
     /// The relations of the types; `None` without types, or if their lines do not fit together.
     graph: Option<Arc<TenantGraph>>,
+    /// The people and resources of a folder.
+    entities: EntityTable,
 }
 
 /// The memory for closures of subjects, in bytes.
@@ -53,12 +56,14 @@ impl Rulebook {
         let policies = policies.collect();
         let with_id = |rule: NewRule| Rule { id: id(), tuple: rule.tuple, effect: rule.effect };
         let rules = rules_in_force(tenant, resources, rules).into_iter().map(with_id).collect();
-        Self { policies, rules, facts: Arc::default(), graph: None }
+        let entities = EntityTable::default();
+        Self { policies, rules, facts: Arc::default(), graph: None, entities }
     }
 
     /// Makes a rulebook of the rules and enabled policies that a service has stored.
     pub fn of_stored(rules: Vec<Rule>, policies: Vec<Policy>) -> Self {
-        Self { policies, rules, facts: Arc::default(), graph: None }
+        let entities = EntityTable::default();
+        Self { policies, rules, facts: Arc::default(), graph: None, entities }
     }
 
     /// Returns the rulebook with roles that include others.
@@ -101,14 +106,33 @@ impl Rulebook {
         Self { graph, ..self }
     }
 
+    /// Returns the rulebook with entities.
+    pub(super) fn with_entities(self, entities: EntityTable) -> Self {
+        let directory = self.facts.directory.or(Some(Precedence::default()));
+        let facts = TenantFacts { directory, ..(*self.facts).clone() };
+        Self { facts: Arc::new(facts), entities, ..self }
+    }
+
+    /// Returns what completes `check` by `plan`: the roles and properties of the entities that it is about, and the roles that
+    /// these include.
+    pub fn supply<'s>(&'s self, plan: &'s Plan, check: &Check<'s>) -> Option<Supply<'s>> {
+        let (facts, needs) = (plan.facts()?, plan.directory_needs());
+        let known = KnownEntities::find(&self.entities, check, needs);
+        Some(Supply::new(facts, known, check, needs))
+    }
+
     /// Returns the rulebook with another graph.
     pub(super) fn with_graph(self, graph: Option<Arc<TenantGraph>>) -> Self {
         Self { graph, ..self }
     }
 
-    /// Returns whether a type has relations.
-    pub fn has_relations(&self) -> bool {
-        self.facts.relations.is_some()
+    /// Returns the relations that nobody can have, whatever is stored, each with its type.
+    pub fn relations_of_nobody(&self) -> impl Iterator<Item = (&str, &str)> {
+        let schemas = self.graph.iter().map(|graph| graph.graph.schema());
+        schemas.flat_map(|schema| {
+            let relations = schema.without_subjects();
+            relations.map(move |one| (schema.type_of(one), schema.name(one)))
+        })
     }
 
     /// Returns the graph with further tuples. Notes those that the relations do not allow.
@@ -202,7 +226,7 @@ pub fn check_subject(rule: &NewRule, types: &Types, at: &Place<'_>, problems: &m
     }
 }
 
-/// Returns the roles that those of `check` include, if `plan` needs them. A folder and stored cases have no directory.
+/// Returns the roles that those of `check` include, if `plan` needs them. Stored cases have no directory.
 pub fn included_roles<'s>(plan: &'s Plan, check: &Check<'s>) -> Option<Supply<'s>> {
     let (facts, needs) = (plan.facts()?, plan.directory_needs());
     Some(Supply::new(facts, KnownEntities::default(), check, needs))

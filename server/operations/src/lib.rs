@@ -18,6 +18,7 @@ pub mod etag;
 pub mod explained_relations;
 pub mod failed_cases;
 pub mod filters;
+pub mod folder_data;
 mod gated_writes;
 pub mod key_holders;
 pub mod matrices;

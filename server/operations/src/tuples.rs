@@ -20,7 +20,8 @@ use portcullis_storage::{Tx, WriteTurn, relations};
 
 use crate::entities::commit_entities;
 use crate::sync_parts::PartOfSync;
-use named::{NamedRelations, NamedTuples, filter};
+pub(crate) use named::NamedRelations;
+use named::{NamedTuples, filter};
 
 /// Most tuples that a call deletes by a filter.
 const MAX_DELETED: usize = 10_000;

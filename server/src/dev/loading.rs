@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use portcullis_bundle::BundleDocument;
 use portcullis_operations::apply::apply_as_operator;
+use portcullis_operations::folder_data;
 use portcullis_runtime::app::App;
 use portcullis_storage::tenants;
 use tokio::time::Instant;
@@ -35,15 +36,21 @@ pub(super) async fn store_sample(
     resolvers::follow(app, name, base_url, &by).await
 }
 
-/// Makes what the tenant has stored equal to its files, in one transaction, and returns the changes.
+/// Makes what the tenant has stored equal to its files, and returns the changes of what decides.
 pub(super) async fn make_equal(
     app: &App,
     tenant: &ServedTenant,
     base_url: &str,
 ) -> anyhow::Result<Vec<ObjectChange>> {
     let resolvers = resolvers::wanted(app, tenant, base_url).await?;
-    let document = BundleDocument::new(&tenant.bundle, resolvers);
-    apply(app, &tenant.bundle.tenant, &document).await
+    let bundle = &tenant.bundle;
+    let document = BundleDocument::new(bundle, resolvers);
+    let changes = apply(app, &bundle.tenant, &document).await?;
+    let entities = bundle.entities.as_deref().unwrap_or_default();
+    let data = (entities, bundle.tuples.as_deref().unwrap_or_default());
+    let by = app.authored_by(ACTOR);
+    folder_data::store_as_operator(app, &bundle.tenant, data, &by).await?;
+    Ok(changes)
 }
 
 /// Removes everything that decides from a tenant whose files are gone.

@@ -10,6 +10,7 @@ mod names;
 mod output;
 mod policies;
 mod predecessors;
+mod relations;
 mod rules;
 mod silencers;
 
@@ -100,6 +101,7 @@ pub fn findings(folder: &str, bundle: &Bundle, allowed: &[LintCode]) -> Vec<Find
         attributes::doubts,
         rules::doubts,
         domains::doubts,
+        relations::doubts,
         policies::doubts,
         cases::doubts,
     ];

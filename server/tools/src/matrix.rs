@@ -4,6 +4,7 @@
 mod cases;
 mod difference;
 mod lines;
+mod relations;
 mod residual;
 mod shared;
 
@@ -20,6 +21,7 @@ use serde::Serialize;
 pub use cases::{CaseChange, CaseChanges, DecidedCase, UncomparedCase};
 pub use difference::MatrixDiff;
 pub(crate) use lines::impact as impact_section;
+pub use relations::RelationChange;
 
 use crate::remote_arguments::RemoteArguments;
 use crate::report::{Report, ReportArguments, Section};
@@ -102,10 +104,12 @@ pub fn diff(arguments: &DiffArguments, out: &mut dyn Write) -> anyhow::Result<Ex
     let diff = MatrixDiff {
         impact: impact(&decisions(&before), &decisions(&after), || true),
         cases: cases::changes(&before, &after)?,
+        relations: relations::changes(&before, &after),
     };
     let changes = Section::main("decisions that change", "no decision changes");
     let report = Report::new("", "Portcullis: diff")
         .section(lines::impact(&diff.impact, changes))
+        .section(lines::relations(&diff.relations))
         .section(lines::cases(&diff.cases));
     out.write_all(report.shown(arguments.report, || json(&diff)).as_bytes())?;
     Ok(if diff.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(DIFFERENT) })

@@ -17,15 +17,15 @@ use crate::types::stored_schema;
 pub(super) type Number = RelationNumber;
 
 /// The relations of a tenant, at one place in the history of its rules.
-pub(super) struct NamedRelations {
+pub(crate) struct NamedRelations {
     schema: Schema,
     position: HistoryPosition,
 }
 
 /// Tuples that a caller sent, each once, and the same with numbers.
-pub(super) struct NamedTuples<'t> {
+pub(crate) struct NamedTuples<'t> {
     pub(super) sent: Vec<&'t NewTuple>,
-    pub(super) numbered: Vec<NumberedTuple>,
+    pub(crate) numbered: Vec<NumberedTuple>,
 }
 
 impl NamedRelations {
@@ -38,7 +38,7 @@ impl NamedRelations {
         Ok(read)
     }
 
-    pub(super) async fn read(tx: &mut Tx) -> Result<Self, StoreError> {
+    pub(crate) async fn read(tx: &mut Tx) -> Result<Self, StoreError> {
         let position = tenants::position(tx).await?;
         let schema = stored_schema(&stored_types::relations(tx).await?)?;
         Ok(Self { schema, position })
@@ -56,7 +56,7 @@ impl NamedRelations {
     }
 
     /// Returns tuples to write. Notes those that the relations do not allow.
-    pub(super) fn to_write<'t>(
+    pub(crate) fn to_write<'t>(
         &self,
         tuples: &'t [NewTuple],
         at: &Place<'_>,

@@ -47,6 +47,9 @@ impl FolderContent {
         err: &mut (dyn Write + Send),
     ) -> anyhow::Result<Self> {
         let bundle = Bundle::read_folder(dir)?;
+        for name in bundle.data_files() {
+            writeln!(err, "note: {name} is data, which stays as the service has it")?;
+        }
         for warning in &bundle.warnings {
             writeln!(err, "warning: {warning}")?;
         }

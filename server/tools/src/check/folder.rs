@@ -2,8 +2,7 @@
 
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
-use portcullis_bundle::{Bundle, SampleUser, included_roles};
-use portcullis_engine::relation::RELATION;
+use portcullis_bundle::{Bundle, SampleUser};
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Json, ResourcePattern, Verdict};
 use portcullis_model::resource::unregistered;
 use serde_json::{Value, json};
@@ -24,12 +23,11 @@ pub(super) fn decide(
     let domain = body.domain.unwrap_or(&bundle.tenant);
     let plan = bundle.rulebook.plan(body.resource);
     let sent = Check::new(body, domain, caller.map(SampleUser::caller), now);
-    let supply = included_roles(&plan, &sent);
+    let supply = bundle.rulebook.supply(&plan, &sent);
     let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
     let mut answers = AttributeAnswers::default();
     if let Verdict::NeedsAttributes(requests) = plan.decide(&check, &answers) {
-        let relations = requests.iter().filter(|request| &*request.namespace == RELATION);
-        for request in relations.filter(|_| bundle.rulebook.has_relations()) {
+        for request in requests.iter().filter(|request| bundle.rulebook.asks_relations(request)) {
             answers.extend(bundle.rulebook.relation_answers(&sent, &[], &request.attributes)?);
         }
     }

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portcullis_bundle::{Bundle, Case, Expected, ItemKind, included_roles, rests_on};
+use portcullis_bundle::{Bundle, Case, Expected, ItemKind, rests_on};
 use portcullis_engine::excerpt::quoted;
-use portcullis_engine::{AttributeAnswers, Check, Plan, Verdict};
+use portcullis_engine::{Check, Plan};
 
 use super::code::LintCode;
 use super::finding::{Doubt, LintSubject};
@@ -18,9 +18,10 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
         let Ok(sent) = case.to_check(&bundle.users, &bundle.tenant) else { continue };
         let plan =
             &*plans.entry(sent.resource).or_insert_with_key(|name| bundle.rulebook.plan(name));
-        let supply = included_roles(plan, &sent);
+        let supply = bundle.rulebook.supply(plan, &sent);
         let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-        let Some(undetermined) = undetermined(bundle, plan, &check, case) else { continue };
+        let checks = (&sent, &check);
+        let Some(undetermined) = undetermined(bundle, plan, checks, case) else { continue };
         let name = quoted(&case.name);
         let (code, message, advice) = match (undetermined.first(), case.undetermined_allowed) {
             (Some(policy), false) => (
@@ -50,10 +51,10 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
 fn undetermined(
     bundle: &Bundle,
     plan: &Plan,
-    check: &Check<'_>,
+    (sent, check): (&Check<'_>, &Check<'_>),
     case: &Case,
 ) -> Option<Vec<String>> {
-    let answers = given_answers(plan, check, case)?;
+    let answers = case.answers(&bundle.rulebook, plan, (sent, check)).ok()?.ok()?;
     let decision = plan.evaluate_with(check, &answers);
     let (effect, rule) = (decision.effect(), bundle.rulebook.name(decision.rule_id()));
     if (Expected { decision: effect, rule }) != case.expected {
@@ -61,24 +62,6 @@ fn undetermined(
     }
     let explanation = plan.explain(check, &answers, decision.rule_id());
     Some(rests_on(&explanation, effect).into_iter().map(|policy| policy.name).collect())
-}
-
-/// Returns the answers that the case gives to the requests of the plan; `None` if one needs a call.
-fn given_answers(plan: &Plan, check: &Check<'_>, case: &Case) -> Option<AttributeAnswers> {
-    let mut answers = AttributeAnswers::default();
-    let Verdict::NeedsAttributes(requests) = plan.decide(check, &answers) else {
-        return Some(answers);
-    };
-    for request in requests {
-        if !case.resolved.namespaces.contains(&*request.namespace) {
-            return None;
-        }
-        for name in &request.attributes {
-            let answer = case.resolved.answer(&request.namespace, name);
-            answers.insert(&request.namespace, name, answer);
-        }
-    }
-    Some(answers)
 }
 
 /// Finds the enabled policies that no case expects to decide.

@@ -17,7 +17,9 @@ pub enum LintCode {
     DeniesWithout,
     DomainNotTied,
     Incomparable,
+    MistakenSubject,
     NoCase,
+    NobodyHas,
     NotJudged,
     Outranked,
     OverriddenAttribute,
@@ -55,6 +57,8 @@ impl LintCode {
             | Self::OverruledRule => Severity::Error,
             Self::DeniesWithout
             | Self::DomainNotTied
+            | Self::MistakenSubject
+            | Self::NobodyHas
             | Self::OverriddenAttribute
             | Self::RedundantPolicy
             | Self::RedundantRule

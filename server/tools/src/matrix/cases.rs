@@ -1,7 +1,7 @@
 //! The cases of two folders that are decided otherwise in the second.
 
-use portcullis_bundle::{Bundle, Case, included_roles};
-use portcullis_engine::{Effect, Invalid, Verdict};
+use portcullis_bundle::{Bundle, Case};
+use portcullis_engine::{Effect, Invalid};
 use serde::Serialize;
 
 /// The comparison of the cases' decisions.
@@ -74,16 +74,13 @@ fn decide(
 ) -> Result<Result<DecidedCase, String>, Invalid> {
     let sent = case.to_check(&owner.users, &owner.tenant)?;
     let plan = folder.rulebook.plan(sent.resource);
-    let supply = included_roles(&plan, &sent);
+    let supply = folder.rulebook.supply(&plan, &sent);
     let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-    let given = &case.resolved;
-    if let Verdict::NeedsAttributes(requests) = plan.decide(&check, &given.answers) {
-        let called = requests.iter().find(|it| !given.namespaces.contains(&*it.namespace));
-        if let Some(request) = called {
-            return Ok(Err(format!("it calls the resolver `{}`", request.namespace)));
-        }
-    }
-    let decision = plan.evaluate_with(&check, &given.answers);
+    let answers = match case.answers(&folder.rulebook, &plan, (&sent, &check))? {
+        Ok(answers) => answers,
+        Err(request) => return Ok(Err(format!("it calls the resolver `{}`", request.namespace))),
+    };
+    let decision = plan.evaluate_with(&check, &answers);
     let rule = folder.rulebook.name(decision.rule_id());
     Ok(Ok(DecidedCase { decision: decision.effect(), rule }))
 }

@@ -4,6 +4,7 @@ use portcullis_bundle::matrix::Impact;
 use serde::Serialize;
 
 use super::cases::CaseChanges;
+use super::relations::RelationChange;
 
 /// The difference between the decisions of two tenant folders.
 #[derive(Debug, Serialize)]
@@ -13,12 +14,18 @@ pub struct MatrixDiff {
     pub impact: Impact,
     /// The cases of the folders that are decided otherwise.
     pub cases: CaseChanges,
+    /// The relations of types that the folders define in different ways.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub relations: Vec<RelationChange>,
 }
 
 impl MatrixDiff {
     /// Returns whether everything was compared and nothing differs.
     pub(super) fn is_empty(&self) -> bool {
         let is_complete = self.impact.complete && self.cases.skipped.is_empty();
-        is_complete && self.impact.changes.is_empty() && self.cases.changed.is_empty()
+        is_complete
+            && self.impact.changes.is_empty()
+            && self.cases.changed.is_empty()
+            && self.relations.is_empty()
     }
 }

@@ -5,6 +5,7 @@ use portcullis_engine::Condition;
 use portcullis_engine::rbac::WILDCARD;
 
 use super::cases::{CaseChange, CaseChanges, DecidedCase, UncomparedCase};
+use super::relations::RelationChange;
 use super::residual::{Groups, deny_changes};
 use super::shared::Shared;
 use crate::report::{ConditionChange, Entry, Section, Sign};
@@ -57,6 +58,11 @@ pub(super) fn cases(cases: &CaseChanges) -> Section {
         .iter()
         .map(|UncomparedCase { case, reason }| format!("case `{case}` is not compared: {reason}"));
     Section::main("cases", "").with_lines(changed.chain(skipped))
+}
+
+/// Returns the relations whose definitions differ.
+pub(super) fn relations(relations: &[RelationChange]) -> Section {
+    Section::main("relations", "").with_lines(relations.iter().map(RelationChange::line))
 }
 
 /// The conditions before and after a change; `None` if the text does not say them.

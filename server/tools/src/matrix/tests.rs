@@ -224,13 +224,34 @@ fn a_deny_that_all_lines_share_is_a_note() {
 }
 
 #[test]
+fn relations_that_differ_are_named_with_their_definitions() {
+    let (_directory, before, after) = folders();
+    let types = |folder: &Path, relations: &str| {
+        let text = format!("- {{type: wiki, relations: {{{relations}}}}}\n");
+        std::fs::write(folder.join("types.yaml"), text).expect("writable");
+    };
+    types(&before, "owner: '[user]', viewer: '[user]', old: '[user]'");
+    types(&after, "owner: '[user]', viewer: '[user] || owner', new: '[wiki]'");
+    let text = difference(&before, &after, "text").expect("sound");
+    for line in [
+        "relation `new` of `wiki` is new: `[wiki]`",
+        "relation `old` of `wiki` is gone: it was `[user]`",
+        "relation `viewer` of `wiki`: `[user] || owner`, was `[user]`",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    assert!(!text.contains("`owner` of"), "{text}");
+}
+
+#[test]
 fn a_case_that_is_not_compared_is_a_difference() {
     let complete = || Impact { complete: true, ..Impact::default() };
-    let nothing = MatrixDiff { impact: complete(), cases: CaseChanges::default() };
+    let nothing =
+        MatrixDiff { impact: complete(), cases: CaseChanges::default(), relations: vec![] };
     assert!(nothing.is_empty());
     let skipped = vec![UncomparedCase { case: "abroad".to_owned(), reason: String::new() }];
     let cases = CaseChanges { skipped, ..CaseChanges::default() };
-    assert!(!MatrixDiff { impact: complete(), cases }.is_empty());
+    assert!(!MatrixDiff { impact: complete(), cases, relations: vec![] }.is_empty());
 }
 
 /// A text of a folder changes neither a terminal nor a page.

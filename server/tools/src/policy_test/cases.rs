@@ -1,6 +1,6 @@
 //! Decides one case, and compares the decision with the expected one.
 
-use portcullis_bundle::{Bundle, Case, CaseVerdict, Expected, UndeterminedPolicy, included_roles};
+use portcullis_bundle::{Bundle, Case, CaseVerdict, Expected, UndeterminedPolicy};
 use portcullis_engine::Invalid;
 
 use super::coverage::Coverage;
@@ -62,7 +62,7 @@ pub(super) async fn decide<'f>(
 ) -> Result<CaseResult<'f>, Invalid> {
     let sent = case.to_check(&bundle.users, &bundle.tenant)?;
     let plan = bundle.rulebook.plan(sent.resource);
-    let supply = included_roles(&plan, &sent);
+    let supply = bundle.rulebook.supply(&plan, &sent);
     let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
     let answers = resolvers.answers(bundle, &plan, (&sent, &check), case).await?;
     let decision = plan.evaluate_with(&check, &answers);

@@ -7,7 +7,6 @@ use anyhow::{Context, bail, ensure};
 use futures_util::future::{BoxFuture, FutureExt as _};
 use portcullis_bundle::{Bundle, CannedResponses, Case, DESCRIPTOR_FILE, SampleResolver};
 use portcullis_config::Variables;
-use portcullis_engine::relation::RELATION;
 use portcullis_engine::{
     AttributeAnswer, AttributeAnswers, AttributeRequest, Check, Invalid, Plan, Verdict,
 };
@@ -86,12 +85,14 @@ impl FolderResolvers {
             Verdict::NeedsAttributes(requests) => requests,
         };
         let tuples = case.relations.as_deref().unwrap_or_default();
-        for request in requests {
-            if bundle.rulebook.has_relations() && &*request.namespace == RELATION {
-                let names = &request.attributes;
-                answers.extend(bundle.rulebook.relation_answers(sent, tuples, names)?);
-                continue;
-            }
+        let is_of_relations = |request: &AttributeRequest| bundle.rulebook.asks_relations(request);
+        let names = requests.iter().filter(|request| is_of_relations(request));
+        let mut names: Vec<_> = names.flat_map(|request| request.attributes.clone()).collect();
+        names.extend(self.resolvers.iter().flat_map(CallableResolver::relations));
+        answers.extend(bundle.rulebook.relation_answers(sent, tuples, &names)?);
+        let relations = answers.clone();
+        let check = &Check { relations: Some(&relations), ..*check };
+        for request in requests.into_iter().filter(|request| !is_of_relations(request)) {
             let found = self.answer(&bundle.tenant, check, case, &request).await;
             for (name, answer) in request.attributes.iter().zip(found) {
                 answers.insert(&request.namespace, name, answer);
@@ -157,6 +158,13 @@ impl CallableResolver {
         };
         opened.bind(CannedResponses::default())?;
         Ok(opened)
+    }
+
+    /// Returns the relations that the component names as inputs.
+    fn relations(&self) -> impl Iterator<Item = Box<str>> {
+        let inputs = self.module.descriptor().inputs.iter();
+        let named = inputs.filter_map(|input| input.strip_prefix("relation."));
+        named.filter(|name| *name != "*").map(Box::from)
     }
 
     /// Verifies that the manifest fits the module, as the service does, and binds them.

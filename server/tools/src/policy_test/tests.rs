@@ -306,6 +306,25 @@ fn the_tuples_of_the_folder_answer_what_rules_ask() {
     write("relations.yaml", "[]\n");
     let (status, out, err) = test(&[folder.path()], None);
     assert_eq!(status, FAILED, "{out}{err}");
+    // A role of an entity lets in, too.
+    write("relations.yaml", "- {object: \"doc:q3\", relation: viewer, subject: \"user:ann\"}\n");
+    write("entities.yaml", "- {type: user, id: bob, roles: [auditor]}\n");
+    let audits = "- {sub: auditor, dom: \"*\", obj: \"doc:read\", act: read, effect: allow}\n";
+    let reads =
+        "- {sub: viewer@resource, dom: \"*\", obj: \"doc:read\", act: read, effect: allow}\n";
+    write("rules.yaml", &[reads, audits].concat());
+    let cases = [
+        &*case("ann", "allow", "viewer@resource, *, doc:read, read"),
+        "",
+        &*case("bob", "allow", "auditor, *, doc:read, read"),
+    ];
+    write("cases.yaml", &cases.concat());
+    let (status, out, err) = test(&[folder.path()], None);
+    assert_eq!(status, PASSED, "{out}{err}");
+    write("entities.yaml", "- {type: user, id: bob}\n- {type: user, id: bob}\n");
+    let (status, _, err) = test(&[folder.path()], None);
+    assert!(status == REFUSED && err.contains("an earlier item also has `user:bob`"), "{err}");
+    write("entities.yaml", "[]\n");
     write("relations.yaml", "- {object: \"doc:q3\", relation: viewer, subject: \"doc:q3\"}\n");
     let (status, _, err) = test(&[folder.path()], None);
     assert!(
