@@ -55,6 +55,7 @@ mod settings;
 mod tenant_states;
 #[path = "connections/tls.rs"]
 mod tls;
+mod traces;
 mod tutorial;
 mod webhooks;
 #[path = "health/without_database.rs"]

@@ -32,7 +32,9 @@ use portcullis_api::listener::Listener;
 use portcullis_api::{self as http, BodyBudget, RouteSet};
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_bundle::{Bundle, TENANT_FILE};
-use portcullis_config::{Config, EdgeConfig, Variables, open_database, own_compiler};
+use portcullis_config::{
+    Config, EdgeConfig, TraceSettings, Variables, open_database, own_compiler,
+};
 use portcullis_engine::CheckBody;
 use portcullis_engine::rbac::WILDCARD;
 use portcullis_limits::LimitConfig;
@@ -99,6 +101,7 @@ pub(crate) async fn run(
         edge: EdgeConfig { public_url: Some(base_url.clone()), ..EdgeConfig::default() },
         // The development issuer gives a token to everybody: nobody has to guess one.
         limits: LimitConfig { failures: None, ..LimitConfig::default() },
+        traces: TraceSettings::default(),
     };
     let limits = front::limits(&config.edge);
     let store = open_database(&config.database_url).await?;

@@ -12,7 +12,9 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, ServiceKeys};
-use portcullis_config::{Config, DecisionLogConfig, open_database, refuse_bypass, with_standbys};
+use portcullis_config::{
+    Config, DecisionLogConfig, TraceSettings, open_database, refuse_bypass, with_standbys,
+};
 use portcullis_decision_log::{DecisionLog, LogConfig};
 use portcullis_egress::Client;
 use portcullis_fairness::{Throttle, TurnQueue};
@@ -42,13 +44,14 @@ use portcullis_runtime::refusals::Refusals;
 use portcullis_runtime::turns::WorkQueue;
 use portcullis_storage::Store;
 use portcullis_storage::encryption::KeyRing;
+use portcullis_traces::{TraceMetrics, Traces};
 use portcullis_webhooks::{
     DeliveryWorker, Dispatcher, Schedule, TRANSACTIONS, Webhooks, prune_for_ever,
 };
 
 /// Longest time from the start of a stop until the delivery of events is over. Requests have 10 s.
 const DELIVERY_STOP: Duration = Duration::from_millis(10_100);
-/// Longest time for closing the database.
+/// Longest time for closing the database, and for sending the last spans meanwhile.
 const CLOSE_TIMEOUT: Duration = Duration::from_millis(400);
 /// Longest time from the signal and the delay to the end of the process, whatever still runs. An orderly stop takes at most 10.7 s.
 const STOP_TIMEOUT: Duration = Duration::from_millis(10_900);
@@ -129,7 +132,7 @@ pub(crate) async fn until_stopped(
             tracing::warn!(%error, "the decision log was not closed in order");
         }
         app.background.stop().await;
-        app.store.close().await;
+        tokio::join!(app.store.close(), app.traces.stop(CLOSE_TIMEOUT));
     };
     if tokio::time::timeout(CLOSE_TIMEOUT, closed).await.is_err() {
         tracing::warn!("stopped while the database was still in use");
@@ -195,6 +198,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let keys = config.encryption_keys.clone();
     let resolvers = ResolverService::new(resolvers, store.clone(), keys.clone(), clock.clone());
     let plans = metrics.plans.clone();
+    let traces = traces(config.traces, metrics.traces.clone())?;
     let limits = CallerLimits::new(config.limits, metrics.limits.clone());
     let one_tenant_per_domain = config.mode.has_a_tenant_per_domain();
     let recorder = match config.decision_log {
@@ -243,6 +247,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         limits,
         probe_log: Throttle::default(),
         background: BackgroundTasks::default(),
+        traces,
         stopping: AtomicBool::new(false),
         clock,
         ids: Ids::new(),
@@ -261,6 +266,15 @@ fn recorder(
     let log = DecisionLog::open(config, metrics.decision_log.clone())
         .context("cannot open the decision log in DECISION_LOG_BUFFER")?;
     Ok(Recorder::new(log, keys))
+}
+
+/// Begins to send traces if the settings say where. Logs each setting that does not count.
+fn traces(settings: TraceSettings, metrics: TraceMetrics) -> anyhow::Result<Traces> {
+    for ignored in settings.ignored {
+        tracing::warn!("a setting of traces does not count: {ignored}");
+    }
+    let Some(config) = settings.sent else { return Ok(Traces::default()) };
+    Traces::start(&config, metrics)
 }
 
 /// Done when the process is told to stop, by SIGINT or SIGTERM. Listens for them from the call on, not from

@@ -169,8 +169,8 @@ impl Receiver {
         let mut state = self.shared.state.lock().expect("unpoisoned");
         while !is_so(&state.deliveries) {
             let left = deadline.saturating_duration_since(Instant::now());
-            let kinds: Vec<_> = state.deliveries.iter().map(Delivery::kind).collect();
-            assert!(!left.is_zero(), "it never arrives: {what}; there are {kinds:?}");
+            let kinds = || state.deliveries.iter().map(Delivery::kind).collect::<Vec<_>>();
+            assert!(!left.is_zero(), "it never arrives: {what}; there are {:?}", kinds());
             state = self.shared.changed.wait_timeout(state, left).expect("unpoisoned").0;
         }
         state.deliveries.clone()

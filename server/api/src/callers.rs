@@ -18,6 +18,7 @@ use portcullis_operations::key_holders;
 use portcullis_operations::recording::RecordedRequest;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
+use portcullis_traces::step;
 use tokio::time::Instant;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::SecurityRequirement;
@@ -339,7 +340,7 @@ async fn verified_token(
 ) -> Result<Arc<TokenHolder>, ApiError> {
     limits::refuse_if_full(app, request)?;
     let now = app.clock.now();
-    let verified = app.token_holder(token).await;
+    let verified = step("token", app.token_holder(token)).await;
     verified.map_err(|error| limits::failed(app, request, RefusedCredential::Token, now, error))
 }
 
@@ -357,7 +358,7 @@ async fn verified_key(
         return verified.map_err(refuse);
     }
     let lookup = limits::key_lookup(app, request, key, now)?;
-    let verified = key_holders::verify(app, &presented, now).await;
+    let verified = step("service key", key_holders::verify(app, &presented, now)).await;
     drop(lookup);
     let verified = verified.map_err(refuse)?;
     app.limits.failures.proved(key);

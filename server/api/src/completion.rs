@@ -3,6 +3,7 @@
 use axum::response::{IntoResponse, Response};
 use portcullis_fairness::run_to_end;
 use portcullis_runtime::error::OperationError;
+use portcullis_traces::carried as carried_in_trace;
 
 use crate::error::ApiError;
 use crate::large_bodies::beside_when_large;
@@ -13,7 +14,7 @@ use crate::recipient::carried;
 pub(crate) async fn run_to_completion(
     handler: impl Future<Output = Response> + Send + 'static,
 ) -> Response {
-    let handler = beside_when_large(carried(|()| handler)(()));
+    let handler = carried_in_trace(beside_when_large(carried(|()| handler)(())));
     // The service answers a panic.
     let response = run_to_end(handler).await;
     response

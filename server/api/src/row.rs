@@ -13,6 +13,7 @@ use futures_util::future::BoxFuture;
 use http::Method;
 use portcullis_limits::{Class, RequestKind};
 use portcullis_runtime::app::App;
+use portcullis_traces::name_request;
 use serde_json::json;
 use utoipa::openapi::path::{HttpMethod, Operation};
 use utoipa::openapi::{RefOr, Schema};
@@ -83,7 +84,7 @@ impl Row {
             _ => RequestKind::Write,
         };
         let facts = Arc::new(RouteFacts { class, kind, max_body, known_query });
-        let handler = MethodRouter::new().on(filter, Routed { handler, facts });
+        let handler = MethodRouter::new().on(filter, Routed { handler, facts, path });
         Self { method, path, operation, schemas, handler }
     }
 
@@ -113,6 +114,7 @@ pub(crate) fn router(rows: Vec<Row>) -> Router<App> {
 struct Routed<H> {
     handler: H,
     facts: Arc<RouteFacts>,
+    path: &'static str,
 }
 
 impl<H, P> Handler<P, App> for Routed<H>
@@ -122,8 +124,9 @@ where
     type Future = BoxFuture<'static, Response>;
 
     fn call(self, mut request: Request, app: App) -> Self::Future {
-        let Self { handler, facts } = self;
+        let Self { handler, facts, path } = self;
         let class = facts.class;
+        name_request(request.method(), path);
         if let Some(context) = request.extensions_mut().get_mut::<RequestContext>() {
             context.route = Some(facts);
         }

@@ -78,6 +78,7 @@ impl HttpService {
         let ServiceContext { app, bodies, routes } = &*self.0;
         let (mut parts, body) = request.into_parts();
         let exchange = Exchange::begin(&parts, app.clock.now());
+        let span = app.traces.request(&parts.headers);
         let address = peer.as_ref().map(|peer| client_address(app, peer.address, &parts.headers));
         let recipient = recipient(app, peer, address);
         let sent = SentCredential::find(&parts);
@@ -95,7 +96,7 @@ impl HttpService {
         let request = Request::from_parts(parts, Body::new(body.clone()));
         // Pinned here: each move copies the whole state.
         let routed = pin!(AssertUnwindSafe(route(routes.clone(), request, body)).catch_unwind());
-        let routed = beside_when_large(recipient.answer(routed));
+        let routed = span.around(beside_when_large(recipient.answer(routed)));
         let answer = match deadline::until(exchange.began + REQUEST_TIMEOUT, routed).await {
             Some(Ok(answer)) => method_not_allowed(with_text(answer)),
             Some(Err(panic)) => after_panic(&*panic),
@@ -107,6 +108,7 @@ impl HttpService {
             let origin = sent.into_origin(&exchange.id, address);
             app.refusals.note(origin, app.clock.now().into());
         }
+        span.end(&exchange.method, answer.status());
         exchange.end(answer, rates)
     }
 }

@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 78] = [
+const OURS: [&str; 98] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -45,6 +45,26 @@ const OURS: [&str; 78] = [
     "MODE",
     "OIDC_AUDIENCE",
     "OIDC_ENABLED",
+    "OTEL_BSP_MAX_EXPORT_BATCH_SIZE",
+    "OTEL_BSP_MAX_QUEUE_SIZE",
+    "OTEL_BSP_SCHEDULE_DELAY",
+    "OTEL_EXPORTER_OTLP_COMPRESSION",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+    "OTEL_EXPORTER_OTLP_TIMEOUT",
+    "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+    "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+    "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
+    "OTEL_PROPAGATORS",
+    "OTEL_RESOURCE_ATTRIBUTES",
+    "OTEL_SDK_DISABLED",
+    "OTEL_SERVICE_NAME",
+    "OTEL_TRACES_EXPORTER",
+    "OTEL_TRACES_SAMPLER",
+    "OTEL_TRACES_SAMPLER_ARG",
     "PLAN_CACHE_BYTES",
     "POSTGRES_ALLOW_BYPASS_RLS",
     "PUBLIC_URL",
@@ -88,7 +108,15 @@ const OURS: [&str; 78] = [
 ];
 
 /// Variables of other programs that a command reads. Other names may resemble them.
-const OF_OTHERS: [&str; 2] = ["CARGO_HOME", "HOME"];
+const OF_OTHERS: [&str; 6] = [
+    "CARGO_HOME",
+    "HOME",
+    // The batches of logs, which are not sent, have names like those of spans.
+    "OTEL_BLRP_EXPORT_TIMEOUT",
+    "OTEL_BLRP_MAX_EXPORT_BATCH_SIZE",
+    "OTEL_BLRP_MAX_QUEUE_SIZE",
+    "OTEL_BLRP_SCHEDULE_DELAY",
+];
 
 /// The beginnings of names that only our variables have. A file of `--env-file` is written for this service, so that
 /// such a name in it is meant for the service.
@@ -283,7 +311,10 @@ mod tests {
             "PORTCULLIS_MODE",
             "WEBHOOK_SECRET",
             "WEBHOOK_SERVICE_HOST",
-            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "OTEL_BLRP_SCHEDULE_DELAY",
+            "OTEL_BSP_EXPORT_TIMEOUT",
+            "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
+            "OTEL_METRICS_EXPORTER",
             "OIDC_CLIENT_ID",
             "_",
             "",

@@ -17,6 +17,7 @@ mod process;
 mod quotas;
 mod secrets;
 mod service;
+mod traces;
 mod units;
 mod variables;
 
@@ -29,6 +30,7 @@ pub use edge::{EdgeConfig, TlsConfig};
 pub use error::ConfigError;
 pub use process::LogFormat;
 pub use service::Config;
+pub use traces::TraceSettings;
 pub use variables::Variables;
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::mode;
 use crate::secrets::DATABASE_READ_URL;
+use crate::traces::TraceSettings;
 use crate::units::{DURATION_UNITS, SIZE_UNITS, parse_duration, parse_size};
 use crate::variables::Variables;
 
@@ -54,6 +55,7 @@ pub struct Config {
     pub edge: EdgeConfig,
     /// The limits of callers.
     pub limits: LimitConfig,
+    pub traces: TraceSettings,
 }
 
 /// Most calls of resolvers at a time. Each reserves address space, and a process has 128 TiB.
@@ -83,6 +85,7 @@ impl Config {
             store_limits: variables.store_limits()?,
             edge: variables.edge()?,
             limits: variables.limits()?,
+            traces: variables.traces()?,
         })
     }
 }

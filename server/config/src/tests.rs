@@ -6,8 +6,10 @@ use std::time::Duration;
 use portcullis_auth::Mode;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_model::quota::Quotas;
+use portcullis_traces::{Batches, Sampler};
 
 use crate::service::Config;
+use crate::traces::TraceSettings;
 use crate::variables::Variables;
 
 fn variables(entries: &[(&str, &str)]) -> Variables {
@@ -332,4 +334,74 @@ fn compiled_code_is_beside_the_file_of_the_database() {
     let entries = [KEY, ISSUER, ("RESOLVER_CODE_DIR", "/var/cache/portcullis")];
     let config = Config::read(&variables(&entries)).expect("valid");
     assert_eq!(config.resolvers.code, Some(PathBuf::from("/var/cache/portcullis")));
+}
+
+/// The settings of traces with an endpoint and `entries`.
+fn traces(entries: &[(&str, &str)]) -> TraceSettings {
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "https://otel.example/base/");
+    let all = [&[ISSUER, KEY, endpoint][..], entries].concat();
+    Config::read(&variables(&all)).expect("valid").traces
+}
+
+#[test]
+fn traces_follow_the_variables_of_opentelemetry() {
+    let plain = traces(&[]).sent.expect("an endpoint is set");
+    assert_eq!(plain.endpoint.as_str(), "https://otel.example/base/v1/traces");
+    assert_eq!((plain.sampler, plain.is_parent_based), (Sampler::All, true));
+    assert_eq!((plain.timeout, plain.batches), (Duration::from_secs(10), Batches::default()));
+    assert_eq!((&*plain.service_name, plain.continues_callers), ("portcullis", true));
+    assert!(Config::read(&variables(&[ISSUER, KEY])).expect("valid").traces.sent.is_none());
+    for off in [("OTEL_SDK_DISABLED", "TRUE"), ("OTEL_TRACES_EXPORTER", "none")] {
+        assert!(traces(&[off]).sent.is_none(), "{off:?}");
+    }
+    let set = traces(&[
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://traces.example/t"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20k3y, x-b=2"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "1500"),
+        ("OTEL_RESOURCE_ATTRIBUTES", "service.name=pdp,region=eu"),
+        ("OTEL_TRACES_SAMPLER", "traceidratio"),
+        ("OTEL_TRACES_SAMPLER_ARG", "0.25"),
+        ("OTEL_BSP_MAX_QUEUE_SIZE", "100"),
+        ("OTEL_PROPAGATORS", "none"),
+    ]);
+    assert_eq!(set.ignored, [""; 0]);
+    let set = set.sent.expect("an endpoint is set");
+    assert_eq!(set.endpoint.as_str(), "http://traces.example/t");
+    assert_eq!(set.headers["authorization"], "Bearer k3y");
+    assert!(!format!("{set:?}").contains("k3y"), "{set:?}");
+    assert_eq!((set.timeout, &*set.service_name), (Duration::from_millis(1500), "pdp"));
+    assert_eq!((set.sampler, set.is_parent_based), (Sampler::Share(0.25), false));
+    assert_eq!((set.batches.most_waiting, set.batches.largest), (100, 100));
+    assert!(!set.continues_callers);
+}
+
+#[test]
+fn a_setting_of_traces_that_cannot_be_used_counts_as_absent() {
+    let ignored = traces(&[
+        ("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "k3y"),
+        ("OTEL_TRACES_SAMPLER", "parentbased_traceidratio"),
+        ("OTEL_TRACES_SAMPLER_ARG", "2"),
+        ("OTEL_BSP_SCHEDULE_DELAY", "soon"),
+        ("OTEL_PROPAGATORS", "b3"),
+    ]);
+    assert_eq!(
+        ignored.ignored,
+        [
+            "OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1, not `2`",
+            "OTEL_EXPORTER_OTLP_COMPRESSION: expected `none`, not `gzip`",
+            "OTEL_EXPORTER_OTLP_HEADERS: expected pairs such as `name=value,other=value`",
+            "OTEL_PROPAGATORS: expected `tracecontext`, `baggage` or `none`, not `b3`",
+            "OTEL_BSP_SCHEDULE_DELAY: expected a number of at least 1, not `soon`",
+        ]
+    );
+    let sent = ignored.sent.expect("an endpoint is set");
+    assert_eq!((sent.sampler, sent.batches), (Sampler::Share(1.0), Batches::default()));
+    refused(
+        &[ISSUER, KEY, ("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318")],
+        "an http or https URL",
+    );
+    let grpc = ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4317");
+    refused(&[ISSUER, KEY, endpoint, grpc], "`http/protobuf`");
 }

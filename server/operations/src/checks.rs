@@ -18,6 +18,7 @@ use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::plans::{PlanError, is_lost};
 use portcullis_storage::{plan_records, resources};
+use portcullis_traces::enter;
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -251,6 +252,7 @@ fn decide_with_hot_plan(
     check: &Check<'_>,
     options: CheckOptions<'_>,
 ) -> Result<Option<(CheckAnswer, Option<Recording>)>, PlanError> {
+    let _step = enter("plan");
     let plans = app.plans.hot()?;
     let Some(cached) = plans.get(tenant, check.resource, options.at_least.rules) else {
         return Ok(None);

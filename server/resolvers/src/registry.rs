@@ -11,6 +11,7 @@ use portcullis_engine::{AttributeRequest, Check, ResolverRef};
 use portcullis_model::clock::Clock;
 use portcullis_model::resolver::{Manifest, ResolverOrigin};
 use portcullis_resolver_host::{CallOutcome, Digest, LoadError, Module};
+use portcullis_traces::resolver_step;
 use uuid::Uuid;
 
 use crate::active::{ActiveResolver, Found};
@@ -250,12 +251,15 @@ impl Registry {
         let (namespace, wanted) = (&ask.namespace, &ask.attributes);
         match found {
             Some((origin, Entry::Active(resolver))) => {
-                let found = match mode {
-                    CacheMode::Use => resolver.ask(&self.runtime, tenant, check, wanted).await,
-                    CacheMode::Bypass => {
-                        resolver.ask_apart(&self.runtime, tenant, check, wanted).await
+                let asked = async {
+                    match mode {
+                        CacheMode::Use => resolver.ask(&self.runtime, tenant, check, wanted).await,
+                        CacheMode::Bypass => {
+                            resolver.ask_apart(&self.runtime, tenant, check, wanted).await
+                        }
                     }
                 };
+                let found = resolver_step(namespace, asked).await;
                 (Some(*origin), found.with_namespace(namespace))
             }
             Some((origin, Entry::Unavailable(why))) => {

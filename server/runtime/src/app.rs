@@ -31,6 +31,7 @@ use portcullis_model::ids::Ids;
 use portcullis_resolvers::ResolverService;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::{Notice, Store, StoreError, Tx, WriteTurn};
+use portcullis_traces::Traces;
 use portcullis_webhooks::Webhooks;
 
 /// The pause before the next attempt to listen for changes.
@@ -79,6 +80,8 @@ pub struct Parts {
     /// Limits the log lines of readiness probes that find no database.
     pub probe_log: Throttle,
     pub background: BackgroundTasks,
+    /// Makes the spans of requests.
+    pub traces: Traces,
     /// True from the signal to stop on: the readiness probe fails.
     pub stopping: AtomicBool,
     pub clock: Clock,

@@ -20,6 +20,7 @@ use crate::quota_metrics::QuotaMetrics;
 use portcullis_decision_log::LogMetrics;
 use portcullis_limits::{LimitMetrics, MemoryMetrics};
 use portcullis_resolvers::ResolverMetrics;
+use portcullis_traces::TraceMetrics;
 use portcullis_webhooks::DeliveryMetrics;
 
 /// Every metric of this process.
@@ -54,6 +55,7 @@ pub struct Metrics {
     pub bodies: MemoryMetrics,
     pub limits: LimitMetrics,
     pub names: NameMetrics,
+    pub traces: TraceMetrics,
 }
 
 /// The metrics of the history.
@@ -130,6 +132,7 @@ impl Metrics {
             bodies: register_bodies(&mut registry),
             limits: LimitMetrics::register(&mut registry),
             names: NameMetrics::register(&mut registry),
+            traces: TraceMetrics::register(&mut registry),
             registry,
         }
     }

@@ -17,6 +17,7 @@ use portcullis_fairness::TurnQueue;
 use portcullis_model::clock::Clock;
 use portcullis_plan_cache::{CachedPlan, HotPlans, NewPlan, PlanCache, WILDCARD};
 use portcullis_storage::{Committed, RevisionNotice, Store, StoreError, Tx, epoch};
+use portcullis_traces::step;
 use tokio::time::Instant;
 
 use crate::freshness::Freshness;
@@ -103,7 +104,7 @@ impl Plans {
         if self.cache.latest(tenant).unwrap_or_default() < at_least {
             self.demanded.wait_for(tenant, at_least, || self.read_revision(tenant)).await?;
         }
-        let mut cached = self.find_or_load(tenant, resource, at_least).await?;
+        let mut cached = step("plan load", self.find_or_load(tenant, resource, at_least)).await?;
         if cached.revision() < at_least {
             // The check joined a load that began before the store had the revision.
             cached = self.find_or_load(tenant, resource, at_least).await?;

@@ -15,7 +15,7 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use portcullis_api::listener::Listener;
 use portcullis_api::{BodyBudget, HttpService, RouteSet, router};
 use portcullis_auth::{Mode, OidcConfig};
-use portcullis_config::{Config, EdgeConfig, open_database};
+use portcullis_config::{Config, EdgeConfig, TraceSettings, open_database};
 use portcullis_egress::EgressConfig;
 use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
@@ -109,6 +109,7 @@ fn config(data: &Path, provider: &Provider) -> Config {
         store_limits: StoreLimits::default(),
         edge: EdgeConfig::default(),
         limits: LimitConfig::default(),
+        traces: TraceSettings::default(),
     }
 }
 

@@ -1,0 +1,103 @@
+//! The spans of requests and of their steps.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::Either;
+use http::{HeaderMap, Method, StatusCode};
+
+use crate::config::TraceConfig;
+use crate::metrics::TraceMetrics;
+#[cfg(not(feature = "otlp"))]
+use crate::no_sdk::{Around, Current, Guard, Source};
+#[cfg(feature = "otlp")]
+use crate::sdk::{Around, Current, Guard, Source};
+
+/// Makes the spans of requests; none by default. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Traces(Option<Arc<Source>>);
+
+impl Traces {
+    /// Begins to send spans. Must be called in the runtime that sends them.
+    ///
+    /// # Errors
+    /// No client can be made, or this build has no spans.
+    pub fn start(config: &TraceConfig, metrics: TraceMetrics) -> anyhow::Result<Self> {
+        Ok(Self(Some(Arc::new(Source::start(config, metrics)?))))
+    }
+
+    /// Begins the span of a request with `headers`, below the span of its caller, if it is sampled.
+    pub fn request(&self, headers: &HeaderMap) -> RequestSpan {
+        RequestSpan(self.0.as_ref().and_then(|source| source.request(headers)))
+    }
+
+    /// Sends what waits, for at most `limit`, and makes no span any more.
+    pub async fn stop(&self, limit: Duration) {
+        if let Some(source) = &self.0 {
+            source.stop(limit).await;
+        }
+    }
+}
+
+/// The span of a request, if the request is sampled.
+#[derive(Debug)]
+pub struct RequestSpan(Option<Current>);
+
+impl RequestSpan {
+    /// Returns `work`, the work of the request, whose steps find the span.
+    pub fn around<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
+        within(self.0.clone(), work)
+    }
+
+    /// Ends the span with the status of the answer.
+    pub fn end(self, method: &Method, status: StatusCode) {
+        if let Some(span) = self.0 {
+            span.end(method, status);
+        }
+    }
+}
+
+/// Names the span of the request that runs by its route.
+pub fn name_request(method: &Method, route: &'static str) {
+    Current::name(method, route);
+}
+
+/// Returns `work`, a step of the request that runs, with a span of its own if the request has one.
+pub fn step<F: Future>(name: &'static str, work: F) -> impl Future<Output = F::Output> {
+    within(Current::below(name, None), work)
+}
+
+/// Returns `work`, a question to the resolver of `namespace`, as [`step`] does.
+pub fn resolver_step<F: Future>(
+    namespace: &str,
+    work: F,
+) -> impl Future<Output = F::Output> + use<F> {
+    within(Current::below("resolver", Some(namespace)), work)
+}
+
+/// Begins a step that does not wait. Its span, if there is one, ends with the guard.
+pub fn enter(name: &'static str) -> StepGuard {
+    StepGuard { _guard: Current::below(name, None).map(Current::attach) }
+}
+
+/// The span of a step that does not wait.
+#[derive(Debug)]
+#[must_use]
+pub struct StepGuard {
+    _guard: Option<Guard>,
+}
+
+/// Returns `work` of the request that runs, for another task.
+pub fn carried<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    within(Current::running(), work)
+}
+
+fn within<F: Future>(span: Option<Current>, work: F) -> Either<F, Around<F>> {
+    match span {
+        Some(span) => Either::Right(span.around(work)),
+        None => Either::Left(work),
+    }
+}
+
+#[cfg(all(test, feature = "otlp"))]
+mod tests;
