@@ -237,6 +237,15 @@ pub(crate) enum Import {
         #[command(flatten)]
         file: EnvFile,
     },
+    /// Turn a SpiceDB schema, its relationships and its assertions into types, rules, relations and cases.
+    ///
+    /// If Portcullis cannot express a line, nothing is imported.
+    Spicedb {
+        #[command(flatten)]
+        arguments: portcullis_import::spicedb::SpicedbArguments,
+        #[command(flatten)]
+        file: EnvFile,
+    },
 }
 
 /// The limits of a compilation.

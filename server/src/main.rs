@@ -88,6 +88,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
                 portcullis_import::openfga::run(&arguments, variables, &mut out, &mut err).await
             })
         }
+        Command::Import(Import::Spicedb { arguments, file }) => {
+            with_variables(&file, async |variables| {
+                portcullis_import::spicedb::run(&arguments, variables, &mut out, &mut err).await
+            })
+        }
         Command::Export(arguments) => with_variables(no_file, async |variables| {
             as_code::export(&arguments, variables, &mut err).await
         }),

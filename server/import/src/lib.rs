@@ -5,7 +5,9 @@ mod csv;
 mod destination;
 mod fault;
 mod files;
+mod relations;
 mod rule;
 
 pub mod casbin;
 pub mod openfga;
+pub mod spicedb;

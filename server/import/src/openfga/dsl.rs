@@ -1,18 +1,19 @@
 //! The parser of models in OpenFGA's modeling language (schema 1.1 and 1.2).
 
-use super::cursor::Cursor;
-use super::model::{Model, ModelCondition, ModelRelation, ModelType, Restriction, Rewrite, Users};
-use super::place::Place;
-
-/// The maximum nesting of parentheses; the lines of types have the same.
-const MAX_NESTING: usize = 32;
+use crate::relations::cursor::{Cursor, Syntax};
+use crate::relations::model::{
+    Model, ModelCondition, ModelRelation, ModelType, Restriction, Rewrite, Users,
+};
+use crate::relations::place::Place;
+use crate::relations::system::System;
+use crate::relations::types::MAX_NESTING;
 
 /// Parses the text of a model, whose first line is at `start`.
 ///
 /// # Errors
 /// The first fault, with its place.
 pub(super) fn parse(text: &str, start: &Place) -> Result<Model, String> {
-    let mut parser = Parser { cursor: Cursor::new(text), start, nesting: 0 };
+    let mut parser = Parser { cursor: Cursor::new(text, Syntax::Model), start, nesting: 0 };
     parser.model()
 }
 
@@ -48,7 +49,8 @@ impl Parser<'_> {
     }
 
     fn model(&mut self) -> Result<Model, String> {
-        let mut model = Model { is_module: self.cursor.take("module"), ..Model::default() };
+        let mut model =
+            Model { is_module: self.cursor.take("module"), ..Model::new(System::Openfga) };
         if model.is_module {
             self.word("the name of the module")?;
         } else {
@@ -167,7 +169,7 @@ impl Parser<'_> {
             true => Some(self.word("the name of a condition")?),
             false => None,
         };
-        Ok(Restriction { user_type, which, condition })
+        Ok(Restriction { user_type, which, condition, expires: false })
     }
 
     fn condition(&mut self) -> Result<ModelCondition, String> {
@@ -184,7 +186,7 @@ impl Parser<'_> {
         }
         self.symbol(")")?;
         self.symbol("{")?;
-        let Some(expression) = self.cursor.until('}') else {
+        let Some(expression) = self.cursor.block() else {
             return Err(place.says("expected `}` at the end of the condition"));
         };
         Ok(ModelCondition { name, place, parameters, expression: expression.to_owned() })

@@ -6,9 +6,12 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_saphyr::Spanned;
 
-use super::model::{Model, ModelCondition, ModelRelation, ModelType, Restriction, Rewrite, Users};
-use super::place::Place;
-use super::yaml;
+use crate::relations::model::{
+    Model, ModelCondition, ModelRelation, ModelType, Restriction, Rewrite, Users,
+};
+use crate::relations::place::Place;
+use crate::relations::system::System;
+use crate::relations::yaml;
 
 #[derive(Deserialize)]
 struct JsonModel {
@@ -104,7 +107,7 @@ pub(super) fn parse(text: &str, start: &Place) -> Result<Model, String> {
         expression: condition.value.expression,
     });
     let types = types.collect::<Result<_, _>>()?;
-    Ok(Model { types, conditions: conditions.collect(), ..Model::default() })
+    Ok(Model { types, conditions: conditions.collect(), ..Model::new(System::Openfga) })
 }
 
 fn model_type(found: Spanned<JsonType>, start: &Place) -> Result<ModelType, String> {
@@ -132,7 +135,8 @@ fn restriction(found: JsonRestriction) -> Restriction {
         None if relation.is_empty() => Users::One,
         None => Users::Related(relation),
     };
-    Restriction { user_type, which, condition: (!condition.is_empty()).then_some(condition) }
+    let condition = (!condition.is_empty()).then_some(condition);
+    Restriction { user_type, which, condition, expires: false }
 }
 
 /// Returns the types as the modeling language writes them.

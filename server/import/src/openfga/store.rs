@@ -6,12 +6,13 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use super::condition::Context;
-use super::model::Model;
-use super::place::Place;
-use super::tuples::{self, StoredTuple};
-use super::{dsl, json, yaml};
-use crate::files;
+use super::{dsl, json, tuples};
+use crate::relations::condition::Context;
+use crate::relations::model::Model;
+use crate::relations::place::Place;
+use crate::relations::source::{first_line, named, opened};
+use crate::relations::tuples::StoredTuple;
+use crate::relations::yaml;
 
 /// A store as its files say it.
 #[derive(Debug)]
@@ -163,19 +164,6 @@ impl StoreTest {
     }
 }
 
-/// Reads a file that the file of `start` names, relative to it.
-fn named<T>(
-    name: &Spanned<String>,
-    start: &Place,
-    read: impl FnOnce(&Path) -> anyhow::Result<T>,
-) -> anyhow::Result<T> {
-    let path = start.file().with_file_name("").join(&name.value);
-    if path.exists() {
-        return read(&path);
-    }
-    anyhow::bail!(yaml::place(name, start).says(format!("there is no file {}", path.display())))
-}
-
 /// Reads a model, or the modules that a file ending in `.mod` names.
 fn read_model(path: &Path) -> anyhow::Result<Model> {
     let (text, start) = opened(path)?;
@@ -210,19 +198,4 @@ fn model_from(text: &str, start: &Place) -> anyhow::Result<Model> {
         false => dsl::parse(text, start),
     };
     parsed.map_err(anyhow::Error::msg)
-}
-
-fn opened(path: &Path) -> anyhow::Result<(String, Place)> {
-    Ok((files::read(path)?, Place::start(path)))
-}
-
-/// Returns the place of the first line of a text: a block of lines begins below its `|`.
-fn first_line(value: &Spanned<String>, file: &str, start: &Place) -> Place {
-    let place = yaml::place(value, start);
-    let line = usize::try_from(value.referenced.line()).unwrap_or(1);
-    let begins = file.lines().nth(line - 1).is_some_and(|line| {
-        let last = line.split_whitespace().find(|word| word.starts_with(['|', '>']));
-        last.is_some()
-    });
-    if begins { place.below(1) } else { place }
 }

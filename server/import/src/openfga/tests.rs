@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use chrono::DateTime;
 
-use super::place::Place;
 use super::store::Store;
 use super::tuples;
 use super::{Imported, Refusal};
+use crate::relations::place::Place;
 
 /// Returns a file of the folder of stores.
 fn stored(name: &str) -> PathBuf {

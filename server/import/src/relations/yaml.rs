@@ -14,7 +14,7 @@ const MAX_BYTES: usize = 4 << 30;
 ///
 /// # Errors
 /// The first fault, with its place.
-pub(super) fn parse<T: DeserializeOwned>(text: &str, start: &Place) -> Result<T, String> {
+pub(crate) fn parse<T: DeserializeOwned>(text: &str, start: &Place) -> Result<T, String> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         // `fga` reads them, too.
@@ -36,6 +36,6 @@ pub(super) fn parse<T: DeserializeOwned>(text: &str, start: &Place) -> Result<T,
 }
 
 /// Returns the place of a value in the file of `start`.
-pub(super) fn place<T>(value: &Spanned<T>, start: &Place) -> Place {
+pub(crate) fn place<T>(value: &Spanned<T>, start: &Place) -> Place {
     start.at(usize::try_from(value.referenced.line()).unwrap_or(1))
 }

@@ -5,21 +5,20 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Syntax};
 use super::model::ModelCondition;
+use super::system::System;
 
 /// The context of a tuple or a check: values by the names of parameters.
-pub(super) type Context = BTreeMap<String, Value>;
+pub(crate) type Context = BTreeMap<String, Value>;
 
-const NOT_AN_EXPIRY: &str = "is not an expiry such as `current_time < grant_time + grant_duration`; take it out of the \
-    model, and write a policy with `relation.<name>` and this condition over properties instead (docs/openfga.md)";
 const NANOS_PER_MILLI: u32 = 1_000_000;
 
 /// A condition `now < start + duration`, by the names of its parameters.
 #[derive(Debug)]
-pub(super) struct ExpiryCondition {
+pub(crate) struct ExpiryCondition {
     /// The parameter that a check gives.
-    pub(super) now: String,
+    pub(crate) now: String,
     start: String,
     /// Absent if the condition compares with `start` itself.
     duration: Option<String>,
@@ -30,7 +29,7 @@ impl ExpiryCondition {
     ///
     /// # Errors
     /// The reason why it is not an expiry.
-    pub(super) fn read(condition: &ModelCondition) -> Result<Self, String> {
+    pub(crate) fn read(condition: &ModelCondition, system: System) -> Result<Self, String> {
         let is = |name: &str, kind: &str| {
             condition.parameters.iter().any(|(own, its)| own == name && its == kind)
         };
@@ -44,7 +43,7 @@ impl ExpiryCondition {
             }
             [now, "<", a, "+", b] | [a, "+", b, ">", now] => (now, b, Some(a)),
             [now, "<", end] | [end, ">", now] => (now, end, None),
-            _ => return Err(format!("`{}` {NOT_AN_EXPIRY}", condition.name)),
+            _ => return Err(not_an_expiry(&condition.name, system)),
         };
         let is_sound = now != start && [now, start].iter().all(|name| is(name, "timestamp"));
         match is_sound && duration.is_none_or(|name| is(name, "duration")) {
@@ -53,7 +52,7 @@ impl ExpiryCondition {
                 start: start.to_owned(),
                 duration: duration.map(str::to_owned),
             }),
-            false => Err(format!("`{}` {NOT_AN_EXPIRY}", condition.name)),
+            false => Err(not_an_expiry(&condition.name, system)),
         }
     }
 
@@ -61,7 +60,7 @@ impl ExpiryCondition {
     ///
     /// # Errors
     /// The context lacks a value, or has the time of the check.
-    pub(super) fn end(&self, context: &Context) -> Result<DateTime<Utc>, String> {
+    pub(crate) fn end(&self, context: &Context) -> Result<DateTime<Utc>, String> {
         if context.contains_key(&self.now) {
             return Err(format!("the tuple gives `{}`, which is the time of a check", self.now));
         }
@@ -79,20 +78,35 @@ impl ExpiryCondition {
                 start.checked_add_signed(length).ok_or("the tuple expires after the year 9999")?
             }
         };
-        match end.timestamp_subsec_nanos() % NANOS_PER_MILLI {
-            0 => Ok(end),
-            _ => Err(format!(
-                "the tuple expires at `{}`; round it to milliseconds",
-                end.to_rfc3339()
-            )),
-        }
+        rounded(end)
     }
+}
+
+/// Returns an instant of whole milliseconds: tuples have no others.
+///
+/// # Errors
+/// The instant has a part of a millisecond.
+pub(crate) fn rounded(end: DateTime<Utc>) -> Result<DateTime<Utc>, String> {
+    match end.timestamp_subsec_nanos() % NANOS_PER_MILLI {
+        0 => Ok(end),
+        _ => Err(format!("the tuple expires at `{}`; round it to milliseconds", end.to_rfc3339())),
+    }
+}
+
+fn not_an_expiry(name: &str, system: System) -> String {
+    format!(
+        "`{name}` is not an expiry such as `{}`; take it out of the {}, and write a policy with `relation.<name>` and this \
+         condition over properties instead (docs/{}.md)",
+        system.expiry(),
+        system.model(),
+        system.name()
+    )
 }
 
 /// Returns the words and symbols of an expression, without parentheses: where its types are right, they say nothing in
 /// the expressions that are read.
 fn tokens(expression: &str) -> Vec<&str> {
-    let (mut tokens, mut cursor) = (Vec::new(), Cursor::new(expression));
+    let (mut tokens, mut cursor) = (Vec::new(), Cursor::new(expression, Syntax::Model));
     while !cursor.next().is_empty() {
         let token = cursor.next();
         cursor.take(token);
@@ -104,7 +118,7 @@ fn tokens(expression: &str) -> Vec<&str> {
 }
 
 /// Reads an instant (RFC 3339).
-pub(super) fn instant(text: &str) -> Result<DateTime<Utc>, String> {
+pub(crate) fn instant(text: &str) -> Result<DateTime<Utc>, String> {
     let read = DateTime::parse_from_rfc3339(text);
     read.map(|read| read.to_utc())
         .map_err(|_| format!("expected an instant such as `2026-01-15T10:00:00Z`, not `{text}`"))

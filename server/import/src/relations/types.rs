@@ -15,20 +15,23 @@ use portcullis_model::entity::is_type;
 use super::condition::ExpiryCondition;
 use super::line;
 use super::model::{Model, ModelRelation, ModelType};
+use super::system::System;
 use crate::rule::{Rule, STAR, accepted};
 
+/// The maximum nesting of parentheses in the lines of types, and so in those that become lines.
+pub(crate) const MAX_NESTING: usize = 32;
 /// The characters that have a meaning beside a type in a line or in a rule.
 const RESERVED: [char; 5] = ['[', ']', ',', '#', '*'];
 
 /// A model whose types Portcullis can have.
 #[derive(Debug)]
-pub(super) struct ImportedModel {
-    pub(super) model: Model,
+pub(crate) struct ImportedModel {
+    pub(crate) model: Model,
     /// The relations of each type of the model, in its order.
-    pub(super) relations: Vec<Vec<(RelationNumber, RelationDefinition)>>,
-    pub(super) schema: Arc<Schema>,
+    pub(crate) relations: Vec<Vec<(RelationNumber, RelationDefinition)>>,
+    pub(crate) schema: Arc<Schema>,
     /// The conditions by their names.
-    pub(super) expiries: BTreeMap<String, ExpiryCondition>,
+    pub(crate) expiries: BTreeMap<String, ExpiryCondition>,
 }
 
 impl ImportedModel {
@@ -36,11 +39,12 @@ impl ImportedModel {
     ///
     /// # Errors
     /// Each line that Portcullis cannot express, and what to write instead.
-    pub(super) fn new(model: Model) -> Result<Self, Vec<String>> {
-        let mut faults: Vec<String> = model.types.iter().flat_map(name_faults).collect();
+    pub(crate) fn new(model: Model) -> Result<Self, Vec<String>> {
+        let mut faults: Vec<String> =
+            model.types.iter().flat_map(|one| name_faults(one, model.system)).collect();
         let mut expiries = BTreeMap::new();
         for condition in &model.conditions {
-            match ExpiryCondition::read(condition) {
+            match ExpiryCondition::read(condition, model.system) {
                 Ok(expiry) => drop(expiries.insert(condition.name.clone(), expiry)),
                 Err(reason) => faults.push(condition.place.says(reason)),
             }
@@ -78,7 +82,7 @@ impl ImportedModel {
     }
 
     /// Returns the types that have to be declared, each with its relations.
-    pub(super) fn types(
+    pub(crate) fn types(
         &self,
     ) -> impl Iterator<Item = (&str, &[(RelationNumber, RelationDefinition)])> {
         let all = self.model.types.iter().zip(&self.relations);
@@ -86,11 +90,16 @@ impl ImportedModel {
         all.filter(|(name, relations)| *name != USER || !relations.is_empty())
     }
 
+    /// Returns the fault that a type has no such relation.
+    pub(crate) fn lacks(&self, relation: &str, of_type: &str) -> String {
+        format!("the {} has no relation `{relation}` of `{of_type}`", self.model.system.model())
+    }
+
     /// Returns one rule for each relation: who has it may do what is named as the relation.
     ///
     /// # Errors
     /// Each relation for which Portcullis has no rule.
-    pub(super) fn rules(&self) -> Result<Vec<Rule>, Vec<String>> {
+    pub(crate) fn rules(&self) -> Result<Vec<Rule>, Vec<String>> {
         let (mut rules, mut faults) = (Vec::new(), Vec::new());
         for one in &self.model.types {
             for relation in &one.relations {
@@ -112,13 +121,17 @@ impl ImportedModel {
 }
 
 /// Returns the names of a type that no type of Portcullis has.
-fn name_faults(one: &ModelType) -> Vec<String> {
+fn name_faults(one: &ModelType, system: System) -> Vec<String> {
+    let rename = format!(
+        "rename it in the {}, the {}s and the {}",
+        system.model(),
+        system.tuple(),
+        system.tests()
+    );
     let name = &*one.name;
     let mut faults = Vec::new();
     if !is_type(name) || name.contains(RESERVED) || matches!(name, CONTEXT | ACTION) {
-        let reason = format!(
-            "`{name}` cannot be the name of a type; rename it in the model, the tuples and the tests"
-        );
+        let reason = format!("`{name}` cannot be the name of a type; {rename}");
         faults.push(one.place.says(reason));
     }
     for relation in &one.relations {
@@ -129,8 +142,8 @@ fn name_faults(one: &ModelType) -> Vec<String> {
             _ => own.replace(['-', '.', '/'], "_"),
         };
         faults.push(relation.place.says(format!(
-            "`{own}` of `{name}` is not a name of letters, digits and `_`, other than `id` and `type`; rename it in the \
-             model, the tuples and the tests, for example to `{renamed}`"
+            "`{own}` of `{name}` is not a name of letters, digits and `_`, other than `id` and `type`; {rename}, \
+             for example to `{renamed}`"
         )));
     }
     faults
@@ -142,7 +155,9 @@ fn unknown_conditions(model: &Model) -> Vec<String> {
     let unknown = relations.flat_map(|relation| {
         let used = relation.rewrite.restrictions().iter().filter_map(|one| one.condition.as_ref());
         let unknown = used.filter(|name| !is_known(name));
-        unknown.map(|name| relation.place.says(format!("the model has no condition `{name}`")))
+        unknown.map(|name| {
+            relation.place.says(format!("the {} has no condition `{name}`", model.system.model()))
+        })
     });
     unknown.collect()
 }
@@ -180,8 +195,10 @@ fn said(
     };
     match fault {
         Fault::Token { token, .. } if token == "!" => relation.place.says(format!(
-            "`but not` leads back to `{}` of `{}`; subtract a relation that does not depend on it",
-            relation.name, one.name
+            "`{}` leads back to `{}` of `{}`; subtract a relation that does not depend on it",
+            model.system.except(),
+            relation.name,
+            one.name
         )),
         fault => relation.place.says(format!("as `{}`: {fault}", definition.line)),
     }

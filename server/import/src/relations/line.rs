@@ -3,7 +3,7 @@
 use super::model::{Restriction, Rewrite, Users};
 
 /// Returns a rewrite as the line of a relation.
-pub(super) fn text(rewrite: &Rewrite) -> String {
+pub(crate) fn text(rewrite: &Rewrite) -> String {
     match rewrite {
         Rewrite::Direct(restrictions) => direct(restrictions),
         Rewrite::Computed(relation) => relation.clone(),

@@ -7,7 +7,7 @@ use crate::fault::ImportFault;
 
 /// A line of a file.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     file: Arc<Path>,
     /// From 1.
     line: usize,
@@ -15,27 +15,27 @@ pub(super) struct Place {
 
 impl Place {
     /// The first line of `file`.
-    pub(super) fn start(file: &Path) -> Self {
+    pub(crate) fn start(file: &Path) -> Self {
         Self { file: file.into(), line: 1 }
     }
 
     /// Returns another line of the same file, from 1.
-    pub(super) fn at(&self, line: usize) -> Self {
+    pub(crate) fn at(&self, line: usize) -> Self {
         Self { file: Arc::clone(&self.file), line }
     }
 
     /// Returns the line that is `lines` below.
-    pub(super) fn below(&self, lines: usize) -> Self {
+    pub(crate) fn below(&self, lines: usize) -> Self {
         self.at(self.line + lines)
     }
 
     /// Returns the file.
-    pub(super) fn file(&self) -> &Path {
+    pub(crate) fn file(&self) -> &Path {
         &self.file
     }
 
     /// Returns `file:line: reason`.
-    pub(super) fn says(&self, reason: impl Into<String>) -> String {
+    pub(crate) fn says(&self, reason: impl Into<String>) -> String {
         ImportFault::at(self.line, reason).in_file(&self.file).to_string()
     }
 }

@@ -1,4 +1,4 @@
-//! The content of a tenant that a store becomes.
+//! The content of a tenant that types, tuples and questions become.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -20,12 +20,12 @@ const KEPT_FILES: [&str; 2] = [TENANT_FILE, "policies.yaml"];
 
 /// The content of a tenant, and its tuples.
 #[derive(Debug)]
-pub(super) struct ImportedContent {
-    pub(super) types: Vec<Value>,
-    pub(super) resources: Vec<Value>,
-    pub(super) rules: Value,
-    pub(super) cases: Vec<Value>,
-    pub(super) tuples: Vec<ImportedTuple>,
+pub(crate) struct ImportedContent {
+    pub(crate) types: Vec<Value>,
+    pub(crate) resources: Vec<Value>,
+    pub(crate) rules: Value,
+    pub(crate) cases: Vec<Value>,
+    pub(crate) tuples: Vec<ImportedTuple>,
 }
 
 impl ImportedContent {
@@ -33,7 +33,7 @@ impl ImportedContent {
     ///
     /// # Errors
     /// Each relation for which Portcullis has no rule.
-    pub(super) fn new(
+    pub(crate) fn new(
         model: &ImportedModel,
         tuples: Vec<ImportedTuple>,
         tests: &[ImportedTest],
@@ -51,13 +51,13 @@ impl ImportedContent {
     }
 
     /// Returns the members of a bundle for a service. Cases stay in folders: those of a service have no tuples.
-    pub(super) fn bundle(&self) -> Value {
+    pub(crate) fn bundle(&self) -> Value {
         let Self { types, resources, rules, .. } = self;
         json!({"types": types, "resources": resources, "rules": rules})
     }
 
     /// Returns the counts of everything, for people.
-    pub(super) fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let Self { types, resources, tuples, cases, .. } = self;
         format!(
             "{} types, {} rules, {} relations, {} cases",
@@ -72,7 +72,7 @@ impl ImportedContent {
     ///
     /// # Errors
     /// A value that no file can have.
-    pub(super) fn files(&self, tenant: &str, to: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
+    pub(crate) fn files(&self, tenant: &str, to: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
         let Self { types, resources, rules, cases, tuples } = self;
         let kinds = json!({
             "types": types, "resources": resources, "rules": rules, "policies": [], "cases": cases,

@@ -1,37 +1,39 @@
-//! An authorization model, as its text or its JSON says it.
+//! An authorization model, as the other system says it.
 
 use super::place::Place;
+use super::system::System;
 
 /// The types and conditions of a store.
-#[derive(Debug, Default)]
-pub(super) struct Model {
-    pub(super) types: Vec<ModelType>,
-    pub(super) conditions: Vec<ModelCondition>,
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub(crate) system: System,
+    pub(crate) types: Vec<ModelType>,
+    pub(crate) conditions: Vec<ModelCondition>,
     /// Relations that a module adds to types of other modules; empty in a whole model.
-    pub(super) extensions: Vec<ModelType>,
+    pub(crate) extensions: Vec<ModelType>,
     /// Whether the model is one module of several.
-    pub(super) is_module: bool,
+    pub(crate) is_module: bool,
 }
 
 /// A type of users or objects.
 #[derive(Debug)]
-pub(super) struct ModelType {
-    pub(super) name: String,
-    pub(super) place: Place,
-    pub(super) relations: Vec<ModelRelation>,
+pub(crate) struct ModelType {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+    pub(crate) relations: Vec<ModelRelation>,
 }
 
 /// A relation of a type.
 #[derive(Debug)]
-pub(super) struct ModelRelation {
-    pub(super) name: String,
-    pub(super) place: Place,
-    pub(super) rewrite: Rewrite,
+pub(crate) struct ModelRelation {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+    pub(crate) rewrite: Rewrite,
 }
 
 /// The definition of who has a relation.
 #[derive(Debug)]
-pub(super) enum Rewrite {
+pub(crate) enum Rewrite {
     /// `[user, group#member]`: who is stored.
     Direct(Vec<Restriction>),
     /// A relation of the same object.
@@ -48,16 +50,18 @@ pub(super) enum Rewrite {
 }
 
 /// Users that a tuple of the relation can have.
-#[derive(Debug)]
-pub(super) struct Restriction {
-    pub(super) user_type: String,
-    pub(super) which: Users,
-    pub(super) condition: Option<String>,
+#[derive(Clone, Debug)]
+pub(crate) struct Restriction {
+    pub(crate) user_type: String,
+    pub(crate) which: Users,
+    pub(crate) condition: Option<String>,
+    /// Whether the tuple must have an expiry of its own.
+    pub(crate) expires: bool,
 }
 
 /// The users of a type that one tuple names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Users {
+pub(crate) enum Users {
     One,
     /// `user:*`.
     Everyone,
@@ -67,22 +71,33 @@ pub(super) enum Users {
 
 /// A condition of tuples.
 #[derive(Debug)]
-pub(super) struct ModelCondition {
-    pub(super) name: String,
-    pub(super) place: Place,
+pub(crate) struct ModelCondition {
+    pub(crate) name: String,
+    pub(crate) place: Place,
     /// The names of the parameters, each with its type.
-    pub(super) parameters: Vec<(String, String)>,
+    pub(crate) parameters: Vec<(String, String)>,
     /// The text of the expression (CEL).
-    pub(super) expression: String,
+    pub(crate) expression: String,
 }
 
 impl Model {
+    /// Makes a model without types.
+    pub(crate) fn new(system: System) -> Self {
+        Self {
+            system,
+            types: Vec::new(),
+            conditions: Vec::new(),
+            extensions: Vec::new(),
+            is_module: false,
+        }
+    }
+
     /// Returns the model that the modules are together.
     ///
     /// # Errors
     /// An extension of an unknown type, or a relation that the type has already, with its place.
-    pub(super) fn from_modules(modules: impl IntoIterator<Item = Self>) -> Result<Self, String> {
-        let (mut whole, mut extensions) = (Self::default(), Vec::new());
+    pub(crate) fn from_modules(modules: impl IntoIterator<Item = Self>) -> Result<Self, String> {
+        let (mut whole, mut extensions) = (Self::new(System::Openfga), Vec::new());
         for module in modules {
             whole.types.extend(module.types);
             whole.conditions.extend(module.conditions);
@@ -100,7 +115,7 @@ impl Model {
     }
 
     /// Returns the relation `name` of a type.
-    pub(super) fn relation(&self, of_type: &str, name: &str) -> Option<&ModelRelation> {
+    pub(crate) fn relation(&self, of_type: &str, name: &str) -> Option<&ModelRelation> {
         let found = self.types.iter().find(|one| one.name == of_type)?;
         found.relations.iter().find(|one| one.name == name)
     }
@@ -111,7 +126,7 @@ impl ModelType {
     ///
     /// # Errors
     /// The type has it already; the fault has its place.
-    pub(super) fn add(&mut self, relation: ModelRelation) -> Result<(), String> {
+    pub(crate) fn add(&mut self, relation: ModelRelation) -> Result<(), String> {
         if self.relations.iter().any(|own| own.name == relation.name) {
             let reason = format!("`{}` of `{}` is defined twice", relation.name, self.name);
             return Err(relation.place.says(reason));
@@ -123,7 +138,7 @@ impl ModelType {
 
 impl Rewrite {
     /// Returns who can be stored; empty if nobody can.
-    pub(super) fn restrictions(&self) -> &[Restriction] {
+    pub(crate) fn restrictions(&self) -> &[Restriction] {
         match self {
             Self::Direct(restrictions) => restrictions,
             Self::Computed(_) | Self::From { .. } => &[],

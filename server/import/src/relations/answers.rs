@@ -1,4 +1,4 @@
-//! Compares the answers of the imported types and tuples with those that the tests of the store expect.
+//! Compares the answers of the imported types and tuples with those that tests expect.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const MAX_CLOSURE_BYTES: usize = 16 << 20;
 ///
 /// # Errors
 /// The tuples take too much memory.
-pub(super) fn differences(
+pub(crate) fn differences(
     model: &ImportedModel,
     tuples: &[ImportedTuple],
     tests: &[ImportedTest],
@@ -36,9 +36,10 @@ pub(super) fn differences(
             let answer = answer(graph, question, question.now.unwrap_or(now), &mut buffer);
             if answer != Some(question.expected) {
                 let Question { place, user, relation, object, expected, .. } = question;
+                let test = model.model.system.tests().trim_end_matches('s');
                 let answer = answer.map_or("undetermined".to_owned(), |answer| answer.to_string());
                 differences.push(place.says(format!(
-                    "`{user}` `{relation}` `{object}`: the test expects {expected}, Portcullis answers {answer}"
+                    "`{user}` `{relation}` `{object}`: the {test} expects {expected}, Portcullis answers {answer}"
                 )));
             }
         }
