@@ -52,6 +52,7 @@ mod schemathesis;
 mod service_keys;
 #[path = "authentication/settings.rs"]
 mod settings;
+mod spicedb;
 mod tenant_states;
 #[path = "connections/tls.rs"]
 mod tls;

@@ -1,4 +1,4 @@
-//! The first page, the tutorials and the guides to entities and modelling are true: every command in them is run, in order, in
+//! The first page, the tutorials and some guides are true: every command in them is run, in order, in
 //! one shell that starts in an empty folder, and the document must be what comes out. What follows the heading [`END`] is no part of a tutorial.
 //!
 //! The blocks ```` ```sh ```` are the commands. The block behind one is its output: ```` ```text ````, or ```` ```json ````
@@ -40,6 +40,16 @@ fn every_command_of_the_guide_to_entities_prints_what_stands_behind_it() {
 #[test]
 fn every_command_of_the_guide_to_modelling_prints_what_stands_behind_it() {
     follow("docs/modelling.md");
+}
+
+#[test]
+fn every_command_of_the_guide_to_relations_prints_what_stands_behind_it() {
+    follow("docs/relations.md");
+}
+
+#[test]
+fn every_command_for_those_who_come_from_spicedb_prints_what_stands_behind_it() {
+    follow("docs/spicedb.md");
 }
 
 /// Runs the commands of a document, and compares it with what comes out.
