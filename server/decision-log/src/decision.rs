@@ -10,7 +10,7 @@ use portcullis_model::Timestamp;
 use portcullis_model::decision::{CallerKind, Via};
 use uuid::Uuid;
 
-use crate::members::{RecordMembers, RecordTexts};
+use crate::members::{RecordMembers, RecordTexts, write_integer};
 use crate::minimisation::Minimisation;
 
 /// Writes the members of an object of the record; `None` leaves the object out. A function, so that the service collects
@@ -76,20 +76,20 @@ impl RecordedDecision<'_> {
     /// left out; the other treatments follow later.
     pub(crate) fn encode(&self, minimisation: Option<&Minimisation>, out: &mut Vec<u8>) {
         let mut record = RecordMembers::begin(out);
-        record.raw("id", |out| write_id(out, self.id));
-        record.raw("time", |out| write_instant(out, self.at));
-        record.text("tenant", self.tenant);
-        record.integer("revision", self.revision);
-        record.integer("entities_revision", self.entities_revision);
-        record.text("via", self.via.into_str());
-        record.text("request_id", self.request_id);
+        record.raw("\"id\":", |out| write_id(out, self.id));
+        record.raw(",\"time\":", |out| write_instant(out, self.at));
+        record.known(",\"tenant\":", self.tenant);
+        record.raw(",\"revision\":", |out| write_integer(out, self.revision));
+        record.raw(",\"entities_revision\":", |out| write_integer(out, self.entities_revision));
+        record.known(",\"via\":", self.via.into_str());
+        record.known(",\"request_id\":", self.request_id);
         if let Some(caller) = self.caller {
             record.object("caller", |members| caller.write(members));
         }
-        record.text("subject", self.subject);
-        record.text("domain", self.domain);
-        record.text("resource", self.resource);
-        record.text("action", self.action);
+        record.known(",\"subject\":", self.subject);
+        record.known(",\"domain\":", self.domain);
+        record.known(",\"resource\":", self.resource);
+        record.known(",\"action\":", self.action);
         record.object("attributes", |members| self.write_attributes(minimisation, members));
         let nested = [
             ("token", self.token),
@@ -133,9 +133,9 @@ impl RecordedDecision<'_> {
     }
 
     fn write_outcome(&self, record: &mut RecordMembers<'_>) {
-        record.text("decision", self.decision.into_str());
+        record.known(",\"decision\":", self.decision.into_str());
         match self.rule.0 {
-            Some(id) => record.raw("rule", |out| write_id(out, id)),
+            Some(id) => record.raw(",\"rule\":", |out| write_id(out, id)),
             None => record.display("rule", &self.rule),
         }
         record.display("reason", self.reason);
@@ -149,7 +149,7 @@ impl RecordedDecision<'_> {
                 members.text("decision", shadow.decision.into_str());
             });
         }
-        record.integer("us", i64::from(self.us));
+        record.raw(",\"us\":", |out| write_integer(out, i64::from(self.us)));
     }
 }
 

@@ -40,7 +40,7 @@ impl<'b> RecordMembers<'b> {
 
     /// Writes an integer.
     pub fn integer(&mut self, name: &str, value: i64) {
-        serialize(self.named(name), &value);
+        write_integer(self.named(name), value);
     }
 
     /// Writes any JSON.
@@ -92,9 +92,18 @@ impl<'b> RecordMembers<'b> {
         out.push(b'"');
     }
 
-    /// Writes a member whose value is the JSON text that `write` writes.
-    pub(crate) fn raw(&mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) {
-        write(self.named(name));
+    /// Writes a member of the record whose name, with its punctuation, is known: one copy.
+    #[inline]
+    pub(crate) fn known(&mut self, name: &'static str, text: &str) {
+        self.raw(name, |out| quote(out, text));
+    }
+
+    /// As [`RecordMembers::known`], where `write` writes the JSON text of the value.
+    #[inline]
+    pub(crate) fn raw(&mut self, name: &'static str, write: impl FnOnce(&mut Vec<u8>)) {
+        self.empty = false;
+        self.out.extend_from_slice(name.as_bytes());
+        write(self.out);
     }
 
     #[inline]
@@ -203,6 +212,11 @@ fn write_value(out: &mut Vec<u8>, value: AttributeValue<'_>) {
         | AttributeValue::Failed
         | AttributeValue::NotRequested => out.extend_from_slice(b"null"),
     }
+}
+
+#[inline]
+pub(crate) fn write_integer(out: &mut Vec<u8>, value: i64) {
+    serialize(out, &value);
 }
 
 #[inline]
