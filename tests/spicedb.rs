@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::installed::installed;
+use crate::once::installed::installed;
 use crate::support::openid::{available, skip};
 use crate::support::process::{finish, portcullis, repository};
 

@@ -280,7 +280,7 @@ mod tests {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let [group, viewer] =
             [pair("relation.group:eng#member", "false"), pair("relation.viewer", "true")];
-        assert_eq!(shown(&["relation.viewer", "relation.owner"]), [viewer.clone()]);
+        assert_eq!(shown(&["relation.viewer", "relation.owner"]), std::slice::from_ref(&viewer));
         assert_eq!(shown(&["relation.*"]), [group, viewer]);
         assert!(shown(&["user.*"]).is_empty());
     }

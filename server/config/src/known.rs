@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 98] = [
+const OURS: [&str; 100] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
