@@ -1,4 +1,4 @@
-//! The inputs that a plan reads, for the records of its decisions (`docs/semantics.md`, section 16).
+//! The inputs that a plan reads, for the records of its decisions (`docs/semantics.md`, section 17).
 
 use super::Plan;
 use crate::resolution::ResolverRef;

@@ -1,4 +1,4 @@
-//! The record of decisions (`docs/semantics.md`, section 16).
+//! The record of decisions (`docs/semantics.md`, section 17).
 
 use axum::extract::State;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! The use cases of the record of decisions (`docs/semantics.md`, section 16).
+//! The use cases of the record of decisions (`docs/semantics.md`, section 17).
 
 use portcullis_auth::CheckCaller;
 use portcullis_decision_log::{DecisionLog, DecisionPage, QueryError};

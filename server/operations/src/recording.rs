@@ -1,4 +1,4 @@
-//! The records of checks: what a check read becomes its record (`docs/semantics.md`, section 16).
+//! The records of checks: what a check read becomes its record (`docs/semantics.md`, section 17).
 
 use portcullis_auth::CheckCaller;
 use portcullis_decision_log::{RecordMembers, RecordedCaller, RecordedDecision};

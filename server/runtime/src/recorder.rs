@@ -1,4 +1,4 @@
-//! The record of decisions: the log of the process, and the terms of each tenant (`docs/semantics.md`, section 16).
+//! The record of decisions: the log of the process, and the terms of each tenant (`docs/semantics.md`, section 17).
 
 use std::fmt;
 use std::sync::Arc;
