@@ -1,4 +1,4 @@
-//! What the imports of systems that store relations share: types, tuples, questions, and the content that they become.
+//! The common part of the imports of systems that store relations: types, tuples, questions, and the content that they become.
 
 pub(crate) mod answers;
 pub(crate) mod condition;

@@ -19,8 +19,6 @@ pub enum RevisionVia {
     Api,
     /// An apply.
     Apply,
-    /// The restoration of an earlier revision.
-    Restore,
     /// The content from before the history began.
     Import,
     /// The service itself.
@@ -48,7 +46,7 @@ pub struct RevisionRecord {
     #[serde(flatten)]
     pub author: ChangeAuthor,
     pub via: RevisionVia,
-    /// The words of who applied or restored it.
+    /// The words of who applied it.
     #[schema(required)]
     pub message: Option<String>,
     /// The origin of the apply that made it.
@@ -62,6 +60,14 @@ pub struct RevisionRecord {
 
 /// The change of a record between two revisions.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "record": "019e301e-9d1a-7c1b-8a3f-3d2f6b1c7e01",
+    "kind": "policy",
+    "name": "vip-record",
+    "action": "update",
+    "fields": [{"path": "/priority", "before": 10, "after": 20}],
+    "words": "policy `vip-record`: `priority` from 10 to 20",
+})))]
 pub struct RecordChange {
     /// The id; the name of a role or type; the tenant's id of settings and cases.
     pub record: String,
@@ -73,6 +79,18 @@ pub struct RecordChange {
 
 /// A page of changes.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "changes": [{
+        "record": "019e301e-9d1a-7c1b-8a3f-3d2f6b1c7e01",
+        "kind": "policy",
+        "name": "vip-record",
+        "action": "update",
+        "fields": [{"path": "/priority", "before": 10, "after": 20}],
+        "words": "policy `vip-record`: `priority` from 10 to 20",
+    }],
+    "complete": true,
+    "next": null,
+})))]
 pub struct RevisionChanges {
     pub changes: Vec<RecordChange>,
     /// Whether there are no further changes.
@@ -93,6 +111,20 @@ pub struct RevisionDetail {
 
 /// The changes from one revision to another.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "from": 812,
+    "to": 813,
+    "changes": [{
+        "record": "019e301e-9d1a-7c1b-8a3f-3d2f6b1c7e01",
+        "kind": "policy",
+        "name": "vip-record",
+        "action": "update",
+        "fields": [{"path": "/priority", "before": 10, "after": 20}],
+        "words": "policy `vip-record`: `priority` from 10 to 20",
+    }],
+    "complete": true,
+    "next": null,
+})))]
 pub struct RevisionDiff {
     pub from: u64,
     pub to: u64,

@@ -53,7 +53,7 @@ pub struct Tx {
     pub(crate) origin: Origin,
     /// The way on which the changes came, if a caller named it.
     pub(crate) via: Option<RevisionVia>,
-    /// The origin of the apply that makes the changes, or the message of who restores a revision.
+    /// The origin of the apply that makes the changes.
     pub(crate) source: Option<ChangeSource>,
     /// The instant of the changes.
     pub(crate) at: Timestamp,

@@ -226,12 +226,13 @@ fn managers_name_a_domain_where_a_domain_is_a_tenant() {
         let parameters = operation["parameters"].as_array().expect("parameters");
         let is_named = parameters.contains(&reference);
         let by_token = operation["security"][0].get("bearer").is_some();
-        // Their bodies name the domain.
+        // Their bodies name the domain; records of decisions are those of the caller's own.
         let questions =
             ["check", "checks", "resources/access/check", "plan", "permissions", "matrix"];
-        let is_question = path
-            .strip_prefix("/api/v1/")
-            .is_some_and(|path| questions.contains(&path) || path.starts_with("search/"));
+        let is_question = path.strip_prefix("/api/v1/").is_some_and(|path| {
+            let asks = ["search/", "decisions"].iter().any(|start| path.starts_with(start));
+            asks || questions.contains(&path)
+        });
         let is_check = is_question || path.starts_with("/access/v1/");
         assert_eq!(is_named, by_token && !is_check, "{method} {path}");
         paths.extend(is_named.then_some(path));

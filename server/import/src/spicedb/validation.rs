@@ -14,7 +14,7 @@ use crate::relations::source::{first_line, named, opened};
 use crate::relations::tuples::StoredTuple;
 use crate::relations::yaml;
 
-/// What the files say.
+/// The content of the files.
 #[derive(Debug)]
 pub(super) struct Validation {
     pub(super) model: Model,
