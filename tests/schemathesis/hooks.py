@@ -175,6 +175,8 @@ ANNOUNCED = [
     (None, 412, "the record has changed since"),
     ("check", 400, "field `now` is unknown"),
     ("check", 400, "field `relations` is unknown"),
+    ("testResolver", 400, "field `now` is unknown"),
+    ("testResolver", 400, "field `relations` is unknown"),
     # The objects of a bundle follow the rules of all routes that write them. A fault of its form has no such path.
     ("apply", 400, "at `/bundle/"),
     ("createPolicy", 400, "expected a network such as"),
