@@ -108,8 +108,8 @@ fn the_schema_has_the_condition_and_the_indexes_that_the_page_names() {
     }
     let request = serde_json::from_str(&blocks("json")[0]).unwrap();
     let answer = tenant.manage("POST /api/v1/plan", &request).is(200).json();
-    // The third is the condition of relations.
-    let [schema, condition, _, page] = <[String; 4]>::try_from(blocks("sql")).expect("four blocks");
+    // The last is the condition of relations.
+    let [schema, condition, page, _] = <[String; 4]>::try_from(blocks("sql")).expect("four blocks");
     let text = answer["sql"]["text"].as_str().unwrap();
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words(text), words(&condition));
