@@ -54,6 +54,12 @@ pub(crate) fn finish(frame: &mut [u8]) {
     prefix[4..].copy_from_slice(&crc32fast::hash(rest).to_le_bytes());
 }
 
+/// Returns the id of the record of a frame.
+pub(crate) fn id(frame: &[u8]) -> Uuid {
+    let bytes = frame.get(PREFIX + 1..PREFIX + 17);
+    bytes.and_then(|bytes| Uuid::from_slice(bytes).ok()).unwrap_or_default()
+}
+
 /// Returns the place of the JSON text in a frame.
 pub(crate) fn text_at(frame: &[u8]) -> usize {
     let at = PREFIX + HEAD;

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod buffer;
+mod chunk;
 mod decision;
 mod frame;
 mod log;
@@ -17,6 +18,8 @@ mod minimisation;
 mod query;
 mod segment;
 mod segments;
+mod visit;
+mod wanted;
 mod writer;
 
 pub use decision::{Nested, RecordedCaller, RecordedDecision, RecordedShadow};
@@ -27,6 +30,7 @@ pub use metrics::LogMetrics;
 pub use minimisation::{HASHED, HashKey, Minimisation};
 pub use query::{DecisionPage, QueryError};
 pub use segments::LogOpenError;
+pub use visit::{DecisionOrder, DecisionSpan, RawRecord};
 
 #[cfg(test)]
 mod tests;

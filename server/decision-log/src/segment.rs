@@ -4,11 +4,13 @@
 //! the page cache, so that it outlives the process: after a kill, the mark and the frames tell how many records are lost.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use uuid::Uuid;
 
 use crate::frame::{self, Frame, Kind};
 
@@ -25,8 +27,25 @@ pub(crate) struct Segment {
     pub(crate) number: u64,
     pub(crate) path: PathBuf,
     pub(crate) file: File,
-    /// Bytes up to the end of the last whole frame.
-    length: AtomicU64,
+    extent: Mutex<Extent>,
+}
+
+/// The whole frames of a write-ahead file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extent {
+    /// Bytes up to the end of the last one.
+    pub(crate) length: u64,
+    /// The smallest and the greatest id.
+    pub(crate) ids: Option<(Uuid, Uuid)>,
+}
+
+impl Extent {
+    const EMPTY: Self = Self { length: HEAD, ids: None };
+
+    fn add(&mut self, id: Uuid) {
+        let (first, last) = self.ids.unwrap_or((id, id));
+        self.ids = Some((first.min(id), last.max(id)));
+    }
 }
 
 /// The findings of [`Segment::recover`].
@@ -48,7 +67,7 @@ impl Segment {
         file.write_all(&0_u64.to_le_bytes())?;
         file.sync_all()?;
         File::open(folder)?.sync_all()?;
-        Ok(Arc::new(Self { number, path, file, length: AtomicU64::new(HEAD) }))
+        Ok(Arc::new(Self { number, path, file, extent: Mutex::new(Extent::EMPTY) }))
     }
 
     /// Returns the numbers of the files of `folder`, in ascending order.
@@ -70,21 +89,23 @@ impl Segment {
     /// Opens a file that another process wrote, cuts what follows its last whole frame, and counts what is lost.
     pub(crate) fn recover(number: u64, path: PathBuf) -> io::Result<(Arc<Self>, Recovered)> {
         let file = OpenOptions::new().read(true).write(true).open(&path)?;
-        let segment = Self { number, path, file, length: AtomicU64::new(u64::MAX) };
-        let (mut found, mut kept, mut length) = (Recovered::default(), 0, HEAD);
+        let bytes = file.metadata()?.len();
+        let segment = Self { number, path, file, extent: Mutex::new(Extent::EMPTY) };
+        let (mut found, mut kept, mut extent) = (Recovered::default(), 0, Extent::EMPTY);
         if segment.has_head()? {
-            length = segment.read(|frame| {
+            extent.length = segment.read(bytes, |frame| {
                 found.records += 1;
                 kept += u64::from(frame.kind == Kind::Async);
+                extent.add(frame.id);
             })?;
             found.lost = segment.mark()?.saturating_sub(kept);
         }
-        found.cut = segment.file.metadata()?.len().saturating_sub(length);
-        segment.file.set_len(length)?;
+        found.cut = bytes.saturating_sub(extent.length);
+        segment.file.set_len(extent.length)?;
         segment.write_head()?;
         segment.set_mark(kept)?;
         segment.file.sync_all()?;
-        segment.length.store(length, Ordering::Release);
+        *segment.extent.lock() = extent;
         Ok((Arc::new(segment), found))
     }
 
@@ -117,29 +138,39 @@ impl Segment {
         self.file.write_all_at(&mark.to_le_bytes(), MAGIC.len() as u64)
     }
 
-    /// Bytes up to the end of the last whole frame.
-    pub(crate) fn length(&self) -> u64 {
-        self.length.load(Ordering::Acquire)
+    /// Returns what is written by now.
+    pub(crate) fn extent(&self) -> Extent {
+        *self.extent.lock()
     }
 
-    /// Appends whole frames. After a failure the file is as before.
-    pub(crate) fn append(&self, frames: &[u8]) -> io::Result<()> {
+    /// Bytes up to the end of the last whole frame.
+    pub(crate) fn length(&self) -> u64 {
+        self.extent().length
+    }
+
+    /// Appends whole frames of records with these ids. After a failure the file is as before.
+    pub(crate) fn append(
+        &self,
+        frames: &[u8],
+        ids: impl IntoIterator<Item = Uuid>,
+    ) -> io::Result<()> {
         let length = self.length();
         if let Err(error) = self.file.write_all_at(frames, length) {
             // What the disk took of the frames is cut now or at the next start.
             let _ = self.file.set_len(length);
             return Err(error);
         }
-        self.length.store(length + frames.len() as u64, Ordering::Release);
+        let mut extent = self.extent.lock();
+        extent.length = length + frames.len() as u64;
+        ids.into_iter().for_each(|id| extent.add(id));
         Ok(())
     }
 
-    /// Passes each frame to `visit`, and returns the bytes up to the end of the last whole one.
-    pub(crate) fn read(&self, mut visit: impl FnMut(Frame<'_>)) -> io::Result<u64> {
-        // An own handle: two readers would share the position of one.
-        let mut file = File::open(&self.path)?;
-        file.seek(SeekFrom::Start(HEAD))?;
-        let mut from = BufReader::with_capacity(256 * 1024, file.take(self.length() - HEAD));
+    /// Passes each frame of the first `length` bytes to `visit`, and returns the bytes up to the end of the last whole one.
+    /// Reads on after the file was deleted.
+    pub(crate) fn read(&self, length: u64, mut visit: impl FnMut(Frame<'_>)) -> io::Result<u64> {
+        let part = Part { file: &self.file, at: HEAD, end: length };
+        let mut from = BufReader::with_capacity(256 * 1024, part);
         let (mut buffer, mut length) = (Vec::new(), HEAD);
         while let Some(bytes) = frame::read(&mut from, &mut buffer)? {
             let Some(frame) = Frame::parse(&buffer) else { break };
@@ -147,5 +178,22 @@ impl Segment {
             length += bytes;
         }
         Ok(length)
+    }
+}
+
+/// A part of a file. Several readers share one handle, each with a position of its own.
+struct Part<'f> {
+    file: &'f File,
+    at: u64,
+    end: u64,
+}
+
+impl Read for Part<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let wanted = into.len().min(left);
+        let read = self.file.read_at(&mut into[..wanted], self.at)?;
+        self.at += read as u64;
+        Ok(read)
     }
 }

@@ -107,7 +107,8 @@ impl Writer {
             frame::finish(&mut self.out[start..]);
         }
         self.segments.admit(self.out.len())?;
-        self.segment.append(&self.out).map_err(|error| lost(&error))?;
+        let ids = batch.entries.iter().map(|entry| frame::id(&batch.bytes[entry.place.clone()]));
+        self.segment.append(&self.out, ids).map_err(|error| lost(&error))?;
         if batch.entries.iter().any(|entry| entry.kind == Kind::Durable) {
             return self.sync();
         }
