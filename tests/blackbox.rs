@@ -12,5 +12,6 @@ mod replicas;
 mod saas;
 mod saas_replicas;
 mod selfhost;
+mod soak;
 
 use everywhere::support;

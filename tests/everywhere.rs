@@ -30,7 +30,7 @@ mod permissions;
 mod policies;
 mod process;
 mod quotas;
-mod relation_checks;
+pub(crate) mod relation_checks;
 mod relation_rows;
 mod relations;
 pub(crate) mod resolvers;

@@ -31,6 +31,12 @@ pub(crate) fn tuple(text: &str) -> Value {
 /// A tenant with groups in groups and documents in folders in folders: viewers may read, unless they are banned.
 pub(crate) fn drive() -> Tenant<'static> {
     let tenant = Tenant::new();
+    as_drive(&tenant);
+    tenant
+}
+
+/// Gives a tenant the types, policies and rules of [`drive`].
+pub(crate) fn as_drive(tenant: &Tenant<'_>) {
     let folder = json!({
         "parent": "[folder]",
         "banned": "[user]",
@@ -52,7 +58,6 @@ pub(crate) fn drive() -> Tenant<'static> {
     tenant.policy("readers", "document:read", "allow", 1, &reads);
     tenant.rule("editor@resource", "document:edit", "edit", "allow");
     tenant.rule("group:staff#member", "document:list", "list", "allow");
-    tenant
 }
 
 pub(crate) fn body(subject: &str, verb: &str, resource: Value) -> Value {
@@ -250,7 +255,7 @@ fn an_explained_check_has_tuples_of_its_own_and_names_where_edges_come_from() {
 fn a_resolver_gets_the_relations_that_it_names() {
     let tenant = drive();
     let form = Form::new(&json!({"namespace": "related"}), &guest("related"));
-    tenant.upload(format!("POST {RESOLVERS}"), &form).is(201);
+    let resolver = tenant.upload(format!("POST {RESOLVERS}"), &form).is(201).id();
     let seen = json!({"type": "CONDITION", "attribute": "related.seen", "operator": "eq",
         "value": "relation.group:eng#member=true relation.viewer=true"});
     tenant.policy("seen", "document:seen", "allow", 1, &seen);
@@ -259,6 +264,9 @@ fn a_resolver_gets_the_relations_that_it_names() {
     // An answer is kept by what the resolver saw.
     decides(&tenant, "bob", "seen", json!({"id": "d1"}), "deny");
     decides(&tenant, "ann", "seen", json!({"id": "d2"}), "deny");
+    let tried = json!({"check": body("ann", "seen", json!({"id": "d1"}))});
+    let tried = tenant.manage(&format!("POST {RESOLVERS}/{resolver}/test"), &tried).is(200).json();
+    assert_eq!(tried["values"]["seen"], seen["value"], "{tried}");
     change(&tenant, &[], &["document:d1 editor group:eng#member"]);
     decides(&tenant, "ann", "seen", json!({"id": "d1"}), "deny");
     change(&tenant, &["document:d1 editor user:ann"], &[]);

@@ -1,6 +1,7 @@
 //! `/api/v1/search/…`: searches (`docs/semantics.md`, section 13).
 
 mod as_checks;
+mod pages;
 mod related;
 mod related_as_checks;
 

@@ -82,13 +82,14 @@ const SETUPS: [Setup; 4] = [
             "replicas::",
             "saas_replicas::",
             "selfhost::",
+            "soak::",
         ],
     },
     Setup {
         name: "saas_postgres",
         is_saas: true,
         is_postgres: true,
-        left_out: &["faults::", "once::", "selfhost::"],
+        left_out: &["faults::", "once::", "selfhost::", "soak::"],
     },
 ];
 

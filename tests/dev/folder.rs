@@ -131,6 +131,42 @@ fn a_faulty_file_keeps_the_last_good_state_until_it_is_mended() {
     assert_eq!(dev.decides("mallory", "write", &owned).decision, "deny");
 }
 
+/// Types with a first hop that a request may send, and a document in the folder that Alice may view.
+const SHARED: [(&str, &str); 3] = [
+    (
+        "types.yaml",
+        "- type: folder\n  relations: {viewer: \"[user]\"}\n\
+         - type: document\n  relations:\n    parent: {from: \"[folder]\", request: parent}\n    viewer: parent.viewer\n  \
+         properties: {owner: {type: text}, locked: {type: boolean}}\n",
+    ),
+    (
+        "relations.yaml",
+        "- {object: \"document:d1\", relation: parent, subject: \"folder:open\"}\n\
+         - {object: \"folder:open\", relation: viewer, subject: \"user:alice\"}\n",
+    ),
+    ("rules.yaml", "- {sub: viewer@resource, obj: \"document:look\", act: look, effect: allow}\n"),
+];
+
+#[test]
+fn settings_of_the_folder_are_served() {
+    let (directory, folder) = world();
+    for (file, text) in SHARED {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    std::fs::write(folder.join("cases.yaml"), "[]\n").unwrap();
+    let dev = Dev::of(serving(&directory, &folder));
+    let moved = json!({"id": "d1", "parent": "folder:other"});
+    assert_eq!(dev.decides("alice", "look", &moved).decision, "allow", "the directory goes first");
+
+    std::fs::remove_file(folder.join("settings.yaml")).unwrap();
+    let seen = dev.printed(0, "  ~ setting `directory_wins`");
+    assert_eq!(dev.decides("alice", "look", &moved).decision, "deny", "the request goes first");
+
+    std::fs::write(folder.join("settings.yaml"), "directory_wins: true\n").unwrap();
+    dev.printed(seen, "  ~ setting `directory_wins`");
+    assert_eq!(dev.decides("alice", "look", &moved).decision, "allow");
+}
+
 #[test]
 fn the_folder_wins_over_what_the_data_directory_has() {
     let (directory, folder) = world();

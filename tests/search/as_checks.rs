@@ -11,6 +11,7 @@ use fastrand::Rng;
 use portcullis_workloads::vocabulary::{SUBJECTS, attributes, condition};
 use serde_json::{Map, Value, json};
 
+use super::pages::all_found;
 use crate::support::Tenant;
 
 /// The number of compared candidates, by default and in the long test.
@@ -234,19 +235,8 @@ impl Directory {
 
     /// Returns the ids of all pages of a search, each with the rule that allows it.
     fn found(&self, question: &Question, candidates: Option<&[Value]>) -> Vec<(Value, Value)> {
-        let (route, mut body) = question.search(candidates);
-        let mut found = Vec::new();
-        loop {
-            let mut page = self.tenant.manage(route, &body).is(200).json();
-            assert_eq!(page["conditional"], json!([]));
-            for result in page["results"].as_array_mut().expect("results") {
-                found.push((result["id"].take(), result["rule"].take()));
-            }
-            if page["complete"] == true {
-                return found;
-            }
-            body["cursor"] = page["next"].take();
-        }
+        let (route, body) = question.search(candidates);
+        all_found(&self.tenant, route, body)
     }
 }
 

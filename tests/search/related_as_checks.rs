@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fastrand::Rng;
 use serde_json::{Value, json};
 
+use super::pages::all_found;
 use crate::support::Tenant;
 
 /// The number of compared candidates, by default and in the long test.
@@ -314,17 +315,6 @@ impl World {
             body["subject"] = question.subject.clone().into();
             "POST /api/v1/search/resources"
         };
-        let mut found = Vec::new();
-        loop {
-            let mut page = self.tenant.manage(route, &body).is(200).json();
-            assert_eq!(page["conditional"], json!([]));
-            for result in page["results"].as_array_mut().expect("results") {
-                found.push((result["id"].take(), result["rule"].take()));
-            }
-            if page["complete"] == true {
-                return found;
-            }
-            body["cursor"] = page["next"].take();
-        }
+        all_found(&self.tenant, route, body)
     }
 }

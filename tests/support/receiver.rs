@@ -139,6 +139,11 @@ impl Receiver {
         self.shared.change(|state| state.holding = false);
     }
 
+    /// Forgets the requests so far, and keeps their number.
+    pub(crate) fn forget(&self) {
+        self.shared.change(|state| state.deliveries.clear());
+    }
+
     pub(crate) fn deliveries(&self) -> Vec<Delivery> {
         self.shared.state.lock().expect("unpoisoned").deliveries.clone()
     }

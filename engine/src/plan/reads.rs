@@ -1,6 +1,7 @@
 //! The inputs that a plan reads, for the records of its decisions (`docs/semantics.md`, section 17).
 
 use super::Plan;
+use crate::relation::RELATION;
 use crate::resolution::ResolverRef;
 
 impl Plan {
@@ -13,6 +14,13 @@ impl Plan {
     pub fn resolver(&self, namespace: &str) -> Option<ResolverRef> {
         let all = self.layers.iter().flat_map(|layer| layer.abac.slots.namespaces());
         all.filter(|known| *known.name == *namespace).find_map(|known| known.resolver)
+    }
+
+    /// Returns the names of the relations that policies and rules read, without the namespace. A name can occur twice.
+    pub fn relations(&self) -> impl Iterator<Item = &str> {
+        let all = self.layers.iter().flat_map(|layer| layer.abac.slots.namespaces());
+        let own = all.filter(|namespace| *namespace.name == *RELATION);
+        own.flat_map(|namespace| namespace.attributes()).map(|(name, _)| name)
     }
 
     /// Returns the dotted paths of the claims that a policy reads, each once.

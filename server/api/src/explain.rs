@@ -1,8 +1,6 @@
 //! The explanation of a decision: `POST /api/v1/check?explain=true`.
 
-use portcullis_engine::{
-    ExplainedAttribute, ExplainedPolicy, ExplainedRule, Explanation, MatchedRuleId,
-};
+use portcullis_engine::{ExplainedPolicy, ExplainedRule, Explanation, MatchedRuleId};
 use serde::Serialize;
 use utoipa::openapi::schema::Type;
 
@@ -14,7 +12,7 @@ use portcullis_model::schema::{
     typed,
 };
 use portcullis_operations::checks::{DecidedCheck, Evidence};
-use portcullis_operations::directory::{self, ExplainedRelation};
+use portcullis_operations::directory::{self, AttributeWithRelation};
 use portcullis_resolvers::Report;
 use portcullis_runtime::metrics::CheckKind;
 
@@ -37,15 +35,6 @@ pub(super) struct ExplanationAnswer<'e> {
     rules: Vec<ExplainedRule<'e>>,
     attributes: Vec<AttributeWithRelation<'e>>,
     resolvers: &'e [Report],
-}
-
-/// An attribute with what the graph says about it, if it is a relation.
-#[derive(Serialize)]
-struct AttributeWithRelation<'e> {
-    #[serde(flatten)]
-    attribute: ExplainedAttribute<'e>,
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    relation: Option<&'e ExplainedRelation>,
 }
 
 /// Returns the answer that `respond` makes of the explanation of `decided`.

@@ -99,8 +99,10 @@ pub struct Bundle {
     pub cases: Vec<Case>,
     /// `None` without a file: the tenant's webhooks are not kept in the folder.
     pub webhooks: Option<Vec<FolderWebhook>>,
-    /// The settings as they are written; `None` without a file.
-    pub settings: Option<Json<'static>>,
+    /// The settings; without a file, the defaults.
+    pub settings: TenantSettings,
+    /// The settings as they are written; `None` without a file: they are not kept in the folder.
+    pub written_settings: Option<Json<'static>>,
     /// Whether there is a file of resolvers. Without one, the tenant's resolvers are not kept in the folder.
     pub has_resolvers: bool,
     /// The references to secrets in the files.
@@ -176,12 +178,13 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let namespaces = resolvers::namespaces(&resolvers).with_types(declared.clone());
     let policies = read_policies(files, &namespaces)?;
     let settings = files.read_optional(SETTINGS_FILE, read_settings)?;
-    let (settings, directory_wins) = settings.unzip();
+    let (written_settings, settings) = settings.unzip();
+    let settings = settings.unwrap_or_default();
     let included = roles.iter().flatten().map(|role| (role.name.clone(), role.includes.clone()));
     let rulebook = Rulebook::new(&tenant, &resources.items, &rules.items, &policies.items)
         .with_inclusions(RoleInclusions::new(included))
         .with_types(&declared)
-        .with_directory_wins(directory_wins.unwrap_or_default())
+        .with_directory_wins(settings.directory_wins)
         .with_relations(types.iter().flatten().map(|one| (&*one.kind, &one.relations)));
     let (rulebook, tuples) = with_tuples(files, rulebook)?;
     let (rulebook, entities) = with_entities(files, &declared, rulebook)?;
@@ -225,6 +228,7 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
         cases: cases.items,
         webhooks,
         settings,
+        written_settings,
         has_resolvers,
         secrets,
         rulebook,
@@ -309,14 +313,14 @@ fn read_webhooks<S: FileSource>(
     })
 }
 
-/// Reads the settings, and returns them as they are written: the service stores them so. Returns `directory_wins`, too.
+/// Reads the settings, and returns them as they are written, too: an apply sends them so.
 fn read_settings(
     json: &Json<'_>,
     at: &Place<'_>,
     problems: &mut Problems,
-) -> Option<(Json<'static>, bool)> {
-    let TenantSettings { directory_wins, .. } = TenantSettings::read(json, at, problems)?;
-    Some((json.clone().into_owned(), directory_wins))
+) -> Option<(Json<'static>, TenantSettings)> {
+    let settings = TenantSettings::read(json, at, problems)?;
+    Some((json.clone().into_owned(), settings))
 }
 
 /// Returns the references to secrets, with their places.

@@ -186,6 +186,10 @@ fn decide(
         Err(cause) => return Ok(Outcome::Skipped(cause)),
     };
     let decision = plan.evaluate_with(&check, &answers);
+    let answers = match &case.relations {
+        Some(tuples) => rulebook.with_all_relations(plan, &sent, tuples, answers)?,
+        None => answers,
+    };
     let explanation = plan.explain(&check, &answers, decision.rule_id());
     Ok(Outcome::Decided(case.verdict(rulebook, &decision, &explanation)))
 }

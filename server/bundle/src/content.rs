@@ -60,7 +60,7 @@ impl Bundle {
         if let Some(webhooks) = &self.webhooks {
             kinds.push(("webhooks", array(webhooks, |one| webhook(one, secrets))));
         }
-        if let Some(settings) = &self.settings {
+        if let Some(settings) = &self.written_settings {
             kinds.push(("settings", settings.clone()));
         }
         let named: HashSet<&str> =

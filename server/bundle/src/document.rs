@@ -38,7 +38,7 @@ pub struct BundleDocument {
 }
 
 impl BundleDocument {
-    /// Returns the types, resources, rules, roles and policies of a tenant folder, and these resolvers.
+    /// Returns the types, resources, rules, roles, policies and settings of a tenant folder, and these resolvers.
     pub fn new(folder: &Bundle, resolvers: Vec<WantedResolver>) -> Self {
         let policies = folder.policies.iter().cloned().map(|policy| {
             let has_when = policy.rule_data.format == Format::Expression;
@@ -51,11 +51,12 @@ impl BundleDocument {
             roles: Some(folder.roles.clone().unwrap_or_default()),
             policies: Some(policies.collect()),
             resolvers: Some(resolvers),
+            settings: Some(folder.settings.clone()),
             ..Self::default()
         }
     }
 
-    /// Returns the document of a tenant without any type, resource, rule, role, policy and resolver.
+    /// Returns the document of a tenant without any type, resource, rule, role, policy and resolver, with default settings.
     pub fn empty() -> Self {
         Self {
             types: Some(Vec::new()),
@@ -64,6 +65,7 @@ impl BundleDocument {
             roles: Some(Vec::new()),
             policies: Some(Vec::new()),
             resolvers: Some(Vec::new()),
+            settings: Some(TenantSettings::default()),
             ..Self::default()
         }
     }

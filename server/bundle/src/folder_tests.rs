@@ -254,7 +254,7 @@ fn rules_of_a_folder_name_relations_of_its_types() {
 fn webhooks_and_settings_are_read_if_they_are_there() {
     let folder = tenant();
     let bundle = Bundle::read_folder(folder.path()).expect("sound");
-    assert!(bundle.webhooks.is_none() && bundle.settings.is_none());
+    assert!(bundle.webhooks.is_none() && bundle.written_settings.is_none());
     write(folder.path(), "webhooks.yaml", WEBHOOKS);
     write(folder.path(), "settings.yaml", SETTINGS);
     let bundle = Bundle::read_folder(folder.path()).expect("sound");
@@ -263,7 +263,7 @@ fn webhooks_and_settings_are_read_if_they_are_there() {
     assert_eq!(webhooks[0].secret.as_ref().map(|one| one.variable()), Some("HOOK_SECRET"));
     assert_eq!(webhooks[1].secret, None);
     assert_eq!(
-        bundle.settings.expect("settings").to_string(),
+        bundle.written_settings.expect("settings").to_string(),
         r#"{"gates":{"cases":true},"max_deletes":20,"owners":{"git:acme":{"keys":["019e301f-05c0-7a4e-9c1b-5f0e8d3a7b62"]}}}"#
     );
     let place = format!("{}/webhooks.yaml:3:11", folder.path().display());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use portcullis_directory::{TenantGraph, TupleTable, resource_of};
+use portcullis_directory::{RelationExplanation, TenantGraph, TupleTable, resource_of};
 use portcullis_engine::entities::EntityTable;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
@@ -171,6 +171,36 @@ impl Rulebook {
         let asked = (sent, resource_of(sent));
         let answers = graph.map(|graph| graph.answers(&self.facts, asked, names));
         Ok(answers.unwrap_or_default())
+    }
+
+    /// Returns the answers with those to the other relations that `plan` reads: an explanation shows each, even if the decision
+    /// depends on none.
+    ///
+    /// # Errors
+    /// The relations do not allow a tuple of the case.
+    pub fn with_all_relations(
+        &self,
+        plan: &Plan,
+        sent: &Check<'_>,
+        case: &[NewTuple],
+        mut answers: AttributeAnswers,
+    ) -> Result<AttributeAnswers, Invalid> {
+        if self.facts.relations.is_some() {
+            let names: Vec<Box<str>> = plan.relations().map(Box::from).collect();
+            answers.extend(self.relation_answers(sent, case, &names)?);
+        }
+        Ok(answers)
+    }
+
+    /// Calls `use_it` with the explanation of the relation `name` of the subject of a check as it was sent. `None` if there is
+    /// nothing to explain.
+    pub fn explain_relation<T>(
+        &self,
+        sent: &Check<'_>,
+        name: &str,
+        use_it: impl FnOnce(&RelationExplanation<'_>) -> T,
+    ) -> Option<T> {
+        self.graph.as_ref()?.explain(&self.facts, sent, name, use_it)
     }
 
     /// The facts that the plans share.

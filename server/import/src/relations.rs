@@ -7,6 +7,7 @@ pub(crate) mod cursor;
 pub(crate) mod import;
 pub(crate) mod line;
 pub(crate) mod model;
+pub(crate) mod model_text;
 pub(crate) mod place;
 pub(crate) mod questions;
 pub(crate) mod source;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
@@ -60,14 +61,7 @@ pub struct RevisionRecord {
 
 /// The change of a record between two revisions.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(examples(json!({
-    "record": "019e301e-9d1a-7c1b-8a3f-3d2f6b1c7e01",
-    "kind": "policy",
-    "name": "vip-record",
-    "action": "update",
-    "fields": [{"path": "/priority", "before": 10, "after": 20}],
-    "words": "policy `vip-record`: `priority` from 10 to 20",
-})))]
+#[schema(examples(json!(example_change())))]
 pub struct RecordChange {
     /// The id; the name of a role or type; the tenant's id of settings and cases.
     pub record: String,
@@ -77,17 +71,21 @@ pub struct RecordChange {
     pub words: String,
 }
 
-/// A page of changes.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(examples(json!({
-    "changes": [{
+fn example_change() -> Value {
+    json!({
         "record": "019e301e-9d1a-7c1b-8a3f-3d2f6b1c7e01",
         "kind": "policy",
         "name": "vip-record",
         "action": "update",
         "fields": [{"path": "/priority", "before": 10, "after": 20}],
         "words": "policy `vip-record`: `priority` from 10 to 20",
-    }],
+    })
+}
+
+/// A page of changes.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "changes": [example_change()],
     "complete": true,
     "next": null,
 })))]
@@ -114,14 +112,7 @@ pub struct RevisionDetail {
 #[schema(examples(json!({
     "from": 812,
     "to": 813,
-    "changes": [{
-        "record": "019e301e-9d1a-7c1b-8a3f-3d2f6b1c7e01",
-        "kind": "policy",
-        "name": "vip-record",
-        "action": "update",
-        "fields": [{"path": "/priority", "before": 10, "after": 20}],
-        "words": "policy `vip-record`: `priority` from 10 to 20",
-    }],
+    "changes": [example_change()],
     "complete": true,
     "next": null,
 })))]

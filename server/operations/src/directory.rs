@@ -19,7 +19,7 @@ use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::plans::PlanError;
 
-pub use explained::ExplainedRelation;
+pub use explained::{AttributeWithRelation, ExplainedRelation};
 pub(crate) use explained::{ExplainedEdge, REQUEST};
 
 /// Returns the parts of the directory that a check of this kind by `plan` needs. The legacy check reads no attributes.
@@ -243,8 +243,8 @@ impl NeededEntities {
         let mut names: Vec<Box<str>> = Vec::new();
         for request in requests {
             let inputs = app.resolvers.declared_inputs(tenant, request).await;
-            let named = inputs.iter().filter_map(|input| input.strip_prefix("relation."));
-            let missing = named.filter(|name| *name != "*" && known.get(RELATION, name).is_none());
+            let missing =
+                relations_among(&inputs).filter(|name| known.get(RELATION, name).is_none());
             names.extend(missing.map(Box::from));
         }
         let resource = sent.resource_named();
@@ -286,6 +286,12 @@ impl NeededEntities {
         };
         Ok(graph.rows(facts, rows, names))
     }
+}
+
+/// Returns the names of the relations that the inputs of a resolver name.
+pub(crate) fn relations_among(inputs: &[String]) -> impl Iterator<Item = &str> {
+    let named = inputs.iter().filter_map(|input| input.strip_prefix("relation."));
+    named.filter(|name| *name != "*")
 }
 
 /// Returns `check` with what completes it.

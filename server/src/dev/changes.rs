@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use portcullis_model::apply::ObjectKind;
 use portcullis_operations::apply::ApplyPlan;
 use portcullis_storage::bulk::RecordWrite;
 
@@ -51,6 +52,11 @@ pub(super) fn from_plan(plan: &ApplyPlan) -> Vec<ObjectChange> {
     add(&mut changes, "type", &writes.types, |it| it.kind.clone());
     add(&mut changes, "policy", &writes.policies, |it| it.name.clone());
     add(&mut changes, "resource", &writes.resources, |it| it.registration.name.clone());
+    let settings = plan.changes.iter().filter(|change| change.kind == ObjectKind::Settings);
+    let fields = settings.flat_map(|change| &change.fields);
+    changes.extend(fields.map(|field| {
+        ObjectChange::new(ChangeKind::Changed, "setting", field.path.trim_start_matches('/'))
+    }));
     changes
 }
 

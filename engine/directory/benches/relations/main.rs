@@ -4,6 +4,7 @@
 
 mod checks;
 mod drive;
+mod hostile;
 mod lists;
 mod shapes;
 mod writes;
@@ -18,5 +19,6 @@ fn main() -> anyhow::Result<()> {
     report.group("r3 shapes", shapes::checks)?;
     report.group("r4 lists", |group| lists::lists(1_000_000, group))?;
     report.group("r6 writes", |group| writes::writes(&million, group))?;
+    report.group("r7 hostile", hostile::hostile)?;
     report.finish()
 }

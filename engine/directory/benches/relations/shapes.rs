@@ -11,12 +11,12 @@ use crate::drive::schema;
 
 /// Types with their relations as JSON, tuples in the spelling `type:id#relation@type:id`, with `#relation` for a userset,
 /// and a check that holds.
-struct Shape {
-    name: &'static str,
-    types: &'static [(&'static str, &'static str)],
-    tuples: Vec<String>,
+pub(crate) struct Shape {
+    pub(crate) name: &'static str,
+    pub(crate) types: &'static [(&'static str, &'static str)],
+    pub(crate) tuples: Vec<String>,
     /// The object, the relation, and the user.
-    check: (&'static str, &'static str, &'static str),
+    pub(crate) check: (&'static str, &'static str, &'static str),
 }
 
 const GROUPS: &[(&str, &str)] = &[
@@ -149,7 +149,10 @@ fn shapes() -> [Shape; 9] {
     ]
 }
 
-fn tuples(numbers: std::ops::Range<usize>, tuple: impl Fn(usize) -> String) -> Vec<String> {
+pub(crate) fn tuples(
+    numbers: std::ops::Range<usize>,
+    tuple: impl Fn(usize) -> String,
+) -> Vec<String> {
     numbers.map(tuple).collect()
 }
 
@@ -197,12 +200,12 @@ fn chains() -> Vec<String> {
     all
 }
 
-fn object(text: &str) -> Result<Object<'_>> {
+pub(crate) fn object(text: &str) -> Result<Object<'_>> {
     let (object_type, id) = text.split_once(':').context("a type")?;
     Ok(Object { object_type, id })
 }
 
-fn graph(shape: &Shape, max_closure_bytes: usize) -> Result<Graph> {
+pub(crate) fn graph(shape: &Shape, max_closure_bytes: usize) -> Result<Graph> {
     let schema = schema(shape.types)?;
     let number = |of: Object<'_>, relation: &str| {
         let found =

@@ -94,7 +94,8 @@ fn each_case_passes_fails_or_is_skipped_with_its_cause() {
 
 #[test]
 fn a_case_has_the_tuples_that_count_in_it() {
-    let relations = json::parse(br#"{"viewer": "[user, doc#viewer]"}"#).expect("JSON");
+    let relations =
+        json::parse(br#"{"viewer": "[user, doc#viewer]", "editor": "[user]"}"#).expect("JSON");
     let (mut problems, root) = (Problems::default(), Place::root());
     let read = read_relations(&relations, &root, &mut problems).expect("sound");
     let declared = read.into_iter().map(|one| (one.name.clone(), RelationDeclaration(one)));
@@ -104,7 +105,12 @@ fn a_case_has_the_tuples_that_count_in_it() {
         RuleTuple { sub: "viewer@resource".into(), dom: "*".into(), obj, act: "read".into() };
     let rule = Rule { id: Uuid::from_u128(1), tuple, effect: Effect::Allow };
     let names = RelationNames::from_iter([("doc".to_owned(), declared.keys().cloned())]);
-    let rulebook = Rulebook::of_stored(vec![rule], Vec::new())
+    // No decision depends on the relation, since the state is absent. As nobody is an editor, the condition is false.
+    let draft = r#"{"type": "AND", "children": [
+        {"type": "CONDITION", "attribute": "relation.editor", "operator": "eq", "value": true},
+        {"type": "CONDITION", "attribute": "resource.state", "operator": "eq", "value": "draft"}]}"#;
+    let draft = policy(2, "draft", "doc:read", Effect::Allow, draft);
+    let rulebook = Rulebook::of_stored(vec![rule], vec![draft])
         .with_types(&Types::default().with_relations(names))
         .with_relations([("doc", &declared)]);
     let case = |name: &str, rest: &str, decision: &str, rule: &str| {

@@ -1,11 +1,11 @@
 //! The parser of SpiceDB's schema language.
 
 use super::expression::{Definition, Expression, Member, Unfilled, types};
-use crate::relations::cursor::{Cursor, Syntax};
-use crate::relations::model::{Model, ModelCondition, Restriction, Users};
+use crate::relations::cursor::Syntax;
+use crate::relations::model::{Model, Restriction};
+use crate::relations::model_text::ModelText;
 use crate::relations::place::Place;
 use crate::relations::system::System;
-use crate::relations::types::MAX_NESTING;
 
 /// The word that stands for an expiry beside a caveat.
 const EXPIRATION: &str = "expiration";
@@ -15,63 +15,35 @@ const EXPIRATION: &str = "expiration";
 /// # Errors
 /// The first fault, with its place.
 pub(super) fn parse(text: &str, start: &Place) -> Result<(Model, Unfilled), String> {
-    let cursor = Cursor::new(text, Syntax::Schema);
-    let mut parser = Parser { cursor, start, nesting: 0, has_self: false };
-    parser.schema()
+    Parser { text: ModelText::new(text, Syntax::Schema, start), has_self: false }.schema()
 }
 
 struct Parser<'s> {
-    cursor: Cursor<'s>,
-    start: &'s Place,
-    nesting: usize,
+    text: ModelText<'s>,
     /// Whether `self` is the object itself, and not a name.
     has_self: bool,
 }
 
 impl Parser<'_> {
-    fn place(&self) -> Place {
-        self.start.below(self.cursor.line())
-    }
-
-    fn expected(&self, what: &str) -> String {
-        let reason = match self.cursor.next() {
-            "" => format!("expected {what}, where the text ends"),
-            next => format!("expected {what}, not `{next}`"),
-        };
-        self.place().says(reason)
-    }
-
-    fn word(&mut self, what: &str) -> Result<String, String> {
-        let fault = self.expected(what);
-        self.cursor.word().map(str::to_owned).ok_or(fault)
-    }
-
-    fn symbol(&mut self, symbol: &str) -> Result<(), String> {
-        match self.cursor.take(symbol) {
-            true => Ok(()),
-            false => Err(self.expected(&format!("`{symbol}`"))),
-        }
-    }
-
     fn schema(&mut self) -> Result<(Model, Unfilled), String> {
         let (mut model, mut definitions) = (Model::new(System::Spicedb), Vec::new());
         loop {
-            match self.cursor.next() {
+            match self.text.next() {
                 "" => break,
-                ";" => self.symbol(";")?,
+                ";" => self.text.symbol(";")?,
                 "use" => {
-                    self.symbol("use")?;
-                    self.has_self |= self.word("the name of a feature")? == "self";
+                    self.text.symbol("use")?;
+                    self.has_self |= self.text.word("the name of a feature")? == "self";
                 }
                 "definition" => definitions.push(self.definition()?),
-                "caveat" => model.conditions.push(self.caveat()?),
+                "caveat" => model.conditions.push(self.text.condition("caveat", None)?),
                 "import" | "partial" => {
-                    return Err(self.place().says(format!(
+                    return Err(self.text.place().says(format!(
                         "`{}` is not resolved; give the schema that `zed schema compile` writes",
-                        self.cursor.next()
+                        self.text.next()
                     )));
                 }
-                _ => return Err(self.expected("`definition`, `caveat` or `use`")),
+                _ => return Err(self.text.expected("`definition`, `caveat` or `use`")),
             }
         }
         let (all, unfilled) = types(definitions);
@@ -80,21 +52,21 @@ impl Parser<'_> {
     }
 
     fn definition(&mut self) -> Result<Definition, String> {
-        let place = self.place();
-        self.symbol("definition")?;
-        let name = self.word("the name of a definition")?;
-        self.symbol("{")?;
+        let place = self.text.place();
+        self.text.symbol("definition")?;
+        let name = self.text.word("the name of a definition")?;
+        self.text.symbol("{")?;
         let mut members: Vec<Member> = Vec::new();
-        while !self.cursor.take("}") {
-            let place = self.place();
-            let member = match self.cursor.next() {
+        while !self.text.take("}") {
+            let place = self.text.place();
+            let member = match self.text.next() {
                 ";" => {
-                    self.symbol(";")?;
+                    self.text.symbol(";")?;
                     continue;
                 }
                 "relation" => self.relation()?,
                 "permission" => self.permission()?,
-                _ => return Err(self.expected("`relation`, `permission` or `}`")),
+                _ => return Err(self.text.expected("`relation`, `permission` or `}`")),
             };
             if members.iter().any(|own| own.name == member.name) {
                 let reason = format!("`{}` of `{name}` is defined twice", member.name);
@@ -106,35 +78,28 @@ impl Parser<'_> {
     }
 
     fn relation(&mut self) -> Result<Member, String> {
-        let place = self.place();
-        self.symbol("relation")?;
-        let name = self.word("the name of a relation")?;
-        self.symbol(":")?;
+        let place = self.text.place();
+        self.text.symbol("relation")?;
+        let name = self.text.word("the name of a relation")?;
+        self.text.symbol(":")?;
         let mut restrictions = vec![self.restriction()?];
-        while self.cursor.take("|") {
+        while self.text.take("|") {
             restrictions.push(self.restriction()?);
         }
         Ok(Member { name, place, expression: Expression::Direct(restrictions) })
     }
 
     fn restriction(&mut self) -> Result<Restriction, String> {
-        let user_type = self.word("the name of a type")?;
-        let which = if self.cursor.take("#") {
-            Users::Related(self.word("the name of a relation after `#`")?)
-        } else if self.cursor.take(":") {
-            self.symbol("*")?;
-            Users::Everyone
-        } else {
-            Users::One
-        };
+        let user_type = self.text.word("the name of a type")?;
+        let which = self.text.users()?;
         let mut restriction = Restriction { user_type, which, condition: None, expires: false };
-        if self.cursor.take("with") {
+        if self.text.take("with") {
             loop {
-                match &*self.word("`expiration` or the name of a caveat")? {
+                match &*self.text.word("`expiration` or the name of a caveat")? {
                     EXPIRATION => restriction.expires = true,
                     name => restriction.condition = Some(name.to_owned()),
                 }
-                if !self.cursor.take("and") {
+                if !self.text.take("and") {
                     break;
                 }
             }
@@ -143,23 +108,23 @@ impl Parser<'_> {
     }
 
     fn permission(&mut self) -> Result<Member, String> {
-        let place = self.place();
-        self.symbol("permission")?;
-        let name = self.word("the name of a permission")?;
-        if self.cursor.take(":") {
-            self.word("the name of a type")?;
-            while self.cursor.take("|") {
-                self.word("the name of a type")?;
+        let place = self.text.place();
+        self.text.symbol("permission")?;
+        let name = self.text.word("the name of a permission")?;
+        if self.text.take(":") {
+            self.text.word("the name of a type")?;
+            while self.text.take("|") {
+                self.text.word("the name of a type")?;
             }
         }
-        self.symbol("=")?;
+        self.text.symbol("=")?;
         Ok(Member { name, place, expression: self.except()? })
     }
 
     /// Parses `a - b - c`. `-` binds less than `&`, and `&` less than `+`.
     fn except(&mut self) -> Result<Expression, String> {
         let mut base = self.all()?;
-        while self.cursor.take("-") {
+        while self.text.take("-") {
             base = Expression::Except(Box::new(base), Box::new(self.all()?));
         }
         Ok(base)
@@ -167,7 +132,7 @@ impl Parser<'_> {
 
     fn all(&mut self) -> Result<Expression, String> {
         let mut parts = vec![self.any()?];
-        while self.cursor.take("&") {
+        while self.text.take("&") {
             parts.push(self.any()?);
         }
         Ok(one_or(parts, Expression::All))
@@ -175,25 +140,20 @@ impl Parser<'_> {
 
     fn any(&mut self) -> Result<Expression, String> {
         let mut parts = vec![self.operand()?];
-        while self.cursor.take("+") {
+        while self.text.take("+") {
             parts.push(self.operand()?);
         }
         Ok(one_or(parts, Expression::Any))
     }
 
     fn operand(&mut self) -> Result<Expression, String> {
-        if self.cursor.take("(") {
-            self.nesting += 1;
-            if self.nesting > MAX_NESTING {
-                return Err(self.expected(&format!("parentheses at most {MAX_NESTING} deep")));
-            }
+        if self.text.open()? {
             let expression = self.except()?;
-            self.symbol(")")?;
-            self.nesting -= 1;
+            self.text.close()?;
             return Ok(expression);
         }
-        let place = self.place();
-        let name = self.word("`(` or the name of a relation or permission")?;
+        let place = self.text.place();
+        let name = self.text.word("`(` or the name of a relation or permission")?;
         match &*name {
             "nil" => return Ok(Expression::Nil),
             "self" if self.has_self => {
@@ -203,17 +163,17 @@ impl Parser<'_> {
             }
             _ => {}
         }
-        if self.cursor.take_arrow() {
-            let relation = self.word("the name of a relation or permission after `->`")?;
+        if self.text.take_arrow() {
+            let relation = self.text.word("the name of a relation or permission after `->`")?;
             return Ok(Expression::Arrow { parents: name, relation });
         }
-        if !self.cursor.take(".") {
+        if !self.text.take(".") {
             return Ok(Expression::Computed(name));
         }
-        let which = self.word("`any` or `all`")?;
-        self.symbol("(")?;
-        let relation = self.word("the name of a relation or permission")?;
-        self.symbol(")")?;
+        let which = self.text.word("`any` or `all`")?;
+        self.text.symbol("(")?;
+        let relation = self.text.word("the name of a relation or permission")?;
+        self.text.symbol(")")?;
         match &*which {
             "any" => Ok(Expression::Arrow { parents: name, relation }),
             "all" => Err(place.says(format!(
@@ -222,32 +182,6 @@ impl Parser<'_> {
             ))),
             other => Err(place.says(format!("expected `any` or `all`, not `{other}`"))),
         }
-    }
-
-    fn caveat(&mut self) -> Result<ModelCondition, String> {
-        let place = self.place();
-        self.symbol("caveat")?;
-        let name = self.word("the name of a caveat")?;
-        self.symbol("(")?;
-        let mut parameters = Vec::new();
-        while self.cursor.next() != ")" {
-            let parameter = self.word("the name of a parameter")?;
-            let mut kind = self.word("the type of a parameter")?;
-            if self.cursor.take("<") {
-                kind = format!("{kind}<{}>", self.word("a type")?);
-                self.symbol(">")?;
-            }
-            parameters.push((parameter, kind));
-            if !self.cursor.take(",") {
-                break;
-            }
-        }
-        self.symbol(")")?;
-        self.symbol("{")?;
-        let Some(expression) = self.cursor.block() else {
-            return Err(place.says("expected `}` at the end of the caveat"));
-        };
-        Ok(ModelCondition { name, place, parameters, expression: expression.to_owned() })
     }
 }
 

@@ -9,6 +9,7 @@ use portcullis_runtime::error::OperationError;
 use tokio::time::Instant;
 
 use super::execute::{Execution, execute};
+use super::guards::GuardWrites;
 use super::plan::{ApplyPlan, PlanContext, plan};
 use super::ready::{find_modules, make_ready};
 use super::run::activate;
@@ -45,13 +46,16 @@ pub async fn apply_as_operator(
         operator: &app.resolvers.operator_resolvers(),
         changed_secrets: &HashSet::new(),
     };
-    let plan = plan(&state, bundle, &context)?;
+    let mut plan = plan(&state, bundle, &context)?;
+    let guards = GuardWrites::of(bundle, &state, tenant)?;
+    guards.add_to(&mut plan, &state);
     if plan.changes.is_empty() {
         tx.end().await?;
         return Ok(plan);
     }
     let execution = Execution { keys: &app.keys, by, resolvers: &ready, webhooks: &[] };
     execute(&mut tx, &plan, &execution).await?;
+    guards.store(&mut tx, by).await?;
     app.commit_as_operator(tx).await?;
     activate(app, tenant, &plan, ready).await;
     Ok(plan)

@@ -6,6 +6,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use portcullis_directory::{
     Branch, EdgeOrigin, LookedAt, Object, PathEdge, RelationExplanation, Schema,
 };
+use portcullis_engine::ExplainedAttribute;
 use portcullis_engine::entities::USER;
 use portcullis_model::relation::{NewTuple, ObjectName};
 use portcullis_storage::relations::TupleKey;
@@ -13,6 +14,15 @@ use serde::Serialize;
 
 /// The source of an edge that the request has.
 pub(crate) const REQUEST: &str = "request";
+
+/// An attribute with what the graph says about it, if it is a relation.
+#[derive(Debug, Serialize)]
+pub struct AttributeWithRelation<'e, R = &'e ExplainedRelation> {
+    #[serde(flatten)]
+    pub attribute: ExplainedAttribute<'e>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub relation: Option<R>,
+}
 
 /// The reason why a subject has a relation to an object, or has not.
 #[derive(Debug, Serialize)]
@@ -67,7 +77,8 @@ struct ExplainedPlaces {
 }
 
 impl ExplainedRelation {
-    pub(crate) fn new(explanation: &RelationExplanation<'_>) -> Self {
+    /// Returns the explanation as answers show it. Stored tuples have no source.
+    pub fn new(explanation: &RelationExplanation<'_>) -> Self {
         let holds = explanation.holds == Some(true);
         let (path, branches) = match &explanation.branches[..] {
             [branch] if holds => (&branch.path[..], &[][..]),

@@ -2,7 +2,7 @@
 
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Check, CheckBody, Invalid};
+use portcullis_engine::{AttributeAnswers, Check, CheckBody, Invalid};
 use portcullis_model::resolver::StoredResolver;
 use portcullis_resolver_host::CallOutcome;
 use portcullis_resolvers::LoadFailure;
@@ -11,6 +11,7 @@ use portcullis_runtime::error::OperationError;
 use uuid::Uuid;
 
 use super::{NOT_FOUND, must_be_own};
+use crate::directory::{NeededEntities, relations_among};
 
 /// The result of a sample check.
 #[derive(Debug)]
@@ -43,8 +44,26 @@ pub async fn try_out(
     let wanted = wanted(attributes, &stored)?;
     let domain = check.domain.unwrap_or(caller.domain());
     let check = Check::new(check, domain, None, app.clock.now());
+    let relations = relations(app, caller.tenant(), &check, &stored).await?;
+    let check = Check { relations: Some(&relations), ..check };
     let outcome = app.resolvers.try_out(&binding, caller.tenant(), &check, &wanted).await;
     Ok(TryOutResult::Called { outcome, wanted })
+}
+
+/// Returns the relations of the check that the inputs of the module name.
+async fn relations(
+    app: &App,
+    tenant: &str,
+    check: &Check<'_>,
+    stored: &StoredResolver,
+) -> Result<AttributeAnswers, OperationError> {
+    let names: Vec<Box<str>> = relations_among(&stored.module.inputs).map(Box::from).collect();
+    if names.is_empty() {
+        return Ok(AttributeAnswers::default());
+    }
+    let cached = app.plans.find(tenant, check.resource, 0).await?;
+    let entities = NeededEntities::load_all(app, tenant, cached.plan()).await?;
+    Ok(entities.relations(cached.plan(), check, check.resource_named(), &names)?)
 }
 
 /// Returns the attributes to ask for, each once.

@@ -3,8 +3,12 @@
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
 use portcullis_bundle::{Bundle, SampleUser};
-use portcullis_engine::{AttributeAnswers, Check, CheckBody, Json, ResourcePattern, Verdict};
+use portcullis_engine::{
+    AttributeAnswers, Check, CheckBody, ExplainedAttribute, Explanation, Json, ResourcePattern,
+    Verdict,
+};
 use portcullis_model::resource::unregistered;
+use portcullis_operations::directory::{AttributeWithRelation, ExplainedRelation};
 use serde_json::{Value, json};
 
 /// Returns the answer as the service would give it, with the name of what decided in place of its id.
@@ -42,10 +46,24 @@ pub(super) fn decide(
         "reason": reason,
     });
     if explain {
+        let answers = bundle.rulebook.with_all_relations(&plan, &sent, &[], answers)?;
         let explanation = plan.explain(&check, &answers, decision.rule_id());
-        answer["explanation"] = serde_json::to_value(explanation).context("the explanation")?;
+        answer["explanation"] = shown(bundle, &sent, explanation)?;
     }
     Ok(answer)
+}
+
+/// Returns an explanation as the service shows it, with the paths of relations.
+fn shown(bundle: &Bundle, sent: &Check<'_>, explanation: Explanation<'_>) -> anyhow::Result<Value> {
+    let Explanation { policies, rules, attributes } = explanation;
+    let with_relation = |attribute: ExplainedAttribute<'_>| {
+        let explain = |name| bundle.rulebook.explain_relation(sent, name, ExplainedRelation::new);
+        let relation = attribute.relation.and_then(explain);
+        serde_json::to_value(AttributeWithRelation { attribute, relation })
+    };
+    let attributes: Result<Vec<Value>, _> = attributes.into_iter().map(with_relation).collect();
+    let attributes = attributes.context("the explanation")?;
+    Ok(json!({"policies": policies, "rules": rules, "attributes": attributes}))
 }
 
 /// Returns the end of the reason of a denial by default, as a service has it (`docs/semantics.md`, section 2.8).

@@ -47,7 +47,9 @@ fn explain(explanation: &Value, out: &mut dyn Write) -> io::Result<()> {
     for attribute in items(explanation, "attributes") {
         let [name, source] = ["attribute", "source"].map(|field| text(attribute.get(field)));
         let value = attribute.get("value").map_or("absent".to_owned(), Value::to_string);
-        writeln!(out, "  {name} = {value} ({source}){}", because(attribute))?;
+        let words = attribute.get("words").map(|words| format!(": {}", text(Some(words))));
+        let words = words.unwrap_or_default();
+        writeln!(out, "  {name} = {value} ({source}){}{words}", because(attribute))?;
     }
     Ok(())
 }

@@ -133,6 +133,48 @@ async fn an_explanation_shows_candidates_and_json_is_one_line() {
 }
 
 #[tokio::test]
+async fn an_explanation_shows_the_path_of_a_relation() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tenant(folder.path());
+    for (file, text) in [
+        (
+            "types.yaml",
+            "- type: group\n  relations: {member: \"[user]\"}\n\
+             - type: wiki\n  relations: {viewer: \"[user, group#member]\", owner: \"[user]\"}\n",
+        ),
+        (
+            "relations.yaml",
+            "- {object: \"wiki:w1\", relation: viewer, subject: \"group:eng\", subject_relation: member}\n\
+             - {object: \"group:eng\", relation: member, subject: \"user:eve\"}\n",
+        ),
+        (
+            "policies.yaml",
+            "- name: shared\n  resource: wiki:see\n  effect: allow\n  priority: 1\n  \
+             when: relation.viewer == true\n\
+             - name: own\n  resource: wiki:see\n  effect: allow\n  priority: 0\n  \
+             when: relation.owner == true && resource.state == \"draft\"\n",
+        ),
+        ("cases.yaml", "[]\n"),
+    ] {
+        std::fs::write(folder.path().join(file), text).expect("writable");
+    }
+    let arguments = ["eve", "see", "wiki:see", "--attr", "resource.id=w1", "--explain"];
+    let (_, out, _) = check(folder.path(), &arguments).await.expect("a decision");
+    for line in [
+        "  relation.viewer = true (relations): eve → member of group eng → viewer of wiki w1",
+        "  relation.owner = false (relations): no path through 1 groups and 0 ancestors",
+    ] {
+        assert!(out.lines().any(|known| known == line), "`{line}` in {out}");
+    }
+    let arguments = [&arguments[..], &["--json"]].concat();
+    let (_, out, _) = check(folder.path(), &arguments).await.expect("a decision");
+    let answer: Value = serde_json::from_str(&out).expect("JSON");
+    let path = &answer["explanation"]["attributes"][0]["path"];
+    assert_eq!(path[0]["object"], "wiki:w1", "{answer}");
+    assert_eq!(path[1]["subject"], "user:eve", "{answer}");
+}
+
+#[tokio::test]
 async fn a_check_that_is_not_valid_is_no_decision() {
     let folder = tempfile::tempdir().expect("a folder");
     write_tenant(folder.path());

@@ -66,6 +66,8 @@ pub(super) async fn decide<'f>(
     let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
     let answers = resolvers.answers(bundle, &plan, (&sent, &check), case).await?;
     let decision = plan.evaluate_with(&check, &answers);
+    let tuples = case.relations.as_deref().unwrap_or_default();
+    let answers = bundle.rulebook.with_all_relations(&plan, &sent, tuples, answers)?;
     let explanation = plan.explain(&check, &answers, decision.rule_id());
     coverage.add(&explanation);
     Ok(CaseResult { case, verdict: case.verdict(&bundle.rulebook, &decision, &explanation) })
