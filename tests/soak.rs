@@ -25,7 +25,7 @@ const TEAMS: usize = 20;
 const DOCUMENTS: usize = 300;
 /// One of so many requests of a client is followed by changes: of a tuple, and of a policy, which makes a revision.
 const CHANGES: usize = 50;
-/// How often the memory is read. The first third is the time to warm up.
+/// The readings of the memory. The first third is the time to warm up.
 const READINGS: u32 = 30;
 /// The growth that counts as flat, beside [`SLACK`]: the allocator keeps pages.
 const MAX_GROWTH: f64 = 1.1;
