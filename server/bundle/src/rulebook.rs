@@ -1,5 +1,6 @@
 //! The rules and policies of a tenant that are in force.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use portcullis_directory::{RelationExplanation, TenantGraph, TupleTable, resource_of};
@@ -8,7 +9,7 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
 use portcullis_engine::{
     AttributeAnswers, Check, DEFAULT_DENY, Invalid, KnownEntities, Plan, Policy, Precedence,
-    RoleInclusions, Rule, RuleTuple, Supply, TenantFacts,
+    ResolverRef, RoleInclusions, Rule, RuleTuple, Supply, TenantFacts,
 };
 use uuid::Uuid;
 
@@ -30,6 +31,8 @@ pub struct Rulebook {
     graph: Option<Arc<TenantGraph>>,
     /// The people and resources of a folder.
     entities: EntityTable,
+    /// The resolvers by namespace.
+    resolvers: HashMap<String, ResolverRef>,
 }
 
 /// The memory for closures of subjects, in bytes.
@@ -57,13 +60,27 @@ impl Rulebook {
         let with_id = |rule: NewRule| Rule { id: id(), tuple: rule.tuple, effect: rule.effect };
         let rules = rules_in_force(tenant, resources, rules).into_iter().map(with_id).collect();
         let entities = EntityTable::default();
-        Self { policies, rules, facts: Arc::default(), graph: None, entities }
+        Self {
+            policies,
+            rules,
+            facts: Arc::default(),
+            graph: None,
+            entities,
+            resolvers: HashMap::new(),
+        }
     }
 
     /// Makes a rulebook of the rules and enabled policies that a service has stored.
     pub fn of_stored(rules: Vec<Rule>, policies: Vec<Policy>) -> Self {
         let entities = EntityTable::default();
-        Self { policies, rules, facts: Arc::default(), graph: None, entities }
+        Self {
+            policies,
+            rules,
+            facts: Arc::default(),
+            graph: None,
+            entities,
+            resolvers: HashMap::new(),
+        }
     }
 
     /// Returns the rulebook with roles that include others.
@@ -80,6 +97,18 @@ impl Rulebook {
         let relations = (!names.is_empty()).then(|| format!("{names:?}").into());
         let facts = TenantFacts { relations, ..(*self.facts).clone() };
         Self { facts: Arc::new(facts), ..self }
+    }
+
+    /// Returns the rulebook with other facts about the tenant.
+    #[must_use]
+    pub fn with_facts(self, facts: TenantFacts) -> Self {
+        Self { facts: Arc::new(facts), ..self }
+    }
+
+    /// Returns the rulebook with resolvers, by namespace.
+    #[must_use]
+    pub fn with_resolvers(self, resolvers: HashMap<String, ResolverRef>) -> Self {
+        Self { resolvers, ..self }
     }
 
     /// Returns the rulebook of a tenant with this setting `directory_wins`: tuples of a folder go before its requests, too.
@@ -227,7 +256,8 @@ impl Rulebook {
     pub fn plan(&self, resource: &str) -> Plan {
         let matching = self.policies.iter().filter(|policy| policy.resource.matches(resource));
         let (policies, facts) = (matching.cloned(), Arc::clone(&self.facts));
-        Plan::compile_with(resource, 1, &self.rules, policies, facts, |_| None)
+        let resolver = |namespace: &str| self.resolvers.get(namespace).copied();
+        Plan::compile_with(resource, 1, &self.rules, policies, facts, resolver)
     }
 
     /// Each policy and rule as cases name it, in the order of the ids.

@@ -42,6 +42,7 @@ pub mod schema;
 pub mod search;
 pub mod service_key;
 pub mod settings;
+mod stored_text;
 pub mod tenant;
 mod timestamp;
 pub mod types;

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use portcullis_directory::{MAX_LINE, MAX_RELATIONS, RelationDefinition, read_relations};
-use portcullis_engine::Json;
 use portcullis_engine::invalid::{Place, Problems};
-use serde::{Serialize, Serializer};
+use portcullis_engine::{Json, json};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::json;
+use serde_json::value::RawValue;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use crate::fields::text;
@@ -74,6 +76,18 @@ pub(crate) fn relations<'j>() -> impl Field<'j, Value = RelationDeclarations> {
             .max_properties(Some(MAX_RELATIONS))
             .description(Some("The relations of the objects of the type, by name"))
     })
+}
+
+/// Reads the relations of a stored type.
+pub(crate) fn stored_relations<'d, D: Deserializer<'d>>(
+    from: D,
+) -> Result<RelationDeclarations, D::Error> {
+    let text = Box::<RawValue>::deserialize(from)?;
+    let corrupt = || D::Error::custom("not the relations of a type");
+    let json = json::parse(text.get().as_bytes()).map_err(|_| corrupt())?;
+    let mut problems = Problems::default();
+    let relations = read(&json, &Place::root(), &mut problems);
+    problems.finish(relations).map_err(|_| corrupt())
 }
 
 fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<RelationDeclarations> {

@@ -7,7 +7,7 @@ use portcullis_engine::nearest::nearest;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -33,7 +33,7 @@ pub fn unregistered<'r>(resource: &str, registered: impl IntoIterator<Item = &'r
 }
 
 /// A resource as the store keeps it and the API shows it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceRecord {
     pub id: Uuid,
@@ -76,7 +76,7 @@ document!(ResourceRecord, naming Timestamp => {
 });
 
 /// A registration; it replaces the stored one of the same name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Registration {
     pub name: String,

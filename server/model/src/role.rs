@@ -6,7 +6,7 @@ use portcullis_engine::fields::within;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::MAX_SUBJECT;
 use portcullis_engine::{Invalid, Json};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
@@ -22,7 +22,7 @@ const MAX_ROLES: usize = 1_000;
 const MAX_NAMED: usize = 5_000;
 
 /// A role as the store keeps it and the API shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(examples(json!({
     "name": "head-nurse",
     "includes": ["nurse"],

@@ -3,7 +3,7 @@
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
@@ -12,10 +12,12 @@ use uuid::Uuid;
 
 use crate::fields::{effect, id, parse_id, resource_pattern, rule_field};
 use crate::input::{self, Field, Members, derived, field};
+use crate::stored_text::{parsed, pattern};
 use crate::{Authorship, Timestamp, document, schema};
 
 /// The origin of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, EnumString, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[schema(as = Origin)]
 #[strum(serialize_all = "snake_case", const_into_str)]
@@ -27,11 +29,12 @@ pub enum RuleOrigin {
 }
 
 /// An RBAC rule as the store keeps it and the API shows it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RuleRecord {
     pub id: Uuid,
-    #[serde(flatten, serialize_with = "serialize_tuple")]
+    #[serde(flatten, serialize_with = "serialize_tuple", deserialize_with = "read_tuple")]
     pub tuple: RuleTuple,
+    #[serde(deserialize_with = "parsed")]
     pub effect: Effect,
     pub origin: RuleOrigin,
     pub created_by: String,
@@ -53,6 +56,21 @@ fn serialize_tuple<S: serde::Serializer>(
     map.serialize_entry("obj", &tuple.obj.to_string())?;
     map.serialize_entry("act", &tuple.act)?;
     map.end()
+}
+
+/// The members of a tuple in a stored rule.
+#[derive(Deserialize)]
+struct StoredTuple {
+    sub: String,
+    dom: String,
+    #[serde(deserialize_with = "pattern")]
+    obj: ResourcePattern,
+    act: String,
+}
+
+fn read_tuple<'d, D: Deserializer<'d>>(deserializer: D) -> Result<RuleTuple, D::Error> {
+    let StoredTuple { sub, dom, obj, act } = StoredTuple::deserialize(deserializer)?;
+    Ok(RuleTuple { sub, dom, obj, act })
 }
 
 document!(RuleRecord, naming Timestamp, RuleOrigin => {

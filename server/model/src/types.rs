@@ -18,7 +18,9 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use crate::entity::{MAX_PROPERTY_NAME, entity_type};
 use crate::fields::{by_name, text, variant};
 use crate::input::{self, Field, Members, field, object};
-use crate::relation_declaration::{RelationDeclaration, RelationDeclarations, relations};
+use crate::relation_declaration::{
+    RelationDeclaration, RelationDeclarations, relations, stored_relations,
+};
 use crate::{Authorship, Timestamp, document, schema};
 
 /// Most types of a tenant: each plan of the tenant may need them.
@@ -193,7 +195,7 @@ document!(TypeBody, naming PropertyDeclaration, RelationDeclaration => {
 });
 
 /// A type as the store keeps it and the API shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(examples(json!({
     "type": "document",
     "about": "A file of a customer",
@@ -212,6 +214,7 @@ pub struct TypeRecord {
     pub about: Option<String>,
     #[schema(value_type = BTreeMap<String, PropertyDeclaration>)]
     pub properties: PropertyDeclarations,
+    #[serde(deserialize_with = "stored_relations")]
     #[schema(value_type = BTreeMap<String, RelationDeclaration>)]
     pub relations: RelationDeclarations,
     pub created_by: String,

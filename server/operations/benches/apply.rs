@@ -17,8 +17,9 @@ use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::ids::Ids;
 use portcullis_model::{Authorship, Timestamp};
 use portcullis_operations::apply::{
-    ApplyPlan, ApplyRequest, Execution, PlanContext, TenantContent, execute, plan,
+    ApplyPlan, ApplyRequest, Execution, PlanContext, execute, plan,
 };
+use portcullis_operations::tenant_content::TenantContent;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::{Store, Tx};
 

@@ -29,8 +29,6 @@ mod request;
 mod rights;
 mod run;
 mod secrets;
-mod state;
-mod stored_guards;
 mod stored_types;
 
 pub use after::after;
@@ -42,8 +40,6 @@ pub use plan::{ApplyPlan, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
 pub use request::{ApplyRequest, MAX_TEXT};
 pub use run::apply_body;
-pub use state::TenantContent;
-pub use stored_guards::StoredGuards;
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,15 @@ const MAX_CONTENT: i64 = 256 << 20;
 /// # Errors
 /// The content is larger than 256 MiB, or the store failed.
 pub(crate) async fn must_fit(tx: &mut Tx) -> Result<(), OperationError> {
-    if content_size::bytes(tx).await? > MAX_CONTENT {
+    must_be_within(content_size::bytes(tx).await?)
+}
+
+/// Refuses content of so many bytes if it is too much.
+///
+/// # Errors
+/// There are more than 256 MiB.
+pub(crate) fn must_be_within(bytes: i64) -> Result<(), OperationError> {
+    if bytes > MAX_CONTENT {
         let what = format!("the tenant has more than {} MiB of content", MAX_CONTENT >> 20);
         return Err(OperationError::Conflict(what));
     }

@@ -7,7 +7,12 @@ use portcullis_storage::{StoreError, Tx, tenant_settings};
 
 /// Reads the settings of the transaction's tenant.
 pub(crate) async fn settings(tx: &mut Tx) -> Result<TenantSettings, StoreError> {
-    let Some(text) = tenant_settings::find(tx).await? else { return Ok(TenantSettings::default()) };
+    read(tenant_settings::find(tx).await?.as_deref())
+}
+
+/// Reads settings as they are stored. Without any they are the defaults.
+pub(crate) fn read(text: Option<&str>) -> Result<TenantSettings, StoreError> {
+    let Some(text) = text else { return Ok(TenantSettings::default()) };
     let corrupt = || StoreError::Corrupt { what: "tenant_settings.settings" };
     let json = json::parse(text.as_bytes()).map_err(|_| corrupt())?;
     let mut problems = Problems::default();

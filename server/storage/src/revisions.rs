@@ -195,8 +195,12 @@ pub async fn prune(
 ) -> Result<(u64, u64), StoreError> {
     const SQL: &str = "DELETE FROM revisions WHERE (tenant_id, revision) IN (SELECT tenant_id, revision \
         FROM revisions WHERE tenant_id = $1 AND revision < $2 ORDER BY revision LIMIT $3)";
+    // A revision that is still there has all that changed since.
+    const OLDEST: &str = "SELECT COALESCE(MIN(revision), $2) FROM revisions WHERE tenant_id = $1";
     let revisions = execute!(tx, SQL, tenant, number(first), limit)?;
-    Ok((revisions, revisions + revision_changes::prune(tx, tenant, number(first), limit).await?))
+    let oldest = fetch_optional!(tx, (i64,), OLDEST, tenant, number(first))?;
+    let oldest = oldest.map_or(number(first), |(oldest,)| oldest.min(number(first)));
+    Ok((revisions, revisions + revision_changes::prune(tx, tenant, oldest, limit).await?))
 }
 
 #[cfg(test)]

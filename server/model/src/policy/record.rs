@@ -1,16 +1,17 @@
 //! Policies as the store keeps them.
 
 use portcullis_engine::{Effect, Format, ResourcePattern};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::fields::{format_schema, rule_data_schema};
 use super::rule_data::RuleData;
+use crate::stored_text::{parsed, pattern};
 use crate::{Timestamp, schema};
 
 /// An ABAC policy as the store keeps it and the API shows it.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(examples(json!({
     "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b61",
     "tenant_id": "hospital",
@@ -34,11 +35,13 @@ pub struct PolicyRecord {
     pub name: String,
     #[schema(required)]
     pub description: Option<String>,
-    #[serde(serialize_with = "serialize_display")]
+    #[serde(serialize_with = "serialize_display", deserialize_with = "pattern")]
     #[schema(schema_with = schema::resource_pattern)]
     pub resource: ResourcePattern,
+    #[serde(deserialize_with = "parsed")]
     #[schema(schema_with = schema::effect)]
     pub effect: Effect,
+    #[serde(deserialize_with = "parsed")]
     #[schema(schema_with = format_schema)]
     pub format: Format,
     #[schema(schema_with = rule_data_schema)]

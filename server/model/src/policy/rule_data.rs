@@ -3,7 +3,7 @@
 use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Condition, Format, Json, analysis, expression};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::warning::Warning;
@@ -14,7 +14,7 @@ pub const MAX_RULE_DATA: usize = 256 * 1024;
 const MAX_NEVER_DECIDED: usize = 10;
 
 /// A condition that compiles, as compact JSON text.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RuleData(Box<RawValue>);
 

@@ -13,7 +13,7 @@ use crate::schema;
 use crate::{Authorship, Timestamp};
 
 /// A resolver of a tenant as the store keeps it; the module's bytes and the secrets' values are apart from it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredResolver {
     pub id: Uuid,
     pub tenant_id: String,

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
-use super::state::TenantContent;
+use crate::tenant_content::TenantContent;
 
 const KIND: ObjectKind = ObjectKind::Policy;
 

@@ -10,7 +10,7 @@ use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
 use super::ready::ReadyResolver;
-use super::state::TenantContent;
+use crate::tenant_content::TenantContent;
 
 const KIND: ObjectKind = ObjectKind::Resolver;
 

@@ -9,7 +9,7 @@ use portcullis_storage::bulk::RecordWrite;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
-use super::state::TenantContent;
+use crate::tenant_content::TenantContent;
 
 /// Returns the writes that make the resources of the owner `wanted`.
 pub(super) fn diff(

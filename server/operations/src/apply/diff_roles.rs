@@ -12,8 +12,8 @@ use super::after::after;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
-use super::state::TenantContent;
 use crate::roles::{graph, must_be_few};
+use crate::tenant_content::TenantContent;
 
 const KIND: ObjectKind = ObjectKind::Role;
 

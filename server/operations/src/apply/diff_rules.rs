@@ -11,7 +11,7 @@ use portcullis_storage::bulk::RecordWrite;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
-use super::state::TenantContent;
+use crate::tenant_content::TenantContent;
 
 const KIND: ObjectKind = ObjectKind::Rule;
 

@@ -16,7 +16,7 @@ use portcullis_storage::bulk::RecordWrite;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
-use super::state::TenantContent;
+use crate::tenant_content::TenantContent;
 use crate::types::{broken_cases, broken_policies, compiled, must_be_few, must_be_none};
 
 const KIND: ObjectKind = ObjectKind::Type;

@@ -16,8 +16,8 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::content;
-use super::stored_guards;
 use crate::content_bound::must_fit;
+use crate::stored_guards;
 use crate::stored_settings;
 
 /// The longest time for which an export reads. Meanwhile it has a connection of the database, and its snapshot.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::diff_rules::key;
-use super::state::TenantContent;
+use crate::tenant_content::TenantContent;
 
 /// Returns the digest of the objects of the owner, the objects that the bundle names, the settings and the cases.
 pub(super) fn fingerprint(
@@ -100,7 +100,7 @@ mod tests {
     use portcullis_model::settings::TenantSettings;
 
     use super::*;
-    use crate::apply::StoredGuards;
+    use crate::stored_guards::StoredGuards;
 
     /// Proposals and plans of versions without roles have this digest.
     #[test]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use portcullis_bundle::{BundleDocument, CaseSet, Rulebook, SentText};
+use portcullis_engine::Invalid;
 use portcullis_engine::json::JsonError;
-use portcullis_engine::{Invalid, RoleInclusions, Rule};
 use portcullis_fairness::Turn;
 use portcullis_model::Authorship;
 use portcullis_model::apply::{FieldChange, ObjectKind, PlannedAction, PlannedChange};
@@ -14,13 +14,13 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::gates::{Judgement, JudgingCases, judge_content};
 use portcullis_storage::tenant_cases::StoredCases;
-use portcullis_storage::{StoreError, Tx, policies, tenant_cases, tenant_settings};
+use portcullis_storage::{StoreError, Tx, tenant_cases, tenant_settings};
 use serde_json::Value;
 
 use super::after::after;
 use super::plan::{ApplyPlan, Writes};
-use super::state::TenantContent;
-use crate::types::compiled;
+use crate::content_rulebook::DecidingRecords;
+use crate::tenant_content::TenantContent;
 
 /// The settings and cases that an apply stores. `None` is what does not change.
 #[derive(Debug)]
@@ -158,20 +158,13 @@ fn texts<'t, T>(sent: Option<&'t [SentText<T>]>, stored: &'t [String]) -> Vec<&'
 
 /// Returns the rules, enabled policies and inclusions of roles after these writes.
 pub(super) fn rulebook(state: &TenantContent, writes: &Writes) -> Rulebook {
-    let rules = after(&state.rules, &writes.rules, |rule| rule.id).into_iter();
-    let rules =
-        rules.map(|rule| Rule { id: rule.id, tuple: rule.tuple.clone(), effect: rule.effect });
-    let enabled = after(&state.policies, &writes.policies, |policy| policy.id);
-    let enabled = enabled.into_iter().filter(|policy| policy.enabled);
-    let policies = enabled.map(|policy| policies::planned(policy.clone()));
-    let content = Rulebook::of_stored(rules.collect(), policies.collect());
-    let roles = after(&state.roles, &writes.roles, |role| &*role.name).into_iter();
-    let roles = roles.map(|role| (role.name.clone(), role.includes.clone()));
-    let types = after(&state.types, &writes.types, |record| &*record.kind);
-    let relations = types.iter().map(|one| (&*one.kind, &one.relations));
-    let content = content.with_relations(relations);
-    let types = compiled(types.iter().copied());
-    content.with_inclusions(RoleInclusions::new(roles)).with_types(&types)
+    let records = DecidingRecords {
+        rules: after(&state.rules, &writes.rules, |rule| rule.id),
+        policies: after(&state.policies, &writes.policies, |policy| policy.id),
+        roles: after(&state.roles, &writes.roles, |role| &*role.name),
+        types: after(&state.types, &writes.types, |record| &*record.kind),
+    };
+    records.rulebook()
 }
 
 /// Returns the members of the settings that differ.

@@ -13,7 +13,7 @@ use super::guards::GuardWrites;
 use super::plan::{ApplyPlan, PlanContext, plan};
 use super::ready::{find_modules, make_ready};
 use super::run::activate;
-use super::state::TenantContent;
+use crate::tenant_content::TenantContent;
 
 /// Makes the content of `tenant` that of `bundle`, whoever owns it, and returns the plan of it. No gate of the tenant binds
 /// the operator. Rules without a domain are in the domain `tenant`.

@@ -17,12 +17,12 @@ use super::after::after;
 use super::diff_rules::RuleBook;
 use super::draft::Draft;
 use super::fingerprint::fingerprint;
-use super::state::TenantContent;
 use super::{
     diff_policies, diff_resolvers, diff_resources, diff_roles, diff_types, diff_webhooks,
     namespaces,
 };
 use crate::deletions::Deletions;
+use crate::tenant_content::TenantContent;
 use crate::types::compiled;
 
 pub use super::context::PlanContext;

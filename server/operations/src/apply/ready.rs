@@ -17,9 +17,9 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, resolvers};
 use tokio::time::Instant;
 
-use super::state::TenantContent;
 use crate::resolvers::admission::{admit, bind};
 use crate::resolvers::{is_of_operator, must_be_free, stored_module, taken};
+use crate::tenant_content::TenantContent;
 use crate::types::compiled;
 
 /// The module of a resolver of a bundle.

@@ -29,11 +29,11 @@ use super::ready::{FoundModule, ReadyResolver, find_modules, make_ready};
 use super::request::ApplyRequest;
 use super::rights::{self, Sight};
 use super::secrets;
-use super::state::TenantContent;
 use super::stored_types::check_types;
 use crate::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
 use crate::proposals::{self, NewProposal};
 use crate::roles::must_not_be_entities;
+use crate::tenant_content::TenantContent;
 
 /// The mode of an apply: how far it goes.
 #[derive(Clone, Copy, Debug)]

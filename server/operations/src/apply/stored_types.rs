@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::after::after;
 use super::plan::ApplyPlan;
-use super::state::TenantContent;
+use crate::tenant_content::TenantContent;
 use crate::types::{
     broken_namespace, broken_subjects, broken_tuples, check_entities, compiled, must_be_none,
     schema,

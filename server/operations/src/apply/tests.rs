@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::deletions::Deletions;
 use crate::registration::register;
+use crate::tenant_content::TenantContent;
 use portcullis_storage::testing::on_every_database;
 
 on_every_database!(

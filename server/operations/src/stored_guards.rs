@@ -16,8 +16,15 @@ pub struct StoredGuards {
 
 impl StoredGuards {
     /// Reads the cases of the transaction's tenant.
-    pub(super) async fn load(tx: &mut Tx) -> Result<Self, StoreError> {
-        let Some(cases) = tenant_cases::find(tx).await? else { return Ok(Self::default()) };
+    pub(crate) async fn load(tx: &mut Tx) -> Result<Self, StoreError> {
+        Self::of(tenant_cases::find(tx).await?.unwrap_or_default())
+    }
+
+    /// Splits stored cases into their texts.
+    pub(crate) fn of(cases: StoredCases) -> Result<Self, StoreError> {
+        if cases == StoredCases::default() {
+            return Ok(Self::default());
+        }
         let texts =
             |items: Vec<&RawValue>| items.iter().map(|item| item.get().to_owned()).collect();
         let case_texts = texts(items(&cases.cases, "tenant_cases.cases")?);
@@ -27,7 +34,7 @@ impl StoredGuards {
 }
 
 /// Returns the items of a stored JSON array.
-pub(super) fn items<'t>(
+pub(crate) fn items<'t>(
     text: &'t str,
     what: &'static str,
 ) -> Result<Vec<&'t RawValue>, StoreError> {

@@ -15,8 +15,8 @@ use portcullis_storage::{
     Tx, policies, resolvers, resources, roles, rules, tenants, types, webhooks,
 };
 
-use super::stored_guards::StoredGuards;
 use crate::content_bound::must_fit;
+use crate::stored_guards::StoredGuards;
 use crate::stored_settings;
 
 /// The stored content of a tenant, each kind in order of creation.
@@ -58,7 +58,7 @@ impl TenantContent {
     }
 
     /// Returns the number of objects of `owner`, or of nobody.
-    pub(super) fn owned(&self, owner: Option<&str>) -> usize {
+    pub(crate) fn owned(&self, owner: Option<&str>) -> usize {
         let owners = (self.resources.iter().map(|record| &record.managed_by))
             .chain(self.rules.iter().map(|record| &record.managed_by))
             .chain(self.policies.iter().map(|record| &record.managed_by))
@@ -70,7 +70,7 @@ impl TenantContent {
     }
 
     /// Returns the resources by name.
-    pub(super) fn resources_by_name(&self) -> HashMap<&str, &ResourceRecord> {
+    pub(crate) fn resources_by_name(&self) -> HashMap<&str, &ResourceRecord> {
         self.resources.iter().map(|one| (&*one.registration.name, one)).collect()
     }
 }
