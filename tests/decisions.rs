@@ -61,7 +61,8 @@ fn a_record_has_what_the_check_read_and_its_answer_has_its_id() {
     let expected = json!({
         "id": id, "tenant": tenant.id, "revision": reply.revision(), "entities_revision": 0, "via": "check",
         "request_id": "r-1", "subject": "alice", "domain": tenant.name, "resource": "doc:read",
-        "action": "read", "attributes": body["attributes"], "token": {"ward": "er"}, "decision": "allow",
+        "action": "read", "attributes": body["attributes"], "token": {"ward": "er"},
+        "directory": {"roles": ["nurse"]}, "decision": "allow",
         "rule": policy, "reason": reply.text_of("reason"), "undetermined": [],
         "caller": {"kind": "token", "sub": "alice", "iss": tenant.issuer},
         "time": record["time"], "us": record["us"],

@@ -33,6 +33,7 @@ mod quotas;
 pub(crate) mod relation_checks;
 mod relation_rows;
 mod relations;
+mod replays;
 pub(crate) mod resolvers;
 mod resources;
 mod revisions;

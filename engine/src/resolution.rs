@@ -60,6 +60,14 @@ impl AttributeAnswers {
         }
     }
 
+    /// Returns the answers without those of a namespace.
+    #[must_use]
+    pub fn without(&self, namespace: &str) -> Self {
+        let mut others = self.clone();
+        others.0.remove(namespace);
+        others
+    }
+
     /// Returns whether there is no answer at all.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -88,6 +88,8 @@ fn sent_text<'r>(check: &Check<'r>, name: &str) -> Option<&'r str> {
 #[derive(Debug)]
 struct SuppliedRoles<'s> {
     all: Vec<&'s str>,
+    /// The number of the first of `all` that are not only included.
+    own: usize,
     /// Whether some may come from the directory.
     is_stored: bool,
 }
@@ -124,6 +126,12 @@ impl<'s> Supply<'s> {
     /// Returns the number of attributes that the request sent and that are taken from another place alone.
     pub fn overridden(&self) -> usize {
         [&self.user, &self.resource].into_iter().flatten().map(LayeredAttributes::overridden).sum()
+    }
+
+    /// Returns the number of the first roles of the completed check that are not only included by others; `None` if the
+    /// roles are those of the check.
+    pub fn own_roles(&self) -> Option<usize> {
+        self.roles.as_ref().map(|roles| roles.own)
     }
 
     /// Returns `check` with what is supplied.
@@ -222,23 +230,23 @@ fn roles<'s>(
     check: &Check<'s>,
 ) -> Option<SuppliedRoles<'s>> {
     let sent = || {
-        let all = facts.inclusions.expand(check.roles.iter());
-        (!facts.inclusions.is_empty()).then_some(SuppliedRoles { all, is_stored: false })
+        let (all, own) = facts.inclusions.expand_counted(check.roles.iter());
+        (!facts.inclusions.is_empty()).then_some(SuppliedRoles { all, own, is_stored: false })
     };
     let Some(subject) = subject else { return sent() };
     let is_left_out =
         matches!(check.roles, Roles::Supplied(_)) && !check.attributes.user.has("roles");
     if is_left_out || facts.directory == Some(Precedence::Directory) {
-        let all = facts.inclusions.expand(subject.roles_in(check.domain));
-        return Some(SuppliedRoles { all, is_stored: true });
+        let (all, own) = facts.inclusions.expand_counted(subject.roles_in(check.domain));
+        return Some(SuppliedRoles { all, own, is_stored: true });
     }
     let here = subject.domain_roles().filter(|(domain, _)| *domain == check.domain);
     let mut here = here.map(|(_, role)| role).peekable();
     if !matches!(check.roles, Roles::Claimed(_)) || here.peek().is_none() {
         return sent();
     }
-    let all = facts.inclusions.expand(check.roles.iter().chain(here));
-    Some(SuppliedRoles { all, is_stored: true })
+    let (all, own) = facts.inclusions.expand_counted(check.roles.iter().chain(here));
+    Some(SuppliedRoles { all, own, is_stored: true })
 }
 
 #[cfg(test)]

@@ -73,14 +73,22 @@ impl RoleInclusions {
 
     /// Returns `roles`, each once, and after them every role that they include, directly or by others.
     pub fn expand<'r>(&'r self, roles: impl Iterator<Item = &'r str>) -> Vec<&'r str> {
+        self.expand_counted(roles).0
+    }
+
+    /// Returns the roles as [`RoleInclusions::expand`] does, and the number of those that are not only included.
+    pub(crate) fn expand_counted<'r>(
+        &'r self,
+        roles: impl Iterator<Item = &'r str>,
+    ) -> (Vec<&'r str>, usize) {
         let mut all: IndexSet<&str, DefaultHashBuilder> = roles.collect();
-        let mut next = 0;
+        let (own, mut next) = (all.len(), 0);
         while let Some(role) = all.get_index(next) {
             let included = self.0.get(*role).into_iter().flatten();
             all.extend(included.map(|role| &**role));
             next += 1;
         }
-        all.into_iter().collect()
+        (all.into_iter().collect(), own)
     }
 
     /// Adds to `roles` every role that includes one of them, directly or by others.

@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
 use portcullis_tools::{
-    as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test, resolver_cli,
-    schema, types,
+    as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test, replay,
+    resolver_cli, schema, types,
 };
 use uuid::Uuid;
 
@@ -78,6 +78,10 @@ pub(crate) enum Command {
     ///
     /// The exit code is 0 if there is nothing to show, and 2 if there is something.
     Drift(as_code::DriftArguments),
+    /// Let the rules of a tenant folder, or of a revision, decide recorded decisions again, and show what differs.
+    ///
+    /// The exit code is 0 without a difference that `--fail-on` names, 1 with one, and 2 after an error.
+    Replay(replay::ReplayArguments),
     /// Run the test cases of tenants kept as files, without a server.
     Test(policy_test::CaseTestArguments),
     /// Print what the rules and policies of a folder or a service decide: roles × resources × actions × domains.

@@ -25,7 +25,7 @@ use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
     as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test, remote,
-    resolver_cli, schema, secrets, tenants, types,
+    replay, resolver_cli, schema, secrets, tenants, types,
 };
 #[cfg(all(feature = "jemalloc", not(test)))]
 use tikv_jemallocator::Jemalloc;
@@ -104,6 +104,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         }),
         Command::Drift(arguments) => with_variables(no_file, async |variables| {
             as_code::drift(&arguments, variables, &mut out, &mut err).await
+        }),
+        Command::Replay(arguments) => with_variables(no_file, async |variables| {
+            let clock = Clock::system();
+            Ok(replay::run(&arguments, variables, &clock, &mut out, &mut err).await)
         }),
         Command::Test(arguments) => with_variables(no_file, async |variables| {
             Ok(policy_test::run(&arguments, variables, &mut out, &mut err).await)

@@ -28,6 +28,7 @@ use portcullis_runtime::background::BackgroundTasks;
 use portcullis_runtime::change_reader::ChangeReader;
 use portcullis_runtime::entity_tables::EntityTables;
 use portcullis_runtime::freshness::Freshness;
+use portcullis_runtime::replays::Replays;
 use portcullis_runtime::searches::Searches;
 
 use crate::front::{Front, Listeners};
@@ -240,6 +241,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         egress: config.egress,
         searches: Searches::default(),
         recorder,
+        replays: Replays::default(),
         exports: WorkQueue::for_exports(),
         judgements: WorkQueue::for_judgements(cores()),
         compilations: WorkQueue::for_compilations(cores()),

@@ -47,6 +47,8 @@ pub(crate) enum Kind {
     SpareTenant,
     /// The record of a decision about `alice`.
     Decision,
+    /// A replay that ended.
+    Replay,
     /// An open proposal.
     Proposal,
     /// A service key of a tenant, as the operator names it.
@@ -89,6 +91,10 @@ const RELATIONS_READ: Access = Access::Manage("relations:read");
 const RELATIONS_WRITE: Access = Access::Manage("relations:write");
 const AUDIT_READ: Access = Access::Manage("audit:read");
 const DECISIONS_READ: Access = Access::Own("decisions:read");
+
+/// Service keys need `policies:read`, too.
+const REPLAYS: Access = Access::Manage("decisions:read");
+const REPLAY: &str = r#"{"candidate": {"bundle": {}}}"#;
 
 const PERMISSIONS: &str = r#"{"subject": "alice", "domain": "$domain"}"#;
 const MATRIX: &str = r#"{"roles": ["user"], "resources": ["doc:read"], "domain": "$domain"}"#;
@@ -142,7 +148,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 101] = [
+pub(crate) const ROUTES: [Row; 104] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -276,6 +282,9 @@ pub(crate) const ROUTES: [Row; 101] = [
     row("GET /api/v1/revisions/{a}/diff/{b}", POLICIES_READ, Kind::Revision, "", 200),
     row("GET /api/v1/decisions", DECISIONS_READ, Kind::None, "", 200),
     row("GET /api/v1/decisions/{id}", DECISIONS_READ, Kind::Decision, "", 200),
+    row("POST /api/v1/replays", REPLAYS, Kind::None, REPLAY, 202),
+    row("GET /api/v1/replays/{id}", REPLAYS, Kind::Replay, "", 200),
+    row("DELETE /api/v1/replays/{id}", REPLAYS, Kind::Replay, "", 204),
     row(
         "POST /admin/tenants/{id}/identity-providers",
         Access::Operate,

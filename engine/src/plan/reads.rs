@@ -1,6 +1,7 @@
 //! The inputs that a plan reads, for the records of its decisions (`docs/semantics.md`, section 17).
 
 use super::Plan;
+use crate::condition::AttributePath;
 use crate::relation::RELATION;
 use crate::resolution::ResolverRef;
 
@@ -8,6 +9,21 @@ impl Plan {
     /// Returns whether a policy reads the attribute `<namespace>.<name>`.
     pub fn reads(&self, namespace: &str, name: &str) -> bool {
         self.layers.iter().any(|layer| layer.abac.slots.reads(namespace, name))
+    }
+
+    /// Returns the namespace and the name of each attribute that a policy reads, but for those of `request`. Of a changed
+    /// plan, an attribute may come several times.
+    pub fn attributes(&self) -> impl Iterator<Item = (&str, &str)> {
+        let paths = self.layers.iter().flat_map(|layer| layer.abac.slots.paths());
+        paths.filter_map(|path| match path {
+            AttributePath::User(name) => Some(("user", &**name)),
+            AttributePath::Resource(name) => Some(("resource", &**name)),
+            AttributePath::Action(name) => Some(("action", &**name)),
+            AttributePath::Context(name) => Some(("context", &**name)),
+            AttributePath::Token(path) => Some(("token", &**path)),
+            AttributePath::Resolver(own) => Some((&*own.namespace, &*own.name)),
+            AttributePath::Request(_) => None,
+        })
     }
 
     /// Returns the tenant's resolver for a namespace that a policy reads; `None` if it has none.
@@ -68,5 +84,10 @@ mod tests {
             assert_eq!(plan.reads(namespace, name), expected, "{namespace}.{name}");
         }
         assert_eq!(plan.claims().collect::<Vec<_>>(), ["org.unit"]);
+        let mut all: Vec<_> = plan.attributes().collect();
+        all.sort_unstable();
+        let expected =
+            [("geo", "country"), ("resource", "unit"), ("token", "org.unit"), ("user", "age")];
+        assert_eq!(all, expected);
     }
 }

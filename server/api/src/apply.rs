@@ -145,8 +145,8 @@ document!(
         }))
 });
 
-/// The schema of a bundle.
-fn bundle() -> schema::Input {
+/// Returns the schema of a bundle.
+pub(crate) fn bundle() -> schema::Input {
     let items = |item: Object| schema::list(item);
     schema::input()
         .optional("resources", schema::list(schema::named::<Registration>()))

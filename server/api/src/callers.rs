@@ -245,6 +245,15 @@ impl Right for ConditionSearch {
         &[Permission::AccessSearch, Permission::PoliciesRead];
 }
 
+/// The right to decide recorded decisions again.
+#[derive(Debug)]
+pub(crate) enum ReplayRun {}
+
+impl Right for ReplayRun {
+    const PERMISSIONS: &'static [Permission] =
+        &[Permission::DecisionsRead, Permission::PoliciesRead];
+}
+
 /// The right to send a bundle: some permission to write, or to read for a dry run. Which ones it needs is known when it is
 /// read.
 #[derive(Debug)]

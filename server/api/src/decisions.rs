@@ -1,17 +1,21 @@
 //! The record of decisions (`docs/semantics.md`, section 17).
 
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use portcullis_engine::Effect;
 use portcullis_engine::names::names;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection, Via};
 use portcullis_model::schema;
-use portcullis_operations::decisions;
+use portcullis_operations::decisions::{self, DecidedRecord};
+use portcullis_replay::Unreadable;
 use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use serde::Serialize;
 
 use crate::audit::instant;
 use crate::callers::{DecisionsRead, Requester};
 use crate::error::ApiError;
+use crate::explain::{Explain, ExplanationAnswer};
 use crate::openapi::Conflict;
 use crate::paging::PageQuery;
 use crate::path::RecordId;
@@ -38,7 +42,9 @@ pub(super) async fn list(
 
 /// Returns a recorded decision.
 ///
-/// A member who is no manager sees one about itself. A 409 says that the service keeps no record.
+/// A member who is no manager sees one about itself. With `explain=true` a manager is shown everything that was considered,
+/// from the record and the rules of its revision, and whether they decide so again. A 409 says that the service keeps no
+/// record, or not those rules any more.
 #[utoipa::path(
     get, path = "/api/v1/decisions/{id}", tag = "Decisions", operation_id = "getDecision",
     responses((status = 200, description = "The record", body = DecisionRecord), Conflict),
@@ -47,8 +53,31 @@ pub(super) async fn show(
     State(app): State<App>,
     caller: Requester<DecisionsRead>,
     id: RecordId,
-) -> Result<Json<DecisionRecord>, ApiError> {
-    Ok(Json(decisions::find(&app, &caller, id.known("decision")?).await?))
+    Query(Explain(explain)): Query<Explain>,
+) -> Result<Response, ApiError> {
+    let id = id.known("decision")?;
+    if !explain {
+        return Ok(Json(decisions::find(&app, &caller, id).await?).into_response());
+    }
+    let DecidedRecord { record, side, resolvers } =
+        decisions::find_decided(&app, &caller, id).await?;
+    let explained = portcullis_replay::explain(&record, &side, |explanation, reproduced| {
+        let explanation = ExplanationAnswer::of_record(record.revision, explanation, &resolvers);
+        Json(ExplainedDecision { record: &record, reproduced, explanation }).into_response()
+    });
+    explained.map_err(|Unreadable| {
+        OperationError::Conflict("the record cannot be read".to_owned()).into()
+    })
+}
+
+/// A recorded decision with its explanation.
+#[derive(Serialize)]
+struct ExplainedDecision<'e> {
+    #[serde(flatten)]
+    record: &'e DecisionRecord,
+    /// Whether the rules of its revision decide so again.
+    reproduced: bool,
+    explanation: ExplanationAnswer<'e>,
 }
 
 impl QueryParameters for DecisionSelection {
@@ -67,6 +96,19 @@ impl QueryParameters for DecisionSelection {
             undetermined: undetermined(query)?,
         })
     }
+}
+
+/// Returns the schema of the members of a filter, which are the query parameters of the list.
+pub(crate) fn filter() -> schema::Input {
+    schema::input()
+        .optional("subject", schema::string())
+        .optional("resource", schema::string())
+        .optional("action", schema::string())
+        .optional("rule", schema::string())
+        .optional("request_id", schema::string())
+        .optional("decision", schema::effect())
+        .optional("via", schema::choice(names::<Via>()))
+        .optional("undetermined", schema::boolean())
 }
 
 fn decision(query: &mut QueryReader<'_>) -> Result<Option<Effect>, ApiError> {

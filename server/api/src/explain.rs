@@ -37,6 +37,26 @@ pub(super) struct ExplanationAnswer<'e> {
     resolvers: &'e [Report],
 }
 
+impl<'e> ExplanationAnswer<'e> {
+    /// Returns the explanation of a recorded decision by the rules of `revision`.
+    pub(super) fn of_record(
+        revision: i64,
+        explanation: Explanation<'e>,
+        resolvers: &'e [Report],
+    ) -> Self {
+        let Explanation { policies, rules, attributes } = explanation;
+        let attributes = attributes.into_iter();
+        let alone = |attribute| AttributeWithRelation { attribute, relation: None };
+        Self {
+            revision: u64::try_from(revision).unwrap_or_default(),
+            policies,
+            rules,
+            attributes: attributes.map(alone).collect(),
+            resolvers,
+        }
+    }
+}
+
 /// Returns the answer that `respond` makes of the explanation of `decided`.
 pub(super) fn explained<A>(
     decided: &DecidedCheck<'_>,

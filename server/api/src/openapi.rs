@@ -326,6 +326,7 @@ fn tags() -> Value {
         tag("Webhooks", "Who is told of changes and denials"),
         tag("Resolvers", "Modules in WebAssembly that answer attributes for policies"),
         tag("Policies as code", "The content of a tenant as a whole: plan, apply, export"),
+        tag("Replays", "Recorded decisions, decided again by other rules"),
         tag("Audit", "Who changed what, and when"),
         tag("History", "The revisions of the content, and what they changed"),
         tag("Tenants", "The operator's routes, in `saas` mode"),

@@ -15,8 +15,8 @@ use crate::row::{self, Row, row};
 use crate::service::HttpService;
 use crate::{
     admin, apply, audit, batch, checks, decisions, docs, entities, filters, health, home, metrics,
-    permissions, policies, proposals, relations, resolvers, resources, revisions, roles, rules,
-    search, service_keys, types, webhooks,
+    permissions, policies, proposals, relations, replays, resolvers, resources, revisions, roles,
+    rules, search, service_keys, types, webhooks,
 };
 
 // The classes of the table.
@@ -177,6 +177,9 @@ fn policies_as_code() -> Vec<Row> {
         row!(GET "/api/v1/revisions/{a}/diff/{b}", MANAGE, Small, revisions::diff),
         row!(GET "/api/v1/decisions", MANAGE, Small, decisions::list),
         row!(GET "/api/v1/decisions/{id}", MANAGE, Small, decisions::show),
+        row!(POST "/api/v1/replays", MANAGE, Apply, replays::start),
+        row!(GET "/api/v1/replays/{id}", MANAGE, Small, replays::show),
+        row!(DELETE "/api/v1/replays/{id}", MANAGE, Small, replays::delete),
         row!(GET "/api/v1/proposals", MANAGE, Small, proposals::list),
         row!(GET "/api/v1/proposals/{id}", MANAGE, Small, proposals::show),
         row!(POST "/api/v1/proposals/{id}/approve", MANAGE, Small, proposals::approve),

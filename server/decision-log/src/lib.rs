@@ -27,7 +27,7 @@ pub use log::{DecisionLog, LogConfig, Pending, is_drawn};
 pub use lost::Lost;
 pub use members::{RecordMembers, RecordTexts};
 pub use metrics::LogMetrics;
-pub use minimisation::{HASHED, HashKey, Minimisation};
+pub use minimisation::{HashKey, Minimisation};
 pub use query::{DecisionPage, QueryError};
 pub use segments::LogOpenError;
 pub use visit::{DecisionOrder, DecisionSpan, RawRecord};

@@ -207,10 +207,11 @@ fn write_value(out: &mut Vec<u8>, value: AttributeValue<'_>) {
             out.push(b']');
         }
         AttributeValue::Instant(instant) => serialize(out, &instant),
-        AttributeValue::Period(_)
-        | AttributeValue::Opaque
-        | AttributeValue::Failed
-        | AttributeValue::NotRequested => out.extend_from_slice(b"null"),
+        // A `null` is an absent attribute, an object a present one that nothing compares.
+        AttributeValue::Opaque => out.extend_from_slice(b"{}"),
+        AttributeValue::Period(_) | AttributeValue::Failed | AttributeValue::NotRequested => {
+            out.extend_from_slice(b"null")
+        }
     }
 }
 

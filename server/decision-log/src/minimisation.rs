@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
-use portcullis_model::decision::Treatment;
+use portcullis_model::decision::{HASHED, Treatment};
 use serde_json::{Map, Value, json};
 use sha2::Sha256;
 
-/// The name of a hashed value. An attribute is never an object, so that nobody takes it for a value.
-pub const HASHED: &str = "hmac";
 /// Bytes of a hash that are kept: two of a billion values are equal by chance once in 10^20.
 const HASH_BYTES: usize = 16;
 /// The namespaces of the attributes that a request carries.
@@ -128,6 +126,8 @@ impl Minimisation {
     fn hash(&self, value: &mut Value) {
         match value {
             Value::Array(items) => items.iter_mut().for_each(|item| self.hash(item)),
+            // Nobody has the value.
+            Value::Null => {}
             other => *other = json!({ HASHED: self.key.hash(&canonical(other)) }),
         }
     }

@@ -15,6 +15,10 @@ use uuid::Uuid;
 
 use crate::{Timestamp, document, schema};
 
+/// The name of a hashed value in a record. A recorded attribute is never an object with members, so that nobody takes it
+/// for a value.
+pub const HASHED: &str = "hmac";
+
 /// The route that a check came by.
 #[derive(
     Clone,
@@ -158,6 +162,8 @@ document!(DecisionRecord => {
         .maybe("expected", schema::effect())
         .maybe("shadow", nested("The decision of a draft"))
         .maybe("dropped", schema::list(text()))
+        .maybe("reproduced", schema::boolean().description(Some("Whether the rules of the revision decide so again; with `explain=true`")))
+        .maybe("explanation", nested("As that of an explained check; with `explain=true`"))
         .field("us", number().description(Some("Microseconds that the decision took")))
         .about("A recorded decision")
         .example(json!({

@@ -32,6 +32,7 @@ pub mod provider;
 pub mod quota;
 pub mod relation;
 pub mod relation_declaration;
+pub mod replay;
 pub mod resolver;
 pub mod resource;
 pub mod revision;

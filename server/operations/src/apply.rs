@@ -38,6 +38,7 @@ pub use export::{BrokenOff, Export, export};
 pub use operator::apply_as_operator;
 pub use plan::{ApplyPlan, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
+pub(crate) use request::revision;
 pub use request::{ApplyRequest, MAX_TEXT};
 pub use run::apply_body;
 

@@ -292,8 +292,10 @@ impl<'b> Batch<'b> {
             self.entities.decide(plan.plan(), CheckKind::Combined, &check, &completed)?;
         Ok(match verdict {
             Verdict::Decided(decision) => {
-                let recording = records
-                    .then(|| self.record((&check, &completed), plan, &decision, (&relations, &[])));
+                let recording = records.then(|| {
+                    let checked = (&check, &completed, supply.as_ref());
+                    self.record(checked, plan, &decision, (&relations, &[]))
+                });
                 Ok(self.answer(&decision, reasons, recording.flatten()))
             }
             Verdict::NeedsAttributes(requests) => Err(OpenItem { index, requests, relations }),
@@ -330,7 +332,7 @@ impl<'b> Batch<'b> {
         let asked: Vec<_> = asked.map(|(check, requests)| OpenCheck { check, requests }).collect();
         let answers = self.app.resolvers.ask_all(self.tenant, &asked).await;
         let (mut slice, mut has_ended) = (Instant::now(), false);
-        for (number, ((index, plan, sent, _, relations), check)) in
+        for (number, ((index, plan, sent, supply, relations), check)) in
             supplied.iter().zip(&checks).enumerate()
         {
             let origins = answers.origins(number);
@@ -338,8 +340,10 @@ impl<'b> Batch<'b> {
             answers.extend(relations.clone());
             let decision = plan.plan().evaluate_with(check, &answers);
             // What comes after the end is not answered.
-            let recording = (!has_ended)
-                .then(|| self.record((sent, check), plan, &decision, (&answers, &origins)));
+            let recording = (!has_ended).then(|| {
+                let checked = (sent, check, supply.as_ref());
+                self.record(checked, plan, &decision, (&answers, &origins))
+            });
             let answer = self.answer(&decision, reasons, recording.flatten());
             has_ended |= self.ends_after(&answer);
             if let Some(place) = decided.get_mut(*index) {
@@ -350,10 +354,10 @@ impl<'b> Batch<'b> {
         Ok(())
     }
 
-    /// Records the decision on a check, as it was sent and as it was completed.
+    /// Records the decision on a check, as it was sent and as its supply completed it.
     fn record(
         &self,
-        (sent, completed): (&Check<'_>, &Check<'_>),
+        (sent, completed, supply): (&Check<'_>, &Check<'_>, Option<&Supply<'_>>),
         plan: &CachedPlan,
         decision: &Decision<'_>,
         (answers, origins): (&AttributeAnswers, &[AnswerOrigin<'_>]),
@@ -364,6 +368,7 @@ impl<'b> Batch<'b> {
             revisions: (self.plans.revision, self.entities.revision()),
             sent,
             completed,
+            supply,
             decision,
             answers,
             origins,

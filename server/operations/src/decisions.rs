@@ -1,12 +1,21 @@
 //! The use cases of the record of decisions (`docs/semantics.md`, section 17).
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use portcullis_auth::CheckCaller;
 use portcullis_decision_log::{DecisionLog, DecisionPage, QueryError};
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use portcullis_model::page::{Listed, Page};
+use portcullis_replay::Side;
+use portcullis_resolvers::{AnswerSource, Provenance, Report};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use uuid::Uuid;
+
+use crate::recorded_sides::recorded_side;
 
 /// Lists the recorded decisions of the caller's tenant that `selection` selects, newest first. A member who is no manager
 /// sees those about itself.
@@ -41,6 +50,62 @@ pub async fn find(
     found.ok_or(OperationError::NotFound("decision"))
 }
 
+/// A recorded decision with the rules that decided it.
+#[derive(Debug)]
+pub struct DecidedRecord {
+    pub record: DecisionRecord,
+    pub side: Arc<Side>,
+    /// The answers of resolvers, as an explained check reports them.
+    pub resolvers: Vec<Report>,
+}
+
+/// Returns a recorded decision of the caller's tenant with the rules of its revision.
+///
+/// # Errors
+/// The caller may not see it or may not see the policies; there is none; or its revision is not kept.
+pub async fn find_decided(
+    app: &App,
+    caller: &CheckCaller,
+    id: Uuid,
+) -> Result<DecidedRecord, OperationError> {
+    let record = find(app, caller, id).await?;
+    caller.may_explain(None, &app.manager_roles)?;
+    let side = recorded_side(app, caller.tenant(), record.revision).await?;
+    let side = side.ok_or_else(|| {
+        OperationError::Conflict(format!(
+            "the rules of revision {}, which decided, are not kept any more; ask without `explain`",
+            record.revision
+        ))
+    })?;
+    let resolvers = reports(&record);
+    Ok(DecidedRecord { record, side, resolvers })
+}
+
+/// The answers of a resolver in a record.
+#[derive(Deserialize)]
+struct Resolved {
+    #[serde(default)]
+    values: BTreeMap<Box<str>, IgnoredAny>,
+    #[serde(default)]
+    failed: BTreeMap<Box<str>, Box<str>>,
+    source: AnswerSource,
+}
+
+fn reports(record: &DecisionRecord) -> Vec<Report> {
+    let resolved = record.resolved.as_ref();
+    let read = resolved.and_then(|json| serde_json::from_str(json.get()).ok());
+    let resolved: BTreeMap<Box<str>, Resolved> = read.unwrap_or_default();
+    let report = |(namespace, Resolved { values, failed, source }): (Box<str>, Resolved)| {
+        let known = values.into_keys().map(|name| Provenance { name, source });
+        let cause = failed.values().next().cloned();
+        let unknown = failed.into_keys();
+        let unknown = unknown.map(|name| Provenance { name, source: AnswerSource::Nowhere });
+        let attributes = known.chain(unknown).collect();
+        Report { namespace, origin: None, attributes, cause, call: None }
+    };
+    resolved.into_iter().map(report).collect()
+}
+
 /// Returns `selection` without what the caller may not see.
 ///
 /// # Errors
@@ -57,7 +122,11 @@ fn visible(
     Ok(selection)
 }
 
-fn log(app: &App) -> Result<&DecisionLog, OperationError> {
+/// Returns the log of decisions.
+///
+/// # Errors
+/// The operator keeps none.
+pub(crate) fn log(app: &App) -> Result<&DecisionLog, OperationError> {
     let recorder = app.recorder.as_ref();
     recorder.map(|recorder| recorder.log()).ok_or_else(|| {
         OperationError::Conflict(
@@ -67,7 +136,8 @@ fn log(app: &App) -> Result<&DecisionLog, OperationError> {
     })
 }
 
-fn unreadable(error: QueryError) -> OperationError {
+/// Returns the error of a query.
+pub(crate) fn unreadable(error: QueryError) -> OperationError {
     match error {
         QueryError::Stopping(stopping) => stopping.into(),
         error => OperationError::Internal(error.into()),

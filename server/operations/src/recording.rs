@@ -4,7 +4,7 @@ use portcullis_auth::CheckCaller;
 use portcullis_decision_log::{RecordMembers, RecordedCaller, RecordedDecision};
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::request::Roles;
-use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Decision, Plan};
+use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Decision, Json, Plan, Supply};
 use portcullis_model::decision::{CallerKind, Via};
 use portcullis_resolvers::AnswerOrigin;
 use portcullis_runtime::app::App;
@@ -34,6 +34,7 @@ pub(crate) struct Made<'m> {
     pub(crate) sent: &'m Check<'m>,
     /// The check with what the directory supplies.
     pub(crate) completed: &'m Check<'m>,
+    pub(crate) supply: Option<&'m Supply<'m>>,
     pub(crate) decision: &'m Decision<'m>,
     /// The answers of relations and resolvers.
     pub(crate) answers: &'m AttributeAnswers,
@@ -141,10 +142,10 @@ impl Made<'_> {
         self.completed.attributes.user.of_token().next().is_some()
     }
 
-    /// Returns the roles that the plan reads and the request does not have.
+    /// Returns the roles that the request does not have. Other rules may read those that the plan does not.
     fn roles(&self) -> Option<Roles<'_>> {
         let is_sent = matches!(self.completed.roles, Roles::Supplied(_));
-        (!is_sent && self.plan.directory_needs().roles).then_some(self.completed.roles)
+        (!is_sent).then_some(self.completed.roles)
     }
 
     /// Writes the claims that a policy reads, and those that stand for properties of the subject.
@@ -177,13 +178,22 @@ impl Made<'_> {
         }
         if let Some(roles) = self.roles() {
             members.texts("roles", roles.iter());
+            let own = self.supply.and_then(Supply::own_roles);
+            // Other inclusions give other roles to those of the subject itself.
+            if let Some(own) = own.filter(|own| roles.iter().nth(*own).is_some()) {
+                members.integer("own_roles", i64::try_from(own).unwrap_or(i64::MAX));
+            }
         }
     }
 
+    /// Writes the relations; `null` stands for one without an answer.
     fn write_relations(&self, members: &mut RecordMembers<'_>) {
         for (name, answer) in self.answers.of(RELATION) {
-            if let AttributeAnswer::Value(value) = answer {
-                members.json(name, value);
+            match answer {
+                AttributeAnswer::Value(value) => members.json(name, value),
+                AttributeAnswer::Absent | AttributeAnswer::Failed(_) => {
+                    members.json(name, &Json::Null);
+                }
             }
         }
     }
@@ -195,13 +205,26 @@ impl Made<'_> {
     }
 
     fn write_origin(&self, origin: &AnswerOrigin<'_>, members: &mut RecordMembers<'_>) {
+        let answers = || self.answers.of(origin.namespace);
         members.object("values", |members| {
-            for (name, answer) in self.answers.of(origin.namespace) {
-                if let AttributeAnswer::Value(value) = answer {
-                    members.json(name, value);
+            for (name, answer) in answers() {
+                match answer {
+                    AttributeAnswer::Value(value) => members.json(name, value),
+                    AttributeAnswer::Absent => members.json(name, &Json::Null),
+                    AttributeAnswer::Failed(_) => {}
                 }
             }
         });
+        let is_failure = |answer: &AttributeAnswer| matches!(answer, AttributeAnswer::Failed(_));
+        if answers().any(|(_, answer)| is_failure(answer)) {
+            members.object("failed", |members| {
+                for (name, answer) in answers() {
+                    if let AttributeAnswer::Failed(cause) = answer {
+                        members.text(name, cause);
+                    }
+                }
+            });
+        }
         if let Some(resolver) = self.plan.resolver(origin.namespace) {
             members.integer("version", number(resolver.version));
         }

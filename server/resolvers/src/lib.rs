@@ -50,7 +50,7 @@ pub use module_record::module_record;
 pub use operator::OperatorResolver;
 pub use portcullis_resolver_host::{Compiler, CompilerLimits, CompilerProcess, compile_component};
 pub use registry::Registry;
-pub use report::{AnswerOrigin, Asked, Provenance, Report};
+pub use report::{AnswerOrigin, AnswerSource, Asked, Provenance, Report};
 pub use service::ResolverService;
 pub use threads::ResolverThreads;
 pub use values::json;

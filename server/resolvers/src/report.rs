@@ -5,7 +5,7 @@ use std::time::Duration;
 use portcullis_engine::AttributeAnswers;
 use portcullis_resolver_host::{Log, LogLine};
 use serde::ser::SerializeStruct as _;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use portcullis_model::resolver::ResolverOrigin;
 
@@ -71,7 +71,7 @@ pub struct Provenance {
 }
 
 /// The source of an attribute's answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerSource {
     /// An earlier call, within its time.

@@ -17,6 +17,7 @@ use crate::metrics::Metrics;
 use crate::plans::Plans;
 use crate::recorder::Recorder;
 use crate::refusals::Refusals;
+use crate::replays::Replays;
 use crate::searches::Searches;
 use crate::turns::WorkQueue;
 use portcullis_auth::{
@@ -74,6 +75,8 @@ pub struct Parts {
     pub searches: Searches,
     /// Records decisions; `None` if the operator keeps no log.
     pub recorder: Option<Recorder>,
+    /// The replays of recorded decisions.
+    pub replays: Replays,
     pub exports: WorkQueue,
     /// The judgements of changes by the cases of tenants.
     pub judgements: WorkQueue,
@@ -189,6 +192,7 @@ impl App {
             ("entity_load_tenants", self.entities.loads()),
             ("tenant_facts", self.plans.facts()),
             ("judgement_tenants", self.judgements.tenants()),
+            ("replays", self.replays.len()),
             ("recording_terms", self.recorder.as_ref().map_or(0, Recorder::entries)),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());

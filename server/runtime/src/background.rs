@@ -12,7 +12,10 @@ pub struct BackgroundTasks(Mutex<JoinSet<()>>);
 impl BackgroundTasks {
     /// Runs `task` until it ends or the tasks are stopped.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.0.lock().spawn(task);
+        let mut tasks = self.0.lock();
+        // What ended is of no use.
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(task);
     }
 
     /// Ends all tasks. The database is closed only after that: a task that finds it closed would log a failure.

@@ -24,6 +24,7 @@ mod provider_uses;
 pub mod quota_metrics;
 pub mod recorder;
 pub mod refusals;
+pub mod replays;
 pub mod searches;
 mod tenant_facts;
 mod tenant_reads;

@@ -92,6 +92,13 @@ impl WorkQueue {
         })
     }
 
+    /// Returns the queue of replays, which may use every core while nobody else has a turn. A part takes some 20 ms, and the
+    /// number of replays bounds how many wait.
+    pub fn for_replays(cores: usize) -> Self {
+        let limits = TurnLimits { at_once: cores, per_tenant: cores.max(2), ..TurnLimits::NONE };
+        Self::new(limits, |_| "too many replays of this tenant run already; try again later")
+    }
+
     fn new(limits: TurnLimits, refusal: fn(TurnRefusal) -> &'static str) -> Self {
         Self { turns: TurnQueue::new(limits), refusal }
     }

@@ -18,6 +18,7 @@ mod unowned;
 mod upload;
 
 pub use apply::{ApplyArguments, run as apply};
+pub(crate) use arguments::ServiceArguments;
 pub use arguments::owner;
 pub use drift::{DriftArguments, run as drift};
 pub use export::{ExportArguments, run as export};

@@ -100,7 +100,8 @@ fn short(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Str
     Some(text.to_owned())
 }
 
-fn revision(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<u64> {
+/// Reads the number of a revision.
+pub(crate) fn revision(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<u64> {
     let number = match json {
         Json::Number(number) => number.to_string().parse().ok(),
         _ => None,

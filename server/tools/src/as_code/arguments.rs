@@ -8,7 +8,7 @@ use crate::service_url::service_url;
 
 /// The service that a command calls, and the credential.
 #[derive(Debug, clap::Args)]
-pub(super) struct ServiceArguments {
+pub(crate) struct ServiceArguments {
     /// The URL of the service.
     #[arg(
         long,

@@ -29,7 +29,7 @@ pub struct Service {
 }
 
 impl Service {
-    pub(super) fn new(arguments: &ServiceArguments, variables: &Variables) -> anyhow::Result<Self> {
+    pub(crate) fn new(arguments: &ServiceArguments, variables: &Variables) -> anyhow::Result<Self> {
         let ServiceArguments { url, token, key } = arguments;
         let credential = variables.manager_credential(token.as_deref(), key.as_deref());
         // The exit code of a setting that is missing is that of a plan with changes, so the error is one of the command.
@@ -107,6 +107,19 @@ impl Service {
         }
         serde_json::from_slice(&answer.body)
             .with_context(|| format!("the answer to POST /api/v1/{route}"))
+    }
+
+    /// Returns the record `id` of a list.
+    pub(crate) async fn record<T: DeserializeOwned>(
+        &self,
+        list: &'static str,
+        id: &str,
+    ) -> anyhow::Result<T> {
+        let answer = self.send(Method::GET, self.route(&format!("{list}/{id}"), &[]), None).await?;
+        if !answer.status.is_success() {
+            return Err(refusal(&Call::get(&self.base, list), &answer));
+        }
+        serde_json::from_slice(&answer.body).with_context(|| format!("a record of `{list}`"))
     }
 
     /// Returns the records of a list.

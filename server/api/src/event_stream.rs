@@ -1,0 +1,50 @@
+//! Server-sent events (WHATWG HTML, section 9.2).
+
+use axum::body::Body;
+use axum::extract::FromRequestParts;
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
+use http::HeaderValue;
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use http::request::Parts;
+use serde::Serialize;
+use utoipa::openapi::path::Operation;
+
+use crate::error::ApiError;
+use crate::handler_parameters::HandlerParameter;
+
+const EVENT_STREAM: &str = "text/event-stream";
+
+/// Whether the client wants a stream of events instead of one answer: its `Accept` names the type.
+pub(crate) struct WantsEvents(pub(crate) bool);
+
+impl<S: Send + Sync> FromRequestParts<S> for WantsEvents {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+        let mut types = accepted.flat_map(|value| value.split(','));
+        Ok(Self(types.any(|one| {
+            one.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(EVENT_STREAM)
+        })))
+    }
+}
+
+impl HandlerParameter for WantsEvents {
+    // The answers of the route name the type.
+    fn describe(_: &mut Operation) {}
+}
+
+/// Answers with a stream of events, each with the JSON text of its data.
+pub(crate) fn events<T: Serialize>(of: impl Stream<Item = T> + Send + 'static) -> Response {
+    let event = |data: T| {
+        let json = serde_json::to_string(&data)?;
+        Ok::<_, serde_json::Error>(Bytes::from(format!("data: {json}\n\n")))
+    };
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM)),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    ];
+    (headers, Body::from_stream(of.map(event))).into_response()
+}

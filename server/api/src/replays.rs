@@ -1,0 +1,170 @@
+//! Replays of recorded decisions (`docs/semantics.md`, section 18.1).
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use http::StatusCode;
+use http::header::LOCATION;
+use portcullis_bundle::DocumentContext;
+use portcullis_model::replay::ReplayReport;
+use portcullis_model::{document, schema};
+use portcullis_operations::replays::{self, ReplayRequest};
+use portcullis_runtime::app::App;
+use portcullis_runtime::replays::ReplayProgress;
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::watch;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::apply::bundle;
+use crate::body::JsonBody;
+use crate::callers::{Allowed, ReplayRun};
+use crate::decisions::filter;
+use crate::error::ApiError;
+use crate::event_stream::{WantsEvents, events};
+use crate::openapi::Conflict;
+use crate::path::RecordId;
+use crate::text_answer::Json;
+
+/// The shortest time between two events of a stream.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A replay.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ReplayAnswer {
+    id: Uuid,
+    #[serde(flatten)]
+    report: ReplayReport,
+    /// Why it ended before all records were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl ReplayAnswer {
+    fn new(id: Uuid, ReplayProgress { report, failure, .. }: ReplayProgress) -> Self {
+        Self { id, report, error: failure }
+    }
+}
+
+/// Decides recorded decisions again, by the rules of their time and by a candidate.
+///
+/// The answer comes at once, and `Location` shows the report as it grows; with `Accept: text/event-stream` the answer is
+/// the report again and again, until it is complete. This process keeps the report for ten minutes.
+#[utoipa::path(
+    post, path = "/api/v1/replays", tag = "Replays", operation_id = "startReplay", request_body = ReplayBody,
+    responses(
+        (status = 200, description = "Reports, as events", content_type = "text/event-stream", body = String),
+        (status = 202, description = "The report so far", body = ReplayAnswer, headers(("Location"))),
+        Conflict,
+    ),
+)]
+pub(super) async fn start(
+    State(app): State<App>,
+    caller: Allowed<ReplayRun>,
+    WantsEvents(streams): WantsEvents,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let (domain, egress) = (caller.domain().to_owned(), app.egress.rules.clone());
+    let read = move || -> Result<ReplayRequest, ApiError> {
+        let context = DocumentContext { domain: &domain, egress: &egress };
+        Ok(ReplayRequest::parse(&body.parse()?, context)?)
+    };
+    // A tree takes many times the memory of its text.
+    let _turn = app.uploads.begin(caller.tenant()).await?;
+    let request = app.compilations.run(caller.tenant(), read).await??;
+    let (id, progress) = replays::start(&app, &caller, request).await?;
+    if streams {
+        let watched = Watched { app: app.clone(), tenant: caller.tenant().to_owned(), id };
+        return Ok(events(reports(watched, progress)));
+    }
+    let answer = ReplayAnswer::new(id, progress.borrow().clone());
+    let location = [(LOCATION, format!("/api/v1/replays/{id}"))];
+    Ok((StatusCode::ACCEPTED, location, Json(answer)).into_response())
+}
+
+/// Shows the report of a replay as far as it is.
+///
+/// A 404 also says that another process runs it, or that it ended more than ten minutes ago.
+#[utoipa::path(
+    get, path = "/api/v1/replays/{id}", tag = "Replays", operation_id = "getReplay",
+    responses((status = 200, description = "The report so far", body = ReplayAnswer)),
+)]
+pub(super) async fn show(
+    State(app): State<App>,
+    caller: Allowed<ReplayRun>,
+    id: RecordId,
+) -> Result<Json<ReplayAnswer>, ApiError> {
+    let id = id.known("replay")?;
+    let progress = replays::find(&app, &caller, id)?.borrow().clone();
+    Ok(Json(ReplayAnswer::new(id, progress)))
+}
+
+/// Ends a replay, and forgets its report.
+#[utoipa::path(
+    delete, path = "/api/v1/replays/{id}", tag = "Replays", operation_id = "deleteReplay",
+    responses((status = 204, description = "It is forgotten")),
+)]
+pub(super) async fn delete(
+    State(app): State<App>,
+    caller: Allowed<ReplayRun>,
+    id: RecordId,
+) -> Result<StatusCode, ApiError> {
+    replays::delete(&app, &caller, id.known("replay")?)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A replay that a client watches. It ends when the client goes away.
+struct Watched {
+    app: App,
+    tenant: String,
+    id: Uuid,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.app.replays.remove(&self.tenant, self.id);
+    }
+}
+
+/// Returns the reports of a replay until it ends, with a pause between two.
+fn reports(
+    watched: Watched,
+    progress: watch::Receiver<ReplayProgress>,
+) -> impl futures_util::Stream<Item = ReplayAnswer> {
+    stream::unfold(Some((watched, progress)), async |state| {
+        let (watched, mut progress) = state?;
+        // Without a sender, the process stops.
+        progress.changed().await.ok()?;
+        let seen = progress.borrow_and_update().clone();
+        let has_ended = seen.ended.is_some();
+        let answer = ReplayAnswer::new(watched.id, seen);
+        if has_ended {
+            return Some((answer, None));
+        }
+        tokio::time::sleep(PAUSE).await;
+        Some((answer, Some((watched, progress))))
+    })
+}
+
+/// The body of [`start`], as the document describes it.
+struct ReplayBody;
+
+document!(ReplayBody => {
+    let candidate = schema::input()
+        .optional("revision", schema::integer(0, i64::MAX))
+        .optional("bundle", bundle())
+        .about("One of them: a revision that is kept, or a bundle that takes the place of the kinds that it names");
+    schema::input()
+        .required("candidate", candidate)
+        .optional("from", schema::instant())
+        .optional("to", schema::instant())
+        .optional("filter", filter())
+        .example(json!({
+            "candidate": {"bundle": {"policies": []}},
+            "from": "2026-05-16T00:00:00Z",
+            "filter": {"resource": "chart:read"},
+        }))
+});

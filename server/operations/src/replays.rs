@@ -1,0 +1,64 @@
+//! Replays: recorded decisions, decided again by the rules of their time and by a candidate (`docs/semantics.md`, section
+//! 18.1).
+
+mod request;
+mod run;
+mod sides;
+
+use portcullis_auth::Manager;
+use portcullis_replay::Tally;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::replays::ReplayProgress;
+use tokio::sync::watch;
+use uuid::Uuid;
+
+pub use self::request::{Candidate, ReplayRequest};
+use self::run::Replay;
+use self::sides::{CandidateSide, has_directory};
+use crate::decisions::log;
+
+const NOT_FOUND: OperationError = OperationError::NotFound("replay");
+
+/// Begins a replay of the decisions of the caller's tenant, and returns its id with its progress.
+///
+/// # Errors
+/// There is no log; the candidate does not exist, or does not fit the content of the tenant; too many replays run.
+pub async fn start(
+    app: &App,
+    caller: &Manager,
+    request: ReplayRequest,
+) -> Result<(Uuid, watch::Receiver<ReplayProgress>), OperationError> {
+    log(app)?;
+    let tenant = caller.tenant().to_owned();
+    let candidate = CandidateSide::find(app, caller, request.candidate).await?;
+    let has_directory = has_directory(app, &tenant).await?;
+    let id = app.ids.next(app.clock.now().into());
+    let running = app.replays.begin(&tenant, id, Tally::default().report(false))?;
+    let started = (running.id, running.progress.subscribe());
+    let selection = request.selection;
+    let app = app.clone();
+    let replay = Replay { app: app.clone(), tenant, candidate, selection, has_directory };
+    app.background.spawn(replay.run(running));
+    Ok(started)
+}
+
+/// Returns the progress of a replay of the caller's tenant.
+///
+/// # Errors
+/// This process has no such replay (any more).
+pub fn find(
+    app: &App,
+    caller: &Manager,
+    id: Uuid,
+) -> Result<watch::Receiver<ReplayProgress>, OperationError> {
+    app.replays.find(caller.tenant(), id).ok_or(NOT_FOUND)
+}
+
+/// Ends and forgets a replay of the caller's tenant.
+///
+/// # Errors
+/// This process has no such replay (any more).
+pub fn delete(app: &App, caller: &Manager, id: Uuid) -> Result<(), OperationError> {
+    app.replays.remove(caller.tenant(), id).then_some(()).ok_or(NOT_FOUND)
+}

@@ -1,0 +1,32 @@
+//! The explanation of a recorded decision, from its record.
+
+use portcullis_engine::Explanation;
+use portcullis_model::decision::DecisionRecord;
+
+use crate::comparison::is_recorded;
+use crate::directory::RecordedDirectory;
+use crate::inputs::{RecordedInputs, Unreadable};
+use crate::side::Side;
+
+/// Calls `use_it` with everything that the rules of `side` considered for a record, and with whether they decide as
+/// recorded.
+///
+/// # Errors
+/// [`Unreadable`]
+pub fn explain<T>(
+    record: &DecisionRecord,
+    side: &Side,
+    use_it: impl FnOnce(Explanation<'_>, bool) -> T,
+) -> Result<T, Unreadable> {
+    let inputs = [RecordedInputs::read(record)?];
+    let directory = RecordedDirectory::of(&inputs);
+    let ([inputs], known) = (&inputs, directory.known(0));
+    Ok(side.with_plan(&record.resource, |plan| {
+        let decision = inputs.decide(known, plan, true);
+        let reproduced = decision.as_ref().is_some_and(|again| is_recorded(inputs, again));
+        let decides = decision.and_then(|decision| decision.rule_id());
+        inputs.with_check(known, plan, |check, answers| {
+            use_it(plan.explain(check, answers, decides), reproduced)
+        })
+    }))
+}

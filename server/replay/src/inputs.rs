@@ -1,0 +1,279 @@
+//! A record as the check that it was.
+
+use chrono::{DateTime, Utc};
+use portcullis_engine::relation::RELATION;
+use portcullis_engine::request::{AttributeMap, Attributes, Roles};
+use portcullis_engine::{
+    AttributeAnswer, AttributeAnswers, Check, Decision, DirectoryNeeds, Json, KnownEntities, Plan,
+    Supply, TenantFacts, Verdict, json,
+};
+use portcullis_model::decision::{DecisionRecord, HASHED, Via};
+use serde_json::value::RawValue;
+
+/// The reason why a record cannot be decided again: it is not what the service writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unreadable;
+
+/// Everything that a recorded decision was made from, beside the rules.
+#[derive(Debug)]
+pub struct RecordedInputs<'r> {
+    pub(crate) record: &'r DecisionRecord,
+    now: DateTime<Utc>,
+    attributes: Json<'r>,
+    /// The claims that were read; `None` without a token.
+    claims: Option<Json<'r>>,
+    pub(crate) directory: Json<'r>,
+    /// The answers of relations and resolvers.
+    answers: AttributeAnswers,
+    /// Whether the caller is the subject: then the roles are those of its token.
+    is_caller: bool,
+    /// The attributes that are hashed or left out, by namespace and name.
+    treated: Vec<(String, String)>,
+}
+
+impl<'r> RecordedInputs<'r> {
+    /// Reads the nested members of a record.
+    ///
+    /// # Errors
+    /// [`Unreadable`]
+    pub fn read(record: &'r DecisionRecord) -> Result<Self, Unreadable> {
+        let attributes = parsed(Some(&record.attributes))?;
+        let directory = parsed(record.directory.as_deref())?;
+        let caller = parsed(record.caller.as_deref())?;
+        let has_token = caller.get("kind").and_then(Json::as_str) == Some("token");
+        let is_caller =
+            has_token && caller.get("sub").and_then(Json::as_str) == Some(&*record.subject);
+        let claims = has_token.then(|| parsed(record.token.as_deref())).transpose()?;
+        let mut treated = Vec::new();
+        let dropped = record.dropped.iter().filter_map(|path| path.split_once('.'));
+        treated.extend(dropped.map(|(namespace, name)| (namespace.to_owned(), name.to_owned())));
+        for namespaces in [&attributes, &directory] {
+            for (namespace, members) in namespaces.as_object().unwrap_or_default() {
+                note_hashed(namespace, members, &mut treated);
+            }
+        }
+        if let Some(claims) = &claims {
+            note_hashed("token", claims, &mut treated);
+        }
+        let mut answers = AttributeAnswers::default();
+        add_relations(&parsed(record.relations.as_deref())?, &mut answers);
+        add_resolved(&parsed(record.resolved.as_deref())?, &mut answers, &mut treated);
+        let now = DateTime::from_timestamp_millis(record.time.millis()).ok_or(Unreadable)?;
+        Ok(Self { record, now, attributes, claims, directory, answers, is_caller, treated })
+    }
+
+    /// Returns the record.
+    pub fn record(&self) -> &'r DecisionRecord {
+        self.record
+    }
+
+    /// Calls `use_it` with the check as it was completed, by the rules of `plan`, and with the answers of relations and
+    /// resolvers. `known` is what the directory said.
+    pub fn with_check<T>(
+        &self,
+        known: KnownEntities<'_>,
+        plan: &Plan,
+        use_it: impl FnOnce(&Check<'_>, &AttributeAnswers) -> T,
+    ) -> T {
+        let sent = self.sent();
+        let (facts, needs) = (plan.facts(), self.needs(plan));
+        let supply = facts.map(|facts| Supply::new(facts, known, &sent, needs));
+        let mut check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
+        let roles = self.own_roles().map(|own| expanded(facts, needs, own));
+        if let Some(roles) = &roles {
+            check.roles = match self.is_caller {
+                true => Roles::Listed(roles),
+                false => Roles::Stored(roles),
+            };
+        }
+        use_it(&check, &self.answers)
+    }
+
+    /// Decides the check by `plan`, with the answers that `answers` makes of the recorded ones. `None` if the plan asks for
+    /// an answer that is not recorded.
+    pub(crate) fn decide<'p>(
+        &self,
+        known: KnownEntities<'_>,
+        plan: &'p Plan,
+        with_relations: bool,
+    ) -> Option<Decision<'p>> {
+        let without;
+        let answers = match with_relations || self.record.relations.is_none() {
+            true => &self.answers,
+            false => {
+                without = self.answers.without(RELATION);
+                &without
+            }
+        };
+        let verdict = self.with_check(known, plan, |check, _| match self.is_legacy() {
+            true => plan.decide_rbac(check, answers),
+            false => plan.decide(check, answers),
+        });
+        match verdict {
+            Verdict::Decided(decision) => Some(decision),
+            Verdict::NeedsAttributes(_) => None,
+        }
+    }
+
+    /// Returns the check as it was sent.
+    fn sent(&self) -> Check<'_> {
+        let attributes = Attributes {
+            user: self.sent_of("user"),
+            resource: self.sent_of("resource"),
+            action: self.sent_of("action"),
+            context: self.sent_of("context"),
+        };
+        let record = self.record;
+        Check {
+            subject: &record.subject,
+            subject_type: None,
+            resource: &record.resource,
+            action: &record.action,
+            domain: &record.domain,
+            roles: match self.is_caller {
+                true => Roles::Claimed(&[]),
+                false => Roles::Supplied(attributes.user.roles().unwrap_or_default()),
+            },
+            attributes,
+            claims: self.claims.as_ref(),
+            now: self.now,
+            relations: None,
+        }
+    }
+
+    fn sent_of(&self, namespace: &str) -> AttributeMap<'_> {
+        AttributeMap::of_members(members(self.attributes.get(namespace)))
+    }
+
+    /// Returns the roles of the subject itself; `None` if they are those of the request.
+    fn own_roles(&self) -> Option<impl Iterator<Item = &str>> {
+        let roles = self.directory.get("roles")?.as_array()?;
+        let own = self.directory.get("own_roles").and_then(integer).unwrap_or(roles.len());
+        Some(roles.iter().take(own).filter_map(Json::as_str))
+    }
+
+    /// Returns the parts of the directory that the check read by `plan`.
+    pub(crate) fn needs(&self, plan: &Plan) -> DirectoryNeeds {
+        let needs = plan.directory_needs();
+        match self.is_legacy() {
+            true => DirectoryNeeds { user: false, resource: false, ..needs },
+            false => needs,
+        }
+    }
+
+    /// Returns whether it was decided by RBAC alone.
+    pub(crate) fn is_legacy(&self) -> bool {
+        self.record.via == Via::Legacy
+    }
+
+    pub(crate) fn has_token(&self) -> bool {
+        self.claims.is_some()
+    }
+
+    pub(crate) fn is_caller(&self) -> bool {
+        self.is_caller
+    }
+
+    pub(crate) fn has_recorded_roles(&self) -> bool {
+        self.directory.get("roles").is_some()
+    }
+
+    /// Returns whether the request sent an attribute, as far as the record has it.
+    pub(crate) fn is_sent(&self, namespace: &str, name: &str) -> bool {
+        self.attributes.get(namespace).and_then(|all| all.get(name)).is_some()
+    }
+
+    /// Returns whether the directory supplied an attribute.
+    pub(crate) fn is_supplied(&self, namespace: &str, name: &str) -> bool {
+        self.directory.get(namespace).and_then(|all| all.get(name)).is_some()
+    }
+
+    /// Returns whether the request named the resource, so that the directory may know it.
+    pub(crate) fn names_resource(&self) -> bool {
+        let id = self.attributes.get("resource").and_then(|all| all.get("id"));
+        id.and_then(Json::as_str).is_some()
+    }
+
+    /// Returns the attributes that are hashed or left out.
+    pub(crate) fn treated(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.treated.iter().map(|(namespace, name)| (&**namespace, &**name))
+    }
+}
+
+/// Reads an object; an absent one is empty.
+fn parsed(raw: Option<&RawValue>) -> Result<Json<'_>, Unreadable> {
+    let Some(raw) = raw else { return Ok(Json::Object(Vec::new())) };
+    let json = json::parse(raw.get().as_bytes()).map_err(|_| Unreadable)?;
+    json.as_object().is_some().then_some(json).ok_or(Unreadable)
+}
+
+fn members<'j>(json: Option<&'j Json<'j>>) -> &'j [portcullis_engine::json::Member<'j>] {
+    json.and_then(Json::as_object).unwrap_or_default()
+}
+
+fn integer(json: &Json<'_>) -> Option<usize> {
+    match json {
+        Json::Number(number) => number.to_string().parse().ok(),
+        _ => None,
+    }
+}
+
+/// Returns the roles with those that they include, if a plan with these needs reads them.
+fn expanded<'a>(
+    facts: Option<&'a TenantFacts>,
+    needs: DirectoryNeeds,
+    own: impl Iterator<Item = &'a str>,
+) -> Vec<&'a str> {
+    match facts.filter(|_| needs.roles) {
+        Some(facts) => facts.inclusions.expand(own),
+        None => own.collect(),
+    }
+}
+
+fn add_relations(relations: &Json<'_>, answers: &mut AttributeAnswers) {
+    for (name, value) in members(Some(relations)) {
+        let answer = match value {
+            Json::Null => AttributeAnswer::Failed("the relations had no answer".into()),
+            value => AttributeAnswer::Value(value.clone().into_owned()),
+        };
+        answers.insert(RELATION, name, answer);
+    }
+}
+
+fn add_resolved(
+    resolved: &Json<'_>,
+    answers: &mut AttributeAnswers,
+    treated: &mut Vec<(String, String)>,
+) {
+    for (namespace, answer) in members(Some(resolved)) {
+        let values = answer.get("values");
+        if let Some(values) = values {
+            note_hashed(namespace, values, treated);
+        }
+        for (name, value) in members(values) {
+            let answer = match value {
+                Json::Null => AttributeAnswer::Absent,
+                value => AttributeAnswer::Value(value.clone().into_owned()),
+            };
+            answers.insert(namespace, name, answer);
+        }
+        for (name, cause) in members(answer.get("failed")) {
+            let cause = cause.as_str().unwrap_or_default().into();
+            answers.insert(namespace, name, AttributeAnswer::Failed(cause));
+        }
+    }
+}
+
+/// Notes the attributes of a namespace that are hashed.
+fn note_hashed(namespace: &str, attributes: &Json<'_>, treated: &mut Vec<(String, String)>) {
+    let is_hash = |value: &Json<'_>| value.get(HASHED).is_some();
+    for (name, value) in members(Some(attributes)) {
+        let is_hashed = match value {
+            Json::Array(items) => items.iter().any(is_hash),
+            value => is_hash(value),
+        };
+        if is_hashed {
+            treated.push((namespace.to_owned(), name.to_string()));
+        }
+    }
+}

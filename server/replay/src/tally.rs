@@ -1,0 +1,168 @@
+//! The counts of a replay, and its groups of differences.
+
+use std::sync::Arc;
+
+use ahash::{HashMap, HashSet, RandomState};
+use portcullis_model::decision::DecisionRecord;
+use portcullis_model::replay::{ReplayChange, ReplayGroup, ReplayReport};
+use uuid::Uuid;
+
+use crate::comparison::{Compared, Difference};
+
+/// The most groups. Further differences are counted, and have no group.
+const MAX_GROUPS: usize = 1_000;
+/// The most subjects of all groups that are told apart, by 64 bits each.
+const MAX_SUBJECTS: usize = 200_000;
+/// The most ids that a group shows.
+const MAX_SAMPLES: usize = 5;
+/// The most groups that a report shows: the largest ones.
+const MAX_SHOWN: usize = 200;
+
+/// The counts of a replay. Those of its parts add up.
+#[derive(Debug, Default)]
+pub struct Tally {
+    replayed: u64,
+    reproduced: u64,
+    not_replayable: u64,
+    counts: HashMap<ReplayChange, u64>,
+    groups: HashMap<GroupKey, Group>,
+    subjects: usize,
+    hashing: Hashing,
+}
+
+/// Equal for all parts of a process, so that they know a subject again.
+#[derive(Debug)]
+struct Hashing(RandomState);
+
+impl Default for Hashing {
+    fn default() -> Self {
+        // Nobody gains by two subjects that count as one.
+        Self(RandomState::with_seeds(1, 2, 3, 4))
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct GroupKey {
+    change: ReplayChange,
+    resource: Arc<str>,
+    before: Arc<str>,
+    after: Option<Arc<str>>,
+}
+
+#[derive(Debug, Default)]
+struct Group {
+    count: u64,
+    subjects: HashSet<u64>,
+    /// The newest ones.
+    samples: Vec<Uuid>,
+}
+
+impl Tally {
+    /// Counts the outcome of a record.
+    pub fn add(&mut self, record: &DecisionRecord, compared: Compared) {
+        self.replayed += 1;
+        let difference = match compared {
+            Compared::NotReplayable => {
+                self.not_replayable += 1;
+                return;
+            }
+            Compared::Same => {
+                self.reproduced += 1;
+                return;
+            }
+            Compared::Differs(difference) => difference,
+        };
+        let Difference { change, before, after } = difference;
+        self.reproduced += u64::from(change != ReplayChange::NotReproduced);
+        *self.counts.entry(change).or_default() += 1;
+        let key = GroupKey { change, resource: (*record.resource).into(), before, after };
+        let subject = self.hashing.0.hash_one(&*record.subject);
+        if let Some(group) = group(&mut self.groups, key) {
+            group.count += 1;
+            group.add_sample(record.id);
+            if self.subjects < MAX_SUBJECTS && group.subjects.insert(subject) {
+                self.subjects += 1;
+            }
+        }
+    }
+
+    /// Counts a record that cannot be read, or whose rules are not kept.
+    pub fn add_not_replayable(&mut self) {
+        self.replayed += 1;
+        self.not_replayable += 1;
+    }
+
+    /// Adds the counts of another part.
+    pub fn merge(&mut self, other: Self) {
+        self.replayed += other.replayed;
+        self.reproduced += other.reproduced;
+        self.not_replayable += other.not_replayable;
+        for (change, count) in other.counts {
+            *self.counts.entry(change).or_default() += count;
+        }
+        for (key, new) in other.groups {
+            let Some(group) = group(&mut self.groups, key) else { continue };
+            group.count += new.count;
+            new.samples.into_iter().for_each(|id| group.add_sample(id));
+            for subject in new.subjects {
+                if self.subjects < MAX_SUBJECTS && group.subjects.insert(subject) {
+                    self.subjects += 1;
+                }
+            }
+        }
+    }
+
+    /// Returns the report so far, with the largest groups first.
+    pub fn report(&self, complete: bool) -> ReplayReport {
+        let count = |change| self.counts.get(&change).copied().unwrap_or_default();
+        let flips = count(ReplayChange::AllowToDeny) + count(ReplayChange::DenyToAllow);
+        let undetermined_new = count(ReplayChange::UndeterminedNew);
+        let mut groups: Vec<ReplayGroup> = self.groups.iter().map(shown).collect();
+        let order = |group: &ReplayGroup| {
+            let names = (group.resource.clone(), group.before.clone(), group.after.clone());
+            (group.change, std::cmp::Reverse(group.count), names)
+        };
+        groups.sort_by_cached_key(order);
+        groups.truncate(MAX_SHOWN);
+        ReplayReport {
+            replayed: self.replayed,
+            reproduced: self.reproduced,
+            unchanged: self.reproduced - flips - undetermined_new,
+            allow_to_deny: count(ReplayChange::AllowToDeny),
+            deny_to_allow: count(ReplayChange::DenyToAllow),
+            rule_changed: count(ReplayChange::RuleChanged),
+            not_replayable: self.not_replayable,
+            undetermined_new,
+            groups,
+            complete,
+        }
+    }
+}
+
+impl Group {
+    fn add_sample(&mut self, id: Uuid) {
+        let place = self.samples.partition_point(|known| *known > id);
+        self.samples.insert(place, id);
+        self.samples.truncate(MAX_SAMPLES);
+    }
+}
+
+/// Returns the group of a key; `None` if there are too many.
+fn group(groups: &mut HashMap<GroupKey, Group>, key: GroupKey) -> Option<&mut Group> {
+    if groups.len() >= MAX_GROUPS && !groups.contains_key(&key) {
+        return None;
+    }
+    Some(groups.entry(key).or_default())
+}
+
+fn shown((key, group): (&GroupKey, &Group)) -> ReplayGroup {
+    ReplayGroup {
+        change: key.change,
+        resource: key.resource.to_string(),
+        before: key.before.to_string(),
+        after: key.after.as_ref().map(|name| name.to_string()),
+        count: group.count,
+        subjects: u64::try_from(group.subjects.len()).unwrap_or(u64::MAX),
+        samples: group.samples.clone(),
+    }
+}
