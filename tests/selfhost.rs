@@ -9,6 +9,7 @@ mod kills;
 mod managed_domain;
 mod measurements;
 mod single_tenant;
+mod sizes;
 mod upgrade;
 
 use crate::support::{Request, Tenant};

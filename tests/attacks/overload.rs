@@ -192,7 +192,7 @@ pub(crate) fn cost_of_limits() -> Vec<Figure> {
     let mut config = LimitConfig::default();
     config.rates.checks.tenant = Some(Rate::new(10_000_000, 1));
     let limits = CallerLimits::new(config, Metrics::new().limits);
-    let now = Moment::of(DateTime::UNIX_EPOCH);
+    let now = Moment::from_time(DateTime::UNIX_EPOCH);
     let place = nanos(|| drop(limits.places.enter(Class::Checks, "acme", now)));
     let rate = nanos(|| drop(limits.rates.count(RequestKind::Check, "acme", "alice", None, now)));
     vec![

@@ -29,6 +29,7 @@ impl GraphSubject<'_> {
         let root = Instance { node, term: relation.term() };
         match self.graph.schema.reach(root.term).has_all {
             false => walk.any(root, &mut buffer.instances),
+            true if walk.has_plain_factors(root.term) => walk.all(root, &mut buffer.instances),
             true => buffer.combined(&mut walk, root),
         }
     }

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 
 use crate::closures::Closures;
 use crate::schema::{RelationId, Schema, TypeId};
-use crate::table::{EdgeKey, Moment, Node, Object, TupleTable, Way};
+use crate::table::{EVERYONE, EdgeKey, Moment, Node, Object, TupleTable, Way};
 
 /// The tuples of one tenant with the schema that gives them a meaning, in one version of both.
 pub struct Graph {
@@ -16,6 +16,8 @@ pub struct Graph {
     pub(crate) table: TupleTable,
     /// The nodes of each type of the schema: those of the base of the table, and those of its overlay.
     types: Box<[[Range<Node>; 2]]>,
+    /// The nodes that stand for everybody of each type of the schema.
+    everyone: Box<[Option<Node>]>,
     pub(crate) closures: Closures,
 }
 
@@ -23,7 +25,9 @@ impl Graph {
     /// Makes the graph. Closures of subjects take at most `max_closure_bytes`.
     pub fn new(schema: Arc<Schema>, table: TupleTable, max_closure_bytes: usize) -> Self {
         let types = schema.type_names().map(|name| table.of_type(name)).collect();
-        Self { schema, table, types, closures: Closures::new(max_closure_bytes) }
+        let everyone = |object_type| table.find(Object { object_type, id: EVERYONE });
+        let everyone = schema.type_names().map(everyone).collect();
+        Self { schema, table, types, everyone, closures: Closures::new(max_closure_bytes) }
     }
 
     /// Returns the schema.
@@ -76,6 +80,11 @@ impl Graph {
     /// Returns the nodes of a type: those of the base of the table, and those of its overlay.
     pub(crate) fn nodes_of(&self, type_id: TypeId) -> &[Range<Node>; 2] {
         &self.types[type_id as usize]
+    }
+
+    /// Returns the node that stands for everybody of a type, if a tuple names it.
+    pub(crate) fn everyone(&self, type_id: TypeId) -> Option<Node> {
+        self.everyone[type_id as usize]
     }
 
     pub(crate) fn find(&self, type_id: TypeId, id: &str) -> Option<Node> {

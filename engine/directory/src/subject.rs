@@ -10,7 +10,7 @@ use crate::combined::GraphBuffer;
 use crate::derivation::{Derivation, MaxWork};
 use crate::graph::Graph;
 use crate::schema::TypeId;
-use crate::table::{EVERYONE, Moment, Node, Object};
+use crate::table::{Moment, Node, Object};
 
 /// The maximum number of edges that a check of one relation looks at. With more it is undetermined.
 pub const MAX_EDGES: usize = 100_000;
@@ -94,8 +94,8 @@ impl Graph {
 
     /// Returns the nodes that stand for a subject in tuples without a subject relation: itself, and everybody of its type.
     fn seeds(&self, subject_type: TypeId, id: &str) -> Vec<Node> {
-        let mut own: Vec<Node> =
-            [id, EVERYONE].into_iter().filter_map(|id| self.find(subject_type, id)).collect();
+        let nodes = [self.find(subject_type, id), self.everyone(subject_type)];
+        let mut own: Vec<Node> = nodes.into_iter().flatten().collect();
         own.dedup();
         own
     }

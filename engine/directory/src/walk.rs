@@ -118,6 +118,32 @@ impl<'w> Walk<'w> {
         Some(())
     }
 
+    /// Returns whether a term combines factors below which no terms are combined.
+    pub(crate) fn has_plain_factors(&self, term: TermId) -> bool {
+        let schema = &self.graph.schema;
+        let flat = schema.flat(term);
+        let mut factors = flat.same.iter().chain(&flat.none);
+        flat.is_all && factors.all(|factor| !schema.reach(*factor).has_all)
+    }
+
+    /// Decides a term that [has such factors](Self::has_plain_factors). Looks at each of them, so that their order changes
+    /// nothing. `None` if it is too much work.
+    pub(crate) fn all(
+        &mut self,
+        Instance { node, term }: Instance,
+        instances: &mut Instances,
+    ) -> Option<bool> {
+        let flat = self.graph.schema.flat(term);
+        let mut holds = true;
+        for term in &flat.same {
+            holds &= self.any(Instance { node, term: *term }, instances)?;
+        }
+        for term in &flat.none {
+            holds &= !self.any(Instance { node, term: *term }, instances)?;
+        }
+        Some(holds)
+    }
+
     /// Decides a term below which no terms are combined: one instance that is stored is enough. Looks at whole layers of
     /// instances, so that the order of edges changes nothing. `None` if it is too much work.
     pub(crate) fn any(&mut self, root: Instance, instances: &mut Instances) -> Option<bool> {

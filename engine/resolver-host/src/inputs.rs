@@ -45,7 +45,7 @@ impl Names {
     }
 
     /// Selects the declared attributes. Sorts them by name, so that equal inputs are equal bytes in the cache.
-    fn of(&self, attributes: AttributeMap<'_>) -> Vec<Input> {
+    fn select(&self, attributes: AttributeMap<'_>) -> Vec<Input> {
         let mut inputs = Vec::new();
         for (name, value) in attributes.iter() {
             if (self.all || self.some.contains(name))
@@ -106,8 +106,8 @@ impl Inputs {
             resource: if_declared(self.resource, check.resource),
             action: if_declared(self.action, check.action),
             roles,
-            user: self.user.of(check.attributes.user),
-            resource_attributes: self.resource_attributes.of(check.attributes.resource),
+            user: self.user.select(check.attributes.user),
+            resource_attributes: self.resource_attributes.select(check.attributes.resource),
             wanted: wanted.iter().map(|name| (**name).to_owned()).collect(),
             now_ms: u64::try_from(check.now.timestamp_millis()).unwrap_or(0),
             budget_ms: u32::try_from(budget.as_millis()).unwrap_or(u32::MAX),
@@ -118,8 +118,8 @@ impl Inputs {
     /// Selects the attributes of kinds that the contract has no field for: each has its path and its value as JSON text.
     fn ext(&self, check: &Check<'_>) -> Vec<(String, String)> {
         let kinds = [
-            ("action", self.action_attributes.of(check.attributes.action)),
-            ("context", self.context.of(check.attributes.context)),
+            ("action", self.action_attributes.select(check.attributes.action)),
+            ("context", self.context.select(check.attributes.context)),
         ];
         let members = kinds.into_iter().flat_map(|(kind, inputs)| {
             inputs.into_iter().map(move |it| (format!("{kind}.{}", it.name), as_json(&it.value)))

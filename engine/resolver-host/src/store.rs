@@ -119,7 +119,7 @@ impl GuestCall {
         let elapsed = self.runtime.elapsed().saturating_sub(self.begun);
         let state = self.store.into_data();
         let result = match result {
-            Some(result) => result.map_err(|error| CallError::of(&error, &state)),
+            Some(result) => result.map_err(|error| CallError::from_error(&error, &state)),
             None => Err(CallError::TimedOut(self.timeout)),
         };
         FinishedCall { result, log: state.log, elapsed, memory_bytes: state.meter.peak }
@@ -145,7 +145,7 @@ async fn in_time<T>(time: BoxFuture<'_, ()>, work: impl Future<Output = T>) -> O
 impl CallError {
     /// Finds the cause of a failed call. A trap itself says little, so events before it come first: a refused growth of
     /// memory, or the guest's last words.
-    fn of(error: &wasmtime::Error, state: &CallState) -> Self {
+    fn from_error(error: &wasmtime::Error, state: &CallState) -> Self {
         if let Some(known) = error.downcast_ref::<Self>() {
             return known.clone();
         }

@@ -51,7 +51,7 @@ pub(crate) fn key_lookup(
     now: DateTime<Utc>,
 ) -> Result<Option<KeyLookup>, ApiError> {
     let Some(address) = request.address else { return Ok(None) };
-    let lookup = app.limits.failures.lookup(address, key, Moment::of(now));
+    let lookup = app.limits.failures.lookup(address, key, Moment::from_time(now));
     let kind = RefusedCredential::ServiceKey;
     lookup.map(Some).map_err(|refusal| beyond_failures(app, request, kind, address, refusal))
 }
@@ -70,7 +70,7 @@ pub(crate) fn failed(
     }
     app.limits.metrics.failed(kind);
     let Some(address) = request.address else { return error.into() };
-    match app.limits.failures.count(address, Moment::of(now)) {
+    match app.limits.failures.count(address, Moment::from_time(now)) {
         Ok(()) => error.into(),
         Err(refusal) => beyond_failures(app, request, kind, address, refusal),
     }
@@ -103,7 +103,7 @@ pub(crate) async fn admit(
     actor: &str,
     now: DateTime<Utc>,
 ) -> Result<RequestPlace, ApiError> {
-    let now = Moment::of(now);
+    let now = Moment::from_time(now);
     count(app, request, (tenant, actor), now)?;
     find_place(app, request.class(), tenant, now).await
 }
@@ -113,7 +113,7 @@ pub(crate) async fn admit_operator(
     app: &App,
     now: DateTime<Utc>,
 ) -> Result<RequestPlace, ApiError> {
-    find_place(app, Class::Operator, "", Moment::of(now)).await
+    find_place(app, Class::Operator, "", Moment::from_time(now)).await
 }
 
 /// Counts the candidates of a search as further checks.
@@ -126,7 +126,7 @@ pub(crate) fn count_candidates(
     let more = u32::try_from(candidates / CANDIDATES_PER_CHECK).unwrap_or(u32::MAX);
     let rates = &app.limits.rates;
     if more > 0 && rates.are_limited() {
-        let now = Moment::of(app.clock.now());
+        let now = Moment::from_time(app.clock.now());
         rates.spend(RequestKind::Check, of_caller, address, now, more);
     }
 }
@@ -141,7 +141,7 @@ fn count(
     let rates = &app.limits.rates;
     let Some(report) = &request.rates else { return Ok(()) };
     let kind = request.route.as_ref().map_or(RequestKind::Check, |route| route.kind);
-    let address = rates.of(kind).address.and(request.address);
+    let address = rates.for_kind(kind).address.and(request.address);
     match rates.count(kind, tenant, actor, address, now) {
         Ok(levels) => {
             report.set(levels);
@@ -156,7 +156,7 @@ fn count(
 
 /// Returns the address of the client, if addresses have a rate of checks.
 pub(crate) fn counted_address(app: &App, request: &RequestContext) -> Option<IpAddr> {
-    app.limits.rates.of(RequestKind::Check).address.and(request.address)
+    app.limits.rates.for_kind(RequestKind::Check).address.and(request.address)
 }
 
 /// Counts `more` checks of `actor` of `tenant` for the rates, all or none.
@@ -170,7 +170,7 @@ pub(crate) fn count_more(
     if more == 0 || !rates.are_limited() {
         return Ok(());
     }
-    let now = Moment::of(app.clock.now());
+    let now = Moment::from_time(app.clock.now());
     let counted = rates.count_many(RequestKind::Check, (tenant, actor), address, now, more);
     counted.map(drop).map_err(|refusal| {
         app.limits.metrics.refused(refusal.reason, Class::Checks);
@@ -192,7 +192,7 @@ async fn find_place(
         Admission::Waiting(request) => request,
     };
     let place = tokio::time::timeout(places.longest_wait(class), request.place()).await;
-    app.limits.metrics.waited(class, Moment::of(app.clock.now()).since(now));
+    app.limits.metrics.waited(class, Moment::from_time(app.clock.now()).since(now));
     place.map_err(|_| no_place(app, class, RefusalReason::QueueTime))
 }
 

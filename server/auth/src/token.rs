@@ -69,7 +69,7 @@ impl Verifier {
             return Err(TokenError::unknown_issuer());
         }
         let key = self.verify_signature(token.signed).await?;
-        let validity = Validity::of(token.claims.tree())?;
+        let validity = Validity::from_claims(token.claims.tree())?;
         validity.check(now)?;
         Ok(Proof { identity: self.identity(token.claims)?, key, validity })
     }

@@ -90,7 +90,7 @@ impl SkipCause {
 impl CaseOutcomes {
     /// Decides the cases of `set` against `rulebook`. Failed and skipped cases are in the order of the set. Once
     /// `may_go_on` returns false, all further cases are skipped; it is asked before each plan and each case.
-    pub fn of(rulebook: &Rulebook, set: &CaseSet, may_go_on: impl Fn() -> bool) -> Self {
+    pub fn new(rulebook: &Rulebook, set: &CaseSet, may_go_on: impl Fn() -> bool) -> Self {
         Self::within(rulebook, set, MAX_WORK, may_go_on)
     }
 
@@ -120,7 +120,7 @@ impl CaseOutcomes {
                 work = work.saturating_add(plan.weight() / EXPLAINED_PART);
                 let outcome = match stop(work) {
                     Some(cause) => Outcome::Skipped(cause),
-                    None => Outcome::of(rulebook, &plan, set, case),
+                    None => Outcome::new(rulebook, &plan, set, case),
                 };
                 outcomes.push((index, outcome));
             }
@@ -159,7 +159,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    fn of(rulebook: &Rulebook, plan: &Plan, set: &CaseSet, case: &Case) -> Self {
+    fn new(rulebook: &Rulebook, plan: &Plan, set: &CaseSet, case: &Case) -> Self {
         match decide(rulebook, plan, set, case) {
             Ok(outcome) => outcome,
             // A stored case has a valid body; if it does not, the case cannot hold.

@@ -33,14 +33,14 @@ pub struct ItemPlaces {
 impl SourceFile {
     /// Reads the places of the items.
     pub fn places(&self) -> ItemPlaces {
-        ItemPlaces { positions: Positions::of(&self.text) }
+        ItemPlaces { positions: Positions::new(&self.text) }
     }
 }
 
 impl ItemPlaces {
     /// Returns line and column, from 1, of the member at `pointer` of the item `index` of this file, or else of the next
     /// node around it.
-    pub fn of(&self, index: usize, pointer: &str) -> (usize, usize) {
+    pub fn position(&self, index: usize, pointer: &str) -> (usize, usize) {
         let Position { line, column } = self.positions.of_value(&format!("/{index}{pointer}"));
         (line, column)
     }

@@ -30,7 +30,7 @@ impl From<Span> for Position {
 
 /// Returns one line for each fault of `file`, whose content is `text`: the file, line and column, JSON pointer, fault.
 pub(super) fn describe(file: &str, text: &str, invalid: &Invalid) -> String {
-    let positions = Positions::of(text);
+    let positions = Positions::new(text);
     let mut lines = String::new();
     for problem in invalid.problems().iter().take(MAX_LINES) {
         let Position { line, column } = positions.of_problem(problem);
@@ -52,7 +52,7 @@ pub(super) fn describe(file: &str, text: &str, invalid: &Invalid) -> String {
 
 /// Returns one line for each warning about `file`, whose content is `text`: the file, line and column, message.
 pub(super) fn describe_warnings(file: &str, text: &str, warnings: &[ItemWarning]) -> Vec<String> {
-    let positions = Positions::of(text);
+    let positions = Positions::new(text);
     let shown = warnings.iter().take(MAX_LINES).map(|ItemWarning { index, warning }| {
         let pointer = format!("/{index}{}", warning.path);
         let Position { line, column } = positions.of_value(&pointer);
@@ -67,7 +67,7 @@ pub(super) fn describe_warnings(file: &str, text: &str, warnings: &[ItemWarning]
 
 /// Returns the place of the value at `pointer` in `file`, whose content is `text`: the file, line and column.
 pub(super) fn place(file: &str, text: &str, pointer: &str) -> String {
-    let Position { line, column } = Positions::of(text).of_value(pointer);
+    let Position { line, column } = Positions::new(text).of_value(pointer);
     format!("{file}:{line}:{column}")
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Positions {
 
 impl Positions {
     /// Reads the positions. Where the text is not valid YAML, they end. It does not recurse, whatever the text nests.
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         let mut reader = PositionReader::default();
         for event in Parser::new_from_str(text) {
             let Ok((event, span)) = event else { break };

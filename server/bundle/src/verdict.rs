@@ -115,7 +115,7 @@ pub fn rests_on(explanation: &Explanation<'_>, effect: Effect) -> Vec<Undetermin
             // An RBAC deny beats an ABAC allow.
             let would_be = if is_denied { Effect::Deny } else { policy.effect };
             if policy.decides || would_be != effect {
-                found.push(UndeterminedPolicy::of(policy));
+                found.push(UndeterminedPolicy::new(policy));
             }
         }
         // No later policy can decide.
@@ -127,7 +127,7 @@ pub fn rests_on(explanation: &Explanation<'_>, effect: Effect) -> Vec<Undetermin
 }
 
 impl UndeterminedPolicy {
-    fn of(policy: &ExplainedPolicy<'_>) -> Self {
+    fn new(policy: &ExplainedPolicy<'_>) -> Self {
         let because = policy.condition.as_ref().and_then(cause).unwrap_or_default();
         let expression = policy.condition.as_ref().and_then(ExplainedNode::expression);
         Self {

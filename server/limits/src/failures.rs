@@ -137,7 +137,7 @@ mod tests {
     }
 
     fn now() -> Moment {
-        Moment::of(chrono::DateTime::UNIX_EPOCH)
+        Moment::from_time(chrono::DateTime::UNIX_EPOCH)
     }
 
     fn v4(last: u8) -> IpAddr {

@@ -116,7 +116,7 @@ impl Places {
 
     /// Returns a place of `class` for a request of `tenant`, or a wait for one.
     pub fn enter(&self, class: Class, tenant: &str, now: Moment) -> Admission {
-        let class = self.of(class);
+        let class = self.for_class(class);
         if class.waiting.get() == 0 && class.take(class.limit() / 2) {
             return Admission::Entered(class.place(None));
         }
@@ -125,16 +125,16 @@ impl Places {
 
     /// Returns whether so many requests of `class` wait that no more may wait.
     pub fn is_full(&self, class: Class) -> bool {
-        let class = self.of(class);
+        let class = self.for_class(class);
         class.waiting.get() >= class.most_waiting
     }
 
     /// Returns the longest time that a request of `class` may wait.
     pub fn longest_wait(&self, class: Class) -> Duration {
-        self.of(class).patience * LONGEST_WAIT
+        self.for_class(class).patience * LONGEST_WAIT
     }
 
-    fn of(&self, class: Class) -> &Arc<ClassPlaces> {
+    fn for_class(&self, class: Class) -> &Arc<ClassPlaces> {
         match class {
             Class::Checks => &self.checks,
             Class::Operator => &self.operator,

@@ -12,7 +12,7 @@ pub struct Moment(u64);
 
 impl Moment {
     /// Returns `time`, or the beginning of 1970 for a time that 64 bits cannot hold.
-    pub fn of(time: DateTime<Utc>) -> Self {
+    pub fn from_time(time: DateTime<Utc>) -> Self {
         Self(time.timestamp_nanos_opt().and_then(|nanos| nanos.try_into().ok()).unwrap_or(0))
     }
 

@@ -73,7 +73,7 @@ struct KindBuckets {
 }
 
 impl KindBuckets {
-    fn of(&self, kind: RequestKind) -> &Bucket {
+    fn for_kind(&self, kind: RequestKind) -> &Bucket {
         match kind {
             RequestKind::Check => &self.checks,
             RequestKind::Read => &self.reads,
@@ -142,7 +142,7 @@ impl RateLimits {
     }
 
     /// Returns the rates of `kind`.
-    pub fn of(&self, kind: RequestKind) -> &ScopeRates {
+    pub fn for_kind(&self, kind: RequestKind) -> &ScopeRates {
         match kind {
             RequestKind::Check => &self.settings.checks,
             RequestKind::Read => &self.settings.reads,
@@ -180,7 +180,7 @@ impl RateLimits {
         now: Moment,
         requests: u32,
     ) -> Result<RateLevels, Box<RateRefusal>> {
-        let rates = self.of(kind);
+        let rates = self.for_kind(kind);
         let mut levels = RateLevels::new();
         if let (Some(rate), Some(address)) = (rates.address, address.map(counted)) {
             let buckets = self.addresses.get_or_add(&address, || address, KindBuckets::default);
@@ -189,7 +189,7 @@ impl RateLimits {
                 &mut levels,
                 name,
                 rate,
-                (buckets.of(kind), requests),
+                (buckets.for_kind(kind), requests),
                 RefusalReason::AddressRate,
                 now,
             )?;
@@ -203,7 +203,7 @@ impl RateLimits {
                 &mut levels,
                 name,
                 rate,
-                (buckets.of(kind), requests),
+                (buckets.for_kind(kind), requests),
                 RefusalReason::CredentialRate,
                 now,
             )?;
@@ -215,7 +215,7 @@ impl RateLimits {
                 &mut levels,
                 name,
                 rate,
-                (buckets.of(kind), requests),
+                (buckets.for_kind(kind), requests),
                 RefusalReason::TenantRate,
                 now,
             )?;
@@ -233,8 +233,9 @@ impl RateLimits {
         now: Moment,
         more: u32,
     ) {
-        let rates = self.of(kind);
-        let spend = |rate: Rate, buckets: &KindBuckets| buckets.of(kind).spend(&rate, more, now);
+        let rates = self.for_kind(kind);
+        let spend =
+            |rate: Rate, buckets: &KindBuckets| buckets.for_kind(kind).spend(&rate, more, now);
         if let (Some(rate), Some(address)) = (rates.address, address.map(counted)) {
             spend(rate, &self.addresses.get_or_add(&address, || address, KindBuckets::default));
         }

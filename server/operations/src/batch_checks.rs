@@ -336,7 +336,7 @@ impl<'b> Batch<'b> {
             supplied.iter().zip(&checks).enumerate()
         {
             let origins = answers.origins(number);
-            let mut answers = answers.of(number);
+            let mut answers = answers.for_check(number);
             answers.extend(relations.clone());
             let decision = plan.plan().evaluate_with(check, &answers);
             // What comes after the end is not answered.

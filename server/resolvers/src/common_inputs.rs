@@ -47,7 +47,7 @@ pub struct CommonAnswers {
 impl CommonAnswers {
     /// Returns the answers for the check at `index`. They are a copy, so that many checks with the same large answer do
     /// not hold it many times.
-    pub fn of(&self, index: usize) -> AttributeAnswers {
+    pub fn for_check(&self, index: usize) -> AttributeAnswers {
         let mut answers = AttributeAnswers::default();
         for question in self.asked.get(index).into_iter().flatten() {
             let Some((namespace, found)) = self.answered.get(*question) else { continue };

@@ -96,7 +96,7 @@ impl Stage {
         attribute: &str,
     ) -> One {
         let ask = request(resolver, attribute);
-        One::of(self.ask_all(tenant, subject, &[ask]).await, attribute)
+        One::new(self.ask_all(tenant, subject, &[ask]).await, attribute)
     }
 
     /// Asks for `test.<attribute>` on behalf of `subject`, past the cache and the breaker.
@@ -110,7 +110,7 @@ impl Stage {
         let ask = request(Some(resolver), attribute);
         let body = body(subject);
         let check = check(tenant, &body);
-        One::of(self.resolvers.ask_apart(tenant, &check, &[ask]).await, attribute)
+        One::new(self.resolvers.ask_apart(tenant, &check, &[ask]).await, attribute)
     }
 
     async fn ask_all(&self, tenant: &str, subject: &str, asks: &[AttributeRequest]) -> Asked {
@@ -140,7 +140,7 @@ impl Stage {
 }
 
 impl One {
-    fn of(mut asked: Asked, attribute: &str) -> Self {
+    fn new(mut asked: Asked, attribute: &str) -> Self {
         let report = asked.reports.remove(0);
         let source = report.attributes[0].source;
         let resolved = asked.answers.get("test", attribute).expect("an answer").clone();

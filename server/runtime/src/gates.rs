@@ -244,7 +244,7 @@ fn report(
         return Ok(CaseOutcomes::default());
     }
     let set = CaseSet::of_stored(&cases.domain, &cases.cases, &cases.users)?;
-    Ok(CaseOutcomes::of(content, &set, may_go_on))
+    Ok(CaseOutcomes::new(content, &set, may_go_on))
 }
 
 /// Stores which cases need a resolver, so that the gate knows them the next time.

@@ -88,14 +88,14 @@ fn judge(arguments: &LintArguments, out: &mut dyn Write) -> Result<bool, Vec<Tes
     };
     let all: Vec<Finding> = found.iter().flat_map(of_folder).collect();
     arguments.format.write(&all, found.len(), out).map_err(failed)?;
-    let FindingCounts { errors, warnings, .. } = FindingCounts::of(&all);
+    let FindingCounts { errors, warnings, .. } = FindingCounts::new(&all);
     Ok(errors == 0 && !(arguments.deny_warnings && warnings > 0))
 }
 
 /// Returns the findings about the tenant folder `folder`, whose content is `bundle`, without those with an `allowed`
 /// code. They are sorted by file and place.
 pub fn findings(folder: &str, bundle: &Bundle, allowed: &[LintCode]) -> Vec<Finding> {
-    let places = Places::of(folder, bundle);
+    let places = Places::new(folder, bundle);
     let doubts = [
         names::doubts,
         attributes::doubts,

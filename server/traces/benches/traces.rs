@@ -13,6 +13,7 @@ use portcullis_traces::{
 };
 use portcullis_workloads::measure::{Variant, allocations, compare};
 use portcullis_workloads::report::{Bar, Group, Report};
+use prometheus_client::registry::Registry;
 
 /// A caller whose span is not sampled (W3C Trace Context, 3.2).
 const UNSAMPLED: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
@@ -58,7 +59,9 @@ fn check(traces: &Traces, headers: &HeaderMap) -> Option<()> {
 fn unsampled(group: &mut Group<'_>) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let _entered = runtime.enter();
-    let start = |sampler| Traces::start(&config(sampler)?, TraceMetrics::default());
+    let start = |sampler| {
+        Traces::start(&config(sampler)?, TraceMetrics::register(&mut Registry::default()))
+    };
     let (none, share, all) =
         (start(Sampler::None)?, start(Sampler::Share(0.0))?, start(Sampler::All)?);
     let (off, no_caller) = (Traces::default(), HeaderMap::new());

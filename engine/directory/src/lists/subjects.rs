@@ -95,7 +95,7 @@ impl SubjectList<'_> {
 
     /// Replaces everybody of the type by all whom tuples name.
     fn add_everyone(&mut self, now: DateTime<Utc>) {
-        let everyone = self.graph.find(self.type_id, EVERYONE);
+        let everyone = self.graph.everyone(self.type_id);
         self.others = everyone.is_some_and(|node| self.nodes.remove(node));
         if self.others {
             let graph = self.graph;

@@ -23,7 +23,7 @@ impl Validity {
     ///
     /// # Errors
     /// `exp` is missing, or a time is not a number.
-    pub(super) fn of(claims: &Json<'_>) -> Result<Self, TokenError> {
+    pub(super) fn from_claims(claims: &Json<'_>) -> Result<Self, TokenError> {
         let Some(expires) = numeric_date(claims, "exp")? else {
             return refused(missing("exp"));
         };

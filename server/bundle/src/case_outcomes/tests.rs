@@ -65,7 +65,7 @@ fn set() -> CaseSet {
 
 #[test]
 fn each_case_passes_fails_or_is_skipped_with_its_cause() {
-    let report = CaseOutcomes::of(&rulebook(), &set(), || true);
+    let report = CaseOutcomes::new(&rulebook(), &set(), || true);
     assert_eq!(report.passed, 3);
     let failed: Vec<_> = report
         .failed
@@ -133,7 +133,7 @@ fn a_case_has_the_tuples_that_count_in_it() {
         case("refused", &refused, "allow", by_rule),
     ];
     let set = CaseSet::of_stored("acme", &format!("[{}]", cases.join(",")), "[]").expect("valid");
-    let report = CaseOutcomes::of(&rulebook, &set, || true);
+    let report = CaseOutcomes::new(&rulebook, &set, || true);
     assert_eq!(report.passed, 2, "{report:?}");
     assert_eq!(report.skipped[0].cause, SkipCause::Relations);
     let reason = &report.failed[0].reason;
@@ -156,7 +156,7 @@ fn cases_after_the_time_are_skipped() {
     let decided = |allowed: usize| {
         let asked = Cell::new(0);
         let may_go_on = || asked.replace(asked.get() + 1) < allowed;
-        CaseOutcomes::of(&rulebook(), &set(), may_go_on)
+        CaseOutcomes::new(&rulebook(), &set(), may_go_on)
     };
     // The first resource takes one question for its plan and one for each of its two cases.
     let report = decided(3);

@@ -200,7 +200,7 @@ struct Verdicts {
 
 impl Verdicts {
     /// Compares reader and schema on the file and its changes.
-    fn of(file: &str, schema: &Value) -> Self {
+    fn new(file: &str, schema: &Value) -> Self {
         let text = yaml(RESOLVERS).to_string();
         let json = json::parse(text.as_bytes()).expect("JSON");
         let known = resolvers(&json, &Place::root(), &mut Problems::default()).expect("sound");
@@ -234,7 +234,7 @@ impl Verdicts {
 #[test]
 fn readers_and_schemas_agree_about_every_changed_file() {
     for schema in SCHEMAS {
-        let verdicts = Verdicts::of(schema.file, &schema.to_json());
+        let verdicts = Verdicts::new(schema.file, &schema.to_json());
         let Verdicts { both_accept, both_refuse, not_expressible, wrong } = &verdicts;
         assert_eq!(*wrong, [""; 0], "{}", schema.file);
         let counts = format!("{}: {verdicts:?}", schema.file);
@@ -247,7 +247,7 @@ fn readers_and_schemas_agree_about_every_changed_file() {
 fn a_keyword_that_is_lost_or_too_strict_is_noticed() {
     let schema = SCHEMAS.into_iter().find(|schema| schema.kind == "rules").expect("a schema");
     let whole = schema.to_json();
-    assert_eq!(Verdicts::of(schema.file, &whole).wrong, [""; 0]);
+    assert_eq!(Verdicts::new(schema.file, &whole).wrong, [""; 0]);
     for (pointer, keyword) in [
         ("", "type"),
         ("", "items"),
@@ -263,12 +263,12 @@ fn a_keyword_that_is_lost_or_too_strict_is_noticed() {
         let mut without = whole.clone();
         let place = without.pointer_mut(pointer).and_then(Value::as_object_mut);
         place.expect("an object").shift_remove(keyword).expect("the keyword");
-        let wrong = Verdicts::of(schema.file, &without).wrong;
+        let wrong = Verdicts::new(schema.file, &without).wrong;
         assert!(!wrong.is_empty(), "nothing notices that `{pointer}` has no `{keyword}`");
     }
     let mut strict = whole;
     strict["$defs"]["Rule"]["properties"]["sub"]["maxLength"] = 5.into();
-    assert!(!Verdicts::of(schema.file, &strict).wrong.is_empty());
+    assert!(!Verdicts::new(schema.file, &strict).wrong.is_empty());
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(super) fn convert(
     let Reading { roles, mut policies, notes, mut faults, .. } = reading;
     let mut conversion =
         Conversion { model, roles: &roles, output: Output::default(), without_effect: 0 };
-    let objects = Objects::of(model, &policies, &roles, &mut faults);
+    let objects = Objects::new(model, &policies, &roles, &mut faults);
     if model.matcher.reads_policy() && !policies.is_empty() {
         let refused: BTreeSet<_> = faults.iter().filter_map(|fault| fault.line).collect();
         policies.retain(|line| !refused.contains(&line.number));

@@ -22,7 +22,7 @@ pub(super) struct Objects {
 impl Objects {
     /// Reads the objects of the matcher, of the lines and of roles of objects. Notes those lines whose objects would
     /// become the same resource in Portcullis.
-    pub(super) fn of(
+    pub(super) fn new(
         model: &Model,
         lines: &[Line],
         roles: &Roles,

@@ -15,7 +15,7 @@ fn places(checks: u32, management: u32) -> Places {
 }
 
 fn at(millis: u64) -> Moment {
-    Moment::of(DateTime::UNIX_EPOCH) + Duration::from_millis(millis)
+    Moment::from_time(DateTime::UNIX_EPOCH) + Duration::from_millis(millis)
 }
 
 #[track_caller]
@@ -62,7 +62,7 @@ fn take_all(places: &Places, class: Class, tenant: &str, attempts: usize) -> Vec
 #[track_caller]
 fn assert_is_empty(places: &Places) {
     for class in Class::ALL {
-        let class = places.of(class);
+        let class = places.for_class(class);
         assert_eq!((class.running.get(), class.waiting.get()), (0, 0));
         assert!(class.requests.lock().tenants() == 0);
     }
@@ -132,7 +132,7 @@ fn a_request_that_is_gone_takes_no_place() {
     drop(gone);
     drop(held);
     let place = given(&mut waits).expect("the place that the gone request would have");
-    assert_eq!(places.of(Class::Management).running.get(), 1);
+    assert_eq!(places.for_class(Class::Management).running.get(), 1);
     drop(place);
     assert_is_empty(&places);
 }
@@ -159,7 +159,7 @@ fn a_request_that_gave_up_does_not_refuse_the_next_one() {
     let places = places(16, 4);
     let _held = take_all(&places, Class::Management, "acme", 3);
     drop(waiting(places.enter(Class::Management, "acme", at(0))));
-    assert_eq!(places.of(Class::Management).waiting.get(), 0);
+    assert_eq!(places.for_class(Class::Management).waiting.get(), 0);
     let _waits = waiting(places.enter(Class::Management, "acme", at(2_001)));
 }
 

@@ -10,7 +10,7 @@ fn limits(checks: ScopeRates) -> RateLimits {
 }
 
 fn now() -> Moment {
-    Moment::of(chrono::DateTime::UNIX_EPOCH)
+    Moment::from_time(chrono::DateTime::UNIX_EPOCH)
 }
 
 /// Returns how many of `attempts` checks of `actor` pass.

@@ -49,7 +49,7 @@ pub async fn run(
         return unowned::run(&service, content.report, out).await;
     };
     let folder = FolderContent::read(dir, content, variables, err)?;
-    let request = SentApply::of(&folder.owner);
+    let request = SentApply::new(&folder.owner);
     let planned = folder.send(&service, &request, true).await?;
     let found = drift(&planned.answer.changes);
     let owner = &folder.owner;

@@ -24,7 +24,7 @@ pub(super) struct SentApply<'a> {
 
 impl<'a> SentApply<'a> {
     /// Returns an apply with every default.
-    pub(super) fn of(owner: &'a str) -> Self {
+    pub(super) fn new(owner: &'a str) -> Self {
         Self { owner, ..Self::default() }
     }
 

@@ -46,7 +46,7 @@ struct Items<'b> {
 
 /// Returns the findings about attributes.
 pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
-    let items = Items::of(bundle);
+    let items = Items::new(bundle);
     let mut namespaces: BTreeMap<&str, BTreeMap<&str, Mentions<'_>>> = BTreeMap::new();
     for Mention { namespace, of, name, item } in &items.mentions {
         let names = namespaces.entry(namespace).or_default();
@@ -101,7 +101,7 @@ fn misspelt(items: &Items<'_>, item: &usize, namespace: &str, name: &str, meant:
 
 impl<'b> Items<'b> {
     /// Reads the policies, then the cases, then the inputs of resolvers.
-    fn of(bundle: &'b Bundle) -> Self {
+    fn new(bundle: &'b Bundle) -> Self {
         let mut items = Self { subjects: Vec::new(), mentions: Vec::new() };
         for (index, policy) in bundle.policies.iter().enumerate() {
             let of = match &policy.resource {

@@ -58,7 +58,7 @@ pub(super) struct Places<'b> {
 }
 
 impl<'b> Places<'b> {
-    pub(super) fn of(folder: &'b str, bundle: &'b Bundle) -> Self {
+    pub(super) fn new(folder: &'b str, bundle: &'b Bundle) -> Self {
         let files = bundle.sources.iter().map(|file| (file, file.places()));
         Self { folder, files: files.collect() }
     }
@@ -83,8 +83,8 @@ impl<'b> Places<'b> {
             LintSubject::Item(kind, index, pointer) => match self.file_of(*kind, *index) {
                 None => (self.folder.to_owned(), start, None),
                 Some((file, places, index)) => {
-                    let (item_line, _) = places.of(index, "");
-                    (file.path.clone(), places.of(index, pointer), Some(item_line))
+                    let (item_line, _) = places.position(index, "");
+                    (file.path.clone(), places.position(index, pointer), Some(item_line))
                 }
             },
         }
@@ -105,7 +105,7 @@ impl<'b> Places<'b> {
     /// Returns each file with the lines on which its items begin.
     pub(super) fn item_lines(&self) -> impl Iterator<Item = (&SourceFile, HashSet<usize>)> {
         self.files.iter().map(|(file, places)| {
-            let lines = (0..file.items).map(|index| places.of(index, "").0);
+            let lines = (0..file.items).map(|index| places.position(index, "").0);
             (*file, lines.collect())
         })
     }

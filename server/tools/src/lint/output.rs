@@ -28,7 +28,7 @@ pub(super) struct FindingCounts {
 }
 
 impl FindingCounts {
-    pub(super) fn of(findings: &[Finding]) -> Self {
+    pub(super) fn new(findings: &[Finding]) -> Self {
         let count =
             |severity| findings.iter().filter(|finding| finding.severity == severity).count();
         Self {
@@ -53,7 +53,7 @@ impl LintFormat {
         folders: usize,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let counts = FindingCounts::of(findings);
+        let counts = FindingCounts::new(findings);
         match self {
             Self::Text => text(findings, counts, folders, out),
             Self::Json => {

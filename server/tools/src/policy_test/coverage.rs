@@ -145,7 +145,7 @@ impl PolicyCoverage {
             collect(condition, &mut tests);
         }
         if self.tests.is_empty() {
-            self.tests = tests.iter().map(|test| TestCoverage::of(test)).collect();
+            self.tests = tests.iter().map(|test| TestCoverage::new(test)).collect();
         }
         for (test, explained) in self.tests.iter_mut().zip(tests) {
             test.is_true |= explained.outcome == TruthValue::True;
@@ -161,7 +161,7 @@ impl PolicyCoverage {
 }
 
 impl TestCoverage {
-    fn of(test: &ExplainedTest<'_>) -> Self {
+    fn new(test: &ExplainedTest<'_>) -> Self {
         let ExplainedTest { attribute, operator, value, .. } = test;
         let value = value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
         let text = excerpt(format!("{attribute} {operator}{value}"), MAX_TEST);
