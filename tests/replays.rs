@@ -83,7 +83,9 @@ fn a_replay_shows_what_a_candidate_would_have_decided_otherwise() {
     check(&tenant, "bob", &chart("er", false));
     let denied = check(&tenant, "bob", &chart("icu", false));
     let claimed = Request::new("POST /api/v1/check").token(&tenant.token("eve", &["auditor"]));
-    let own_check = json!({"subject": "eve", "resource": "chart:read", "action": "read"});
+    let own_check = json!({
+        "subject": "eve", "resource": "chart:read", "action": "read", "attributes": {"resource": {"vip": false}},
+    });
     tenant.send(&claimed.json(&own_check)).is(200);
     recorded(&tenant, 5);
     let vip = policy("vip-record", "deny", 10, "resource.vip == true");
@@ -309,4 +311,41 @@ fn the_command_says_what_flips_by_its_exit_code() {
     {
         assert_eq!(run(arguments).0, Some(2), "{arguments:?}");
     }
+}
+
+#[test]
+fn cases_from_the_log_pass_on_the_rules_that_decided() {
+    let server = start();
+    let tenant = tenant_of(&server);
+    let own = policy("own", "allow", 0, "user.ward == resource.ward");
+    tenant
+        .manage("POST /api/v1/apply", &json!({"owner": "test", "bundle": {"policies": [own]}}))
+        .is(200);
+    tenant.rule("auditor", "chart:read", "read", "allow");
+    for (subject, ward, roles) in [
+        ("ann", "er", json!([])),
+        ("bob", "icu", json!([])),
+        ("eve", "icu", json!(["auditor"])),
+        ("ann", "er", json!([])),
+    ] {
+        let user = json!({"ward": "er", "roles": roles});
+        check(&tenant, subject, &json!({"user": user, "resource": {"ward": ward}}));
+    }
+    recorded(&tenant, 4);
+    let run = |arguments: &[&str]| {
+        let mut command = portcullis(arguments);
+        let output =
+            command.env("TOKEN", tenant.token("boss", &[MANAGER])).output().expect("it runs");
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let url = format!("http://{}", tenant.address);
+    let cases = run(&["cases", "from-log", "--cover", "--url", &url]);
+    assert_eq!(cases.matches("- name:").count(), 3, "{cases}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path().to_str().expect("UTF-8");
+    run(&["export", "--tenant-folder", dir, "--url", &url, "--tenant", &tenant.name]);
+    std::fs::write(folder.path().join("cases.yaml"), &cases).expect("writable");
+    let tested = run(&["test", dir]);
+    assert!(tested.contains("3 passed"), "{tested}\n{cases}");
 }

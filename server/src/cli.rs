@@ -6,10 +6,17 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
 use portcullis_tools::{
-    as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test, replay,
-    resolver_cli, schema, types,
+    as_code, audit, can, check, convert, fmt, init, keys, lint, log_cases, matrix, policy_test,
+    replay, resolver_cli, schema, types,
 };
 use uuid::Uuid;
+
+/// `portcullis cases`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Cases {
+    /// Print cases that recorded decisions of a service make, as a file `cases.yaml`.
+    FromLog(log_cases::FromLogArguments),
+}
 
 /// Portcullis: a multi-tenant authorization service.
 #[derive(Debug, Parser)]
@@ -82,6 +89,9 @@ pub(crate) enum Command {
     ///
     /// The exit code is 0 without a difference that `--fail-on` names, 1 with one, and 2 after an error.
     Replay(replay::ReplayArguments),
+    /// Make cases of tenant folders.
+    #[command(subcommand)]
+    Cases(Cases),
     /// Run the test cases of tenants kept as files, without a server.
     Test(policy_test::CaseTestArguments),
     /// Print what the rules and policies of a folder or a service decide: roles × resources × actions × domains.

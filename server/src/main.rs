@@ -24,13 +24,13 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    as_code, audit, can, check, convert, fmt, init, keys, lint, matrix, policy_test, remote,
-    replay, resolver_cli, schema, secrets, tenants, types,
+    as_code, audit, can, check, convert, fmt, init, keys, lint, log_cases, matrix, policy_test,
+    remote, replay, resolver_cli, schema, secrets, tenants, types,
 };
 #[cfg(all(feature = "jemalloc", not(test)))]
 use tikv_jemallocator::Jemalloc;
 
-use crate::cli::{Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
+use crate::cli::{Cases, Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
 
 /// The allocator of the released binary: while plans come and go, the memory stays near what is in use
 /// (`docs/performance.md`). The tests of this crate have one that counts.
@@ -108,6 +108,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Replay(arguments) => with_variables(no_file, async |variables| {
             let clock = Clock::system();
             Ok(replay::run(&arguments, variables, &clock, &mut out, &mut err).await)
+        }),
+        Command::Cases(Cases::FromLog(arguments)) => with_variables(no_file, async |variables| {
+            let clock = Clock::system();
+            log_cases::run(&arguments, variables, &clock, &mut out, &mut err).await
         }),
         Command::Test(arguments) => with_variables(no_file, async |variables| {
             Ok(policy_test::run(&arguments, variables, &mut out, &mut err).await)

@@ -10,6 +10,7 @@ pub mod fmt;
 pub mod init;
 pub mod keys;
 pub mod lint;
+pub mod log_cases;
 pub mod matrix;
 mod moments;
 mod operator;

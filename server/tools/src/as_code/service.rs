@@ -124,7 +124,17 @@ impl Service {
 
     /// Returns the records of a list.
     pub(crate) async fn list(&self, route: &'static str) -> anyhow::Result<Vec<Value>> {
-        self.pages(route).await?.map_err(|answer| refusal(&Call::get(&self.base, route), &answer))
+        self.list_of(route, &[]).await
+    }
+
+    /// Returns the records of a list that `query` selects.
+    pub(crate) async fn list_of(
+        &self,
+        route: &'static str,
+        query: &[(&str, &str)],
+    ) -> anyhow::Result<Vec<Value>> {
+        let pages = self.pages(route, query).await?;
+        pages.map_err(|answer| refusal(&Call::get(&self.base, route), &answer))
     }
 
     /// Returns the records of a list; `None` if the credential may not see them.
@@ -132,7 +142,7 @@ impl Service {
         &self,
         route: &'static str,
     ) -> anyhow::Result<Option<Vec<Value>>> {
-        match self.pages(route).await? {
+        match self.pages(route, &[]).await? {
             Ok(records) => Ok(Some(records)),
             Err(answer) if answer.status == StatusCode::FORBIDDEN => Ok(None),
             Err(answer) => Err(refusal(&Call::get(&self.base, route), &answer)),
@@ -140,8 +150,12 @@ impl Service {
     }
 
     /// Returns the records of a list, or the answer that refuses them.
-    async fn pages(&self, route: &str) -> anyhow::Result<Result<Vec<Value>, Answer>> {
-        let (mut url, mut records) = (self.route(route, &[]), Vec::new());
+    async fn pages(
+        &self,
+        route: &str,
+        query: &[(&str, &str)],
+    ) -> anyhow::Result<Result<Vec<Value>, Answer>> {
+        let (mut url, mut records) = (self.route(route, query), Vec::new());
         for _ in 0..MAX_PAGES {
             let answer = self.send(Method::GET, url.clone(), None).await?;
             if !answer.status.is_success() {
