@@ -38,7 +38,7 @@ pub(super) struct ReplayAnswer {
     id: Uuid,
     #[serde(flatten)]
     report: ReplayReport,
-    /// Why it ended before all records were counted.
+    /// The reason why it ended before all records were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }

@@ -13,7 +13,7 @@ use portcullis_runtime::replays::ReplayProgress;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-pub use self::request::{Candidate, ReplayRequest};
+pub use self::request::{ReplayCandidate, ReplayRequest};
 use self::run::Replay;
 use self::sides::{CandidateSide, has_directory};
 use crate::decisions::log;

@@ -1,4 +1,4 @@
-//! What the directory said when the decisions were made, as entities.
+//! The answers of the directory to the checks that are recorded, as entities.
 
 use portcullis_engine::entities::{EntityInput, EntityTable, USER};
 use portcullis_engine::{Json, KnownEntities};

@@ -13,7 +13,7 @@ use crate::apply::revision;
 
 /// The rules on which recorded decisions are decided again.
 #[derive(Debug)]
-pub enum Candidate {
+pub enum ReplayCandidate {
     /// Those of a revision that is kept.
     Revision(u64),
     /// The present ones, with those of a bundle in the place of the kinds that it names.
@@ -23,7 +23,7 @@ pub enum Candidate {
 /// The body of `POST /api/v1/replays`.
 #[derive(Debug)]
 pub struct ReplayRequest {
-    pub candidate: Candidate,
+    pub candidate: ReplayCandidate,
     pub selection: DecisionSelection,
 }
 
@@ -61,12 +61,12 @@ fn candidate(
     at: &Place<'_>,
     problems: &mut Problems,
     context: DocumentContext<'_>,
-) -> Option<Candidate> {
+) -> Option<ReplayCandidate> {
     let mut fields = Fields::open(json, at, problems)?;
-    let revision = fields.optional("revision", revision).map(Candidate::Revision);
+    let revision = fields.optional("revision", revision).map(ReplayCandidate::Revision);
     let bundle = fields
         .optional("bundle", |json, at, problems| BundleDocument::read(json, at, problems, context));
-    let bundle = bundle.map(|bundle| Candidate::Bundle(Box::new(bundle)));
+    let bundle = bundle.map(|bundle| ReplayCandidate::Bundle(Box::new(bundle)));
     fields.close();
     let is_one = json.as_object().is_some_and(|members| members.len() == 1);
     if !is_one {

@@ -41,7 +41,7 @@ type Sided = (Option<DecisionRecord>, Option<Arc<Side>>);
 #[derive(Debug, Default)]
 struct Part {
     text: Vec<u8>,
-    /// Where each text ends.
+    /// The end of each text.
     ends: Vec<usize>,
 }
 

@@ -10,7 +10,7 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::plan_records;
 
-use super::Candidate;
+use super::ReplayCandidate;
 use crate::apply::{PlanContext, Writes, after, plan};
 use crate::content_at::content_at;
 use crate::recorded_sides::side;
@@ -28,15 +28,15 @@ impl CandidateSide {
     pub(super) async fn find(
         app: &App,
         caller: &Manager,
-        candidate: Candidate,
+        candidate: ReplayCandidate,
     ) -> Result<Self, OperationError> {
         let mut tx = app.store.read(caller.tenant()).await?;
         let side = match candidate {
-            Candidate::Revision(revision) => {
+            ReplayCandidate::Revision(revision) => {
                 let content = content_at(&mut tx, revision).await?;
                 side(&content)
             }
-            Candidate::Bundle(bundle) => {
+            ReplayCandidate::Bundle(bundle) => {
                 let state = TenantContent::load(&mut tx).await?;
                 // Records have the answers of resolvers; webhooks and cases decide nothing.
                 let (resolvers, webhooks, cases) = (None, None, None);
