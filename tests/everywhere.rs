@@ -20,6 +20,7 @@ mod checks_by_key;
 mod connections;
 mod decisions;
 pub(crate) mod deliveries;
+mod drafts;
 mod entities;
 mod errors;
 mod gates;

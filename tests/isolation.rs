@@ -121,6 +121,11 @@ impl<'p> Party<'p> {
                 tenant.manage(format!("PUT /api/v1/roles/{name}"), &body).is(201);
                 name
             }
+            Kind::Draft => {
+                let name = format!("{}-draft-{n}", tenant.name);
+                tenant.manage(format!("PUT /api/v1/drafts/{name}"), &json!({"bundle": {}})).is(201);
+                name
+            }
             Kind::Type => {
                 let name = format!("{}-type-{n}", tenant.name);
                 let body = json!({"properties": {"owner": {"type": "text"}}});
@@ -175,7 +180,7 @@ impl<'p> Party<'p> {
             Kind::Tuple if row.route.starts_with("DELETE") => {
                 format!("{}?object=folder:{id}", row.route)
             }
-            Kind::Role => row.route.replace("{name}", id),
+            Kind::Role | Kind::Draft => row.route.replace("{name}", id),
             Kind::Type => row.route.replace("{type}", id),
             Kind::Revision => ["{n}", "{a}", "{b}"]
                 .into_iter()

@@ -127,3 +127,98 @@ fn settings_and_cases_are_in_the_history() {
     assert_eq!(paths("settings"), ["/max_deletes"]);
     assert_eq!(paths("case"), ["/cases/a", "/cases/b"]);
 }
+
+#[test]
+fn a_restored_revision_has_its_records_with_their_ids() {
+    let tenant = Tenant::new();
+    let policy = tenant.policy("p", "doc:read", "deny", 1, &always());
+    let kept = tenant.get(&format!("/api/v1/abac/policies/{policy}")).is(200).json();
+    include(&tenant, "head", &["nurse"]);
+    tenant.delete(&format!("/api/v1/abac/policies/{policy}")).is(204);
+    include(&tenant, "head", &["other"]);
+    tenant.rule("ann", "doc:read", "read", "allow");
+    let restore = "POST /api/v1/revisions/2/restore";
+
+    let plan = tenant.manage(format!("{restore}?dry_run=true"), &json!({})).is(200).json();
+    assert_eq!((&plan["applied"], &plan["revision"]), (&json!(false), &json!(5)));
+    let counts = json!({"create": 1, "update": 1, "delete": 1, "adopt": 0, "unchanged": 0});
+    assert_eq!(plan["counts"], counts);
+    tenant.get(&format!("/api/v1/abac/policies/{policy}")).refused(404, "NOT_FOUND");
+
+    let stale = tenant.managing(restore).json(&json!({})).header("if-match", "\"4\"");
+    tenant.send(&stale).refused(412, "PRECONDITION_FAILED");
+    let fresh = tenant.managing(restore).json(&json!({"message": "back"}));
+    let done = tenant.send(&fresh.header("if-match", "\"5\"")).is(200).json();
+    assert_eq!((&done["applied"], &done["revision"]), (&json!(true), &json!(6)));
+    assert_eq!(done["counts"], counts);
+    let back = tenant.get(&format!("/api/v1/abac/policies/{policy}")).is(200).json();
+    assert_eq!(back, kept);
+    let head = tenant.get("/api/v1/roles/head").is(200).json();
+    assert_eq!(head["includes"], json!(["nurse"]));
+    let rules = tenant.get("/api/v1/resources/policies").is(200).json();
+    assert_eq!(rules, json!([]));
+    let diff = tenant.get("/api/v1/revisions/2/diff/6").is(200).json();
+    assert_eq!(diff["changes"], json!([]));
+    let made = tenant.get("/api/v1/revisions/6").is(200).json();
+    assert_eq!((&made["via"], &made["message"]), (&json!("restore"), &json!("back")));
+
+    let again = tenant.manage(restore, &json!({})).is(200).json();
+    assert_eq!((&again["changes"], &again["revision"]), (&json!([]), &json!(6)));
+    for revision in ["0", "7", "x"] {
+        let path = format!("POST /api/v1/revisions/{revision}/restore");
+        tenant.manage(path, &json!({})).refused(404, "NOT_FOUND");
+    }
+}
+
+#[test]
+fn gates_judge_a_restoration() {
+    let tenant = Tenant::new();
+    let rule = tenant.rule("ann", "doc:read", "read", "allow");
+    let apply = |bundle: Value| {
+        let body = json!({"owner": "git:a", "bundle": bundle});
+        tenant.manage("POST /api/v1/apply", &body).is(200);
+    };
+    let check = json!({"subject": "ann", "resource": "doc:read", "action": "read"});
+    apply(
+        json!({"cases": [{"name": "ann is out", "check": check, "expect": {"decision": "deny", "rule": "default-deny"}}]}),
+    );
+    tenant.manage("DELETE /api/v1/resources/policies", &json!({"id": rule})).is(204);
+    apply(json!({"settings": {"gates": {"cases": true}}}));
+    // Revision 2 has no gate; those of the present hold.
+    let restored = tenant.manage("POST /api/v1/revisions/2/restore", &json!({}));
+    assert!(restored.refused(422, "CASES_FAILED").text.contains("ann is out"));
+    assert_eq!(tenant.get("/api/v1/resources/policies").is(200).json(), json!([]));
+}
+
+#[test]
+fn an_explained_check_asks_an_earlier_revision() {
+    let tenant = Tenant::new();
+    let rule = tenant.rule("ann", "doc:read", "read", "allow");
+    tenant.policy("p", "doc:read", "deny", 1, &always());
+    tenant.manage("DELETE /api/v1/resources/policies", &json!({"id": rule})).is(204);
+    let body = |at: &Value| json!({"subject": "ann", "resource": "doc:read", "action": "read", "at_revision": at});
+    let check = "POST /api/v1/check?explain=true";
+    for (at, decision) in [(1, "allow"), (2, "deny"), (3, "deny")] {
+        let answer = tenant.manage(check, &body(&json!(at))).is(200);
+        assert_eq!(answer.header("x-policy-revision"), Some(&*at.to_string()));
+        let answer = answer.json();
+        assert_eq!(answer["decision"], decision, "{at}: {answer}");
+        assert_eq!(answer["explanation"]["revision"], at);
+        assert_eq!(answer.get("directory"), None);
+    }
+    for at in [0, 4] {
+        tenant.manage(check, &body(&json!(at))).refused(404, "NOT_FOUND");
+    }
+    tenant.manage(check, &body(&json!("1"))).refused(400, "VALIDATION_ERROR");
+    tenant.manage("POST /api/v1/check", &body(&json!(1))).refused(400, "VALIDATION_ERROR");
+    let member = tenant.token("ann", &[]);
+    let request = crate::support::Request::new(check).token(&member).json(&body(&json!(1)));
+    tenant.send(&request).refused(403, "ACCESS_DENIED");
+
+    tenant.manage("PUT /api/v1/entities/user/ann", &json!({"roles": ["nurse"]})).is(201);
+    tenant.rule("nurse", "doc:write", "write", "allow");
+    let body =
+        json!({"subject": "ann", "resource": "doc:write", "action": "write", "at_revision": 1});
+    let answer = tenant.manage(check, &body).is(200).json();
+    assert_eq!((&answer["decision"], &answer["directory"]), (&json!("deny"), &json!("present")));
+}

@@ -36,6 +36,8 @@ pub(crate) enum Kind {
     Delivery,
     Entity,
     Role,
+    /// A draft without a kind, so that its publication changes nothing.
+    Draft,
     Type,
     /// A revision that is not the newest.
     Revision,
@@ -96,6 +98,7 @@ const DECISIONS_READ: Access = Access::Own("decisions:read");
 const REPLAYS: Access = Access::Manage("decisions:read");
 const REPLAY: &str = r#"{"candidate": {"bundle": {}}}"#;
 
+const DRAFT: &str = r#"{"bundle": {}, "shadow": true}"#;
 const PERMISSIONS: &str = r#"{"subject": "alice", "domain": "$domain"}"#;
 const MATRIX: &str = r#"{"roles": ["user"], "resources": ["doc:read"], "domain": "$domain"}"#;
 const CHECK: &str =
@@ -148,7 +151,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 104] = [
+pub(crate) const ROUTES: [Row; 110] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -280,6 +283,12 @@ pub(crate) const ROUTES: [Row; 104] = [
     row("GET /api/v1/revisions", POLICIES_READ, Kind::None, "", 200),
     row("GET /api/v1/revisions/{n}", POLICIES_READ, Kind::Revision, "", 200),
     row("GET /api/v1/revisions/{a}/diff/{b}", POLICIES_READ, Kind::Revision, "", 200),
+    row("POST /api/v1/revisions/{n}/restore", POLICIES_WRITE, Kind::Revision, "", 200),
+    row("GET /api/v1/drafts", POLICIES_READ, Kind::None, "", 200),
+    row("PUT /api/v1/drafts/{name}", POLICIES_WRITE, Kind::None, DRAFT, 201),
+    row("GET /api/v1/drafts/{name}", POLICIES_READ, Kind::Draft, "", 200),
+    row("DELETE /api/v1/drafts/{name}", POLICIES_WRITE, Kind::Draft, "", 204),
+    row("POST /api/v1/drafts/{name}/publish", POLICIES_WRITE, Kind::Draft, "", 200),
     row("GET /api/v1/decisions", DECISIONS_READ, Kind::None, "", 200),
     row("GET /api/v1/decisions/{id}", DECISIONS_READ, Kind::Decision, "", 200),
     row("POST /api/v1/replays", REPLAYS, Kind::None, REPLAY, 202),

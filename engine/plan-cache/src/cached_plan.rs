@@ -60,6 +60,12 @@ impl CachedPlan {
         Self::with_weight(plan, own, changes, weight)
     }
 
+    /// Returns a plan of an earlier revision, which no cache has and no change touches.
+    pub fn of_past(plan: Plan) -> Self {
+        let weight = plan.weight();
+        Self::with_weight(plan, None, Arc::default(), weight)
+    }
+
     fn with_weight(
         plan: Plan,
         own: Option<Arc<OwnPatterns>>,

@@ -281,6 +281,22 @@ impl Right for BundleSend {
     }
 }
 
+/// The right to restore a revision: to write policies, or to read them for a dry run. Whatever else the restoration changes
+/// needs its own right.
+#[derive(Debug)]
+pub(crate) enum Restoration {}
+
+impl Right for Restoration {
+    const PERMISSIONS: &'static [Permission] = &[Permission::PoliciesWrite];
+
+    fn check(manager: &Manager, uri: &Uri) -> Result<(), AuthError> {
+        manager.must_have(match Query::read(uri) {
+            Ok(DryRun(true)) => Permission::PoliciesRead,
+            _ => Permission::PoliciesWrite,
+        })
+    }
+}
+
 /// The right to read the whole content of a tenant.
 #[derive(Debug)]
 pub(crate) enum BundleRead {}

@@ -51,6 +51,10 @@ struct Answer<'e> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ExplanationSchema)]
     explanation: Option<ExplanationAnswer<'e>>,
+    /// `present` where a decision of an earlier revision read the directory, which is the present one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String)]
+    directory: Option<&'static str>,
 }
 
 /// The answer to a legacy check.
@@ -70,7 +74,7 @@ struct LegacyAnswer {
 impl From<CheckAnswer> for Answer<'_> {
     fn from(answer: CheckAnswer) -> Self {
         let CheckAnswer { effect, matched_rule_id, reason, .. } = answer;
-        Self { decision: effect, matched_rule_id, reason, explanation: None }
+        Self { decision: effect, matched_rule_id, reason, explanation: None, directory: None }
     }
 }
 
@@ -78,8 +82,8 @@ impl From<CheckAnswer> for Answer<'_> {
 ///
 /// A deny is a 200. An ABAC deny of high priority wins, and so does any RBAC deny. With `explain=true` a manager
 /// is shown every candidate, each part of its condition, and where each attribute's value comes from. `now` in the body
-/// stands for the present then, and tuples in `relations` count beside the stored ones; without `explain=true` both fields are
-/// unknown.
+/// stands for the present then, tuples in `relations` count beside the stored ones, and the content of the revision
+/// `at_revision` decides; without `explain=true` these fields are unknown.
 #[utoipa::path(
     post, path = "/api/v1/check", tag = "Decisions", operation_id = "check", request_body = CheckRequest,
     responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision"), ("X-Entities-Revision"), ("X-Decision-Id"))), Conflict),
@@ -92,18 +96,20 @@ pub(super) async fn check(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let (json, mut buffer);
-    let (body, now, assumed) = if explain {
+    let (body, now, assumed, at_revision) = if explain {
         json = body.parse()?;
-        let ExplainedCheckBody { check, now, relations } = ExplainedCheckBody::parse(&json)?;
-        (check, now, relations)
+        let ExplainedCheckBody { check, now, relations, at_revision } =
+            ExplainedCheckBody::parse(&json)?;
+        (check, now, relations, at_revision)
     } else {
         buffer = CheckBuffer::default();
-        (buffer.read(body.text()?)?, None, Vec::new())
+        (buffer.read(body.text()?)?, None, Vec::new(), None)
     };
     let mut id = [0; ID_LENGTH];
     let recorded = caller.recorded(Via::Check, &mut id).filter(|_| !explain);
     let kind = CheckKind::Combined;
-    let options = CheckOptions { kind, at_least, explain, now, assumed: &assumed, recorded };
+    let assumed = &*assumed;
+    let options = CheckOptions { kind, at_least, explain, now, assumed, at_revision, recorded };
     let decided = checks::check(&app, &caller, body, options).await?;
     let revision = (decided.answer.revision, decided.answer.entities_revision);
     let Some(evidence) = &decided.evidence else {
@@ -113,7 +119,8 @@ pub(super) async fn check(
     let answer = decided.answer.clone();
     Ok(explained(&decided, evidence, |explanation| {
         let explanation = Some(explanation);
-        respond(revision, Answer { explanation, ..Answer::from(answer) })
+        let directory = at_revision.and(revision.1).map(|_| "present");
+        respond(revision, Answer { explanation, directory, ..Answer::from(answer) })
     }))
 }
 
@@ -155,6 +162,7 @@ pub(super) async fn legacy_check(
         explain: false,
         now: None,
         assumed: &[],
+        at_revision: None,
         recorded,
     };
     let answer = checks::check(&app, &caller, body, options).await?.answer;

@@ -23,6 +23,7 @@ mod credential;
 mod deadline;
 mod decisions;
 mod docs;
+mod drafts;
 mod entities;
 mod error;
 mod etag;

@@ -328,6 +328,7 @@ fn tags() -> Value {
         tag("Policies as code", "The content of a tenant as a whole: plan, apply, export"),
         tag("Replays", "Recorded decisions, decided again by other rules"),
         tag("Audit", "Who changed what, and when"),
+        tag("Drafts", "Bundles beside the content that decides"),
         tag("History", "The revisions of the content, and what they changed"),
         tag("Tenants", "The operator's routes, in `saas` mode"),
         tag("Service", "Probes and this documentation"),

@@ -2,16 +2,25 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use portcullis_model::revision::{RecordRevision, RevisionDetail, RevisionDiff, RevisionRecord};
+use portcullis_model::apply::ApplyAnswer;
+use portcullis_model::revision::{
+    RecordRevision, RestoreBody, RevisionDetail, RevisionDiff, RevisionRecord,
+};
 use portcullis_model::schema;
+use portcullis_operations::apply::{self, Replacement};
 use portcullis_operations::revisions::{self, ChangesPage, Sides};
 use portcullis_runtime::app::App;
 use serde::Deserialize;
 use utoipa::openapi::path::{Operation, ParameterIn};
 
-use crate::callers::{Allowed, PoliciesRead};
+use crate::apply::answered;
+use crate::body::JsonBody;
+use crate::callers::{Allowed, DryRun, PoliciesRead, Restoration};
+use crate::deadline::Deadline;
 use crate::error::ApiError;
+use crate::etag::IfMatch;
 use crate::handler_parameters::{HandlerParameter, add};
+use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::{CursorKey, PageQuery, Requested};
 use crate::parameters::{digits, parameter};
 use crate::path::{RecordId, Segments};
@@ -138,6 +147,39 @@ pub(super) async fn diff(
     let mut diff = revisions::diff(&app, &caller, sides, changes(&page)).await?;
     diff.changes.next = diff.changes.next.map(|place| page.cursor(&place));
     Ok(Json(diff).into_response())
+}
+
+/// Makes the content of the tenant that of an earlier revision, or plans it.
+///
+/// Rules, policies, resources, roles, types, manifests of resolvers, settings and cases come back with their ids, as one new
+/// revision. Entities, relations, keys and secrets stay as they are. The gates of the tenant judge it as they judge an apply.
+/// `If-Match` takes the present revision in quotes. The body may be left out.
+#[utoipa::path(
+    post, path = "/api/v1/revisions/{n}/restore", tag = "History", operation_id = "restoreRevision",
+    request_body = RestoreBody,
+    responses(
+        (status = 200, description = "The plan, and whether it was carried out", body = ApplyAnswer,
+            headers(("X-Policy-Revision"))),
+        Conflict, PreconditionFailed, QuotaExceeded,
+    ),
+)]
+pub(super) async fn restore(
+    State(app): State<App>,
+    caller: Allowed<Restoration>,
+    Segments(path): Segments<RevisionPath>,
+    IfMatch(precondition): IfMatch,
+    Query(DryRun(dry_run)): Query<DryRun>,
+    deadline: Deadline,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let revision = path.known()?;
+    let body = match body.is_empty() {
+        true => RestoreBody::default(),
+        false => RestoreBody::parse(&body.parse()?)?,
+    };
+    let message = body.message.as_deref();
+    let past = Replacement::Revision { revision, precondition: &precondition, message };
+    Ok(answered(apply::replace(&app, &caller, past, dry_run, deadline.instant()).await?))
 }
 
 fn changes(page: &Requested<String>) -> ChangesPage<'_> {

@@ -14,9 +14,9 @@ use crate::route_set::RouteSet;
 use crate::row::{self, Row, row};
 use crate::service::HttpService;
 use crate::{
-    admin, apply, audit, batch, checks, decisions, docs, entities, filters, health, home, metrics,
-    permissions, policies, proposals, relations, replays, resolvers, resources, revisions, roles,
-    rules, search, service_keys, types, webhooks,
+    admin, apply, audit, batch, checks, decisions, docs, drafts, entities, filters, health, home,
+    metrics, permissions, policies, proposals, relations, replays, resolvers, resources, revisions,
+    roles, rules, search, service_keys, types, webhooks,
 };
 
 // The classes of the table.
@@ -175,6 +175,12 @@ fn policies_as_code() -> Vec<Row> {
         row!(GET "/api/v1/revisions", MANAGE, Small, revisions::list),
         row!(GET "/api/v1/revisions/{n}", MANAGE, Small, revisions::show),
         row!(GET "/api/v1/revisions/{a}/diff/{b}", MANAGE, Small, revisions::diff),
+        row!(POST "/api/v1/revisions/{n}/restore", UPLOADS, Small, revisions::restore),
+        row!(GET "/api/v1/drafts", MANAGE, Small, drafts::list),
+        row!(PUT "/api/v1/drafts/{name}", UPLOADS, Apply, drafts::put),
+        row!(GET "/api/v1/drafts/{name}", MANAGE, Small, drafts::show),
+        row!(DELETE "/api/v1/drafts/{name}", MANAGE, Small, drafts::delete),
+        row!(POST "/api/v1/drafts/{name}/publish", UPLOADS, Small, drafts::publish),
         row!(GET "/api/v1/decisions", MANAGE, Small, decisions::list),
         row!(GET "/api/v1/decisions/{id}", MANAGE, Small, decisions::show),
         row!(POST "/api/v1/replays", MANAGE, Apply, replays::start),

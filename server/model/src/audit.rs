@@ -159,6 +159,12 @@ pub enum AuditAction {
     SettingsUpdated,
     #[strum(serialize = "cases.updated")]
     CasesUpdated,
+    #[strum(serialize = "draft.stored")]
+    DraftStored,
+    #[strum(serialize = "draft.deleted")]
+    DraftDeleted,
+    #[strum(serialize = "draft.published")]
+    DraftPublished,
     #[strum(serialize = "proposal.created")]
     ProposalCreated,
     #[strum(serialize = "proposal.approved")]

@@ -23,7 +23,10 @@ document!(CheckRequest, naming NewTuple => {
     let relations = schema::list(schema::named::<NewTuple>())
         .max_items(Some(MAX_TUPLES))
         .description(Some("Count beside the stored tuples; only with `explain=true`"));
-    description.input.optional("now", now).optional("relations", relations).example(json!({
+    let at_revision = schema::integer(0, i64::MAX)
+        .description(Some("The revision whose content decides; only with `explain=true`"));
+    let input = description.input.optional("now", now).optional("relations", relations);
+    input.optional("at_revision", at_revision).example(json!({
         "subject": "patient-4711",
         "resource": "chart:read",
         "action": "read",

@@ -7,6 +7,7 @@ use portcullis_engine::fields::{Body, Fields};
 use portcullis_engine::request::{instant, note_misplaced};
 
 use crate::relation::{NewTuple, read_tuples};
+use crate::revision::read_revision;
 
 /// The body of `POST /api/v1/check?explain=true`, valid by construction.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct ExplainedCheckBody<'r> {
     pub now: Option<DateTime<Utc>>,
     /// Tuples that count beside the stored ones.
     pub relations: Vec<NewTuple>,
+    /// The revision whose content decides; `None` is the present content.
+    pub at_revision: Option<u64>,
 }
 
 impl<'r> Body<'r> for ExplainedCheckBody<'r> {
@@ -24,8 +27,9 @@ impl<'r> Body<'r> for ExplainedCheckBody<'r> {
         let check = CheckBody::declare(fields);
         let now = fields.optional("now", instant);
         let relations = fields.optional("relations", read_tuples);
+        let at_revision = fields.optional("at_revision", read_revision);
         note_misplaced(fields);
-        Some(Self { check: check?, now, relations: relations.unwrap_or_default() })
+        Some(Self { check: check?, now, relations: relations.unwrap_or_default(), at_revision })
     }
 }
 

@@ -11,6 +11,7 @@ pub mod clock;
 pub mod decision;
 pub mod decision_log;
 pub mod delivery;
+pub mod draft;
 pub mod egress_rules;
 pub mod entity;
 pub mod event;

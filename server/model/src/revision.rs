@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Invalid, Json};
 use serde::Serialize;
 use serde_json::{Value, json};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 
-use crate::Timestamp;
 use crate::apply::PlannedChange;
 use crate::audit::{ChangeAuthor, ChangeSource};
+use crate::fields::short;
+use crate::input::{self, Field, Members};
+use crate::{Timestamp, document};
 
 /// The way on which the changes of a revision came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, EnumString, IntoStaticStr)]
@@ -20,6 +24,10 @@ pub enum RevisionVia {
     Api,
     /// An apply.
     Apply,
+    /// The restoration of an earlier revision.
+    Restore,
+    /// The publication of a draft.
+    Draft,
     /// The content from before the history began.
     Import,
     /// The service itself.
@@ -58,6 +66,48 @@ pub struct RevisionRecord {
     /// The number of records that changed.
     pub count: i64,
 }
+
+/// Reads the number of a revision.
+pub fn read_revision(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<u64> {
+    let number = match json {
+        Json::Number(number) => number.to_string().parse().ok(),
+        _ => None,
+    };
+    if number.is_none() {
+        problems.expected(at, "a revision: an integer of at least 0");
+    }
+    number
+}
+
+/// Longest message of a restoration, in characters.
+const MAX_MESSAGE: usize = 1_024;
+
+/// The body of `POST /api/v1/revisions/{n}/restore`.
+#[derive(Clone, Debug, Default)]
+pub struct RestoreBody {
+    pub message: Option<String>,
+}
+
+impl RestoreBody {
+    /// Reads a request body.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
+        input::parse(json, Self::declare)
+    }
+
+    fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
+        let message = short(MAX_MESSAGE).about("Why; the history shows it");
+        Some(Self { message: members.optional("message", message) })
+    }
+}
+
+document!(RestoreBody => {
+    input::describe(RestoreBody::declare)
+        .about("The words of who restores")
+        .example(json!({"message": "back to before the release"}))
+});
 
 /// The change of a record between two revisions.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -25,7 +25,9 @@ mod namespaces;
 mod operator;
 mod plan;
 mod ready;
+mod replace;
 mod request;
+mod restoration;
 mod rights;
 mod run;
 mod secrets;
@@ -38,7 +40,7 @@ pub use export::{BrokenOff, Export, export};
 pub use operator::apply_as_operator;
 pub use plan::{ApplyPlan, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
-pub(crate) use request::revision;
+pub use replace::{Replacement, replace, with_draft};
 pub use request::{ApplyRequest, MAX_TEXT};
 pub use run::apply_body;
 

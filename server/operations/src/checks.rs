@@ -25,6 +25,7 @@ use uuid::Uuid;
 use crate::directory::{self, NeededEntities};
 use crate::explained_relations::{ExplainedRelations, explained_relations};
 use crate::open_scope::open_scope;
+use crate::past_plans::past_plan;
 use crate::recording::{self, Made, RecordedRequest, Recording};
 
 /// The most registered names that an unregistered resource is compared with: a few milliseconds.
@@ -44,6 +45,8 @@ pub struct CheckOptions<'o> {
     pub now: Option<DateTime<Utc>>,
     /// Tuples that count beside the stored ones.
     pub assumed: &'o [NewTuple],
+    /// The revision whose content decides; `None` is the present content.
+    pub at_revision: Option<u64>,
     /// The request that a record names; `None` if the check is not recorded.
     pub recorded: Option<RecordedRequest<'o>>,
 }
@@ -127,7 +130,8 @@ pub async fn check<'c>(
         decided.answer.decision_id = recording.settled().await?;
     }
     app.metrics.checks.decided(options.kind, decided.answer.effect, began.elapsed());
-    if options.explain && decided.answer.matched_rule_id.0.is_none() {
+    let is_present = options.at_revision.is_none();
+    if options.explain && is_present && decided.answer.matched_rule_id.0.is_none() {
         decided.answer.reason += &doubt_about(app, tenant, check.resource).await?;
     }
     // An explanation is a question of a manager. Nobody was refused anything.
@@ -193,7 +197,10 @@ async fn decide_with_any_plan<'c>(
     options: CheckOptions<'_>,
 ) -> Result<(DecidedCheck<'c>, Option<Recording>), OperationError> {
     // One plan decides before and after the resolvers answer: two plans could have two revisions.
-    let cached = app.plans.find(tenant, check.resource, options.at_least.rules).await?;
+    let cached = match options.at_revision {
+        None => app.plans.find(tenant, check.resource, options.at_least.rules).await?,
+        Some(revision) => past_plan(app, tenant, revision, check.resource).await?,
+    };
     app.webhooks.prepare(tenant).await;
     let entities = match options.assumed {
         [] => NeededEntities::load(app, tenant, cached.plan(), options.kind).await?,

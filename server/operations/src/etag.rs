@@ -42,12 +42,20 @@ impl Precondition {
     /// # Errors
     /// [`OperationError::PreconditionFailed`]
     pub fn check_stored(&self, record: Option<&impl Serialize>) -> Result<(), OperationError> {
+        self.check_tag(record.map(entity_tag).as_deref())
+    }
+
+    /// Checks as [`Self::check`] does, by the tag of what is there, if anything is.
+    ///
+    /// # Errors
+    /// [`OperationError::PreconditionFailed`]
+    pub fn check_tag(&self, own: Option<&str>) -> Result<(), OperationError> {
         let holds = match self {
             Self::None => true,
-            Self::Absent => record.is_none(),
-            Self::OneOf(tags) => record
-                .map(entity_tag)
-                .is_some_and(|own| tags.iter().any(|tag| tag == "*" || *tag == own)),
+            Self::Absent => own.is_none(),
+            Self::OneOf(tags) => {
+                own.is_some_and(|own| tags.iter().any(|tag| tag == "*" || tag == own))
+            }
         };
         if holds { Ok(()) } else { Err(OperationError::PreconditionFailed) }
     }

@@ -14,9 +14,8 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, policies, revision_changes, revisions};
 use uuid::Uuid;
 
-use self::differences::change;
-
 pub use self::differences::Sides;
+pub(crate) use self::differences::change;
 pub use self::retention::prune_for_ever;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("revision");

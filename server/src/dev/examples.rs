@@ -157,6 +157,7 @@ async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<Check
         explain: false,
         now: None,
         assumed: case.relations.as_deref().unwrap_or_default(),
+        at_revision: None,
         recorded: None,
     };
     Ok(checks::decide(app, &bundle.tenant, check, options).await?.answer)

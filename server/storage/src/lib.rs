@@ -20,6 +20,7 @@ mod delivery_rows;
 mod denial_queues;
 mod denial_segments;
 mod directory;
+pub mod drafts;
 pub mod encryption;
 pub mod entities;
 pub mod erasure;

@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 22] = [
+const SQLITE: [Source; 23] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -33,8 +33,9 @@ const SQLITE: [Source; 22] = [
     (20, "types", include_str!("../migrations/sqlite/0020_types.sql")),
     (21, "relations", include_str!("../migrations/sqlite/0021_relations.sql")),
     (22, "history", include_str!("../migrations/sqlite/0022_history.sql")),
+    (24, "drafts", include_str!("../migrations/sqlite/0024_drafts.sql")),
 ];
-const POSTGRES: [Source; 22] = [
+const POSTGRES: [Source; 23] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -57,6 +58,7 @@ const POSTGRES: [Source; 22] = [
     (20, "types", include_str!("../migrations/postgres/0020_types.sql")),
     (21, "relations", include_str!("../migrations/postgres/0021_relations.sql")),
     (22, "history", include_str!("../migrations/postgres/0022_history.sql")),
+    (24, "drafts", include_str!("../migrations/postgres/0024_drafts.sql")),
 ];
 
 /// Returns the migrations of SQLite.

@@ -10,7 +10,7 @@ use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{fetch_all, fetch_optional, record, records, row, select};
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
 use crate::paging::{Pages, fetch_page, pages};
 use crate::quotas::policy_bytes;
 use crate::row_lists::{Rows, change_by_id, write_rows};
@@ -235,6 +235,21 @@ pub(crate) async fn mark_deleted(
 ) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE abac_policies SET deleted_at = $2 WHERE tenant_id = $1";
     change_by_id(tx, SQL, Some(by.at), ids).await
+}
+
+/// Forgets the retained records of deleted policies with these ids, which come back as new ones.
+pub async fn forget_deleted(tx: &mut Tx, ids: &[Uuid]) -> Result<(), StoreError> {
+    const FIND: &str =
+        select!("FROM abac_policies WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NOT NULL");
+    const DELETE: &str = "DELETE FROM abac_policies WHERE tenant_id = $1 AND id = $2";
+    for &id in ids {
+        let old: Option<PolicyRecord> = record(fetch_optional!(tx, Row, FIND, &tx.tenant, id)?)?;
+        if let Some(old) = old {
+            execute!(tx, DELETE, &tx.tenant, id)?;
+            tx.count(Quota::StoredBytes, -policy_bytes(&old));
+        }
+    }
+    Ok(())
 }
 
 /// Notes the consequences of the deletion of `policy`.

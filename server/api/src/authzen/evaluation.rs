@@ -62,6 +62,7 @@ pub(super) async fn decide(
         explain: false,
         now: None,
         assumed: &[],
+        at_revision: None,
         recorded,
     };
     let answer = checks::check(app, caller, check, options).await?.answer;

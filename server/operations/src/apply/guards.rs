@@ -20,6 +20,7 @@ use serde_json::Value;
 use super::after::after;
 use super::plan::{ApplyPlan, Writes};
 use crate::content_rulebook::DecidingRecords;
+use crate::stored_guards::StoredGuards;
 use crate::tenant_content::TenantContent;
 
 /// The settings and cases that an apply stores. `None` is what does not change.
@@ -41,14 +42,20 @@ impl GuardWrites {
     ) -> Result<Self, OperationError> {
         let settings = bundle.settings.clone().filter(|settings| *settings != state.settings);
         let cases = wanted_cases(bundle, state, domain)?;
-        let list = |text: &str| if text.is_empty() { "[]".to_owned() } else { text.to_owned() };
-        let is_same = |new: &StoredCases| {
-            let old = &state.guards.cases;
-            // A tenant that never had cases has no lists of them.
-            (&new.cases, &new.users) == (&list(&old.cases), &list(&old.users))
-                && (new.is_empty() || new.domain == old.domain)
-        };
-        Ok(Self { settings, cases: cases.filter(|new| !is_same(new)) })
+        let cases = cases.filter(|new| !is_same(&state.guards.cases, new));
+        Ok(Self { settings, cases })
+    }
+
+    /// Returns what makes the settings and cases of `state` those of `wanted`.
+    pub(super) fn between(state: &TenantContent, wanted: &TenantContent) -> Self {
+        let settings = Some(wanted.settings.clone()).filter(|new| *new != state.settings);
+        let (old, new) = (&state.guards.cases, &wanted.guards.cases);
+        let cases = (!is_same(old, new)).then(|| StoredCases {
+            cases: list(&new.cases).to_owned(),
+            users: list(&new.users).to_owned(),
+            ..new.clone()
+        });
+        Self { settings, cases }
     }
 
     /// Decides the tenant's cases on the content after `plan`, in a turn that is kept for the next judgement.
@@ -76,6 +83,17 @@ impl GuardWrites {
             None => turn.insert(Arc::new(app.judgements.begin(tenant).await?)),
         };
         judge_content(rulebook(state, &plan.writes), cases, turn).await
+    }
+
+    /// Returns `state` with the settings and cases that change.
+    pub(super) fn put_into(self, state: &mut TenantContent) -> Result<(), StoreError> {
+        if let Some(settings) = self.settings {
+            state.settings = settings;
+        }
+        if let Some(cases) = self.cases {
+            state.guards = StoredGuards::of(cases)?;
+        }
+        Ok(())
     }
 
     /// Stores the settings and cases that change.
@@ -114,6 +132,16 @@ impl GuardWrites {
             add_case(plan, name, PlannedAction::Delete);
         }
     }
+}
+
+/// Returns a stored list. A tenant that never had cases has no lists of them.
+fn list(text: &str) -> &str {
+    if text.is_empty() { "[]" } else { text }
+}
+
+fn is_same(old: &StoredCases, new: &StoredCases) -> bool {
+    let lists = |cases: &StoredCases| [list(&cases.cases), list(&cases.users)].map(str::to_owned);
+    lists(old) == lists(new) && (new.is_empty() || new.domain == old.domain)
 }
 
 fn add_case(plan: &mut ApplyPlan, name: &str, action: PlannedAction) {

@@ -6,6 +6,7 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json};
 use portcullis_model::audit::ChangeSource;
 use portcullis_model::owner::{MAX_OWNER, is_owner};
+use portcullis_model::revision::read_revision;
 
 /// Longest `message`, `commit`, `ref` and `url`, in characters.
 pub const MAX_TEXT: usize = 1_024;
@@ -52,7 +53,7 @@ impl ApplyRequest {
         let prune = fields.optional("prune", boolean);
         let force = fields.optional("force", boolean);
         let allow_deletes = fields.optional("allow_deletes", boolean);
-        let expect_revision = fields.optional("expect_revision", revision);
+        let expect_revision = fields.optional("expect_revision", read_revision);
         let expect_fingerprint = fields.optional("expect_fingerprint", short);
         let impact = fields.optional("impact", boolean);
         let bundle = fields.required("bundle", |json, at, problems| {
@@ -98,16 +99,4 @@ fn short(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Str
         return None;
     }
     Some(text.to_owned())
-}
-
-/// Reads the number of a revision.
-pub(crate) fn revision(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<u64> {
-    let number = match json {
-        Json::Number(number) => number.to_string().parse().ok(),
-        _ => None,
-    };
-    if number.is_none() {
-        problems.expected(at, "a revision: an integer of at least 0");
-    }
-    number
 }

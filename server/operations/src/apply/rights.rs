@@ -44,6 +44,18 @@ pub(super) fn must_have_rights_to(
     }
 }
 
+/// Refuses a caller without the write permission of one of these kinds; for a dry run, without the read permission.
+pub(super) fn must_have_rights_of(
+    caller: &Manager,
+    mut kinds: impl Iterator<Item = ObjectKind>,
+    dry_run: bool,
+) -> Result<(), AuthError> {
+    kinds.try_for_each(|kind| {
+        let (read, write) = permissions(kind);
+        caller.must_have(if dry_run { read } else { write })
+    })
+}
+
 /// The part of an answer that its caller may see.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sight {
@@ -56,6 +68,12 @@ impl Sight {
     pub(super) fn of(caller: &Manager, request: &ApplyRequest) -> Self {
         let cases = caller.must_have(Permission::PoliciesRead).is_ok();
         Self { content: must_read(caller, request).is_ok(), cases }
+    }
+
+    /// Returns what the caller may see of changes of any of these kinds.
+    pub(super) fn of_kinds(caller: &Manager, kinds: impl Iterator<Item = ObjectKind>) -> Self {
+        let cases = caller.must_have(Permission::PoliciesRead).is_ok();
+        Self { content: must_have_rights_of(caller, kinds, true).is_ok(), cases }
     }
 
     /// Returns whether the caller may see changes of these kinds. Resources may take rules with them.

@@ -111,20 +111,20 @@ struct Attempt<'a> {
 }
 
 /// A plan with its effects, and the content that it was made for.
-struct JudgedPlan {
-    position: HistoryPosition,
+pub(super) struct JudgedPlan {
+    pub(super) position: HistoryPosition,
     /// The place in the history of the entities that changed types were compared with; `None` if no type changes.
-    entities: Option<HistoryPosition>,
-    state: TenantContent,
-    ready: Vec<ReadyResolver>,
-    plan: ApplyPlan,
-    guards: GuardWrites,
-    judgement: Judgement,
-    shown: Shown,
+    pub(super) entities: Option<HistoryPosition>,
+    pub(super) state: TenantContent,
+    pub(super) ready: Vec<ReadyResolver>,
+    pub(super) plan: ApplyPlan,
+    pub(super) guards: GuardWrites,
+    pub(super) judgement: Judgement,
+    pub(super) shown: Shown,
 }
 
 /// The end of one attempt to carry out a plan.
-enum CarriedOut {
+pub(super) enum CarriedOut {
     Done(Box<ApplyAnswer>),
     /// Nothing is written: the content is not the one that the plan was made for.
     Changed(Option<WriteTurn>),
@@ -267,7 +267,7 @@ impl Attempt<'_> {
 
 impl JudgedPlan {
     /// Returns whether the content that `tx` meets is the one that the plan was made for. Webhooks have no revision.
-    async fn is_for(&self, tx: &mut Tx) -> Result<bool, StoreError> {
+    pub(super) async fn is_for(&self, tx: &mut Tx) -> Result<bool, StoreError> {
         if let Some(entities) = &self.entities
             && entities::state(tx).await?.position != *entities
         {
@@ -278,7 +278,7 @@ impl JudgedPlan {
     }
 
     /// Returns the answer; with the revision that the plan made, if it was carried out.
-    fn into_answer(self, made: Option<u64>) -> ApplyAnswer {
+    pub(super) fn into_answer(self, made: Option<u64>) -> ApplyAnswer {
         answer(self.plan, self.shown, made.unwrap_or(self.state.revision), made.is_some())
     }
 }

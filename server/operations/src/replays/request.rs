@@ -9,7 +9,7 @@ use portcullis_engine::{Invalid, Json, request};
 use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
 
-use crate::apply::revision;
+use portcullis_model::revision::read_revision;
 
 /// The rules on which recorded decisions are decided again.
 #[derive(Debug)]
@@ -63,7 +63,7 @@ fn candidate(
     context: DocumentContext<'_>,
 ) -> Option<ReplayCandidate> {
     let mut fields = Fields::open(json, at, problems)?;
-    let revision = fields.optional("revision", revision).map(ReplayCandidate::Revision);
+    let revision = fields.optional("revision", read_revision).map(ReplayCandidate::Revision);
     let bundle = fields
         .optional("bundle", |json, at, problems| BundleDocument::read(json, at, problems, context));
     let bundle = bundle.map(|bundle| ReplayCandidate::Bundle(Box::new(bundle)));

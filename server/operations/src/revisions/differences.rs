@@ -40,7 +40,7 @@ impl Sides {
 }
 
 /// Returns the change as the API shows it.
-pub(super) fn change(changed: &ChangedRecord) -> RecordChange {
+pub(crate) fn change(changed: &ChangedRecord) -> RecordChange {
     let [before, after] = [&changed.before, &changed.after].map(|text| members(text.as_deref()));
     let action = match (&changed.before, &changed.after) {
         (None, _) => PlannedAction::Create,

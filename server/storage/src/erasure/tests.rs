@@ -17,7 +17,7 @@ on_every_database!(
 );
 
 /// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
-const ROWS: [(&str, &str); 29] = [
+const ROWS: [(&str, &str); 30] = [
     (
         "tenant_settings",
         "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
@@ -33,6 +33,11 @@ const ROWS: [(&str, &str); 29] = [
         "INSERT INTO proposals (tenant_id, id, state, owner, domain, request, plan, fingerprint, \
         proposed_by, proposed_at, expires_at) \
         VALUES ($1, $2, 'open', 'o', 'd', $3, '{}', 'f', 'a', 0, 0)",
+    ),
+    (
+        "drafts",
+        "INSERT INTO drafts (tenant_id, name, bundle, domain, shadow, created_by, created_at) \
+        VALUES ($1, 'd', '{}', 'd', TRUE, 'a', 0)",
     ),
     (
         "revisions",

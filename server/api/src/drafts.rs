@@ -1,0 +1,163 @@
+//! Drafts: bundles beside the content that decides (`docs/semantics.md`, section 18.2).
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use portcullis_bundle::DocumentContext;
+use portcullis_model::apply::ApplyAnswer;
+use portcullis_model::draft::{DraftRecord, MAX_DRAFT_NAME, is_draft_name};
+use portcullis_model::{document, schema};
+use portcullis_operations::drafts::{self, DraftBody};
+use portcullis_runtime::app::App;
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::openapi::path::{Operation, ParameterIn};
+
+use crate::apply::{answered, bundle};
+use crate::body::JsonBody;
+use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
+use crate::deadline::Deadline;
+use crate::error::ApiError;
+use crate::etag::{self, IfMatch, WriteCondition};
+use crate::force::Force;
+use crate::handler_parameters::{HandlerParameter, add};
+use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
+use crate::paging::PageQuery;
+use crate::parameters::parameter;
+use crate::path::Segments;
+use crate::query::Query;
+use crate::text_answer::Json;
+
+/// The name of a draft in a path.
+#[derive(Debug, Deserialize)]
+pub(super) struct DraftPath {
+    name: String,
+}
+
+impl DraftPath {
+    /// Returns the name, or the 404 that any unknown draft gets.
+    fn known(&self) -> Result<&str, ApiError> {
+        if is_draft_name(&self.name) { Ok(&self.name) } else { Err(ApiError::not_found("draft")) }
+    }
+}
+
+impl HandlerParameter for Segments<DraftPath> {
+    fn describe(operation: &mut Operation) {
+        let name = schema::text(MAX_DRAFT_NAME).pattern(Some(r"^[A-Za-z0-9._-]+$"));
+        add(operation, [parameter(ParameterIn::Path, "name", name, "The name of the draft")]);
+    }
+}
+
+/// Stores a draft in place of the one with its name.
+///
+/// Its bundle replaces the kinds that it names, whoever owns them, and has no resolvers and no webhooks. It must fit the
+/// present content, as the bundle of an apply.
+#[utoipa::path(
+    put, path = "/api/v1/drafts/{name}", tag = "Drafts", operation_id = "putDraft",
+    request_body = SentDraft,
+    responses(
+        (status = 200, description = "The draft", body = DraftRecord, headers(("ETag"))),
+        (status = 201, description = "The draft, which is new", body = DraftRecord, headers(("ETag"))),
+        Conflict, PreconditionFailed, QuotaExceeded,
+    ),
+)]
+pub(super) async fn put(
+    State(app): State<App>,
+    caller: Allowed<PoliciesWrite>,
+    Segments(path): Segments<DraftPath>,
+    WriteCondition(precondition): WriteCondition,
+    body: JsonBody,
+) -> Result<Response, ApiError> {
+    let name = path.known()?;
+    let (domain, egress) = (caller.domain().to_owned(), app.egress.rules.clone());
+    let read = move || -> Result<DraftBody, ApiError> {
+        let context = DocumentContext { domain: &domain, egress: &egress };
+        Ok(DraftBody::parse(&body.parse()?, context)?)
+    };
+    let draft = drafts::put(&app, &caller, name, &precondition, read).await?;
+    let status = if draft.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, etag::header(&draft.record), Json(draft.record)).into_response())
+}
+
+/// Lists the drafts of the tenant, in the order of names.
+#[utoipa::path(
+    get, path = "/api/v1/drafts", tag = "Drafts", operation_id = "listDrafts",
+    responses((status = 200, description = "A page", body = [DraftRecord], headers(("Link")))),
+)]
+pub(super) async fn list(
+    State(app): State<App>,
+    caller: Allowed<PoliciesRead>,
+    Query(page): Query<PageQuery<String>>,
+) -> Result<Response, ApiError> {
+    let page = page.in_list("drafts", caller.tenant(), "")?;
+    let listed = drafts::list(&app, &caller, page.after(), page.limit()).await?;
+    Ok(page.respond(listed, |draft| draft.name.clone()))
+}
+
+/// Shows a draft.
+#[utoipa::path(
+    get, path = "/api/v1/drafts/{name}", tag = "Drafts", operation_id = "getDraft",
+    responses((status = 200, description = "The draft", body = DraftRecord, headers(("ETag")))),
+)]
+pub(super) async fn show(
+    State(app): State<App>,
+    caller: Allowed<PoliciesRead>,
+    Segments(path): Segments<DraftPath>,
+) -> Result<Response, ApiError> {
+    let record = drafts::get(&app, &caller, path.known()?).await?;
+    Ok((etag::header(&record), Json(record)).into_response())
+}
+
+/// Deletes a draft.
+#[utoipa::path(
+    delete, path = "/api/v1/drafts/{name}", tag = "Drafts", operation_id = "deleteDraft",
+    responses((status = 204, description = "It is gone"), PreconditionFailed),
+)]
+pub(super) async fn delete(
+    State(app): State<App>,
+    caller: Allowed<PoliciesWrite>,
+    Segments(path): Segments<DraftPath>,
+    IfMatch(precondition): IfMatch,
+) -> Result<Response, ApiError> {
+    drafts::delete(&app, &caller, path.known()?, &precondition).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Makes a draft the content of the tenant, as one revision. The draft goes.
+///
+/// The gates of the tenant judge it as they judge an apply. Managed objects change only with `force`.
+#[utoipa::path(
+    post, path = "/api/v1/drafts/{name}/publish", tag = "Drafts", operation_id = "publishDraft",
+    responses(
+        (status = 200, description = "What was carried out", body = ApplyAnswer,
+            headers(("X-Policy-Revision"))),
+        Conflict, PreconditionFailed, QuotaExceeded,
+    ),
+)]
+pub(super) async fn publish(
+    State(app): State<App>,
+    caller: Allowed<PoliciesWrite>,
+    Segments(path): Segments<DraftPath>,
+    IfMatch(precondition): IfMatch,
+    Query(Force(force)): Query<Force>,
+    deadline: Deadline,
+) -> Result<Response, ApiError> {
+    let (name, ready_by) = (path.known()?, deadline.instant());
+    Ok(answered(drafts::publish(&app, &caller, name, &precondition, force, ready_by).await?))
+}
+
+/// The body of [`put`], as the document describes it.
+struct SentDraft;
+
+document!(SentDraft => {
+    schema::input()
+        .required("bundle", bundle())
+        .optional("shadow", schema::boolean().default(Some(json!(false))))
+        .example(json!({
+            "bundle": {"policies": [{
+                "name": "visitors-by-day", "resource": "visit:register", "effect": "deny",
+                "priority": 10, "when": "user.shift == \"night\"",
+            }]},
+            "shadow": true,
+        }))
+});

@@ -1,0 +1,55 @@
+//! Drafts: bundles that a tenant keeps beside the content that decides (`docs/semantics.md`, section 18.2).
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use crate::Timestamp;
+
+/// Longest name of a draft, in characters.
+pub const MAX_DRAFT_NAME: usize = 64;
+
+/// Returns whether a draft can have this name.
+pub fn is_draft_name(name: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    (1..=MAX_DRAFT_NAME).contains(&name.len()) && name.bytes().all(is_allowed)
+}
+
+/// A draft as the store keeps it and the API shows it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "name": "stricter-nights",
+    "bundle": {"policies": []},
+    "shadow": true,
+    "created_by": "ines-admin",
+    "created_at": "2026-05-16T09:30:00.000Z",
+    "updated_by": null,
+    "updated_at": null,
+})))]
+pub struct DraftRecord {
+    pub name: String,
+    #[serde(skip)]
+    pub tenant_id: String,
+    /// The kinds that the draft replaces.
+    #[schema(value_type = Object)]
+    pub bundle: Box<RawValue>,
+    /// The domain of what the bundle has without one.
+    #[serde(skip)]
+    pub domain: String,
+    /// Checks are decided by the draft, too.
+    pub shadow: bool,
+    pub created_by: String,
+    pub created_at: Timestamp,
+    #[schema(required)]
+    pub updated_by: Option<String>,
+    #[schema(required)]
+    pub updated_at: Option<Timestamp>,
+}
+
+impl DraftRecord {
+    /// Returns whether two drafts say the same; authors and times may differ.
+    pub fn says(&self, other: &Self) -> bool {
+        (self.bundle.get(), &self.domain, self.shadow)
+            == (other.bundle.get(), &other.domain, other.shadow)
+    }
+}

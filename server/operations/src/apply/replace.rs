@@ -1,0 +1,301 @@
+//! Changes of the whole content of a tenant, whoever owns it: the restoration of a revision (`docs/semantics.md`, section
+//! 16) and the publication of a draft (section 18.2). They are judged and written as an apply is.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use portcullis_auth::Manager;
+use portcullis_bundle::BundleDocument;
+use portcullis_fairness::Turn;
+use portcullis_model::Authorship;
+use portcullis_model::apply::ApplyAnswer;
+use portcullis_model::audit::ChangeSource;
+use portcullis_model::draft::DraftRecord;
+use portcullis_model::resolver::WantedResolver;
+use portcullis_model::revision::RevisionVia;
+use portcullis_model::service_key::Permission;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::gates::GateVerdict;
+use portcullis_runtime::write_refusal::WriteRefusal;
+use portcullis_storage::{Tx, WriteTurn, drafts, policies, tenants};
+use tokio::time::Instant;
+
+use super::after::after;
+use super::answer::{Shown, case_report};
+use super::execute::{Execution, ROLES, execute};
+use super::guards::GuardWrites;
+use super::plan::{ApplyPlan, PlanContext, plan};
+use super::ready::{FoundModule, ReadyResolver, find_modules, make_ready};
+use super::restoration::{self, new_policies, wanted_resolvers};
+use super::rights::{self, Sight};
+use super::run::{CarriedOut, JudgedPlan, activate};
+use super::stored_types::check_types;
+use crate::content_at::content_at;
+use crate::etag::{Precondition, entity_tag};
+use crate::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
+use crate::ownership;
+use crate::roles::must_not_be_entities;
+use crate::tenant_content::TenantContent;
+
+/// What a tenant's content becomes.
+#[derive(Clone, Copy, Debug)]
+pub enum Replacement<'r> {
+    /// That of an earlier revision, if the present one has the tag that the client expects.
+    Revision { revision: u64, precondition: &'r Precondition, message: Option<&'r str> },
+    /// The present one with the kinds of this draft. With `force` managed objects change, too.
+    Draft { draft: &'r DraftRecord, bundle: &'r BundleDocument, force: bool },
+}
+
+/// Makes the content of the caller's tenant the one of `replacement`, in one revision; with `dry_run`, only makes the plan.
+///
+/// Modules must be in memory before `ready_by`.
+///
+/// # Errors
+/// The caller lacks a right, the revision is not kept, the precondition does not hold, what comes back does not fit what
+/// stays, a gate refuses it, or the store failed. Then nothing is written.
+pub async fn replace(
+    app: &App,
+    caller: &Manager,
+    replacement: Replacement<'_>,
+    dry_run: bool,
+    ready_by: Instant,
+) -> Result<ApplyAnswer, OperationError> {
+    let needed = if dry_run { Permission::PoliciesRead } else { Permission::PoliciesWrite };
+    caller.must_have(needed)?;
+    // Two contents are in memory.
+    let _turn = app.uploads.begin(caller.tenant()).await?;
+    let by = app.authored_by(caller.actor());
+    let attempt = Attempt { app, caller, replacement, by: &by, dry_run, ready_by };
+    match attempt.make().await {
+        Ok(answer) => {
+            let kinds = answer.changes.iter().map(|change| change.kind);
+            Ok(Sight::of_kinds(caller, kinds).of_answer(answer))
+        }
+        Err(error) => Err(Sight::of_kinds(caller, [].into_iter()).of_error(error)),
+    }
+}
+
+/// One replacement.
+struct Attempt<'a> {
+    app: &'a App,
+    caller: &'a Manager,
+    replacement: Replacement<'a>,
+    by: &'a Authorship,
+    dry_run: bool,
+    ready_by: Instant,
+}
+
+/// A plan, and what it needs beside its writes.
+struct Planned {
+    plan: ApplyPlan,
+    guards: GuardWrites,
+    ready: Vec<ReadyResolver>,
+}
+
+impl Attempt<'_> {
+    /// Makes the plan, and carries it out, as an apply does.
+    async fn make(&self) -> Result<ApplyAnswer, OperationError> {
+        let (mut judging, mut turn, mut expected) = (None, None, 0);
+        for _ in 0..MAX_JUDGEMENTS {
+            let judged = self.judge(&mut judging).await?;
+            if self.dry_run {
+                return Ok(judged.into_answer(None));
+            }
+            expected = judged.state.revision;
+            match self.carry_out(judged, turn).await? {
+                CarriedOut::Done(answer) => return Ok(*answer),
+                CarriedOut::Changed(kept) => turn = kept,
+            }
+        }
+        let mut tx = self.app.store.read(self.caller.tenant()).await?;
+        let current = tenants::revision(&mut tx).await?;
+        tx.end().await?;
+        Err(WriteRefusal::RevisionChanged { expected, current }.into())
+    }
+
+    /// Makes the plan on a snapshot of the content, and judges it beside the database.
+    async fn judge(&self, judging: &mut Option<Arc<Turn>>) -> Result<JudgedPlan, OperationError> {
+        let Self { app, caller, .. } = self;
+        let mut tx = app.store.read(caller.tenant()).await?;
+        let position = tenants::position(&mut tx).await?;
+        let state = TenantContent::load(&mut tx).await?;
+        let Planned { mut plan, guards, ready } = self.plan(&mut tx, &state).await?;
+        tx.end().await?;
+        guards.add_to(&mut plan, &state);
+        let kinds = plan.changes.iter().map(|change| change.kind);
+        rights::must_have_rights_of(caller, kinds, self.dry_run)?;
+        let entities = check_types(app, caller, &BundleDocument::default(), &state, &plan).await?;
+        let judgement = guards.judge(app, caller.tenant(), &state, &plan, judging).await?;
+        let shown = Shown { tests: case_report(&judgement.report), impact: None };
+        Ok(JudgedPlan { position, entities, state, ready, plan, guards, judgement, shown })
+    }
+
+    async fn plan(&self, tx: &mut Tx, state: &TenantContent) -> Result<Planned, OperationError> {
+        match self.replacement {
+            Replacement::Revision { revision, precondition, .. } => {
+                precondition.check_tag(Some(&format!("\"{}\"", state.revision)))?;
+                let past = content_at(tx, revision).await?;
+                self.plan_of_past(tx, state, &past).await
+            }
+            Replacement::Draft { draft, bundle, force } => {
+                self.plan_of_draft(tx, state, (draft, bundle), force).await
+            }
+        }
+    }
+
+    async fn plan_of_past(
+        &self,
+        tx: &mut Tx,
+        state: &TenantContent,
+        past: &TenantContent,
+    ) -> Result<Planned, OperationError> {
+        let plan = restoration::plan(state, past, self.by)?;
+        let guards = GuardWrites::between(state, past);
+        let wanted = wanted_resolvers(state, past);
+        let does_not_fit = |error| does_not_fit(error, past.revision);
+        let found = self.modules(&wanted).await.map_err(does_not_fit)?;
+        let ready = make_ready(self.app, tx, state, &wanted, &found).await.map_err(does_not_fit)?;
+        let roles = plan.writes.roles.iter().filter_map(|write| write.after());
+        let roles = roles.map(|role| (&*role.name, &*role.includes));
+        must_not_be_entities(tx, roles, ROLES).await.map_err(does_not_fit)?;
+        Ok(Planned { plan, guards, ready })
+    }
+
+    async fn modules(&self, wanted: &[WantedResolver]) -> Result<Vec<FoundModule>, OperationError> {
+        find_modules(self.app, self.caller.tenant(), wanted, self.ready_by).await
+    }
+
+    async fn plan_of_draft(
+        &self,
+        tx: &mut Tx,
+        state: &TenantContent,
+        (draft, bundle): (&DraftRecord, &BundleDocument),
+        force: bool,
+    ) -> Result<Planned, OperationError> {
+        let roles = bundle.roles.iter().flatten();
+        let roles = roles.map(|role| (&*role.name, &*role.includes));
+        must_not_be_entities(tx, roles, ROLES).await?;
+        let (plan, guards) = plan_draft(self.app, state, (draft, bundle), self.by)?;
+        let writes = &plan.writes;
+        let owners = (writes
+            .resources
+            .iter()
+            .filter_map(|one| one.before()?.managed_by.as_deref()))
+        .chain(writes.rules.iter().filter_map(|one| one.before()?.managed_by.as_deref()))
+        .chain(writes.roles.iter().filter_map(|one| one.before()?.managed_by.as_deref()))
+        .chain(writes.types.iter().filter_map(|one| one.before()?.managed_by.as_deref()))
+        .chain(writes.policies.iter().filter_map(|one| one.before()?.managed_by.as_deref()));
+        let owners: HashSet<&str> = owners.collect();
+        owners
+            .into_iter()
+            .try_for_each(|owner| ownership::check(self.caller, Some(owner), force))?;
+        Ok(Planned { plan, guards, ready: Vec::new() })
+    }
+
+    /// Writes the plan, if the content is still the one that it was made for.
+    async fn carry_out(
+        &self,
+        mut judged: JudgedPlan,
+        turn: Option<WriteTurn>,
+    ) -> Result<CarriedOut, OperationError> {
+        let Self { app, caller, by, .. } = self;
+        must_be_in_time(caller)?;
+        let turn = match turn {
+            Some(turn) => turn,
+            None => app.store.turn(caller.tenant()).await?,
+        };
+        let mut tx = app.write_in(turn, caller, by).await?;
+        if !judged.is_for(&mut tx).await? {
+            return Ok(CarriedOut::Changed(tx.cancel().await?));
+        }
+        self.note_way(&mut tx).await?;
+        policies::forget_deleted(&mut tx, &new_policies(&judged.plan.writes)).await?;
+        let execution = Execution { keys: &app.keys, by, resolvers: &judged.ready, webhooks: &[] };
+        execute(&mut tx, &judged.plan, &execution).await?;
+        judged.guards.store(&mut tx, by).await?;
+        let judgement = Some(std::mem::take(&mut judged.judgement));
+        let revision = app.commit_with(tx, GateVerdict { is_approved: false, judgement }).await?;
+        let ready = std::mem::take(&mut judged.ready);
+        activate(app, caller.tenant(), &judged.plan, ready).await;
+        Ok(CarriedOut::Done(Box::new(judged.into_answer(Some(revision)))))
+    }
+
+    /// Notes the way on which the changes come. A draft that is published goes.
+    async fn note_way(&self, tx: &mut Tx) -> Result<(), OperationError> {
+        let (via, message) = match self.replacement {
+            Replacement::Revision { message, .. } => (RevisionVia::Restore, message),
+            Replacement::Draft { draft, .. } => {
+                let known = drafts::find(tx, &draft.name).await?;
+                if known.as_ref().map(entity_tag) != Some(entity_tag(draft)) {
+                    return Err(OperationError::PreconditionFailed);
+                }
+                drafts::delete(tx, draft, true).await?;
+                (RevisionVia::Draft, None)
+            }
+        };
+        let message = message.map(str::to_owned);
+        tx.came_by(via, ChangeSource { message, ..ChangeSource::default() });
+        Ok(())
+    }
+}
+
+/// Returns the plan that replaces the kinds of a draft, whoever owns them.
+fn plan_draft(
+    app: &App,
+    state: &TenantContent,
+    (draft, bundle): (&DraftRecord, &BundleDocument),
+    by: &Authorship,
+) -> Result<(ApplyPlan, GuardWrites), OperationError> {
+    let operator = app.resolvers.operator_resolvers();
+    let context = PlanContext {
+        tenant: &draft.tenant_id,
+        owner: None,
+        prune: true,
+        force: true,
+        domain: &draft.domain,
+        by,
+        ids: &app.ids,
+        resolvers: &[],
+        operator: &operator,
+        changed_secrets: &HashSet::new(),
+    };
+    let plan = plan(state, bundle, &context)?;
+    let guards = GuardWrites::of(bundle, state, &draft.domain)?;
+    Ok((plan, guards))
+}
+
+/// Returns the content that `state` becomes with the kinds of a draft.
+///
+/// # Errors
+/// The draft does not fit the content.
+pub fn with_draft(
+    app: &App,
+    mut state: TenantContent,
+    draft: (&DraftRecord, &BundleDocument),
+) -> Result<TenantContent, OperationError> {
+    let by = app.authored_by(&draft.0.created_by);
+    let (plan, guards) = plan_draft(app, &state, draft, &by)?;
+    let writes = plan.writes;
+    state.resources = owned(after(&state.resources, &writes.resources, |one| one.id));
+    state.rules = owned(after(&state.rules, &writes.rules, |one| one.id));
+    state.roles = owned(after(&state.roles, &writes.roles, |one| &*one.name));
+    state.types = owned(after(&state.types, &writes.types, |one| &*one.kind));
+    state.policies = owned(after(&state.policies, &writes.policies, |one| one.id));
+    guards.put_into(&mut state)?;
+    Ok(state)
+}
+
+fn owned<T: Clone>(records: Vec<&T>) -> Vec<T> {
+    records.into_iter().cloned().collect()
+}
+
+/// Returns the error that a record of the past does not fit the present: nothing in the request is at fault.
+fn does_not_fit(error: OperationError, revision: u64) -> OperationError {
+    match error {
+        OperationError::Invalid(invalid) => OperationError::Conflict(format!(
+            "revision {revision} does not fit what the tenant has now: {invalid}"
+        )),
+        other => other,
+    }
+}

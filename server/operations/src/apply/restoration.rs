@@ -1,0 +1,259 @@
+//! The writes that make the content of a tenant that of an earlier revision (`docs/semantics.md`, section 16).
+
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+use portcullis_model::Authorship;
+use portcullis_model::apply::{ObjectKind, PlanCounts, PlannedAction, PlannedChange};
+use portcullis_model::policy::PolicyRecord;
+use portcullis_model::resolver::{SentSecrets, StoredResolver, WantedResolver};
+
+use portcullis_model::role::RoleRecord;
+use portcullis_model::rule::RuleRecord;
+use portcullis_model::types::TypeRecord;
+use portcullis_runtime::error::OperationError;
+use portcullis_storage::bulk::RecordWrite;
+use portcullis_storage::revision_changes::ChangedRecord;
+use serde::Serialize;
+
+use super::plan::{ApplyPlan, Writes};
+use crate::deletions::Deletions;
+use crate::revisions::change;
+use crate::tenant_content::TenantContent;
+
+/// Returns the plan that makes the records of `present` those of `past`, with their ids. Settings and cases are not in it.
+///
+/// # Errors
+/// A resolver cannot come back.
+pub(super) fn plan(
+    present: &TenantContent,
+    past: &TenantContent,
+    by: &Authorship,
+) -> Result<ApplyPlan, OperationError> {
+    let actor = || Some(by.actor.clone());
+    let writes = Writes {
+        resources: diff(
+            &present.resources,
+            &past.resources,
+            |one| one.id,
+            |one| {
+                one.updated_at = Some(by.at);
+            },
+        ),
+        rules: apart(diff(
+            &present.rules,
+            &past.rules,
+            |one| one.id,
+            |one: &mut RuleRecord| {
+                (one.updated_by, one.updated_at) = (actor(), Some(by.at));
+            },
+        )),
+        roles: new_ones(
+            diff(
+                &present.roles,
+                &past.roles,
+                |one| one.name.clone(),
+                |one: &mut RoleRecord| {
+                    (one.updated_by, one.updated_at) = (actor(), Some(by.at));
+                },
+            ),
+            |role| (role.updated_by, role.updated_at) = (None, None),
+        ),
+        types: new_ones(
+            diff(
+                &present.types,
+                &past.types,
+                |one| one.kind.clone(),
+                |one: &mut TypeRecord| {
+                    (one.updated_by, one.updated_at) = (actor(), Some(by.at));
+                },
+            ),
+            |declared| (declared.updated_by, declared.updated_at) = (None, None),
+        ),
+        policies: diff(
+            &present.policies,
+            &past.policies,
+            |one| one.id,
+            |one| {
+                (one.updated_by, one.updated_at) = (actor(), Some(by.at));
+            },
+        ),
+        resolvers: resolvers(present, past, by)?,
+        webhooks: Vec::new(),
+    };
+    let changes = changes(&writes);
+    let counts = counts(&changes, present);
+    Ok(ApplyPlan {
+        fingerprint: format!("revision:{}:{}", past.revision, present.revision),
+        conflicts: Vec::new(),
+        deletions: Deletions::new(0, 0, 100),
+        warnings: Vec::new(),
+        changes,
+        counts,
+        writes,
+    })
+}
+
+/// Returns the writes that make `present` `past`. `sign` puts the author and time of the change into a record; records that
+/// differ in nothing else are equal.
+fn diff<T: Clone + PartialEq, I: Eq + Hash>(
+    present: &[T],
+    past: &[T],
+    id: impl Fn(&T) -> I,
+    sign: impl Fn(&mut T),
+) -> Vec<RecordWrite<T>> {
+    let signed = |record: &T| {
+        let mut record = record.clone();
+        sign(&mut record);
+        record
+    };
+    let stored: HashMap<I, &T> = present.iter().map(|record| (id(record), record)).collect();
+    let wanted: HashSet<I> = past.iter().map(&id).collect();
+    let gone = present.iter().filter(|record| !wanted.contains(&id(record)));
+    let gone = gone.map(|record| RecordWrite::Delete(record.clone()));
+    let written = past.iter().filter_map(|record| match stored.get(&id(record)) {
+        None => Some(RecordWrite::Insert(record.clone())),
+        Some(old) if signed(old) == signed(record) => None,
+        Some(old) => Some(RecordWrite::Update { old: (*old).clone(), new: signed(record) }),
+    });
+    gone.chain(written).collect()
+}
+
+/// Returns the writes with other new records.
+fn new_ones<T>(mut writes: Vec<RecordWrite<T>>, change: impl Fn(&mut T)) -> Vec<RecordWrite<T>> {
+    for write in &mut writes {
+        if let RecordWrite::Insert(new) = write {
+            change(new);
+        }
+    }
+    writes
+}
+
+/// Returns the writes without an update that changes a tuple: two rules may swap theirs, and no moment may have one twice.
+fn apart(writes: Vec<RecordWrite<RuleRecord>>) -> Vec<RecordWrite<RuleRecord>> {
+    let mut all = Vec::with_capacity(writes.len());
+    for write in writes {
+        match write {
+            RecordWrite::Update { old, new } if old.tuple != new.tuple => {
+                all.extend([RecordWrite::Delete(old), RecordWrite::Insert(new)]);
+            }
+            write => all.push(write),
+        }
+    }
+    all
+}
+
+/// Returns the writes of resolvers: their manifests come back, never a secret or a module that is gone.
+fn resolvers(
+    present: &TenantContent,
+    past: &TenantContent,
+    by: &Authorship,
+) -> Result<Vec<RecordWrite<StoredResolver>>, OperationError> {
+    let sign = |one: &mut StoredResolver| {
+        (one.updated_by, one.updated_at) = (Some(by.actor.clone()), Some(by.at));
+        one.version = 0;
+    };
+    let mut writes = diff(&present.resolvers, &past.resolvers, |one| one.id, sign);
+    for write in &mut writes {
+        let (old, new) = match write {
+            RecordWrite::Insert(new) => (None, new),
+            RecordWrite::Update { old, new } => (Some(&*old), new),
+            RecordWrite::Delete(_) => continue,
+        };
+        must_come_back(present, old, new)?;
+        // Later than any version that the resolver had: each revision raised it by one at most.
+        new.version = old.map_or(present.revision, |old| old.version).saturating_add(1);
+    }
+    Ok(writes)
+}
+
+fn must_come_back(
+    present: &TenantContent,
+    old: Option<&StoredResolver>,
+    new: &StoredResolver,
+) -> Result<(), OperationError> {
+    let (namespace, sha256) = (&new.manifest.namespace, &new.module.sha256);
+    let has_module = present.resolvers.iter().any(|one| one.module.sha256 == *sha256);
+    if !has_module {
+        let what = format!(
+            "the module of the resolver `{namespace}` is not stored any more (SHA-256 `{sha256}`); create the \
+             resolver with it, then restore"
+        );
+        return Err(OperationError::Conflict(what));
+    }
+    let secrets = old.map(|old| &old.manifest.secrets).cloned().unwrap_or_default();
+    if secrets != new.manifest.secrets {
+        let what = format!(
+            "the resolver `{namespace}` had other secrets at this revision, and no restoration brings a secret; \
+             give it secrets of the same names, then restore"
+        );
+        return Err(OperationError::Conflict(what));
+    }
+    Ok(())
+}
+
+/// Returns the resolvers of `past` that differ from those of `present`, as a bundle has them.
+pub(super) fn wanted_resolvers(
+    present: &TenantContent,
+    past: &TenantContent,
+) -> Vec<WantedResolver> {
+    let differs = |one: &&StoredResolver| {
+        present.resolvers.iter().all(|known| {
+            (known.id, &known.manifest, known.enabled, &known.module, &known.managed_by)
+                != (one.id, &one.manifest, one.enabled, &one.module, &one.managed_by)
+        })
+    };
+    let wanted = past.resolvers.iter().filter(differs).map(|one| {
+        let is_known = present.resolvers.iter().any(|known| known.id == one.id);
+        WantedResolver {
+            manifest: one.manifest.clone().with_secrets(one.manifest.secrets.unread()),
+            secrets: if is_known { SentSecrets::Kept } else { SentSecrets::Given },
+            sha256: one.module.sha256.clone(),
+            module: None,
+            enabled: one.enabled,
+        }
+    });
+    wanted.collect()
+}
+
+/// Returns what the writes change, by kind.
+fn changes(writes: &Writes) -> Vec<PlannedChange> {
+    let mut changes = shown(ObjectKind::Resource, &writes.resources);
+    changes.extend(shown::<RuleRecord>(ObjectKind::Rule, &writes.rules));
+    changes.extend(shown::<RoleRecord>(ObjectKind::Role, &writes.roles));
+    changes.extend(shown::<TypeRecord>(ObjectKind::Type, &writes.types));
+    changes.extend(shown::<PolicyRecord>(ObjectKind::Policy, &writes.policies));
+    changes.extend(shown::<StoredResolver>(ObjectKind::Resolver, &writes.resolvers));
+    changes
+}
+
+fn shown<T: Serialize>(kind: ObjectKind, writes: &[RecordWrite<T>]) -> Vec<PlannedChange> {
+    let text = |record: Option<&T>| record.and_then(|record| serde_json::to_string(record).ok());
+    let one = |write: &RecordWrite<T>| {
+        let (before, after) = (text(write.before()), text(write.after()));
+        change(&ChangedRecord { kind, record: String::new(), revision: 0, before, after }).change
+    };
+    writes.iter().map(one).collect()
+}
+
+/// Counts the changes, and the records that stay as they are.
+fn counts(changes: &[PlannedChange], present: &TenantContent) -> PlanCounts {
+    let of = |action| changes.iter().filter(|change| change.action == action).count() as u64;
+    let (update, delete) = (of(PlannedAction::Update), of(PlannedAction::Delete));
+    let lists = [present.resources.len(), present.rules.len(), present.roles.len()];
+    let others = [present.types.len(), present.policies.len(), present.resolvers.len()];
+    let all: usize = lists.iter().chain(&others).sum();
+    PlanCounts {
+        create: of(PlannedAction::Create),
+        update,
+        delete,
+        adopt: 0,
+        unchanged: (all as u64).saturating_sub(update + delete),
+    }
+}
+
+/// The records that a restoration puts back keep their ids.
+pub(super) fn new_policies(writes: &Writes) -> Vec<uuid::Uuid> {
+    let new = writes.policies.iter().filter(|write| write.before().is_none());
+    new.filter_map(|write: &RecordWrite<PolicyRecord>| write.after()).map(|one| one.id).collect()
+}

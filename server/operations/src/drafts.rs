@@ -1,0 +1,245 @@
+//! The use cases of drafts (`docs/semantics.md`, section 18.2).
+
+use portcullis_auth::Manager;
+use portcullis_bundle::{BundleDocument, DocumentContext};
+use portcullis_engine::fields::{Fields, boolean};
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{Invalid, Json, json};
+use portcullis_model::apply::ApplyAnswer;
+use portcullis_model::draft::DraftRecord;
+use portcullis_model::page::Listed;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_storage::{Tx, drafts};
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use crate::apply::{Replacement, replace, with_draft};
+use crate::etag::Precondition;
+use crate::tenant_content::TenantContent;
+
+const NOT_FOUND: OperationError = OperationError::NotFound("draft");
+
+/// Most drafts of a tenant. Each in shadow costs every check.
+const MAX_DRAFTS: i64 = 20;
+
+/// The body of `PUT /api/v1/drafts/{name}`.
+#[derive(Debug)]
+pub struct DraftBody {
+    bundle: BundleDocument,
+    text: Box<RawValue>,
+    shadow: bool,
+}
+
+/// A draft that was written.
+#[derive(Debug)]
+pub struct StoredDraft {
+    pub record: DraftRecord,
+    pub is_new: bool,
+}
+
+impl DraftBody {
+    /// Reads a request body.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse(json: &Json<'_>, context: DocumentContext<'_>) -> Result<Self, Invalid> {
+        let (mut problems, root) = (Problems::default(), Place::root());
+        let read = Self::read(json, &root, &mut problems, context);
+        problems.finish(read)
+    }
+
+    fn read(
+        json: &Json<'_>,
+        at: &Place<'_>,
+        problems: &mut Problems,
+        context: DocumentContext<'_>,
+    ) -> Option<Self> {
+        let mut fields = Fields::open(json, at, problems)?;
+        let bundle = fields
+            .required("bundle", |json, at, problems| read_bundle(json, at, problems, context));
+        let shadow = fields.optional("shadow", boolean).unwrap_or(false);
+        fields.close();
+        let (bundle, text) = bundle?;
+        Some(Self { bundle, text, shadow })
+    }
+}
+
+/// Reads a bundle with its text. It has no bytes of modules and no secrets, which no draft keeps.
+fn read_bundle(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    context: DocumentContext<'_>,
+) -> Option<(BundleDocument, Box<RawValue>)> {
+    for kind in ["resolvers", "webhooks"] {
+        if json.get(kind).is_some_and(|list| *list != Json::Null) {
+            let what = format!("no `{kind}`, which a draft does not have: apply them");
+            problems.expected(&at.key(kind), what);
+        }
+    }
+    let bundle = BundleDocument::read(json, at, problems, context)?;
+    Some((bundle, RawValue::from_string(json.to_string()).ok()?))
+}
+
+/// Stores the draft that `read` makes of a body in place of the one named `name`.
+///
+/// # Errors
+/// The error of `read`; the precondition does not hold, the draft does not fit the present content, the tenant has too
+/// many drafts, or the store failed.
+pub async fn put<E: From<OperationError> + Send + 'static>(
+    app: &App,
+    caller: &Manager,
+    name: &str,
+    precondition: &Precondition,
+    read: impl FnOnce() -> Result<DraftBody, E> + Send + 'static,
+) -> Result<StoredDraft, E> {
+    let _turn = app.uploads.begin(caller.tenant()).await?;
+    let body = app.compilations.run(caller.tenant(), read).await??;
+    Ok(store(app, caller, name, precondition, body).await?)
+}
+
+async fn store(
+    app: &App,
+    caller: &Manager,
+    name: &str,
+    precondition: &Precondition,
+    body: DraftBody,
+) -> Result<StoredDraft, OperationError> {
+    let by = app.authored_by(caller.actor());
+    let record = DraftRecord {
+        name: name.to_owned(),
+        tenant_id: caller.tenant().to_owned(),
+        bundle: body.text,
+        domain: caller.domain().to_owned(),
+        shadow: body.shadow,
+        created_by: by.actor.clone(),
+        created_at: by.at,
+        updated_by: None,
+        updated_at: None,
+    };
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let state = TenantContent::load(&mut tx).await?;
+    tx.end().await?;
+    with_draft(app, state, (&record, &body.bundle))?;
+    let turn = app.store.turn(caller.tenant()).await?;
+    let mut tx = app.write_in(turn, caller, &by).await?;
+    let old = drafts::find(&mut tx, name).await?;
+    precondition.check_stored(old.as_ref())?;
+    let is_new = old.is_none();
+    if is_new && drafts::count(&mut tx).await? >= MAX_DRAFTS {
+        let what = format!("the tenant has {MAX_DRAFTS} drafts already; delete one first");
+        return Err(OperationError::Conflict(what));
+    }
+    let record = match old {
+        None => record,
+        Some(old) if old.says(&record) => return Ok(StoredDraft { record: old, is_new }),
+        Some(old) => DraftRecord {
+            created_by: old.created_by,
+            created_at: old.created_at,
+            updated_by: Some(by.actor.clone()),
+            updated_at: Some(by.at),
+            ..record
+        },
+    };
+    drafts::store(&mut tx, &record).await?;
+    app.commit(tx).await?;
+    Ok(StoredDraft { record, is_new })
+}
+
+/// Lists the drafts of the caller's tenant, in the order of names.
+///
+/// # Errors
+/// The store failed.
+pub async fn list(
+    app: &App,
+    caller: &Manager,
+    after: &str,
+    limit: i64,
+) -> Result<Listed<DraftRecord>, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let records = drafts::list(&mut tx, after, limit).await?;
+    tx.end().await?;
+    Ok(records)
+}
+
+/// Returns a draft of the caller's tenant.
+///
+/// # Errors
+/// The tenant has no such draft, or the store failed.
+pub async fn get(app: &App, caller: &Manager, name: &str) -> Result<DraftRecord, OperationError> {
+    let mut tx = app.store.read(caller.tenant()).await?;
+    let record = drafts::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+    tx.end().await?;
+    Ok(record)
+}
+
+/// Deletes a draft.
+///
+/// # Errors
+/// The tenant has no such draft, the precondition does not hold, or the store failed.
+pub async fn delete(
+    app: &App,
+    caller: &Manager,
+    name: &str,
+    precondition: &Precondition,
+) -> Result<(), OperationError> {
+    let by = app.authored_by(caller.actor());
+    let turn = app.store.turn(caller.tenant()).await?;
+    let mut tx = app.write_in(turn, caller, &by).await?;
+    let record = drafts::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+    precondition.check(&record)?;
+    drafts::delete(&mut tx, &record, false).await?;
+    app.commit(tx).await?;
+    Ok(())
+}
+
+/// Makes the content of the caller's tenant the present one with the kinds of a draft, in one revision. The draft goes.
+///
+/// # Errors
+/// The tenant has no such draft, the precondition does not hold, the draft changes managed objects and is not forced, or
+/// it is refused as an apply is.
+pub async fn publish(
+    app: &App,
+    caller: &Manager,
+    name: &str,
+    precondition: &Precondition,
+    force: bool,
+    ready_by: Instant,
+) -> Result<ApplyAnswer, OperationError> {
+    let draft = get(app, caller, name).await?;
+    precondition.check(&draft)?;
+    let bundle = read_stored(app, &draft).await?;
+    let replacement = Replacement::Draft { draft: &draft, bundle: &bundle, force };
+    replace(app, caller, replacement, false, ready_by).await
+}
+
+/// Returns the content of the transaction's tenant as the draft `name` makes it.
+///
+/// # Errors
+/// The tenant has no such draft, it does not fit the present content any more, or the store failed.
+pub async fn candidate(
+    app: &App,
+    tx: &mut Tx,
+    name: &str,
+) -> Result<TenantContent, OperationError> {
+    let draft = drafts::find(tx, name).await?.ok_or(NOT_FOUND)?;
+    let state = TenantContent::load(tx).await?;
+    let bundle = read_stored(app, &draft).await?;
+    with_draft(app, state, (&draft, &bundle))
+}
+
+/// Reads the bundle of a stored draft beside the threads that serve requests.
+async fn read_stored(app: &App, draft: &DraftRecord) -> Result<BundleDocument, OperationError> {
+    let egress = app.egress.rules.clone();
+    let (text, domain) = (draft.bundle.clone(), draft.domain.clone());
+    let read = move || -> Result<BundleDocument, OperationError> {
+        let context = DocumentContext { domain: &domain, egress: &egress };
+        let tree = json::parse(text.get().as_bytes())?;
+        let mut problems = Problems::default();
+        let root = Place::root();
+        let bundle = BundleDocument::read(&tree, &root.key("bundle"), &mut problems, context);
+        Ok(problems.finish(bundle)?)
+    };
+    app.compilations.run(&draft.tenant_id, read).await?
+}
