@@ -1,7 +1,10 @@
 //! The record of decisions: which checks have one, what it holds, who sees it.
 
+use std::io::{BufRead, BufReader};
+
 use serde_json::{Value, json};
 
+use crate::support::process::{finish, portcullis};
 use crate::support::{
     MANAGER, NO_ID, Provider, Reply, Request, Server, Settings, Tenant, eventually_some,
 };
@@ -192,6 +195,88 @@ fn the_terms_of_the_tenant_say_what_is_recorded() {
     assert!(user.get("level").is_none() && user.get("note").is_none(), "{user}");
     assert!(user["pin"].is_object() && !record.to_string().contains("1234"), "{user}");
     assert_eq!(record["dropped"], json!(["user.note"]));
+}
+
+#[test]
+fn statistics_count_what_was_left_out_and_a_member_counts_its_own() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    let rule = tenant.rule("alice", "doc:read", "read", "allow");
+    set(&tenant, &json!({"allows": 0}));
+    for subject in ["alice", "alice", "alice", "bob"] {
+        tenant.check(&read(subject)).is(200);
+    }
+    let stats = |query: &str| tenant.get(&format!("/api/v1/decisions/stats{query}")).is(200).json();
+    assert_eq!(
+        stats("?group_by=action,rule"),
+        json!({"complete": true, "groups": [
+            {"action": "read", "rule": rule, "allow": 3, "deny": 0, "undetermined": 0},
+            {"action": "read", "rule": "default-deny", "allow": 0, "deny": 1, "undetermined": 0},
+        ]})
+    );
+    assert_eq!(
+        stats("?decision=deny"),
+        json!({"complete": true, "groups": [{"allow": 0, "deny": 1, "undetermined": 0}]})
+    );
+    listed(&tenant, "", 1);
+    let alice = tenant.token("alice", &["user"]);
+    let own = tenant.send(&Request::new("GET /api/v1/decisions/stats").token(&alice)).is(200);
+    assert_eq!(own.json()["complete"], json!(false), "left out allows have no subject");
+    for query in ["?group_by=", "?group_by=tenant", "?group_by=rule,rule", "?group=rule"] {
+        let path = format!("/api/v1/decisions/stats{query}");
+        tenant.get(&path).refused(400, "BAD_REQUEST");
+    }
+}
+
+#[test]
+fn a_stream_has_new_records_and_ends_with_the_service() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    let manager = tenant.token("boss", &[MANAGER]);
+    let request = Request::new("GET /api/v1/decisions/stream?decision=deny").token(&manager);
+    let mut lines = BufReader::new(request.open(server.address)).lines();
+    let mut line_with = |part: &str| {
+        let found = lines.by_ref().map_while(Result::ok).find(|line| line.contains(part));
+        found.expect("the stream goes on")
+    };
+    line_with("the stream begins");
+    tenant.check(&read("bob")).is(200);
+    assert_eq!(line_with("event:"), "event: decision");
+    assert!(line_with("data:").contains("\"subject\":\"bob\""));
+    drop(tenant);
+    assert!(server.stop().success());
+    assert!(lines.all(|line| line.is_ok()), "the answer is whole");
+}
+
+#[test]
+fn commands_print_the_record() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    let id = id_of(&tenant.check(&read("alice")).is(200)).expect("recorded").to_owned();
+    tenant.check(&read("bob")).is(200);
+    listed(&tenant, "", 2);
+    let run = |arguments: &[&str]| {
+        let mut command = portcullis(&[&["decisions"], arguments].concat());
+        let token = tenant.token("boss", &[MANAGER]);
+        command.args(["--url", &format!("http://{}", server.address)]).env("TOKEN", token);
+        finish(command)
+    };
+    let found = run(&["search", "--subject", "alice"]);
+    assert!(
+        found.code == Some(0) && found.out.trim().ends_with(&id),
+        "{} {}",
+        found.out,
+        found.err
+    );
+    let part = run(&["search", "--limit", "1"]);
+    assert_eq!((part.code, part.out.lines().count()), (Some(1), 1), "there is more");
+    let shown = run(&["show", &id]);
+    assert!(shown.code == Some(0) && shown.out.contains("\"subject\": \"alice\""));
+    let exported = run(&["export", "--decision", "deny"]).out;
+    let lines: Vec<Value> =
+        exported.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((lines.len(), &lines[1]["id"]), (2, &json!(id)));
+    assert!(run(&["search", "--decision", "maybe"]).code == Some(1));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_bench as bench;
 use portcullis_tools::{
-    as_code, audit, can, check, convert, fmt, init, keys, lint, log_cases, matrix, policy_test,
-    replay, resolver_cli, schema, types,
+    as_code, audit, can, check, convert, decisions, fmt, init, keys, lint, log_cases, matrix,
+    policy_test, replay, resolver_cli, schema, types,
 };
 use uuid::Uuid;
 
@@ -67,6 +67,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         file: EnvFile,
     },
+    /// Read the record of decisions of a running service.
+    #[command(subcommand)]
+    Decisions(Decisions),
     /// Manage the encryption of stored secrets.
     #[command(subcommand)]
     Secrets(Secrets),
@@ -217,6 +220,26 @@ pub(crate) enum Tenants {
         #[command(flatten)]
         file: EnvFile,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Decisions {
+    /// Print new decisions as they are made.
+    Tail(decisions::DecisionFilter),
+    /// Print decisions, newest first, one in a line.
+    ///
+    /// The exit code is 1 if there are more.
+    Search {
+        #[command(flatten)]
+        arguments: decisions::DecisionSearch,
+        /// At most so many.
+        #[arg(long, value_name = "NUMBER", default_value_t = 100)]
+        limit: usize,
+    },
+    /// Print one decision as JSON, with everything that it was made from.
+    Show(decisions::ShowDecision),
+    /// Write decisions to the standard output, newest first, each as a line of JSON.
+    Export(decisions::DecisionSearch),
 }
 
 #[derive(Debug, Subcommand)]

@@ -24,13 +24,15 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    as_code, audit, can, check, convert, fmt, init, keys, lint, log_cases, matrix, policy_test,
-    remote, replay, resolver_cli, schema, secrets, tenants, types,
+    as_code, audit, can, check, convert, decisions, fmt, init, keys, lint, log_cases, matrix,
+    policy_test, remote, replay, resolver_cli, schema, secrets, tenants, types,
 };
 #[cfg(all(feature = "jemalloc", not(test)))]
 use tikv_jemallocator::Jemalloc;
 
-use crate::cli::{Cases, Cli, Command, CompileComponent, EnvFile, Import, Keys, Secrets, Tenants};
+use crate::cli::{
+    Cases, Cli, Command, CompileComponent, Decisions, EnvFile, Import, Keys, Secrets, Tenants,
+};
 
 /// The allocator of the released binary: while plans come and go, the memory stays near what is in use
 /// (`docs/performance.md`). The tests of this crate have one that counts.
@@ -75,6 +77,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Audit { arguments, file } => {
             with_variables(&file, async |variables| audit::list(variables, &arguments).await)
         }
+        Command::Decisions(command) => read_decisions(&command, &mut out),
         Command::Secrets(Secrets::Reencrypt { file }) => {
             with_variables(&file, async |variables| secrets::reencrypt(variables).await)
         }
@@ -179,6 +182,17 @@ fn ask_and_init(arguments: &init::InitArguments) -> anyhow::Result<ExitCode> {
     let questions = std::io::stdin().is_terminal();
     let questions = questions.then_some(&mut input as &mut dyn BufRead);
     done(init::run(arguments, questions, &mut std::io::stdout()))
+}
+
+fn read_decisions(command: &Decisions, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    with_variables(&EnvFile { env_file: None }, async |variables| match command {
+        Decisions::Tail(filter) => decisions::tail(filter, variables, out).await,
+        Decisions::Search { arguments, limit } => {
+            decisions::search(arguments, *limit, variables, out).await
+        }
+        Decisions::Show(arguments) => decisions::show(arguments, variables, out).await,
+        Decisions::Export(arguments) => decisions::export(arguments, variables, out).await,
+    })
 }
 
 fn manage_keys(command: Keys) -> anyhow::Result<ExitCode> {

@@ -116,6 +116,9 @@ pub(crate) async fn until_stopped(
         .map(|front| front.serve(app.metrics.connections.clone(), stopped.clone()))
         .collect();
     stop.await;
+    if let Some(recorder) = &app.recorder {
+        recorder.log().end_feeds();
+    }
     let delivered_by = Instant::now() + DELIVERY_STOP;
     worker.stop();
     app.webhooks.wake();

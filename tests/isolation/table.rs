@@ -151,7 +151,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 110] = [
+pub(crate) const ROUTES: [Row; 112] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -290,6 +290,8 @@ pub(crate) const ROUTES: [Row; 110] = [
     row("DELETE /api/v1/drafts/{name}", POLICIES_WRITE, Kind::Draft, "", 204),
     row("POST /api/v1/drafts/{name}/publish", POLICIES_WRITE, Kind::Draft, "", 200),
     row("GET /api/v1/decisions", DECISIONS_READ, Kind::None, "", 200),
+    row("GET /api/v1/decisions/stats", DECISIONS_READ, Kind::None, "", 200),
+    row("GET /api/v1/decisions/stream", DECISIONS_READ, Kind::None, "", 200),
     row("GET /api/v1/decisions/{id}", DECISIONS_READ, Kind::Decision, "", 200),
     row("POST /api/v1/replays", REPLAYS, Kind::None, REPLAY, 202),
     row("GET /api/v1/replays/{id}", REPLAYS, Kind::Replay, "", 200),

@@ -2,20 +2,24 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use futures_util::stream;
 use portcullis_engine::Effect;
 use portcullis_engine::names::names;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection, Via};
+use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
 use portcullis_model::schema;
-use portcullis_operations::decisions::{self, DecidedRecord};
+use portcullis_operations::decisions::{self, DecidedRecord, DecisionFeed, FeedItem};
 use portcullis_replay::Unreadable;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::audit::instant;
 use crate::callers::{DecisionsRead, Requester};
 use crate::error::ApiError;
 use crate::explain::{Explain, ExplanationAnswer};
+use crate::live_events::{self, LiveEvent, StreamTime};
 use crate::openapi::Conflict;
 use crate::paging::PageQuery;
 use crate::path::RecordId;
@@ -38,6 +42,52 @@ pub(super) async fn list(
     let page = page.in_list("decisions", caller.tenant(), &format!("{selection:?}"))?;
     let records = decisions::list(&app, &caller, selection, page.fetch()).await?;
     Ok(page.respond(records, |record| record.id))
+}
+
+/// Counts recorded decisions, and those that the settings left out, in groups.
+///
+/// A member who is no manager counts those about itself. A 409 says that the service keeps no record.
+#[utoipa::path(
+    get, path = "/api/v1/decisions/stats", tag = "Decisions", operation_id = "countDecisions",
+    responses((status = 200, description = "The counts", body = DecisionStats), Conflict),
+)]
+pub(super) async fn stats(
+    State(app): State<App>,
+    caller: Requester<DecisionsRead>,
+    Query(selection): Query<DecisionSelection>,
+    Query(by): Query<GroupBy>,
+) -> Result<Json<DecisionStats>, ApiError> {
+    Ok(Json(decisions::stats(&app, &caller, selection, &by.0).await?))
+}
+
+/// Streams new recorded decisions as server-sent events.
+///
+/// An event `decision` has a record, an event `more` the number of records that were skipped because the client was slow.
+/// The stream ends after five minutes at most, and when the service stops. A 409 says that the service keeps no record, a 503 that
+/// there are too many streams.
+#[utoipa::path(
+    get, path = "/api/v1/decisions/stream", tag = "Decisions", operation_id = "streamDecisions",
+    responses((status = 200, description = "Events", content_type = "text/event-stream", body = String), Conflict),
+)]
+pub(super) async fn follow(
+    State(app): State<App>,
+    caller: Requester<DecisionsRead>,
+    Query(selection): Query<DecisionSelection>,
+    Query(time): Query<StreamTime>,
+) -> Result<Response, ApiError> {
+    let feed = decisions::follow(&app, &caller, selection)?;
+    let tenant = caller.tenant().to_owned();
+    let is_open = move || app.closed_tenants.must_be_open(&tenant).is_ok();
+    let events = stream::unfold(feed, async |mut feed| {
+        let event = match feed.next().await? {
+            FeedItem::Record(text) => LiveEvent { name: "decision", data: text.to_string() },
+            FeedItem::More(skipped) => {
+                LiveEvent { name: "more", data: json!({"more": skipped}).to_string() }
+            }
+        };
+        Some((event, feed))
+    });
+    live_events::answer(DecisionFeed::MAX_BYTES, time, is_open, events)
 }
 
 /// Returns a recorded decision.
@@ -78,6 +128,20 @@ struct ExplainedDecision<'e> {
     /// Whether the rules of its revision decide so again.
     reproduced: bool,
     explanation: ExplanationAnswer<'e>,
+}
+
+/// The members by which decisions are grouped.
+#[derive(Debug)]
+pub(super) struct GroupBy(Vec<StatsDimension>);
+
+impl QueryParameters for GroupBy {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
+        let about = "The members by which decisions are grouped, with commas between them; without it all are one group";
+        let expected = format!("be some of {}, each once", StatsDimension::all_names());
+        let read = StatsDimension::parse_list;
+        let by = query.optional("group_by", about, schema::string, read, &expected)?;
+        Ok(Self(by.unwrap_or_default()))
+    }
 }
 
 impl QueryParameters for DecisionSelection {

@@ -1,5 +1,6 @@
 //! Server-sent events (WHATWG HTML, section 9.2).
 
+use axum::BoxError;
 use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
@@ -42,9 +43,16 @@ pub(crate) fn events<T: Serialize>(of: impl Stream<Item = T> + Send + 'static) -
         let json = serde_json::to_string(&data)?;
         Ok::<_, serde_json::Error>(Bytes::from(format!("data: {json}\n\n")))
     };
+    of_pieces(of.map(event))
+}
+
+/// Answers with the text of events.
+pub(crate) fn of_pieces<E: Into<BoxError> + 'static>(
+    pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+) -> Response {
     let headers = [
         (CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM)),
         (CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
-    (headers, Body::from_stream(of.map(event))).into_response()
+    (headers, Body::from_stream(pieces)).into_response()
 }

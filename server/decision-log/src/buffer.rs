@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 
 use crate::decision::RecordedDecision;
 use crate::frame::{self, Kind};
+use crate::left_out::LeftOutCounts;
 use crate::lost::Lost;
 use crate::minimisation::Minimisation;
 use crate::segment::Segment;
@@ -104,6 +105,9 @@ struct State {
     mark: u64,
     /// Somebody waits for the batch, or it is half full.
     urgent: bool,
+    left_out: LeftOutCounts,
+    /// Somebody wants to read everything that was added so far.
+    flushing: bool,
     closing: bool,
 }
 
@@ -116,6 +120,8 @@ impl Buffer {
             accepted: 0,
             mark: 0,
             urgent: false,
+            left_out: LeftOutCounts::default(),
+            flushing: false,
             closing: false,
         };
         Self { state: Mutex::new(state), changed: Condvar::new() }
@@ -158,16 +164,38 @@ impl Buffer {
         Ok(group)
     }
 
+    /// Counts an allow that has no record.
+    pub(crate) fn leave_out(&self, decision: &RecordedDecision<'_>) {
+        let mut state = self.state.lock();
+        let wakes = !state.closing && (state.left_out.count(decision) || state.left_out.is_due());
+        drop(state);
+        if wakes {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Returns the group that brings everything that was added so far to the file; `None` if the buffer is closed.
+    pub(crate) fn flush(&self) -> Option<Arc<Group>> {
+        let mut state = self.state.lock();
+        let group = (!state.closing).then(|| Arc::clone(&state.batch.group));
+        (state.urgent, state.flushing) = (true, true);
+        drop(state);
+        self.changed.notify_one();
+        group
+    }
+
     /// Waits for records until `deadline` and puts them into `into`, which is empty. False if the buffer is closed and
     /// empty.
     pub(crate) fn take(&self, into: &mut Batch, deadline: Option<Instant>) -> bool {
         let mut state = self.state.lock();
-        while state.batch.entries.is_empty() {
-            match (state.closing, deadline) {
+        while state.batch.entries.is_empty() && !state.has_counts_to_write() && !state.flushing {
+            let due = [deadline, state.left_out.due()].into_iter().flatten().min();
+            match (state.closing, due) {
                 (true, _) => return false,
                 (false, None) => self.changed.wait(&mut state),
-                (false, Some(deadline)) => {
-                    if self.changed.wait_until(&mut state, deadline).timed_out() {
+                (false, Some(due)) => {
+                    let late = self.changed.wait_until(&mut state, due).timed_out();
+                    if late && deadline == Some(due) {
                         return true;
                     }
                 }
@@ -180,7 +208,10 @@ impl Buffer {
             }
         }
         std::mem::swap(&mut state.batch, into);
-        state.urgent = false;
+        if state.has_counts_to_write() {
+            state.left_out.drain(into);
+        }
+        (state.urgent, state.flushing) = (false, false);
         state.lower_mark();
         true
     }
@@ -212,6 +243,11 @@ impl Buffer {
 }
 
 impl State {
+    fn has_counts_to_write(&self) -> bool {
+        let must = self.closing || self.flushing;
+        self.left_out.is_due() || (must && self.left_out.due().is_some())
+    }
+
     fn add(
         &mut self,
         frame: &[u8],

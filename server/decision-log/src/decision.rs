@@ -13,6 +13,11 @@ use uuid::Uuid;
 use crate::members::{RecordMembers, RecordTexts, write_integer};
 use crate::minimisation::Minimisation;
 
+/// The last member of a count, up to its number.
+pub(crate) const LEFT_OUT: &[u8] = br#","left_out":"#;
+/// The members that a count does not have.
+const NOT_OF_A_COUNT: &[u8] = br#","revision":0,"entities_revision":0,"request_id":"","subject":"","attributes":{},"reason":"","us":0"#;
+
 /// Writes the members of an object of the record; `None` leaves the object out. A function, so that the service collects
 /// nothing first.
 pub type Nested<'a> = Option<&'a dyn Fn(&mut RecordMembers<'_>)>;
@@ -104,6 +109,28 @@ impl RecordedDecision<'_> {
         }
         self.write_outcome(&mut record);
         record.end();
+    }
+
+    /// Appends the members by which allows that are left out are counted, after the id and the instant of a record.
+    pub(crate) fn encode_group(&self, out: &mut Vec<u8>) {
+        let mut record = RecordMembers::following(out);
+        record.known(",\"tenant\":", self.tenant);
+        record.known(",\"via\":", self.via.into_str());
+        record.known(",\"domain\":", self.domain);
+        record.known(",\"resource\":", self.resource);
+        record.known(",\"action\":", self.action);
+        record.known(",\"decision\":", self.decision.into_str());
+        record.display("rule", &self.rule);
+    }
+
+    /// Appends a record that stands for decisions that were left out, up to their number.
+    pub(crate) fn encode_count((id, at): (Uuid, Timestamp), group: &[u8], out: &mut Vec<u8>) {
+        let mut record = RecordMembers::begin(out);
+        record.raw("\"id\":", |out| write_id(out, id));
+        record.raw(",\"time\":", |out| write_instant(out, at));
+        out.extend_from_slice(group);
+        out.extend_from_slice(NOT_OF_A_COUNT);
+        out.extend_from_slice(LEFT_OUT);
     }
 
     fn write_attributes(

@@ -19,6 +19,8 @@ pub(crate) const MAX_FRAME: usize = 16 * 1024 * 1024;
 pub(crate) enum Kind {
     Async = 0,
     Durable = 1,
+    /// A count of allows that were left out, and not the record of a decision.
+    Count = 2,
 }
 
 /// A frame that was read.
@@ -98,7 +100,11 @@ impl<'f> Frame<'f> {
     /// Reads what [`read`] put into the buffer.
     pub(crate) fn parse(bytes: &'f [u8]) -> Option<Self> {
         let (head, rest) = bytes.split_at_checked(HEAD)?;
-        let kind = if head[0] == Kind::Durable as u8 { Kind::Durable } else { Kind::Async };
+        let kind = match head[0] {
+            1 => Kind::Durable,
+            2 => Kind::Count,
+            _ => Kind::Async,
+        };
         let id = Uuid::from_slice(&head[1..17]).ok()?;
         let length = u16::from_le_bytes(head[17..].try_into().ok()?);
         let (tenant, json) = rest.split_at_checked(usize::from(length))?;

@@ -9,7 +9,9 @@
 mod buffer;
 mod chunk;
 mod decision;
+mod feed;
 mod frame;
+mod left_out;
 mod log;
 mod lost;
 mod members;
@@ -18,11 +20,13 @@ mod minimisation;
 mod query;
 mod segment;
 mod segments;
+mod stats;
 mod visit;
 mod wanted;
 mod writer;
 
 pub use decision::{Nested, RecordedCaller, RecordedDecision, RecordedShadow};
+pub use feed::{DecisionFeed, FeedItem, FeedRefused};
 pub use log::{DecisionLog, LogConfig, Pending, is_drawn};
 pub use lost::Lost;
 pub use members::{RecordMembers, RecordTexts};

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::buffer::{Buffer, Group};
 use crate::decision::RecordedDecision;
+use crate::feed::Followers;
 use crate::frame::Kind;
 use crate::lost::Lost;
 use crate::metrics::LogMetrics;
@@ -37,6 +38,7 @@ struct Shared {
     buffer: Arc<Buffer>,
     segments: Arc<Segments>,
     metrics: LogMetrics,
+    followers: Arc<Followers>,
     /// Gone after [`DecisionLog::close`].
     writer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -67,13 +69,15 @@ impl DecisionLog {
         let segments = Arc::new(Segments::open(folder.clone(), max_bytes, metrics.clone())?);
         let buffer = Arc::new(Buffer::new(segments.current()));
         let (for_writer, counts) = (Arc::clone(&buffer), metrics.clone());
-        let writer = Writer::new(for_writer, Arc::clone(&segments), counts, clock);
+        let followers = Arc::new(Followers::new(metrics.clone()));
+        let to = Arc::clone(&followers);
+        let writer = Writer::new(for_writer, Arc::clone(&segments), counts, clock, to);
         let writer = thread::Builder::new()
             .name("decision-log".to_owned())
             .spawn(move || writer.run())
             .map_err(|error| LogOpenError::Io(folder, error))?;
         let writer = Mutex::new(Some(writer));
-        Ok(Self(Arc::new(Shared { buffer, segments, metrics, writer })))
+        Ok(Self(Arc::new(Shared { buffer, segments, metrics, followers, writer })))
     }
 
     /// Records a decision, which is on disk 100 ms later. Does not wait and does not allocate.
@@ -110,6 +114,23 @@ impl DecisionLog {
     ) -> Result<Option<Arc<Group>>, Lost> {
         let added = self.0.buffer.add(decision, kind, minimisation);
         added.inspect_err(|&cause| self.0.metrics.lose(cause, 1))
+    }
+
+    /// Counts an allow that the terms of its tenant leave out, for the statistics.
+    pub fn leave_out(&self, decision: &RecordedDecision<'_>) {
+        self.0.buffer.leave_out(decision);
+    }
+
+    /// Waits until everything that was added so far can be read.
+    pub(crate) async fn flush(&self) {
+        if let Some(group) = self.0.buffer.flush() {
+            // What is lost is counted, and not there for a reader.
+            let _ = group.wait().await;
+        }
+    }
+
+    pub(crate) fn followers(&self) -> &Arc<Followers> {
+        &self.0.followers
     }
 
     /// Brings every record to disk. Later ones are refused.

@@ -23,6 +23,11 @@ impl<'b> RecordMembers<'b> {
         Self { out, empty: true }
     }
 
+    /// Returns the members that follow others of the same object.
+    pub(crate) fn following(out: &'b mut Vec<u8>) -> Self {
+        Self { out, empty: false }
+    }
+
     pub(crate) fn end(self) {
         self.out.push(b'}');
     }

@@ -16,6 +16,10 @@ pub struct LogMetrics {
     /// Bytes of the write-ahead files.
     pub(crate) buffered: Gauge,
     lost: Family<CauseLabels, Counter>,
+    /// The streams of new records.
+    pub(crate) streams: Gauge,
+    /// Records that were skipped because the reader of a stream was slow.
+    pub(crate) skipped: Counter,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -27,10 +31,13 @@ impl LogMetrics {
     /// Registers every series, so that each is visible from the start.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
-        let Self { written, buffered, lost, .. } = metrics.clone();
+        let Self { written, buffered, lost, streams, skipped } = metrics.clone();
         registry.register("decision_records", "Recorded decisions on disk", written);
         registry.register("decision_buffer_bytes", "Bytes of the write-ahead files", buffered);
         registry.register("decision_records_lost", "Decisions that could not be recorded", lost);
+        registry.register("decision_streams", "Streams of new records", streams);
+        let help = "Records that streams skipped because their readers were slow";
+        registry.register("decision_stream_skipped", help, skipped);
         for cause in Lost::ALL {
             metrics.lose(cause, 0);
         }

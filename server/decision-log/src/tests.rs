@@ -1,7 +1,9 @@
 //! Tests of the log from outside: append, crash, query.
 
 mod append;
+mod counts;
 mod crashes;
+mod feeds;
 mod kills;
 
 use std::path::Path;

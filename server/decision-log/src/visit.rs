@@ -28,6 +28,8 @@ pub struct DecisionSpan {
     /// Records with a smaller id.
     pub before: Option<Uuid>,
     pub order: DecisionOrder,
+    /// Whether counts of allows that were left out are visited, too: their texts have `left_out`.
+    pub counts: bool,
 }
 
 /// A record that is visited.
@@ -53,9 +55,9 @@ impl DecisionLog {
         into: T,
         visit: impl FnMut(&mut T, RawRecord<'_>) -> ControlFlow<()> + Send + 'static,
     ) -> Result<T, QueryError> {
-        let DecisionSpan { after, before, order } = span;
+        let DecisionSpan { after, before, order, counts } = span;
         let (tenant, selection) = (tenant.to_owned(), selection.clone());
-        let wanted = Wanted { tenant, selection, after, before };
+        let wanted = Wanted { tenant, selection, after, before, counts };
         let segments = self.segments().newest_first();
         let chunks = segments.into_iter().map(Chunk::of_segment).collect();
         let read = move || visit_all(chunks, &wanted, order, into, visit);

@@ -8,6 +8,8 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use uuid::Uuid;
 
+use crate::decision::LEFT_OUT;
+
 /// The records of one tenant that a reader wants.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
@@ -17,6 +19,8 @@ pub(crate) struct Wanted {
     pub(crate) after: Option<Uuid>,
     /// Ids smaller than this one.
     pub(crate) before: Option<Uuid>,
+    /// Whether counts of what was left out are wanted, too.
+    pub(crate) counts: bool,
 }
 
 /// The members of a record that a selection looks at.
@@ -59,6 +63,9 @@ impl Wanted {
 
     /// Returns whether a record whose id is wanted has the wanted members. Reads its JSON text only if it must.
     pub(crate) fn has_members(&self, json: &[u8]) -> bool {
+        if !self.counts && is_count(json) {
+            return false;
+        }
         if !self.looks_at_members() {
             return true;
         }
@@ -91,6 +98,13 @@ impl Wanted {
             ("request_id", request_id),
         ]
     }
+}
+
+/// Returns whether the JSON text is a count of left out allows: its last member is `left_out`.
+fn is_count(json: &[u8]) -> bool {
+    let digits = |byte: &u8| byte.is_ascii_digit() || *byte == b'}';
+    let end = json.iter().rposition(|byte| !digits(byte)).map_or(0, |last| last + 1);
+    json[..end].ends_with(LEFT_OUT)
 }
 
 impl Looked<'_> {

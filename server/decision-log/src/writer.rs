@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 
-use crate::buffer::{Batch, Buffer};
+use crate::buffer::{Batch, Buffer, Entry};
+use crate::feed::Followers;
 use crate::frame::{self, Kind};
 use crate::lost::Lost;
 use crate::metrics::LogMetrics;
@@ -35,6 +36,7 @@ pub(crate) struct Writer {
     sync_by: Option<Instant>,
     /// Written records that nobody waits for, of which the disk said nothing yet.
     unsynced: u64,
+    followers: Arc<Followers>,
     out: Vec<u8>,
 }
 
@@ -44,11 +46,12 @@ impl Writer {
         segments: Arc<Segments>,
         metrics: LogMetrics,
         clock: Clock,
+        followers: Arc<Followers>,
     ) -> Self {
         let segment = segments.current();
         let day = day(&clock);
         let (sync_by, unsynced, out) = (None, 0, Vec::new());
-        Self { buffer, segments, metrics, clock, segment, day, sync_by, unsynced, out }
+        Self { buffer, segments, metrics, clock, segment, day, sync_by, unsynced, followers, out }
     }
 
     /// Brings records to disk until the buffer is closed and empty.
@@ -56,7 +59,9 @@ impl Writer {
         let mut batch = Batch::new();
         while self.buffer.take(&mut batch, self.sync_by) {
             self.rotate_if_due(&batch);
-            if !batch.entries.is_empty() {
+            if batch.entries.is_empty() {
+                batch.group.settle(Ok(()));
+            } else {
                 let outcome = self.write(&batch);
                 self.settle(&batch, outcome);
             }
@@ -109,6 +114,7 @@ impl Writer {
         self.segments.admit(self.out.len())?;
         let ids = batch.entries.iter().map(|entry| frame::id(&batch.bytes[entry.place.clone()]));
         self.segment.append(&self.out, ids).map_err(|error| lost(&error))?;
+        self.followers.pass_on(&self.out);
         if batch.entries.iter().any(|entry| entry.kind == Kind::Durable) {
             return self.sync();
         }
@@ -118,7 +124,8 @@ impl Writer {
     }
 
     fn settle(&self, batch: &Batch, outcome: Result<(), Lost>) {
-        let records = batch.entries.len() as u64;
+        let is_record = |entry: &&Entry| entry.kind != Kind::Count;
+        let records = batch.entries.iter().filter(is_record).count() as u64;
         match outcome {
             Ok(()) => {
                 self.metrics.written.inc_by(records);

@@ -130,6 +130,9 @@ pub struct DecisionRecord {
     pub dropped: Vec<String>,
     /// Microseconds that the decision took.
     pub us: u32,
+    /// Above zero, the record stands for so many allows of its minute that the tenant's settings left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u64,
 }
 
 document!(DecisionRecord => {
@@ -194,8 +197,13 @@ pub struct DecisionSelection {
 }
 
 impl DecisionSelection {
-    /// Returns whether `record` is wanted.
+    /// Returns whether `record` is one of a decision, and is wanted.
     pub fn selects(&self, record: &DecisionRecord) -> bool {
+        record.left_out == 0 && self.fits(record)
+    }
+
+    /// Returns whether `record` has what is wanted.
+    pub fn fits(&self, record: &DecisionRecord) -> bool {
         let is =
             |wanted: &Option<String>, own: &str| wanted.as_deref().is_none_or(|text| text == own);
         self.covers(record.time)
@@ -213,6 +221,11 @@ impl DecisionSelection {
     pub fn covers(&self, instant: Timestamp) -> bool {
         self.from.is_none_or(|from| from <= instant) && self.to.is_none_or(|to| instant < to)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 fn instant<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {

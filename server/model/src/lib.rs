@@ -10,6 +10,7 @@ pub mod check;
 pub mod clock;
 pub mod decision;
 pub mod decision_log;
+pub mod decision_stats;
 pub mod delivery;
 pub mod draft;
 pub mod egress_rules;

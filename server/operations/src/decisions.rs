@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use portcullis_auth::CheckCaller;
-use portcullis_decision_log::{DecisionLog, DecisionPage, QueryError};
+pub use portcullis_decision_log::{DecisionFeed, FeedItem};
+use portcullis_decision_log::{DecisionLog, DecisionPage, FeedRefused, QueryError};
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
+use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
 use portcullis_model::page::{Listed, Page};
 use portcullis_replay::Side;
 use portcullis_resolvers::{AnswerSource, Provenance, Report};
@@ -48,6 +50,37 @@ pub async fn find(
     let found = log(app)?.find(caller.tenant(), id).await.map_err(unreadable)?;
     let found = found.filter(|record| selection.selects(record));
     found.ok_or(OperationError::NotFound("decision"))
+}
+
+/// Counts the decisions of the caller's tenant that `selection` selects, in groups by `dimensions`. A member who is no
+/// manager counts those about itself.
+///
+/// # Errors
+/// As for [`list`].
+pub async fn stats(
+    app: &App,
+    caller: &CheckCaller,
+    selection: DecisionSelection,
+    dimensions: &[StatsDimension],
+) -> Result<DecisionStats, OperationError> {
+    let selection = visible(app, caller, selection)?;
+    log(app)?.stats(caller.tenant(), &selection, dimensions).await.map_err(unreadable)
+}
+
+/// Follows the new records of the caller's tenant that `selection` selects. A member who is no manager sees those about
+/// itself.
+///
+/// # Errors
+/// As for [`list`]; there are too many streams.
+pub fn follow(
+    app: &App,
+    caller: &CheckCaller,
+    selection: DecisionSelection,
+) -> Result<DecisionFeed, OperationError> {
+    let selection = visible(app, caller, selection)?;
+    let refused =
+        |refused: FeedRefused| OperationError::NotNow(format!("{refused}; try again later"));
+    log(app)?.follow(caller.tenant(), selection).map_err(refused)
 }
 
 /// A recorded decision with the rules that decided it.

@@ -123,7 +123,10 @@ impl Recorder {
         let minimisation = minimisation.as_ref();
         match settings.mode {
             LogMode::Off => Recorded::LeftOut,
-            _ if !is_kept => Recorded::LeftOut,
+            _ if !is_kept => {
+                self.log.leave_out(decision);
+                Recorded::LeftOut
+            }
             LogMode::Async => match self.log.append(decision, minimisation) {
                 Ok(()) => Recorded::Kept,
                 Err(cause) => Recorded::Lost(cause, WhenFull::Answer),

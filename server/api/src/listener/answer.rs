@@ -27,6 +27,8 @@ pub(super) struct AnswerBody {
     begun: Instant,
     /// Longest time until the client takes a piece.
     write: Duration,
+    /// The service, and not the client, says how fast it comes.
+    is_live: bool,
     exchange: Exchange,
 }
 
@@ -34,13 +36,21 @@ impl AnswerBody {
     pub(super) fn new(body: Body, exchange: Exchange, write: Duration) -> Self {
         let begun = Instant::now();
         exchange.take_by(begun + write);
-        Self { body, rest: Bytes::new(), taken: 0, begun, write, exchange }
+        Self { body, rest: Bytes::new(), taken: 0, begun, write, is_live: false, exchange }
+    }
+
+    /// Returns the body of an answer that goes on, which comes as slowly as its events.
+    pub(super) fn live(self) -> Self {
+        Self { is_live: true, ..self }
     }
 
     /// Returns the next piece of the frame, and sets the time for the one after it.
     fn piece(&mut self) -> Frame<Bytes> {
         let piece = self.rest.split_to(self.rest.len().min(PIECE));
         self.taken += piece.len() as u64;
+        if self.is_live {
+            self.begun = Instant::now();
+        }
         let slowest = self.begun + self.write + Duration::from_secs(self.taken / SLOWEST);
         self.exchange.take_by(slowest.min(Instant::now() + self.write));
         Frame::data(piece)

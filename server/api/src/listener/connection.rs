@@ -24,6 +24,7 @@ use super::activity::{Activity, ConnectionState};
 use super::answer::AnswerBody;
 use super::limits::ConnectionLimits;
 use super::opening::Opening;
+use crate::live_events::LiveAnswer;
 use crate::peer::Peer;
 use crate::service::HttpService;
 
@@ -167,7 +168,11 @@ fn answers(
         let (service, peer) = (service.clone(), peer.clone());
         async move {
             let answer = service.answer_to(Some(peer), request).await;
-            Ok(answer.map(|body| AnswerBody::new(body, exchange, write)))
+            let is_live = answer.extensions().get::<LiveAnswer>().is_some();
+            Ok(answer.map(|body| {
+                let body = AnswerBody::new(body, exchange, write);
+                if is_live { body.live() } else { body }
+            }))
         }
     })
 }

@@ -29,6 +29,10 @@ pub struct Service {
 }
 
 impl Service {
+    /// Returns the service that the arguments name, with the credential of the arguments or the variables.
+    ///
+    /// # Errors
+    /// There is no credential.
     pub(crate) fn new(arguments: &ServiceArguments, variables: &Variables) -> anyhow::Result<Self> {
         let ServiceArguments { url, token, key } = arguments;
         let credential = variables.manager_credential(token.as_deref(), key.as_deref());
@@ -120,6 +124,30 @@ impl Service {
             return Err(refusal(&Call::get(&self.base, list), &answer));
         }
         serde_json::from_slice(&answer.body).with_context(|| format!("a record of `{list}`"))
+    }
+
+    /// Passes each page of a list to `take`, until it wants no more. Returns whether it got all of them.
+    pub(crate) async fn each_page(
+        &self,
+        route: &'static str,
+        query: &[(&str, &str)],
+        mut take: impl FnMut(Vec<Value>) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<bool> {
+        let mut url = self.route(route, query);
+        loop {
+            let answer = self.send(Method::GET, url.clone(), None).await?;
+            if !answer.status.is_success() {
+                return Err(refusal(&Call::get(&self.base, route), &answer));
+            }
+            let page = serde_json::from_slice(&answer.body)
+                .with_context(|| format!("the answer to GET /api/v1/{route}"))?;
+            let wants_more = take(page)?;
+            match next_page(&answer.headers) {
+                None => return Ok(true),
+                Some(_) if !wants_more => return Ok(false),
+                Some(next) => url = url.join(next)?,
+            }
+        }
     }
 
     /// Returns the records of a list.

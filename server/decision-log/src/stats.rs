@@ -1,0 +1,128 @@
+//! Statistics: how many decisions there are in each group, with those that were left out.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use portcullis_engine::Effect;
+use portcullis_model::Timestamp;
+use portcullis_model::decision::{DecisionRecord, DecisionSelection};
+use portcullis_model::decision_stats::{DecisionGroup, DecisionStats, StatsDimension};
+
+use crate::left_out::MINUTE;
+use crate::log::DecisionLog;
+use crate::query::QueryError;
+use crate::visit::{DecisionSpan, RawRecord};
+
+/// The most groups of an answer. Those of the newest decisions are there.
+const MAX_GROUPS: usize = 1_000;
+
+impl DecisionLog {
+    /// Counts the decisions of `tenant` that `selection` selects, in groups by `dimensions`.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub async fn stats(
+        &self,
+        tenant: &str,
+        selection: &DecisionSelection,
+        dimensions: &[StatsDimension],
+    ) -> Result<DecisionStats, QueryError> {
+        self.flush().await;
+        let counting = Counting::new(selection.clone(), dimensions.to_vec());
+        let read = counting.to_read();
+        let span = DecisionSpan { counts: true, ..DecisionSpan::default() };
+        let add = |counting: &mut Counting, record: RawRecord<'_>| {
+            // A record of a later version may have what this one cannot read.
+            match serde_json::from_slice(record.json) {
+                Ok(record) => counting.add(&record),
+                Err(_) => counting.complete = false,
+            }
+            ControlFlow::Continue(())
+        };
+        Ok(self.visit(tenant, &read, span, counting, add).await?.end())
+    }
+}
+
+/// The groups of the records that were seen.
+#[derive(Debug)]
+struct Counting {
+    selection: DecisionSelection,
+    /// The selection without members that a count of left out allows does not have.
+    of_counts: DecisionSelection,
+    /// Whether the question is about members that such a count does not have.
+    needs_records: bool,
+    dimensions: Vec<StatsDimension>,
+    groups: BTreeMap<Vec<String>, DecisionGroup>,
+    complete: bool,
+}
+
+impl Counting {
+    fn new(selection: DecisionSelection, dimensions: Vec<StatsDimension>) -> Self {
+        let of_counts = DecisionSelection { subject: None, request_id: None, ..selection.clone() };
+        let needs_records = of_counts != selection || dimensions.contains(&StatsDimension::Subject);
+        let mut groups = BTreeMap::new();
+        if dimensions.is_empty() {
+            groups.insert(Vec::new(), DecisionGroup::default());
+        }
+        Self { selection, of_counts, needs_records, dimensions, groups, complete: true }
+    }
+
+    /// Returns the selection of everything that may count: whole minutes, and what a count has.
+    fn to_read(&self) -> DecisionSelection {
+        let up = |at: Timestamp| Timestamp::from_millis(minute(at).millis() + MINUTE);
+        DecisionSelection {
+            from: self.selection.from.map(minute),
+            to: self.selection.to.map(up),
+            ..self.of_counts.clone()
+        }
+    }
+
+    fn add(&mut self, record: &DecisionRecord) {
+        match record.left_out {
+            0 if self.selection.selects(record) => self.count(record, 1),
+            0 => {}
+            count => self.add_count(record, count),
+        }
+    }
+
+    /// Adds a count, which is about a minute. One of which only a part is asked for makes the answer incomplete.
+    fn add_count(&mut self, record: &DecisionRecord, count: u64) {
+        let minute = minute(record.time);
+        let last = Timestamp::from_millis(minute.millis() + MINUTE - 1);
+        let [is_begun, is_ended] = [minute, last].map(|instant| self.selection.covers(instant));
+        let anytime = DecisionSelection { from: None, to: None, ..self.of_counts.clone() };
+        if !(is_begun || is_ended) || !anytime.fits(record) {
+            return;
+        }
+        match is_begun && is_ended && !self.needs_records {
+            true => self.count(record, count),
+            false => self.complete = false,
+        }
+    }
+
+    fn count(&mut self, record: &DecisionRecord, count: u64) {
+        let key: Vec<String> = self.dimensions.iter().map(|one| one.of(record)).collect();
+        if !self.groups.contains_key(&key) && self.groups.len() == MAX_GROUPS {
+            self.complete = false;
+            return;
+        }
+        let values: Vec<_> = self.dimensions.iter().copied().zip(key.clone()).collect();
+        let group = self.groups.entry(key).or_default();
+        if group.values.is_empty() {
+            group.values = values;
+        }
+        match record.decision {
+            Effect::Allow => group.allow += count,
+            Effect::Deny => group.deny += count,
+        }
+        group.undetermined += if record.undetermined.is_empty() { 0 } else { count };
+    }
+
+    fn end(self) -> DecisionStats {
+        DecisionStats { groups: self.groups.into_values().collect(), complete: self.complete }
+    }
+}
+
+fn minute(at: Timestamp) -> Timestamp {
+    Timestamp::from_millis(at.millis().div_euclid(MINUTE) * MINUTE)
+}

@@ -1,0 +1,243 @@
+//! `portcullis decisions`: the record of decisions of a running service (`docs/semantics.md`, section 17).
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use portcullis_config::Variables;
+use portcullis_model::Timestamp;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::as_code::{Service, ServiceArguments};
+use crate::report::visible;
+
+const ROUTE: &str = "decisions";
+/// The records of a page.
+const PAGE: &str = "500";
+/// The pause of `tail` between two questions.
+const PAUSE: Duration = Duration::from_secs(1);
+/// The milliseconds by which a record may come after younger ones.
+const LATE: i64 = 5_000;
+
+/// The selection of decisions.
+#[derive(Debug, clap::Args)]
+pub struct DecisionFilter {
+    #[command(flatten)]
+    service: ServiceArguments,
+    /// Only decisions about this subject.
+    #[arg(long)]
+    subject: Option<String>,
+    /// Only decisions about this resource.
+    #[arg(long)]
+    resource: Option<String>,
+    /// Only decisions about this action.
+    #[arg(long)]
+    action: Option<String>,
+    /// Only decisions of this effect: `allow` or `deny`.
+    #[arg(long)]
+    decision: Option<String>,
+    /// Only decisions by the rule or policy with this id, or `default-deny`.
+    #[arg(long)]
+    rule: Option<String>,
+    /// Only decisions of this kind of request: `check`, `legacy`, `batch` or `authzen`.
+    #[arg(long)]
+    via: Option<String>,
+    /// Only decisions with an undetermined condition (`true`), or without one (`false`).
+    #[arg(long)]
+    undetermined: Option<String>,
+    /// Only decisions of the request with this id.
+    #[arg(long)]
+    request_id: Option<String>,
+}
+
+/// The arguments of `portcullis decisions search` and `export`.
+#[derive(Debug, clap::Args)]
+pub struct DecisionSearch {
+    #[command(flatten)]
+    filter: DecisionFilter,
+    /// Only decisions from this instant on, such as `2026-05-16T09:30:00Z`.
+    #[arg(long, value_name = "INSTANT")]
+    since: Option<String>,
+    /// Only decisions before this instant.
+    #[arg(long, value_name = "INSTANT")]
+    until: Option<String>,
+}
+
+/// The arguments of `portcullis decisions show`.
+#[derive(Debug, clap::Args)]
+pub struct ShowDecision {
+    /// The id of the decision, as in `X-Decision-Id`.
+    id: Uuid,
+    #[command(flatten)]
+    service: ServiceArguments,
+}
+
+impl DecisionFilter {
+    fn query(&self) -> Vec<(&str, &str)> {
+        let members = [
+            ("subject", &self.subject),
+            ("resource", &self.resource),
+            ("action", &self.action),
+            ("decision", &self.decision),
+            ("rule", &self.rule),
+            ("via", &self.via),
+            ("undetermined", &self.undetermined),
+            ("request_id", &self.request_id),
+        ];
+        let given = members.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        given.chain([("limit", PAGE)]).collect()
+    }
+}
+
+impl DecisionSearch {
+    fn query(&self) -> Vec<(&str, &str)> {
+        let instants = [("from", &self.since), ("to", &self.until)];
+        let given = instants.into_iter().filter_map(|(name, at)| Some((name, at.as_deref()?)));
+        self.filter.query().into_iter().chain(given).collect()
+    }
+}
+
+/// Prints the decisions that are selected, newest first, one in a line. Prints `limit` at most; the exit code is 1 if there
+/// are more.
+///
+/// # Errors
+/// The service cannot be reached or refuses the call; an output that cannot be written.
+pub async fn search(
+    arguments: &DecisionSearch,
+    limit: usize,
+    variables: &Variables,
+    out: &mut dyn Write,
+) -> anyhow::Result<ExitCode> {
+    let service = Service::new(&arguments.filter.service, variables)?;
+    let (mut left, mut has_more) = (limit, false);
+    let is_whole = service
+        .each_page(ROUTE, &arguments.query(), |page| {
+            has_more |= page.len() > left;
+            for record in page.iter().take(left) {
+                writeln!(out, "{}", line(record))?;
+            }
+            left = left.saturating_sub(page.len());
+            Ok(left > 0)
+        })
+        .await?;
+    Ok(if is_whole && !has_more { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints every decision that is selected, newest first, each as a line of JSON.
+///
+/// # Errors
+/// As for [`search`].
+pub async fn export(
+    arguments: &DecisionSearch,
+    variables: &Variables,
+    out: &mut dyn Write,
+) -> anyhow::Result<ExitCode> {
+    let service = Service::new(&arguments.filter.service, variables)?;
+    let write = |page: Vec<Value>| {
+        for record in &page {
+            writeln!(out, "{record}")?;
+        }
+        Ok(true)
+    };
+    service.each_page(ROUTE, &arguments.query(), write).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints one decision as JSON.
+///
+/// # Errors
+/// As for [`search`].
+pub async fn show(
+    arguments: &ShowDecision,
+    variables: &Variables,
+    out: &mut dyn Write,
+) -> anyhow::Result<ExitCode> {
+    let service = Service::new(&arguments.service, variables)?;
+    let record: Value = service.record(ROUTE, &arguments.id.to_string()).await?;
+    writeln!(out, "{record:#}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints new decisions, one in a line, until it is stopped.
+///
+/// # Errors
+/// As for [`search`].
+pub async fn tail(
+    arguments: &DecisionFilter,
+    variables: &Variables,
+    out: &mut dyn Write,
+) -> anyhow::Result<ExitCode> {
+    let service = Service::new(&arguments.service, variables)?;
+    let mut seen = Seen::default();
+    seen.begin(&service, arguments).await?;
+    loop {
+        let from = seen.from();
+        let mut query = arguments.query();
+        query.extend(from.as_deref().map(|from| ("from", from)));
+        let mut new = Vec::new();
+        let take = |page: Vec<Value>| {
+            new.extend(page.into_iter().filter_map(|record| seen.add(record)));
+            Ok(true)
+        };
+        service.each_page(ROUTE, &query, take).await?;
+        for record in new.iter().rev() {
+            writeln!(out, "{}", line(record))?;
+        }
+        out.flush()?;
+        seen.forget();
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// The newest decisions that were printed.
+#[derive(Debug, Default)]
+struct Seen {
+    ids: HashSet<Uuid>,
+    newest: Option<Timestamp>,
+}
+
+impl Seen {
+    /// Takes the present records as seen.
+    async fn begin(&mut self, service: &Service, filter: &DecisionFilter) -> anyhow::Result<()> {
+        let take = |page: Vec<Value>| {
+            let oldest = page.into_iter().filter_map(|record| self.add(record)).last();
+            let oldest = oldest.as_ref().and_then(instant);
+            let since = self.newest.map(|newest| newest.millis() - LATE);
+            Ok(oldest.is_some_and(|oldest| Some(oldest.millis()) >= since))
+        };
+        service.each_page(ROUTE, &filter.query(), take).await?;
+        self.forget();
+        Ok(())
+    }
+
+    /// Returns the instant from which records may be new.
+    fn from(&self) -> Option<String> {
+        self.newest.map(|newest| Timestamp::from_millis(newest.millis() - LATE).to_string())
+    }
+
+    /// Returns the record if it is new.
+    fn add(&mut self, record: Value) -> Option<Value> {
+        let id = record["id"].as_str()?.parse().ok()?;
+        self.newest = self.newest.max(instant(&record));
+        self.ids.insert(id).then_some(record)
+    }
+
+    /// Forgets the ids that the next question does not get.
+    fn forget(&mut self) {
+        let since = self.newest.map_or(i64::MIN, |newest| newest.millis() - LATE);
+        self.ids.retain(|id| Timestamp::of(*id).millis() >= since);
+    }
+}
+
+fn instant(record: &Value) -> Option<Timestamp> {
+    record["time"].as_str().and_then(Timestamp::parse)
+}
+
+/// Returns a record in a line: instant, decision, subject, action, resource, rule, id.
+fn line(record: &Value) -> String {
+    let text = |name: &str| visible(record[name].as_str().unwrap_or_default());
+    let members = ["time", "decision", "subject", "action", "resource", "rule", "id"];
+    members.map(text).join("  ")
+}
