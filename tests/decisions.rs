@@ -12,7 +12,7 @@ use crate::support::{
 const CHECK: &str = "POST /api/v1/check";
 
 fn settings() -> Settings {
-    Settings::of(Provider::shared()).set("DECISION_LOG_BUFFER", "decision-log")
+    Settings::of(Provider::shared()).recording()
 }
 
 fn tenant_of(server: &Server) -> Tenant<'static> {

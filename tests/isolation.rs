@@ -310,11 +310,11 @@ fn rows(saas: bool) -> impl Iterator<Item = &'static Row> {
 fn in_both_modes(test: fn(&Server, bool, [&Party<'_>; 2])) {
     // Every credential on every route makes records.
     let settings = Settings::of(Provider::shared()).set("QUOTA_WEBHOOKS", "none");
-    let selfhost = settings.set("DECISION_LOG_BUFFER", "decision-log").start();
+    let selfhost = settings.recording().start();
     let of = |name| Party::new(Tenant::of(&selfhost, Provider::shared(), name), name);
     test(&selfhost, false, [&of("north"), &of("south")]);
     let settings = saas::settings().set("QUOTA_WEBHOOKS", "none");
-    let saas = settings.set("DECISION_LOG_BUFFER", "decision-log").start();
+    let saas = settings.recording().start();
     let accounts = ["north", "south"].map(|slug| Account::open(&saas, slug));
     let [own, foreign] =
         accounts.each_ref().map(|account| Party::new(account.tenant(&saas), &account.id));

@@ -10,7 +10,7 @@ use crate::support::{
 const REPLAYS: &str = "POST /api/v1/replays";
 
 fn start() -> Server {
-    Settings::of(Provider::shared()).set("DECISION_LOG_BUFFER", "decision-log").start()
+    Settings::of(Provider::shared()).recording().start()
 }
 
 fn tenant_of(server: &Server) -> Tenant<'static> {

@@ -41,6 +41,7 @@ fn with_everything_on_memory_stays_flat() {
     let settings = deliveries::settings();
     let log = settings.path("decision-log").display().to_string();
     let server = settings
+        .recording()
         .set("DECISION_LOG_BUFFER", log)
         .set("DECISION_LOG_BUFFER_BYTES", "128MiB")
         .set("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url(""))

@@ -33,7 +33,7 @@ use portcullis_api::{self as http, BodyBudget, RouteSet};
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_bundle::{Bundle, TENANT_FILE};
 use portcullis_config::{
-    Config, EdgeConfig, TraceSettings, Variables, open_database, own_compiler,
+    Config, DecisionLogConfig, EdgeConfig, TraceSettings, Variables, open_database, own_compiler,
 };
 use portcullis_engine::CheckBody;
 use portcullis_engine::rbac::WILDCARD;
@@ -53,6 +53,8 @@ use tenants::{ServedTenant, ServedTenants, Source};
 /// The variables that `dev` reads. None of them can point it at a production system.
 pub(crate) const VARIABLES: &[&str] = &["LISTEN_ADDR", "LOG_FORMAT", "RUST_LOG"];
 
+/// The most bytes of the write-ahead files of the decision log.
+const DECISION_BUFFER: u64 = 256 << 20;
 const PLAN_CACHE_BYTES: u64 = 64 << 20;
 /// The memory for entities.
 const ENTITIES_BYTES: u64 = 64 << 20;
@@ -96,7 +98,11 @@ pub(crate) async fn run(
         },
         audit: AuditRetention::default(),
         history: HistoryRetention::default(),
-        decision_log: None,
+        decision_log: Some(DecisionLogConfig {
+            folder: data_dir.join("decisions"),
+            buffer: data_dir.join("decision-log"),
+            buffer_bytes: DECISION_BUFFER,
+        }),
         store_limits: StoreLimits::default(),
         edge: EdgeConfig { public_url: Some(base_url.clone()), ..EdgeConfig::default() },
         // The development issuer gives a token to everybody: nobody has to guess one.

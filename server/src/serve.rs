@@ -15,7 +15,7 @@ use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, Service
 use portcullis_config::{
     Config, DecisionLogConfig, TraceSettings, open_database, refuse_bypass, with_standbys,
 };
-use portcullis_decision_log::{DecisionLog, LogConfig};
+use portcullis_decision_log::{Archive, DecisionLog, LogConfig};
 use portcullis_egress::Client;
 use portcullis_fairness::{Throttle, TurnQueue};
 use portcullis_limits::CallerLimits;
@@ -110,6 +110,9 @@ pub(crate) async fn until_stopped(
     app.background.spawn(prune_for_ever(store.clone(), clock.clone(), delivery.retention));
     app.background.spawn(audit::prune_for_ever(store, clock, delivery.audit));
     app.background.spawn(revisions::prune_for_ever(app.clone(), delivery.history));
+    if let Some(recorder) = &app.recorder {
+        app.background.spawn(recorder.log().clone().keep_for_ever());
+    }
     let (stopping, stopped) = watch::channel(false);
     let serving: JoinSet<()> = fronts
         .into_iter()
@@ -124,22 +127,32 @@ pub(crate) async fn until_stopped(
     app.webhooks.wake();
     stopping.send_replace(true);
     serving.join_all().await;
-    match tokio::time::timeout_at(delivered_by, dispatcher).await {
+    let recorded = tokio::time::timeout_at(delivered_by, close_log(&app));
+    let (delivered, recorded) =
+        tokio::join!(tokio::time::timeout_at(delivered_by, dispatcher), recorded);
+    match delivered {
         Ok(Ok(())) => {}
         Ok(Err(failed)) => tracing::error!(%failed, "the delivery of events failed"),
         Err(_) => tracing::warn!("stopped while events were still being delivered"),
     }
+    if recorded.is_err() {
+        tracing::warn!("stopped before the decision log was at rest: the next start goes on");
+    }
     let closed = async {
-        if let Some(recorder) = &app.recorder
-            && let Err(error) = recorder.log().close().await
-        {
-            tracing::warn!(%error, "the decision log was not closed in order");
-        }
         app.background.stop().await;
         tokio::join!(app.store.close(), app.traces.stop(CLOSE_TIMEOUT));
     };
     if tokio::time::timeout(CLOSE_TIMEOUT, closed).await.is_err() {
         tracing::warn!("stopped while the database was still in use");
+    }
+}
+
+/// Brings the record of decisions to rest.
+async fn close_log(app: &App) {
+    if let Some(recorder) = &app.recorder
+        && let Err(error) = recorder.log().close().await
+    {
+        tracing::warn!(%error, "the decision log is not at rest: the next start goes on");
     }
 }
 
@@ -206,7 +219,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
     let limits = CallerLimits::new(config.limits, metrics.limits.clone());
     let one_tenant_per_domain = config.mode.has_a_tenant_per_domain();
     let recorder = match config.decision_log {
-        Some(config) => Some(recorder(config, &metrics, &clock, &keys)?),
+        Some(config) => Some(recorder(config, &store, &metrics, &clock, &keys)?),
         None => None,
     };
     Ok(App::new(Parts {
@@ -262,12 +275,15 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
 /// Opens the log of decisions.
 fn recorder(
     config: DecisionLogConfig,
+    store: &Store,
     metrics: &Metrics,
     clock: &Clock,
     keys: &KeyRing,
 ) -> anyhow::Result<Recorder> {
-    let DecisionLogConfig { buffer: folder, buffer_bytes: max_bytes } = config;
-    let config = LogConfig { folder, max_bytes, clock: clock.clone() };
+    let DecisionLogConfig { folder: place, buffer: folder, buffer_bytes: max_bytes } = config;
+    let archive = Archive::open(&place, store.clone(), keys.clone())
+        .context("cannot open the decision log at DECISION_LOG_URL")?;
+    let config = LogConfig { folder, max_bytes, archive: Some(archive), clock: clock.clone() };
     let log = DecisionLog::open(config, metrics.decision_log.clone())
         .context("cannot open the decision log in DECISION_LOG_BUFFER")?;
     Ok(Recorder::new(log, keys))

@@ -92,6 +92,12 @@ impl Settings {
         self
     }
 
+    /// Keeps a record of decisions, in the server's directory.
+    pub(crate) fn recording(self) -> Self {
+        let url = format!("file://{}", self.path("decisions").display());
+        self.set("DECISION_LOG_URL", url)
+    }
+
     /// A path in the server's directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.place.directory.path().join(name)

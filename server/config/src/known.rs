@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 100] = [
+const OURS: [&str; 101] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -24,6 +24,7 @@ const OURS: [&str; 100] = [
     "DATABASE_URL_FILE",
     "DECISION_LOG_BUFFER",
     "DECISION_LOG_BUFFER_BYTES",
+    "DECISION_LOG_URL",
     "DOMAIN_CLAIM",
     "EGRESS_ALLOW_CIDRS",
     "EGRESS_ALLOW_HTTP",

@@ -103,6 +103,8 @@ fn a_bad_value_is_named_in_one_line() {
             "64MiB",
             "DECISION_LOG_BUFFER_BYTES: expected a size of at least `128MiB`",
         ),
+        ("DECISION_LOG_URL", "decisions", "DECISION_LOG_URL: expected a folder as a URL"),
+        ("DECISION_LOG_URL", "gs://bucket", "DECISION_LOG_URL: expected a folder as a URL"),
         ("POSTGRES_ALLOW_BYPASS_RLS", "1", "POSTGRES_ALLOW_BYPASS_RLS: expected `true` or `false`"),
         (
             "RESOLVER_COMPILER_MEMORY",

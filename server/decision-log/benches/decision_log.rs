@@ -34,7 +34,7 @@ fn main() {
     let folder = tempfile::tempdir().expect("a folder");
     let (clock, metrics) = (Clock::system(), LogMetrics::default());
     let folder = folder.path().to_owned();
-    let config = LogConfig { folder, max_bytes: u64::MAX, clock: clock.clone() };
+    let config = LogConfig { folder, max_bytes: u64::MAX, archive: None, clock: clock.clone() };
     let log = DecisionLog::open(config, metrics.clone()).expect("opens");
     let sent = json::parse(SENT.as_bytes()).expect("valid");
     let ids = Ids::new();

@@ -108,6 +108,8 @@ struct State {
     left_out: LeftOutCounts,
     /// Somebody wants to read everything that was added so far.
     flushing: bool,
+    /// The writer is to begin the next file.
+    rotating: bool,
     closing: bool,
 }
 
@@ -122,6 +124,7 @@ impl Buffer {
             urgent: false,
             left_out: LeftOutCounts::default(),
             flushing: false,
+            rotating: false,
             closing: false,
         };
         Self { state: Mutex::new(state), changed: Condvar::new() }
@@ -184,11 +187,11 @@ impl Buffer {
         group
     }
 
-    /// Waits for records until `deadline` and puts them into `into`, which is empty. False if the buffer is closed and
-    /// empty.
+    /// Waits for records, or for a request to write or to begin the next file, until `deadline`, and puts the records into
+    /// `into`, which is empty. False if the buffer is closed and empty.
     pub(crate) fn take(&self, into: &mut Batch, deadline: Option<Instant>) -> bool {
         let mut state = self.state.lock();
-        while state.batch.entries.is_empty() && !state.has_counts_to_write() && !state.flushing {
+        while !state.has_work() {
             let due = [deadline, state.left_out.due()].into_iter().flatten().min();
             match (state.closing, due) {
                 (true, _) => return false,
@@ -202,7 +205,7 @@ impl Buffer {
             }
         }
         let gathered = Instant::now() + GATHER;
-        while !state.urgent && !state.closing {
+        while !state.urgent && !state.rotating && !state.closing {
             if self.changed.wait_until(&mut state, gathered).timed_out() {
                 break;
             }
@@ -235,6 +238,17 @@ impl Buffer {
         state.lower_mark();
     }
 
+    /// Asks the writer to begin the next file.
+    pub(crate) fn rotate(&self) {
+        self.state.lock().rotating = true;
+        self.changed.notify_one();
+    }
+
+    /// Returns whether the writer was asked to begin the next file, once.
+    pub(crate) fn is_rotating(&self) -> bool {
+        std::mem::take(&mut self.state.lock().rotating)
+    }
+
     /// Refuses records from now on, and lets the writer end.
     pub(crate) fn close(&self) {
         self.state.lock().closing = true;
@@ -243,6 +257,13 @@ impl Buffer {
 }
 
 impl State {
+    fn has_work(&self) -> bool {
+        !self.batch.entries.is_empty()
+            || self.has_counts_to_write()
+            || self.flushing
+            || self.rotating
+    }
+
     fn has_counts_to_write(&self) -> bool {
         let must = self.closing || self.flushing;
         self.left_out.is_due() || (must && self.left_out.due().is_some())

@@ -1,4 +1,4 @@
-//! A part of the record that is read at once: a write-ahead file.
+//! A part of the record that is read at once: a write-ahead file, or a row group of a file at rest.
 
 use std::io;
 use std::ops::Range;
@@ -6,14 +6,24 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
+use crate::at_rest::{RestedGroup, RestedPart};
 use crate::segment::{Extent, Segment};
 use crate::wanted::Wanted;
 
 /// A part of the record whose ids are known, and that is not read yet.
 #[derive(Debug)]
-pub(crate) struct Chunk {
-    segment: Arc<Segment>,
-    extent: Extent,
+pub(crate) enum Chunk {
+    Buffered(Arc<Segment>, Extent),
+    Part(RestedPart),
+    Group(RestedGroup),
+}
+
+/// A chunk that was read.
+#[derive(Debug)]
+pub(crate) enum Opened {
+    Records(Loaded),
+    /// It has parts of its own, whose ids are known now.
+    Chunks(Vec<Chunk>),
 }
 
 /// The wanted records of a chunk.
@@ -29,26 +39,39 @@ impl Chunk {
     /// Takes what is written by now.
     pub(crate) fn of_segment(segment: Arc<Segment>) -> Self {
         let extent = segment.extent();
-        Self { segment, extent }
+        Self::Buffered(segment, extent)
     }
 
     /// Returns the smallest and the greatest id; `None` if there is no record.
     pub(crate) fn ids(&self) -> Option<(Uuid, Uuid)> {
-        self.extent.ids
+        match self {
+            Self::Buffered(_, extent) => extent.ids,
+            Self::Part(part) => Some(part.ids()),
+            Self::Group(group) => Some(group.ids),
+        }
     }
 
-    /// Reads the wanted records.
-    pub(crate) fn load(&self, wanted: &Wanted) -> io::Result<Loaded> {
+    /// Reads the wanted records. Blocks.
+    pub(crate) fn open(&self, wanted: &Wanted) -> io::Result<Opened> {
         let mut loaded = Loaded::default();
-        self.segment.read(self.extent.length, |frame| {
-            if frame.tenant == wanted.tenant
-                && wanted.has_id(frame.id)
-                && wanted.has_members(frame.json)
-            {
-                loaded.add(frame.id, frame.json);
+        match self {
+            Self::Part(part) => {
+                let groups = part.groups(wanted)?;
+                return Ok(Opened::Chunks(groups.into_iter().map(Self::Group).collect()));
             }
-        })?;
-        Ok(loaded)
+            Self::Group(group) => group.load(wanted, |id, json| loaded.add(id, json))?,
+            Self::Buffered(segment, extent) => {
+                segment.read(extent.length, |frame| {
+                    if frame.tenant == wanted.tenant
+                        && wanted.has_id(frame.id)
+                        && wanted.has_members(frame.json)
+                    {
+                        loaded.add(frame.id, frame.json);
+                    }
+                })?;
+            }
+        }
+        Ok(Opened::Records(loaded))
     }
 }
 

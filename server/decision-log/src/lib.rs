@@ -2,13 +2,15 @@
 //!
 //! A check hands a borrowed [`RecordedDecision`] to [`DecisionLog::append`], which writes its JSON text into a buffer in memory. One
 //! thread takes the records of all checks, leaves out or hashes what the tenant's settings say, and appends them to the
-//! write-ahead file. The crate knows nothing of the rest of the service.
+//! write-ahead file. A [`Archive`] keeps finished files as Parquet, and its manifest in the database.
 
 #![forbid(unsafe_code)]
 
+mod at_rest;
 mod buffer;
 mod chunk;
 mod decision;
+mod erase;
 mod feed;
 mod frame;
 mod left_out;
@@ -25,6 +27,7 @@ mod visit;
 mod wanted;
 mod writer;
 
+pub use at_rest::{Archive, ArchiveError, Erased, ObjectError, RecordFault, Verification};
 pub use decision::{Nested, RecordedCaller, RecordedDecision, RecordedShadow};
 pub use feed::{DecisionFeed, FeedItem, FeedRefused};
 pub use log::{DecisionLog, LogConfig, Pending, is_drawn};
@@ -32,9 +35,9 @@ pub use lost::Lost;
 pub use members::{RecordMembers, RecordTexts};
 pub use metrics::LogMetrics;
 pub use minimisation::{HashKey, Minimisation};
-pub use query::{DecisionPage, QueryError};
+pub use query::DecisionPage;
 pub use segments::LogOpenError;
-pub use visit::{DecisionOrder, DecisionSpan, RawRecord};
+pub use visit::{DecisionOrder, DecisionSpan, QueryError, RawRecord};
 
 #[cfg(test)]
 mod tests;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use parking_lot::Mutex;
-use portcullis_fairness::{Stopping, run_apart};
+use portcullis_fairness::run_apart;
 use portcullis_model::clock::Clock;
 use uuid::Uuid;
 
+use crate::at_rest::{Archive, ArchiveError, Keeper};
 use crate::buffer::{Buffer, Group};
 use crate::decision::RecordedDecision;
 use crate::feed::Followers;
@@ -26,6 +27,8 @@ pub struct LogConfig {
     pub folder: PathBuf,
     /// The most bytes of all write-ahead files (`DECISION_LOG_BUFFER_BYTES`).
     pub max_bytes: u64,
+    /// The place of finished files.
+    pub archive: Option<Archive>,
     pub clock: Clock,
 }
 
@@ -39,6 +42,7 @@ struct Shared {
     segments: Arc<Segments>,
     metrics: LogMetrics,
     followers: Arc<Followers>,
+    keeper: Option<Keeper>,
     /// Gone after [`DecisionLog::close`].
     writer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -65,19 +69,22 @@ impl DecisionLog {
     /// # Errors
     /// Another process uses the folder, or it cannot be read or written.
     pub fn open(config: LogConfig, metrics: LogMetrics) -> Result<Self, LogOpenError> {
-        let LogConfig { folder, max_bytes, clock } = config;
+        let LogConfig { folder, max_bytes, archive, clock } = config;
         let segments = Arc::new(Segments::open(folder.clone(), max_bytes, metrics.clone())?);
         let buffer = Arc::new(Buffer::new(segments.current()));
         let (for_writer, counts) = (Arc::clone(&buffer), metrics.clone());
         let followers = Arc::new(Followers::new(metrics.clone()));
         let to = Arc::clone(&followers);
+        let keeper = archive.map(|archive| {
+            Keeper::new(archive, Arc::clone(&segments), metrics.clone(), clock.clone())
+        });
         let writer = Writer::new(for_writer, Arc::clone(&segments), counts, clock, to);
         let writer = thread::Builder::new()
             .name("decision-log".to_owned())
             .spawn(move || writer.run())
             .map_err(|error| LogOpenError::Io(folder, error))?;
         let writer = Mutex::new(Some(writer));
-        Ok(Self(Arc::new(Shared { buffer, segments, metrics, followers, writer })))
+        Ok(Self(Arc::new(Shared { buffer, segments, metrics, followers, keeper, writer })))
     }
 
     /// Records a decision, which is on disk 100 ms later. Does not wait and does not allocate.
@@ -133,16 +140,40 @@ impl DecisionLog {
         &self.0.followers
     }
 
-    /// Brings every record to disk. Later ones are refused.
+    /// Brings finished files to rest and removes what is too old, until it is dropped.
+    pub async fn keep_for_ever(self) {
+        if let Some(keeper) = &self.0.keeper {
+            keeper.run(|| self.0.buffer.rotate()).await;
+        }
+    }
+
+    /// Brings every record to disk, and then to rest, if there is a place. Later ones are refused.
     ///
     /// # Errors
-    /// [`Stopping`]
-    pub async fn close(&self) -> Result<(), Stopping> {
+    /// The place of finished files failed: the next start goes on.
+    pub async fn close(&self) -> Result<(), ArchiveError> {
         self.0.buffer.close();
         let Some(writer) = self.0.writer.lock().take() else { return Ok(()) };
         let ended = run_apart(move || writer.join()).await?;
         ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok(())
+        let Some(keeper) = &self.0.keeper else { return Ok(()) };
+        if self.0.segments.current().extent().ids.is_some() {
+            self.0.segments.rotate()?;
+        }
+        keeper.seal_all().await
+    }
+
+    pub(crate) fn archive(&self) -> Option<&Archive> {
+        self.keeper().map(|keeper| &keeper.archive)
+    }
+
+    pub(crate) fn keeper(&self) -> Option<&Keeper> {
+        self.0.keeper.as_ref()
+    }
+
+    /// Asks the writer to begin the next file.
+    pub(crate) fn rotate(&self) {
+        self.0.buffer.rotate();
     }
 
     pub(crate) fn segments(&self) -> &Arc<Segments> {

@@ -148,7 +148,7 @@ impl Write for Escaped<'_> {
 }
 
 #[inline]
-fn quote(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn quote(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     escape(out, text);
     out.push(b'"');

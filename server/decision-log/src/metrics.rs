@@ -15,6 +15,10 @@ pub struct LogMetrics {
     pub(crate) written: Counter,
     /// Bytes of the write-ahead files.
     pub(crate) buffered: Gauge,
+    /// Write-ahead files that came to rest.
+    pub(crate) sealed: Counter,
+    /// Failed tries to bring files to rest or to remove old ones.
+    pub(crate) store_failures: Counter,
     lost: Family<CauseLabels, Counter>,
     /// The streams of new records.
     pub(crate) streams: Gauge,
@@ -31,9 +35,13 @@ impl LogMetrics {
     /// Registers every series, so that each is visible from the start.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
-        let Self { written, buffered, lost, streams, skipped } = metrics.clone();
+        let Self { written, buffered, sealed, store_failures, lost, streams, skipped } =
+            metrics.clone();
         registry.register("decision_records", "Recorded decisions on disk", written);
         registry.register("decision_buffer_bytes", "Bytes of the write-ahead files", buffered);
+        registry.register("decision_files_sealed", "Write-ahead files that came to rest", sealed);
+        let failures = "Failed tries to bring decisions to rest";
+        registry.register("decision_store_failures", failures, store_failures);
         registry.register("decision_records_lost", "Decisions that could not be recorded", lost);
         registry.register("decision_streams", "Streams of new records", streams);
         let help = "Records that streams skipped because their readers were slow";

@@ -1,16 +1,14 @@
 //! Queries: the newest records first.
 
-use std::io;
 use std::ops::ControlFlow;
 
-use portcullis_fairness::Stopping;
 use portcullis_model::Timestamp;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use portcullis_model::page::Listed;
 use uuid::Uuid;
 
 use crate::log::DecisionLog;
-use crate::visit::{DecisionSpan, RawRecord};
+use crate::visit::{DecisionSpan, QueryError, RawRecord};
 
 /// The part of a list of decisions that is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -19,15 +17,6 @@ pub struct DecisionPage {
     pub before: Option<Uuid>,
     /// The most records.
     pub limit: usize,
-}
-
-/// The reason why a query has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum QueryError {
-    #[error("cannot read the write-ahead file of the decision log: {0}")]
-    Buffer(#[from] io::Error),
-    #[error(transparent)]
-    Stopping(#[from] Stopping),
 }
 
 impl DecisionLog {

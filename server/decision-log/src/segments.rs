@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use portcullis_model::Timestamp;
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 use crate::lost::Lost;
 use crate::metrics::LogMetrics;
@@ -18,6 +21,10 @@ pub(crate) struct Segments {
     max_bytes: u64,
     metrics: LogMetrics,
     files: Mutex<Files>,
+    /// A name of the folder, which no other one has.
+    replica: String,
+    /// A file got its last frame.
+    finished: Notify,
     /// No other process uses the folder while it is open.
     _lock: File,
 }
@@ -59,7 +66,9 @@ impl Segments {
         let next = closed.last().map_or(0, |segment| segment.number + 1);
         let current = Segment::create(&folder, next).map_err(failed)?;
         let files = Mutex::new(Files { closed, current });
-        let segments = Self { folder, max_bytes, metrics, files, _lock: lock };
+        let replica = replica(&folder).map_err(failed)?;
+        let finished = Notify::new();
+        let segments = Self { folder, max_bytes, metrics, files, replica, finished, _lock: lock };
         segments.measure();
         Ok(segments)
     }
@@ -83,7 +92,42 @@ impl Segments {
         let mut files = self.files.lock();
         let before = std::mem::replace(&mut files.current, Arc::clone(&next));
         files.closed.push(before);
+        drop(files);
+        self.finished.notify_waiters();
         Ok(next)
+    }
+
+    /// Returns the name of the folder.
+    pub(crate) fn replica(&self) -> &str {
+        &self.replica
+    }
+
+    /// Resolves when a file got its last frame after this call.
+    pub(crate) fn finished(&self) -> Notified<'_> {
+        self.finished.notified()
+    }
+
+    /// Returns the oldest file that gets no more frames.
+    pub(crate) fn oldest(&self) -> Option<Arc<Segment>> {
+        self.files.lock().closed.first().map(Arc::clone)
+    }
+
+    /// Deletes a file whose records are at rest. Who reads it reads on.
+    pub(crate) fn remove(&self, segment: &Segment) -> io::Result<()> {
+        std::fs::remove_file(&segment.path)?;
+        File::open(&self.folder)?.sync_all()?;
+        self.files.lock().closed.retain(|closed| closed.number != segment.number);
+        self.measure();
+        Ok(())
+    }
+
+    /// Returns whether the file that grows began on a day before that of `now`.
+    pub(crate) fn is_of_an_earlier_day(&self, now: Timestamp) -> bool {
+        /// Milliseconds of a day.
+        const DAY: i64 = 24 * 60 * 60 * 1_000;
+        let day = |instant: Timestamp| instant.millis().div_euclid(DAY);
+        let first = self.current().extent().ids.map(|(first, _)| first);
+        first.is_some_and(|first| day(Timestamp::of(first)) < day(now))
     }
 
     /// Returns whether so many bytes more fit.
@@ -99,6 +143,20 @@ impl Segments {
         self.metrics.buffered.set(i64::try_from(bytes).unwrap_or(i64::MAX));
         bytes
     }
+}
+
+/// Returns the name of the folder, which it gets at the first start.
+fn replica(folder: &Path) -> io::Result<String> {
+    let path = folder.join("replica");
+    if let Ok(name) = std::fs::read_to_string(&path)
+        && !name.is_empty()
+    {
+        return Ok(name);
+    }
+    let name = format!("{:08x}", fastrand::u32(..));
+    std::fs::write(&path, &name)?;
+    File::open(&path)?.sync_all()?;
+    Ok(name)
 }
 
 /// Recovers the files of the last process. Deletes those without a record.

@@ -10,8 +10,8 @@ use portcullis_model::decision_stats::{DecisionGroup, DecisionStats, StatsDimens
 
 use crate::left_out::MINUTE;
 use crate::log::DecisionLog;
-use crate::query::QueryError;
-use crate::visit::{DecisionSpan, RawRecord};
+
+use crate::visit::{DecisionSpan, QueryError, RawRecord};
 
 /// The most groups of an answer. Those of the newest decisions are there.
 const MAX_GROUPS: usize = 1_000;

@@ -1,6 +1,7 @@
 //! Tests of the log from outside: append, crash, query.
 
 mod append;
+mod at_rest;
 mod counts;
 mod crashes;
 mod feeds;
@@ -87,7 +88,7 @@ impl Numbered {
 pub(crate) fn config(folder: &Path, max_bytes: u64) -> LogConfig {
     let noon = Timestamp::from_millis(NOON);
     let clock = Clock::of(move || noon.to_string().parse().expect("an instant"));
-    LogConfig { folder: folder.to_owned(), max_bytes, clock }
+    LogConfig { folder: folder.to_owned(), max_bytes, archive: None, clock }
 }
 
 pub(crate) fn open(folder: &Path) -> (DecisionLog, LogMetrics) {

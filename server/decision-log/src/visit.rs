@@ -3,13 +3,13 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use portcullis_fairness::run_apart;
+use portcullis_fairness::{Stopping, run_apart};
 use portcullis_model::decision::DecisionSelection;
+use portcullis_storage::StoreError;
 use uuid::Uuid;
 
-use crate::chunk::{Chunk, Loaded};
+use crate::chunk::{Chunk, Loaded, Opened};
 use crate::log::DecisionLog;
-use crate::query::QueryError;
 use crate::wanted::Wanted;
 
 /// The order in which records are visited. The id of a record is a UUIDv7 of the instant of its check.
@@ -40,10 +40,21 @@ pub struct RawRecord<'r> {
     pub json: &'r [u8],
 }
 
+/// The reason why a query has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    #[error("cannot read the record of decisions: {0}")]
+    Read(#[from] io::Error),
+    #[error("cannot read the manifest of the record of decisions: {0}")]
+    Manifest(#[from] StoreError),
+    #[error(transparent)]
+    Stopping(#[from] Stopping),
+}
+
 impl DecisionLog {
     /// Passes the records of `tenant` that `selection` selects to `visit` with `into`, in order and each once, until it
-    /// breaks. Returns `into`. Runs on a thread that serves no requests; memory is that of the write-ahead files whose
-    /// instants overlap. A text is parsed only if the selection looks at members.
+    /// breaks. Returns `into`. Runs on a thread that serves no requests; memory is that of the files whose instants
+    /// overlap, of those at rest one row group each. A text is parsed only if the selection looks at members.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -59,7 +70,12 @@ impl DecisionLog {
         let (tenant, selection) = (tenant.to_owned(), selection.clone());
         let wanted = Wanted { tenant, selection, after, before, counts };
         let segments = self.segments().newest_first();
-        let chunks = segments.into_iter().map(Chunk::of_segment).collect();
+        let mut chunks: Vec<_> = segments.into_iter().map(Chunk::of_segment).collect();
+        if let Some(archive) = self.archive() {
+            // After the write-ahead files: what came to rest meanwhile is there twice, not missing.
+            let parts = archive.parts(&wanted).await?;
+            chunks.extend(parts.into_iter().map(Chunk::Part));
+        }
         let read = move || visit_all(chunks, &wanted, order, into, visit);
         Ok(run_apart(read).await??)
     }
@@ -95,14 +111,20 @@ struct Merge<'w> {
 
 impl<'w> Merge<'w> {
     fn new(chunks: Vec<Chunk>, wanted: &'w Wanted, order: DecisionOrder) -> Self {
+        let mut merge = Self { wanted, order, waiting: Vec::new(), loaded: Vec::new() };
+        merge.wait_for(chunks);
+        merge
+    }
+
+    fn wait_for(&mut self, chunks: Vec<Chunk>) {
+        let (order, wanted) = (self.order, self.wanted);
         let due = |chunk: Chunk| {
             let (first, last) =
                 chunk.ids().filter(|&(first, last)| wanted.overlaps(first, last))?;
             Some((order.key(first).min(order.key(last)), chunk))
         };
-        let mut waiting: Vec<_> = chunks.into_iter().filter_map(due).collect();
-        waiting.sort_by_key(|(key, _)| std::cmp::Reverse(*key));
-        Self { wanted, order, waiting, loaded: Vec::new() }
+        self.waiting.extend(chunks.into_iter().filter_map(due));
+        self.waiting.sort_by_key(|(key, _)| std::cmp::Reverse(*key));
     }
 
     /// Returns the part whose first record is the next one.
@@ -114,9 +136,13 @@ impl<'w> Merge<'w> {
             let next = keys.map(|id| order.key(id)).min();
             let is_due = |(key, _): &mut (u128, Chunk)| next.is_none_or(|next| *key <= next);
             let Some((_, chunk)) = self.waiting.pop_if(is_due) else { break };
-            let mut loaded = chunk.load(self.wanted)?;
-            loaded.sort_by(|id| order.key(id));
-            self.loaded.push(loaded);
+            match chunk.open(self.wanted)? {
+                Opened::Chunks(chunks) => self.wait_for(chunks),
+                Opened::Records(mut loaded) => {
+                    loaded.sort_by(|id| order.key(id));
+                    self.loaded.push(loaded);
+                }
+            }
         }
         let key = |loaded: &&mut Loaded| loaded.next_id().map(|id| order.key(id));
         Ok(self.loaded.iter_mut().min_by_key(key))

@@ -73,13 +73,14 @@ impl Writer {
         self.sync_late();
     }
 
-    /// Begins the next file if the present one is full or of another day.
+    /// Begins the next file if the present one is full or of another day, or if somebody asks for it.
     fn rotate_if_due(&mut self, batch: &Batch) {
         let day = day(&self.clock);
         let length = self.segment.length();
         // A clock that is set back begins no file before the present one is a day old.
-        let is_due = length >= MAX_SEGMENT || (day > self.day && length > segment::HEAD);
-        if !is_due || batch.entries.is_empty() {
+        let is_full = length >= MAX_SEGMENT || (day > self.day && length > segment::HEAD);
+        let is_asked = self.buffer.is_rotating() && length > segment::HEAD;
+        if !is_asked && (!is_full || batch.entries.is_empty()) {
             return;
         }
         self.sync_late();

@@ -134,7 +134,8 @@ impl Keep {
         Duration::from_secs(self.0 * HOUR)
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    /// Reads hours or days, such as `36h` or `7d`.
+    pub fn parse(text: &str) -> Option<Self> {
         let (number, hours) = match text.strip_suffix('d') {
             Some(days) => (days, DAY / HOUR),
             None => (text.strip_suffix('h')?, 1),

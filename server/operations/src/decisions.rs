@@ -163,7 +163,7 @@ pub(crate) fn log(app: &App) -> Result<&DecisionLog, OperationError> {
     let recorder = app.recorder.as_ref();
     recorder.map(|recorder| recorder.log()).ok_or_else(|| {
         OperationError::Conflict(
-            "the service keeps no record of decisions: the operator sets `DECISION_LOG_BUFFER`"
+            "the service keeps no record of decisions: the operator sets `DECISION_LOG_URL`"
                 .to_owned(),
         )
     })

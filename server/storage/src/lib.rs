@@ -13,6 +13,7 @@ pub mod changes;
 mod commit;
 pub mod content_size;
 mod database;
+pub mod decision_files;
 mod delivered_denials;
 pub mod deliveries;
 pub mod delivery_queues;

@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 23] = [
+const SQLITE: [Source; 24] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -33,9 +33,10 @@ const SQLITE: [Source; 23] = [
     (20, "types", include_str!("../migrations/sqlite/0020_types.sql")),
     (21, "relations", include_str!("../migrations/sqlite/0021_relations.sql")),
     (22, "history", include_str!("../migrations/sqlite/0022_history.sql")),
+    (23, "decision_files", include_str!("../migrations/sqlite/0023_decision_files.sql")),
     (24, "drafts", include_str!("../migrations/sqlite/0024_drafts.sql")),
 ];
-const POSTGRES: [Source; 23] = [
+const POSTGRES: [Source; 24] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -58,6 +59,7 @@ const POSTGRES: [Source; 23] = [
     (20, "types", include_str!("../migrations/postgres/0020_types.sql")),
     (21, "relations", include_str!("../migrations/postgres/0021_relations.sql")),
     (22, "history", include_str!("../migrations/postgres/0022_history.sql")),
+    (23, "decision_files", include_str!("../migrations/postgres/0023_decision_files.sql")),
     (24, "drafts", include_str!("../migrations/postgres/0024_drafts.sql")),
 ];
 
@@ -181,6 +183,10 @@ mod tests {
             "0c40f5f31a5aaac9460df07e0d161f7094c31906e5ffdd734d926a48203f3307900206d29e991ff20c2386a55c1c881d",
         ),
         (
+            "postgres/0023_decision_files.sql",
+            "5a8ee6c8640af33969753030f82bbb21c4087f111499e9dc2afa326ec4003c0c38d3407b5c5b4d9a20bb119da7ddf029",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -267,6 +273,10 @@ mod tests {
         (
             "sqlite/0022_history.sql",
             "d4443980ff5bbedb37354f4161021c49149540648da87a98b0fa338b4ddade123f5965b874b6896cf2a1bc9dd4c393af",
+        ),
+        (
+            "sqlite/0023_decision_files.sql",
+            "1559282f8d01f5f16482175f8ea892fb9f8ccc77193cd7f6f7c9be7b63bc8f69395e2bd58e3afc62014af285af850140",
         ),
     ];
 

@@ -4,11 +4,13 @@ use portcullis_engine::ResourcePattern;
 use portcullis_model::Authorship;
 use portcullis_model::apply::ObjectKind;
 use portcullis_model::audit::AuditAction;
+use portcullis_model::decision_log::Keep;
 use portcullis_model::quota::Quota;
 use portcullis_model::settings::Gates;
 use serde_json::Value;
 
 use crate::audit_entry::AuditEntry;
+use crate::decision_files;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_optional};
 use crate::tx::Tx;
@@ -43,6 +45,7 @@ pub async fn store(
     if decision_log(old.as_deref()) != decision_log(Some(settings)) {
         // Plans know it, so that a check obeys it from the next one on.
         tx.touch([ResourcePattern::Any.into()]);
+        decision_files::keep(tx, keep(settings)).await?;
     }
     let (tenant, new) = (tx.tenant.clone(), Some(settings.to_owned()));
     tx.record_changes.note(ObjectKind::Settings, tenant.clone(), old.clone(), new.clone());
@@ -67,6 +70,13 @@ pub async fn store_directory_wins(tx: &mut Tx, wins: bool) -> Result<(), StoreEr
         tx.touch([ResourcePattern::Any.into()]);
     }
     Ok(())
+}
+
+/// Returns for how many milliseconds records of decisions are kept.
+fn keep(settings: &str) -> i64 {
+    let own = decision_log(Some(settings));
+    let keep = own.as_ref().and_then(|own| own.get("keep")?.as_str().and_then(Keep::parse));
+    i64::try_from(keep.unwrap_or_default().duration().as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Returns the member `decision_log` of settings.

@@ -17,11 +17,20 @@ on_every_database!(
 );
 
 /// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
-const ROWS: [(&str, &str); 30] = [
+const ROWS: [(&str, &str); 32] = [
     (
         "tenant_settings",
         "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
         VALUES ($1, '{}', 'a', 0)",
+    ),
+    (
+        "decision_parts",
+        "INSERT INTO decision_parts (tenant_id, first_id, path, last_id, records, bytes, file_bytes, last_at, \
+        expires_at) VALUES ($1, $2, 'p', $2, 1, 1, 1, 0, 0)",
+    ),
+    (
+        "decision_erasures",
+        "INSERT INTO decision_erasures (tenant_id, subject, erased_at) VALUES ($1, $3, 0)",
     ),
     (
         "tenant_cases",

@@ -1,0 +1,23 @@
+//! The record at rest: Parquet files in a folder, named by a manifest in the database.
+
+mod archive;
+mod cells;
+mod chain;
+mod columns;
+mod keeper;
+mod objects;
+mod parts;
+mod ranges;
+mod reader;
+mod rewrite;
+mod rows;
+mod seal;
+mod verify;
+mod writer;
+
+pub use archive::{Archive, ArchiveError};
+pub(crate) use keeper::Keeper;
+pub use objects::ObjectError;
+pub(crate) use reader::{RestedGroup, RestedPart};
+pub use rewrite::Erased;
+pub use verify::{RecordFault, Verification};

@@ -1,0 +1,142 @@
+//! The columns of a file: one for each member of a record, and one for records that they do not tell exactly.
+
+use std::sync::{Arc, LazyLock};
+
+use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::{ColumnPath, Type, TypePtr};
+
+/// The form of the values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A text.
+    Text,
+    /// The JSON text of a nested member.
+    Json,
+    Integer,
+    /// Milliseconds since the epoch, shown as an instant.
+    Instant,
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column {
+    /// The name of the member.
+    pub(crate) name: &'static str,
+    pub(crate) form: Form,
+    pub(crate) optional: bool,
+}
+
+/// The place of the column with the id of the tenant.
+pub(crate) const TENANT: usize = 2;
+/// The place of the column with the id of the record.
+pub(crate) const ID: usize = 0;
+/// The place of the last column, which has the whole JSON text of a record that the others do not tell exactly.
+pub(crate) const WHOLE: usize = COLUMNS.len() - 1;
+
+/// The columns, in the order of the members of a record.
+pub(crate) const COLUMNS: [Column; 27] = {
+    const fn text(name: &'static str) -> Column {
+        Column { name, form: Form::Text, optional: false }
+    }
+    const fn json(name: &'static str) -> Column {
+        Column { name, form: Form::Json, optional: true }
+    }
+    const fn integer(name: &'static str) -> Column {
+        Column { name, form: Form::Integer, optional: false }
+    }
+    [
+        text("id"),
+        Column { name: "time", form: Form::Instant, optional: false },
+        text("tenant"),
+        integer("revision"),
+        integer("entities_revision"),
+        text("via"),
+        text("request_id"),
+        json("caller"),
+        text("subject"),
+        text("domain"),
+        text("resource"),
+        text("action"),
+        json("attributes"),
+        json("token"),
+        json("directory"),
+        json("relations"),
+        json("resolved"),
+        text("decision"),
+        text("rule"),
+        text("reason"),
+        json("undetermined"),
+        Column { name: "expected", form: Form::Text, optional: true },
+        json("shadow"),
+        integer("us"),
+        json("dropped"),
+        Column { name: "left_out", form: Form::Integer, optional: true },
+        json("record"),
+    ]
+};
+
+/// Columns that a query looks a value up in.
+const BLOOM: [&str; 4] = ["subject", "resource", "rule", "request_id"];
+/// Columns whose values are nearly all different.
+const UNLIKE: [&str; 3] = ["id", "request_id", "record"];
+/// The part of the values that a bloom filter has wrongly.
+const FALSE_HITS: f64 = 0.01;
+/// The most rows that are read to get one.
+const PAGE_ROWS: usize = 1_000;
+/// The most rows of a row group.
+pub(crate) const GROUP_ROWS: usize = 50_000;
+/// The most bytes of a dictionary: who reads one row reads it.
+const DICTIONARY: usize = 64 * 1024;
+
+/// The schema of a file.
+pub(crate) static SCHEMA: LazyLock<Result<TypePtr, ParquetError>> = LazyLock::new(|| {
+    let fields = COLUMNS.iter().map(|column| {
+        let (physical, logical) = match column.form {
+            Form::Text | Form::Json => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            Form::Integer => (Physical::INT64, None),
+            Form::Instant => {
+                (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS)))
+            }
+        };
+        let repetition = if column.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+        let field = Type::primitive_type_builder(column.name, physical);
+        field.with_repetition(repetition).with_logical_type(logical).build().map(Arc::new)
+    });
+    let fields = fields.collect::<Result<Vec<_>, _>>()?;
+    Ok(Arc::new(Type::group_type_builder("decision").with_fields(fields).build()?))
+});
+
+/// Returns how a file is written. Equal records make equal bytes.
+pub(crate) fn properties() -> WriterProperties {
+    let path = |name: &str| ColumnPath::new(vec![name.to_owned()]);
+    let zstd = Compression::ZSTD(ZstdLevel::default());
+    let mut properties = WriterProperties::builder()
+        .set_created_by("portcullis".to_owned())
+        .set_compression(zstd)
+        .set_dictionary_enabled(true)
+        .set_dictionary_page_size_limit(DICTIONARY)
+        .set_data_page_row_count_limit(PAGE_ROWS)
+        .set_write_batch_size(PAGE_ROWS)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_max_row_group_row_count(Some(GROUP_ROWS));
+    for name in ["id", "time", "tenant"] {
+        properties = properties.set_column_statistics_enabled(path(name), EnabledStatistics::Chunk);
+    }
+    for name in UNLIKE {
+        properties = properties.set_column_dictionary_enabled(path(name), false);
+    }
+    for name in BLOOM {
+        properties = properties
+            .set_column_bloom_filter_enabled(path(name), true)
+            .set_column_bloom_filter_fpp(path(name), FALSE_HITS)
+            .set_column_bloom_filter_max_ndv(path(name), GROUP_ROWS as u64);
+    }
+    properties.build()
+}
+
+/// Returns the place of the column with this name.
+pub(crate) fn place(name: &str) -> Option<usize> {
+    COLUMNS.iter().position(|column| column.name == name)
+}

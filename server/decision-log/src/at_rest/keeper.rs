@@ -1,0 +1,84 @@
+//! Brings finished write-ahead files to rest and removes what is too old, in the background.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use portcullis_model::Timestamp;
+use portcullis_model::clock::Clock;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::archive::{Archive, ArchiveError};
+use crate::metrics::LogMetrics;
+use crate::segments::Segments;
+
+/// The time between two looks for what is too old.
+const SWEEP: Duration = Duration::from_secs(30);
+/// The time until the next try after a failure; it doubles up to [`SWEEP`].
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Brings finished write-ahead files to rest.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    pub(crate) archive: Archive,
+    segments: Arc<Segments>,
+    metrics: LogMetrics,
+    clock: Clock,
+    /// One at a time.
+    turn: Mutex<()>,
+}
+
+impl Keeper {
+    pub(crate) fn new(
+        archive: Archive,
+        segments: Arc<Segments>,
+        metrics: LogMetrics,
+        clock: Clock,
+    ) -> Self {
+        Self { archive, segments, metrics, clock, turn: Mutex::new(()) }
+    }
+
+    /// Runs until it is dropped. `rotate` lets the file that grows be finished.
+    pub(crate) async fn run(&self, rotate: impl Fn()) {
+        let (mut pause, mut swept) = (RETRY, None::<Instant>);
+        loop {
+            let finished = self.segments.finished();
+            if self.segments.is_of_an_earlier_day(self.now()) {
+                rotate();
+            }
+            let mut outcome = self.seal_all().await;
+            if outcome.is_ok() && swept.is_none_or(|at| at.elapsed() >= SWEEP) {
+                outcome = self.archive.sweep(self.now()).await;
+                swept = Some(Instant::now());
+            }
+            let wait = match outcome {
+                Ok(()) => {
+                    pause = RETRY;
+                    SWEEP
+                }
+                Err(error) => {
+                    self.metrics.store_failures.inc();
+                    tracing::warn!(%error, "the decision log is not at rest; its write-ahead files stay");
+                    pause = (pause * 2).min(SWEEP);
+                    pause
+                }
+            };
+            let _ = tokio::time::timeout(wait, finished).await;
+        }
+    }
+
+    /// Brings every finished file to rest.
+    pub(crate) async fn seal_all(&self) -> Result<(), ArchiveError> {
+        let _turn = self.turn.lock().await;
+        while let Some(segment) = self.segments.oldest() {
+            self.archive.seal(Arc::clone(&segment), self.segments.replica(), self.now()).await?;
+            self.segments.remove(&segment)?;
+            self.metrics.sealed.inc();
+        }
+        Ok(())
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now().into()
+    }
+}

@@ -1,0 +1,171 @@
+//! Removes records from files at rest: a new file takes the place of the old one, and the chain has both digests.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use portcullis_fairness::run_apart;
+use portcullis_model::Timestamp;
+use portcullis_model::decision::DecisionSelection;
+use portcullis_storage::decision_files::{self, FileRow, PartRow};
+use uuid::Uuid;
+
+use super::archive::{Archive, ArchiveError};
+use super::chain::{self, Event};
+use super::reader::every_group;
+use super::rows::Rows;
+use super::seal::{Excluded, NewFile};
+use crate::wanted::Wanted;
+
+/// The time for which a file that is gone stays in the store: queries that began before read on.
+const LEFT: Duration = Duration::from_secs(60);
+/// The most files of one round.
+const ROUND: i64 = 100;
+
+/// The outcome of the erasure of a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Erased {
+    pub records: u64,
+}
+
+impl Archive {
+    /// Removes the records of `tenant` that `selection` selects and that are excluded, from every file.
+    pub(crate) async fn erase(
+        &self,
+        tenant: &str,
+        selection: &DecisionSelection,
+        now: Timestamp,
+    ) -> Result<(), ArchiveError> {
+        let (tenant, selection) = (tenant.to_owned(), selection.clone());
+        let wanted =
+            Arc::new(Wanted { tenant, selection, after: None, before: None, counts: false });
+        let excluded = Arc::new(self.excluded().await?);
+        for part in self.parts(&wanted).await? {
+            let path = part.path().to_owned();
+            let wanted = Arc::clone(&wanted);
+            let has_some = run_apart(move || {
+                let mut found = false;
+                for group in part.groups(&wanted)? {
+                    group.load(&wanted, |_, _| found = true)?;
+                }
+                Ok::<_, ArchiveError>(found)
+            });
+            if has_some.await?? {
+                self.rewrite(&path, &excluded, now).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes what expired or belongs to nobody any more: parts, files, objects.
+    pub(crate) async fn sweep(&self, now: Timestamp) -> Result<(), ArchiveError> {
+        let mut tx = self.store().write_all().await?;
+        decision_files::expire(&mut tx, now).await?;
+        tx.commit().await?;
+        let mut tx = self.store().read_all().await?;
+        let shrunk = decision_files::shrunk(&mut tx, ROUND).await?;
+        let before = Timestamp::from_millis(now.millis() - LEFT.as_millis() as i64);
+        let left = decision_files::left(&mut tx, before, ROUND).await?;
+        tx.end().await?;
+        let excluded = Arc::new(Excluded::default());
+        for path in shrunk {
+            self.rewrite(&path, &excluded, now).await?;
+        }
+        for path in left {
+            self.delete(&path).await?;
+            let mut tx = self.store().write_all().await?;
+            decision_files::note_deleted(&mut tx, &path).await?;
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Writes the file anew without what is excluded, and without tenants that have no part in it.
+    pub(crate) async fn rewrite(
+        &self,
+        path: &str,
+        excluded: &Arc<Excluded>,
+        now: Timestamp,
+    ) -> Result<(), ArchiveError> {
+        let mut tx = self.store().read_all().await?;
+        let row = decision_files::find(&mut tx, path).await?;
+        let parts = decision_files::parts_of_file(&mut tx, path).await?;
+        tx.end().await?;
+        let Some(row) = row.filter(|row| row.gone_at.is_none()) else { return Ok(()) };
+        let file = match parts.is_empty() {
+            true => None,
+            false => self.written_anew(&row, path, &parts, excluded).await?,
+        };
+        if let Some(file) = &file {
+            self.put(&file.path, file.bytes.clone()).await?;
+        }
+        self.replace(path, &parts, file, now).await
+    }
+
+    async fn written_anew(
+        &self,
+        row: &FileRow,
+        path: &str,
+        parts: &[PartRow],
+        excluded: &Arc<Excluded>,
+    ) -> Result<Option<NewFile>, ArchiveError> {
+        let bytes = u64::try_from(row.bytes).unwrap_or_default();
+        let object = self.object(path, bytes);
+        let tenants: BTreeSet<String> = parts.iter().map(|part| part.tenant_id.clone()).collect();
+        let (archive, excluded, path) = (self.clone(), Arc::clone(excluded), path.to_owned());
+        let write = move || {
+            let mut rows = Rows::default();
+            for group in every_group(object)? {
+                group.every(|tenant, id, json| {
+                    if tenants.contains(tenant) && !excluded.has(&archive, tenant, id, json) {
+                        rows.add(tenant, id, json);
+                    }
+                })?;
+            }
+            rows.sort();
+            let tenants: Vec<String> = rows.tenants().map(str::to_owned).collect();
+            // A name of its own: two processes may write the file anew.
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let name = |first: Uuid| format!("{folder}/{first}-{}.parquet", Uuid::now_v7());
+            NewFile::write(&rows, &tenants, name)
+        };
+        run_apart(write).await?
+    }
+
+    /// Puts `file` in the place of the one at `path`.
+    async fn replace(
+        &self,
+        path: &str,
+        parts: &[PartRow],
+        file: Option<NewFile>,
+        now: Timestamp,
+    ) -> Result<(), ArchiveError> {
+        let mut tx = self.store().write_all().await?;
+        if !decision_files::leave(&mut tx, path, now).await? {
+            // Another process was faster.
+            return Ok(());
+        }
+        decision_files::remove_parts(&mut tx, path).await?;
+        let replaces = Some(path.to_owned());
+        let event = match &file {
+            Some(file) => file.event("erased", replaces, now),
+            None => Event {
+                cause: if parts.is_empty() { "expired" } else { "erased" },
+                path: None,
+                replaces,
+                at: now.millis(),
+                records: 0,
+                bytes: 0,
+                sha256: Vec::new(),
+            },
+        };
+        chain::append(&mut tx, self.keys(), [event]).await?;
+        for part in file.iter().flat_map(|file| &file.parts) {
+            let before = parts.iter().find(|before| before.tenant_id == part.tenant_id);
+            let expires_at = before.map_or(part.last_at, |before| before.expires_at);
+            decision_files::add_part(&mut tx, &PartRow { expires_at, ..part.clone() }).await?;
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+}

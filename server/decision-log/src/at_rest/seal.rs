@@ -1,0 +1,232 @@
+//! Brings a finished write-ahead file to rest: upload, manifest, then the file may go. Each step can be repeated.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use portcullis_fairness::run_apart;
+use portcullis_model::Timestamp;
+use portcullis_model::decision_log::Keep;
+use portcullis_storage::decision_files::{self, PartRow};
+use portcullis_storage::{StoreError, Tx, tenants};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use super::archive::{Archive, ArchiveError};
+use super::chain::{self, Event};
+use super::rows::Rows;
+use super::writer;
+use crate::segment::Segment;
+
+/// Tenants with fewer bytes in a write-ahead file share one file: many small tenants must not make as many objects.
+const OWN_FILE: usize = 1024 * 1024;
+/// The most bytes at rest of a tenant.
+const MAX_TENANT: i64 = 1 << 30;
+
+/// The records that must not come to rest.
+#[derive(Debug, Default)]
+pub(crate) struct Excluded {
+    /// Tenants that are deleted.
+    tenants: BTreeSet<String>,
+    /// Instants of erasures, by tenant and authentication code of the subject.
+    persons: BTreeMap<String, BTreeMap<Vec<u8>, i64>>,
+}
+
+/// A file that is written, with the part of each tenant.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    pub(crate) path: String,
+    pub(crate) bytes: Bytes,
+    pub(crate) sha256: Vec<u8>,
+    /// Without the instant at which they go.
+    pub(crate) parts: Vec<PartRow>,
+}
+
+impl Archive {
+    /// Brings the records of a finished write-ahead file of the process `replica` to rest. A repetition makes the same files.
+    pub(crate) async fn seal(
+        &self,
+        segment: Arc<Segment>,
+        replica: &str,
+        now: Timestamp,
+    ) -> Result<(), ArchiveError> {
+        let excluded = self.excluded().await?;
+        let (archive, replica) = (self.clone(), replica.to_owned());
+        let files = run_apart(move || {
+            let mut rows = Rows::default();
+            segment.read(segment.length(), |frame| {
+                if !excluded.has(&archive, frame.tenant, frame.id, frame.json) {
+                    rows.add(frame.tenant, frame.id, frame.json);
+                }
+            })?;
+            rows.sort();
+            write_files(&rows, &replica)
+        });
+        let mut new = Vec::new();
+        for file in files.await?? {
+            let mut tx = self.store().read_all().await?;
+            let is_known = decision_files::find(&mut tx, &file.path).await?.is_some();
+            tx.end().await?;
+            if !is_known {
+                self.put(&file.path, file.bytes.clone()).await?;
+                new.push(file);
+            }
+        }
+        self.note(&new, now).await
+    }
+
+    /// Writes the manifest.
+    async fn note(&self, files: &[NewFile], now: Timestamp) -> Result<(), ArchiveError> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let mut tx = self.store().write_all().await?;
+        let events = files.iter().map(|file| file.event("sealed", None, now));
+        chain::append(&mut tx, self.keys(), events).await?;
+        for part in files.iter().flat_map(|file| &file.parts) {
+            let keep = keep(&mut tx, &part.tenant_id).await?;
+            let part = PartRow { expires_at: part.last_at.saturating_add(keep), ..part.clone() };
+            decision_files::add_part(&mut tx, &part).await?;
+            decision_files::shrink(&mut tx, &part.tenant_id, MAX_TENANT).await?;
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Returns the records that must not come to rest.
+    pub(crate) async fn excluded(&self) -> Result<Excluded, StoreError> {
+        let mut tx = self.store().read_all().await?;
+        let tenants = tenants::closed(&mut tx).await?.into_iter().collect();
+        let mut persons = BTreeMap::<String, BTreeMap<Vec<u8>, i64>>::new();
+        for (tenant, subject, at) in decision_files::erasures(&mut tx).await? {
+            persons.entry(tenant).or_default().insert(subject, at);
+        }
+        tx.end().await?;
+        Ok(Excluded { tenants, persons })
+    }
+
+    /// Returns the authentication code of a subject: the database does not name the persons whose records are erased.
+    pub(crate) fn code_of(&self, tenant: &str, subject: &str) -> Vec<u8> {
+        let parts = [b"erased subject".as_slice(), tenant.as_bytes(), subject.as_bytes()];
+        self.keys().authenticate(&parts).to_vec()
+    }
+}
+
+impl Excluded {
+    /// Returns whether the record must not be kept.
+    pub(crate) fn has(&self, archive: &Archive, tenant: &str, id: Uuid, json: &[u8]) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Subject {
+            subject: String,
+        }
+        if self.tenants.contains(tenant) {
+            return true;
+        }
+        let Some(persons) = self.persons.get(tenant) else { return false };
+        let Ok(Subject { subject }) = serde_json::from_slice(json) else { return false };
+        let erased = persons.get(&archive.code_of(tenant, &subject));
+        erased.is_some_and(|at| Timestamp::of(id).millis() <= *at)
+    }
+}
+
+impl NewFile {
+    /// Writes the records of `tenants`. `name` makes the path from the smallest id.
+    pub(crate) fn write(
+        rows: &Rows,
+        tenants: &[String],
+        name: impl FnOnce(Uuid) -> String,
+    ) -> Result<Option<Self>, ArchiveError> {
+        let records = tenants.iter().flat_map(|tenant| rows.of(tenant));
+        let Some(first) = records.map(|(id, _)| id).min() else { return Ok(None) };
+        let bytes = Bytes::from(writer::write(rows, tenants)?);
+        let path = name(first);
+        let total: usize = tenants.iter().map(|tenant| rows.bytes(tenant)).sum();
+        let size = number(bytes.len());
+        let part = |tenant: &String| {
+            let first_id = rows.of(tenant).next()?.0;
+            let last_id = rows.of(tenant).last()?.0;
+            let share = bytes.len() as f64 * rows.bytes(tenant) as f64 / total.max(1) as f64;
+            Some(PartRow {
+                tenant_id: tenant.clone(),
+                first_id,
+                path: path.clone(),
+                last_id,
+                records: number(rows.of(tenant).count()),
+                #[expect(clippy::cast_possible_truncation, reason = "at most the bytes of a file")]
+                bytes: share as i64,
+                file_bytes: size,
+                last_at: Timestamp::of(last_id).millis(),
+                expires_at: 0,
+            })
+        };
+        let parts = tenants.iter().filter_map(part).collect();
+        let sha256 = Sha256::digest(&bytes).to_vec();
+        Ok(Some(Self { path, bytes, sha256, parts }))
+    }
+
+    /// Returns the event that the file was written, in place of another one.
+    pub(crate) fn event(
+        &self,
+        cause: &'static str,
+        replaces: Option<String>,
+        now: Timestamp,
+    ) -> Event {
+        Event {
+            cause,
+            path: Some(self.path.clone()),
+            replaces,
+            at: now.millis(),
+            records: self.parts.iter().map(|part| part.records).sum(),
+            bytes: number(self.bytes.len()),
+            sha256: self.sha256.clone(),
+        }
+    }
+}
+
+/// Writes one file for each tenant with much, and one for all others.
+fn write_files(rows: &Rows, replica: &str) -> Result<Vec<NewFile>, ArchiveError> {
+    let tenants = rows.tenants().map(str::to_owned);
+    let (large, small): (Vec<String>, Vec<String>) =
+        tenants.partition(|tenant| rows.bytes(tenant) >= OWN_FILE);
+    let mut files = Vec::new();
+    for tenant in large {
+        let name = |first| path(&tenant, first, replica);
+        files.extend(NewFile::write(rows, std::slice::from_ref(&tenant), name)?);
+    }
+    files.extend(NewFile::write(rows, &small, |first| path(SHARED, first, replica))?);
+    Ok(files)
+}
+
+/// The place of a tenant's id in the path of a file that several share.
+const SHARED: &str = "_shared";
+
+fn path(tenant: &str, first: Uuid, replica: &str) -> String {
+    let (tenant, day) = (folder_name(tenant), Timestamp::of(first).to_string());
+    let day = day.get(..10).unwrap_or_default();
+    format!("tenant={tenant}/date={day}/{first}-{replica}.parquet")
+}
+
+/// Returns the id of a tenant as a part of a path, or the hash of one that would be too long.
+fn folder_name(tenant: &str) -> String {
+    /// What a part of a path cannot have.
+    const UNSAFE: AsciiSet = CONTROLS.add(b'/').add(b'\\').add(b'%').add(b':');
+    /// The most bytes of a name, with `tenant=`, are 255.
+    const MAX: usize = 240;
+    let name = utf8_percent_encode(tenant, &UNSAFE).to_string();
+    if name.len() > MAX { hex::encode(Sha256::digest(tenant)) } else { name }
+}
+
+/// Returns for how many milliseconds the tenant keeps records.
+async fn keep(tx: &mut Tx, tenant: &str) -> Result<i64, StoreError> {
+    let settings = decision_files::settings(tx, tenant).await?;
+    let settings: Option<serde_json::Value> =
+        settings.and_then(|settings| serde_json::from_str(&settings).ok());
+    let own = settings.as_ref().and_then(|all| all.get("decision_log")?.get("keep")?.as_str());
+    let keep = own.and_then(Keep::parse).unwrap_or_default();
+    Ok(i64::try_from(keep.duration().as_millis()).unwrap_or(i64::MAX))
+}
+
+fn number(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,244 @@
+//! Records at rest: the same answers as before, in files that the manifest names.
+
+use std::path::PathBuf;
+
+use portcullis_storage::Store;
+use portcullis_storage::encryption::KeyRing;
+use portcullis_storage::testing::{TestDatabase, execute, on_every_database};
+use tempfile::TempDir;
+
+use super::*;
+use crate::segment::Segment;
+use crate::{Archive, DecisionOrder, DecisionSpan, RecordFault};
+
+on_every_database!(
+    answers_are_the_same_before_and_after_records_come_to_rest,
+    a_repeated_seal_makes_no_duplicate,
+    an_erased_person_is_gone_and_the_chain_says_so,
+    what_somebody_changes_is_found,
+    old_records_go,
+);
+
+/// A log with a folder for its files at rest.
+struct Place {
+    folder: TempDir,
+    store: Store,
+    key: String,
+}
+
+impl Place {
+    async fn of(database: &TestDatabase) -> Self {
+        Self {
+            folder: TempDir::new().expect("a folder"),
+            store: database.open().await,
+            key: KeyRing::generate_key().expect("a key"),
+        }
+    }
+
+    fn archive(&self) -> Archive {
+        let keys = KeyRing::parse(&self.key).expect("a key");
+        Archive::open(&self.folder.path().join("rest"), self.store.clone(), keys).expect("opens")
+    }
+
+    fn log(&self) -> DecisionLog {
+        let buffer = self.folder.path().join("buffer");
+        let config = LogConfig { archive: Some(self.archive()), ..config(&buffer, u64::MAX) };
+        DecisionLog::open(config, LogMetrics::default()).expect("opens")
+    }
+
+    /// Returns the files at rest.
+    fn files(&self) -> Vec<PathBuf> {
+        let mut folders = vec![self.folder.path().join("rest")];
+        let mut files = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in folder.read_dir().expect("reads") {
+                let path = entry.expect("an entry").path();
+                let into = if path.is_dir() { &mut folders } else { &mut files };
+                into.push(path);
+            }
+        }
+        files
+    }
+
+    fn buffered(&self) -> usize {
+        Segment::numbers(&self.folder.path().join("buffer")).expect("lists").len()
+    }
+}
+
+/// Records `count` checks of `tenant`, of the subjects 0, 1, … 9 in turn, which may be in the future.
+async fn record(log: &DecisionLog, ids: &Numbered, tenant: &str, count: usize) {
+    let json = attributes();
+    let mut last = None;
+    for number in 0..count {
+        let subject = format!("user \"{}\"", number % 10);
+        let decision = RecordedDecision { tenant, ..denial(ids.next(), &subject, sent(&json)) };
+        last = Some(log.append_durably(&decision, None).expect("is taken"));
+    }
+    last.expect("some").written().await.expect("is written");
+}
+
+async fn texts(
+    log: &DecisionLog,
+    selection: &DecisionSelection,
+    order: DecisionOrder,
+) -> Vec<String> {
+    let span = DecisionSpan { order, ..DecisionSpan::default() };
+    let add = |texts: &mut Vec<String>, record: crate::RawRecord<'_>| {
+        texts.push(String::from_utf8(record.json.to_vec()).expect("UTF-8"));
+        std::ops::ControlFlow::Continue(())
+    };
+    log.visit("acme", selection, span, Vec::new(), add).await.expect("reads")
+}
+
+fn of_subject(subject: &str) -> DecisionSelection {
+    DecisionSelection { subject: Some(subject.to_owned()), ..DecisionSelection::default() }
+}
+
+async fn answers_are_the_same_before_and_after_records_come_to_rest(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let (log, ids) = (place.log(), Numbered::default());
+    for tenant in ["acme", "bolt", "acme"] {
+        record(&log, &ids, tenant, 120).await;
+    }
+    let all = DecisionSelection::default;
+    let noon = Timestamp::from_millis(NOON + 30);
+    let selections = [
+        all(),
+        of_subject("user \"3\""),
+        of_subject("nobody"),
+        DecisionSelection { from: Some(noon), ..all() },
+        DecisionSelection { decision: Some(Effect::Allow), ..all() },
+        DecisionSelection { undetermined: Some(true), via: Some(Via::Check), ..all() },
+    ];
+    let mut before = Vec::new();
+    for selection in &selections {
+        for order in [DecisionOrder::NewestFirst, DecisionOrder::OldestFirst] {
+            before.push(texts(&log, selection, order).await);
+        }
+    }
+    assert_eq!(
+        before.iter().map(Vec::len).collect::<Vec<_>>(),
+        [240, 240, 24, 24, 0, 0, 210, 210, 0, 0, 240, 240]
+    );
+    log.seal().await.expect("comes to rest");
+    assert_eq!((place.files().len(), place.buffered()), (1, 1), "one file, and one that grows");
+    let mut after = Vec::new();
+    for selection in &selections {
+        for order in [DecisionOrder::NewestFirst, DecisionOrder::OldestFirst] {
+            after.push(texts(&log, selection, order).await);
+        }
+    }
+    assert_eq!(after, before);
+    record(&log, &ids, "acme", 10).await;
+    assert_eq!(texts(&log, &all(), DecisionOrder::NewestFirst).await.len(), 250, "both are read");
+}
+
+async fn a_repeated_seal_makes_no_duplicate(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let (log, ids) = (place.log(), Numbered::default());
+    record(&log, &ids, "acme", 50).await;
+    let buffer = place.folder.path().join("buffer");
+    let (name, path) = Segment::numbers(&buffer).expect("lists").remove(0);
+    let written = std::fs::read(&path).expect("reads");
+    log.close().await.expect("comes to rest");
+    assert!(!path.exists());
+    drop(log);
+    // As after a kill between the manifest and the deletion of the write-ahead file.
+    std::fs::write(buffer.join(format!("{name:020}.wal")), written).expect("writes");
+    let log = place.log();
+    log.seal().await.expect("comes to rest");
+    assert_eq!(place.files().len(), 1);
+    assert_eq!(
+        texts(&log, &DecisionSelection::default(), DecisionOrder::NewestFirst).await.len(),
+        50
+    );
+    let verified = place.archive().verify().await.expect("reads");
+    assert_eq!((verified.files, verified.records, verified.findings), (1, 50, vec![]));
+}
+
+async fn an_erased_person_is_gone_and_the_chain_says_so(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let (log, ids) = (place.log(), Numbered::default());
+    // The clock of the log stands at noon: records are from before.
+    for (tenant, at_rest) in [("acme", true), ("bolt", true), ("acme", false)] {
+        ids.1.store(-10_000, Ordering::Relaxed);
+        record(&log, &ids, tenant, 30).await;
+        if at_rest {
+            log.seal().await.expect("comes to rest");
+        }
+    }
+    let person = of_subject("user \"3\"");
+    let erased = log.erase("acme", "user \"3\"").await.expect("works");
+    assert_eq!(erased.records, 6);
+    assert!(texts(&log, &person, DecisionOrder::NewestFirst).await.is_empty());
+    assert_eq!(
+        texts(&log, &DecisionSelection::default(), DecisionOrder::NewestFirst).await.len(),
+        54
+    );
+    let others = log.query("bolt", &person, PAGE).await.expect("reads").records;
+    assert_eq!(others.len(), 3, "another tenant has its own person of this name");
+    let verified = place.archive().verify().await.expect("reads");
+    assert_eq!((verified.erased.len(), verified.records, verified.findings), (1, 84, vec![]));
+    assert_eq!(log.erase("acme", "user \"3\"").await.expect("works").records, 0, "a repetition");
+    record(&log, &Numbered::default(), "acme", 10).await;
+    assert_eq!(
+        texts(&log, &person, DecisionOrder::NewestFirst).await.len(),
+        1,
+        "later ones are kept"
+    );
+}
+
+async fn what_somebody_changes_is_found(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let (log, ids) = (place.log(), Numbered::default());
+    for _ in 0..3 {
+        record(&log, &ids, "acme", 10).await;
+        log.seal().await.expect("comes to rest");
+    }
+    let findings = async || place.archive().verify().await.expect("reads").findings;
+    assert_eq!(findings().await, []);
+    let file = place.files().remove(0);
+    let written = std::fs::read(&file).expect("reads");
+    let mut changed = written.clone();
+    changed[40] ^= 1;
+    std::fs::write(&file, &changed).expect("writes");
+    assert!(matches!(*findings().await, [RecordFault::Changed(_)]));
+    std::fs::remove_file(&file).expect("removes");
+    assert!(matches!(*findings().await, [RecordFault::Missing(_)]));
+    std::fs::write(&file, &written).expect("writes");
+    assert_eq!(findings().await, []);
+    let run = |sql: &str| execute(&place.store, [sql.to_owned()]);
+    run("UPDATE decision_files SET gone_at = 1 WHERE seq = 2").await;
+    assert!(matches!(*findings().await, [RecordFault::Hidden(_)]));
+    run("UPDATE decision_files SET gone_at = NULL, records = 9 WHERE seq = 2").await;
+    assert_eq!(findings().await, [RecordFault::RowChanged(2)]);
+    run("DELETE FROM decision_files WHERE seq = 2").await;
+    assert_eq!(findings().await, [RecordFault::RowMissing(2), RecordFault::RowChanged(3)]);
+}
+
+async fn old_records_go(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let (log, ids) = (place.log(), Numbered::default());
+    record(&log, &ids, "acme", 10).await;
+    record(&log, &ids, "bolt", 10).await;
+    log.seal().await.expect("comes to rest");
+    let archive = place.archive();
+    let day = 24 * 60 * 60 * 1_000;
+    let at = |days: i64| Timestamp::from_millis(NOON + days * day + 10_000);
+    archive.sweep(at(6)).await.expect("works");
+    assert_eq!(all(&log).await.len(), 10, "kept for 7 days");
+    execute(
+        &place.store,
+        ["UPDATE decision_parts SET expires_at = 0 WHERE tenant_id = 'bolt'".to_owned()],
+    )
+    .await;
+    archive.sweep(at(6)).await.expect("works");
+    assert_eq!(all(&log).await.len(), 10, "the other tenant of the file is as before");
+    let others = log.query("bolt", &DecisionSelection::default(), PAGE).await.expect("reads");
+    assert!(others.records.is_empty());
+    archive.sweep(at(7)).await.expect("works");
+    assert!(all(&log).await.is_empty());
+    archive.sweep(at(8)).await.expect("works");
+    assert!(place.files().is_empty(), "the objects are gone");
+    assert_eq!(archive.verify().await.expect("reads").findings, []);
+}
