@@ -104,6 +104,24 @@ impl<'r> AttributeMap<'r> {
         Self(Form::Plain(self.sent()))
     }
 
+    /// Returns the layers with `members` in place of what the request sent; `None` if the request has all attributes.
+    pub(crate) fn layers_over<'n>(self, members: &'n [Member<'n>]) -> Option<LayeredAttributes<'n>>
+    where
+        'r: 'n,
+    {
+        let Form::Layers(layers) = self.0 else { return None };
+        Some(LayeredAttributes { sent: PlainAttributes::Tree(members), ..*layers })
+    }
+
+    /// Returns whether the attribute `name` has the value that the request sends, if it sends one.
+    pub(crate) fn is_up_to_request(self, name: &str) -> bool {
+        match self.0 {
+            Form::Plain(PlainAttributes::Entity(_)) => false,
+            Form::Plain(_) => true,
+            Form::Layers(layers) => layers.is_up_to_request(name),
+        }
+    }
+
     /// Returns the place that the attribute `name` is taken from.
     pub(crate) fn place(self, name: &str) -> PropertySource {
         match self.0 {
@@ -355,6 +373,17 @@ impl LayeredAttributes<'_> {
             true => PropertySource::Directory,
             false => PropertySource::Request,
         })
+    }
+
+    /// See [`AttributeMap::is_up_to_request`].
+    fn is_up_to_request(&self, name: &str) -> bool {
+        match self.declared(name) {
+            Some(source) => source == PropertySource::Request,
+            None => {
+                self.precedence == Precedence::Request
+                    || self.stored.is_none_or(|stored| stored.get(name).is_none())
+            }
+        }
     }
 
     /// Returns whether the directory supplies the attribute `name`.

@@ -95,8 +95,9 @@ pub use json::Json;
 pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
-    ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    Plan, PlanChanges, TruthValue, Verdict, filter, matrix, search,
+    AttributeChange, ChangeSet, Counterfactuals, ExplainedAttribute, ExplainedNode,
+    ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation, Plan, PlanChanges, TruthValue,
+    Verdict, filter, matrix, search,
 };
 pub use policy::{Format, PlannedPolicy, Policy};
 pub use property_sources::PropertySources;

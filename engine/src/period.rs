@@ -98,6 +98,11 @@ fn moment(instant: DateTime<Utc>) -> Moment {
 }
 
 impl Period {
+    /// Returns the length in seconds.
+    pub(crate) fn seconds(self) -> u32 {
+        self.length.seconds
+    }
+
     /// Returns whether an instant lies in the period on this side of the present. Both ends belong to it.
     pub(crate) fn covers(self, instant: DateTime<Utc>, direction: Direction) -> bool {
         let [first, last] = self.ends(direction);

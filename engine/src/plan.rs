@@ -26,6 +26,7 @@ mod slots;
 mod source;
 mod stages;
 mod symbols;
+mod would_allow;
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -43,8 +44,8 @@ use crate::tenant_facts::TenantFacts;
 use abac::Abac;
 pub use changes::PlanChanges;
 pub use explanation::{
-    ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    TruthValue,
+    AttributeChange, ChangeSet, Counterfactuals, ExplainedAttribute, ExplainedNode,
+    ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation, TruthValue,
 };
 use layer::{Layer, Layers, whole};
 use rules::{Rules, Shared};

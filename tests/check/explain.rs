@@ -81,8 +81,40 @@ fn an_explanation_shows_every_candidate_and_what_decided() {
                 {"attribute": "user.manager", "source": "request"},
             ],
             "resolvers": [],
+            "would_allow": [
+                {"changes": [{"attribute": "user.clearance", "from": null, "to": 3}]},
+                {"changes": [{"attribute": "user.department", "from": "sales", "to": "legal"}]},
+            ],
+            "would_allow_complete": true,
         })
     );
+}
+
+#[test]
+fn a_change_that_would_allow_allows_and_knows_what_the_directory_decides() {
+    let tenant = Tenant::new();
+    let owner = condition("resource.state", "eq", "published");
+    let member = condition("user.team", "eq", "red");
+    let tree = json!({"type": "AND", "children": [owner, member]});
+    tenant.policy("published", "doc:read", "allow", 1, &tree);
+    let boss = tenant.token("boss", &["admin"]);
+    let mut body = check();
+    let denied = explain(&tenant, &boss, &body).is(200).json();
+    let sets = &denied["explanation"]["would_allow"];
+    assert_eq!(sets.as_array().unwrap().len(), 1, "{sets}");
+    for change in sets[0]["changes"].as_array().unwrap() {
+        let path = change["attribute"].as_str().unwrap();
+        let (kind, name) = path.split_once('.').unwrap();
+        body["attributes"][kind][name] = change["to"].clone();
+    }
+    let allowed = explain(&tenant, &boss, &body).is(200).json();
+    assert_eq!(allowed["decision"], "allow");
+    assert_eq!(allowed["explanation"].get("would_allow"), None, "of a denial alone");
+    // What a token has, no request changes.
+    tenant.policy("nobody", "doc:read", "deny", 9, &condition("token.sub", "eq", "boss"));
+    let denied = explain(&tenant, &boss, &body).is(200).json();
+    assert_eq!(denied["explanation"]["would_allow"], json!([]));
+    assert_eq!(denied["explanation"]["would_allow_complete"], true);
 }
 
 #[test]

@@ -170,3 +170,30 @@ pub struct ExplainedAttribute<'e> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
 }
+
+/// The smallest changes of a denied request by which it is allowed (`docs/semantics.md`, section 2.14).
+#[derive(Clone, Debug)]
+pub struct Counterfactuals {
+    /// Sets of changes, smallest first. None has the attributes of another one and more.
+    pub sets: Vec<ChangeSet>,
+    /// Whether no other set of so few changes allows.
+    pub is_complete: bool,
+}
+
+/// Changes that allow together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChangeSet {
+    /// At most three, each of another attribute.
+    pub changes: Vec<AttributeChange>,
+}
+
+/// The change of one attribute of a request.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AttributeChange {
+    /// The attribute's path.
+    pub attribute: String,
+    /// The value that the check was decided with; `None` if it was absent.
+    pub from: Option<Json<'static>>,
+    /// The value to send; `None` leaves it out.
+    pub to: Option<Json<'static>>,
+}

@@ -1,6 +1,8 @@
 //! The explanation of a decision: `POST /api/v1/check?explain=true`.
 
-use portcullis_engine::{ExplainedPolicy, ExplainedRule, Explanation, MatchedRuleId};
+use portcullis_engine::{
+    ChangeSet, Effect, ExplainedPolicy, ExplainedRule, Explanation, MatchedRuleId,
+};
 use serde::Serialize;
 use utoipa::openapi::schema::Type;
 
@@ -8,8 +10,8 @@ use crate::error::ApiError;
 use crate::query::{QueryParameters, QueryReader};
 use portcullis_model::document;
 use portcullis_model::schema::{
-    self, AnySchema, boolean, choice, effect, id, integer, list, named, one_of, record, string,
-    typed,
+    self, AnySchema, anything, boolean, choice, effect, id, integer, list, named, one_of, record,
+    string, typed,
 };
 use portcullis_operations::checks::{DecidedCheck, Evidence};
 use portcullis_operations::directory::{self, AttributeWithRelation};
@@ -35,6 +37,11 @@ pub(super) struct ExplanationAnswer<'e> {
     rules: Vec<ExplainedRule<'e>>,
     attributes: Vec<AttributeWithRelation<'e>>,
     resolvers: &'e [Report],
+    /// Of a denial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_allow: Option<Vec<ChangeSet>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_allow_complete: Option<bool>,
 }
 
 impl<'e> ExplanationAnswer<'e> {
@@ -73,12 +80,16 @@ pub(super) fn explained<A>(
         let relation = attribute.relation.and_then(|name| relations.get(name));
         AttributeWithRelation { relation, attribute }
     });
+    let is_denied = decided.answer.effect == Effect::Deny;
+    let changes = is_denied.then(|| cached.plan().would_allow(&check, &asked.answers));
     respond(ExplanationAnswer {
         revision: decided.answer.revision,
         policies,
         rules,
         attributes: with_relations.collect(),
         resolvers: &asked.reports,
+        would_allow_complete: changes.as_ref().map(|changes| changes.is_complete),
+        would_allow: changes.map(|changes| changes.sets),
     })
 }
 
@@ -128,12 +139,29 @@ fn explanation_schema() -> AnySchema {
             "A resolver that was asked. `cause` says why answers are missing or stale; `call` is there if the \
              module was called, with `elapsed_us`, `memory_bytes` and its `log`",
         );
+    let change = record()
+        .field("attribute", string())
+        .field("from", anything())
+        .field("to", anything())
+        .about("The value that the check was decided with, and the one to send; `null` is none");
+    let changes = record().field("changes", list(change).max_items(Some(3)));
+    let complete = boolean().description(Some(
+        "False if further sets of as few changes may allow: the search came to its limit, or a pattern, a relation or a \
+         resolver decides",
+    ));
     record()
         .field("revision", typed(Type::Integer).minimum(Some(0)))
         .field("policies", list(policy))
         .field("rules", list(rule))
         .field("attributes", list(attribute))
         .field("resolvers", list(resolver))
+        .maybe(
+            "would_allow",
+            list(changes).description(Some(
+                "Of a denial: the smallest sets of changed attributes by which it would be allowed",
+            )),
+        )
+        .maybe("would_allow_complete", complete)
         .about("Everything that was looked at; for `explain=true`")
         .into()
 }

@@ -4,8 +4,8 @@ use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
 use portcullis_bundle::{Bundle, SampleUser};
 use portcullis_engine::{
-    AttributeAnswers, Check, CheckBody, ExplainedAttribute, Explanation, Json, ResourcePattern,
-    Verdict,
+    AttributeAnswers, Check, CheckBody, Counterfactuals, Effect, ExplainedAttribute, Explanation,
+    Json, ResourcePattern, Verdict,
 };
 use portcullis_model::resource::unregistered;
 use portcullis_operations::directory::{AttributeWithRelation, ExplainedRelation};
@@ -49,6 +49,11 @@ pub(super) fn decide(
         let answers = bundle.rulebook.with_all_relations(&plan, &sent, &[], answers)?;
         let explanation = plan.explain(&check, &answers, decision.rule_id());
         answer["explanation"] = shown(bundle, &sent, explanation)?;
+        if decision.effect() == Effect::Deny {
+            let Counterfactuals { sets, is_complete } = plan.would_allow(&check, &answers);
+            answer["explanation"]["would_allow"] = json!(sets);
+            answer["explanation"]["would_allow_complete"] = json!(is_complete);
+        }
     }
     Ok(answer)
 }

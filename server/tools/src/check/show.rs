@@ -51,7 +51,36 @@ fn explain(explanation: &Value, out: &mut dyn Write) -> io::Result<()> {
         let words = words.unwrap_or_default();
         writeln!(out, "  {name} = {value} ({source}){}{words}", because(attribute))?;
     }
-    Ok(())
+    would_allow(explanation, out)
+}
+
+/// Writes the changes by which a denied check would be allowed.
+fn would_allow(explanation: &Value, out: &mut dyn Write) -> io::Result<()> {
+    let Some(sets) = explanation.get("would_allow").and_then(Value::as_array) else {
+        return Ok(());
+    };
+    let is_complete = is(explanation, "would_allow_complete");
+    writeln!(out, "\nit would be allowed with:")?;
+    for set in sets {
+        let changes: Vec<_> = items(set, "changes").iter().map(change).collect();
+        writeln!(out, "  {}", changes.join(", and "))?;
+    }
+    match (sets.is_empty(), is_complete) {
+        (true, true) => writeln!(out, "  no change of at most three attributes"),
+        (true, false) => writeln!(out, "  no change that was found; not all were tried"),
+        (false, true) => Ok(()),
+        (false, false) => writeln!(out, "  there may be others; not all were tried"),
+    }
+}
+
+/// Returns the change of one attribute in words.
+fn change(change: &Value) -> String {
+    let value = |field| match change.get(field) {
+        None | Some(Value::Null) => "absent".to_owned(),
+        Some(value) => value.to_string(),
+    };
+    let (from, to) = (value("from"), value("to"));
+    format!("{} = {to} in place of {from}", text(change.get("attribute")))
 }
 
 /// Writes a node of a condition and those below it. The nesting of conditions is limited.

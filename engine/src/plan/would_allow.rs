@@ -1,0 +1,344 @@
+//! The smallest changes of a denied request that would be allowed (`docs/semantics.md`, section 2.14).
+//!
+//! A search over changes, one after the other. Whatever flips the decision changes an attribute of the policy that denies,
+//! or of an allowing one that comes before it: so only those are changed, to each value that a test tells apart. A policy
+//! that takes more changes than are left is not pursued. Each set that is found was decided by the plan.
+
+mod distance;
+mod values;
+mod world;
+
+use uuid::Uuid;
+
+use self::distance::{Distances, FAR, attributes};
+use self::values::Values;
+use self::world::{World, json};
+use super::explanation::{AttributeChange, ChangeSet, Counterfactuals};
+use super::program::{NodeId, Operation, Run};
+use super::stages::LayerValues;
+use super::{Plan, Verdict};
+use crate::attributes::Attributes;
+use crate::condition::AttributePath;
+use crate::json::Json;
+use crate::policy::PlannedPolicy;
+use crate::rbac::Effect;
+use crate::relation::RELATION;
+use crate::request::Check;
+use crate::resolution::AttributeAnswers;
+use crate::value::AttributeValue;
+
+/// The most changes of a set.
+const MAX_CHANGES: usize = 3;
+/// The most sets that are found.
+const MAX_SETS: usize = 16;
+/// The most conditions and values that are looked at: some 10 ms.
+const MAX_STEPS: usize = 100_000;
+/// A decision by the plan, in steps.
+const DECISION_STEPS: usize = 20;
+
+impl Plan {
+    /// Returns the smallest sets of changes of the attributes that `check` sent by which the plan allows it. `answers` are
+    /// those that it was decided with: relations count as long as no attribute of the resource changes; a set is found only
+    /// if it allows whatever resolvers answer.
+    pub fn would_allow<'e>(
+        &'e self,
+        check: &Check<'e>,
+        answers: &AttributeAnswers,
+    ) -> Counterfactuals {
+        let mut search = Search::new(self, check, answers);
+        // No attribute changes which rules match.
+        let rule = self.rules.decide(check, &self.resource);
+        if rule.as_ref().is_none_or(|rule| rule.effect == Effect::Allow) {
+            (1..=MAX_CHANGES).for_each(|most| search.deepen(most));
+        }
+        let sets = search.found.into_iter().map(|found| found.set).collect();
+        Counterfactuals { sets, is_complete: search.is_complete }
+    }
+}
+
+/// A policy, with what a change of it can be.
+struct Ranked<'e> {
+    policy: &'e PlannedPolicy,
+    layer: usize,
+    /// `None` if the stored condition does not compile.
+    condition: Option<NodeId>,
+    /// The numbers of the attributes that it reads and that can be changed, ascending.
+    attributes: Vec<usize>,
+}
+
+/// Changes that allow.
+struct Found {
+    /// The numbers of the attributes.
+    attributes: Vec<usize>,
+    set: ChangeSet,
+}
+
+/// The values that an attribute can be changed to; `None` leaves it out.
+type Options = (usize, Vec<Option<Json<'static>>>);
+
+/// The state of one search.
+struct Search<'e> {
+    plan: &'e Plan,
+    relations: AttributeAnswers,
+    world: World<'e>,
+    /// The attributes that can be changed.
+    paths: Vec<&'e AttributePath>,
+    /// The value of each that the check was decided with.
+    from: Vec<Option<Json<'static>>>,
+    /// By layer and slot: the number of the attribute.
+    changeable: Vec<Vec<Option<usize>>>,
+    /// In deciding order.
+    policies: Vec<Ranked<'e>>,
+    /// The numbers of the attributes that are changed now.
+    changed: Vec<usize>,
+    found: Vec<Found>,
+    steps: usize,
+    is_complete: bool,
+}
+
+impl<'e> Search<'e> {
+    fn new(plan: &'e Plan, check: &Check<'e>, answers: &AttributeAnswers) -> Self {
+        let mut relations = AttributeAnswers::default();
+        for (name, answer) in answers.of(RELATION) {
+            relations.insert(RELATION, name, answer.clone());
+        }
+        let world = World::new(check);
+        let (mut paths, has_directory) = (Vec::new(), plan.directory_needs().any());
+        let mut changeable = Vec::new();
+        for layer in &plan.layers {
+            let slots = layer.abac.slots.paths().map(|path| {
+                let known = paths.iter().position(|known| *known == path);
+                let can_change = || world.can_change(path, has_directory);
+                known.or_else(|| {
+                    can_change().then(|| {
+                        paths.push(path);
+                        paths.len() - 1
+                    })
+                })
+            });
+            changeable.push(slots.collect::<Vec<_>>());
+        }
+        let mut search = Self {
+            plan,
+            relations,
+            world,
+            from: paths
+                .iter()
+                .map(|path| value_of(&check.attributes, path).and_then(json))
+                .collect(),
+            paths,
+            changeable,
+            policies: Vec::new(),
+            changed: Vec::new(),
+            found: Vec::new(),
+            steps: 0,
+            is_complete: true,
+        };
+        search.policies = search.ranked();
+        search
+    }
+
+    /// Returns the policies and the rules by relations, in deciding order.
+    fn ranked(&self) -> Vec<Ranked<'e>> {
+        let mut all = Vec::new();
+        for (at, layer) in self.plan.layers.iter().enumerate() {
+            for rank in layer.ranks() {
+                let Some(policy) = layer.policy(rank) else { continue };
+                let condition = layer.abac.conditions[rank as usize].condition;
+                let mut read = Vec::new();
+                if let Some(root) = condition {
+                    let mut note = |test: NodeId| {
+                        if let Operation::Test(test) = layer.abac.program.node(test) {
+                            read.extend(attributes(test, &self.changeable[at]));
+                        }
+                    };
+                    visit_tests(layer.abac.program.nodes(), root, &mut note);
+                }
+                read.sort_unstable();
+                read.dedup();
+                all.push(Ranked { policy, layer: at, condition, attributes: read });
+            }
+        }
+        all.sort_unstable_by_key(|ranked| ranked.policy.order());
+        all
+    }
+
+    /// Changes at most `most` further attributes, and notes what allows. Leaves the world as it was.
+    fn deepen(&mut self, most: usize) {
+        if self.found.len() >= MAX_SETS || self.steps > MAX_STEPS {
+            self.is_complete = false;
+            return;
+        }
+        for (attribute, values) in self.options(most) {
+            self.changed.push(attribute);
+            for value in values {
+                if self.is_found() {
+                    break;
+                }
+                let before = self.world.put(self.paths[attribute], value.clone());
+                if value != before {
+                    match self.allows() {
+                        true => self.note(),
+                        false if most > 1 => self.deepen(most - 1),
+                        false => {}
+                    }
+                }
+                self.world.put(self.paths[attribute], before);
+            }
+            self.changed.pop();
+        }
+    }
+
+    /// Returns whether the changed attributes, or some of them, are found already.
+    fn is_found(&self) -> bool {
+        let is_part = |found: &Found| found.attributes.iter().all(|one| self.changed.contains(one));
+        self.found.iter().any(is_part)
+    }
+
+    fn answers(&self) -> &AttributeAnswers {
+        let is_resource =
+            |number: &usize| matches!(self.paths[*number], AttributePath::Resource(_));
+        // A relation can read attributes of the resource.
+        match self.changed.iter().any(is_resource) {
+            true => AttributeAnswers::none(),
+            false => &self.relations,
+        }
+    }
+
+    /// Returns whether the plan allows the check as it is now.
+    fn allows(&mut self) -> bool {
+        self.steps += DECISION_STEPS;
+        let verdict =
+            self.world.with_check(|check| match self.plan.decide(check, self.answers()) {
+                Verdict::Decided(decision) => Some(decision.effect()),
+                Verdict::NeedsAttributes(_) => None,
+            });
+        self.is_complete &= verdict.is_some();
+        verdict == Some(Effect::Allow)
+    }
+
+    fn note(&mut self) {
+        let changes = self.changed.iter().map(|number| AttributeChange {
+            attribute: self.paths[*number].to_string(),
+            from: self.from[*number].clone(),
+            to: self.world.sent(self.paths[*number]).cloned().map(Json::into_owned),
+        });
+        let set = ChangeSet { changes: changes.collect() };
+        self.found.push(Found { attributes: self.changed.clone(), set });
+    }
+
+    /// Returns the attributes of which one must be changed, each with its values; none if `most` changes do not suffice.
+    fn options(&mut self, most: usize) -> Vec<Options> {
+        let (options, steps, are_exact) = self.world.with_check(|check| {
+            let now = self.plan.time_text(check);
+            let mut values = LayerValues::default();
+            let answers = self.answers();
+            self.plan.read_values(check, answers, &now, &mut values);
+            let layers = self.plan.layers.iter().zip(values.iter()).zip(&self.changeable);
+            let mut layers: Vec<_> = layers
+                .map(|((layer, values), changeable)| {
+                    let run = Run::new(&layer.abac.program, values);
+                    Distances { run, changeable, steps: values.len() }
+                })
+                .collect();
+            let decides = match self.plan.decide(check, answers) {
+                Verdict::Decided(decision) => Some(decision.rule_id()),
+                Verdict::NeedsAttributes(_) => None,
+            };
+            let relevant = self.relevant(decides, most, &mut layers);
+            let (mut options, mut are_exact) = (Vec::new(), true);
+            for attribute in relevant.iter().copied().filter(|one| !self.changed.contains(one)) {
+                let present = value_of(&check.attributes, self.paths[attribute]);
+                let mut values = Values::new(present, check.now);
+                self.add_tests(attribute, &mut layers, &mut values);
+                let (values, exact) = values.finish();
+                are_exact &= exact;
+                options.push((attribute, values));
+            }
+            let steps: usize = layers.iter().map(|layer| layer.steps).sum();
+            (options, steps, are_exact)
+        });
+        self.steps += steps;
+        self.is_complete &= are_exact;
+        options
+    }
+
+    /// Returns the attributes of which at least one is in each set of at most `most` changes that allows. `decides` is what
+    /// denies; the outer `None` says that resolvers decide what does.
+    fn relevant(
+        &self,
+        decides: Option<Option<Uuid>>,
+        most: usize,
+        layers: &mut [Distances<'_, '_>],
+    ) -> Vec<usize> {
+        let mut distance = |ranked: &Ranked<'_>| {
+            let wanted = ranked.policy.effect == Effect::Allow;
+            ranked.condition.map_or(FAR, |root| layers[ranked.layer].to(root, wanted))
+        };
+        let denies = decides.flatten();
+        let place = self.policies.iter().position(|ranked| Some(ranked.policy.id) == denies);
+        // Without a policy that denies, each that allows would decide.
+        let before = place.unwrap_or(self.policies.len());
+        let mut relevant = Vec::new();
+        for ranked in &self.policies[..before] {
+            let is_open = decides.is_none() || ranked.policy.effect == Effect::Allow;
+            if is_open && distance(ranked) <= most {
+                relevant.extend(&ranked.attributes);
+            }
+        }
+        if let Some(denying) = place.and_then(|place| self.policies.get(place))
+            && distance(denying) <= most
+        {
+            relevant.extend(&denying.attributes);
+        }
+        relevant.sort_unstable();
+        relevant.dedup();
+        relevant
+    }
+
+    /// Adds the values that the tests of an attribute tell apart.
+    fn add_tests(
+        &self,
+        attribute: usize,
+        layers: &mut [Distances<'_, '_>],
+        values: &mut Values<'_>,
+    ) {
+        for ((layer, distances), changeable) in
+            self.plan.layers.iter().zip(layers).zip(&self.changeable)
+        {
+            let slot = changeable.iter().position(|number| *number == Some(attribute));
+            let Some(slot) = slot.and_then(|slot| slot.try_into().ok()) else { continue };
+            for node in layer.abac.program.nodes() {
+                distances.steps += 1;
+                if let Operation::Test(test) = node
+                    && attributes(test, changeable).any(|number| number == attribute)
+                {
+                    values.add(test, slot, &distances.run);
+                }
+            }
+        }
+    }
+}
+
+/// Passes the number of each test below `root` to `visit`.
+fn visit_tests(nodes: &[Operation], root: NodeId, visit: &mut impl FnMut(NodeId)) {
+    match &nodes[root as usize] {
+        Operation::All(children) | Operation::Any(children) => {
+            children.iter().for_each(|child| visit_tests(nodes, child.node, visit));
+        }
+        Operation::Not(child) => visit_tests(nodes, *child, visit),
+        Operation::Test(_) => visit(root),
+    }
+}
+
+/// Returns the value of an attribute of a request.
+fn value_of<'c>(attributes: &Attributes<'c>, path: &AttributePath) -> Option<AttributeValue<'c>> {
+    let (kind, name) = path.sent()?;
+    let map = match kind {
+        "user" => attributes.user,
+        "resource" => attributes.resource,
+        "action" => attributes.action,
+        _ => attributes.context,
+    };
+    map.get(name)
+}

@@ -1,0 +1,228 @@
+//! The values of an attribute that conditions tell apart: of each class of values that all tests judge alike, one.
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+use super::world::json;
+use crate::condition::{Operand, Predicate, Test};
+use crate::json::Json;
+use crate::number::Number;
+use crate::operator::{Form, Part};
+use crate::plan::program::Run;
+use crate::plan::slots::Slot;
+use crate::value::{AttributeValue, date_time};
+
+/// The most values of one attribute that are tried. More make the search incomplete.
+const MAX_VALUES: usize = 256;
+/// The hours in which a time window is looked for: a week and a day.
+const HOURS: i64 = 8 * 24;
+/// Addresses of which few networks have all.
+const ADDRESSES: [&str; 3] = ["192.0.2.1", "203.0.113.1", "2001:db8::1"];
+
+/// The values of one attribute, of which the first are those that tests name.
+pub(super) struct Values<'v> {
+    /// The present value.
+    present: Option<AttributeValue<'v>>,
+    now: DateTime<Utc>,
+    named: Vec<Json<'static>>,
+    /// Values beside those that tests name.
+    others: Vec<Json<'static>>,
+    numbers: Vec<Number>,
+    instants: Vec<DateTime<Utc>>,
+    prefixes: Vec<String>,
+    suffixes: Vec<String>,
+    /// Whether the values stand for all others.
+    pub(super) are_exact: bool,
+}
+
+impl<'v> Values<'v> {
+    pub(super) fn new(present: Option<AttributeValue<'v>>, now: DateTime<Utc>) -> Self {
+        let (named, others, numbers, instants) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (prefixes, suffixes, are_exact) = (Vec::new(), Vec::new(), true);
+        Self { present, now, named, others, numbers, instants, prefixes, suffixes, are_exact }
+    }
+
+    /// Adds the values that a test of the attribute at `slot` tells apart.
+    pub(super) fn add(&mut self, test: &Test<Slot>, slot: Slot, run: &Run<'_>) {
+        match &test.predicate {
+            Predicate::Exists => {}
+            Predicate::Matches(pattern) => {
+                self.are_exact = false;
+                self.named.push(text(pattern.source()));
+            }
+            Predicate::IpIn(networks) => {
+                self.named.extend(networks.iter().map(|network| text(&network.addr().to_string())));
+                self.others.extend(ADDRESSES.map(text));
+            }
+            Predicate::During(window) => {
+                let hours = (0..HOURS).map(|hour| self.now + TimeDelta::hours(hour));
+                let hours: Vec<_> = hours.collect();
+                for inside in [true, false] {
+                    let found = hours.iter().find(|hour| window.covers(**hour) == inside);
+                    self.instants.extend(found);
+                }
+            }
+            Predicate::Compare(operator, operand) => {
+                let form = operator.row().form;
+                if test.attribute == slot
+                    && let Some(right) = operand.value(|other| run.value(*other))
+                {
+                    self.add_left(form, right);
+                }
+                if matches!(operand, Operand::Attribute(other) if *other == slot)
+                    && let Some(left) = run.value(test.attribute)
+                {
+                    self.add_right(form, left);
+                }
+            }
+        }
+    }
+
+    /// Adds values of the left side.
+    fn add_left(&mut self, form: Form, right: AttributeValue<'_>) {
+        match form {
+            Form::Order(order) => self.add_scalar(right, !order.is_equality()),
+            Form::Instants(_) => self.instants.extend(right.instant()),
+            Form::Near(_) => {
+                if let AttributeValue::Period(period) = right {
+                    let length = TimeDelta::seconds(period.seconds().into());
+                    self.instants.extend([self.now, self.now - length, self.now + length]);
+                }
+            }
+            Form::Member => self.add_items(right),
+            Form::Part(Part::Anywhere) => {
+                self.add_scalar(right, false);
+                self.add_lists(right);
+            }
+            Form::Part(part) => {
+                if let AttributeValue::Text(text) = right {
+                    let parts = match part {
+                        Part::Start => &mut self.prefixes,
+                        Part::Anywhere | Part::End => &mut self.suffixes,
+                    };
+                    parts.push(text.to_owned());
+                }
+                self.add_scalar(right, false);
+            }
+            Form::Items(_) => self.add_lists(right),
+        }
+    }
+
+    /// Adds values of the right side.
+    fn add_right(&mut self, form: Form, left: AttributeValue<'_>) {
+        match form {
+            Form::Order(order) => self.add_scalar(left, !order.is_equality()),
+            Form::Instants(_) => self.instants.extend(left.instant()),
+            Form::Member | Form::Items(_) => self.add_lists(left),
+            Form::Part(_) => match left {
+                AttributeValue::List(_) => self.add_items(left),
+                _ => self.add_scalar(left, false),
+            },
+            Form::Near(_) => {}
+        }
+    }
+
+    fn add_scalar(&mut self, value: AttributeValue<'_>, is_ordered: bool) {
+        match value {
+            AttributeValue::Number(number) => {
+                self.numbers.push(number);
+                self.named.push(Json::Number(number));
+            }
+            AttributeValue::Bool(value) => {
+                self.named.extend([Json::Bool(value), Json::Bool(!value)]);
+            }
+            AttributeValue::Text(own) => {
+                self.named.push(text(own));
+                if is_ordered {
+                    let shorter = own.char_indices().next_back().map_or("", |(end, _)| &own[..end]);
+                    self.others.extend([text(shorter), text(&format!("{own}0")), text("")]);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds the items of a list as values.
+    fn add_items(&mut self, list: AttributeValue<'_>) {
+        if let AttributeValue::List(list) = list {
+            list.for_each(|item| self.add_scalar(item, false));
+        }
+    }
+
+    /// Adds lists that have an item, or all items of a list, and lists that have none of them.
+    fn add_lists(&mut self, wanted: AttributeValue<'_>) {
+        let mut wanted = items(json(wanted));
+        // A list of a request has no booleans.
+        wanted.retain(|item| matches!(item, Json::String(_) | Json::Number(_)));
+        let present = items(self.present.and_then(json));
+        let without = present.iter().filter(|item| !wanted.contains(item)).cloned();
+        let without: Vec<_> = without.collect();
+        let with = without.iter().chain(&wanted).cloned().collect();
+        self.named.push(Json::Array(with));
+        self.named.push(Json::Array(wanted.clone()));
+        self.others.extend(wanted.into_iter().map(|item| Json::Array(vec![item])));
+        self.others.extend([Json::Array(without), Json::Array(Vec::new())]);
+    }
+
+    /// Returns the values, each once; `None`, which is last, leaves the attribute out.
+    pub(super) fn finish(mut self) -> (Vec<Option<Json<'static>>>, bool) {
+        self.add_between_numbers();
+        self.add_between_instants();
+        for prefix in &self.prefixes {
+            let both = self.suffixes.iter().map(|suffix| text(&format!("{prefix}{suffix}")));
+            self.others.extend(both);
+        }
+        let fresh = (0..).map(|count| text(&format!("other{}", "-".repeat(count))));
+        let named = &self.named;
+        self.others.extend({ fresh }.find(|fresh| !named.contains(fresh)));
+        let mut values: Vec<Option<Json<'static>>> = Vec::new();
+        for value in self.named.into_iter().chain(self.others) {
+            if values.len() == MAX_VALUES {
+                self.are_exact = false;
+                break;
+            }
+            if !values.iter().flatten().any(|known| *known == value) {
+                values.push(Some(value));
+            }
+        }
+        values.push(None);
+        (values, self.are_exact)
+    }
+
+    /// Adds a number between any two neighbours, and one on each side of all.
+    fn add_between_numbers(&mut self) {
+        self.numbers.sort_unstable();
+        self.numbers.dedup();
+        let (Some(first), Some(last)) = (self.numbers.first(), self.numbers.last()) else { return };
+        let ends = [first.as_f64() - 1.0, last.as_f64() + 1.0];
+        let between = self.numbers.windows(2);
+        let between = between.map(|pair| f64::midpoint(pair[0].as_f64(), pair[1].as_f64()));
+        let all = ends.into_iter().chain(between).filter_map(Number::from_f64);
+        self.others.extend(all.map(Json::Number));
+    }
+
+    fn add_between_instants(&mut self) {
+        self.instants.sort_unstable();
+        self.instants.dedup();
+        let (Some(first), Some(last)) = (self.instants.first(), self.instants.last()) else {
+            return;
+        };
+        let second = TimeDelta::seconds(1);
+        let ends = [*first - second, *last + second];
+        let between = self.instants.windows(2).map(|pair| pair[0] + (pair[1] - pair[0]) / 2);
+        let all = self.instants.iter().copied().chain(ends).chain(between);
+        self.others.extend(all.map(|instant| Json::String(date_time(instant).into())));
+    }
+}
+
+fn text(text: &str) -> Json<'static> {
+    Json::String(text.to_owned().into())
+}
+
+/// Returns the items of a list; a scalar is one item.
+fn items(value: Option<Json<'static>>) -> Vec<Json<'static>> {
+    match value {
+        Some(Json::Array(items)) => items,
+        Some(scalar) => vec![scalar],
+        None => Vec::new(),
+    }
+}

@@ -1,0 +1,117 @@
+//! The check while its attributes are changed, one after the other.
+
+use crate::attributes::AttributeMap;
+use crate::condition::AttributePath;
+use crate::json::{Json, Member};
+use crate::request::{Attributes, Check};
+use crate::value::AttributeValue;
+
+/// The name of the attribute that lists the roles of a subject.
+const ROLES: &str = "roles";
+/// The names of the attributes that say which object a check is about.
+const KEYS: [&str; 2] = ["id", "type"];
+
+/// A check whose attributes can be changed. What the directory supplies stays as it is.
+pub(super) struct World<'e> {
+    check: Check<'e>,
+    /// The attributes as they are sent, by kind: user, resource, action, context.
+    sent: [Vec<Member<'e>>; 4],
+}
+
+impl<'e> World<'e> {
+    pub(super) fn new(check: &Check<'e>) -> Self {
+        let Attributes { user, resource, action, context } = check.attributes;
+        let sent = [user, resource, action, context].map(|map| {
+            let owned = |(name, value): (&'e str, _)| Some((name.into(), json(value)?));
+            map.only_sent().iter().filter_map(owned).collect()
+        });
+        Self { check: *check, sent }
+    }
+
+    /// Calls `use_it` with the check as it is now.
+    pub(super) fn with_check<T>(&self, use_it: impl FnOnce(&Check<'_>) -> T) -> T {
+        let [user, resource, action, context] = &self.sent;
+        let layers = [
+            self.check.attributes.user.layers_over(user),
+            self.check.attributes.resource.layers_over(resource),
+        ];
+        let [of_user, of_resource] = &layers;
+        let map = |layers| AttributeMap::of_layers(layers);
+        let mut check = self.check;
+        check.attributes = Attributes {
+            user: of_user.as_ref().map_or(AttributeMap::of_members(user), map),
+            resource: of_resource.as_ref().map_or(AttributeMap::of_members(resource), map),
+            action: AttributeMap::of_members(action),
+            context: AttributeMap::of_members(context),
+        };
+        use_it(&check)
+    }
+
+    /// Returns whether another request can have another value of the attribute at `path` and be the same question: it has the
+    /// same roles, and where the tenant has a directory is about the same object.
+    pub(super) fn can_change(&self, path: &AttributePath, has_directory: bool) -> bool {
+        match path {
+            AttributePath::User(name) => {
+                *name != ROLES && self.check.attributes.user.is_up_to_request(name)
+            }
+            AttributePath::Resource(name) => {
+                !(has_directory && KEYS.contains(&&**name))
+                    && self.check.attributes.resource.is_up_to_request(name)
+            }
+            AttributePath::Action(_) | AttributePath::Context(_) => true,
+            AttributePath::Request(_) | AttributePath::Token(_) | AttributePath::Resolver(_) => {
+                false
+            }
+        }
+    }
+
+    /// Returns what is sent of the attribute at `path`.
+    pub(super) fn sent(&self, path: &AttributePath) -> Option<&Json<'e>> {
+        let (kind, name) = path.sent()?;
+        let sent = &self.sent[place(kind)];
+        sent.iter().find(|(own, _)| own == name).map(|(_, value)| value)
+    }
+
+    /// Replaces what is sent of the attribute at `path`; `None` leaves it out. Returns what was sent.
+    pub(super) fn put(
+        &mut self,
+        path: &AttributePath,
+        value: Option<Json<'e>>,
+    ) -> Option<Json<'e>> {
+        let (kind, name) = path.sent()?;
+        let sent = &mut self.sent[place(kind)];
+        let known = sent.iter().position(|(own, _)| own == name);
+        let before = known.map(|index| sent.swap_remove(index).1);
+        sent.extend(value.map(|value| (name.to_owned().into(), value)));
+        before
+    }
+}
+
+/// Returns the place of a kind of attributes.
+fn place(kind: &str) -> usize {
+    match kind {
+        "user" => 0,
+        "resource" => 1,
+        "action" => 2,
+        _ => 3,
+    }
+}
+
+/// Returns a value of a request as JSON; `None` if it has none.
+pub(super) fn json(value: AttributeValue<'_>) -> Option<Json<'static>> {
+    Some(match value {
+        AttributeValue::Text(text) => Json::String(text.to_owned().into()),
+        AttributeValue::Number(number) => Json::Number(number),
+        AttributeValue::Bool(value) => Json::Bool(value),
+        AttributeValue::List(list) => {
+            let mut items = Vec::new();
+            list.for_each(|item| items.extend(json(item)));
+            Json::Array(items)
+        }
+        AttributeValue::Instant(_)
+        | AttributeValue::Period(_)
+        | AttributeValue::Opaque
+        | AttributeValue::Failed
+        | AttributeValue::NotRequested => return None,
+    })
+}

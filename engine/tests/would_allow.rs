@@ -1,0 +1,185 @@
+//! Compares the smallest changes that would allow with all changes to a few values.
+
+#![expect(clippy::expect_used, reason = "a test that cannot build its input has failed")]
+
+use std::collections::BTreeSet;
+
+use portcullis_engine::{
+    AttributeAnswers, Check, CheckBody, Counterfactuals, Effect, Format, Json, Plan, Policy,
+    ResourcePattern, json,
+};
+use proptest::prelude::*;
+use proptest::sample::select;
+use uuid::Uuid;
+
+/// The attributes that conditions test, each of another kind.
+const ATTRIBUTES: [&str; 3] = ["user.a", "resource.b", "context.c"];
+/// The values that conditions compare with, values between and beyond them, and none.
+const VALUES: [&str; 12] =
+    ["0", "1", "1.5", "2", "2.5", "3", "\"x\"", "\"y\"", "\"z\"", "true", "[\"x\"]", "null"];
+const TESTS: [&str; 10] = [
+    "== 1",
+    "!= 2",
+    ">= 2",
+    "< 1",
+    "== 'x'",
+    "in ['x', 'y']",
+    "contains 'x'",
+    "== @",
+    "exists",
+    "< @",
+];
+
+/// A condition as an expression. `@` stands for another attribute.
+fn condition() -> impl Strategy<Value = String> {
+    let test = (0..3usize, select(&TESTS), 1..3usize).prop_map(|(own, test, other)| {
+        let test = test.replace('@', ATTRIBUTES[(own + other) % 3]);
+        match &*test {
+            "exists" => format!("exists({})", ATTRIBUTES[own]),
+            _ => format!("{} {test}", ATTRIBUTES[own]),
+        }
+    });
+    test.prop_recursive(2, 6, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 2..4)
+                .prop_map(|all| format!("({})", all.join(" && "))),
+            prop::collection::vec(inner.clone(), 2..4)
+                .prop_map(|all| format!("({})", all.join(" || "))),
+            inner.prop_map(|one| format!("!({one})")),
+        ]
+    })
+}
+
+fn plan(policies: &[(String, bool, i32)]) -> Plan {
+    let policies = (1..).zip(policies).map(|(id, (condition, allows, priority))| {
+        let data = json_text(condition);
+        Policy {
+            id: Uuid::from_u128(id),
+            name: condition.clone(),
+            resource: ResourcePattern::Any,
+            effect: if *allows { Effect::Allow } else { Effect::Deny },
+            priority: *priority,
+            condition: Policy::stored_condition(Format::Expression, &data),
+        }
+    });
+    Plan::compile("doc:read", 1, &[], policies)
+}
+
+fn json_text(condition: &str) -> String {
+    format!("{{\"expression\": {}}}", Json::String(condition.into()))
+}
+
+/// The body of a check with these values, in the order of [`ATTRIBUTES`].
+fn body(values: [&str; 3]) -> String {
+    let member = |(path, value): (&str, &str)| {
+        let (kind, name) = path.split_once('.').expect("a path");
+        match value {
+            "null" => format!("\"{kind}\": {{}}"),
+            _ => format!("\"{kind}\": {{\"{name}\": {value}}}"),
+        }
+    };
+    let members: Vec<_> = ATTRIBUTES.into_iter().zip(values).map(member).collect();
+    let attributes = members.join(", ");
+    format!(
+        r#"{{"subject": "s", "resource": "doc:read", "action": "read", "attributes": {{{attributes}}}}}"#
+    )
+}
+
+fn with_check<T>(values: [&str; 3], use_it: impl FnOnce(&Check<'_>) -> T) -> T {
+    let text = body(values);
+    let json = json::parse(text.as_bytes()).expect("JSON");
+    let body = CheckBody::parse(&json).expect("a check");
+    use_it(&Check::new(body, "d", None, chrono::DateTime::UNIX_EPOCH))
+}
+
+fn allows(plan: &Plan, values: [&str; 3]) -> bool {
+    with_check(values, |check| plan.evaluate(check).effect() == Effect::Allow)
+}
+
+fn found(plan: &Plan, values: [&str; 3]) -> Counterfactuals {
+    with_check(values, |check| plan.would_allow(check, &AttributeAnswers::default()))
+}
+
+/// The sets of attributes that allow with some of [`VALUES`], without those that have more than another.
+fn naive(plan: &Plan, sent: [&str; 3]) -> BTreeSet<Vec<&'static str>> {
+    let mut sets = BTreeSet::new();
+    for a in VALUES {
+        for b in VALUES {
+            for c in VALUES {
+                let differs = ATTRIBUTES.into_iter().zip(sent.into_iter().zip([a, b, c]));
+                let differs = differs.filter(|(_, (before, after))| before != after);
+                let changed: Vec<_> = differs.map(|(path, _)| path).collect();
+                if !sets.contains(&changed) && allows(plan, [a, b, c]) {
+                    sets.insert(changed);
+                }
+            }
+        }
+    }
+    let is_part = |small: &Vec<_>, large: &Vec<_>| small.iter().all(|one| large.contains(one));
+    let all = sets.clone();
+    sets.retain(|set| !all.iter().any(|other| other != set && is_part(other, set)));
+    sets
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_smallest_changes_are_found(
+        policies in prop::collection::vec((condition(), any::<bool>(), 0..3i32), 1..5),
+        sent in [select(&VALUES), select(&VALUES), select(&VALUES)],
+    ) {
+        let plan = plan(&policies);
+        if allows(&plan, sent) {
+            return Ok(());
+        }
+        let found = found(&plan, sent);
+        prop_assert!(found.is_complete);
+        let mut sets = BTreeSet::new();
+        let mut least = 0;
+        for set in &found.sets {
+            prop_assert!(set.changes.len() >= least, "the smallest come first");
+            least = set.changes.len();
+            let mut texts = sent.map(str::to_owned);
+            let mut changed = Vec::new();
+            for (number, path) in ATTRIBUTES.into_iter().enumerate() {
+                if let Some(change) = set.changes.iter().find(|change| change.attribute == path) {
+                    let from = change.from.as_ref().map_or("null".to_owned(), Json::to_string);
+                    prop_assert_eq!(from, sent[number].replace(' ', ""));
+                    texts[number] =
+                        change.to.as_ref().map_or("null".to_owned(), Json::to_string);
+                    changed.push(path);
+                }
+            }
+            prop_assert!(allows(&plan, texts.each_ref().map(String::as_str)), "{set:?}");
+            sets.insert(changed);
+        }
+        // The search knows more values: it may find more sets, and none that has more than is needed.
+        let is_part = |small: &Vec<_>, large: &Vec<_>| small.iter().all(|one| large.contains(one));
+        for other in naive(&plan, sent) {
+            prop_assert!(sets.iter().any(|set| is_part(set, &other)), "{other:?} of {found:?}");
+            prop_assert!(!sets.iter().any(|set| *set != other && is_part(&other, set)), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_denies_and_an_unknown_attribute_leave_nothing() {
+    let of_resolver = plan(&[("geo.country == 'DE' && user.a == 1".to_owned(), true, 0)]);
+    let found_sets = found(&of_resolver, ["0", "null", "null"]);
+    assert!(found_sets.sets.is_empty(), "{found_sets:?}");
+    let token = plan(&[("token.level == 1 && user.a == 1".to_owned(), true, 0)]);
+    assert!(found(&token, ["0", "null", "null"]).sets.is_empty());
+}
+
+#[test]
+fn a_search_without_end_says_that_it_is_not_complete() {
+    let many = (0..400).map(|number| format!("user.a == {number}"));
+    let many = many.collect::<Vec<_>>().join(" || ");
+    let impossible = format!(
+        "({many}) && ({}) && resource.b == context.c && user.a == token.x",
+        many.replace("user.a", "resource.b")
+    );
+    let plan = plan(&[(impossible, true, 0), ("resource.b != 1".to_owned(), false, 9)]);
+    assert!(!found(&plan, ["900", "null", "null"]).is_complete);
+}
