@@ -96,8 +96,12 @@ fn a_replay_shows_what_a_candidate_would_have_decided_otherwise() {
         "subjects": 1, "samples": [second, first],
     }]);
     assert_eq!(report["groups"], expected);
+    let draft = json!({"bundle": {"policies": [own, vip]}});
+    tenant.manage("PUT /api/v1/drafts/vips", &draft).is(201);
+    let by_draft = replayed(&tenant, &json!({"candidate": {"draft": "vips"}}));
+    assert_eq!(by_draft, report);
     // Another policy allows, and what was denied is allowed.
-    let any = policy("any-ward", "allow", 5, "user.ward ?? '' != ''");
+    let any = policy("any-ward", "allow", 5, "user.ward != ''");
     let report = replayed(&tenant, &bundle(&json!([any])));
     assert_eq!(counts(&report), [5, 5, 4, 0, 1, 3, 0, 0], "{report}");
     assert_eq!(report["groups"][0]["samples"], json!([denied]));
@@ -220,8 +224,9 @@ fn bad_questions_are_refused() {
     ] {
         tenant.manage(REPLAYS, &body).refused(400, "VALIDATION_ERROR");
     }
-    let unknown = json!({"candidate": {"revision": 999}});
-    tenant.manage(REPLAYS, &unknown).refused(404, "NOT_FOUND");
+    for unknown in [json!({"revision": 999}), json!({"draft": "none"})] {
+        tenant.manage(REPLAYS, &json!({"candidate": unknown})).refused(404, "NOT_FOUND");
+    }
     for method in ["GET", "DELETE"] {
         let route = format!("{method} /api/v1/replays/{NO_ID}");
         tenant.send(&tenant.managing(route)).refused(404, "NOT_FOUND");

@@ -88,7 +88,7 @@ pub(crate) enum Command {
     ///
     /// The exit code is 0 if there is nothing to show, and 2 if there is something.
     Drift(as_code::DriftArguments),
-    /// Let the rules of a tenant folder, or of a revision, decide recorded decisions again, and show what differs.
+    /// Let the rules of a tenant folder, a draft or a revision decide recorded decisions again, and show what differs.
     ///
     /// The exit code is 0 without a difference that `--fail-on` names, 1 with one, and 2 after an error.
     Replay(replay::ReplayArguments),

@@ -60,6 +60,8 @@ impl<'e> ExplanationAnswer<'e> {
             rules,
             attributes: attributes.map(alone).collect(),
             resolvers,
+            would_allow: None,
+            would_allow_complete: None,
         }
     }
 }

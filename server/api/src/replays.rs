@@ -25,7 +25,7 @@ use crate::callers::{Allowed, ReplayRun};
 use crate::decisions::filter;
 use crate::error::ApiError;
 use crate::event_stream::{WantsEvents, events};
-use crate::openapi::Conflict;
+use crate::openapi::{Conflict, NotFound};
 use crate::path::RecordId;
 use crate::text_answer::Json;
 
@@ -58,6 +58,7 @@ impl ReplayAnswer {
     responses(
         (status = 200, description = "Reports, as events", content_type = "text/event-stream", body = String),
         (status = 202, description = "The report so far", body = ReplayAnswer, headers(("Location"))),
+        NotFound,
         Conflict,
     ),
 )]
@@ -154,9 +155,10 @@ struct ReplayBody;
 
 document!(ReplayBody => {
     let candidate = schema::input()
+        .optional("draft", schema::string())
         .optional("revision", schema::integer(0, i64::MAX))
         .optional("bundle", bundle())
-        .about("One of them: a revision that is kept, or a bundle that takes the place of the kinds that it names");
+        .about("One of them: the name of a draft, a revision that is kept, or a bundle that takes the place of the kinds that it names");
     schema::input()
         .required("candidate", candidate)
         .optional("from", schema::instant())

@@ -29,8 +29,14 @@ const PAUSE: Duration = Duration::from_millis(200);
 #[derive(Debug, clap::Args)]
 pub struct ReplayArguments {
     /// The tenant folder whose rules decide again.
-    #[arg(required_unless_present = "revision", conflicts_with = "revision")]
+    #[arg(
+        required_unless_present_any = ["revision", "draft"],
+        conflicts_with_all = ["revision", "draft"]
+    )]
     dir: Option<PathBuf>,
+    /// Let the tenant's rules with this draft decide again.
+    #[arg(long, value_name = "NAME", conflicts_with = "revision")]
+    draft: Option<String>,
     /// Let the rules of this revision decide again.
     #[arg(long, value_name = "NUMBER")]
     revision: Option<u64>,
@@ -87,11 +93,13 @@ async fn replay(
     clock: &Clock,
     out: &mut (dyn Write + Send),
 ) -> anyhow::Result<ExitCode> {
-    let ReplayArguments { dir, revision, since, until, fail_on, report: form, .. } = arguments;
-    let candidate = match (revision, dir) {
-        (Some(revision), _) => json!({"revision": revision}),
-        (None, Some(dir)) => json!({"bundle": bundle(dir)?}),
-        (None, None) => anyhow::bail!("expected a tenant folder or --revision"),
+    let ReplayArguments { dir, draft, revision, since, until, fail_on, report: form, .. } =
+        arguments;
+    let candidate = match (draft, revision, dir) {
+        (Some(draft), ..) => json!({"draft": draft}),
+        (None, Some(revision), _) => json!({"revision": revision}),
+        (None, None, Some(dir)) => json!({"bundle": bundle(dir)?}),
+        (None, None, None) => anyhow::bail!("expected a tenant folder, --draft or --revision"),
     };
     let mut question = json!({"candidate": candidate});
     let now = clock.now().into();

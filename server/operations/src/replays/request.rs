@@ -14,6 +14,8 @@ use portcullis_model::revision::read_revision;
 /// The rules on which recorded decisions are decided again.
 #[derive(Debug)]
 pub enum ReplayCandidate {
+    /// Those of the tenant with this draft.
+    Draft(String),
     /// Those of a revision that is kept.
     Revision(u64),
     /// The present ones, with those of a bundle in the place of the kinds that it names.
@@ -63,6 +65,7 @@ fn candidate(
     context: DocumentContext<'_>,
 ) -> Option<ReplayCandidate> {
     let mut fields = Fields::open(json, at, problems)?;
+    let draft = fields.optional("draft", owned).map(ReplayCandidate::Draft);
     let revision = fields.optional("revision", read_revision).map(ReplayCandidate::Revision);
     let bundle = fields
         .optional("bundle", |json, at, problems| BundleDocument::read(json, at, problems, context));
@@ -70,10 +73,10 @@ fn candidate(
     fields.close();
     let is_one = json.as_object().is_some_and(|members| members.len() == 1);
     if !is_one {
-        problems.expected(at, "one of `revision` and `bundle`");
+        problems.expected(at, "one of `draft`, `revision` and `bundle`");
         return None;
     }
-    revision.or(bundle)
+    draft.or(revision).or(bundle)
 }
 
 fn instant(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Timestamp> {

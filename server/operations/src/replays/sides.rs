@@ -13,6 +13,7 @@ use portcullis_storage::plan_records;
 use super::ReplayCandidate;
 use crate::apply::{PlanContext, Writes, after, plan};
 use crate::content_at::content_at;
+use crate::drafts;
 use crate::recorded_sides::side;
 use crate::tenant_content::TenantContent;
 
@@ -32,6 +33,7 @@ impl CandidateSide {
     ) -> Result<Self, OperationError> {
         let mut tx = app.store.read(caller.tenant()).await?;
         let side = match candidate {
+            ReplayCandidate::Draft(name) => side(&drafts::candidate(app, &mut tx, &name).await?),
             ReplayCandidate::Revision(revision) => {
                 let content = content_at(&mut tx, revision).await?;
                 side(&content)
