@@ -265,7 +265,7 @@ fn a_resolver_gets_the_relations_that_it_names() {
     decides(&tenant, "bob", "seen", json!({"id": "d1"}), "deny");
     decides(&tenant, "ann", "seen", json!({"id": "d2"}), "deny");
     let tried = json!({"check": body("ann", "seen", json!({"id": "d1"}))});
-    let tried = tenant.manage(&format!("POST {RESOLVERS}/{resolver}/test"), &tried).is(200).json();
+    let tried = tenant.manage(format!("POST {RESOLVERS}/{resolver}/test"), &tried).is(200).json();
     assert_eq!(tried["values"]["seen"], seen["value"], "{tried}");
     change(&tenant, &[], &["document:d1 editor group:eng#member"]);
     decides(&tenant, "ann", "seen", json!({"id": "d1"}), "deny");

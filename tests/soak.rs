@@ -35,7 +35,8 @@ const SLACK: f64 = 8.0 * 1024.0;
 #[test]
 #[ignore = "a soak: `.ci/long` runs it"]
 fn with_everything_on_memory_stays_flat() {
-    let minutes = std::env::var("SOAK_MINUTES").ok().and_then(|text| text.parse().ok());
+    let minutes = std::env::var_os("SOAK_MINUTES");
+    let minutes = minutes.and_then(|text| text.to_str()?.parse().ok());
     let time = Duration::from_secs(60 * minutes.unwrap_or(MINUTES));
     let (collector, receiver) = (Receiver::start(), Receiver::start());
     let settings = deliveries::settings();

@@ -133,7 +133,10 @@ async fn store(
     }
     let record = match old {
         None => record,
-        Some(old) if old.says(&record) => return Ok(StoredDraft { record: old, is_new }),
+        Some(old) if old.says(&record) => {
+            tx.end().await?;
+            return Ok(StoredDraft { record: old, is_new });
+        }
         Some(old) => DraftRecord {
             created_by: old.created_by,
             created_at: old.created_at,

@@ -82,13 +82,16 @@ impl Archive {
             return Ok(());
         }
         let mut tx = self.store().write_all().await?;
-        let events = files.iter().map(|file| file.event("sealed", None, now));
+        let events: Vec<Event> = files.iter().map(|file| file.event("sealed", None, now)).collect();
         chain::append(&mut tx, self.keys(), events).await?;
-        for part in files.iter().flat_map(|file| &file.parts) {
-            let keep = keep(&mut tx, &part.tenant_id).await?;
-            let part = PartRow { expires_at: part.last_at.saturating_add(keep), ..part.clone() };
-            decision_files::add_part(&mut tx, &part).await?;
-            decision_files::shrink(&mut tx, &part.tenant_id, MAX_TENANT).await?;
+        for file in files {
+            for part in &file.parts {
+                let keep = keep(&mut tx, &part.tenant_id).await?;
+                let expires_at = part.last_at.saturating_add(keep);
+                let part = PartRow { expires_at, ..part.clone() };
+                decision_files::add_part(&mut tx, &part).await?;
+                decision_files::shrink(&mut tx, &part.tenant_id, MAX_TENANT).await?;
+            }
         }
         tx.commit().await?;
         Ok(())
