@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 44] = [
+    const RELEASED: [(&str, &str); 48] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -187,6 +187,10 @@ mod tests {
             "5a8ee6c8640af33969753030f82bbb21c4087f111499e9dc2afa326ec4003c0c38d3407b5c5b4d9a20bb119da7ddf029",
         ),
         (
+            "postgres/0024_drafts.sql",
+            "40c41a32165b3aec94efe7caddf94712dfa8da7e529c964f4f5391fb659624c52b068a4ca4a007b28deb65c315d2f122",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -277,6 +281,10 @@ mod tests {
         (
             "sqlite/0023_decision_files.sql",
             "1559282f8d01f5f16482175f8ea892fb9f8ccc77193cd7f6f7c9be7b63bc8f69395e2bd58e3afc62014af285af850140",
+        ),
+        (
+            "sqlite/0024_drafts.sql",
+            "1ed697239d54d223dbc0bba498d59dd7903989e31d924e991472435afb570894291c2b2f9ff9504fcac24b59240c3c17",
         ),
     ];
 

@@ -30,7 +30,7 @@ impl Distances<'_, '_> {
                 None => FAR,
             },
             (Operation::All(children), true) | (Operation::Any(children), false) => {
-                self.to_all(children, wanted)
+                self.distance_to_all(children, wanted)
             }
             (Operation::All(children), false) | (Operation::Any(children), true) => {
                 children.iter().map(|child| self.to(child.node, wanted)).min().unwrap_or(FAR)
@@ -39,7 +39,7 @@ impl Distances<'_, '_> {
     }
 
     /// As [`Self::to`], for all conditions at once. Tests of different attributes need a change each.
-    fn to_all(&mut self, children: &[Child], wanted: bool) -> usize {
+    fn distance_to_all(&mut self, children: &[Child], wanted: bool) -> usize {
         let (mut most, mut single) = (0, Vec::new());
         for child in children {
             let distance = self.to(child.node, wanted);

@@ -8,6 +8,7 @@ use portcullis_fairness::run_apart;
 use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
 use portcullis_storage::decision_files::{self, FileRow, PartRow};
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::archive::{Archive, ArchiveError};
@@ -124,9 +125,14 @@ impl Archive {
             }
             rows.sort();
             let tenants: Vec<String> = rows.tenants().map(str::to_owned).collect();
-            // A name of its own: two processes may write the file anew.
+            // The name follows from the records: two processes may write the file anew, and each without others.
+            let mut digest = Sha256::new();
+            for (id, _) in tenants.iter().flat_map(|tenant| rows.of(tenant)) {
+                digest.update(id.as_bytes());
+            }
+            let digest = hex::encode(digest.finalize());
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let name = |first: Uuid| format!("{folder}/{first}-{}.parquet", Uuid::now_v7());
+            let name = |first: Uuid| format!("{folder}/{first}-{digest}.parquet");
             NewFile::write(&rows, &tenants, name)
         };
         run_apart(write).await?
