@@ -91,7 +91,7 @@ fn an_explanation_shows_every_candidate_and_what_decided() {
 }
 
 #[test]
-fn a_change_that_would_allow_allows_and_knows_what_the_directory_decides() {
+fn changes_that_would_allow_do_and_leave_the_token_alone() {
     let tenant = Tenant::new();
     let owner = condition("resource.state", "eq", "published");
     let member = condition("user.team", "eq", "red");

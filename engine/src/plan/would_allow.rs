@@ -8,6 +8,7 @@ mod distance;
 mod values;
 mod world;
 
+use hashbrown::HashMap;
 use uuid::Uuid;
 
 use self::distance::{Distances, FAR, attributes};
@@ -103,14 +104,14 @@ impl<'e> Search<'e> {
             relations.insert(RELATION, name, answer.clone());
         }
         let world = World::new(check);
-        let (mut paths, has_directory) = (Vec::new(), plan.directory_needs().any());
-        let mut changeable = Vec::new();
+        let has_directory = plan.directory_needs().any();
+        // By path: the number of the attribute, if it can be changed.
+        let mut known = HashMap::new();
+        let (mut paths, mut changeable) = (Vec::new(), Vec::new());
         for layer in &plan.layers {
             let slots = layer.abac.slots.paths().map(|path| {
-                let known = paths.iter().position(|known| *known == path);
-                let can_change = || world.can_change(path, has_directory);
-                known.or_else(|| {
-                    can_change().then(|| {
+                *known.entry(path).or_insert_with(|| {
+                    world.can_change(path, has_directory).then(|| {
                         paths.push(path);
                         paths.len() - 1
                     })
@@ -165,14 +166,13 @@ impl<'e> Search<'e> {
 
     /// Changes at most `most` further attributes, and notes what allows. Leaves the world as it was.
     fn deepen(&mut self, most: usize) {
-        if self.found.len() >= MAX_SETS || self.steps > MAX_STEPS {
-            self.is_complete = false;
+        if self.is_exhausted() {
             return;
         }
         for (attribute, values) in self.options(most) {
             self.changed.push(attribute);
             for value in values {
-                if self.is_found() {
+                if self.is_found() || self.is_exhausted() {
                     break;
                 }
                 let before = self.world.put(self.paths[attribute], value.clone());
@@ -187,6 +187,13 @@ impl<'e> Search<'e> {
             }
             self.changed.pop();
         }
+    }
+
+    /// Returns whether the search must end here. It is not complete then.
+    fn is_exhausted(&mut self) -> bool {
+        let is_exhausted = self.found.len() >= MAX_SETS || self.steps > MAX_STEPS;
+        self.is_complete &= !is_exhausted;
+        is_exhausted
     }
 
     /// Returns whether the changed attributes, or some of them, are found already.
@@ -247,7 +254,12 @@ impl<'e> Search<'e> {
             };
             let relevant = self.relevant(decides, most, &mut layers);
             let (mut options, mut are_exact) = (Vec::new(), true);
-            for attribute in relevant.iter().copied().filter(|one| !self.changed.contains(one)) {
+            for attribute in relevant.into_iter().filter(|one| !self.changed.contains(one)) {
+                // The conditions are read once for each attribute.
+                if layers.iter().map(|layer| layer.steps).sum::<usize>() > MAX_STEPS {
+                    are_exact = false;
+                    break;
+                }
                 let present = value_of(&check.attributes, self.paths[attribute]);
                 let mut values = Values::new(present, check.now);
                 self.add_tests(attribute, &mut layers, &mut values);

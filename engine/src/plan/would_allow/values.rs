@@ -13,6 +13,8 @@ use crate::value::{AttributeValue, date_time};
 
 /// The most values of one attribute that are tried. More make the search incomplete.
 const MAX_VALUES: usize = 256;
+/// The most values that are collected, many of them twice.
+const MAX_NAMED: usize = 4 * MAX_VALUES;
 /// The hours in which a time window is looked for: a week and a day.
 const HOURS: i64 = 8 * 24;
 /// Addresses of which few networks have all.
@@ -43,6 +45,11 @@ impl<'v> Values<'v> {
 
     /// Adds the values that a test of the attribute at `slot` tells apart.
     pub(super) fn add(&mut self, test: &Test<Slot>, slot: Slot, run: &Run<'_>) {
+        // The others would be left out below.
+        if self.named.len() + self.others.len() > MAX_NAMED {
+            self.are_exact = false;
+            return;
+        }
         match &test.predicate {
             Predicate::Exists => {}
             Predicate::Matches(pattern) => {
