@@ -292,3 +292,26 @@ fn records_outlive_the_process_and_the_log_may_be_off() {
     assert_eq!(id_of(&shared.check(&read("alice")).is(200)), None);
     shared.get("/api/v1/decisions").refused(409, "CONFLICT");
 }
+
+#[test]
+fn an_erased_person_is_in_no_record_and_the_others_are() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    for subject in ["ann", "bob", "ann"] {
+        tenant.check(&read(subject)).is(200);
+    }
+    listed(&tenant, "", 3);
+    let erased =
+        |route: &str| tenant.manage(format!("DELETE /api/v1/decisions{route}"), &json!(null));
+    erased("").is(400);
+    assert_eq!(erased("?subject=ann").is(200).json(), json!({"erased": 2}));
+    assert_eq!(erased("?subject=ann").is(200).json(), json!({"erased": 0}));
+    let records = listed(&tenant, "", 1);
+    assert_eq!(records[0]["subject"], "bob");
+    // A later check is recorded.
+    tenant.check(&read("ann")).is(200);
+    listed(&tenant, "?subject=ann", 1);
+    let log =
+        tenant.manage("GET /api/v1/audit?action=decisions.erased", &json!(null)).is(200).json();
+    assert!(!log.to_string().contains("ann"), "{log}");
+}

@@ -180,6 +180,9 @@ impl<'p> Party<'p> {
             Kind::Tuple if row.route.starts_with("DELETE") => {
                 format!("{}?object=folder:{id}", row.route)
             }
+            Kind::None if row.route == "DELETE /api/v1/decisions" => {
+                format!("{}?subject=nobody", row.route)
+            }
             // It would go on for minutes.
             Kind::None if row.route.ends_with("/stream") => format!("{}?seconds=1", row.route),
             Kind::Role | Kind::Draft => row.route.replace("{name}", id),

@@ -93,6 +93,7 @@ const RELATIONS_READ: Access = Access::Manage("relations:read");
 const RELATIONS_WRITE: Access = Access::Manage("relations:write");
 const AUDIT_READ: Access = Access::Manage("audit:read");
 const DECISIONS_READ: Access = Access::Own("decisions:read");
+const DECISIONS_WRITE: Access = Access::Manage("decisions:write");
 
 /// Service keys need `policies:read`, too.
 const REPLAYS: Access = Access::Manage("decisions:read");
@@ -290,6 +291,7 @@ pub(crate) const ROUTES: [Row; 112] = [
     row("DELETE /api/v1/drafts/{name}", POLICIES_WRITE, Kind::Draft, "", 204),
     row("POST /api/v1/drafts/{name}/publish", POLICIES_WRITE, Kind::Draft, "", 200),
     row("GET /api/v1/decisions", DECISIONS_READ, Kind::None, "", 200),
+    row("DELETE /api/v1/decisions", DECISIONS_WRITE, Kind::None, "", 200),
     row("GET /api/v1/decisions/stats", DECISIONS_READ, Kind::None, "", 200),
     row("GET /api/v1/decisions/stream", DECISIONS_READ, Kind::None, "", 200),
     row("GET /api/v1/decisions/{id}", DECISIONS_READ, Kind::Decision, "", 200),

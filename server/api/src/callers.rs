@@ -232,6 +232,7 @@ rights!(
     RelationsWrite,
     AuditRead,
     DecisionsRead,
+    DecisionsWrite,
     AccessEvaluate,
     AccessSearch
 );

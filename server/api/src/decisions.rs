@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use portcullis_engine::Effect;
 use portcullis_engine::names::names;
-use portcullis_model::decision::{DecisionRecord, DecisionSelection, Via};
+use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisions, Via};
 use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
 use portcullis_model::schema;
 use portcullis_operations::decisions::{self, DecidedRecord, DecisionFeed, FeedItem};
@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::audit::instant;
-use crate::callers::{DecisionsRead, Requester};
+use crate::callers::{Allowed, DecisionsRead, DecisionsWrite, Requester};
 use crate::error::ApiError;
 use crate::explain::{Explain, ExplanationAnswer};
 use crate::live_events::{self, LiveEvent, StreamTime};
@@ -88,6 +88,34 @@ pub(super) async fn follow(
         Some((event, feed))
     });
     live_events::answer(DecisionFeed::MAX_BYTES, time, is_open, events)
+}
+
+/// Erases the recorded decisions about a person.
+///
+/// Those at rest and those on their way there are gone when the answer comes; later checks are recorded. A 409 says that the
+/// service keeps no record.
+#[utoipa::path(
+    delete, path = "/api/v1/decisions", tag = "Decisions", operation_id = "eraseDecisions",
+    responses((status = 200, description = "What is gone", body = ErasedDecisions), Conflict),
+)]
+pub(super) async fn erase(
+    State(app): State<App>,
+    caller: Allowed<DecisionsWrite>,
+    Query(person): Query<Person>,
+) -> Result<Json<ErasedDecisions>, ApiError> {
+    let Some(subject) = person.0 else {
+        return Err(ApiError::bad_request("name the person in the query parameter `subject`"));
+    };
+    Ok(Json(decisions::erase(&app, &caller, &subject).await?))
+}
+
+/// The query parameter of [`erase()`].
+pub(super) struct Person(Option<String>);
+
+impl QueryParameters for Person {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
+        query.text("subject", "The person: the `subject` of the records").map(Self)
+    }
 }
 
 /// Returns a recorded decision.

@@ -37,7 +37,7 @@ pub(super) struct ExplanationAnswer<'e> {
     rules: Vec<ExplainedRule<'e>>,
     attributes: Vec<AttributeWithRelation<'e>>,
     resolvers: &'e [Report],
-    /// Of a denial.
+    /// The changes that would allow what is denied.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_allow: Option<Vec<ChangeSet>>,
     #[serde(skip_serializing_if = "Option::is_none")]

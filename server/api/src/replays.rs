@@ -25,6 +25,7 @@ use crate::callers::{Allowed, ReplayRun};
 use crate::decisions::filter;
 use crate::error::ApiError;
 use crate::event_stream::{WantsEvents, events};
+use crate::live_events::LiveAnswer;
 use crate::openapi::{Conflict, NotFound};
 use crate::path::RecordId;
 use crate::text_answer::Json;
@@ -34,6 +35,15 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// A replay.
 #[derive(Serialize, ToSchema)]
+#[schema(examples(json!({
+    "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b71", "replayed": 412_233, "reproduced": 412_233, "unchanged": 412_216, "allow_to_deny": 15, "deny_to_allow": 2,
+    "rule_changed": 340, "not_replayable": 0, "undetermined_new": 0,
+    "groups": [{
+        "change": "allow_to_deny", "resource": "chart:read", "before": "own-chart", "after": "vip-record", "count": 15,
+        "subjects": 4, "samples": ["019e301f-05c0-7a4e-9c1b-5f0e8d3a7b70"],
+    }],
+    "complete": true,
+})))]
 pub(super) struct ReplayAnswer {
     id: Uuid,
     #[serde(flatten)]
@@ -79,7 +89,10 @@ pub(super) async fn start(
     let (id, progress) = replays::start(&app, &caller, request).await?;
     if streams {
         let watched = Watched { app: app.clone(), tenant: caller.tenant().to_owned(), id };
-        return Ok(events(reports(watched, progress)));
+        let mut answer = events(reports(watched, progress));
+        // A long replay says little, which is not the fault of a slow client.
+        answer.extensions_mut().insert(LiveAnswer);
+        return Ok(answer);
     }
     let answer = ReplayAnswer::new(id, progress.borrow().clone());
     let location = [(LOCATION, format!("/api/v1/replays/{id}"))];

@@ -182,6 +182,7 @@ fn policies_as_code() -> Vec<Row> {
         row!(DELETE "/api/v1/drafts/{name}", MANAGE, Small, drafts::delete),
         row!(POST "/api/v1/drafts/{name}/publish", UPLOADS, Small, drafts::publish),
         row!(GET "/api/v1/decisions", MANAGE, Small, decisions::list),
+        row!(DELETE "/api/v1/decisions", MANAGE, Small, decisions::erase),
         row!(GET "/api/v1/decisions/stats", MANAGE, Small, decisions::stats),
         row!(GET "/api/v1/decisions/stream", MANAGE, Small, decisions::follow),
         row!(GET "/api/v1/decisions/{id}", MANAGE, Small, decisions::show),

@@ -1,13 +1,12 @@
 //! The way of a record from a check to the writer: a bounded buffer in memory.
 
 use std::cell::RefCell;
-use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
-use tokio::sync::Notify;
 
+use crate::batch::{Batch, Entry, Group, MAX_BYTES, MAX_RECORDS};
 use crate::decision::RecordedDecision;
 use crate::frame::{self, Kind};
 use crate::left_out::LeftOutCounts;
@@ -15,78 +14,11 @@ use crate::lost::Lost;
 use crate::minimisation::Minimisation;
 use crate::segment::Segment;
 
-/// Bytes of the records that wait for the writer. It takes them every [`GATHER`], so that they are the records of a stall
-/// of the disk. There are two buffers; memory that was never used costs nothing.
-const MAX_BYTES: usize = 8 * 1024 * 1024;
-/// The most records that wait for the writer. Most have 500 bytes and more.
-const MAX_RECORDS: usize = MAX_BYTES / 256;
 /// The time that the writer gathers records for one write, unless somebody waits for it.
 const GATHER: Duration = Duration::from_millis(5);
 /// Records by which the mark of the file runs ahead: to write it takes as long as two records. After a kill, at most so
 /// many records more are counted as lost.
 const AHEAD: u64 = 64;
-
-/// Records that one write brings to disk, and those who wait for it.
-#[derive(Debug, Default)]
-pub(crate) struct Group {
-    outcome: OnceLock<Result<(), Lost>>,
-    settled: Notify,
-}
-
-impl Group {
-    pub(crate) fn settle(&self, outcome: Result<(), Lost>) {
-        let _ = self.outcome.set(outcome);
-        self.settled.notify_waiters();
-    }
-
-    pub(crate) async fn wait(&self) -> Result<(), Lost> {
-        let mut settled = std::pin::pin!(self.settled.notified());
-        // From here on no notification is missed.
-        settled.as_mut().enable();
-        if let Some(outcome) = self.outcome.get() {
-            return *outcome;
-        }
-        settled.await;
-        self.outcome.get().copied().unwrap_or(Err(Lost::Closed))
-    }
-}
-
-/// A frame in the buffer.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) place: Range<usize>,
-    pub(crate) kind: Kind,
-    pub(crate) minimisation: Option<Arc<Minimisation>>,
-}
-
-/// The records that the writer takes at once.
-#[derive(Debug)]
-pub(crate) struct Batch {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) entries: Vec<Entry>,
-    pub(crate) group: Arc<Group>,
-}
-
-impl Batch {
-    pub(crate) fn new() -> Self {
-        Self {
-            bytes: Vec::with_capacity(MAX_BYTES),
-            entries: Vec::with_capacity(MAX_RECORDS),
-            group: Arc::default(),
-        }
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
-        self.entries.clear();
-        self.group = Arc::default();
-    }
-
-    /// Returns how many records of the batch nobody waits for.
-    pub(crate) fn unawaited(&self) -> u64 {
-        self.entries.iter().filter(|entry| entry.kind == Kind::Async).count() as u64
-    }
-}
 
 /// The buffer that checks fill and the writer empties.
 #[derive(Debug)]

@@ -9,7 +9,6 @@ use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use tokio::sync::Notify;
 
 use crate::frame::{self, Frame};
-use crate::log::DecisionLog;
 use crate::metrics::LogMetrics;
 
 /// The most streams of a process.
@@ -73,32 +72,13 @@ pub struct DecisionFeed {
     followers: Arc<Followers>,
 }
 
-impl DecisionLog {
-    /// Follows the records of `tenant` that `selection` selects and that are written from now on.
-    ///
-    /// # Errors
-    /// There are too many readers, or the log is closed.
-    pub fn follow(
-        &self,
-        tenant: &str,
-        selection: DecisionSelection,
-    ) -> Result<DecisionFeed, FeedRefused> {
-        self.followers().add(tenant, selection)
-    }
-
-    /// Ends all streams. Later ones are refused.
-    pub fn end_feeds(&self) {
-        self.followers().close();
-    }
-}
-
 impl Followers {
     pub(crate) fn new(metrics: LogMetrics) -> Self {
         let (all, count) = (Mutex::default(), AtomicUsize::new(0));
         Self { all, count, is_closed: AtomicBool::new(false), metrics }
     }
 
-    fn add(
+    pub(crate) fn add(
         self: &Arc<Self>,
         tenant: &str,
         selection: DecisionSelection,
@@ -131,7 +111,7 @@ impl Followers {
         self.metrics.streams.set(i64::try_from(all.len()).unwrap_or(i64::MAX));
     }
 
-    fn close(&self) {
+    pub(crate) fn close(&self) {
         let all = self.all.lock();
         self.is_closed.store(true, Ordering::Release);
         for follower in all.iter() {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use portcullis_model::Timestamp;
 use uuid::Uuid;
 
-use crate::buffer::{Batch, Entry};
+use crate::batch::{Batch, Entry};
 use crate::decision::RecordedDecision;
 use crate::frame::{self, Kind};
 use crate::members::write_integer;

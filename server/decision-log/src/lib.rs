@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod at_rest;
+mod batch;
 mod buffer;
 mod chunk;
 mod decision;

@@ -7,12 +7,14 @@ use std::thread::{self, JoinHandle};
 use parking_lot::Mutex;
 use portcullis_fairness::run_apart;
 use portcullis_model::clock::Clock;
+use portcullis_model::decision::DecisionSelection;
 use uuid::Uuid;
 
 use crate::at_rest::{Archive, ArchiveError, Keeper};
-use crate::buffer::{Buffer, Group};
+use crate::batch::Group;
+use crate::buffer::Buffer;
 use crate::decision::RecordedDecision;
-use crate::feed::Followers;
+use crate::feed::{DecisionFeed, FeedRefused, Followers};
 use crate::frame::Kind;
 use crate::lost::Lost;
 use crate::metrics::LogMetrics;
@@ -136,8 +138,21 @@ impl DecisionLog {
         }
     }
 
-    pub(crate) fn followers(&self) -> &Arc<Followers> {
-        &self.0.followers
+    /// Follows the records of `tenant` that `selection` selects and that are written from now on.
+    ///
+    /// # Errors
+    /// There are too many readers, or the log is closed.
+    pub fn follow(
+        &self,
+        tenant: &str,
+        selection: DecisionSelection,
+    ) -> Result<DecisionFeed, FeedRefused> {
+        self.0.followers.add(tenant, selection)
+    }
+
+    /// Ends all streams. Later ones are refused.
+    pub fn end_feeds(&self) {
+        self.0.followers.close();
     }
 
     /// Brings finished files to rest and removes what is too old, until it is dropped.

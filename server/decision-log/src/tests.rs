@@ -18,7 +18,10 @@ use portcullis_model::decision::{CallerKind, DecisionRecord, DecisionSelection, 
 use portcullis_model::ids::Ids;
 use uuid::Uuid;
 
-use crate::{DecisionLog, DecisionPage, LogConfig, LogMetrics, RecordedCaller, RecordedDecision};
+use crate::{
+    DecisionLog, DecisionPage, LogConfig, LogMetrics, LogOpenError, RecordedCaller,
+    RecordedDecision,
+};
 
 /// The instant of the first decision: noon.
 pub(crate) const NOON: i64 = 1_779_192_000_000;
@@ -93,8 +96,12 @@ pub(crate) fn config(folder: &Path, max_bytes: u64) -> LogConfig {
 
 pub(crate) fn open(folder: &Path) -> (DecisionLog, LogMetrics) {
     let metrics = LogMetrics::default();
-    let log = DecisionLog::open(config(folder, u64::MAX), metrics.clone()).expect("opens");
-    (log, metrics)
+    // A process that another test starts holds the lock of an earlier log until it runs its own program.
+    let opened =
+        std::iter::repeat_with(|| DecisionLog::open(config(folder, u64::MAX), metrics.clone()));
+    let mut opened = opened.take(10_000).inspect(|_| std::thread::yield_now());
+    let log = opened.find(|log| !matches!(log, Err(LogOpenError::InUse(_))));
+    (log.expect("is free").expect("opens"), metrics)
 }
 
 pub(crate) fn attributes() -> Json<'static> {

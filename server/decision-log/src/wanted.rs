@@ -66,7 +66,7 @@ impl Wanted {
         if !self.counts && is_count(json) {
             return false;
         }
-        if !self.looks_at_members() {
+        if !self.needs_members() {
             return true;
         }
         let Ok(looked) = serde_json::from_slice::<Looked<'_>>(json) else { return false };
@@ -79,7 +79,7 @@ impl Wanted {
     }
 
     /// Returns whether the id of a record does not tell if it is wanted.
-    pub(crate) fn looks_at_members(&self) -> bool {
+    pub(crate) fn needs_members(&self) -> bool {
         let DecisionSelection { decision, via, undetermined, .. } = self.selection;
         decision.is_some()
             || via.is_some()

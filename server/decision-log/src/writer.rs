@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 
-use crate::buffer::{Batch, Buffer, Entry};
+use crate::batch::{Batch, Entry};
+use crate::buffer::Buffer;
 use crate::feed::Followers;
 use crate::frame::{self, Kind};
 use crate::lost::Lost;

@@ -143,6 +143,8 @@ pub enum AuditAction {
     RelationsWritten,
     #[strum(serialize = "relations.deleted")]
     RelationsDeleted,
+    #[strum(serialize = "decisions.erased")]
+    DecisionsErased,
     #[strum(serialize = "role.created")]
     RoleCreated,
     #[strum(serialize = "role.updated")]

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+use utoipa::ToSchema;
 use utoipa::openapi::schema::Type;
 use uuid::Uuid;
 
@@ -18,6 +19,14 @@ use crate::{Timestamp, document, schema};
 /// The name of a hashed value in a record. A recorded attribute is never an object with members, so that nobody takes it
 /// for a value.
 pub const HASHED: &str = "hmac";
+
+/// The answer to an erasure of the records about a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(examples(json!({"erased": 12})))]
+pub struct ErasedDecisions {
+    /// The number of records that are gone.
+    pub erased: u64,
+}
 
 /// The route that a check came by.
 #[derive(

@@ -40,15 +40,6 @@ pub struct ReplayGroup {
 
 /// The outcome of a replay, or what is known so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(examples(json!({
-    "replayed": 412_233, "reproduced": 412_233, "unchanged": 412_216, "allow_to_deny": 15, "deny_to_allow": 2,
-    "rule_changed": 340, "not_replayable": 0, "undetermined_new": 0,
-    "groups": [{
-        "change": "allow_to_deny", "resource": "chart:read", "before": "own-chart", "after": "vip-record", "count": 15,
-        "subjects": 4, "samples": ["019e301f-05c0-7a4e-9c1b-5f0e8d3a7b70"],
-    }],
-    "complete": true,
-})))]
 pub struct ReplayReport {
     /// The records that were decided again.
     pub replayed: u64,

@@ -74,6 +74,9 @@ pub enum Permission {
     RelationsWrite,
     #[strum(serialize = "decisions:read")]
     DecisionsRead,
+    /// To erase recorded decisions about a person.
+    #[strum(serialize = "decisions:write")]
+    DecisionsWrite,
 }
 
 impl Permission {
@@ -172,7 +175,7 @@ impl NewServiceKey {
             "permissions",
             permissions.about(
                 "When absent, all but `audit:read`, `access:evaluate`, `access:search`, `policies:force`, \
-                 `entities:read`, `entities:write`, `relations:read`, `relations:write` and `decisions:read`",
+                 `entities:read`, `entities:write`, `relations:read`, `relations:write`, `decisions:read` and `decisions:write`",
             ),
         );
         let domain = domain().about("The domain of the key's checks, in `saas` mode");
@@ -321,6 +324,7 @@ mod tests {
                 Permission::RelationsRead,
                 Permission::RelationsWrite,
                 Permission::DecisionsRead,
+                Permission::DecisionsWrite,
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! What decides in the content of a tenant, in memory.
+//! The part of a tenant's content that decides, in memory.
 
 use portcullis_bundle::Rulebook;
 use portcullis_engine::types::PropertySource;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use portcullis_auth::CheckCaller;
+use portcullis_auth::{CheckCaller, Manager};
+use portcullis_decision_log::{ArchiveError, DecisionLog, DecisionPage, FeedRefused, QueryError};
 pub use portcullis_decision_log::{DecisionFeed, FeedItem};
-use portcullis_decision_log::{DecisionLog, DecisionPage, FeedRefused, QueryError};
-use portcullis_model::decision::{DecisionRecord, DecisionSelection};
+use portcullis_model::audit::AuditAction;
+use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisions};
 use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
 use portcullis_model::page::{Listed, Page};
 use portcullis_replay::Side;
@@ -81,6 +82,28 @@ pub fn follow(
     let refused =
         |refused: FeedRefused| OperationError::NotNow(format!("{refused}; try again later"));
     log(app)?.follow(caller.tenant(), selection).map_err(refused)
+}
+
+/// Erases the records of the caller's tenant about `subject`, on every replica.
+///
+/// # Errors
+/// There is no log, or it cannot be changed now: a repetition goes on.
+pub async fn erase(
+    app: &App,
+    caller: &Manager,
+    subject: &str,
+) -> Result<ErasedDecisions, OperationError> {
+    let log = log(app)?;
+    let by = app.authored_by(caller.actor());
+    let mut tx = app.write(caller, &by).await?;
+    // The name of the person would outlive the records.
+    tx.audit(AuditAction::DecisionsErased, caller.tenant());
+    app.commit(tx).await?;
+    let erased = log.erase(caller.tenant(), subject).await.map_err(|error| match error {
+        ArchiveError::Stopping(stopping) => stopping.into(),
+        error => OperationError::Internal(error.into()),
+    })?;
+    Ok(ErasedDecisions { erased: erased.records })
 }
 
 /// A recorded decision with the rules that decided it.

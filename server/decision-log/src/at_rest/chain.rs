@@ -5,7 +5,7 @@ use portcullis_storage::encryption::{KeyRing, MAC_BYTES};
 use portcullis_storage::{StoreError, Tx};
 use sha2::{Digest, Sha256};
 
-/// What happened to the files.
+/// A change of the files.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     /// `sealed`, `erased` or `expired`.

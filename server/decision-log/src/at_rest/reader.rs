@@ -117,7 +117,7 @@ impl RestedGroup {
             return Ok(());
         }
         let about = self.metadata.row_group(self.group);
-        let is_selective = wanted.looks_at_members();
+        let is_selective = wanted.needs_members();
         if !is_selective {
             self.read_whole_ahead()?;
         }

@@ -212,7 +212,7 @@ fn path(tenant: &str, first: Uuid, replica: &str) -> String {
 
 /// Returns the id of a tenant as a part of a path, or the hash of one that would be too long.
 fn folder_name(tenant: &str) -> String {
-    /// What a part of a path cannot have.
+    /// The characters that a part of a path cannot have.
     const UNSAFE: AsciiSet = CONTROLS.add(b'/').add(b'\\').add(b'%').add(b':');
     /// The most bytes of a name, with `tenant=`, are 255.
     const MAX: usize = 240;

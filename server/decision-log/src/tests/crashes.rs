@@ -5,8 +5,8 @@ use std::sync::Arc;
 use portcullis_model::clock::Clock;
 
 use super::*;
+use crate::Lost;
 use crate::segment::Segment;
-use crate::{LogOpenError, Lost};
 
 /// Appends `records` to a new log of `folder`, and returns the bytes of its file.
 async fn written(folder: &Path, records: usize) -> Vec<u8> {

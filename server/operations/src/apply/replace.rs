@@ -38,7 +38,7 @@ use crate::ownership;
 use crate::roles::must_not_be_entities;
 use crate::tenant_content::TenantContent;
 
-/// What a tenant's content becomes.
+/// The content that a tenant is to have.
 #[derive(Clone, Copy, Debug)]
 pub enum Replacement<'r> {
     /// That of an earlier revision, if the present one has the tag that the client expects.
