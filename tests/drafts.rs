@@ -55,15 +55,15 @@ fn a_draft_decides_nothing_until_it_is_published() {
 fn a_draft_is_validated_and_bounded() {
     let tenant = Tenant::new();
     let put = format!("PUT {DRAFT}");
-    for (body, path) in [
-        (json!({}), "/bundle"),
-        (json!({"bundle": {"rules": [{}]}}), "/bundle/rules/0/sub"),
+    for (body, fault) in [
+        (json!({}), "`bundle` is missing"),
+        (json!({"bundle": {"rules": [{}]}}), "/bundle/rules/0"),
         (json!({"bundle": {"webhooks": []}}), "/bundle/webhooks"),
         (json!({"bundle": {"resolvers": []}}), "/bundle/resolvers"),
         (json!({"bundle": {}, "shadow": 1}), "/shadow"),
     ] {
         let refused = tenant.manage(&put, &body).refused(400, "VALIDATION_ERROR");
-        assert!(refused.text.contains(path), "{body}: {}", refused.text);
+        assert!(refused.text.contains(fault), "{body}: {}", refused.text);
     }
     tenant.manage("PUT /api/v1/drafts/a%20b", &json!({"bundle": {}})).refused(404, "NOT_FOUND");
     for number in 0..20 {
