@@ -184,7 +184,7 @@ fn a_body_has_at_most_one_mebibyte() {
 }
 
 /// The routes whose bodies may have 8 MiB.
-const LARGE: [&str; 9] = [
+const LARGE: [&str; 11] = [
     "POST /api/v1/checks",
     "POST /access/v1/evaluations",
     "POST /api/v1/search/resources",
@@ -194,6 +194,8 @@ const LARGE: [&str; 9] = [
     "POST /api/v1/relations",
     "POST /api/v1/relations/sync",
     "POST /api/v1/apply",
+    "PUT /api/v1/drafts/{name}",
+    "POST /api/v1/replays",
 ];
 
 #[test]

@@ -122,8 +122,11 @@ impl<'p> Party<'p> {
                 name
             }
             Kind::Draft => {
-                let name = format!("{}-draft-{n}", tenant.name);
-                tenant.manage(format!("PUT /api/v1/drafts/{name}"), &json!({"bundle": {}})).is(201);
+                // A tenant has few.
+                let name = format!("{}-draft-{}", tenant.name, n % 8);
+                let put = format!("PUT /api/v1/drafts/{name}");
+                let status = tenant.manage(put, &json!({"bundle": {}})).status;
+                assert!([200, 201].contains(&status), "{status}");
                 name
             }
             Kind::Type => {

@@ -157,10 +157,11 @@ impl<'v> Values<'v> {
 
     /// Adds lists that have an item, or all items of a list, and lists that have none of them.
     fn add_lists(&mut self, wanted: AttributeValue<'_>) {
-        let mut wanted = items(json(wanted));
-        // A list of a request has no booleans.
-        wanted.retain(|item| matches!(item, Json::String(_) | Json::Number(_)));
-        let present = items(self.present.and_then(json));
+        let (mut wanted, mut present) = (items(json(wanted)), items(self.present.and_then(json)));
+        for list in [&mut wanted, &mut present] {
+            // A list of a request has no booleans.
+            list.retain(|item| matches!(item, Json::String(_) | Json::Number(_)));
+        }
         let without = present.iter().filter(|item| !wanted.contains(item)).cloned();
         let without: Vec<_> = without.collect();
         let with = without.iter().chain(&wanted).cloned().collect();
