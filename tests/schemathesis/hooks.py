@@ -128,6 +128,11 @@ def follow_the_text(body, operation):
         for rule in body["bundle"].get("rules") or []:
             if isinstance(rule, dict) and isinstance(rule.get("dom"), str):
                 rule["dom"] = "*"
+    # These bundles have less than the one of an apply, and a candidate is one of three.
+    if operation == "putDraft":
+        body["bundle"] = {"roles": [{"name": "head-nurse", "includes": ["nurse"]}]}
+    if operation == "startReplay":
+        body["candidate"] = {"bundle": {}}
     if operation == "createServiceKey":
         body.pop("domain", None)
     # An item may leave out only what the batch has.
@@ -135,12 +140,16 @@ def follow_the_text(body, operation):
         for name, default in (("subject", "alice"), ("resource", "chart:read"), ("action", "read")):
             body[name] = body.get(name) or default
     # A property may have any JSON value, but no text of the service has U+0000.
-    if operation in STANDARD:
+    if operation in STANDARD + ("putEntity", "patchEntity"):
         for name in list(body):
             body[without_nul(name)] = without_nul(body.pop(name))
-    # An instant and tuples belong to an explained check alone.
+    # The samples have no such revision.
+    if operation == "check":
+        body.pop("at_revision", None)
+    # An instant, a revision and tuples belong to an explained check alone.
     if operation == "testResolver" and isinstance(body.get("check"), dict):
         body["check"].pop("now", None)
+        body["check"].pop("at_revision", None)
         body["check"].pop("relations", None)
     # A valid cursor comes only from the page before.
     if operation in ("searchResources", "searchSubjects", "searchActions", "decideMatrix"):
@@ -175,8 +184,14 @@ ANNOUNCED = [
     (None, 412, "the record has changed since"),
     ("check", 400, "field `now` is unknown"),
     ("check", 400, "field `relations` is unknown"),
+    ("check", 400, "field `at_revision` is unknown"),
+    ("eraseDecisions", 400, "name the person in the query parameter `subject`"),
+    ("countDecisions", 400, "the query parameter `group_by` must be some of"),
+    ("startReplay", 400, "expected one of `draft`, `revision` and `bundle`"),
+    ("putDraft", 400, "which a draft does not have"),
     ("testResolver", 400, "field `now` is unknown"),
     ("testResolver", 400, "field `relations` is unknown"),
+    ("testResolver", 400, "field `at_revision` is unknown"),
     # The objects of a bundle follow the rules of all routes that write them. A fault of its form has no such path.
     ("apply", 400, "at `/bundle/"),
     ("createPolicy", 400, "expected a network such as"),
@@ -275,6 +290,9 @@ def filter_failure(context, failure, case, response):
     if "negative_data_rejection" in failure.checks:
         # The URL pattern of schemathesis rejects international names and literal addresses; the service accepts them.
         return not re.search(r"\b(url|issuer_url|jwks_uri)\b", failure.message)
+    # A tenant has few replays at once.
+    if name_of(case) == "startReplay" and response.status_code == 503:
+        return False
     if "positive_data_acceptance" not in failure.checks:
         return True
     message = response.json()["message"]

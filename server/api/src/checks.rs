@@ -17,7 +17,7 @@ use super::{digits, parameter, revision_header};
 use crate::callers::CheckRequester;
 use crate::error::ApiError;
 use crate::handler_parameters::{HandlerParameter, add};
-use crate::openapi::Conflict;
+use crate::openapi::{Conflict, NotFound};
 use crate::query::Query;
 use crate::request_id::ID_LENGTH;
 use crate::respond::{decision_header, entities_header};
@@ -86,7 +86,7 @@ impl From<CheckAnswer> for Answer<'_> {
 /// `at_revision` decides; without `explain=true` these fields are unknown.
 #[utoipa::path(
     post, path = "/api/v1/check", tag = "Decisions", operation_id = "check", request_body = CheckRequest,
-    responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision"), ("X-Entities-Revision"), ("X-Decision-Id"))), Conflict),
+    responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision"), ("X-Entities-Revision"), ("X-Decision-Id"))), NotFound, Conflict),
 )]
 pub(super) async fn check(
     State(app): State<App>,

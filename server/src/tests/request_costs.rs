@@ -242,5 +242,7 @@ fn a_check_makes_few_allocations() {
     let each = |total: u64| total as f64 / REQUESTS as f64;
     println!("allocations per check: {:.1}", each(counted.count_total));
     println!("bytes per check: {:.0}", each(counted.bytes_total));
-    assert!(counted.count_total <= MAX * REQUESTS as u64, "{:.1}", each(counted.count_total));
+    // The background allocates now and then, less than once in two checks.
+    let most = MAX as f64 + 0.5;
+    assert!(each(counted.count_total) < most, "{:.1}", each(counted.count_total));
 }
