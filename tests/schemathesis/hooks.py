@@ -241,6 +241,7 @@ ANNOUNCED += [
     )
 ]
 # The document cannot know the types of a tenant, and what their relations store.
+ANNOUNCED += [(operation, 400, "expected a declared property of") for operation in ("createPolicy", "updatePolicy")]
 ANNOUNCED += [
     (operation, 400, reason)
     for operation in ("writeRelations", "syncRelations", "check")

@@ -151,7 +151,7 @@ impl RateLimits {
     }
 
     /// Counts a request of `actor`, and returns the levels of the rates that it counts for. `address` is only needed where
-    /// [`RateLimits::of`] has a rate for addresses.
+    /// [`RateLimits::for_kind`] has a rate for addresses.
     ///
     /// The narrowest rate comes first: a credential beyond its own rate takes nothing from its tenant.
     ///
