@@ -17,14 +17,20 @@ use crate::turn::{Pair, Turn, median};
 
 /// Prints the scenarios whose name contains one of `wanted`; all if it is empty.
 pub(crate) fn print(wanted: &[String]) {
-    let server = Settings::of(Provider::shared()).start();
-    let (echo, tenants) = (Echo::start(), Tenants::on(&server));
+    let settings = || Settings::of(Provider::shared());
+    let [server, recording] = [settings(), settings().recording()].map(|one| one.start());
+    let [tenants, recorded] = [&server, &recording].map(Tenants::on);
+    let echo = Echo::start();
     println!("| scenario | measurement | portcullis | echo | ratio | bar | |");
     println!("|---|---|---:|---:|---:|---|---|");
     for scenario in Scenario::all() {
         let name = scenario.name();
         if wanted.is_empty() || wanted.iter().any(|wanted| name.contains(wanted)) {
-            measure(&scenario, &server, &echo, &tenants);
+            let ours = match scenario.is_recorded {
+                true => (&recording, &recorded),
+                false => (&server, &tenants),
+            };
+            measure(&scenario, ours, &echo);
         }
     }
     peers::measure(&echo, &tenants.checks(Algorithm::Es256, 1), wanted);
@@ -52,7 +58,7 @@ fn allocations() -> String {
     line.unwrap_or_else(|| format!("NOT COUNTED: `cargo {}` failed", arguments.join(" ")))
 }
 
-fn measure(scenario: &Scenario, server: &Server, echo: &Echo, tenants: &Tenants) {
+fn measure(scenario: &Scenario, (server, tenants): (&Server, &Tenants), echo: &Echo) {
     let is_new = scenario.tokens == Tokens::New;
     let mut checks = tenants.checks(scenario.algorithm, count(scenario.tokens));
     let mut load = |address: SocketAddr, millis: u64| {

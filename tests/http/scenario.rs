@@ -37,6 +37,8 @@ pub(crate) struct Scenario {
     pub(crate) algorithm: Algorithm,
     pub(crate) tokens: Tokens,
     pub(crate) protocol: Protocol,
+    /// Whether the server records its decisions.
+    pub(crate) is_recorded: bool,
 }
 
 impl Scenario {
@@ -46,12 +48,19 @@ impl Scenario {
         let mut all = Vec::new();
         for algorithm in [Algorithm::Rs256, Algorithm::Es256] {
             for tokens in [Tokens::Many, Tokens::One, Tokens::New] {
-                all.push(Self { algorithm, tokens, protocol: single });
+                all.push(Self { algorithm, tokens, protocol: single, is_recorded: false });
             }
         }
+        let many = Self {
+            algorithm: Algorithm::Rs256,
+            tokens: Tokens::Many,
+            protocol: single,
+            is_recorded: true,
+        };
         for protocol in [Protocol::Http1 { pipelined: 16 }, Protocol::Http2] {
-            all.push(Self { algorithm: Algorithm::Rs256, tokens: Tokens::Many, protocol });
+            all.push(Self { protocol, is_recorded: false, ..many });
         }
+        all.extend([many, Self { tokens: Tokens::One, ..many }]);
         all
     }
 
@@ -66,6 +75,7 @@ impl Scenario {
             Protocol::Http1 { pipelined } => format!(", {pipelined} pipelined"),
             Protocol::Http2 => ", HTTP/2".to_owned(),
         };
-        format!("{} {tokens}{protocol}", self.algorithm.name())
+        let recorded = if self.is_recorded { ", recorded" } else { "" };
+        format!("{} {tokens}{protocol}{recorded}", self.algorithm.name())
     }
 }

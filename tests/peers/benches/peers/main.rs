@@ -4,10 +4,14 @@
 
 mod change;
 mod decisions;
+#[path = "../../../../engine/directory/benches/relations/drive.rs"]
+#[expect(dead_code, reason = "the benchmarks of relations use all of it")]
+mod drive;
 mod memory;
 #[path = "../../../../engine/benches/decisions/ours.rs"]
 #[expect(dead_code, reason = "the engine's own benchmarks use all of it")]
 mod ours;
+mod relations;
 
 use anyhow::Result;
 use portcullis_peers::{Cached, Casbin, Cedar, Interpreted, Machine, Peer, Plain, Rego, Slice};
@@ -20,6 +24,7 @@ fn main() -> Result<()> {
     report.group("w3", decisions::policies)?;
     report.group("w4", decisions::both)?;
     report.group("w5", decisions::texts)?;
+    report.group("relations", relations::relations)?;
     report.group("change", change::change)?;
     report.group("memory", memory::memory)?;
     report.finish()
