@@ -221,3 +221,102 @@ fn an_explained_check_asks_an_earlier_revision() {
     let answer = tenant.manage(check, &body(&json!(1))).is(200).json();
     assert_eq!((&answer["decision"], &answer["directory"]), (&json!("allow"), &json!("present")));
 }
+
+#[test]
+fn a_search_and_a_matrix_ask_an_earlier_revision() {
+    let tenant = Tenant::new();
+    let rule = tenant.rule("ann", "doc:read", "read", "allow");
+    tenant.manage("POST /api/v1/resources", &json!({"name": "doc:sign"})).is(201);
+    tenant.manage("DELETE /api/v1/resources/policies", &json!({"id": rule})).is(204);
+    tenant.rule("ann", "doc:write", "write", "allow");
+    let resources = json!({"subject": "ann", "resource": "doc:read", "action": "read", "candidates": [{"id": "d1"}]});
+    let subjects = json!({"resource": "doc:read", "action": "read", "candidates": [{"id": "ann"}, {"id": "bob"}]});
+    let actions = json!({"subject": "ann", "type": "doc"});
+    let matrix = json!({"subjects": [{"subject": "ann", "roles": []}], "resources": ["doc:read", "doc:write"]});
+    let registered = json!({"subjects": [{"subject": "ann", "roles": []}]});
+    let pick = |list: &Value, member: &str| -> Vec<String> {
+        let list = list.as_array().expect("a list").iter();
+        list.map(|one| one[member].as_str().expect("a text").to_owned()).collect()
+    };
+    for (route, body, list, member, expected) in [
+        ("search/resources", &resources, "results", "id", [&["d1"][..], &["d1"], &[], &[]]),
+        ("search/subjects", &subjects, "results", "id", [&["ann"], &["ann"], &[], &[]]),
+        ("search/actions", &actions, "results", "action", [&["read"], &["read"], &[], &["write"]]),
+        (
+            "matrix",
+            &matrix,
+            "cells",
+            "decision",
+            [&["allow", "deny"], &["allow", "deny"], &["deny", "deny"], &["deny", "allow"]],
+        ),
+        (
+            "matrix",
+            &registered,
+            "cells",
+            "resource",
+            [&[], &["doc:sign"], &["doc:sign"], &["doc:sign"]],
+        ),
+    ] {
+        let route = format!("POST /api/v1/{route}");
+        let asked = |at: &Value| {
+            let mut body = body.clone();
+            body["at_revision"] = at.clone();
+            body
+        };
+        for (revision, expected) in (1..).zip(expected) {
+            let answer = tenant.manage(&route, &asked(&json!(revision))).is(200);
+            assert_eq!(answer.header("x-policy-revision"), Some(&*revision.to_string()));
+            let answer = answer.json();
+            let context = format!("{route} at {revision}: {answer}");
+            assert_eq!(pick(&answer[list], member), expected, "{context}");
+            assert_eq!(answer["revision"], revision, "{context}");
+            assert_eq!(answer["complete"], true, "{context}");
+            assert_eq!(answer.get("directory"), None, "{context}");
+        }
+        tenant.manage(&route, &asked(&json!(5))).refused(404, "NOT_FOUND");
+        tenant.manage(&route, &asked(&json!("1"))).refused(400, "VALIDATION_ERROR");
+        let member = tenant.token("ann", &[]);
+        let request = crate::support::Request::new(&route).token(&member).json(&asked(&json!(1)));
+        tenant.send(&request).refused(403, "ACCESS_DENIED");
+    }
+
+    // The rules of then read the roles of now.
+    tenant.rule("nurse", "doc:read", "read", "allow");
+    tenant.manage("PUT /api/v1/entities/user/bob", &json!({"roles": ["nurse"]})).is(201);
+    let of_directory = json!({"resource": "doc:read", "action": "read", "at_revision": 5});
+    let answer = tenant.manage("POST /api/v1/search/subjects", &of_directory).is(200).json();
+    assert_eq!(pick(&answer["results"], "id"), ["bob"], "{answer}");
+    assert_eq!(answer["directory"], "present");
+    let row =
+        json!({"subjects": [{"subject": "bob"}], "resources": ["doc:read"], "at_revision": 5});
+    let answer = tenant.manage("POST /api/v1/matrix", &row).is(200).json();
+    assert_eq!(
+        (&answer["cells"][0]["decision"], &answer["directory"]),
+        (&json!("allow"), &json!("present"))
+    );
+}
+
+#[test]
+fn pages_of_the_past_have_everything_once() {
+    let tenant = Tenant::new();
+    for verb in ["a", "b", "c", "d", "e"] {
+        tenant.manage("POST /api/v1/resources", &json!({"name": format!("doc:{verb}")})).is(201);
+    }
+    tenant.rule("ann", "doc:*", "*", "allow");
+    tenant.rule("ann", "doc:f", "f", "allow");
+    let (mut found, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let mut body = json!({"subject": "ann", "type": "doc", "limit": 2, "at_revision": 6});
+        if !cursor.is_null() {
+            body["cursor"] = cursor;
+        }
+        let answer = tenant.manage("POST /api/v1/search/actions", &body).is(200).json();
+        let results = answer["results"].as_array().expect("a list").clone();
+        found.extend(results.iter().map(|one| one["action"].as_str().expect("a verb").to_owned()));
+        cursor = answer["next"].clone();
+        if answer["complete"] == true {
+            break;
+        }
+    }
+    assert_eq!(found, ["a", "b", "c", "d", "e"]);
+}

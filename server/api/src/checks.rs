@@ -27,6 +27,7 @@ use portcullis_model::decision::Via;
 use portcullis_model::explained_check::ExplainedCheckBody;
 use portcullis_model::schema;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
+use portcullis_operations::directory;
 use portcullis_runtime::app::App;
 use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
@@ -119,7 +120,7 @@ pub(super) async fn check(
     let answer = decided.answer.clone();
     Ok(explained(&decided, evidence, |explanation| {
         let explanation = Some(explanation);
-        let directory = at_revision.and(revision.1).map(|_| "present");
+        let directory = directory::of_past(at_revision, revision.1);
         respond(revision, Answer { explanation, directory, ..Answer::from(answer) })
     }))
 }

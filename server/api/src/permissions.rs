@@ -22,7 +22,7 @@ use super::revision_header;
 use crate::callers::{ConditionSearch, SearchRequester};
 use crate::error::ApiError;
 use crate::etag::IfNoneMatch;
-use crate::openapi::Conflict;
+use crate::openapi::{Conflict, NotFound};
 use crate::query::Query;
 use crate::recipient::carried;
 use crate::respond::entities_header;
@@ -103,7 +103,7 @@ fn permissions_answer(page: &Requested, known: &IfNoneMatch, found: PermissionPa
     post, path = MATRIX_PATH, tag = "Decisions", operation_id = "decideMatrix", request_body = MatrixRequest,
     responses(
         (status = 200, description = "A page", body = MatrixAnswerBody, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
-        Conflict,
+        Conflict, NotFound,
     ),
 )]
 pub(super) async fn matrix(
@@ -172,6 +172,7 @@ document!(MatrixAnswerBody as "MatrixAnswer" => {
     let cells = schema::list(cell).description(Some("By resource, action and row"));
     page(schema::record().field("domain", schema::string()).field("cells", cells))
         .field("rules_changed", schema::boolean().description(Some("Whether the rules changed since the page before")))
+        .maybe("directory", schema::choice(["present"]).description(Some("If rules of an earlier revision read the directory")))
         .example(json!({
             "domain": "acme",
             "cells": [{

@@ -9,6 +9,7 @@ use portcullis_model::search::{
     ActionSearchBody, ActionSearchRequest, EntitySearchBody, ResourceSearchRequest,
     SubjectSearchRequest,
 };
+use portcullis_operations::directory;
 use portcullis_operations::search::{
     ActionQuestion, Claims, ConditionalEntity, EntityQuestion, FoundEntity, RequestMark,
     SearchSource, SearchedPage, search_actions, search_entities,
@@ -23,7 +24,7 @@ use crate::body::JsonBody;
 use crate::callers::SearchRequester;
 use crate::checks::MinRevision;
 use crate::error::ApiError;
-use crate::openapi::Conflict;
+use crate::openapi::{Conflict, NotFound};
 use crate::recipient::carried;
 use crate::respond::entities_header;
 use crate::revision_header;
@@ -125,6 +126,9 @@ struct SearchEnd {
     /// The origin of the candidates: `request`, or `entities` for what entities and tuples know.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<&'static str>,
+    /// `present` if rules of an earlier revision read the directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    directory: Option<&'static str>,
     /// The revision of the rules that decided.
     revision: u64,
     /// Whether the rules changed since the page before.
@@ -135,9 +139,14 @@ struct SearchEnd {
 }
 
 impl SearchEnd {
-    fn of<T>(page: &mut SearchedPage<T>, source: Option<SearchSource>) -> Self {
+    fn of<T>(
+        page: &mut SearchedPage<T>,
+        source: Option<SearchSource>,
+        at_revision: Option<u64>,
+    ) -> Self {
         let next = page.next.take();
         Self {
+            directory: directory::of_past(at_revision, page.entities_revision),
             complete: next.is_none(),
             source: source.map(|source| match source {
                 SearchSource::Request => "request",
@@ -160,7 +169,7 @@ impl SearchEnd {
     request_body = ResourceSearchRequest,
     responses(
         (status = 200, description = "A page", body = EntitySearchAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
-        Conflict,
+        Conflict, NotFound,
     ),
 )]
 pub(super) async fn resources(
@@ -179,7 +188,7 @@ pub(super) async fn resources(
     post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "searchSubjects", request_body = SubjectSearchRequest,
     responses(
         (status = 200, description = "A page", body = EntitySearchAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
-        Conflict,
+        Conflict, NotFound,
     ),
 )]
 pub(super) async fn subjects(
@@ -199,7 +208,7 @@ pub(super) async fn subjects(
     post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "searchActions", request_body = ActionSearchRequest,
     responses(
         (status = 200, description = "A page", body = ActionSearchAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
-        Conflict,
+        Conflict, NotFound,
     ),
 )]
 pub(super) async fn actions(
@@ -234,12 +243,13 @@ async fn action_answer(
         page: body.page,
         cursor_at: CURSOR,
         at_least,
+        at_revision: body.at_revision,
     };
     let mut page = search_actions(app, caller, &question, &mark).await?;
     let entities = entities_header(page.entities_revision);
     caller.count_candidates(app, page.looked_at);
     let resource = |action: &str| format!("{}:{action}", body.resource_type);
-    let end = SearchEnd::of(&mut page, None);
+    let end = SearchEnd::of(&mut page, None, body.at_revision);
     let results = page.found.into_iter().map(|found| ActionResult {
         resource: resource(&found.verb),
         action: found.verb,
@@ -302,21 +312,23 @@ async fn answer(
         page: body.page,
         cursor_at: CURSOR,
         at_least,
+        at_revision: body.at_revision,
     };
     let page = search_entities(app, caller, question, &mark).await?;
     caller.count_candidates(app, page.looked_at);
     let shows_conditions = caller.may_explain(body.domain, &app.manager_roles).is_ok();
-    Ok(entity_answer(entity_type, page, shows_conditions))
+    Ok(entity_answer(entity_type, page, shows_conditions, body.at_revision))
 }
 
 fn entity_answer(
     entity_type: &str,
     mut page: SearchedPage<FoundEntity>,
     shows_conditions: bool,
+    at_revision: Option<u64>,
 ) -> Response {
     let source = page.source;
     let entities = entities_header(page.entities_revision);
-    let end = SearchEnd::of(&mut page, Some(source));
+    let end = SearchEnd::of(&mut page, Some(source), at_revision);
     let results = page.found.into_iter().map(|found| EntityResult {
         r#type: entity_type.to_owned(),
         id: found.id,

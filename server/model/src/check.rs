@@ -9,6 +9,7 @@ use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 
 use crate::document;
 use crate::relation::{MAX_TUPLES, NewTuple};
+use crate::revision::revision_schema;
 use crate::schema::{self, Input};
 
 /// The body of a check.
@@ -23,7 +24,7 @@ document!(CheckRequest, naming NewTuple => {
     let relations = schema::list(schema::named::<NewTuple>())
         .max_items(Some(MAX_TUPLES))
         .description(Some("Count beside the stored tuples; only with `explain=true`"));
-    let at_revision = schema::integer(0, i64::MAX)
+    let at_revision = revision_schema()
         .description(Some("The revision whose content decides; only with `explain=true`"));
     let input = description.input.optional("now", now).optional("relations", relations);
     input.optional("at_revision", at_revision).example(json!({

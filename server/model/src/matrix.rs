@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::document;
 use crate::fields::{list, one_or_more, owned, text};
 use crate::input::{self, Field, Members, object};
+use crate::revision::at_revision;
 use crate::schema;
 use crate::search::MAX_CURSOR;
 
@@ -30,6 +31,8 @@ pub struct MatrixRequest {
     pub actions: Option<Vec<String>>,
     /// The domain; `None` is the caller's own.
     pub domain: Option<String>,
+    /// The revision whose rules decide; `None` is the present.
+    pub at_revision: Option<u64>,
     /// The place where the page begins; `None` for the first.
     pub cursor: Option<String>,
 }
@@ -63,6 +66,7 @@ impl MatrixRequest {
         let actions = actions.about("The verb of each resource when absent");
         let actions = members.optional("actions", actions);
         let domain = members.optional("domain", text(MAX_DOMAIN));
+        let at_revision = members.optional("at_revision", at_revision());
         let next = "Where the page begins: `next` of the page before";
         let cursor = members.optional("cursor", text(MAX_CURSOR).about(next));
         let role = |role: String| MatrixSubject { subject: None, roles: Some(vec![role]) };
@@ -86,7 +90,7 @@ impl MatrixRequest {
             let what = format!("at most {MAX_CELLS} cells, which are rows × resources × actions");
             members.expected_at("resources", what);
         }
-        Some(Self { rows, resources, actions, domain, cursor })
+        Some(Self { rows, resources, actions, domain, at_revision, cursor })
     }
 }
 

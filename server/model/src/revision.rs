@@ -8,12 +8,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::ObjectBuilder;
 
 use crate::apply::PlannedChange;
 use crate::audit::{ChangeAuthor, ChangeSource};
 use crate::fields::short;
-use crate::input::{self, Field, Members};
-use crate::{Timestamp, document};
+use crate::input::{self, Field, Members, field};
+use crate::{Timestamp, document, schema};
 
 /// The way on which the changes of a revision came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, EnumString, IntoStaticStr)]
@@ -77,6 +78,18 @@ pub fn read_revision(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -
         problems.expected(at, "a revision: an integer of at least 0");
     }
     number
+}
+
+/// Returns the schema of the number of a revision.
+pub(crate) fn revision_schema() -> ObjectBuilder {
+    schema::integer(0, i64::MAX)
+}
+
+/// The revision whose rules decide a search or a matrix.
+pub(crate) fn at_revision<'j>() -> impl Field<'j, Value = u64> {
+    field(read_revision, || {
+        revision_schema().description(Some("The revision whose rules decide; for managers"))
+    })
 }
 
 /// Longest message of a restoration, in characters.

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::check::{attribute_map_schema, attributes_schema};
 use crate::input::{self, Field, Members, field};
+use crate::revision::at_revision;
 use crate::{document, schema};
 
 /// Most results of a page, and the length of a page without `limit`.
@@ -50,6 +51,8 @@ pub struct EntitySearchBody<'j> {
     pub domain: Option<&'j str>,
     pub attributes: Attributes<'j>,
     pub candidates: Option<Vec<GivenCandidate<'j>>>,
+    /// The revision whose rules decide; `None` is the present.
+    pub at_revision: Option<u64>,
     pub page: SearchPage<'j>,
 }
 
@@ -61,6 +64,8 @@ pub struct ActionSearchBody<'j> {
     pub resource_type: &'j str,
     pub domain: Option<&'j str>,
     pub attributes: Attributes<'j>,
+    /// The revision whose rules decide; `None` is the present.
+    pub at_revision: Option<u64>,
     pub page: SearchPage<'j>,
 }
 
@@ -103,6 +108,7 @@ impl<'j> EntitySearchBody<'j> {
         let action = members.required("action", text(MAX_ACTION));
         let domain = members.optional("domain", domain());
         let attributes = members.optional("attributes", attributes());
+        let at_revision = members.optional("at_revision", at_revision());
         let page = SearchPage::declare(members);
         Some(Self {
             subject: subject?,
@@ -111,6 +117,7 @@ impl<'j> EntitySearchBody<'j> {
             domain,
             attributes: attributes.unwrap_or_default(),
             candidates,
+            at_revision,
             page: page?,
         })
     }
@@ -143,12 +150,14 @@ impl<'j> ActionSearchBody<'j> {
         let resource_type = members.required("type", text(MAX_TYPE).about(about));
         let domain = members.optional("domain", domain());
         let attributes = members.optional("attributes", attributes());
+        let at_revision = members.optional("at_revision", at_revision());
         let page = SearchPage::declare(members);
         Some(Self {
             subject: subject?,
             resource_type: resource_type?,
             domain,
             attributes: attributes.unwrap_or_default(),
+            at_revision,
             page: page?,
         })
     }

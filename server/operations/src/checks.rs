@@ -25,7 +25,7 @@ use uuid::Uuid;
 use crate::directory::{self, NeededEntities};
 use crate::explained_relations::{ExplainedRelations, explained_relations};
 use crate::open_scope::open_scope;
-use crate::past_plans::past_plan;
+use crate::past_plans::PastRules;
 use crate::recording::{self, Made, RecordedRequest, Recording};
 
 /// The most registered names that an unregistered resource is compared with: a few milliseconds.
@@ -199,7 +199,9 @@ async fn decide_with_any_plan<'c>(
     // One plan decides before and after the resolvers answer: two plans could have two revisions.
     let cached = match options.at_revision {
         None => app.plans.find(tenant, check.resource, options.at_least.rules).await?,
-        Some(revision) => past_plan(app, tenant, revision, check.resource).await?,
+        Some(revision) => {
+            PastRules::load(app, tenant, revision).await?.plan(check.resource).await?
+        }
     };
     app.webhooks.prepare(tenant).await;
     let entities = match options.assumed {

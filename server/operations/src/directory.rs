@@ -39,6 +39,11 @@ fn needs_entities(plan: &Plan, kind: CheckKind) -> bool {
     (facts.directory.is_some() && needs.any()) || (facts.relations.is_some() && needs.relations)
 }
 
+/// Returns `present` where rules of an earlier revision read the directory, which is always the present one.
+pub fn of_past(at_revision: Option<u64>, entities_revision: Option<u64>) -> Option<&'static str> {
+    at_revision.and(entities_revision).map(|_| "present")
+}
+
 /// The entities that a check needs, as far as they are known.
 #[derive(Debug)]
 pub enum NeededEntities {

@@ -30,6 +30,7 @@ mod ownership;
 mod past_plans;
 pub mod permissions;
 mod plan_by_plan;
+mod plan_source;
 pub mod policies;
 pub mod proposals;
 mod recent_reasons;

@@ -9,7 +9,8 @@ use portcullis_engine::request::{Attributes, Caller, Roles};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{Check, Invalid, Plan, Supply};
 use portcullis_model::matrix::{MAX_CELLS, MAX_COLUMNS, MatrixRequest, MatrixSubject};
-use portcullis_model::page::Page;
+use portcullis_model::page::{Listed, Page};
+use portcullis_model::resource::ResourceRecord;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
@@ -22,7 +23,9 @@ use uuid::Uuid;
 
 use crate::directory::{self, NeededEntities};
 use crate::open_scope::open_scope;
+use crate::past_plans::PastRules;
 use crate::plan_by_plan::{PlanByPlan, Weighed};
+use crate::plan_source::PlanSource;
 use crate::search::{Position, RequestMark};
 
 /// The maximum number of evaluations of policies for one resource: a second or two.
@@ -51,6 +54,9 @@ pub struct MatrixAnswer {
     pub entities_revision: Option<u64>,
     /// Whether the rules changed since the page before.
     pub rules_changed: bool,
+    /// `present` if rules of an earlier revision read the directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<&'static str>,
 }
 
 /// The decision on every request of a cell.
@@ -93,15 +99,17 @@ pub async fn matrix(
     let at_least = app.reach(tenant, at_least).await?;
     let cursor = request.cursor.as_deref();
     let position = cursor.map(|cursor| mark.position(&app.keys, cursor, CURSOR)).transpose()?;
-    let page = Columns::find(app, tenant, &request, position.as_ref()).await?;
+    let past = PastRules::of(app, tenant, request.at_revision).await?;
+    let page = Columns::find(app, tenant, &request, past.as_ref(), position.as_ref()).await?;
+    let plans = PlanSource::new(app, past.as_ref());
     let rows = request.rows.into_iter().map(|row| Row::new(row, caller.of_check())).collect();
     let actions = request.actions;
     let question = MatrixQuestion { rows, actions, domain: domain.to_owned(), awaited };
     let report = PlanByPlan {
-        plans: &app.plans,
+        plans,
         entities: &app.entities,
         tenant,
-        at_least: at_least.max(page.revision),
+        at_least: plans.at_least(at_least.max(page.revision)),
         awaited,
         began,
         max_bytes: MAX_BYTES,
@@ -122,6 +130,7 @@ pub async fn matrix(
         revision,
         entities_revision,
         rules_changed: position.is_some_and(|at| at.revision != revision),
+        directory: directory::of_past(request.at_revision, entities_revision),
     })
 }
 
@@ -141,6 +150,7 @@ impl Columns {
         app: &App,
         tenant: &str,
         request: &MatrixRequest,
+        past: Option<&PastRules<'_>>,
         position: Option<&Position>,
     ) -> Result<Self, OperationError> {
         let last = position.map(|at| &*at.last);
@@ -154,10 +164,10 @@ impl Columns {
         let of_resource = request.rows.len() * request.actions.as_ref().map_or(1, Vec::len);
         let most = (MAX_CELLS / of_resource.max(1)).clamp(1, MAX_COLUMNS);
         let page = Page { after, limit: i64::try_from(most).unwrap_or(i64::MAX) };
-        let mut tx = app.store.read(tenant).await?;
-        let revision = tenants::revision(&mut tx).await?;
-        let listed = resources::list(&mut tx, page).await?;
-        tx.end().await?;
+        let (revision, listed) = match past {
+            Some(past) => (past.revision(), past.resources(page)),
+            None => registered(app, tenant, page).await?,
+        };
         let records = listed.records.into_iter();
         let resources = records.map(|it| (it.id.to_string(), it.registration.name)).collect();
         Ok(Self { resources, more: listed.more, revision })
@@ -169,6 +179,19 @@ impl Columns {
         let (last, _) = self.resources.get(decided.checked_sub(1)?).filter(|_| goes_on)?;
         Some(Position { revision, last: last.clone() })
     }
+}
+
+/// Returns a page of the registered resources, and the revision at which they are.
+async fn registered(
+    app: &App,
+    tenant: &str,
+    page: Page,
+) -> Result<(u64, Listed<ResourceRecord>), OperationError> {
+    let mut tx = app.store.read(tenant).await?;
+    let revision = tenants::revision(&mut tx).await?;
+    let listed = resources::list(&mut tx, page).await?;
+    tx.end().await?;
+    Ok((revision, listed))
 }
 
 /// The rows of a matrix, and what completes their checks.

@@ -23,6 +23,7 @@ use crate::directory::{self, NeededEntities};
 use crate::etag::entity_tag;
 use crate::open_scope::open_scope;
 use crate::plan_by_plan::{PlanByPlan, Weighed};
+use crate::plan_source::PlanSource;
 
 /// The maximum number of resources on a page. Each has a plan, which may have to be loaded.
 const MAX_PAGE: i64 = 200;
@@ -92,7 +93,7 @@ pub async fn list(
         Ok(decide(plan, entities, &check)?)
     };
     let report = PlanByPlan {
-        plans: &app.plans,
+        plans: PlanSource::Present(&app.plans),
         entities: &app.entities,
         tenant,
         at_least: at_least.max(revision),

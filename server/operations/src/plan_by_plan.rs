@@ -7,11 +7,11 @@ use portcullis_engine::Plan;
 use portcullis_runtime::entity_tables::EntityTables;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
-use portcullis_runtime::plans::Plans;
 use portcullis_runtime::searches::{Awaited, PAGE_TIME};
 use tokio::time::Instant;
 
 use crate::directory::NeededEntities;
+use crate::plan_source::PlanSource;
 
 /// The most rounds in which resources that changed meanwhile are decided again. After them the page ends before the first
 /// that changed once more, so that a tenant that writes all the time gets shorter pages.
@@ -23,7 +23,7 @@ const MAX_TIME: Duration = PAGE_TIME.saturating_mul(3);
 /// A report on resources of one tenant.
 #[derive(Clone, Copy)]
 pub(crate) struct PlanByPlan<'r> {
-    pub(crate) plans: &'r Plans,
+    pub(crate) plans: PlanSource<'r>,
     pub(crate) entities: &'r EntityTables,
     pub(crate) tenant: &'r str,
     /// Decides by rules of this revision or a later one.
@@ -129,7 +129,12 @@ impl PlanByPlan<'_> {
 }
 
 /// Returns how many of the first resources, decided at `revisions`, reflect one revision, and that revision.
-fn agreed(plans: &Plans, tenant: &str, resources: &[&str], revisions: &[u64]) -> (usize, u64) {
+fn agreed(
+    plans: PlanSource<'_>,
+    tenant: &str,
+    resources: &[&str],
+    revisions: &[u64],
+) -> (usize, u64) {
     let holds = |place: usize, at: u64| match (resources.get(place), revisions.get(place)) {
         (Some(resource), Some(own)) => plans.is_unaffected(tenant, resource, *own, at),
         _ => false,

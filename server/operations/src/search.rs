@@ -26,13 +26,17 @@ const CLOCK_INTERVAL: usize = 128;
 /// Returns the domain of a search and its tenant.
 ///
 /// # Errors
-/// The caller may not ask about the domain, or not about the subject.
+/// The caller may not ask about the domain, about the subject, or about an earlier revision.
 fn scope<'c>(
     app: &App,
     caller: &'c CheckCaller,
     subject: Option<&str>,
     domain: Option<&'c str>,
+    at_revision: Option<u64>,
 ) -> Result<(&'c str, &'c str), OperationError> {
     caller.may_search(subject, domain, &app.manager_roles)?;
+    if at_revision.is_some() {
+        caller.may_explain(domain, &app.manager_roles)?;
+    }
     open_scope(app, caller, domain)
 }

@@ -202,6 +202,7 @@ async fn find_entities(
         page: body.page,
         cursor_at: TOKEN,
         at_least,
+        at_revision: None,
     };
     let page = search_entities(app, caller, question, mark).await?;
     caller.count_candidates(app, page.looked_at);
@@ -233,6 +234,7 @@ async fn find_actions(
         page: body.page,
         cursor_at: TOKEN,
         at_least,
+        at_revision: None,
     };
     let page = search_actions(app, caller, &question, mark).await?;
     caller.count_candidates(app, page.looked_at);

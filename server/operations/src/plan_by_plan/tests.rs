@@ -10,6 +10,7 @@ use portcullis_model::ids::Ids;
 use portcullis_model::resource::Registration;
 use portcullis_model::{Authorship, Timestamp};
 use portcullis_runtime::metrics::PlanMetrics;
+use portcullis_runtime::plans::Plans;
 use portcullis_storage::Store;
 use portcullis_storage::testing::{TestDatabase, on_every_database};
 
@@ -82,7 +83,7 @@ impl Service {
 
     fn report<'r>(&'r self, awaited: &'r Awaited) -> PlanByPlan<'r> {
         PlanByPlan {
-            plans: &self.plans,
+            plans: PlanSource::Present(&self.plans),
             entities: &self.entities,
             tenant: "acme",
             at_least: 0,

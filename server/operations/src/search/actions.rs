@@ -20,6 +20,8 @@ use super::cursor::{Position, RequestMark};
 use super::page::{ConditionalEntity, SearchSource, SearchedPage};
 use super::scope;
 use crate::directory::{self, NeededEntities};
+use crate::past_plans::PastRules;
+use crate::plan_source::PlanSource;
 
 /// A search for actions.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub struct ActionQuestion<'q> {
     pub cursor_at: &'static str,
     /// Answers from rules and entities of these revisions or later ones.
     pub at_least: MinRevisions,
+    /// The revision whose rules decide; `None` is the present.
+    pub at_revision: Option<u64>,
 }
 
 /// An action that is allowed.
@@ -59,21 +63,25 @@ pub async fn search_actions(
     mark: &RequestMark,
 ) -> Result<SearchedPage<FoundAction>, OperationError> {
     let began = Instant::now();
-    let (domain, tenant) = scope(app, caller, Some(question.subject), question.domain)?;
+    let (domain, tenant) =
+        scope(app, caller, Some(question.subject), question.domain, question.at_revision)?;
     let cursor = question.page.cursor;
     let position = cursor.map(|cursor| mark.position(&app.keys, cursor, question.cursor_at));
     let position = position.transpose()?;
     let mut last = position.as_ref().map_or("", |at| &*at.last).to_owned();
     let revision = position.as_ref().map_or(0, |at| at.revision);
+    let past = PastRules::of(app, tenant, question.at_revision).await?;
+    let plans = PlanSource::new(app, past.as_ref());
     // A page that decides nothing has a revision, too: that of the plan that every tenant has.
     let at_least = app.reach(tenant, question.at_least).await?;
-    let at_least = app.plans.find(tenant, WILDCARD, at_least).await?.revision();
-    let question =
-        ActionQuestion { at_least: MinRevisions { rules: at_least, entities: 0 }, ..*question };
-    let question = &question;
+    let at_least = plans.find(tenant, WILDCARD, at_least).await?.revision();
+    let decider = ActionDecider { app, caller, question, domain, tenant, plans, at_least };
     let mut page = SearchedPage::new(SearchSource::Request, revision.max(at_least));
     'page: loop {
-        let chunk = read_verbs(app, tenant, question.resource_type, &last).await?;
+        let chunk = match &past {
+            Some(past) => past.verbs(question.resource_type, &last),
+            None => read_verbs(app, tenant, question.resource_type, &last).await?,
+        };
         for verb in chunk.verbs {
             let is_full = page.len() >= question.page.limit || began.elapsed() >= PAGE_TIME;
             // A page of none ends where it begins.
@@ -81,7 +89,7 @@ pub async fn search_actions(
                 page.next = Some(last);
                 break 'page;
             }
-            decide(app, caller, question, (domain, tenant), &verb, &mut page).await?;
+            decider.decide(&verb, &mut page).await?;
             last = verb;
         }
         match chunk.next {
@@ -111,46 +119,58 @@ async fn read_verbs(
     Ok(chunk)
 }
 
-/// Decides one action, and adds it to the page unless it is denied.
-async fn decide(
-    app: &App,
-    caller: &CheckCaller,
-    question: &ActionQuestion<'_>,
-    (domain, tenant): (&str, &str),
-    verb: &str,
-    page: &mut SearchedPage<FoundAction>,
-) -> Result<(), OperationError> {
-    let resource = format!("{}:{verb}", question.resource_type);
-    let action = (question.action_of)(verb);
-    page.looked_at += 1;
-    if split_resource(&resource).is_none() || !within(&action, MAX_ACTION) {
-        return Ok(());
-    }
-    let cached = app.plans.find(tenant, &resource, question.at_least.rules).await?;
-    let plan = cached.plan();
-    page.revision = page.revision.max(cached.revision());
-    let body = CheckBody {
-        subject: question.subject,
-        subject_type: question.subject_type,
-        resource: &resource,
-        action: &action,
-        domain: question.domain,
-        attributes: question.attributes,
-    };
-    let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
-    page.entities_revision = page.entities_revision.max(entities.revision());
-    let check = Check::new(body, domain, caller.of_check(), app.clock.now());
-    let supply = entities.supply(plan, CheckKind::Combined, &check);
-    let completed = directory::completed(supply.as_ref(), check);
-    match entities.decide(plan, CheckKind::Combined, &check, &completed)?.0 {
-        Verdict::Decided(decision) => {
-            if let (Effect::Allow, Some(rule)) = (decision.effect(), decision.rule_id()) {
-                page.found.push(FoundAction { verb: verb.to_owned(), rule });
+/// Decides the actions of a search, one by one.
+struct ActionDecider<'d> {
+    app: &'d App,
+    caller: &'d CheckCaller,
+    question: &'d ActionQuestion<'d>,
+    domain: &'d str,
+    tenant: &'d str,
+    plans: PlanSource<'d>,
+    /// The revision that plans have at least.
+    at_least: u64,
+}
+
+impl ActionDecider<'_> {
+    /// Decides one action, and adds it to the page unless it is denied.
+    async fn decide(
+        &self,
+        verb: &str,
+        page: &mut SearchedPage<FoundAction>,
+    ) -> Result<(), OperationError> {
+        let Self { app, question, tenant, .. } = *self;
+        let resource = format!("{}:{verb}", question.resource_type);
+        let action = (question.action_of)(verb);
+        page.looked_at += 1;
+        if split_resource(&resource).is_none() || !within(&action, MAX_ACTION) {
+            return Ok(());
+        }
+        let cached = self.plans.find(tenant, &resource, self.at_least).await?;
+        let plan = cached.plan();
+        page.revision = page.revision.max(cached.revision());
+        let body = CheckBody {
+            subject: question.subject,
+            subject_type: question.subject_type,
+            resource: &resource,
+            action: &action,
+            domain: question.domain,
+            attributes: question.attributes,
+        };
+        let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
+        page.entities_revision = page.entities_revision.max(entities.revision());
+        let check = Check::new(body, self.domain, self.caller.of_check(), app.clock.now());
+        let supply = entities.supply(plan, CheckKind::Combined, &check);
+        let completed = directory::completed(supply.as_ref(), check);
+        match entities.decide(plan, CheckKind::Combined, &check, &completed)?.0 {
+            Verdict::Decided(decision) => {
+                if let (Effect::Allow, Some(rule)) = (decision.effect(), decision.rule_id()) {
+                    page.found.push(FoundAction { verb: verb.to_owned(), rule });
+                }
+            }
+            Verdict::NeedsAttributes(requests) => {
+                page.conditional.push(ConditionalEntity::of_requests(verb, &requests));
             }
         }
-        Verdict::NeedsAttributes(requests) => {
-            page.conditional.push(ConditionalEntity::of_requests(verb, &requests));
-        }
+        Ok(())
     }
-    Ok(())
 }

@@ -25,6 +25,8 @@ use super::cursor::{Position, RequestMark};
 use super::page::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
 use super::{CLOCK_INTERVAL, scope};
 use crate::directory::{self, NeededEntities};
+use crate::past_plans::PastRules;
+use crate::plan_source::PlanSource;
 
 /// A search for resources or for subjects.
 #[derive(Debug)]
@@ -49,6 +51,8 @@ pub struct EntityQuestion<'q> {
     pub cursor_at: &'static str,
     /// Answers from rules and entities of these revisions or later ones.
     pub at_least: MinRevisions,
+    /// The revision whose rules decide; `None` is the present.
+    pub at_revision: Option<u64>,
 }
 
 /// The treatment of attributes of users and resources that a member sends with a search of the directory. They would let it
@@ -73,7 +77,7 @@ pub async fn search_entities(
 ) -> Result<SearchedPage<FoundEntity>, OperationError> {
     let began = Instant::now();
     let subject = (question.searched == Searched::Resource).then_some(question.subject);
-    let (domain, tenant) = scope(app, caller, subject, question.domain)?;
+    let (domain, tenant) = scope(app, caller, subject, question.domain, question.at_revision)?;
     // Who may ask about anybody vouches for what it sends.
     if caller.may_search(None, question.domain, &app.manager_roles).is_err() {
         question.leave_out_claims()?;
@@ -83,7 +87,9 @@ pub async fn search_entities(
     let position = cursor.map(|cursor| mark.position(&app.keys, cursor, question.cursor_at));
     let position = position.transpose()?;
     let at_least = app.reach(tenant, question.at_least).await?;
-    let cached = app.plans.find(tenant, question.resource, at_least).await?;
+    let past = PastRules::of(app, tenant, question.at_revision).await?;
+    let plans = PlanSource::new(app, past.as_ref());
+    let cached = plans.find(tenant, question.resource, at_least).await?;
     let plan = cached.plan();
     let entities = NeededEntities::load_all(app, tenant, plan).await?;
     let check = question.check(domain, caller, app.clock.now());
