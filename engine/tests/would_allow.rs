@@ -122,8 +122,8 @@ fn naive(plan: &Plan, sent: [&str; 3]) -> BTreeSet<Vec<&'static str>> {
 }
 
 proptest! {
-    // Few searches come to their limit.
-    #![proptest_config(ProptestConfig { cases: 200, max_global_rejects: 20, ..ProptestConfig::default() })]
+    // Some searches are not complete: one in ten.
+    #![proptest_config(ProptestConfig { cases: 200, max_global_rejects: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn the_smallest_changes_are_found(
@@ -135,7 +135,6 @@ proptest! {
             return Ok(());
         }
         let found = found(&plan, sent);
-        prop_assume!(found.is_complete);
         let mut sets = BTreeSet::new();
         let mut least = 0;
         for set in &found.sets {
@@ -155,6 +154,7 @@ proptest! {
             prop_assert!(allows(&plan, texts.each_ref().map(String::as_str)), "{set:?}");
             sets.insert(changed);
         }
+        prop_assume!(found.is_complete);
         // The search knows more values: it may find more sets, and none that has more than is needed.
         let is_part = |small: &Vec<_>, large: &Vec<_>| small.iter().all(|one| large.contains(one));
         for other in naive(&plan, sent) {

@@ -46,9 +46,9 @@ impl Plan {
         check: &Check<'e>,
         answers: &AttributeAnswers,
     ) -> Counterfactuals {
-        let mut search = Search::new(self, check, answers);
         // No attribute changes which rules match.
         let rule = self.rules.decide(check, &self.resource);
+        let mut search = Search::new(self, check, answers, rule.is_some());
         if rule.as_ref().is_none_or(|rule| rule.effect == Effect::Allow) {
             (1..=MAX_CHANGES).for_each(|most| search.deepen(most));
         }
@@ -80,6 +80,8 @@ type Options = (usize, Vec<Option<Json<'static>>>);
 /// The state of one search.
 struct Search<'e> {
     plan: &'e Plan,
+    /// Whether a rule allows where no policy denies.
+    has_rule: bool,
     relations: AttributeAnswers,
     world: World<'e>,
     /// The attributes that can be changed.
@@ -88,6 +90,9 @@ struct Search<'e> {
     from: Vec<Option<Json<'static>>>,
     /// By layer and slot: the number of the attribute.
     changeable: Vec<Vec<Option<usize>>>,
+    /// The attributes that tests compare with each other, directly or through others, with each of them. A value that a
+    /// test of one tells apart can be needed for another.
+    compared: Vec<Vec<usize>>,
     /// In deciding order.
     policies: Vec<Ranked<'e>>,
     /// The numbers of the attributes that are changed now.
@@ -98,7 +103,7 @@ struct Search<'e> {
 }
 
 impl<'e> Search<'e> {
-    fn new(plan: &'e Plan, check: &Check<'e>, answers: &AttributeAnswers) -> Self {
+    fn new(plan: &'e Plan, check: &Check<'e>, answers: &AttributeAnswers, has_rule: bool) -> Self {
         let mut relations = AttributeAnswers::default();
         for (name, answer) in answers.of(RELATION) {
             relations.insert(RELATION, name, answer.clone());
@@ -121,6 +126,7 @@ impl<'e> Search<'e> {
         }
         let mut search = Self {
             plan,
+            has_rule,
             relations,
             world,
             from: paths
@@ -128,6 +134,7 @@ impl<'e> Search<'e> {
                 .map(|path| value_of(&check.attributes, path).and_then(json))
                 .collect(),
             paths,
+            compared: compared(plan, &changeable),
             changeable,
             policies: Vec::new(),
             changed: Vec::new(),
@@ -262,7 +269,9 @@ impl<'e> Search<'e> {
                 }
                 let present = value_of(&check.attributes, self.paths[attribute]);
                 let mut values = Values::new(present, check.now);
-                self.add_tests(attribute, &mut layers, &mut values);
+                for compared in &self.compared[attribute] {
+                    self.add_tests(*compared, &mut layers, &mut values);
+                }
                 let (values, exact) = values.finish();
                 are_exact &= exact;
                 options.push((attribute, values));
@@ -287,6 +296,10 @@ impl<'e> Search<'e> {
             let wanted = ranked.policy.effect == Effect::Allow;
             ranked.condition.map_or(FAR, |root| layers[ranked.layer].to(root, wanted))
         };
+        let mut allowing = self.policies.iter().filter(|one| one.policy.effect == Effect::Allow);
+        if !self.has_rule && !allowing.any(|ranked| distance(ranked) <= most) {
+            return Vec::new();
+        }
         let denies = decides.flatten();
         let place = self.policies.iter().position(|ranked| Some(ranked.policy.id) == denies);
         // Without a policy that denies, each that allows would decide.
@@ -330,6 +343,23 @@ impl<'e> Search<'e> {
             }
         }
     }
+}
+
+/// Returns, by number, the attributes that tests compare with each other: each with itself at least.
+fn compared(plan: &Plan, changeable: &[Vec<Option<usize>>]) -> Vec<Vec<usize>> {
+    let count = changeable.iter().flatten().flatten().max().map_or(0, |last| last + 1);
+    let mut groups: Vec<usize> = (0..count).collect();
+    for (layer, changeable) in plan.layers.iter().zip(changeable) {
+        for node in layer.abac.program.nodes() {
+            let Operation::Test(test) = node else { continue };
+            let mut both = attributes(test, changeable).map(|number| groups[number]);
+            if let (Some(one), Some(other)) = (both.next(), both.next()) {
+                groups.iter_mut().filter(|group| **group == other).for_each(|group| *group = one);
+            }
+        }
+    }
+    let in_group = |group: usize| (0..count).filter(|other| groups[*other] == group).collect();
+    groups.iter().map(|group| in_group(*group)).collect()
 }
 
 /// Passes the number of each test below `root` to `visit`.

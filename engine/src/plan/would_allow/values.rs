@@ -30,8 +30,12 @@ pub(super) struct Values<'v> {
     others: Vec<Json<'static>>,
     numbers: Vec<Number>,
     instants: Vec<DateTime<Utc>>,
+    /// Texts that tests order.
+    texts: Vec<String>,
     prefixes: Vec<String>,
     suffixes: Vec<String>,
+    /// Whether a test looks for a part of a text.
+    has_parts: bool,
     /// Whether the values stand for all others.
     pub(super) are_exact: bool,
 }
@@ -39,8 +43,20 @@ pub(super) struct Values<'v> {
 impl<'v> Values<'v> {
     pub(super) fn new(present: Option<AttributeValue<'v>>, now: DateTime<Utc>) -> Self {
         let (named, others, numbers, instants) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (prefixes, suffixes, are_exact) = (Vec::new(), Vec::new(), true);
-        Self { present, now, named, others, numbers, instants, prefixes, suffixes, are_exact }
+        let (texts, prefixes, suffixes) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            present,
+            now,
+            named,
+            others,
+            numbers,
+            instants,
+            texts,
+            prefixes,
+            suffixes,
+            has_parts: false,
+            are_exact: true,
+        }
     }
 
     /// Adds the values that a test of the attribute at `slot` tells apart.
@@ -70,6 +86,7 @@ impl<'v> Values<'v> {
             }
             Predicate::Compare(operator, operand) => {
                 let form = operator.row().form;
+                self.has_parts |= matches!(form, Form::Part(_));
                 if test.attribute == slot
                     && let Some(right) = operand.value(|other| run.value(*other))
                 {
@@ -140,8 +157,7 @@ impl<'v> Values<'v> {
             AttributeValue::Text(own) => {
                 self.named.push(text(own));
                 if is_ordered {
-                    let shorter = own.char_indices().next_back().map_or("", |(end, _)| &own[..end]);
-                    self.others.extend([text(shorter), text(&format!("{own}0")), text("")]);
+                    self.texts.push(own.to_owned());
                 }
             }
             _ => {}
@@ -175,6 +191,7 @@ impl<'v> Values<'v> {
     pub(super) fn finish(mut self) -> (Vec<Option<Json<'static>>>, bool) {
         self.add_between_numbers();
         self.add_between_instants();
+        self.add_between_texts();
         for prefix in &self.prefixes {
             let both = self.suffixes.iter().map(|suffix| text(&format!("{prefix}{suffix}")));
             self.others.extend(both);
@@ -206,6 +223,28 @@ impl<'v> Values<'v> {
         let between = between.map(|pair| f64::midpoint(pair[0].as_f64(), pair[1].as_f64()));
         let all = ends.into_iter().chain(between).filter_map(Number::from_f64);
         self.others.extend(all.map(Json::Number));
+    }
+
+    /// Adds a text between any two neighbours, and one on each side of all.
+    fn add_between_texts(&mut self) {
+        self.texts.sort_unstable();
+        self.texts.dedup();
+        let Some(last) = self.texts.last() else { return };
+        let end = last.char_indices().next_back();
+        let above = end.map_or("0".to_owned(), |(at, end)| {
+            let next = char::from_u32(end as u32 + 1).unwrap_or(char::MAX);
+            format!("{}{next}", &last[..at])
+        });
+        let after = |text: &String| format!("{text}0");
+        let mut all = vec![String::new(), after(last), above];
+        for pair in self.texts.windows(2) {
+            let between = after(&pair[0]);
+            self.are_exact &= between < pair[1];
+            all.push(between);
+        }
+        // A text at its place in the order can have or lack a part in more ways than these.
+        self.are_exact &= !self.has_parts;
+        self.others.extend(all.iter().map(|between| text(between)));
     }
 
     fn add_between_instants(&mut self) {
