@@ -41,4 +41,5 @@ mod revisions;
 mod roles;
 mod rules;
 mod search;
+mod shadows;
 mod types;

@@ -129,6 +129,14 @@ impl<'p> Party<'p> {
                 assert!([200, 201].contains(&status), "{status}");
                 name
             }
+            Kind::Shadow => {
+                // A tenant has one.
+                let name = format!("{}-shadow", tenant.name);
+                let put = format!("PUT /api/v1/drafts/{name}");
+                let status = tenant.manage(put, &json!({"bundle": {}, "shadow": true})).status;
+                assert!([200, 201].contains(&status), "{status}");
+                name
+            }
             Kind::Type => {
                 let name = format!("{}-type-{n}", tenant.name);
                 let body = json!({"properties": {"owner": {"type": "text"}}});
@@ -188,7 +196,7 @@ impl<'p> Party<'p> {
             }
             // It would go on for minutes.
             Kind::None if row.route.ends_with("/stream") => format!("{}?seconds=1", row.route),
-            Kind::Role | Kind::Draft => row.route.replace("{name}", id),
+            Kind::Role | Kind::Draft | Kind::Shadow => row.route.replace("{name}", id),
             Kind::Type => row.route.replace("{type}", id),
             Kind::Revision => ["{n}", "{a}", "{b}"]
                 .into_iter()

@@ -4,6 +4,7 @@ mod failover;
 mod outage;
 mod resolvers;
 mod revocations;
+mod shadows;
 mod shares;
 mod webhooks;
 

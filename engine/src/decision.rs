@@ -169,6 +169,15 @@ impl<'p> Decision<'p> {
         }
     }
 
+    /// Returns what displays the name of the policy or the tuple of the rule that decided; [`DEFAULT_DENY`] without any.
+    pub fn name(&self) -> impl fmt::Display {
+        fmt::from_fn(|f| match &self.matched {
+            Matched::Policy { policy, .. } => f.write_str(&policy.name),
+            Matched::Rule(rule) => fmt::Display::fmt(rule, f),
+            Matched::Nothing { .. } => f.write_str(DEFAULT_DENY),
+        })
+    }
+
     /// Returns the attributes because of which the condition that decided, or that might have allowed, is undetermined.
     pub fn undetermined(&self) -> impl Iterator<Item = &'p AttributePath> {
         let causes = match &self.matched {

@@ -22,7 +22,7 @@ use portcullis_limits::CallerLimits;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::clock::Clock;
 use portcullis_model::revision::HistoryRetention;
-use portcullis_operations::{audit, revisions};
+use portcullis_operations::{audit, revisions, shadow_plans};
 use portcullis_runtime::app::{App, Parts};
 use portcullis_runtime::background::BackgroundTasks;
 use portcullis_runtime::change_reader::ChangeReader;
@@ -30,6 +30,7 @@ use portcullis_runtime::entity_tables::EntityTables;
 use portcullis_runtime::freshness::Freshness;
 use portcullis_runtime::replays::Replays;
 use portcullis_runtime::searches::Searches;
+use portcullis_runtime::shadows::Shadows;
 
 use crate::front::{Front, Listeners};
 use crate::start_log::StartSettings;
@@ -110,6 +111,7 @@ pub(crate) async fn until_stopped(
     app.background.spawn(prune_for_ever(store.clone(), clock.clone(), delivery.retention));
     app.background.spawn(audit::prune_for_ever(store, clock, delivery.audit));
     app.background.spawn(revisions::prune_for_ever(app.clone(), delivery.history));
+    app.background.spawn(shadow_plans::compile_for_ever(app.clone()));
     if let Some(recorder) = &app.recorder {
         app.background.spawn(recorder.log().clone().keep_for_ever());
     }
@@ -127,7 +129,10 @@ pub(crate) async fn until_stopped(
     app.webhooks.wake();
     stopping.send_replace(true);
     serving.join_all().await;
-    let recorded = tokio::time::timeout_at(delivered_by, close_log(&app));
+    let recorded = tokio::time::timeout_at(delivered_by, async {
+        app.store_shadow_counts().await;
+        close_log(&app).await;
+    });
     let (delivered, recorded) =
         tokio::join!(tokio::time::timeout_at(delivered_by, dispatcher), recorded);
     match delivered {
@@ -156,6 +161,8 @@ async fn close_log(app: &App) {
     }
 }
 
+/// The plans of drafts in shadow take at most this part of `PLAN_CACHE_BYTES`, beside those that decide.
+const SHADOW_PART: u64 = 8;
 /// The longest time that a connection to a receiver of events is kept without a request. Receivers close idle ones after
 /// some seconds, and a request that meets that moment fails.
 const MAX_IDLE: Duration = Duration::from_secs(1);
@@ -214,8 +221,15 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         Registry::new(&config.resolvers, &config.egress, resolver_metrics, clock.clone())?;
     let keys = config.encryption_keys.clone();
     let resolvers = ResolverService::new(resolvers, store.clone(), keys.clone(), clock.clone());
-    let plans = metrics.plans.clone();
     let traces = traces(config.traces, metrics.traces.clone())?;
+    let plans = Plans::new(
+        store.clone(),
+        config.plan_cache_bytes,
+        config.max_staleness,
+        clock.clone(),
+        metrics.plans.clone(),
+    );
+    let shadows = Shadows::new(plans.cache_beside(config.plan_cache_bytes / SHADOW_PART));
     let limits = CallerLimits::new(config.limits, metrics.limits.clone());
     let one_tenant_per_domain = config.mode.has_a_tenant_per_domain();
     let recorder = match config.decision_log {
@@ -223,13 +237,8 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         None => None,
     };
     Ok(App::new(Parts {
-        plans: Plans::new(
-            store.clone(),
-            config.plan_cache_bytes,
-            config.max_staleness,
-            clock.clone(),
-            plans,
-        ),
+        plans,
+        shadows,
         entities: EntityTables::new(
             store.clone(),
             config.entities_bytes,

@@ -38,6 +38,8 @@ pub(crate) enum Kind {
     Role,
     /// A draft without a kind, so that its publication changes nothing.
     Draft,
+    /// The draft in shadow, without a kind.
+    Shadow,
     Type,
     /// A revision that is not the newest.
     Revision,
@@ -99,7 +101,7 @@ const DECISIONS_WRITE: Access = Access::Manage("decisions:write");
 const REPLAYS: Access = Access::Manage("decisions:read");
 const REPLAY: &str = r#"{"candidate": {"bundle": {}}}"#;
 
-const DRAFT: &str = r#"{"bundle": {}, "shadow": true}"#;
+const DRAFT: &str = r#"{"bundle": {}, "shadow": false}"#;
 const PERMISSIONS: &str = r#"{"subject": "alice", "domain": "$domain"}"#;
 const MATRIX: &str = r#"{"roles": ["user"], "resources": ["doc:read"], "domain": "$domain"}"#;
 const CHECK: &str =
@@ -152,7 +154,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 113] = [
+pub(crate) const ROUTES: [Row; 114] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -290,6 +292,7 @@ pub(crate) const ROUTES: [Row; 113] = [
     row("GET /api/v1/drafts/{name}", POLICIES_READ, Kind::Draft, "", 200),
     row("DELETE /api/v1/drafts/{name}", POLICIES_WRITE, Kind::Draft, "", 204),
     row("POST /api/v1/drafts/{name}/publish", POLICIES_WRITE, Kind::Draft, "", 200),
+    row("GET /api/v1/drafts/{name}/shadow", POLICIES_READ, Kind::Shadow, "", 200),
     row("GET /api/v1/decisions", DECISIONS_READ, Kind::None, "", 200),
     row("DELETE /api/v1/decisions", DECISIONS_WRITE, Kind::None, "", 200),
     row("GET /api/v1/decisions/stats", DECISIONS_READ, Kind::None, "", 200),

@@ -189,6 +189,8 @@ ANNOUNCED = [
     ("countDecisions", 400, "the query parameter `group_by` must be some of"),
     ("startReplay", 400, "expected one of `draft`, `revision` and `bundle`"),
     ("putDraft", 400, "which a draft does not have"),
+    ("putDraft", 409, "is in shadow already"),
+    ("getDraftShadow", 409, "is not in shadow"),
     ("testResolver", 400, "field `now` is unknown"),
     ("testResolver", 400, "field `relations` is unknown"),
     ("testResolver", 400, "field `at_revision` is unknown"),

@@ -20,7 +20,8 @@ use crate::view::HotPlans;
 #[derive(Debug)]
 pub struct PlanCache<E> {
     plans: OwnedPlans,
-    logs: TenantLogs,
+    /// Shared with the caches beside.
+    logs: Arc<TenantLogs>,
     /// The loads under way.
     loads: PerKey<Key, Load<E>>,
 }
@@ -65,10 +66,37 @@ pub struct CacheSize {
 impl<E: Clone> PlanCache<E> {
     /// Makes an empty cache for plans of at most `max_bytes` in total.
     pub fn new(max_bytes: u64) -> Self {
-        Self {
-            plans: OwnedPlans::new(max_bytes),
-            logs: TenantLogs::default(),
-            loads: PerKey::default(),
+        Self { plans: OwnedPlans::new(max_bytes), logs: Arc::default(), loads: PerKey::default() }
+    }
+
+    /// Makes an empty cache of at most `max_bytes` for other plans of the same tenants: the changes that are published here make
+    /// those outdated, too. Only [`PlanCache::keep`] adds plans to it.
+    #[must_use]
+    pub fn beside(&self, max_bytes: u64) -> Self {
+        let (plans, logs) = (OwnedPlans::new(max_bytes), Arc::clone(&self.logs));
+        Self { plans, logs, loads: PerKey::default() }
+    }
+
+    /// Keeps a plan of `(tenant, resource)` that was compiled in a snapshot of its revision. It may be outdated already.
+    pub fn keep(&self, tenant: &str, resource: &str, plan: NewPlan) {
+        let (tenant, changes) = self.logs.get_or_create(tenant);
+        self.plans.keep(Key { tenant, resource: resource.into() }, plan, changes);
+    }
+
+    /// Drops the plans of `tenant` from memory.
+    pub fn drop_plans(&self, tenant: &str) {
+        self.plans.drop_plans(tenant);
+    }
+
+    /// Sets whether checks of `tenant` compare their decisions with those of a cache beside.
+    pub fn set_shadow(&self, tenant: &str, has_shadow: bool) {
+        match has_shadow {
+            true => self.logs.get_or_create(tenant).1.set_shadow(true),
+            false => {
+                if let Some(log) = self.logs.get(tenant) {
+                    log.set_shadow(false);
+                }
+            }
         }
     }
 

@@ -89,6 +89,12 @@ impl CachedPlan {
         self.own.as_ref()
     }
 
+    /// Returns whether checks compare the decisions of the plan with those of a cache beside.
+    #[inline]
+    pub fn has_shadow(&self) -> bool {
+        self.changes.has_shadow()
+    }
+
     /// Returns the plan.
     #[inline]
     pub fn plan(&self) -> &Plan {

@@ -22,6 +22,8 @@ pub(crate) struct ChangeLog {
     latest: AtomicU64,
     /// The cache forgot the tenant: no later check may use a plan of this log.
     is_ended: AtomicBool,
+    /// Checks compare their decisions with those of a cache beside.
+    has_shadow: AtomicBool,
     log: Mutex<Log>,
 }
 
@@ -78,6 +80,17 @@ impl ChangeLog {
     #[inline]
     pub(crate) fn is_ended(&self) -> bool {
         self.is_ended.load(Ordering::Acquire)
+    }
+
+    /// Returns whether checks compare their decisions with those of a cache beside.
+    #[inline]
+    pub(crate) fn has_shadow(&self) -> bool {
+        self.has_shadow.load(Ordering::Relaxed)
+    }
+
+    /// Sets what [`ChangeLog::has_shadow`] returns.
+    pub(crate) fn set_shadow(&self, has_shadow: bool) {
+        self.has_shadow.store(has_shadow, Ordering::Relaxed);
     }
 
     /// Adds a committed write. Calls may come out of order, and twice for one write.

@@ -75,7 +75,7 @@ impl OwnPatterns {
     }
 
     /// Returns the pattern whose plan decides `resource`; `None` if a rule or policy can name the resource itself.
-    pub(crate) fn pattern_of(&self, resource: &str) -> Option<String> {
+    pub fn pattern_of(&self, resource: &str) -> Option<String> {
         if self.has(resource) {
             return None;
         }

@@ -67,6 +67,15 @@ impl OwnedPlans {
         }
     }
 
+    /// Drops the plans of `tenant`.
+    pub(crate) fn drop_plans(&self, tenant: &str) {
+        let _writing = self.writing.lock();
+        for key in self.view.keys_of(tenant) {
+            self.owner.invalidate(&key);
+        }
+        self.owner.run_pending_tasks();
+    }
+
     fn insert(&self, key: Key, plan: &Arc<CachedPlan>) {
         if plan.weight() as u64 > self.max_bytes {
             return;

@@ -48,6 +48,16 @@ impl Shares {
         self.sort(tenant, |share| share.bytes -= removed as u64);
     }
 
+    /// Returns the keys of the plans of a tenant.
+    pub(crate) fn keys_of(&self, tenant: &str) -> Vec<Key> {
+        let Some((tenant, share)) = self.by_tenant.get_key_value(tenant) else { return Vec::new() };
+        let key = |resource: &Arc<str>| Key {
+            tenant: Arc::clone(tenant),
+            resource: Arc::clone(resource),
+        };
+        share.resources.iter().map(key).collect()
+    }
+
     /// Takes the plan that goes next out of the queue of the largest tenant.
     pub(crate) fn next(&mut self) -> Option<Key> {
         let (_, tenant) = self.by_bytes.last()?;

@@ -71,6 +71,11 @@ impl View {
         shown.map(|(key, _)| key.clone())
     }
 
+    /// Returns the keys of the plans of `tenant`.
+    pub(crate) fn keys_of(&self, tenant: &str) -> Vec<Key> {
+        self.shares.lock().keys_of(tenant)
+    }
+
     /// Returns the plan of `key` that is in memory, however old.
     pub(crate) fn any(&self, key: &KeyRef<'_>) -> Option<Arc<CachedPlan>> {
         self.plans.pin().get(key).map(Arc::clone)

@@ -75,7 +75,7 @@ pub(super) async fn check_all(
     caller.count_items(&app, batch.count())?;
     let _items = body.charge_items(batch.count())?;
     let mut id = [0; ID_LENGTH];
-    let recorded = caller.recorded(Via::Batch, &mut id);
+    let recorded = Some(caller.recorded(Via::Batch, &mut id));
     let (semantic, with_reasons) = (batch.semantic, !is_compact);
     let options = BatchOptions { at_least, semantic, with_reasons, recorded };
     // The answers are charged until the whole is dropped.

@@ -15,7 +15,7 @@ use portcullis_model::audit::{ADMIN_ACTOR, CredentialKind, Origin};
 use portcullis_model::decision::Via;
 use portcullis_model::service_key::Permission;
 use portcullis_operations::key_holders;
-use portcullis_operations::recording::RecordedRequest;
+use portcullis_operations::recorded_checks::{LoggedRequest, RecordedRequest};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_traces::step;
@@ -62,15 +62,17 @@ impl<R> Deref for Requester<R> {
 }
 
 impl<R> Requester<R> {
-    /// Returns the request as records of its checks name it, with memory for the text of its id; `None` if decisions are not
-    /// recorded.
+    /// Returns the request as records of its checks name it, with memory for the text of its id.
     pub(crate) fn recorded<'r>(
         &'r self,
         via: Via,
         id: &'r mut [u8; ID_LENGTH],
-    ) -> Option<RecordedRequest<'r>> {
-        let id = self.request_id.as_ref()?.encode(id);
-        Some(RecordedRequest { via, id, caller: &self.caller, began: Instant::now() })
+    ) -> RecordedRequest<'r> {
+        let log = match &self.request_id {
+            Some(own) => Some(LoggedRequest { id: own.encode(id), began: Instant::now() }),
+            None => None,
+        };
+        RecordedRequest { via, caller: &self.caller, log }
     }
 
     /// Counts the items of a batch for the rates of checks. The request itself counted as the first.

@@ -107,7 +107,7 @@ pub(super) async fn check(
         (buffer.read(body.text()?)?, None, Vec::new(), None)
     };
     let mut id = [0; ID_LENGTH];
-    let recorded = caller.recorded(Via::Check, &mut id).filter(|_| !explain);
+    let recorded = (!explain).then(|| caller.recorded(Via::Check, &mut id));
     let kind = CheckKind::Combined;
     let assumed = &*assumed;
     let options = CheckOptions { kind, at_least, explain, now, assumed, at_revision, recorded };
@@ -156,7 +156,7 @@ pub(super) async fn legacy_check(
         attributes: Attributes::default(),
     };
     let mut id = [0; ID_LENGTH];
-    let recorded = caller.recorded(Via::Legacy, &mut id);
+    let recorded = Some(caller.recorded(Via::Legacy, &mut id));
     let options = CheckOptions {
         kind: CheckKind::Legacy,
         at_least,

@@ -6,11 +6,14 @@ use http::StatusCode;
 use portcullis_bundle::DocumentContext;
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::draft::{DraftRecord, MAX_DRAFT_NAME, is_draft_name};
-use portcullis_model::{document, schema};
+use portcullis_model::shadow::ShadowReport;
+use portcullis_model::{Timestamp, document, schema};
 use portcullis_operations::drafts::{self, DraftBody};
+use portcullis_operations::shadow_reports::{self, ShadowOutcomes};
 use portcullis_runtime::app::App;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
+use utoipa::ToSchema;
 use utoipa::openapi::path::{Operation, ParameterIn};
 
 use crate::apply::{answered, bundle};
@@ -121,6 +124,45 @@ pub(super) async fn delete(
 ) -> Result<Response, ApiError> {
     drafts::delete(&app, &caller, path.known()?, &precondition).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Shows what checks would have been decided otherwise by a draft in shadow.
+///
+/// The counts begin anew when the draft changes. Those of other processes are up to ten seconds old.
+#[utoipa::path(
+    get, path = "/api/v1/drafts/{name}/shadow", tag = "Drafts", operation_id = "getDraftShadow",
+    responses((status = 200, description = "The outcome so far", body = ShadowAnswer), Conflict),
+)]
+pub(super) async fn show_shadow(
+    State(app): State<App>,
+    caller: Allowed<PoliciesRead>,
+    Segments(path): Segments<DraftPath>,
+) -> Result<Json<ShadowAnswer>, ApiError> {
+    let name = path.known()?;
+    let ShadowOutcomes { since, report, fault } = shadow_reports::get(&app, &caller, name).await?;
+    Ok(Json(ShadowAnswer { draft: name.to_owned(), since, report, error: fault }))
+}
+
+/// The outcome of a comparison of checks with a draft, so far.
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({
+    "draft": "stricter-nights", "since": "2026-05-16T09:30:00.000Z", "checks": 412_233, "allow_to_deny": 15, "deny_to_allow": 0,
+    "rule_changed": 340, "not_ready": 3, "not_comparable": 0,
+    "groups": [{
+        "change": "allow_to_deny", "resource": "visit:register", "action": "register", "before": "own-visits",
+        "after": "visitors-by-day", "count": 15, "samples": ["019e301f-05c0-7a4e-9c1b-5f0e8d3a7b70"],
+    }],
+    "complete": true,
+})))]
+pub(super) struct ShadowAnswer {
+    draft: String,
+    /// The instant from which on checks are compared.
+    since: Timestamp,
+    #[serde(flatten)]
+    report: ShadowReport,
+    /// The reason why no check is compared now; absent if checks are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 /// Makes a draft the content of the tenant, as one revision. The draft goes.

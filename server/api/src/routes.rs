@@ -180,6 +180,7 @@ fn policies_as_code() -> Vec<Row> {
         row!(PUT "/api/v1/drafts/{name}", UPLOADS, Apply, drafts::put),
         row!(GET "/api/v1/drafts/{name}", MANAGE, Small, drafts::show),
         row!(DELETE "/api/v1/drafts/{name}", MANAGE, Small, drafts::delete),
+        row!(GET "/api/v1/drafts/{name}/shadow", MANAGE, Small, drafts::show_shadow),
         row!(POST "/api/v1/drafts/{name}/publish", UPLOADS, Small, drafts::publish),
         row!(GET "/api/v1/decisions", MANAGE, Small, decisions::list),
         row!(DELETE "/api/v1/decisions", MANAGE, Small, decisions::erase),

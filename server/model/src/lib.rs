@@ -45,6 +45,7 @@ pub mod schema;
 pub mod search;
 pub mod service_key;
 pub mod settings;
+pub mod shadow;
 mod stored_text;
 pub mod tenant;
 mod timestamp;

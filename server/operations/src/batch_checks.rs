@@ -26,7 +26,8 @@ use crate::batch_items::BatchItems;
 use crate::common_plans::{self, CommonPlans};
 use crate::directory::{self, NeededEntities};
 use crate::recent_reasons::RecentReasons;
-use crate::recording::{self, Made, RecordedRequest, Recording};
+use crate::recorded_checks::{Made, RecordedRequest};
+use crate::recording::{self, Recording};
 
 /// The time after which a batch lets other requests of its thread go on.
 const SLICE: Duration = Duration::from_millis(2);
@@ -41,7 +42,7 @@ pub struct BatchOptions<'r> {
     pub semantic: BatchSemantic,
     /// Whether the answers say what decided, and why.
     pub with_reasons: bool,
-    /// The request that records name; `None` if the checks are not recorded.
+    /// The request that records name; `None` if the checks are not recorded, and not compared with a draft.
     pub recorded: Option<RecordedRequest<'r>>,
 }
 
@@ -364,7 +365,8 @@ impl<'b> Batch<'b> {
     ) -> Option<Recording> {
         let made = Made {
             tenant: self.tenant,
-            plan: plan.plan(),
+            cached: plan,
+            entities: &self.entities,
             revisions: (self.plans.revision, self.entities.revision()),
             sent,
             completed,

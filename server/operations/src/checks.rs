@@ -26,7 +26,8 @@ use crate::directory::{self, NeededEntities};
 use crate::explained_relations::{ExplainedRelations, explained_relations};
 use crate::open_scope::open_scope;
 use crate::past_plans::PastRules;
-use crate::recording::{self, Made, RecordedRequest, Recording};
+use crate::recorded_checks::{Made, RecordedRequest};
+use crate::recording::{self, Recording};
 
 /// The most registered names that an unregistered resource is compared with: a few milliseconds.
 const MAX_COMPARED: u16 = 5_000;
@@ -47,7 +48,7 @@ pub struct CheckOptions<'o> {
     pub assumed: &'o [NewTuple],
     /// The revision whose content decides; `None` is the present content.
     pub at_revision: Option<u64>,
-    /// The request that a record names; `None` if the check is not recorded.
+    /// The request that a record names; `None` if the check is not recorded, and not compared with a draft.
     pub recorded: Option<RecordedRequest<'o>>,
 }
 
@@ -234,7 +235,8 @@ async fn decide_with_any_plan<'c>(
         };
         let made = Made {
             tenant,
-            plan,
+            cached: &cached,
+            entities: &entities,
             revisions: (cached.revision(), entities.revision()),
             sent: &check,
             completed: &completed,
@@ -281,7 +283,8 @@ fn decide_with_hot_plan(
     directory::count_overridden(app, supply.as_ref());
     let made = Made {
         tenant,
-        plan: cached.plan(),
+        cached,
+        entities: &entities,
         revisions: (cached.revision(), entities.revision()),
         sent: check,
         completed: &completed,

@@ -4,23 +4,26 @@ use portcullis_auth::Manager;
 use portcullis_bundle::{BundleDocument, DocumentContext};
 use portcullis_engine::fields::{Fields, boolean};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Invalid, Json, json};
+use portcullis_engine::{Invalid, Json};
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::draft::DraftRecord;
 use portcullis_model::page::Listed;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{Tx, drafts};
+use portcullis_runtime::shadows::WantedPlans;
+use portcullis_storage::{Tx, drafts, shadows};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use crate::apply::{Replacement, replace, with_draft};
+use crate::apply::{BundleOrigin, Replacement, replace, with_kinds};
+use crate::draft_content::{content_with_draft, stored_bundle};
 use crate::etag::Precondition;
+use crate::shadow_plans;
 use crate::tenant_content::TenantContent;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("draft");
 
-/// Most drafts of a tenant. Each in shadow costs every check.
+/// Most drafts of a tenant.
 const MAX_DRAFTS: i64 = 20;
 
 /// The body of `PUT /api/v1/drafts/{name}`.
@@ -121,7 +124,9 @@ async fn store(
     let mut tx = app.store.read(caller.tenant()).await?;
     let state = TenantContent::load(&mut tx).await?;
     tx.end().await?;
-    with_draft(app, state, (&record, &body.bundle))?;
+    let (own, origin) = (app.clone(), BundleOrigin::from(&record));
+    let fits = move || with_kinds(&own, state, &origin, &body.bundle).map(drop);
+    app.compilations.run(caller.tenant(), fits).await??;
     let turn = app.store.turn(caller.tenant()).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
     let old = drafts::find(&mut tx, name).await?;
@@ -130,6 +135,9 @@ async fn store(
     if is_new && drafts::count(&mut tx).await? >= MAX_DRAFTS {
         let what = format!("the tenant has {MAX_DRAFTS} drafts already; delete one first");
         return Err(OperationError::Conflict(what));
+    }
+    if record.shadow {
+        must_be_the_only_shadow(&mut tx, name).await?;
     }
     let record = match old {
         None => record,
@@ -145,9 +153,36 @@ async fn store(
             ..record
         },
     };
-    drafts::store(&mut tx, &record).await?;
+    let shadow_id = record.shadow.then(|| app.ids.next(by.at));
+    drafts::store(&mut tx, &record, shadow_id).await?;
     app.commit(tx).await?;
+    follow_shadow(app, caller.tenant()).await;
     Ok(StoredDraft { record, is_new })
+}
+
+/// Refuses a second draft in shadow: each costs every check of the tenant.
+async fn must_be_the_only_shadow(tx: &mut Tx, name: &str) -> Result<(), OperationError> {
+    let Some(other) = shadows::find(tx).await?.filter(|other| other.name != name) else {
+        return Ok(());
+    };
+    let what = format!(
+        "the draft `{}` is in shadow already, and a tenant has one at a time; store that one with `shadow: false` first",
+        other.name
+    );
+    Err(OperationError::Conflict(what))
+}
+
+/// Begins or ends the comparison of the tenant's checks with a draft, so that the next check on this process is compared. If
+/// that fails, it happens within seconds.
+async fn follow_shadow(app: &App, tenant: &str) {
+    match app.reread_shadow(tenant).await {
+        Ok(Some(shadow)) => {
+            // A failure is a part of the report.
+            let _ = shadow_plans::compile(app, &shadow, WantedPlans::everything()).await;
+        }
+        Ok(None) => {}
+        Err(error) => tracing::warn!(tenant, %error, "cannot read the draft in shadow"),
+    }
 }
 
 /// Lists the drafts of the caller's tenant, in the order of names.
@@ -194,6 +229,7 @@ pub async fn delete(
     precondition.check(&record)?;
     drafts::delete(&mut tx, &record, false).await?;
     app.commit(tx).await?;
+    follow_shadow(app, caller.tenant()).await;
     Ok(())
 }
 
@@ -212,37 +248,25 @@ pub async fn publish(
 ) -> Result<ApplyAnswer, OperationError> {
     let draft = get(app, caller, name).await?;
     precondition.check(&draft)?;
-    let bundle = read_stored(app, &draft).await?;
+    let bundle = stored_bundle(app, &draft).await?;
     let replacement = Replacement::Draft { draft: &draft, bundle: &bundle, force };
-    replace(app, caller, replacement, false, ready_by).await
+    let answer = replace(app, caller, replacement, false, ready_by).await?;
+    follow_shadow(app, caller.tenant()).await;
+    Ok(answer)
 }
 
-/// Returns the content of the transaction's tenant as the draft `name` makes it.
+/// Returns the content of a tenant as the draft `name` makes it.
 ///
 /// # Errors
 /// The tenant has no such draft, it does not fit the present content any more, or the store failed.
 pub async fn candidate(
     app: &App,
-    tx: &mut Tx,
+    tenant: &str,
     name: &str,
 ) -> Result<TenantContent, OperationError> {
-    let draft = drafts::find(tx, name).await?.ok_or(NOT_FOUND)?;
-    let state = TenantContent::load(tx).await?;
-    let bundle = read_stored(app, &draft).await?;
-    with_draft(app, state, (&draft, &bundle))
-}
-
-/// Reads the bundle of a stored draft beside the threads that serve requests.
-async fn read_stored(app: &App, draft: &DraftRecord) -> Result<BundleDocument, OperationError> {
-    let egress = app.egress.rules.clone();
-    let (text, domain) = (draft.bundle.clone(), draft.domain.clone());
-    let read = move || -> Result<BundleDocument, OperationError> {
-        let context = DocumentContext { domain: &domain, egress: &egress };
-        let tree = json::parse(text.get().as_bytes())?;
-        let mut problems = Problems::default();
-        let root = Place::root();
-        let bundle = BundleDocument::read(&tree, &root.key("bundle"), &mut problems, context);
-        Ok(problems.finish(bundle)?)
-    };
-    app.compilations.run(&draft.tenant_id, read).await?
+    let mut tx = app.store.read(tenant).await?;
+    let draft = drafts::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+    let state = TenantContent::load(&mut tx).await?;
+    tx.end().await?;
+    content_with_draft(app, state, draft).await
 }

@@ -13,8 +13,19 @@ use crate::tenant_content::TenantContent;
 /// The most revisions whose rules are in memory. The records of several replicas interleave.
 const MAX_REVISIONS: usize = 4;
 
-/// Returns the rules of a content.
-pub(crate) fn side(content: &TenantContent) -> Side {
+/// Returns the rules of a content of `tenant`. They are made beside the threads that serve requests.
+///
+/// # Errors
+/// Too many compilations of the tenant wait.
+pub(crate) async fn compiled_side(
+    app: &App,
+    tenant: &str,
+    content: TenantContent,
+) -> Result<Arc<Side>, OperationError> {
+    Ok(Arc::new(app.compilations.run(tenant, move || side(&content)).await?))
+}
+
+fn side(content: &TenantContent) -> Side {
     let types = content.types.iter();
     let relations = types.map(|one| (one.kind.clone(), one.relations.clone())).collect();
     // A record has what the directory said, also if that was nothing.
@@ -65,7 +76,7 @@ pub(crate) async fn recorded_side(
     let content = content_at(&mut tx, u64::try_from(revision).unwrap_or_default()).await;
     tx.end().await?;
     match content {
-        Ok(content) => Ok(Some(Arc::new(side(&content)))),
+        Ok(content) => compiled_side(app, tenant, content).await.map(Some),
         Err(OperationError::NotFound(_)) => Ok(None),
         Err(error) => Err(error),
     }

@@ -1,45 +1,19 @@
 //! The records of checks: what a check read becomes its record (`docs/semantics.md`, section 17).
 
 use portcullis_auth::CheckCaller;
-use portcullis_decision_log::{RecordMembers, RecordedCaller, RecordedDecision};
+use portcullis_decision_log::{RecordMembers, RecordedCaller, RecordedDecision, RecordedShadow};
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::request::Roles;
-use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Decision, Json, Plan, Supply};
+use portcullis_engine::{AttributeAnswer, Check, Json, Plan, Supply};
 use portcullis_model::decision::{CallerKind, Via};
 use portcullis_resolvers::AnswerOrigin;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::recorder::Recorded;
-use tokio::time::Instant;
 use uuid::{Builder, Uuid};
 
-/// The request of checks that may be recorded.
-#[derive(Clone, Copy, Debug)]
-pub struct RecordedRequest<'r> {
-    pub via: Via,
-    /// The id of the request.
-    pub id: &'r str,
-    pub caller: &'r CheckCaller,
-    /// The instant at which it began to be decided.
-    pub began: Instant,
-}
-
-/// A decision, and everything that it was made from.
-pub(crate) struct Made<'m> {
-    pub(crate) tenant: &'m str,
-    pub(crate) plan: &'m Plan,
-    /// The revisions of the rules and of the entities.
-    pub(crate) revisions: (u64, Option<u64>),
-    /// The check as it was sent.
-    pub(crate) sent: &'m Check<'m>,
-    /// The check with what the directory supplies.
-    pub(crate) completed: &'m Check<'m>,
-    pub(crate) supply: Option<&'m Supply<'m>>,
-    pub(crate) decision: &'m Decision<'m>,
-    /// The answers of relations and resolvers.
-    pub(crate) answers: &'m AttributeAnswers,
-    pub(crate) origins: &'m [AnswerOrigin<'m>],
-}
+use crate::recorded_checks::{LoggedRequest, Made, RecordedRequest};
+use crate::shadowing::{self, ShadowDecision};
 
 /// The record of a decision that the answer may have to wait for.
 #[derive(Debug)]
@@ -56,23 +30,48 @@ impl Recording {
     pub(crate) async fn settled(self) -> Result<Option<Uuid>, OperationError> {
         Ok(self.recorded.settled().await?.then_some(self.id))
     }
+
+    /// Returns the id of the record, if there is one or will be one.
+    fn kept(&self) -> Option<Uuid> {
+        self.recorded.is_kept().then_some(self.id)
+    }
 }
 
-/// Records what was decided, if the operator keeps a log and the terms of the tenant say so.
+/// Compares what was decided with the draft that the tenant has in shadow, and records it, if the operator keeps a log and the
+/// terms of the tenant say so.
 pub(crate) fn record(
     app: &App,
     request: Option<RecordedRequest<'_>>,
     made: &Made<'_>,
 ) -> Option<Recording> {
-    let (recorder, request) = (app.recorder.as_ref()?, request?);
-    recorder.with_terms(made.tenant, made.plan.facts(), |terms| {
+    let request = request?;
+    if !made.cached.has_shadow() {
+        return record_with(app, request, made, None);
+    }
+    let shadow = shadowing::decide(app, request.via, made);
+    let recording = record_with(app, request, made, shadow.as_ref());
+    if let Some(shadow) = shadow {
+        shadow.count(app, made, recording.as_ref().and_then(Recording::kept));
+    }
+    recording
+}
+
+fn record_with(
+    app: &App,
+    request: RecordedRequest<'_>,
+    made: &Made<'_>,
+    shadow: Option<&ShadowDecision>,
+) -> Option<Recording> {
+    let (recorder, logged) = (app.recorder.as_ref()?, request.log?);
+    recorder.with_terms(made.tenant, made.plan().facts(), |terms| {
         if terms.are_off() {
             return None;
         }
         let id = new_id(made.sent);
         let undetermined = made.decision.undetermined().next().is_some();
-        let recorded =
-            made.with_record(id, request, |record| recorder.record(terms, record, undetermined));
+        let origin = (request.via, request.caller, logged);
+        let recorded = made
+            .with_record(id, origin, shadow, |record| recorder.record(terms, record, undetermined));
         Some(Recording { id, recorded })
     })
 }
@@ -91,11 +90,12 @@ impl Made<'_> {
     fn with_record<T>(
         &self,
         id: Uuid,
-        request: RecordedRequest<'_>,
+        (via, by, logged): (Via, &CheckCaller, LoggedRequest<'_>),
+        shadow: Option<&ShadowDecision>,
         use_it: impl FnOnce(&RecordedDecision<'_>) -> T,
     ) -> T {
         let Self { sent, decision, revisions: (revision, entities), .. } = *self;
-        let has_claims = self.plan.claims().next().is_some() || self.takes_token();
+        let has_claims = self.plan().claims().next().is_some() || self.takes_token();
         let attributes = &self.completed.attributes;
         let is_supplied = self.roles().is_some()
             || attributes.user.of_directory().next().is_some()
@@ -106,22 +106,22 @@ impl Made<'_> {
         let directory = |members: &mut RecordMembers<'_>| self.write_directory(members);
         let relations = |members: &mut RecordMembers<'_>| self.write_relations(members);
         let resolved = |members: &mut RecordMembers<'_>| self.write_resolved(members);
-        let elapsed = request.began.elapsed().as_micros();
+        let elapsed = logged.began.elapsed().as_micros();
         use_it(&RecordedDecision {
             id,
             at: sent.now.into(),
             tenant: self.tenant,
             revision: number(revision),
             entities_revision: number(entities.unwrap_or_default()),
-            via: request.via,
-            request_id: request.id,
-            caller: Some(caller(request.caller)),
+            via,
+            request_id: logged.id,
+            caller: Some(caller(by)),
             subject: sent.subject,
             domain: sent.domain,
             resource: sent.resource,
             action: sent.action,
             attributes: sent.attributes,
-            reads: &|namespace, name| self.plan.reads(namespace, name),
+            reads: &|namespace, name| self.plan().reads(namespace, name),
             token: has_claims.then_some(&token),
             directory: is_supplied.then_some(&directory),
             relations: has_relations.then_some(&relations),
@@ -133,9 +133,13 @@ impl Made<'_> {
                 decision.undetermined().for_each(|path| texts.display(path));
             },
             expected: None,
-            shadow: None,
+            shadow: shadow.map(|one| RecordedShadow { draft: one.draft(), decision: one.effect }),
             us: u32::try_from(elapsed).unwrap_or(u32::MAX),
         })
+    }
+
+    fn plan(&self) -> &Plan {
+        self.cached.plan()
     }
 
     fn takes_token(&self) -> bool {
@@ -151,13 +155,13 @@ impl Made<'_> {
     /// Writes the claims that a policy reads, and those that stand for properties of the subject.
     fn write_token(&self, members: &mut RecordMembers<'_>) {
         let Some(claims) = self.sent.claims else { return };
-        for path in self.plan.claims() {
+        for path in self.plan().claims() {
             if let Some(claim) = claims.claim(path) {
                 members.json(path, claim);
             }
         }
         let properties = self.completed.attributes.user.of_token();
-        for (name, value) in properties.filter(|(name, _)| !self.plan.reads("token", name)) {
+        for (name, value) in properties.filter(|(name, _)| !self.plan().reads("token", name)) {
             members.attribute(name, value);
         }
     }
@@ -171,7 +175,8 @@ impl Made<'_> {
             }
             members.object(namespace, |members| {
                 let supplied = map.of_directory();
-                for (name, value) in supplied.filter(|(name, _)| self.plan.reads(namespace, name)) {
+                for (name, value) in supplied.filter(|(name, _)| self.plan().reads(namespace, name))
+                {
                     members.attribute(name, value);
                 }
             });
@@ -225,7 +230,7 @@ impl Made<'_> {
                 }
             });
         }
-        if let Some(resolver) = self.plan.resolver(origin.namespace) {
+        if let Some(resolver) = self.plan().resolver(origin.namespace) {
             members.integer("version", number(resolver.version));
         }
         if let Some(elapsed) = origin.elapsed {

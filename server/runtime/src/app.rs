@@ -19,6 +19,7 @@ use crate::recorder::Recorder;
 use crate::refusals::Refusals;
 use crate::replays::Replays;
 use crate::searches::Searches;
+use crate::shadows::Shadows;
 use crate::turns::WorkQueue;
 use portcullis_auth::{
     AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,
@@ -77,6 +78,8 @@ pub struct Parts {
     pub recorder: Option<Recorder>,
     /// The replays of recorded decisions.
     pub replays: Replays,
+    /// The comparisons of checks with drafts.
+    pub shadows: Shadows,
     pub exports: WorkQueue,
     /// The judgements of changes by the cases of tenants.
     pub judgements: WorkQueue,
@@ -176,6 +179,8 @@ impl App {
     pub fn render_metrics(&self, text: &mut impl fmt::Write) -> fmt::Result {
         let (providers, key_sets) = self.authenticator.providers();
         let names = self.egress.names.measure();
+        let (shadows, shadow_plans, shadow_bytes) = self.shadows.measure();
+        self.metrics.shadows.plan_bytes.set(i64::try_from(shadow_bytes).unwrap_or(i64::MAX));
         self.metrics.names.show(&names);
         let own = [
             ("names", names.names),
@@ -193,6 +198,8 @@ impl App {
             ("tenant_facts", self.plans.facts()),
             ("judgement_tenants", self.judgements.tenants()),
             ("replays", self.replays.len()),
+            ("shadows", shadows),
+            ("shadow_plans", shadow_plans),
             ("recording_terms", self.recorder.as_ref().map_or(0, Recorder::entries)),
         ];
         let maps = self.plans.measure().into_iter().chain(self.resolvers.entries());
@@ -247,6 +254,8 @@ impl App {
         let app = self.clone();
         tasks.spawn(async move { app.listen().await });
         tasks.spawn(erasure::erase_for_ever(self.store.clone(), self.clock.clone()));
+        let app = self.clone();
+        tasks.spawn(async move { app.follow_shadows().await });
         let app = self.clone();
         tasks.spawn(async move { app.refusals.write_for_ever(&app.store, &app.ids).await });
     }

@@ -17,6 +17,7 @@ use crate::edge_metrics::{ConnectionMetrics, register_bodies};
 use crate::load_sources::LoadSources;
 use crate::name_metrics::NameMetrics;
 use crate::quota_metrics::QuotaMetrics;
+use crate::shadow_metrics::ShadowMetrics;
 use portcullis_decision_log::LogMetrics;
 use portcullis_limits::{LimitMetrics, MemoryMetrics};
 use portcullis_resolvers::ResolverMetrics;
@@ -49,6 +50,7 @@ pub struct Metrics {
     pub attributes_overridden: Counter,
     pub decision_log: LogMetrics,
     pub quotas: QuotaMetrics,
+    pub shadows: ShadowMetrics,
     pub attempts: DeliveryMetrics,
     pub resolvers: ResolverMetrics,
     pub connections: ConnectionMetrics,
@@ -126,6 +128,7 @@ impl Metrics {
             attributes_overridden,
             decision_log: LogMetrics::register(&mut registry),
             quotas: QuotaMetrics::register(&mut registry),
+            shadows: ShadowMetrics::register(&mut registry),
             attempts: DeliveryMetrics::register(&mut registry),
             resolvers: ResolverMetrics::register(&mut registry),
             connections: ConnectionMetrics::register(&mut registry),
@@ -219,6 +222,7 @@ mod tests {
             "portcullis_denials_lost_total 0",
             "portcullis_denials_dropped_total 0",
             "portcullis_service_key_reads_total 0",
+            r#"portcullis_shadow_checks_total{outcome="not_ready"} 0"#,
             r#"portcullis_quota_refusals_total{quota="stored_bytes"} 0"#,
             r#"portcullis_webhook_attempts_total{outcome="dead"} 0"#,
             r#"portcullis_resolver_calls_total{outcome="timed_out"} 0"#,

@@ -76,6 +76,12 @@ impl Plans {
         }
     }
 
+    /// Returns an empty cache for other plans of the same tenants, of at most `max_bytes`. What is committed makes those
+    /// outdated, too.
+    pub fn cache_beside(&self, max_bytes: u64) -> PlanCache<PlanError> {
+        self.cache.beside(max_bytes)
+    }
+
     /// Pins the plans that most checks need. Such a plan is no older than any write acknowledged here so far.
     ///
     /// # Errors

@@ -116,7 +116,8 @@ impl Recorder {
         undetermined: bool,
     ) -> Recorded {
         let RecordingTerms { settings, minimisation, .. } = terms;
-        let must_be_kept = decision.decision == Effect::Deny || undetermined;
+        let differs = decision.shadow.is_some_and(|shadow| shadow.decision != decision.decision);
+        let must_be_kept = decision.decision == Effect::Deny || undetermined || differs;
         let is_kept = must_be_kept
             || settings.allows.is_whole()
             || is_drawn(decision.id, settings.allows.as_f64());
@@ -147,6 +148,11 @@ impl RecordingTerms {
 }
 
 impl Recorded {
+    /// Returns whether there is a record, or will be one unless the disk fails.
+    pub fn is_kept(&self) -> bool {
+        matches!(self, Self::Kept | Self::Pending(..))
+    }
+
     /// Waits until the record is on disk, if somebody demands that. Returns whether there is a record.
     ///
     /// # Errors

@@ -67,13 +67,18 @@ pub async fn count(tx: &mut Tx) -> Result<i64, StoreError> {
     Ok(fetch_optional!(tx, (i64,), SQL, &tx.tenant)?.map_or(0, |(count,)| count))
 }
 
-/// Inserts `new`, or replaces the one with the same name.
-pub async fn store(tx: &mut Tx, new: &DraftRecord) -> Result<(), StoreError> {
+/// Inserts `new`, or replaces the one with the same name. `shadow_id` identifies the comparison that begins with it; `None` if
+/// it is not in shadow.
+pub async fn store(
+    tx: &mut Tx,
+    new: &DraftRecord,
+    shadow_id: Option<Uuid>,
+) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO drafts (tenant_id, name, bundle, domain, shadow, created_by, \
-        created_at, updated_by, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+        created_at, updated_by, updated_at, shadow_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
         ON CONFLICT (tenant_id, name) DO UPDATE SET bundle = excluded.bundle, \
         domain = excluded.domain, shadow = excluded.shadow, updated_by = excluded.updated_by, \
-        updated_at = excluded.updated_at";
+        updated_at = excluded.updated_at, shadow_id = excluded.shadow_id, shadow_counts = NULL";
     let old = find(tx, &new.name).await?;
     execute!(
         tx,
@@ -87,6 +92,7 @@ pub async fn store(tx: &mut Tx, new: &DraftRecord) -> Result<(), StoreError> {
         new.created_at.millis(),
         new.updated_by.as_deref(),
         new.updated_at.map(Timestamp::millis),
+        shadow_id,
     )?;
     tx.count(Quota::StoredBytes, bytes(new) - old.as_ref().map_or(0, bytes));
     tx.audit(AuditAction::DraftStored, &new.name);

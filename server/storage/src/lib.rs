@@ -63,6 +63,7 @@ mod schema;
 pub mod secrets;
 pub mod service_keys;
 mod settled_denials;
+pub mod shadows;
 mod sqlite;
 mod sqlite_files;
 mod standbys;

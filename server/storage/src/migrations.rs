@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 24] = [
+const SQLITE: [Source; 25] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -35,8 +35,9 @@ const SQLITE: [Source; 24] = [
     (22, "history", include_str!("../migrations/sqlite/0022_history.sql")),
     (23, "decision_files", include_str!("../migrations/sqlite/0023_decision_files.sql")),
     (24, "drafts", include_str!("../migrations/sqlite/0024_drafts.sql")),
+    (25, "shadows", include_str!("../migrations/sqlite/0025_shadows.sql")),
 ];
-const POSTGRES: [Source; 24] = [
+const POSTGRES: [Source; 25] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -61,6 +62,7 @@ const POSTGRES: [Source; 24] = [
     (22, "history", include_str!("../migrations/postgres/0022_history.sql")),
     (23, "decision_files", include_str!("../migrations/postgres/0023_decision_files.sql")),
     (24, "drafts", include_str!("../migrations/postgres/0024_drafts.sql")),
+    (25, "shadows", include_str!("../migrations/postgres/0025_shadows.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 48] = [
+    const RELEASED: [(&str, &str); 50] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -191,6 +193,10 @@ mod tests {
             "40c41a32165b3aec94efe7caddf94712dfa8da7e529c964f4f5391fb659624c52b068a4ca4a007b28deb65c315d2f122",
         ),
         (
+            "postgres/0025_shadows.sql",
+            "f151f9e29c9434baf147484335d2d9a9cd6ff7d240f245a0f8ee81e057c60613c4823a273af53321951993af46e6134a",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -285,6 +291,10 @@ mod tests {
         (
             "sqlite/0024_drafts.sql",
             "1ed697239d54d223dbc0bba498d59dd7903989e31d924e991472435afb570894291c2b2f9ff9504fcac24b59240c3c17",
+        ),
+        (
+            "sqlite/0025_shadows.sql",
+            "fc151f05eddd6199e8053626f1314ab71b5db7df15fd8fb3b93710e51aaa9f85b0f37d6b12e01952e56a677fdd6027d0",
         ),
     ];
 

@@ -447,3 +447,27 @@ async fn a_store_that_lost_a_published_write_is_not_loaded_for_ever() {
     assert!(cache.hot().get("acme", "doc:read", 0).is_some());
     assert_eq!(store.loads.load(Ordering::SeqCst), 4, "the first one, and three of this check");
 }
+
+#[tokio::test]
+async fn a_cache_beside_follows_the_same_changes() {
+    let (cache, store) = (Cache::new(1 << 20), Store::open());
+    let beside = cache.beside(1 << 20);
+    let plan = || Plan::compile("doc:read", 1, &[], []);
+    beside.keep("acme", "doc:read", plan().into());
+    beside.keep("acme", "doc:write", plan().into());
+    beside.keep("other", "doc:read", plan().into());
+    assert!(cache.hot().get("acme", "doc:read", 1).is_none(), "the plans are others");
+    cache.publish("acme", 2, exact("doc:read"));
+    let is_there = |tenant: &str, resource: &str| beside.find(tenant, resource, 1).is_some();
+    assert!(!is_there("acme", "doc:read"), "the change touches it");
+    assert!(is_there("acme", "doc:write") && is_there("other", "doc:read"));
+    store.commit();
+    cache.set_shadow("acme", true);
+    assert!(get(&cache, &store, "doc:read").await.has_shadow());
+    cache.set_shadow("acme", false);
+    assert!(!get(&cache, &store, "doc:read").await.has_shadow());
+    beside.drop_plans("acme");
+    assert!(!is_there("acme", "doc:write") && is_there("other", "doc:read"));
+    beside.drop_plans("other");
+    assert_eq!((beside.size().plans, beside.size().bytes), (0, 0));
+}

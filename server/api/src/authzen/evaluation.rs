@@ -55,7 +55,7 @@ pub(super) async fn decide(
 ) -> Result<Response, ApiError> {
     domain_of(caller, check.domain)?;
     let mut id = [0; ID_LENGTH];
-    let recorded = caller.recorded(Via::Authzen, &mut id);
+    let recorded = Some(caller.recorded(Via::Authzen, &mut id));
     let options = CheckOptions {
         kind: CheckKind::Combined,
         at_least,

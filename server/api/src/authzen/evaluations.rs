@@ -148,7 +148,7 @@ impl Request<'_> {
             at_least,
             semantic: options.semantic,
             with_reasons: options.reasons,
-            recorded: caller.recorded(Via::Authzen, &mut id),
+            recorded: Some(caller.recorded(Via::Authzen, &mut id)),
         };
         let answer = batch_checks::check_all(app, caller, checks, batch_options).await?;
         let revision = (answer.revision, answer.entities_revision);

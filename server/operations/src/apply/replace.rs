@@ -176,7 +176,7 @@ impl Attempt<'_> {
         let roles = bundle.roles.iter().flatten();
         let roles = roles.map(|role| (&*role.name, &*role.includes));
         must_not_be_entities(tx, roles, ROLES).await?;
-        let (plan, guards) = plan_draft(self.app, state, (draft, bundle), self.by)?;
+        let (plan, guards) = plan_kinds(self.app, state, (&draft.into(), bundle), self.by)?;
         let writes = &plan.writes;
         let owners = (writes
             .resources
@@ -240,20 +240,49 @@ impl Attempt<'_> {
     }
 }
 
-/// Returns the plan that replaces the kinds of a draft, whoever owns them.
-fn plan_draft(
+/// The origin of a bundle that replaces the kinds that it names, whoever owns them.
+#[derive(Clone, Debug)]
+pub struct BundleOrigin {
+    pub tenant: String,
+    /// The domain of what the bundle has without one.
+    pub domain: String,
+    pub author: String,
+}
+
+impl From<&DraftRecord> for BundleOrigin {
+    fn from(draft: &DraftRecord) -> Self {
+        Self {
+            tenant: draft.tenant_id.clone(),
+            domain: draft.domain.clone(),
+            author: draft.created_by.clone(),
+        }
+    }
+}
+
+impl From<&Manager> for BundleOrigin {
+    fn from(caller: &Manager) -> Self {
+        Self {
+            tenant: caller.tenant().to_owned(),
+            domain: caller.domain().to_owned(),
+            author: caller.actor().to_owned(),
+        }
+    }
+}
+
+/// Returns the plan that replaces the kinds of a bundle, whoever owns them.
+fn plan_kinds(
     app: &App,
     state: &TenantContent,
-    (draft, bundle): (&DraftRecord, &BundleDocument),
+    (origin, bundle): (&BundleOrigin, &BundleDocument),
     by: &Authorship,
 ) -> Result<(ApplyPlan, GuardWrites), OperationError> {
     let operator = app.resolvers.operator_resolvers();
     let context = PlanContext {
-        tenant: &draft.tenant_id,
+        tenant: &origin.tenant,
         owner: None,
         prune: true,
         force: true,
-        domain: &draft.domain,
+        domain: &origin.domain,
         by,
         ids: &app.ids,
         resolvers: &[],
@@ -261,21 +290,22 @@ fn plan_draft(
         changed_secrets: &HashSet::new(),
     };
     let plan = plan(state, bundle, &context)?;
-    let guards = GuardWrites::of(bundle, state, &draft.domain)?;
+    let guards = GuardWrites::of(bundle, state, &origin.domain)?;
     Ok((plan, guards))
 }
 
-/// Returns the content that `state` becomes with the kinds of a draft.
+/// Returns the content that `state` becomes with the kinds of a bundle. It takes as long as the plan of an apply.
 ///
 /// # Errors
-/// The draft does not fit the content.
-pub fn with_draft(
+/// The bundle does not fit the content.
+pub fn with_kinds(
     app: &App,
     mut state: TenantContent,
-    draft: (&DraftRecord, &BundleDocument),
+    origin: &BundleOrigin,
+    bundle: &BundleDocument,
 ) -> Result<TenantContent, OperationError> {
-    let by = app.authored_by(&draft.0.created_by);
-    let (plan, guards) = plan_draft(app, &state, draft, &by)?;
+    let by = app.authored_by(&origin.author);
+    let (plan, guards) = plan_kinds(app, &state, (origin, bundle), &by)?;
     let writes = plan.writes;
     state.resources = owned(after(&state.resources, &writes.resources, |one| one.id));
     state.rules = owned(after(&state.rules, &writes.rules, |one| one.id));

@@ -89,7 +89,7 @@ async fn every_statement_fits_the_schema(database: TestDatabase) {
         "set_config",
         "pg_",
         "portcullis_change",
-        "SKIP LOCKED",
+        "FOR UPDATE",
         "json_array_elements_text",
         "UNNEST",
         "= ANY ($",
