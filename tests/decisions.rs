@@ -315,3 +315,74 @@ fn an_erased_person_is_in_no_record_and_the_others_are() {
         tenant.manage("GET /api/v1/audit?action=decisions.erased", &json!(null)).is(200).json();
     assert!(!log.to_string().contains("ann"), "{log}");
 }
+
+#[test]
+fn parity_counts_where_checks_agree_with_another_system() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    let rule = tenant.rule("alice", "doc:read", "read", "allow");
+    // Allows are left out, but for those that another system decided, too.
+    set(&tenant, &json!({"allows": 0}));
+    let manager = tenant.token("boss", &[MANAGER]);
+    let by = |route: &str, body: &Value| {
+        tenant.send(&Request::new(route).token(&manager).json(body)).is(200)
+    };
+    let expecting = |subject: &str, expected: &str| {
+        let mut body = read(subject);
+        body["expected"] = json!(expected);
+        body
+    };
+    let legacy = json!({"subject": "alice", "resource": "doc:read", "expected": "deny"});
+    let batch = json!({"expected": "allow", "checks": [read("alice"), expecting("bob", "deny")]});
+    let evaluation = |expected: &str| {
+        json!({
+            "subject": {"type": "user", "id": "bob"}, "action": {"name": "read"},
+            "resource": {"type": "doc", "id": "1"}, "expected": expected,
+        })
+    };
+    by(CHECK, &read("alice"));
+    assert_eq!(by(CHECK, &expecting("alice", "deny")).json()["decision"], "allow");
+    let denied = by(CHECK, &expecting("bob", "allow"));
+    by("POST /api/v1/resources/access/check", &legacy);
+    by("POST /api/v1/checks", &batch);
+    by("POST /access/v1/evaluation", &evaluation("allow"));
+    let evaluations = json!({"expected": "deny", "evaluations": [evaluation("allow"), {"subject": {"id": "carl"}}],
+        "subject": {"type": "user"}, "action": {"name": "read"}, "resource": {"type": "doc", "id": "1"}});
+    by("POST /access/v1/evaluations", &evaluations);
+    // An explained check is not recorded, and takes the same body.
+    by("POST /api/v1/check?explain=true", &expecting("bob", "allow"));
+
+    let records = listed(&tenant, "", 8);
+    assert!(records.iter().all(|record| record["expected"].is_string()), "{records:?}");
+    let parity = tenant.get("/api/v1/parity").is(200).json();
+    assert_eq!(parity["complete"], true);
+    let rows = parity["rows"].as_array().expect("rows");
+    let [row] = &rows[..] else { panic!("one row: {parity}") };
+    assert_eq!((&row["resource"], &row["action"]), (&json!("doc:read"), &json!("read")));
+    // Alike are both items of the batch and the last evaluation.
+    assert_eq!((&row["agree"], &row["differ"]), (&json!(3), &json!(5)), "{parity}");
+    let groups = row["groups"].as_array().expect("groups");
+    let shown = |group: &Value| {
+        ["expected", "decision", "rule", "count"].map(|member| group[member].clone())
+    };
+    assert_eq!(shown(&groups[0]), [json!("allow"), json!("deny"), json!("default-deny"), json!(3)]);
+    assert_eq!(shown(&groups[1]), [json!("deny"), json!("allow"), json!(rule), json!(2)]);
+    let samples = groups[0]["samples"].as_array().expect("samples");
+    assert!(samples.contains(&json!(id_of(&denied).expect("recorded"))), "{parity}");
+    let of_bob = tenant.get("/api/v1/parity?subject=bob").is(200).json();
+    assert_eq!(of_bob["rows"][0]["differ"], 3, "{of_bob}");
+
+    for (route, mut body) in [
+        (CHECK, read("alice")),
+        ("POST /api/v1/resources/access/check", legacy),
+        ("POST /api/v1/checks", batch),
+        ("POST /access/v1/evaluation", evaluation("allow")),
+    ] {
+        for wrong in [json!("ALLOW"), json!(true)] {
+            body["expected"] = wrong;
+            let refused = tenant.send(&Request::new(route).token(&manager).json(&body)).is(400);
+            assert!(refused.text.contains("at `/expected`: expected"), "{}", refused.text);
+        }
+    }
+    Tenant::new().get("/api/v1/parity").refused(409, "CONFLICT");
+}

@@ -8,8 +8,8 @@ use crate::invalid::{Place, Problems};
 use crate::json::Json;
 use crate::names::named;
 use crate::plain_items::PlainItems;
-use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
-use crate::request::{Attributes, CheckBody, CheckMembers, CheckText, note_misplaced};
+use crate::rbac::{Effect, MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
+use crate::request::{Attributes, CheckBody, CheckMembers, CheckText, EXPECTED, note_misplaced};
 
 /// The item after which a batch ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
@@ -116,6 +116,7 @@ struct Defaults<'r> {
     action: Option<&'r str>,
     domain: Option<&'r str>,
     attributes: Option<Attributes<'r>>,
+    expected: Option<Effect>,
 }
 
 impl<'r> Defaults<'r> {
@@ -127,6 +128,7 @@ impl<'r> Defaults<'r> {
             action: text("action", CheckText::UpTo(MAX_ACTION)),
             domain: text("domain", CheckText::UpTo(MAX_DOMAIN)),
             attributes: CheckMembers::attributes(fields, "attributes"),
+            expected: CheckMembers::effect(fields, EXPECTED),
         }
     }
 
@@ -176,6 +178,10 @@ impl<'r> CheckMembers<'r> for ItemMembers<'_, 'r, '_> {
 
     fn attributes(&mut self, name: &'static str) -> Option<Attributes<'r>> {
         CheckMembers::attributes(self.own, name).or(self.defaults.attributes)
+    }
+
+    fn effect(&mut self, name: &'static str) -> Option<Effect> {
+        CheckMembers::effect(self.own, name).or(self.defaults.expected)
     }
 }
 

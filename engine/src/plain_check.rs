@@ -4,8 +4,8 @@ use crate::attributes::{AttributeMap, Attributes};
 use crate::fields::within;
 use crate::flat_attributes::{FlatAttributes, FlatRange};
 use crate::plain_text::{PlainText, fill};
-use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
-use crate::request::CheckBody;
+use crate::rbac::{Effect, MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
+use crate::request::{CheckBody, EXPECTED};
 use crate::resource::split_resource;
 
 /// The members of a check, whose attributes are among [`FlatAttributes`].
@@ -17,6 +17,7 @@ pub(crate) struct PlainCheck<'a> {
     domain: Option<&'a str>,
     /// The places of those of the user, the resource, the action and the context.
     attributes: Option<[FlatRange; 4]>,
+    expected: Option<Effect>,
 }
 
 impl<'a> PlainCheck<'a> {
@@ -44,6 +45,7 @@ impl<'a> PlainCheck<'a> {
                 fill(&mut self.domain, text.string().filter(|text| within(text, MAX_DOMAIN)))
             }
             "attributes" => fill(&mut self.attributes, attributes(text, flat)),
+            EXPECTED => fill(&mut self.expected, text.string()?.parse().ok()),
             _ => None,
         }
     }
@@ -56,6 +58,7 @@ impl<'a> PlainCheck<'a> {
             action: self.action.or(default.action),
             domain: self.domain.or(default.domain),
             attributes: self.attributes.or(default.attributes),
+            expected: self.expected.or(default.expected),
         }
     }
 
@@ -84,6 +87,7 @@ impl<'a> PlainCheck<'a> {
             action: self.action?,
             domain: self.domain,
             attributes: Attributes { user, resource, action, context },
+            expected: self.expected,
         })
     }
 }

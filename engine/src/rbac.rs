@@ -21,6 +21,9 @@ pub const MAX_DOMAIN: usize = 256;
 /// The maximum length of an action, in characters.
 pub const MAX_ACTION: usize = 128;
 
+/// The names of effects; completes "expected …".
+pub const EFFECTS: &str = "`allow` or `deny`";
+
 /// The effect of a rule or policy that matches, and of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[derive(Serialize, Display, EnumString, IntoStaticStr)]
@@ -38,7 +41,7 @@ impl Effect {
     pub fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
         let effect = json.as_str().and_then(|name| name.parse().ok());
         if effect.is_none() {
-            problems.expected(at, "`allow` or `deny`");
+            problems.expected(at, EFFECTS);
         }
         effect
     }

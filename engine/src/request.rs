@@ -6,11 +6,14 @@ pub use crate::attributes::{AttributeMap, Attributes};
 use crate::fields::{self, Body, Fields, string, text, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
-use crate::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
+use crate::rbac::{Effect, MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use crate::resolution::AttributeAnswers;
 use crate::resource::resource;
 pub use crate::roles::Roles;
 use crate::value::parse_instant;
+
+/// The member of a check with the decision of another system.
+pub const EXPECTED: &str = "expected";
 
 /// A member of a check body that is text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +36,9 @@ pub trait CheckMembers<'j> {
 
     /// The attributes that the caller vouches for; they may be absent.
     fn attributes(&mut self, name: &'static str) -> Option<Attributes<'j>>;
+
+    /// An effect that may be absent; `null` counts as absent.
+    fn effect(&mut self, name: &'static str) -> Option<Effect>;
 }
 
 impl<'j> CheckMembers<'j> for Fields<'j, '_> {
@@ -46,6 +52,10 @@ impl<'j> CheckMembers<'j> for Fields<'j, '_> {
 
     fn attributes(&mut self, name: &'static str) -> Option<Attributes<'j>> {
         Fields::optional(self, name, Attributes::read)
+    }
+
+    fn effect(&mut self, name: &'static str) -> Option<Effect> {
+        Fields::optional(self, name, Effect::read)
     }
 }
 
@@ -79,6 +89,8 @@ pub struct CheckBody<'r> {
     pub domain: Option<&'r str>,
     /// The attributes, for which the caller vouches.
     pub attributes: Attributes<'r>,
+    /// The decision of another system, for the record alone (`docs/semantics.md`, section 18.4).
+    pub expected: Option<Effect>,
 }
 
 impl<'r> CheckBody<'r> {
@@ -108,6 +120,7 @@ impl<'r> CheckBody<'r> {
         let action = members.required("action", CheckText::UpTo(MAX_ACTION));
         let domain = members.optional("domain", CheckText::UpTo(MAX_DOMAIN));
         let attributes = members.attributes("attributes");
+        let expected = members.effect(EXPECTED);
         Some(Self {
             subject: subject?,
             subject_type: None,
@@ -115,6 +128,7 @@ impl<'r> CheckBody<'r> {
             action: action?,
             domain,
             attributes: attributes.unwrap_or_default(),
+            expected,
         })
     }
 }
@@ -199,6 +213,8 @@ pub struct Check<'r> {
     pub now: DateTime<Utc>,
     /// The relations that resolvers can have as inputs. A plan asks for those that it reads.
     pub relations: Option<&'r AttributeAnswers>,
+    /// The decision of another system. No decision depends on it.
+    pub expected: Option<Effect>,
 }
 
 impl<'r> Check<'r> {
@@ -221,6 +237,7 @@ impl<'r> Check<'r> {
             claims: caller.map(|caller| caller.claims),
             now,
             relations: None,
+            expected: body.expected,
         }
     }
 }
@@ -258,6 +275,8 @@ pub struct LegacyCheckBody<'r> {
     pub subject: Option<&'r str>,
     /// The domain; the default is the caller's.
     pub domain: Option<&'r str>,
+    /// The decision of another system.
+    pub expected: Option<Effect>,
 }
 
 impl<'r> Body<'r> for LegacyCheckBody<'r> {
@@ -273,7 +292,8 @@ impl<'r> LegacyCheckBody<'r> {
         let action = members.optional("action", CheckText::UpTo(MAX_ACTION));
         let subject = members.optional("subject", CheckText::UpTo(MAX_SUBJECT));
         let domain = members.optional("domain", CheckText::UpTo(MAX_DOMAIN));
-        Some(Self { resource: resource?, action, subject, domain })
+        let expected = members.effect(EXPECTED);
+        Some(Self { resource: resource?, action, subject, domain, expected })
     }
 }
 

@@ -154,7 +154,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 114] = [
+pub(crate) const ROUTES: [Row; 115] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -298,6 +298,7 @@ pub(crate) const ROUTES: [Row; 114] = [
     row("GET /api/v1/decisions/stats", DECISIONS_READ, Kind::None, "", 200),
     row("GET /api/v1/decisions/stream", DECISIONS_READ, Kind::None, "", 200),
     row("GET /api/v1/decisions/{id}", DECISIONS_READ, Kind::Decision, "", 200),
+    row("GET /api/v1/parity", DECISIONS_READ, Kind::None, "", 200),
     row("POST /api/v1/replays", REPLAYS, Kind::None, REPLAY, 202),
     row("GET /api/v1/replays/{id}", REPLAYS, Kind::Replay, "", 200),
     row("DELETE /api/v1/replays/{id}", REPLAYS, Kind::Replay, "", 204),

@@ -233,6 +233,7 @@ fn check_of<'k>(plan: &'k Plan, attributes: Attributes<'k>, cell: &MatrixCell<'k
         claims: None,
         now: DateTime::UNIX_EPOCH,
         relations: None,
+        expected: None,
     }
 }
 

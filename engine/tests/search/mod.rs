@@ -298,6 +298,7 @@ fn check<'j>(json: &'j Json<'j>) -> Check<'j> {
     let attributes =
         Attributes { user: map("user"), resource: map("resource"), ..Attributes::default() };
     let body = CheckBody {
+        expected: None,
         subject: text("subject"),
         subject_type: None,
         resource: RESOURCE,

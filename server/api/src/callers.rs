@@ -68,10 +68,8 @@ impl<R> Requester<R> {
         via: Via,
         id: &'r mut [u8; ID_LENGTH],
     ) -> RecordedRequest<'r> {
-        let log = match &self.request_id {
-            Some(own) => Some(LoggedRequest { id: own.encode(id), began: Instant::now() }),
-            None => None,
-        };
+        let own = self.request_id.as_ref();
+        let log = own.map(|own| LoggedRequest { id: own.encode(id), began: Instant::now() });
         RecordedRequest { via, caller: &self.caller, log }
     }
 

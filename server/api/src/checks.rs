@@ -148,6 +148,7 @@ pub(super) async fn legacy_check(
     let subject = body.subject.or(caller.subject());
     let subject = subject.ok_or_else(|| Invalid::missing("subject", SUBJECT_OF_KEY))?;
     let body = CheckBody {
+        expected: body.expected,
         subject,
         subject_type: None,
         resource: body.resource,

@@ -7,6 +7,7 @@ use portcullis_engine::Effect;
 use portcullis_engine::names::names;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisions, Via};
 use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
+use portcullis_model::parity::Parity;
 use portcullis_model::schema;
 use portcullis_operations::decisions::{self, DecidedRecord, DecisionFeed, FeedItem};
 use portcullis_replay::Unreadable;
@@ -58,6 +59,22 @@ pub(super) async fn stats(
     Query(by): Query<GroupBy>,
 ) -> Result<Json<DecisionStats>, ApiError> {
     Ok(Json(decisions::stats(&app, &caller, selection, &by.0).await?))
+}
+
+/// Counts how often checks agree with another system.
+///
+/// Counted are recorded checks that carried what the other system decided, as `expected`. A member who is no manager counts
+/// those about itself. A 409 says that the service keeps no record.
+#[utoipa::path(
+    get, path = "/api/v1/parity", tag = "Decisions", operation_id = "compareDecisions",
+    responses((status = 200, description = "The counts", body = Parity), Conflict),
+)]
+pub(super) async fn parity(
+    State(app): State<App>,
+    caller: Requester<DecisionsRead>,
+    Query(selection): Query<DecisionSelection>,
+) -> Result<Json<Parity>, ApiError> {
+    Ok(Json(decisions::parity(&app, &caller, selection).await?))
 }
 
 /// Streams new recorded decisions as server-sent events.

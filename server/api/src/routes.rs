@@ -187,6 +187,7 @@ fn policies_as_code() -> Vec<Row> {
         row!(GET "/api/v1/decisions/stats", MANAGE, Small, decisions::stats),
         row!(GET "/api/v1/decisions/stream", MANAGE, Small, decisions::follow),
         row!(GET "/api/v1/decisions/{id}", MANAGE, Small, decisions::show),
+        row!(GET "/api/v1/parity", MANAGE, Small, decisions::parity),
         row!(POST "/api/v1/replays", MANAGE, Apply, replays::start),
         row!(GET "/api/v1/replays/{id}", MANAGE, Small, replays::show),
         row!(DELETE "/api/v1/replays/{id}", MANAGE, Small, replays::delete),

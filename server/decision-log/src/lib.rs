@@ -20,6 +20,7 @@ mod lost;
 mod members;
 mod metrics;
 mod minimisation;
+mod parity;
 mod query;
 mod segment;
 mod segments;

@@ -1,9 +1,9 @@
 //! The bodies of checks in the API's document. The engine declares and reads them ([`CheckBody`], [`LegacyCheckBody`]).
 
-use portcullis_engine::CheckBody;
 use portcullis_engine::batch::{BatchSemantic, MAX_ITEM_ID, MAX_ITEMS};
 use portcullis_engine::names::names;
 use portcullis_engine::request::{Attributes, CheckMembers, CheckText, LegacyCheckBody};
+use portcullis_engine::{CheckBody, Effect};
 use serde_json::json;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 
@@ -82,6 +82,10 @@ impl CheckMembers<'static> for Defaults<'_> {
     fn attributes(&mut self, name: &'static str) -> Option<Attributes<'static>> {
         self.0.attributes(name)
     }
+
+    fn effect(&mut self, name: &'static str) -> Option<Effect> {
+        self.0.effect(name)
+    }
 }
 
 /// A check in a file: the body of a check, whose instant is beside it.
@@ -152,6 +156,12 @@ impl CheckMembers<'static> for Description {
 
     fn attributes(&mut self, name: &'static str) -> Option<Attributes<'static>> {
         self.input.add(name, schema::nullable(attributes_schema()));
+        None
+    }
+
+    fn effect(&mut self, name: &'static str) -> Option<Effect> {
+        let about = "What another system decided, for parity; it changes no decision";
+        self.input.add(name, schema::nullable(schema::effect().description(Some(about))));
         None
     }
 }

@@ -27,6 +27,7 @@ pub mod jitter;
 pub mod matrix;
 pub mod owner;
 pub mod page;
+pub mod parity;
 pub mod permissions;
 pub mod policy;
 pub mod proposal;

@@ -10,6 +10,7 @@ use portcullis_model::audit::AuditAction;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisions};
 use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
 use portcullis_model::page::{Listed, Page};
+use portcullis_model::parity::Parity;
 use portcullis_replay::Side;
 use portcullis_resolvers::{AnswerSource, Provenance, Report};
 use portcullis_runtime::app::App;
@@ -66,6 +67,20 @@ pub async fn stats(
 ) -> Result<DecisionStats, OperationError> {
     let selection = visible(app, caller, selection)?;
     log(app)?.stats(caller.tenant(), &selection, dimensions).await.map_err(unreadable)
+}
+
+/// Compares the decisions of the caller's tenant that `selection` selects with those of another system. A member who is no
+/// manager compares those about itself.
+///
+/// # Errors
+/// As for [`list`].
+pub async fn parity(
+    app: &App,
+    caller: &CheckCaller,
+    selection: DecisionSelection,
+) -> Result<Parity, OperationError> {
+    let selection = visible(app, caller, selection)?;
+    log(app)?.parity(caller.tenant(), &selection).await.map_err(unreadable)
 }
 
 /// Follows the new records of the caller's tenant that `selection` selects. A member who is no manager sees those about

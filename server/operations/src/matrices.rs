@@ -298,6 +298,7 @@ impl MatrixQuestion<'_> {
             claims: None,
             now: DateTime::UNIX_EPOCH,
             relations: None,
+            expected: None,
         };
         let supply = of.entities.supply(of.plan, CheckKind::Combined, &check);
         let completed = directory::completed(supply.as_ref(), check);

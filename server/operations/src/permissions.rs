@@ -87,8 +87,15 @@ pub async fn list(
     let decide = |resource: &str, plan: &Plan, entities: &NeededEntities| {
         let action = split_resource(resource).map_or("", |(_, verb)| verb);
         let attributes = request.attributes;
-        let body =
-            CheckBody { subject, subject_type: None, resource, action, domain: None, attributes };
+        let body = CheckBody {
+            subject,
+            subject_type: None,
+            resource,
+            action,
+            domain: None,
+            attributes,
+            expected: None,
+        };
         let check = Check::new(body, domain, caller.of_check(), now);
         Ok(decide(plan, entities, &check)?)
     };

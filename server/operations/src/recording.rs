@@ -132,7 +132,7 @@ impl Made<'_> {
             undetermined: &|texts| {
                 decision.undetermined().for_each(|path| texts.display(path));
             },
-            expected: None,
+            expected: sent.expected,
             shadow: shadow.map(|one| RecordedShadow { draft: one.draft(), decision: one.effect }),
             us: u32::try_from(elapsed).unwrap_or(u32::MAX),
         })

@@ -138,6 +138,7 @@ impl<'r> RecordedInputs<'r> {
             claims: self.claims.as_ref(),
             now: self.now,
             relations: None,
+            expected: None,
         }
     }
 

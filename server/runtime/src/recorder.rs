@@ -117,7 +117,9 @@ impl Recorder {
     ) -> Recorded {
         let RecordingTerms { settings, minimisation, .. } = terms;
         let differs = decision.shadow.is_some_and(|shadow| shadow.decision != decision.decision);
-        let must_be_kept = decision.decision == Effect::Deny || undetermined || differs;
+        // Parity counts each check that another system decided, too.
+        let is_compared = differs || decision.expected.is_some();
+        let must_be_kept = decision.decision == Effect::Deny || undetermined || is_compared;
         let is_kept = must_be_kept
             || settings.allows.is_whole()
             || is_drawn(decision.id, settings.allows.as_f64());

@@ -18,7 +18,7 @@ pub struct ShadowCounts {
     differences: Mutex<Differences>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Differences {
     /// The counts of the changes, without groups.
     counts: ShadowReport,
@@ -39,12 +39,6 @@ pub struct ShadowDifference<'d> {
     pub after: &'d str,
     /// The id of the record, if there is one.
     pub record: Option<Uuid>,
-}
-
-impl Default for Differences {
-    fn default() -> Self {
-        Self { counts: ShadowReport::default(), groups: HashMap::default() }
-    }
 }
 
 impl ShadowCounts {

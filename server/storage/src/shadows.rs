@@ -134,7 +134,7 @@ mod tests {
         }
         let expected =
             ShadowRow { tenant_id: "acme".to_owned(), name: "d".to_owned(), shadow_id: first };
-        assert_eq!(all(&mut tx, 10).await.expect("works"), [expected.clone()]);
+        assert_eq!(all(&mut tx, 10).await.expect("works"), std::slice::from_ref(&expected));
         tx.commit().await.expect("commits");
         assert_eq!((counted(&store, 1).await, counted(&store, 2).await), (7, 0));
         let mut tx = store.read("acme").await.expect("begins");

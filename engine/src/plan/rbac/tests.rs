@@ -12,6 +12,7 @@ use crate::request::{Attributes, CheckBody};
 fn decides(plan: &Plan, subject: &str) -> Option<[String; 3]> {
     let attributes = Attributes::default();
     let body = CheckBody {
+        expected: None,
         subject,
         subject_type: None,
         resource: "doc:read",

@@ -4,7 +4,8 @@ use portcullis_engine::fields::within;
 use portcullis_engine::flat_attributes::FlatRange;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::plain_text::fill;
-use portcullis_engine::rbac::MAX_DOMAIN;
+use portcullis_engine::rbac::{EFFECTS, Effect, MAX_DOMAIN};
+use portcullis_engine::request::EXPECTED;
 
 use super::properties::{Properties, PropertySource};
 
@@ -183,6 +184,12 @@ impl<'a> Context<'a> {
     }
 }
 
+/// Reads the decision of another system.
+fn read_expected<'a>(source: &mut impl PropertySource<'a>, at: &Place<'_>) -> Option<Effect> {
+    let effect = source.string(at)?.parse().ok();
+    effect.or_else(|| source.fault(|problems| problems.expected(at, EFFECTS)))
+}
+
 /// The entities and the context that an object has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Parts<'a> {
@@ -190,12 +197,14 @@ pub(super) struct Parts<'a> {
     pub(super) action: Option<Entity<'a>>,
     pub(super) resource: Option<Entity<'a>>,
     pub(super) context: Option<Context<'a>>,
+    /// The decision of another system.
+    pub(super) expected: Option<Effect>,
 }
 
 impl<'a> Parts<'a> {
     /// The members that have the parts.
     pub(super) const MEMBERS: &'static [&'static str] =
-        &["subject", "action", "resource", "context"];
+        &["subject", "action", "resource", "context", EXPECTED];
 
     /// Reads the member `name` at `at`. Ignores every other one. `any` is the entity of which any is meant.
     pub(super) fn read_member(
@@ -212,6 +221,7 @@ impl<'a> Parts<'a> {
             "action" => (&mut self.action, Role::Action),
             "resource" => (&mut self.resource, Role::Resource),
             "context" => return fill(&mut self.context, Context::read(source, at, properties)),
+            EXPECTED => return fill(&mut self.expected, read_expected(source, at)),
             _ => return source.ignore(),
         };
         let read = if any == Some(role) { Entity::read_any } else { Entity::read };
@@ -221,6 +231,7 @@ impl<'a> Parts<'a> {
     /// Takes from `defaults` what is missing. Returns whether nothing is missing any more.
     pub(super) fn complete(&mut self, defaults: &Self, properties: &mut Properties<'a>) -> bool {
         self.context = self.context.or(defaults.context);
+        self.expected = self.expected.or(defaults.expected);
         let mut complete = |part: &mut Option<Entity<'a>>, default: Option<Entity<'a>>, role| {
             match (&mut *part, default) {
                 (Some(own), Some(default)) if !own.is_complete(role) => {

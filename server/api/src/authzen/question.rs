@@ -100,7 +100,7 @@ impl<'a> Question<'a> {
     where
         'a: 'q,
     {
-        let Parts { subject, action, resource, context } = self.parts;
+        let Parts { subject, action, resource, context, expected } = self.parts;
         let [subject, action, resource] =
             [subject, action, resource].map(Option::unwrap_or_default);
         let context = context.unwrap_or_default();
@@ -117,6 +117,7 @@ impl<'a> Question<'a> {
                 action: map(action.attributes),
                 context: map(context.attributes),
             },
+            expected,
         }
     }
 

@@ -86,7 +86,7 @@ impl<'j> SearchBody<'j> {
         let (at, mut properties) = (Place::root(), Properties::default());
         let parts = wanted.read_parts(json, &mut properties, problems)?;
         let page = Fields::open(json, &at, problems)?.optional("page", page);
-        let Parts { subject, action, resource, context } = parts;
+        let Parts { subject, action, resource, context, expected: _ } = parts;
         let body = Self {
             context: context.unwrap_or_default(),
             properties,

@@ -228,8 +228,15 @@ fn managers_name_a_domain_where_a_domain_is_a_tenant() {
         let is_named = parameters.contains(&reference);
         let by_token = operation["security"][0].get("bearer").is_some();
         // Their bodies name the domain; records of decisions are those of the caller's own.
-        let questions =
-            ["check", "checks", "resources/access/check", "plan", "permissions", "matrix"];
+        let questions = [
+            "check",
+            "checks",
+            "resources/access/check",
+            "plan",
+            "permissions",
+            "matrix",
+            "parity",
+        ];
         let is_question = path.strip_prefix("/api/v1/").is_some_and(|path| {
             let asks = ["search/", "decisions"].iter().any(|start| path.starts_with(start));
             asks || questions.contains(&path)

@@ -387,6 +387,7 @@ fn decision(plan: &Plan, role: &str, domain: &str, action: &str) -> Effect {
         claims: None,
         now: chrono::DateTime::UNIX_EPOCH,
         relations: None,
+        expected: None,
     };
     plan.evaluate(&check).effect()
 }

@@ -155,6 +155,7 @@ impl ActionDecider<'_> {
             action: &action,
             domain: question.domain,
             attributes: question.attributes,
+            expected: None,
         };
         let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
         page.entities_revision = page.entities_revision.max(entities.revision());

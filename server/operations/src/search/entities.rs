@@ -154,6 +154,7 @@ impl EntityQuestion<'_> {
             action: self.action,
             domain: self.domain,
             attributes: self.attributes,
+            expected: None,
         };
         Check::new(body, domain, caller.of_check(), now)
     }

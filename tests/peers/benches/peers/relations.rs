@@ -126,6 +126,7 @@ impl Ours {
             action: "read",
             domain: None,
             attributes: Attributes { resource, ..Attributes::default() },
+            expected: None,
         };
         let check = Check::new(body, "drive", None, DateTime::UNIX_EPOCH);
         let decision = match self.plan.decide(&check, &AttributeAnswers::default()) {

@@ -1,0 +1,75 @@
+//! The agreement of checks with another system (`docs/semantics.md`, section 18.4).
+
+use portcullis_engine::Effect;
+use serde::Serialize;
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::{document, schema};
+
+/// The checks that another system decided, too.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Parity {
+    /// By resource and action.
+    pub rows: Vec<ParityRow>,
+    /// Whether every check that was asked for is counted.
+    pub complete: bool,
+}
+
+/// The checks of one resource and action.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ParityRow {
+    pub resource: String,
+    pub action: String,
+    /// The checks that both systems decided alike.
+    pub agree: u64,
+    pub differ: u64,
+    /// The checks that they decided otherwise, by what decided here.
+    pub groups: Vec<ParityGroup>,
+}
+
+/// Checks that two systems decided otherwise, for one cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ParityGroup {
+    /// The decision of the other system.
+    pub expected: Effect,
+    pub decision: Effect,
+    /// The id of the rule or policy that decided, or `default-deny`.
+    pub rule: String,
+    pub count: u64,
+    /// The ids of some of the decisions, the newest first.
+    pub samples: Vec<Uuid>,
+}
+
+document!(Parity => {
+    let number = || schema::integer(0, i64::MAX);
+    let text = schema::string;
+    let group = schema::record()
+        .field("expected", schema::effect().description(Some("What the other system decided")))
+        .field("decision", schema::effect())
+        .field("rule", text().description(Some("The id of the rule or policy, or `default-deny`")))
+        .field("count", number())
+        .field("samples", schema::list(schema::id()))
+        .about("Checks that differ, by what decided");
+    let row = schema::record()
+        .field("resource", text())
+        .field("action", text())
+        .field("agree", number())
+        .field("differ", number())
+        .field("groups", schema::list(group))
+        .about("The checks of one resource and action");
+    schema::record()
+        .field("rows", schema::list(row))
+        .field("complete", schema::boolean().description(Some("Whether every check is counted")))
+        .about("The agreement of checks with another system")
+        .example(json!({
+            "rows": [{
+                "resource": "chart:read", "action": "read", "agree": 812, "differ": 3,
+                "groups": [{
+                    "expected": "allow", "decision": "deny", "rule": "default-deny", "count": 3,
+                    "samples": ["019e301f-05c0-7a4e-9c1b-5f0e8d3a7b70"],
+                }],
+            }],
+            "complete": true,
+        }))
+});
