@@ -38,6 +38,11 @@ fn every_command_of_the_guide_to_entities_prints_what_stands_behind_it() {
 }
 
 #[test]
+fn every_command_of_the_guide_to_safe_changes_prints_what_stands_behind_it() {
+    follow("docs/change-safely.md");
+}
+
+#[test]
 fn every_command_of_the_guide_to_modelling_prints_what_stands_behind_it() {
     follow("docs/modelling.md");
 }

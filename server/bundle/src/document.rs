@@ -2,7 +2,7 @@
 
 use portcullis_engine::fields::{Fields, list};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Format, Json};
+use portcullis_engine::{Format, Invalid, Json};
 use portcullis_model::apply::ObjectKind;
 use portcullis_model::egress_rules::EgressRules;
 use portcullis_model::policy::NewPolicy;
@@ -93,6 +93,22 @@ pub struct DocumentContext<'c> {
     pub domain: &'c str,
     /// The addresses that endpoints and webhooks may have.
     pub egress: &'c EgressRules,
+}
+
+impl DocumentContext<'_> {
+    /// Reads the body of a request that has a bundle, by `read`.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    pub fn parse<T>(
+        self,
+        json: &Json<'_>,
+        read: impl FnOnce(&Json<'_>, &Place<'_>, &mut Problems, Self) -> Option<T>,
+    ) -> Result<T, Invalid> {
+        let mut problems = Problems::default();
+        let body = read(json, &Place::root(), &mut problems, self);
+        problems.finish(body)
+    }
 }
 
 impl BundleDocument {

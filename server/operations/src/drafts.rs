@@ -47,9 +47,7 @@ impl DraftBody {
     /// # Errors
     /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, context: DocumentContext<'_>) -> Result<Self, Invalid> {
-        let (mut problems, root) = (Problems::default(), Place::root());
-        let read = Self::read(json, &root, &mut problems, context);
-        problems.finish(read)
+        context.parse(json, Self::read)
     }
 
     fn read(

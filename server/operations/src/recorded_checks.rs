@@ -18,7 +18,7 @@ pub struct RecordedRequest<'r> {
     pub log: Option<LoggedRequest<'r>>,
 }
 
-/// What the records of a request say of it.
+/// The members of records that are about their request.
 #[derive(Clone, Copy, Debug)]
 pub struct LoggedRequest<'r> {
     /// The id of the request.

@@ -22,7 +22,7 @@ use crate::recorded_checks::Made;
 pub(crate) struct ShadowDecision {
     shadow: Arc<Shadow>,
     pub(crate) effect: Effect,
-    /// How it differs, with the names of the rules or policies that decided and would decide.
+    /// The difference, with the names of the rules or policies that decided and would decide.
     difference: Option<(ReplayChange, String, String)>,
 }
 

@@ -47,7 +47,7 @@ pub struct Shadow {
     wanted: Mutex<WantedState>,
 }
 
-/// What checks wait for.
+/// The plans and entities that checks wait for.
 #[derive(Debug, Default)]
 pub struct WantedPlans {
     pub resources: BTreeSet<Box<str>>,

@@ -35,9 +35,7 @@ impl ApplyRequest {
     /// # Errors
     /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, context: DocumentContext<'_>) -> Result<Self, Invalid> {
-        let mut problems = Problems::default();
-        let request = Self::read(json, &Place::root(), &mut problems, context);
-        problems.finish(request)
+        context.parse(json, Self::read)
     }
 
     fn read(
