@@ -1,7 +1,9 @@
 //! The record of decisions: which checks have one, what it holds, who sees it.
 
 use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 
+use portcullis_test_s3::S3Server;
 use serde_json::{Value, json};
 
 use crate::support::process::{finish, portcullis};
@@ -277,6 +279,95 @@ fn commands_print_the_record() {
         exported.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!((lines.len(), &lines[1]["id"]), (2, &json!(id)));
     assert!(run(&["search", "--decision", "maybe"]).code == Some(1));
+}
+
+#[test]
+fn commands_erase_and_verify_the_record() {
+    let settings = settings();
+    let server = settings.start();
+    let tenant = tenant_of(&server);
+    for subject in ["ann", "bob", "ann"] {
+        tenant.check(&read(subject)).is(200);
+    }
+    listed(&tenant, "", 3);
+    let erase = || {
+        let mut command = portcullis(&["decisions", "erase", "--subject", "ann"]);
+        let token = tenant.token("boss", &[MANAGER]);
+        command.args(["--url", &format!("http://{}", server.address)]).env("TOKEN", token);
+        finish(command)
+    };
+    for expected in ["erased 2 decisions", "erased 0 decisions"] {
+        let erased = erase();
+        assert_eq!((erased.code, erased.out.trim()), (Some(0), expected), "{}", erased.err);
+    }
+    tenant.check(&read("carl")).is(200);
+    assert_eq!(erase().code, Some(0), "all records come to rest");
+    let verify = || settings.run(&["decisions", "verify"]);
+    let whole = verify();
+    assert_eq!(whole.code, Some(0), "{}{}", whole.out, whole.err);
+    assert!(
+        whole.out.contains("2 records") && whole.out.contains("the record is whole"),
+        "{}",
+        whole.out
+    );
+    let file = parquet_file(&settings.path("decisions"));
+    let written = std::fs::read(&file).expect("reads");
+    std::fs::write(&file, [&written[..40], b"?", &written[41..]].concat()).expect("writes");
+    let changed = verify();
+    assert!(changed.code == Some(1) && changed.out.contains("wrong: "), "{}", changed.out);
+    std::fs::remove_file(&file).expect("removes");
+    let missing = verify();
+    assert!(missing.code == Some(1) && missing.out.contains("is missing"), "{}", missing.out);
+    let without = settings.clone().set("DECISION_LOG_URL", "").run(&["decisions", "verify"]);
+    assert!(without.code == Some(2) && without.err.contains("DECISION_LOG_URL"), "{}", without.err);
+}
+
+#[test]
+fn a_bucket_has_the_record_and_loses_nothing_while_it_is_down() {
+    let mut bucket = S3Server::start();
+    let of_bucket = settings().set("DECISION_LOG_URL", bucket.url("acme/log"));
+    let settings =
+        bucket.variables().into_iter().fold(of_bucket, |all, (name, value)| all.set(name, value));
+    let server = settings.start();
+    let tenant = tenant_of(&server);
+    set(&tenant, &json!({"mode": "durable"}));
+    tenant.check(&read("ann")).is(200);
+    tenant.check(&read("bob")).is(200);
+    bucket.go_down();
+    let server = server.crash_and_restart();
+    let tenant = tenant.at(&server);
+    tenant.check(&read("carl")).is(200);
+    let failures = "portcullis_decision_store_failures_total";
+    eventually_some("a failure is counted", || {
+        let metrics = Request::new("GET /metrics").send(server.address).is(200).text;
+        let figure =
+            metrics.lines().find_map(|line| line.strip_prefix(failures)?.strip_prefix(' '));
+        figure.filter(|figure| *figure != "0").map(str::to_owned)
+    });
+    let before = listed(&tenant, "", 3);
+    bucket.come_back();
+    eventually_some("what was waiting comes to rest", || {
+        bucket.objects().join("acme/log").is_dir().then_some(())
+    });
+    assert_eq!(listed(&tenant, "", 3), before);
+    let erase = "DELETE /api/v1/decisions?subject=ann";
+    assert_eq!(tenant.manage(erase, &json!(null)).is(200).json(), json!({"erased": 1}));
+    listed(&tenant, "", 2);
+    assert!(server.stop().success());
+    let verified = settings.run(&["decisions", "verify"]);
+    assert_eq!(verified.code, Some(0), "{}{}", verified.out, verified.err);
+    assert!(verified.out.contains("with 2 records"), "{}", verified.out);
+    let without = settings.clone().set("AWS_SECRET_ACCESS_KEY", "").run(&["serve"]);
+    assert!(without.err.contains("AWS_SECRET_ACCESS_KEY: expected"), "{}", without.err);
+}
+
+/// Returns some file at rest.
+fn parquet_file(folder: &Path) -> PathBuf {
+    let entries = folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<PathBuf> = entries.collect();
+    paths.sort();
+    let first = paths.into_iter().next().expect("a file");
+    if first.is_dir() { parquet_file(&first) } else { first }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Several servers on one PostgreSQL, and one whose PostgreSQL goes away.
 
+mod decisions;
 mod failover;
 mod outage;
 mod resolvers;

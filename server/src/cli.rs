@@ -67,7 +67,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         file: EnvFile,
     },
-    /// Read the record of decisions of a running service.
+    /// Read, erase and verify the record of decisions.
     #[command(subcommand)]
     Decisions(Decisions),
     /// Manage the encryption of stored secrets.
@@ -240,6 +240,16 @@ pub(crate) enum Decisions {
     Show(decisions::ShowDecision),
     /// Write decisions to the standard output, newest first, each as a line of JSON.
     Export(decisions::DecisionSearch),
+    /// Erase the decisions about a person, and print their number. Later decisions are recorded.
+    Erase(decisions::EraseDecisions),
+    /// Compare the record at rest with its manifest, with the variables of the service and without a running one.
+    ///
+    /// Prints each erased file with its digests from before and after. The exit code is 0 if the record is whole, 1 if
+    /// something is wrong or missing, and 2 after an error.
+    Verify {
+        #[command(flatten)]
+        file: EnvFile,
+    },
 }
 
 #[derive(Debug, Subcommand)]

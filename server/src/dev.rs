@@ -35,6 +35,7 @@ use portcullis_bundle::{Bundle, TENANT_FILE};
 use portcullis_config::{
     Config, DecisionLogConfig, EdgeConfig, TraceSettings, Variables, open_database, own_compiler,
 };
+use portcullis_decision_log::RecordPlace;
 use portcullis_engine::CheckBody;
 use portcullis_engine::rbac::WILDCARD;
 use portcullis_limits::LimitConfig;
@@ -99,7 +100,7 @@ pub(crate) async fn run(
         audit: AuditRetention::default(),
         history: HistoryRetention::default(),
         decision_log: Some(DecisionLogConfig {
-            folder: data_dir.join("decisions"),
+            place: RecordPlace::Folder(data_dir.join("decisions")),
             buffer: data_dir.join("decision-log"),
             buffer_bytes: DECISION_BUFFER,
         }),

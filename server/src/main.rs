@@ -24,8 +24,8 @@ use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    as_code, audit, can, check, convert, decisions, fmt, init, keys, lint, log_cases, matrix,
-    policy_test, remote, replay, resolver_cli, schema, secrets, tenants, types,
+    as_code, audit, can, check, convert, decision_files, decisions, fmt, init, keys, lint,
+    log_cases, matrix, policy_test, remote, replay, resolver_cli, schema, secrets, tenants, types,
 };
 #[cfg(all(feature = "jemalloc", not(test)))]
 use tikv_jemallocator::Jemalloc;
@@ -77,7 +77,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Audit { arguments, file } => {
             with_variables(&file, async |variables| audit::list(variables, &arguments).await)
         }
-        Command::Decisions(command) => read_decisions(&command, &mut out),
+        Command::Decisions(command) => decisions_command(&command, &mut out, &mut err),
         Command::Secrets(Secrets::Reencrypt { file }) => {
             with_variables(&file, async |variables| secrets::reencrypt(variables).await)
         }
@@ -184,14 +184,25 @@ fn ask_and_init(arguments: &init::InitArguments) -> anyhow::Result<ExitCode> {
     done(init::run(arguments, questions, &mut std::io::stdout()))
 }
 
-fn read_decisions(command: &Decisions, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-    with_variables(&EnvFile { env_file: None }, async |variables| match command {
+fn decisions_command(
+    command: &Decisions,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> anyhow::Result<ExitCode> {
+    let no_file = EnvFile { env_file: None };
+    let file = match command {
+        Decisions::Verify { file } => file,
+        _ => &no_file,
+    };
+    with_variables(file, async |variables| match command {
         Decisions::Tail(filter) => decisions::tail(filter, variables, out).await,
         Decisions::Search { arguments, limit } => {
             decisions::search(arguments, *limit, variables, out).await
         }
         Decisions::Show(arguments) => decisions::show(arguments, variables, out).await,
         Decisions::Export(arguments) => decisions::export(arguments, variables, out).await,
+        Decisions::Erase(arguments) => decisions::erase(arguments, variables, out).await,
+        Decisions::Verify { .. } => Ok(decision_files::verify(variables, out, err).await),
     })
 }
 

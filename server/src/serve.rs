@@ -13,9 +13,10 @@ use tokio::time::Instant;
 
 use portcullis_auth::{Authenticator, ClosedTenants, FETCH_TIMEOUT, Mode, ServiceKeys};
 use portcullis_config::{
-    Config, DecisionLogConfig, TraceSettings, open_database, refuse_bypass, with_standbys,
+    Config, DecisionLogConfig, TraceSettings, open_archive, open_database, refuse_bypass,
+    with_standbys,
 };
-use portcullis_decision_log::{Archive, DecisionLog, LogConfig};
+use portcullis_decision_log::{DecisionLog, LogConfig};
 use portcullis_egress::Client;
 use portcullis_fairness::{Throttle, TurnQueue};
 use portcullis_limits::CallerLimits;
@@ -289,9 +290,8 @@ fn recorder(
     clock: &Clock,
     keys: &KeyRing,
 ) -> anyhow::Result<Recorder> {
-    let DecisionLogConfig { folder: place, buffer: folder, buffer_bytes: max_bytes } = config;
-    let archive = Archive::open(&place, store.clone(), keys.clone())
-        .context("cannot open the decision log at DECISION_LOG_URL")?;
+    let archive = open_archive(&config, store, keys)?;
+    let DecisionLogConfig { buffer: folder, buffer_bytes: max_bytes, .. } = config;
     let config = LogConfig { folder, max_bytes, archive: Some(archive), clock: clock.clone() };
     let log = DecisionLog::open(config, metrics.decision_log.clone())
         .context("cannot open the decision log in DECISION_LOG_BUFFER")?;

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use http::HeaderName;
 use portcullis_engine::Effect;
 use portcullis_engine::names::names;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisions, Via};
@@ -27,12 +28,15 @@ use crate::path::RecordId;
 use crate::query::{Query, QueryParameters, QueryReader};
 use crate::text_answer::Json;
 
+/// The number of replicas whose decisions are missing.
+const MISSING_REPLICAS: HeaderName = HeaderName::from_static("x-missing-replicas");
+
 /// Lists the recorded decisions of the tenant, newest first.
 ///
 /// A member who is no manager sees those about itself. A 409 says that the service keeps no record.
 #[utoipa::path(
     get, path = "/api/v1/decisions", tag = "Decisions", operation_id = "listDecisions",
-    responses((status = 200, description = "A page", body = [DecisionRecord], headers(("Link"))), Conflict),
+    responses((status = 200, description = "A page", body = [DecisionRecord], headers(("Link"), ("X-Missing-Replicas"))), Conflict),
 )]
 pub(super) async fn list(
     State(app): State<App>,
@@ -41,8 +45,9 @@ pub(super) async fn list(
     Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
     let page = page.in_list("decisions", caller.tenant(), &format!("{selection:?}"))?;
-    let records = decisions::list(&app, &caller, selection, page.fetch()).await?;
-    Ok(page.respond(records, |record| record.id))
+    let found = decisions::list(&app, &caller, selection, page.fetch()).await?;
+    let missing = (found.silent > 0).then(|| [(MISSING_REPLICAS, found.silent.to_string())]);
+    Ok((missing, page.respond(found.into, |record| record.id)).into_response())
 }
 
 /// Counts recorded decisions, and those that the settings left out, in groups.

@@ -286,6 +286,11 @@ fn headers() -> Value {
             "The revision of the tenant's directory that the answer reflects, if it read or wrote the directory",
             json!({"type": "integer", "format": "int64", "minimum": 0}),
         ),
+        "X-Missing-Replicas": header(
+            false,
+            "The number of replicas that do not answer: decisions that they recorded and that are not at rest are missing",
+            json!({"type": "integer", "minimum": 1}),
+        ),
         "X-Policy-Revision": header(
             true,
             "The revision of the tenant's rules that the answer reflects; every change raises it by one",

@@ -2,8 +2,13 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context;
+use portcullis_decision_log::{Archive, RecordPlace};
+use portcullis_storage::Store;
+use portcullis_storage::encryption::KeyRing;
 use url::Url;
 
+use crate::bucket;
 use crate::error::ConfigError;
 use crate::units::{SIZE_UNITS, parse_size};
 use crate::variables::Variables;
@@ -15,11 +20,12 @@ const DEFAULT_BUFFER: u64 = 1 << 30;
 
 /// The folder of the write-ahead files, unless the operator says otherwise.
 const DEFAULT_FOLDER: &str = "decision-log";
+
 /// The settings of the decision log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecisionLogConfig {
-    /// The folder of finished files, which all processes share.
-    pub folder: PathBuf,
+    /// The place of finished files, which all processes share.
+    pub place: RecordPlace,
     /// The folder of the write-ahead files, of this process alone.
     pub buffer: PathBuf,
     /// The most bytes of the write-ahead files.
@@ -34,18 +40,55 @@ impl Variables {
         let bytes = self.parsed("DECISION_LOG_BUFFER_BYTES", &size, |text| {
             parse_size(text).filter(|bytes| *bytes >= LEAST_BUFFER)
         })?;
-        let expected = "a folder as a URL, such as `file:///var/lib/decisions`";
-        let Some(folder) = self.parsed("DECISION_LOG_URL", expected, folder)? else {
+        let expected = "a folder as a URL, such as `file:///var/lib/decisions`, or a bucket, such as \
+                        `s3://bucket/prefix`";
+        let Some(url) = self.parsed("DECISION_LOG_URL", expected, place)? else {
             return Ok(None);
+        };
+        let place = match url {
+            Place::Folder(folder) => RecordPlace::Folder(folder),
+            Place::Bucket { bucket, prefix } => {
+                RecordPlace::Bucket(bucket::with_variables(self, bucket, prefix)?)
+            }
         };
         let buffer = PathBuf::from(self.get("DECISION_LOG_BUFFER").unwrap_or(DEFAULT_FOLDER));
         let buffer_bytes = bytes.unwrap_or(DEFAULT_BUFFER);
-        Ok(Some(DecisionLogConfig { folder, buffer, buffer_bytes }))
+        Ok(Some(DecisionLogConfig { place, buffer, buffer_bytes }))
     }
 }
 
-fn folder(text: &str) -> Option<PathBuf> {
-    let url = Url::parse(text).ok().filter(|url| url.scheme() == "file")?;
-    let is_plain = url.query().is_none() && url.fragment().is_none();
-    url.to_file_path().ok().filter(|_| is_plain)
+/// Opens the files at rest of the decision log, with the manifest in `store`.
+///
+/// # Errors
+/// The folder cannot be made, or a variable of the bucket cannot be used.
+pub fn open_archive(
+    config: &DecisionLogConfig,
+    store: &Store,
+    keys: &KeyRing,
+) -> anyhow::Result<Archive> {
+    Archive::open(&config.place, store.clone(), keys.clone())
+        .context("DECISION_LOG_URL: cannot open the place of the record of decisions")
+}
+
+/// The place that a URL names.
+enum Place {
+    Folder(PathBuf),
+    Bucket { bucket: String, prefix: String },
+}
+
+fn place(text: &str) -> Option<Place> {
+    let url = Url::parse(text).ok()?;
+    let has_more = url.query().is_some()
+        || url.fragment().is_some()
+        || url.port().is_some()
+        || !url.username().is_empty();
+    match url.scheme() {
+        _ if has_more => None,
+        "file" => url.to_file_path().ok().map(Place::Folder),
+        "s3" => {
+            let bucket = url.host_str().filter(|host| !host.is_empty())?.to_owned();
+            Some(Place::Bucket { bucket, prefix: url.path().trim_matches('/').to_owned() })
+        }
+        _ => None,
+    }
 }

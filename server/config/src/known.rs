@@ -119,6 +119,27 @@ const OF_OTHERS: [&str; 6] = [
     "OTEL_BLRP_SCHEDULE_DELAY",
 ];
 
+/// Variables of AWS that a bucket of the decision log needs. Other names may resemble them.
+pub(crate) const AWS: [&str; 17] = [
+    "AWS_ACCESS_KEY_ID",
+    "AWS_ALLOW_HTTP",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_DEFAULT_REGION",
+    "AWS_ENDPOINT_URL",
+    "AWS_ENDPOINT_URL_S3",
+    "AWS_ENDPOINT_URL_STS",
+    "AWS_METADATA_ENDPOINT",
+    "AWS_REGION",
+    "AWS_ROLE_ARN",
+    "AWS_ROLE_SESSION_NAME",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_VIRTUAL_HOSTED_STYLE_REQUEST",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+];
+
 /// The beginnings of names that only our variables have. A file of `--env-file` is written for this service, so that
 /// such a name in it is meant for the service.
 const FAMILIES: [&str; 7] =
@@ -158,7 +179,7 @@ pub(crate) fn check(name: &str, source: Source<'_>) -> Result<(), ConfigError> {
 
 /// Returns whether some command reads `name`.
 pub(crate) fn is_known(name: &str) -> bool {
-    OURS.contains(&name) || OF_OTHERS.contains(&name)
+    OURS.contains(&name) || OF_OTHERS.contains(&name) || AWS.contains(&name)
 }
 
 /// Returns the variable that `name` most resembles: by its letters, or up to a few changes of a letter.

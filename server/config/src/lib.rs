@@ -2,6 +2,7 @@
 //!
 //! No other crate reads the environment. The error of a bad or missing value is one line that names it.
 
+mod bucket;
 mod clients;
 mod compiler;
 mod database;
@@ -25,7 +26,7 @@ pub use compiler::own_compiler;
 pub use database::{
     open_database, open_existing_database, refuse_bypass, with_standbys, without_password,
 };
-pub use decision_log::DecisionLogConfig;
+pub use decision_log::{DecisionLogConfig, open_archive};
 pub use edge::{EdgeConfig, TlsConfig};
 pub use error::ConfigError;
 pub use process::LogFormat;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use portcullis_auth::Mode;
+use portcullis_decision_log::RecordPlace;
 use portcullis_model::provider::ClaimConfig;
 use portcullis_model::quota::Quotas;
 use portcullis_traces::{Batches, Sampler};
@@ -105,6 +106,8 @@ fn a_bad_value_is_named_in_one_line() {
         ),
         ("DECISION_LOG_URL", "decisions", "DECISION_LOG_URL: expected a folder as a URL"),
         ("DECISION_LOG_URL", "gs://bucket", "DECISION_LOG_URL: expected a folder as a URL"),
+        ("DECISION_LOG_URL", "s3://u@bucket/p", "DECISION_LOG_URL: expected a folder as a URL"),
+        ("DECISION_LOG_URL", "s3://bucket/p", "AWS_REGION: expected the region of the bucket"),
         ("POSTGRES_ALLOW_BYPASS_RLS", "1", "POSTGRES_ALLOW_BYPASS_RLS: expected `true` or `false`"),
         (
             "RESOLVER_COMPILER_MEMORY",
@@ -132,6 +135,34 @@ fn a_bad_value_is_named_in_one_line() {
     let saas = ("MODE", "saas");
     refused(&[KEY, saas], "ADMIN_API_KEY: expected at least 32 characters, but it is not set");
     refused(&[KEY, saas, ("ADMIN_API_KEY", "short")], "ADMIN_API_KEY: expected at least 32");
+}
+
+#[test]
+fn a_bucket_needs_a_region_and_credentials() {
+    let url = ("DECISION_LOG_URL", "s3://records/of/acme/");
+    let region = ("AWS_REGION", "eu-central-1");
+    let (id, secret) = (("AWS_ACCESS_KEY_ID", "AKIA"), ("AWS_SECRET_ACCESS_KEY", "s3cr3t"));
+    let local = ("AWS_ENDPOINT_URL", "http://127.0.0.1:9000");
+    for (entries, expected) in [
+        (&[url, id, secret][..], "AWS_REGION: expected the region"),
+        (&[url, region], "AWS_ACCESS_KEY_ID: expected a key for the bucket"),
+        (&[url, region, id], "AWS_SECRET_ACCESS_KEY: expected the secret"),
+        (&[url, region, secret], "AWS_ACCESS_KEY_ID: expected the id"),
+        (&[url, region, ("AWS_WEB_IDENTITY_TOKEN_FILE", "/t")], "AWS_ROLE_ARN: expected the role"),
+        (
+            &[url, id, secret, local],
+            "AWS_ENDPOINT_URL: expected an `https` URL, or with AWS_ALLOW_HTTP",
+        ),
+    ] {
+        let error = variables(entries).decision_log().expect_err("must be refused").to_string();
+        assert!(error.contains(expected) && !error.contains("s3cr3t"), "{error}");
+    }
+    let whole = [url, id, secret, local, ("AWS_ALLOW_HTTP", "true"), ("AWS_PROFILE", "other")];
+    let config = variables(&whole).decision_log().expect("valid").expect("is set");
+    let RecordPlace::Bucket(place) = &config.place else { panic!("a bucket") };
+    assert_eq!((&*place.bucket, &*place.prefix), ("records", "of/acme"));
+    assert_eq!(place.variables.len(), 4, "what the client does not read is left out");
+    assert!(!format!("{config:?}").contains("s3cr3t"), "{config:?}");
 }
 
 #[test]

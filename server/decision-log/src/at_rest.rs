@@ -1,4 +1,4 @@
-//! The record at rest: Parquet files in a folder, named by a manifest in the database.
+//! The record at rest: Parquet files in a folder or a bucket, named by a manifest in the database.
 
 mod archive;
 mod cells;
@@ -7,6 +7,7 @@ mod columns;
 mod keeper;
 mod objects;
 mod parts;
+mod place;
 mod ranges;
 mod reader;
 mod rewrite;
@@ -18,6 +19,7 @@ mod writer;
 pub use archive::{Archive, ArchiveError};
 pub(crate) use keeper::Keeper;
 pub use objects::ObjectError;
+pub use place::{BucketPlace, RecordPlace};
 pub(crate) use reader::{RestedGroup, RestedPart};
 pub use rewrite::Erased;
 pub use verify::{RecordFault, Verification};

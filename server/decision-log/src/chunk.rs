@@ -7,6 +7,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::at_rest::{RestedGroup, RestedPart};
+use crate::others::Heard;
 use crate::segment::{Extent, Segment};
 use crate::wanted::Wanted;
 
@@ -62,10 +63,7 @@ impl Chunk {
             Self::Group(group) => group.load(wanted, |id, json| loaded.add(id, json))?,
             Self::Buffered(segment, extent) => {
                 segment.read(extent.length, |frame| {
-                    if frame.tenant == wanted.tenant
-                        && wanted.has_id(frame.id)
-                        && wanted.has_members(frame.json)
-                    {
+                    if wanted.has(&frame) {
                         loaded.add(frame.id, frame.json);
                     }
                 })?;
@@ -76,6 +74,17 @@ impl Chunk {
 }
 
 impl Loaded {
+    /// Takes the wanted records of other replicas. A record that two of them sent is there twice.
+    pub(crate) fn of_others(heard: &Heard, wanted: &Wanted) -> Self {
+        let mut loaded = Self::default();
+        heard.each(|frame| {
+            if wanted.has(&frame) {
+                loaded.add(frame.id, frame.json);
+            }
+        });
+        loaded
+    }
+
     pub(crate) fn add(&mut self, id: Uuid, json: &[u8]) {
         let start = self.texts.len();
         self.texts.extend_from_slice(json);

@@ -9,7 +9,8 @@ use portcullis_storage::decision_files;
 
 use crate::at_rest::{ArchiveError, Erased};
 use crate::log::DecisionLog;
-use crate::visit::{DecisionSpan, RawRecord};
+use crate::question::Wants;
+use crate::reading::{DecisionSpan, RawRecord};
 
 /// The time after which the writer is asked again to begin a file.
 const ROTATION: Duration = Duration::from_secs(1);
@@ -48,12 +49,18 @@ impl DecisionLog {
             ControlFlow::Continue(())
         };
         let counted = self.visit(tenant, &selection, DecisionSpan::default(), 0, count).await;
-        let records = counted.map_err(io::Error::other)?;
+        let records = counted.map_err(io::Error::other)?.into;
         let now = keeper.now();
         let mut tx = archive.store().write_as(tenant).await?;
         decision_files::erase(&mut tx, &archive.code_of(tenant, subject), now).await?;
         tx.commit().await?;
         self.seal().await?;
+        if let Some(others) = self.others() {
+            let heard = others.ask(tenant, Wants::Rest).await.map_err(io::Error::other)?;
+            if heard.silent > 0 {
+                return Err(ArchiveError::Silent(heard.silent));
+            }
+        }
         archive.erase(tenant, &selection, now).await?;
         Ok(Erased { records })
     }

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod answer;
 mod at_rest;
 mod batch;
 mod buffer;
@@ -20,8 +21,11 @@ mod lost;
 mod members;
 mod metrics;
 mod minimisation;
+mod others;
 mod parity;
 mod query;
+mod question;
+mod reading;
 mod segment;
 mod segments;
 mod stats;
@@ -29,7 +33,9 @@ mod visit;
 mod wanted;
 mod writer;
 
-pub use at_rest::{Archive, ArchiveError, Erased, ObjectError, RecordFault, Verification};
+pub use at_rest::{
+    Archive, ArchiveError, BucketPlace, Erased, ObjectError, RecordFault, RecordPlace, Verification,
+};
 pub use decision::{Nested, RecordedCaller, RecordedDecision, RecordedShadow};
 pub use feed::{DecisionFeed, FeedItem, FeedRefused};
 pub use log::{DecisionLog, LogConfig, Pending, is_drawn};
@@ -38,8 +44,8 @@ pub use members::{RecordMembers, RecordTexts};
 pub use metrics::LogMetrics;
 pub use minimisation::{HashKey, Minimisation};
 pub use query::DecisionPage;
+pub use reading::{DecisionOrder, DecisionSpan, QueryError, RawRecord, Visited};
 pub use segments::LogOpenError;
-pub use visit::{DecisionOrder, DecisionSpan, QueryError, RawRecord};
 
 #[cfg(test)]
 mod tests;

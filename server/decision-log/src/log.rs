@@ -19,6 +19,7 @@ use crate::frame::Kind;
 use crate::lost::Lost;
 use crate::metrics::LogMetrics;
 use crate::minimisation::Minimisation;
+use crate::others::Others;
 use crate::segments::{LogOpenError, Segments};
 use crate::writer::Writer;
 
@@ -45,6 +46,8 @@ struct Shared {
     metrics: LogMetrics,
     followers: Arc<Followers>,
     keeper: Option<Keeper>,
+    /// The other replicas, which share the database of the files at rest.
+    others: Option<Others>,
     /// Gone after [`DecisionLog::close`].
     writer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -77,6 +80,7 @@ impl DecisionLog {
         let (for_writer, counts) = (Arc::clone(&buffer), metrics.clone());
         let followers = Arc::new(Followers::new(metrics.clone()));
         let to = Arc::clone(&followers);
+        let others = archive.as_ref().map(|archive| Others::new(archive.store().clone()));
         let keeper = archive.map(|archive| {
             Keeper::new(archive, Arc::clone(&segments), metrics.clone(), clock.clone())
         });
@@ -86,7 +90,8 @@ impl DecisionLog {
             .spawn(move || writer.run())
             .map_err(|error| LogOpenError::Io(folder, error))?;
         let writer = Mutex::new(Some(writer));
-        Ok(Self(Arc::new(Shared { buffer, segments, metrics, followers, keeper, writer })))
+        let shared = Shared { buffer, segments, metrics, followers, keeper, others, writer };
+        Ok(Self(Arc::new(shared)))
     }
 
     /// Records a decision, which is on disk 100 ms later. Does not wait and does not allocate.
@@ -184,6 +189,10 @@ impl DecisionLog {
 
     pub(crate) fn keeper(&self) -> Option<&Keeper> {
         self.0.keeper.as_ref()
+    }
+
+    pub(crate) fn others(&self) -> Option<&Others> {
+        self.0.others.as_ref()
     }
 
     /// Asks the writer to begin the next file.

@@ -8,7 +8,7 @@ use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use portcullis_model::parity::{Parity, ParityGroup, ParityRow};
 
 use crate::log::DecisionLog;
-use crate::visit::{DecisionSpan, QueryError, RawRecord};
+use crate::reading::{DecisionSpan, QueryError, RawRecord, Visited};
 
 /// The most rows of an answer. Those of the newest decisions are there.
 const MAX_ROWS: usize = 1_000;
@@ -38,7 +38,10 @@ impl DecisionLog {
             ControlFlow::Continue(())
         };
         let span = DecisionSpan::default();
-        Ok(self.visit(tenant, selection, span, Counted::default(), add).await?.end())
+        let counted = self.visit(tenant, selection, span, Counted::default(), add).await?;
+        let Visited { into: mut counted, silent } = counted;
+        counted.is_partial |= silent > 0;
+        Ok(counted.end())
     }
 }
 

@@ -8,7 +8,7 @@ use portcullis_model::page::Listed;
 use uuid::Uuid;
 
 use crate::log::DecisionLog;
-use crate::visit::{DecisionSpan, QueryError, RawRecord};
+use crate::reading::{DecisionSpan, QueryError, RawRecord, Visited};
 
 /// The part of a list of decisions that is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -29,9 +29,11 @@ impl DecisionLog {
         tenant: &str,
         selection: &DecisionSelection,
         page: DecisionPage,
-    ) -> Result<Listed<DecisionRecord>, QueryError> {
+    ) -> Result<Visited<Listed<DecisionRecord>>, QueryError> {
         let limit = page.limit;
-        let span = DecisionSpan { before: page.before, ..DecisionSpan::default() };
+        // One more tells whether there are more.
+        let (before, wanted) = (page.before, Some(limit.saturating_add(1)));
+        let span = DecisionSpan { before, limit: wanted, ..DecisionSpan::default() };
         let found = Listed { records: Vec::new(), more: false };
         let add = move |found: &mut Listed<DecisionRecord>, record: RawRecord<'_>| {
             if found.records.len() == limit {
@@ -49,14 +51,19 @@ impl DecisionLog {
     ///
     /// # Errors
     /// A file cannot be read.
-    pub async fn find(&self, tenant: &str, id: Uuid) -> Result<Option<DecisionRecord>, QueryError> {
+    pub async fn find(
+        &self,
+        tenant: &str,
+        id: Uuid,
+    ) -> Result<Visited<Option<DecisionRecord>>, QueryError> {
         let at = Timestamp::of(id);
         let until = Timestamp::from_millis(at.millis() + 1);
         let selection =
             DecisionSelection { from: Some(at), to: Some(until), ..DecisionSelection::default() };
         let before = Uuid::from_u128(id.as_u128().saturating_add(1));
         let page = DecisionPage { before: Some(before), limit: 1 };
-        let found = self.query(tenant, &selection, page).await?.records.into_iter().next();
-        Ok(found.filter(|record| record.id == id))
+        let Visited { into, silent } = self.query(tenant, &selection, page).await?;
+        let found = into.records.into_iter().next();
+        Ok(Visited { into: found.filter(|record| record.id == id), silent })
     }
 }

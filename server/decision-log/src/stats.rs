@@ -10,8 +10,7 @@ use portcullis_model::decision_stats::{DecisionGroup, DecisionStats, StatsDimens
 
 use crate::left_out::MINUTE;
 use crate::log::DecisionLog;
-
-use crate::visit::{DecisionSpan, QueryError, RawRecord};
+use crate::reading::{DecisionSpan, QueryError, RawRecord, Visited};
 
 /// The most groups of an answer. Those of the newest decisions are there.
 const MAX_GROUPS: usize = 1_000;
@@ -39,7 +38,10 @@ impl DecisionLog {
             }
             ControlFlow::Continue(())
         };
-        Ok(self.visit(tenant, &read, span, counting, add).await?.end())
+        let Visited { into: mut counting, silent } =
+            self.visit(tenant, &read, span, counting, add).await?;
+        counting.complete &= silent == 0;
+        Ok(counting.end())
     }
 }
 

@@ -2,10 +2,12 @@
 
 mod append;
 mod at_rest;
+mod bucket;
 mod counts;
 mod crashes;
 mod feeds;
 mod kills;
+mod others;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -110,5 +112,5 @@ pub(crate) fn attributes() -> Json<'static> {
 
 /// Returns all records of the tenant `acme`, newest first.
 pub(crate) async fn all(log: &DecisionLog) -> Vec<DecisionRecord> {
-    log.query("acme", &DecisionSelection::default(), PAGE).await.expect("reads").records
+    log.query("acme", &DecisionSelection::default(), PAGE).await.expect("reads").into.records
 }

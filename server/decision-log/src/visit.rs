@@ -3,57 +3,20 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use portcullis_fairness::{Stopping, run_apart};
+use portcullis_fairness::run_apart;
 use portcullis_model::decision::DecisionSelection;
-use portcullis_storage::StoreError;
-use uuid::Uuid;
 
+use crate::at_rest::ArchiveError;
 use crate::chunk::{Chunk, Loaded, Opened};
 use crate::log::DecisionLog;
+use crate::others::Heard;
+use crate::question::Wants;
+use crate::reading::{DecisionOrder, DecisionSpan, QueryError, RawRecord, Visited};
 use crate::wanted::Wanted;
-
-/// The order in which records are visited. The id of a record is a UUIDv7 of the instant of its check.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DecisionOrder {
-    #[default]
-    NewestFirst,
-    OldestFirst,
-}
-
-/// The part of the record that is visited, and how.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DecisionSpan {
-    /// Records with a greater id.
-    pub after: Option<Uuid>,
-    /// Records with a smaller id.
-    pub before: Option<Uuid>,
-    pub order: DecisionOrder,
-    /// Whether counts of allows that were left out are visited, too: their texts have `left_out`.
-    pub counts: bool,
-}
-
-/// A record that is visited.
-#[derive(Clone, Copy, Debug)]
-pub struct RawRecord<'r> {
-    pub id: Uuid,
-    /// The JSON text of a [`DecisionRecord`](portcullis_model::decision::DecisionRecord).
-    pub json: &'r [u8],
-}
-
-/// The reason why a query has no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum QueryError {
-    #[error("cannot read the record of decisions: {0}")]
-    Read(#[from] io::Error),
-    #[error("cannot read the manifest of the record of decisions: {0}")]
-    Manifest(#[from] StoreError),
-    #[error(transparent)]
-    Stopping(#[from] Stopping),
-}
 
 impl DecisionLog {
     /// Passes the records of `tenant` that `selection` selects to `visit` with `into`, in order and each once, until it
-    /// breaks. Returns `into`. Runs on a thread that serves no requests; memory is that of the files whose instants
+    /// breaks. Returns `into`. Other replicas are asked for what they did not bring to rest. Runs on a thread that serves no requests; memory is that of the files whose instants
     /// overlap, of those at rest one row group each. A text is parsed only if the selection looks at members.
     ///
     /// # Errors
@@ -65,30 +28,58 @@ impl DecisionLog {
         span: DecisionSpan,
         into: T,
         visit: impl FnMut(&mut T, RawRecord<'_>) -> ControlFlow<()> + Send + 'static,
-    ) -> Result<T, QueryError> {
-        let DecisionSpan { after, before, order, counts } = span;
-        let (tenant, selection) = (tenant.to_owned(), selection.clone());
-        let wanted = Wanted { tenant, selection, after, before, counts };
-        let segments = self.segments().newest_first();
-        let mut chunks: Vec<_> = segments.into_iter().map(Chunk::of_segment).collect();
+    ) -> Result<Visited<T>, QueryError> {
+        let wanted = Wanted::new(tenant, selection, span);
+        let mut chunks = self.buffered();
+        let mut heard = Heard::default();
+        if let Some(others) = self.others() {
+            let wants = Wants::Records { selection: Box::new(selection.clone()), span };
+            heard = others.ask(tenant, wants).await?;
+        }
+        let silent = heard.silent;
         if let Some(archive) = self.archive() {
             // After the write-ahead files: what came to rest meanwhile is there twice, not missing.
             let parts = archive.parts(&wanted).await?;
             chunks.extend(parts.into_iter().map(Chunk::Part));
         }
-        let read = move || visit_all(chunks, &wanted, order, into, visit);
+        let read = move || {
+            let of_others = Loaded::of_others(&heard, &wanted);
+            visit_all(chunks, of_others, &wanted, span.order, into, visit)
+        };
+        Ok(Visited { into: run_apart(read).await??, silent })
+    }
+
+    /// Visits, as [`DecisionLog::visit`] does, what is in the write-ahead files of this process.
+    pub(crate) async fn visit_buffered<T: Send + 'static>(
+        &self,
+        tenant: &str,
+        selection: &DecisionSelection,
+        span: DecisionSpan,
+        into: T,
+        visit: impl FnMut(&mut T, RawRecord<'_>) -> ControlFlow<()> + Send + 'static,
+    ) -> Result<T, ArchiveError> {
+        let wanted = Wanted::new(tenant, selection, span);
+        let (chunks, none) = (self.buffered(), Loaded::default());
+        let read = move || visit_all(chunks, none, &wanted, span.order, into, visit);
         Ok(run_apart(read).await??)
+    }
+
+    fn buffered(&self) -> Vec<Chunk> {
+        self.segments().newest_first().into_iter().map(Chunk::of_segment).collect()
     }
 }
 
+/// Visits the records of `chunks` and of other replicas.
 fn visit_all<T>(
     chunks: Vec<Chunk>,
+    of_others: Loaded,
     wanted: &Wanted,
     order: DecisionOrder,
     mut into: T,
     mut visit: impl FnMut(&mut T, RawRecord<'_>) -> ControlFlow<()>,
 ) -> io::Result<T> {
     let mut merge = Merge::new(chunks, wanted, order);
+    merge.add(of_others);
     let mut before = None;
     while let Some(loaded) = merge.next()? {
         let Some((id, json)) = loaded.next() else { continue };
@@ -116,6 +107,11 @@ impl<'w> Merge<'w> {
         merge
     }
 
+    fn add(&mut self, mut loaded: Loaded) {
+        loaded.sort_by(|id| self.order.key(id));
+        self.loaded.push(loaded);
+    }
+
     fn wait_for(&mut self, chunks: Vec<Chunk>) {
         let (order, wanted) = (self.order, self.wanted);
         let due = |chunk: Chunk| {
@@ -138,23 +134,10 @@ impl<'w> Merge<'w> {
             let Some((_, chunk)) = self.waiting.pop_if(is_due) else { break };
             match chunk.open(self.wanted)? {
                 Opened::Chunks(chunks) => self.wait_for(chunks),
-                Opened::Records(mut loaded) => {
-                    loaded.sort_by(|id| order.key(id));
-                    self.loaded.push(loaded);
-                }
+                Opened::Records(loaded) => self.add(loaded),
             }
         }
         let key = |loaded: &&mut Loaded| loaded.next_id().map(|id| order.key(id));
         Ok(self.loaded.iter_mut().min_by_key(key))
-    }
-}
-
-impl DecisionOrder {
-    /// Returns a number that ascends in this order.
-    fn key(self, id: Uuid) -> u128 {
-        match self {
-            Self::NewestFirst => !id.as_u128(),
-            Self::OldestFirst => id.as_u128(),
-        }
     }
 }

@@ -9,6 +9,8 @@ use serde::de::IgnoredAny;
 use uuid::Uuid;
 
 use crate::decision::LEFT_OUT;
+use crate::frame::Frame;
+use crate::reading::DecisionSpan;
 
 /// The records of one tenant that a reader wants.
 #[derive(Clone, Debug)]
@@ -45,6 +47,17 @@ struct Looked<'r> {
 }
 
 impl Wanted {
+    pub(crate) fn new(tenant: &str, selection: &DecisionSelection, span: DecisionSpan) -> Self {
+        let DecisionSpan { after, before, counts, .. } = span;
+        let (tenant, selection) = (tenant.to_owned(), selection.clone());
+        Self { tenant, selection, after, before, counts }
+    }
+
+    /// Returns whether the record of a frame is wanted.
+    pub(crate) fn has(&self, frame: &Frame<'_>) -> bool {
+        frame.tenant == self.tenant && self.has_id(frame.id) && self.has_members(frame.json)
+    }
+
     /// Returns whether the record `id` is wanted, as far as its id tells.
     pub(crate) fn has_id(&self, id: Uuid) -> bool {
         self.before.is_none_or(|before| id < before)

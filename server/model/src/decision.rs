@@ -21,7 +21,7 @@ use crate::{Timestamp, document, schema};
 pub const HASHED: &str = "hmac";
 
 /// The answer to an erasure of the records about a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(examples(json!({"erased": 12})))]
 pub struct ErasedDecisions {
     /// The number of records that are gone.
@@ -188,7 +188,8 @@ document!(DecisionRecord => {
 });
 
 /// The records that are wanted; an absent member selects all.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct DecisionSelection {
     /// Inclusive.
     pub from: Option<Timestamp>,
@@ -199,7 +200,9 @@ pub struct DecisionSelection {
     pub action: Option<String>,
     pub rule: Option<String>,
     pub request_id: Option<String>,
+    #[serde(deserialize_with = "optional_word", skip_serializing_if = "Option::is_none")]
     pub decision: Option<Effect>,
+    #[serde(deserialize_with = "optional_word", skip_serializing_if = "Option::is_none")]
     pub via: Option<Via>,
     /// Whether an attribute was undetermined.
     pub undetermined: Option<bool>,

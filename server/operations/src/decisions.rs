@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use portcullis_auth::{CheckCaller, Manager};
 use portcullis_decision_log::{ArchiveError, DecisionLog, DecisionPage, FeedRefused, QueryError};
-pub use portcullis_decision_log::{DecisionFeed, FeedItem};
+pub use portcullis_decision_log::{DecisionFeed, FeedItem, Visited};
 use portcullis_model::audit::AuditAction;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisions};
 use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
@@ -31,7 +31,7 @@ pub async fn list(
     caller: &CheckCaller,
     selection: DecisionSelection,
     page: Page,
-) -> Result<Listed<DecisionRecord>, OperationError> {
+) -> Result<Visited<Listed<DecisionRecord>>, OperationError> {
     let selection = visible(app, caller, selection)?;
     let limit = usize::try_from(page.limit).unwrap_or_default();
     let before = Some(page.after).filter(|after| !after.is_nil());
@@ -50,8 +50,13 @@ pub async fn find(
 ) -> Result<DecisionRecord, OperationError> {
     let selection = visible(app, caller, DecisionSelection::default())?;
     let found = log(app)?.find(caller.tenant(), id).await.map_err(unreadable)?;
-    let found = found.filter(|record| selection.selects(record));
-    found.ok_or(OperationError::NotFound("decision"))
+    match found.into.filter(|record| selection.selects(record)) {
+        Some(record) => Ok(record),
+        None if found.silent > 0 => Err(OperationError::NotNow(
+            "a replica that may have the decision does not answer; try again later".to_owned(),
+        )),
+        None => Err(OperationError::NotFound("decision")),
+    }
 }
 
 /// Counts the decisions of the caller's tenant that `selection` selects, in groups by `dimensions`. A member who is no
@@ -66,7 +71,12 @@ pub async fn stats(
     dimensions: &[StatsDimension],
 ) -> Result<DecisionStats, OperationError> {
     let selection = visible(app, caller, selection)?;
-    log(app)?.stats(caller.tenant(), &selection, dimensions).await.map_err(unreadable)
+    let (log, tenant) = (log(app)?.clone(), caller.tenant().to_owned());
+    let dimensions = dimensions.to_vec();
+    let count = move |_| async move {
+        log.stats(&tenant, &selection, &dimensions).await.map_err(unreadable)
+    };
+    app.searches.run(caller.tenant(), count).await
 }
 
 /// Compares the decisions of the caller's tenant that `selection` selects with those of another system. A member who is no
@@ -116,6 +126,10 @@ pub async fn erase(
     app.commit(tx).await?;
     let erased = log.erase(caller.tenant(), subject).await.map_err(|error| match error {
         ArchiveError::Stopping(stopping) => stopping.into(),
+        ArchiveError::Silent(_) => OperationError::NotNow(
+            "a replica does not answer, and may keep decisions about the person until it does; try again later"
+                .to_owned(),
+        ),
         error => OperationError::Internal(error.into()),
     })?;
     Ok(ErasedDecisions { erased: erased.records })
@@ -211,6 +225,15 @@ pub(crate) fn log(app: &App) -> Result<&DecisionLog, OperationError> {
 pub(crate) fn unreadable(error: QueryError) -> OperationError {
     match error {
         QueryError::Stopping(stopping) => stopping.into(),
-        error => OperationError::Internal(error.into()),
+        QueryError::Busy(_) => OperationError::NotNow(
+            "too many questions for decisions of this tenant wait; try again later".to_owned(),
+        ),
+        QueryError::Read(error) => {
+            tracing::error!(%error, "decisions cannot be read");
+            OperationError::NotNow(
+                "the place of the recorded decisions cannot be read; try again later".to_owned(),
+            )
+        }
+        error @ QueryError::Manifest(_) => OperationError::Internal(error.into()),
     }
 }

@@ -24,6 +24,7 @@ use crate::turns::WorkQueue;
 use portcullis_auth::{
     AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,
 };
+use portcullis_decision_log::DecisionLog;
 use portcullis_egress::EgressConfig;
 use portcullis_fairness::Throttle;
 use portcullis_limits::CallerLimits;
@@ -273,7 +274,9 @@ impl App {
     }
 
     async fn listen_once(&self) -> Result<(), StoreError> {
-        let Some(mut notices) = self.store.notices().await? else { return Ok(()) };
+        let log = self.recorder.as_ref().map(|recorder| recorder.log().clone());
+        let number = log.as_ref().and_then(DecisionLog::number);
+        let Some(mut notices) = self.store.notices(number).await? else { return Ok(()) };
         loop {
             match notices.next().await? {
                 Some(Notice::Revision(notice)) => self.plans.publish(&notice).await?,
@@ -281,6 +284,16 @@ impl App {
                 Some(Notice::Deliveries) => self.webhooks.wake(),
                 Some(Notice::RevokedKey(key)) => self.service_keys.forget(key),
                 Some(Notice::Entities(notice)) => self.entities.publish(&notice).await,
+                Some(Notice::Question(question)) => {
+                    if let Some(log) = log.clone() {
+                        self.background.spawn(async move { log.answer(&question).await });
+                    }
+                }
+                Some(Notice::Answer(question, replica)) => {
+                    if let Some(log) = &log {
+                        log.hear(question, replica);
+                    }
+                }
                 // The connection was lost, and the database with it, perhaps: another one may have taken its place.
                 None => self.changes.distrust(),
             }

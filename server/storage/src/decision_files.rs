@@ -186,6 +186,12 @@ pub async fn parts(tx: &mut Tx, first: Uuid, last: Uuid) -> Result<Vec<PartRow>,
     Ok(fetch_all!(tx, PartRow, SQL, &tx.tenant, first, last)?)
 }
 
+/// Returns whether the time of some part is over.
+pub async fn has_expired(tx: &mut Tx, now: Timestamp) -> Result<bool, StoreError> {
+    const SQL: &str = "SELECT records FROM decision_parts WHERE expires_at <= $1 LIMIT 1";
+    Ok(fetch_optional!(tx, (i64,), SQL, now.millis())?.is_some())
+}
+
 /// Removes the parts whose time is over. Returns their number.
 pub async fn expire(tx: &mut Tx, now: Timestamp) -> Result<u64, StoreError> {
     const SQL: &str = "DELETE FROM decision_parts WHERE expires_at <= $1";

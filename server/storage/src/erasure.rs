@@ -41,12 +41,13 @@ macro_rules! step {
 const AUDIT: &str = "audit_records";
 
 /// Each table with rows of tenants, and the statement that deletes some of them. A table comes after those that refer to
-/// it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of `proposals` or `drafts` half as much, one of
+/// it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of `record_answers`, `proposals` or `drafts` half as much, one of
 /// `revision_values` up to the cases of a tenant, and one with many denials some tens of KiB.
-const STEPS: [(&str, &str); 32] = [
+const STEPS: [(&str, &str); 33] = [
     step!("tenant_settings" by "tenant_id", 1 rows),
     step!("decision_parts" by "first_id, path", 500 rows),
     step!("decision_erasures" by "subject", 500 rows),
+    step!("record_answers" by "question, replica", 4 rows),
     step!("tenant_cases" by "tenant_id", 1 rows),
     step!("proposals" by "id", 4 rows),
     step!("drafts" by "name", 4 rows),

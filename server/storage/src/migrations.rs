@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 25] = [
+const SQLITE: [Source; 26] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -36,8 +36,9 @@ const SQLITE: [Source; 25] = [
     (23, "decision_files", include_str!("../migrations/sqlite/0023_decision_files.sql")),
     (24, "drafts", include_str!("../migrations/sqlite/0024_drafts.sql")),
     (25, "shadows", include_str!("../migrations/sqlite/0025_shadows.sql")),
+    (26, "record_answers", include_str!("../migrations/sqlite/0026_record_answers.sql")),
 ];
-const POSTGRES: [Source; 25] = [
+const POSTGRES: [Source; 26] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -63,6 +64,7 @@ const POSTGRES: [Source; 25] = [
     (23, "decision_files", include_str!("../migrations/postgres/0023_decision_files.sql")),
     (24, "drafts", include_str!("../migrations/postgres/0024_drafts.sql")),
     (25, "shadows", include_str!("../migrations/postgres/0025_shadows.sql")),
+    (26, "record_answers", include_str!("../migrations/postgres/0026_record_answers.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -95,7 +97,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 50] = [
+    const RELEASED: [(&str, &str); 52] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -197,6 +199,10 @@ mod tests {
             "f151f9e29c9434baf147484335d2d9a9cd6ff7d240f245a0f8ee81e057c60613c4823a273af53321951993af46e6134a",
         ),
         (
+            "postgres/0026_record_answers.sql",
+            "e746c19487e37c280ad5e395ce97159b3ee5faa560eabc2d839c910f91450c2f1fc7d16a5480a8674b0f007907f631ff",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -295,6 +301,10 @@ mod tests {
         (
             "sqlite/0025_shadows.sql",
             "fc151f05eddd6199e8053626f1314ab71b5db7df15fd8fb3b93710e51aaa9f85b0f37d6b12e01952e56a677fdd6027d0",
+        ),
+        (
+            "sqlite/0026_record_answers.sql",
+            "ad67d5ee24dae97e2d31bd4392ff9c53b82c270a39a9e39913c225514102aaddfca869f23bb1a9414fc93486a308d1f3",
         ),
     ];
 

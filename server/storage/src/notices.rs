@@ -22,8 +22,14 @@ const DELIVERIES: &str = "portcullis_deliveries";
 const REVOKED_KEYS: &str = "portcullis_revoked_keys";
 /// The channel of changes of entities.
 const ENTITIES: &str = "portcullis_entities";
+/// The channel of questions for decisions that are not at rest.
+const QUESTIONS: &str = "portcullis_record_questions";
+/// The channel of answers to them.
+const ANSWERS: &str = "portcullis_record_answers";
 /// The longest payload in bytes: PostgreSQL allows 8,000. A longer one says that everything is touched.
-const MAX_PAYLOAD: usize = 7_900;
+pub const MAX_PAYLOAD: usize = 7_900;
+/// The class of the advisory locks of replicas that keep a record of decisions: any number that no other program uses.
+const RECORDING: i32 = 0x5043_4C53;
 
 /// A notification of a commit.
 #[derive(Debug)]
@@ -38,6 +44,10 @@ pub enum Notice {
     RevokedKey(Uuid),
     /// Entities changed.
     Entities(EntitiesNotice),
+    /// A replica asks for decisions that are not at rest.
+    Question(String),
+    /// The replica with this number answered the question.
+    Answer(Uuid, i64),
 }
 
 /// A committed change of entities.
@@ -136,6 +146,28 @@ pub(crate) async fn send_entities(
     send(connection, ENTITIES, &serde_json::json!(notice).to_string()).await
 }
 
+/// Tells the replica that asked that `replica` answered.
+pub(crate) async fn send_answer(
+    connection: &mut PgConnection,
+    question: Uuid,
+    replica: i64,
+) -> Result<(), sqlx::Error> {
+    send(connection, ANSWERS, &format!("{question} {replica}")).await
+}
+
+/// Asks all replicas that keep a record of decisions but `own`, and returns their numbers. A replica has its lock for as long
+/// as it is connected, so that none is asked that is gone.
+pub(crate) async fn ask(pool: &PgPool, own: i32, question: &str) -> Result<Vec<i64>, sqlx::Error> {
+    let others = sqlx::query_scalar(
+        "SELECT replica FROM (SELECT DISTINCT CAST(objid AS BIGINT) AS replica FROM pg_locks \
+         WHERE locktype = 'advisory' AND objsubid = 2 AND granted AND CAST(classid AS BIGINT) = $1 \
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS others \
+         WHERE replica <> $2 AND pg_notify($3, $4) IS NOT NULL",
+    );
+    let bound = others.bind(i64::from(RECORDING)).bind(i64::from(own)).bind(QUESTIONS);
+    bound.bind(question).fetch_all(pool).await
+}
+
 async fn send(
     connection: &mut PgConnection,
     channel: &str,
@@ -147,24 +179,52 @@ async fn send(
 
 /// The notices of every replica, in the order of commit.
 #[derive(Debug)]
-pub struct Notices(PgListener);
+pub struct Notices {
+    listener: PgListener,
+    /// The number of this replica, if it keeps a record of decisions.
+    recording: Option<i32>,
+}
 
 impl Notices {
-    pub(crate) async fn listen(pool: &PgPool) -> Result<Self, sqlx::Error> {
+    pub(crate) async fn listen(pool: &PgPool, recording: Option<i32>) -> Result<Self, sqlx::Error> {
         let mut listener = PgListener::connect_with(pool).await?;
-        listener.listen_all([CHANGES, ACCESS, DELIVERIES, REVOKED_KEYS, ENTITIES]).await?;
-        Ok(Self(listener))
+        let channels = [CHANGES, ACCESS, DELIVERIES, REVOKED_KEYS, ENTITIES];
+        listener.listen_all(channels).await?;
+        let mut notices = Self { listener, recording };
+        if recording.is_some() {
+            notices.listener.listen_all([QUESTIONS, ANSWERS]).await?;
+            notices.announce().await?;
+        }
+        Ok(notices)
+    }
+
+    /// Takes the lock by which other replicas know of this one. It ends with the connection.
+    async fn announce(&mut self) -> Result<(), sqlx::Error> {
+        let Some(replica) = self.recording else { return Ok(()) };
+        let lock = sqlx::query("SELECT pg_advisory_lock_shared($1, $2)");
+        lock.bind(RECORDING).bind(replica).execute(&mut self.listener).await.map(drop)
     }
 
     /// Waits for the next notice; `None` if some may have been lost.
     pub async fn next(&mut self) -> Result<Option<Notice>, StoreError> {
-        let received = self.0.try_recv().await?;
-        Ok(received.and_then(|received| match received.channel() {
+        let Some(received) = self.listener.try_recv().await? else {
+            // There is another connection, without the lock.
+            self.announce().await?;
+            return Ok(None);
+        };
+        Ok(match received.channel() {
             ACCESS => Some(Notice::Access),
             DELIVERIES => Some(Notice::Deliveries),
             REVOKED_KEYS => received.payload().parse().ok().map(Notice::RevokedKey),
             ENTITIES => serde_json::from_str(received.payload()).ok().map(Notice::Entities),
+            QUESTIONS => Some(Notice::Question(received.payload().to_owned())),
+            ANSWERS => answer(received.payload()),
             _ => serde_json::from_str(received.payload()).ok().map(Notice::Revision),
-        }))
+        })
     }
+}
+
+fn answer(payload: &str) -> Option<Notice> {
+    let (question, replica) = payload.split_once(' ')?;
+    Some(Notice::Answer(question.parse().ok()?, replica.parse().ok()?))
 }

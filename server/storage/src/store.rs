@@ -10,7 +10,7 @@ use portcullis_model::quota::Quotas;
 
 use crate::database::Database;
 use crate::error::{OpenError, StoreError};
-use crate::notices::Notices;
+use crate::notices::{self, Notices};
 use crate::standbys::Standbys;
 use crate::tx::{EVERY_TENANT, Inner, Tx};
 use crate::write_turn::{WRITES, WriteTurn};
@@ -255,12 +255,22 @@ impl Store {
         self.database.close().await;
     }
 
-    /// Listens for the commits of other replicas. `None` on SQLite, which has no replicas.
-    pub async fn notices(&self) -> Result<Option<Notices>, StoreError> {
+    /// Asks the replicas that keep a record of decisions, apart from the one with the number `own`, and returns their
+    /// numbers. None on SQLite, which has no replicas.
+    pub async fn ask_replicas(&self, own: i32, question: &str) -> Result<Vec<i64>, StoreError> {
+        match &self.database {
+            Database::Sqlite { .. } => Ok(Vec::new()),
+            Database::Postgres(primary) => Ok(notices::ask(&primary.pool(), own, question).await?),
+        }
+    }
+
+    /// Listens for the commits of other replicas. `None` on SQLite, which has no replicas. `recording` is the number of this
+    /// replica, if it keeps a record of decisions: others then ask it.
+    pub async fn notices(&self, recording: Option<i32>) -> Result<Option<Notices>, StoreError> {
         match &self.database {
             Database::Sqlite { .. } => Ok(None),
             Database::Postgres(primary) => {
-                let listen = |pool| async move { Notices::listen(&pool).await };
+                let listen = |pool| async move { Notices::listen(&pool, recording).await };
                 Box::pin(primary.begin(listen)).await.map(Some)
             }
         }

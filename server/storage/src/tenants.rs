@@ -223,6 +223,13 @@ pub async fn closed(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
     Ok(rows.into_iter().map(|(id,)| id).collect())
 }
 
+/// Lists the tenants that are being deleted.
+pub async fn leaving(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
+    const SQL: &str = "SELECT id FROM tenants WHERE deleting_at IS NOT NULL";
+    let rows = fetch_all!(tx, (String,), SQL)?;
+    Ok(rows.into_iter().map(|(id,)| id).collect())
+}
+
 /// Returns whether the tenant with this id is suspended or being deleted.
 pub async fn is_closed(tx: &mut Tx, id: &str) -> Result<bool, StoreError> {
     const SQL: &str = "SELECT id FROM tenants \

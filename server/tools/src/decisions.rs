@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use portcullis_config::Variables;
 use portcullis_model::Timestamp;
+use portcullis_model::decision::ErasedDecisions;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -70,6 +71,16 @@ pub struct DecisionSearch {
 pub struct ShowDecision {
     /// The id of the decision, as in `X-Decision-Id`.
     id: Uuid,
+    #[command(flatten)]
+    service: ServiceArguments,
+}
+
+/// The arguments of `portcullis decisions erase`.
+#[derive(Debug, clap::Args)]
+pub struct EraseDecisions {
+    /// The person: the `subject` of the records.
+    #[arg(long)]
+    subject: String,
     #[command(flatten)]
     service: ServiceArguments,
 }
@@ -157,6 +168,24 @@ pub async fn show(
     let service = Service::new(&arguments.service, variables)?;
     let record: Value = service.record(ROUTE, &arguments.id.to_string()).await?;
     writeln!(out, "{record:#}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Erases the decisions about a person, and prints their number.
+///
+/// # Errors
+/// As for [`search`].
+pub async fn erase(
+    arguments: &EraseDecisions,
+    variables: &Variables,
+    out: &mut dyn Write,
+) -> anyhow::Result<ExitCode> {
+    let service = Service::new(&arguments.service, variables)?;
+    let answer: ErasedDecisions = service.delete(ROUTE, &[("subject", &arguments.subject)]).await?;
+    match answer.erased {
+        1 => writeln!(out, "erased 1 decision")?,
+        number => writeln!(out, "erased {number} decisions")?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod can;
 pub mod check;
 pub mod convert;
+pub mod decision_files;
 pub mod decisions;
 pub mod fmt;
 pub mod init;

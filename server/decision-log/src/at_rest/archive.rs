@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,6 +15,7 @@ use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::{Store, StoreError};
 
 use super::objects::{ObjectError, Objects};
+use super::place::RecordPlace;
 use super::ranges::RemoteObject;
 
 /// Bytes of the metadata of files that are kept in memory.
@@ -47,17 +47,21 @@ pub enum ArchiveError {
     Buffer(#[from] io::Error),
     #[error("the log has no store: set `DECISION_LOG_URL`")]
     NoStore,
+    #[error("decisions are recorded faster than they come to rest")]
+    Busy,
+    #[error("{0} replicas did not bring their decisions to rest")]
+    Silent(usize),
     #[error(transparent)]
     Stopping(#[from] Stopping),
 }
 
 impl Archive {
-    /// Opens the store in `folder`, which it makes if it is missing.
+    /// Opens the store at `place`.
     ///
     /// # Errors
-    /// The folder cannot be made.
-    pub fn open(folder: &Path, store: Store, keys: KeyRing) -> Result<Self, ArchiveError> {
-        let objects = Objects::open(folder)?;
+    /// The folder cannot be made, or a variable of the bucket cannot be read.
+    pub fn open(place: &RecordPlace, store: Store, keys: KeyRing) -> Result<Self, ArchiveError> {
+        let objects = Objects::new(place.open()?);
         let metadata = Cache::builder()
             .max_capacity(METADATA)
             .weigher(|_: &String, metadata: &Arc<ParquetMetaData>| {

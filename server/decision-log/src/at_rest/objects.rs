@@ -1,94 +1,61 @@
-//! The store of the files at rest: a folder, which all replicas share.
+//! The store of the files at rest, by their paths.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use portcullis_fairness::{Stopping, run_apart};
+use object_store::path::Path;
+use object_store::{Error, ObjectStore, ObjectStoreExt as _, PutPayload};
+use tokio::runtime::Handle;
 
-/// The place of the files.
+/// The store of the files. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Objects(Arc<PathBuf>);
+pub(crate) struct Objects(Arc<dyn ObjectStore>);
 
 /// The reason why a file cannot be written, read or deleted.
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectError {
     #[error("`{0}`: {1}")]
-    File(PathBuf, io::Error),
+    Folder(PathBuf, io::Error),
     #[error(transparent)]
-    Stopping(#[from] Stopping),
+    Store(#[from] Error),
+    #[error(transparent)]
+    Path(#[from] object_store::path::Error),
 }
 
 impl Objects {
-    /// Opens the folder. Makes it if it is missing.
-    pub(crate) fn open(folder: &Path) -> Result<Self, ObjectError> {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| ObjectError::File(folder.to_owned(), error))?;
-        Ok(Self(Arc::new(folder.to_owned())))
+    pub(crate) fn new(store: Arc<dyn ObjectStore>) -> Self {
+        Self(store)
     }
 
-    /// Calls `work` with the path of a file on a thread that may block.
-    async fn with<T: Send + 'static>(
-        &self,
-        path: &str,
-        work: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
-    ) -> Result<T, ObjectError> {
-        let file = self.0.join(path);
-        run_apart(move || work(&file).map_err(|error| ObjectError::File(file, error))).await?
-    }
-
-    /// Writes a file, in place of an earlier one. It is on disk when this returns.
+    /// Writes a file, in place of an earlier one. It outlives a power cut when this returns.
     pub(crate) async fn put(&self, path: &str, bytes: Bytes) -> Result<(), ObjectError> {
-        self.with(path, move |file| write(file, &bytes)).await
+        self.0.put(&Path::parse(path)?, PutPayload::from_bytes(bytes)).await?;
+        Ok(())
     }
 
     /// Reads a whole file; `None` if there is none.
     pub(crate) async fn get(&self, path: &str) -> Result<Option<Bytes>, ObjectError> {
-        self.with(path, |file| match std::fs::read(file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            read => Ok(Some(read?.into())),
-        })
-        .await
+        match self.0.get(&Path::parse(path)?).await {
+            Ok(found) => Ok(Some(found.bytes().await?)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Deletes a file, if there is one.
     pub(crate) async fn delete(&self, path: &str) -> Result<(), ObjectError> {
-        self.with(path, |file| match std::fs::remove_file(file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            removed => removed,
-        })
-        .await
+        match self.0.delete(&Path::parse(path)?).await {
+            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
-    /// Reads a range of a file. Blocks.
+    /// Reads a range of a file. Blocks, on a thread of the runtime that may.
     pub(crate) fn read(&self, path: &str, range: Range<u64>) -> Result<Bytes, ObjectError> {
-        let file = self.0.join(path);
-        read(&file, range).map_err(|error| ObjectError::File(file, error))
+        let path = Path::parse(path)?;
+        Ok(Handle::current().block_on(self.0.get_range(&path, range))?)
     }
-}
-
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(folder)?;
-    let beside = path.with_extension(format!("{:08x}", fastrand::u32(..)));
-    let mut file = File::create(&beside)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    std::fs::rename(&beside, path)?;
-    // The names of new folders, too: `date=…` and `tenant=…` above it.
-    for folder in folder.ancestors().take(3) {
-        File::open(folder)?.sync_all()?;
-    }
-    Ok(())
-}
-
-fn read(path: &Path, range: Range<u64>) -> io::Result<Bytes> {
-    let length = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or_default();
-    let mut bytes = vec![0; length];
-    File::open(path)?.read_exact_at(&mut bytes, range.start)?;
-    Ok(bytes.into())
 }

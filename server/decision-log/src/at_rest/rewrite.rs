@@ -8,6 +8,7 @@ use portcullis_fairness::run_apart;
 use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
 use portcullis_storage::decision_files::{self, FileRow, PartRow};
+use portcullis_storage::record_answers;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -60,12 +61,20 @@ impl Archive {
 
     /// Removes what expired or belongs to nobody any more: parts, files, objects.
     pub(crate) async fn sweep(&self, now: Timestamp) -> Result<(), ArchiveError> {
-        let mut tx = self.store().write_all().await?;
-        decision_files::expire(&mut tx, now).await?;
-        tx.commit().await?;
+        let before = Timestamp::from_millis(now.millis() - LEFT.as_millis() as i64);
+        let mut tx = self.store().read_all().await?;
+        let is_due = decision_files::has_expired(&mut tx, now).await?
+            || record_answers::has_older(&mut tx, before).await?;
+        tx.end().await?;
+        // While nothing is due, nobody waits for a transaction that writes.
+        if is_due {
+            let mut tx = self.store().write_all().await?;
+            decision_files::expire(&mut tx, now).await?;
+            record_answers::remove_older(&mut tx, before).await?;
+            tx.commit().await?;
+        }
         let mut tx = self.store().read_all().await?;
         let shrunk = decision_files::shrunk(&mut tx, ROUND).await?;
-        let before = Timestamp::from_millis(now.millis() - LEFT.as_millis() as i64);
         let left = decision_files::left(&mut tx, before, ROUND).await?;
         tx.end().await?;
         let excluded = Arc::new(Excluded::default());

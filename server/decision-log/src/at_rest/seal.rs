@@ -27,7 +27,7 @@ const MAX_TENANT: i64 = 1 << 30;
 /// The records that must not come to rest.
 #[derive(Debug, Default)]
 pub(crate) struct Excluded {
-    /// Tenants that are deleted.
+    /// Tenants that are being deleted.
     tenants: BTreeSet<String>,
     /// Instants of erasures, by tenant and authentication code of the subject.
     persons: BTreeMap<String, BTreeMap<Vec<u8>, i64>>,
@@ -100,7 +100,7 @@ impl Archive {
     /// Returns the records that must not come to rest.
     pub(crate) async fn excluded(&self) -> Result<Excluded, StoreError> {
         let mut tx = self.store().read_all().await?;
-        let tenants = tenants::closed(&mut tx).await?.into_iter().collect();
+        let tenants = tenants::leaving(&mut tx).await?.into_iter().collect();
         let mut persons = BTreeMap::<String, BTreeMap<Vec<u8>, i64>>::new();
         for (tenant, subject, at) in decision_files::erasures(&mut tx).await? {
             persons.entry(tenant).or_default().insert(subject, at);

@@ -32,9 +32,9 @@ async fn a_record_is_found_as_it_was_decided() {
             "undetermined": ["resource.vip"], "us": 7,
         }])
     );
-    let found = log.find("acme", id).await.expect("reads");
+    let found = log.find("acme", id).await.expect("reads").into;
     assert_eq!(found.map(|record| record.id), Some(id));
-    assert!(log.find("bolt", id).await.expect("reads").is_none(), "another tenant");
+    assert!(log.find("bolt", id).await.expect("reads").into.is_none(), "another tenant");
     assert_eq!(log.append(&denial(id, "dana", sent(&json)), None), Err(Lost::Closed));
 }
 
@@ -53,11 +53,11 @@ async fn a_durable_record_is_written_and_a_page_is_full() {
     assert_eq!(metrics.written.get(), 4);
     let selection = DecisionSelection { subject: Some("dana".to_owned()), ..Default::default() };
     let page = DecisionPage { before: None, limit: 2 };
-    let first = log.query("acme", &selection, page).await.expect("reads");
+    let first = log.query("acme", &selection, page).await.expect("reads").into;
     let ids = |page: &[DecisionRecord]| page.iter().map(|one| one.id).collect::<Vec<_>>();
     assert_eq!((ids(&first.records), first.more), (vec![made[3], made[2]], true));
     let page = DecisionPage { before: Some(made[2]), limit: 2 };
-    let last = log.query("acme", &selection, page).await.expect("reads");
+    let last = log.query("acme", &selection, page).await.expect("reads").into;
     assert_eq!((ids(&last.records), last.more), (vec![made[0]], false));
 }
 
@@ -86,7 +86,7 @@ async fn each_member_of_a_selection_selects() {
         (DecisionSelection { undetermined: Some(false), ..none() }, 0),
     ];
     for (selection, expected) in table {
-        let found = log.query("acme", &selection, PAGE).await.expect("reads").records.len();
+        let found = log.query("acme", &selection, PAGE).await.expect("reads").into.records.len();
         assert_eq!(found, expected, "{selection:?}");
     }
 }

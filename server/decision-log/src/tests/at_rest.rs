@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::segment::Segment;
-use crate::{Archive, DecisionOrder, DecisionSpan, RecordFault};
+use crate::{Archive, DecisionOrder, DecisionSpan, RecordFault, RecordPlace};
 
 on_every_database!(
     answers_are_the_same_before_and_after_records_come_to_rest,
@@ -19,36 +19,62 @@ on_every_database!(
     old_records_go,
 );
 
-/// A log with a folder for its files at rest.
-struct Place {
+/// A log with a place for its files at rest.
+pub(super) struct Place {
     folder: TempDir,
     store: Store,
     key: String,
+    rest: RecordPlace,
+    /// The folder with the files at rest, or with the objects of the bucket.
+    files: PathBuf,
 }
 
 impl Place {
-    async fn of(database: &TestDatabase) -> Self {
-        Self {
-            folder: TempDir::new().expect("a folder"),
-            store: database.open().await,
-            key: KeyRing::generate_key().expect("a key"),
-        }
+    pub(super) async fn of(database: &TestDatabase) -> Self {
+        let folder = TempDir::new().expect("a folder");
+        let files = folder.path().join("rest");
+        Self::at(database, folder, RecordPlace::Folder(files.clone()), files).await
     }
 
-    fn archive(&self) -> Archive {
+    /// A log that comes to rest in `rest`, which keeps its objects below `files`.
+    pub(super) async fn at(
+        database: &TestDatabase,
+        folder: TempDir,
+        rest: RecordPlace,
+        files: PathBuf,
+    ) -> Self {
+        let key = KeyRing::generate_key().expect("a key");
+        Self { folder, store: database.open().await, key, rest, files }
+    }
+
+    pub(super) fn archive(&self) -> Archive {
         let keys = KeyRing::parse(&self.key).expect("a key");
-        Archive::open(&self.folder.path().join("rest"), self.store.clone(), keys).expect("opens")
+        Archive::open(&self.rest, self.store.clone(), keys).expect("opens")
     }
 
     fn log(&self) -> DecisionLog {
-        let buffer = self.folder.path().join("buffer");
-        let config = LogConfig { archive: Some(self.archive()), ..config(&buffer, u64::MAX) };
+        self.log_of(u64::MAX)
+    }
+
+    /// Returns a log whose write-ahead files have so many bytes at most.
+    pub(super) fn log_of(&self, max_bytes: u64) -> DecisionLog {
+        self.log_in("buffer", max_bytes)
+    }
+
+    /// Returns a log with its own write-ahead files in the folder `name`.
+    pub(super) fn log_in(&self, name: &str, max_bytes: u64) -> DecisionLog {
+        let buffer = self.folder.path().join(name);
+        let config = LogConfig { archive: Some(self.archive()), ..config(&buffer, max_bytes) };
         DecisionLog::open(config, LogMetrics::default()).expect("opens")
     }
 
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Returns the files at rest.
-    fn files(&self) -> Vec<PathBuf> {
-        let mut folders = vec![self.folder.path().join("rest")];
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let mut folders = vec![self.files.clone()];
         let mut files = Vec::new();
         while let Some(folder) = folders.pop() {
             for entry in folder.read_dir().expect("reads") {
@@ -60,13 +86,13 @@ impl Place {
         files
     }
 
-    fn buffered(&self) -> usize {
+    pub(super) fn buffered(&self) -> usize {
         Segment::numbers(&self.folder.path().join("buffer")).expect("lists").len()
     }
 }
 
 /// Records `count` checks of `tenant`, of the subjects 0, 1, … 9 in turn, which may be in the future.
-async fn record(log: &DecisionLog, ids: &Numbered, tenant: &str, count: usize) {
+pub(super) async fn record(log: &DecisionLog, ids: &Numbered, tenant: &str, count: usize) {
     let json = attributes();
     let mut last = None;
     for number in 0..count {
@@ -77,7 +103,7 @@ async fn record(log: &DecisionLog, ids: &Numbered, tenant: &str, count: usize) {
     last.expect("some").written().await.expect("is written");
 }
 
-async fn texts(
+pub(super) async fn texts(
     log: &DecisionLog,
     selection: &DecisionSelection,
     order: DecisionOrder,
@@ -87,10 +113,10 @@ async fn texts(
         texts.push(String::from_utf8(record.json.to_vec()).expect("UTF-8"));
         std::ops::ControlFlow::Continue(())
     };
-    log.visit("acme", selection, span, Vec::new(), add).await.expect("reads")
+    log.visit("acme", selection, span, Vec::new(), add).await.expect("reads").into
 }
 
-fn of_subject(subject: &str) -> DecisionSelection {
+pub(super) fn of_subject(subject: &str) -> DecisionSelection {
     DecisionSelection { subject: Some(subject.to_owned()), ..DecisionSelection::default() }
 }
 
@@ -175,7 +201,7 @@ async fn an_erased_person_is_gone_and_the_chain_says_so(database: TestDatabase) 
         texts(&log, &DecisionSelection::default(), DecisionOrder::NewestFirst).await.len(),
         54
     );
-    let others = log.query("bolt", &person, PAGE).await.expect("reads").records;
+    let others = log.query("bolt", &person, PAGE).await.expect("reads").into.records;
     assert_eq!(others.len(), 3, "another tenant has its own person of this name");
     let verified = place.archive().verify().await.expect("reads");
     assert_eq!((verified.erased.len(), verified.records, verified.findings), (1, 84, vec![]));
@@ -235,7 +261,7 @@ async fn old_records_go(database: TestDatabase) {
     archive.sweep(at(6)).await.expect("works");
     assert_eq!(all(&log).await.len(), 10, "the other tenant of the file is as before");
     let others = log.query("bolt", &DecisionSelection::default(), PAGE).await.expect("reads");
-    assert!(others.records.is_empty());
+    assert!(others.into.records.is_empty());
     archive.sweep(at(7)).await.expect("works");
     assert!(all(&log).await.is_empty());
     archive.sweep(at(8)).await.expect("works");

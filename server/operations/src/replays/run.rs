@@ -4,7 +4,7 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use portcullis_decision_log::{DecisionSpan, RawRecord};
+use portcullis_decision_log::{DecisionSpan, RawRecord, Visited};
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use portcullis_replay::{RecordedDirectory, RecordedInputs, Side, Tally, compare};
 use portcullis_runtime::app::App;
@@ -106,11 +106,15 @@ impl Replay {
             progress.send_modify(|progress| progress.report = report);
             Ok(())
         };
-        tokio::try_join!(self.read(sender), decide).map(|_| ())
+        let (silent, ()) = tokio::try_join!(self.read(sender), decide)?;
+        if silent > 0 {
+            progress.send_modify(|progress| progress.report.complete = false);
+        }
+        Ok(())
     }
 
-    /// Sends the record in parts, as long as somebody takes them.
-    async fn read(&self, parts: mpsc::Sender<Part>) -> Result<(), OperationError> {
+    /// Sends the record in parts, as long as somebody takes them. Returns the number of replicas whose records are missing.
+    async fn read(&self, parts: mpsc::Sender<Part>) -> Result<usize, OperationError> {
         let (sender, mut size) = (parts.clone(), FIRST_PART);
         let add = move |part: &mut Part, record: RawRecord<'_>| {
             part.add(record.json);
@@ -125,10 +129,10 @@ impl Replay {
         };
         let (span, first) = (DecisionSpan::default(), Part::default());
         let read = log(&self.app)?.visit(&self.tenant, &self.selection, span, first, add);
-        let last = read.await.map_err(unreadable)?;
+        let Visited { into: last, silent } = read.await.map_err(unreadable)?;
         // Nobody takes it if nobody waits any more.
         let _ = parts.send(last).await;
-        Ok(())
+        Ok(silent)
     }
 
     async fn decide_part(

@@ -17,7 +17,7 @@ on_every_database!(
 );
 
 /// Statements that insert a row into each table: `$1` is the tenant, `$2` the id, `$3` some bytes.
-const ROWS: [(&str, &str); 32] = [
+const ROWS: [(&str, &str); 33] = [
     (
         "tenant_settings",
         "INSERT INTO tenant_settings (tenant_id, settings, updated_by, updated_at) \
@@ -31,6 +31,11 @@ const ROWS: [(&str, &str); 32] = [
     (
         "decision_erasures",
         "INSERT INTO decision_erasures (tenant_id, subject, erased_at) VALUES ($1, $3, 0)",
+    ),
+    (
+        "record_answers",
+        "INSERT INTO record_answers (tenant_id, question, replica, at, complete, records) \
+        VALUES ($1, $2, 1, 0, TRUE, $3)",
     ),
     (
         "tenant_cases",

@@ -113,6 +113,21 @@ impl Service {
             .with_context(|| format!("the answer to POST /api/v1/{route}"))
     }
 
+    /// Returns the answer to a `DELETE` of what `query` selects in a list.
+    pub(crate) async fn delete<T: DeserializeOwned>(
+        &self,
+        list: &'static str,
+        query: &[(&str, &str)],
+    ) -> anyhow::Result<T> {
+        let answer = self.send(Method::DELETE, self.route(list, query), None).await?;
+        if !answer.status.is_success() {
+            let call = Call { method: Method::DELETE, ..Call::get(&self.base, list) };
+            return Err(refusal(&call, &answer));
+        }
+        serde_json::from_slice(&answer.body)
+            .with_context(|| format!("the answer to DELETE /api/v1/{list}"))
+    }
+
     /// Returns the record `id` of a list.
     pub(crate) async fn record<T: DeserializeOwned>(
         &self,

@@ -1,0 +1,78 @@
+//! The place of the files at rest: a folder or a bucket of S3.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::local::LocalFileSystem;
+use object_store::prefix::PrefixStore;
+use object_store::{ClientOptions, ObjectStore, RetryConfig};
+
+use super::objects::ObjectError;
+
+/// The longest time of one request: a file has some 10 MiB.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The longest time until a connection is there.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The repetitions of a request that failed. Who brings files to rest tries again for ever.
+const REPEATS: usize = 2;
+
+/// The place of the files at rest, which all replicas share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordPlace {
+    /// A folder, which is made if it is missing.
+    Folder(PathBuf),
+    Bucket(BucketPlace),
+}
+
+/// A part of a bucket of S3.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BucketPlace {
+    pub bucket: String,
+    /// The beginning of the names of objects, without slashes at its ends; may be empty.
+    pub prefix: String,
+    /// Variables of AWS, such as `AWS_REGION`, with their values.
+    pub variables: Vec<(&'static str, String)>,
+}
+
+impl fmt::Debug for BucketPlace {
+    /// Leaves the variables out: one is a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "s3://{}/{}", self.bucket, self.prefix)
+    }
+}
+
+impl RecordPlace {
+    /// Opens the place. A bucket is not asked for anything yet: one that is down does not prevent the start.
+    pub(crate) fn open(&self) -> Result<Arc<dyn ObjectStore>, ObjectError> {
+        match self {
+            Self::Folder(folder) => {
+                std::fs::create_dir_all(folder)
+                    .map_err(|error| ObjectError::Folder(folder.clone(), error))?;
+                // A file and its name are on disk when a write returns.
+                Ok(Arc::new(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true)))
+            }
+            Self::Bucket(place) => place.open(),
+        }
+    }
+}
+
+impl BucketPlace {
+    fn open(&self) -> Result<Arc<dyn ObjectStore>, ObjectError> {
+        let client =
+            ClientOptions::new().with_timeout(TIMEOUT).with_connect_timeout(CONNECT_TIMEOUT);
+        let retry =
+            RetryConfig { max_retries: REPEATS, retry_timeout: TIMEOUT, ..RetryConfig::default() };
+        let mut builder = AmazonS3Builder::new()
+            .with_bucket_name(&self.bucket)
+            .with_client_options(client)
+            .with_retry(retry);
+        for (name, value) in &self.variables {
+            let key: AmazonS3ConfigKey = name.to_ascii_lowercase().parse()?;
+            builder = builder.with_config(key, value);
+        }
+        Ok(Arc::new(PrefixStore::new(builder.build()?, self.prefix.as_str())))
+    }
+}

@@ -1,0 +1,62 @@
+//! `portcullis decisions verify`: compares the record of decisions at rest with its manifest (`docs/semantics.md`, section
+//! 17.7).
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use portcullis_config::{Variables, open_archive};
+use portcullis_decision_log::Verification;
+
+use crate::operator::OfflineOperator;
+
+/// The exit code after an error.
+const ERROR: u8 = 2;
+
+/// Prints each erased file and each fault. The exit code is 0 if the record is whole, 1 if something is wrong or missing, and 2
+/// after an error.
+pub async fn verify(variables: &Variables, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
+    match verify_files(variables, out).await {
+        Ok(code) => code,
+        Err(error) => {
+            // Nobody reads an error that cannot be written.
+            let _ = writeln!(err, "portcullis: {error:#}");
+            ExitCode::from(ERROR)
+        }
+    }
+}
+
+async fn verify_files(variables: &Variables, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+    let settings = variables.decision_log()?;
+    let settings = settings.context(
+        "DECISION_LOG_URL: the place of the record is not set: give the command the variables of the service",
+    )?;
+    let keys = variables.encryption_keys()?;
+    let OfflineOperator { store, .. } = OfflineOperator::open(variables).await?;
+    let archive = open_archive(&settings, &store, &keys)?;
+    let found = archive.verify().await?;
+    store.close().await;
+    print(&found, out)?;
+    Ok(if found.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn print(found: &Verification, out: &mut dyn Write) -> std::io::Result<()> {
+    for erased in &found.erased {
+        writeln!(out, "erased: {erased}")?;
+    }
+    for fault in &found.findings {
+        writeln!(out, "wrong: {fault}")?;
+    }
+    let Verification { rows, files, records, bytes, expired, .. } = found;
+    writeln!(
+        out,
+        "{files} files with {records} records and {bytes} bytes are as they were written; {expired} expired, {} were erased; \
+         the manifest has {rows} rows",
+        found.erased.len()
+    )?;
+    match found.findings.len() {
+        0 => writeln!(out, "the record is whole"),
+        1 => writeln!(out, "1 fault"),
+        faults => writeln!(out, "{faults} faults"),
+    }
+}
