@@ -57,6 +57,16 @@ fn every_command_for_those_who_come_from_spicedb_prints_what_stands_behind_it() 
     follow("docs/spicedb.md");
 }
 
+#[test]
+fn every_command_of_the_guide_to_the_past_prints_what_stands_behind_it() {
+    follow("docs/who-did-what.md");
+}
+
+#[test]
+fn every_command_for_those_who_come_from_another_system_prints_what_stands_behind_it() {
+    follow("docs/migrating.md");
+}
+
 /// Runs the commands of a document, and compares it with what comes out.
 fn follow(name: &str) {
     if let Some(missing) = TOOLS.into_iter().find(|tool| !available(tool)) {
