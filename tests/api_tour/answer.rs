@@ -35,7 +35,7 @@ impl Answer {
             command: command.to_owned(),
             status,
             headers: pairs.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect(),
-            body: body.to_owned(),
+            body: body.trim_end().to_owned(),
             places,
             head_is_shown: false,
             body_is_shown: false,
@@ -125,7 +125,7 @@ pub(crate) fn normalised<'p>(
 }
 
 /// Whatever stands behind these differs each time.
-const BEFORE: [&str; 4] = ["cursor=", "\"size\"", "\"elapsed_us\"", "\"memory_bytes\""];
+const BEFORE: [&str; 5] = ["cursor=", "\"size\"", "\"elapsed_us\"", "\"us\"", "\"memory_bytes\""];
 
 /// The placeholder of a word that differs each time, given what stands before it.
 fn placeholder(word: &str, before: Option<&str>) -> Option<String> {
