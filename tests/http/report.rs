@@ -8,8 +8,8 @@ use crate::echo::path_with_signature;
 use crate::load::{Check, Load};
 use crate::peers;
 use crate::scenario::{
-    LEAST_THROUGHPUT, MAX_CPU, MAX_FOR_NEW, NEW_TOKENS, PATH, Scenario, TURN, TURNS, Tokens,
-    WARM_UP,
+    Beside, LEAST_THROUGHPUT, MAX_CPU, MAX_FOR_NEW, NEW_TOKENS, PATH, Scenario, TURN, TURNS,
+    Tokens, WARM_UP,
 };
 use crate::support::{Provider, Server, Settings};
 use crate::tokens::{Algorithm, Tenants};
@@ -18,17 +18,20 @@ use crate::turn::{Pair, Turn, median};
 /// Prints the scenarios whose name contains one of `wanted`; all if it is empty.
 pub(crate) fn print(wanted: &[String]) {
     let settings = || Settings::of(Provider::shared());
-    let [server, recording] = [settings(), settings().recording()].map(|one| one.start());
-    let [tenants, recorded] = [&server, &recording].map(Tenants::on);
+    let servers = [settings(), settings().recording(), settings()].map(|one| one.start());
+    let [server, recording, shadowing] = &servers;
+    let [tenants, recorded, shadowed] = [server, recording, shadowing].map(Tenants::on);
+    shadowed.put_into_shadow();
     let echo = Echo::start();
     println!("| scenario | measurement | portcullis | echo | ratio | bar | |");
     println!("|---|---|---:|---:|---:|---|---|");
     for scenario in Scenario::all() {
         let name = scenario.name();
         if wanted.is_empty() || wanted.iter().any(|wanted| name.contains(wanted)) {
-            let ours = match scenario.is_recorded {
-                true => (&recording, &recorded),
-                false => (&server, &tenants),
+            let ours = match scenario.beside {
+                Beside::Nothing => (server, &tenants),
+                Beside::Record => (recording, &recorded),
+                Beside::Shadow => (shadowing, &shadowed),
             };
             measure(&scenario, ours, &echo);
         }

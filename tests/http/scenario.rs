@@ -31,14 +31,23 @@ pub(crate) enum Tokens {
     New,
 }
 
+/// The work of the server beside the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    Nothing,
+    /// It records its decisions.
+    Record,
+    /// It decides each check by a draft in shadow, too.
+    Shadow,
+}
+
 /// One kind of load.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scenario {
     pub(crate) algorithm: Algorithm,
     pub(crate) tokens: Tokens,
     pub(crate) protocol: Protocol,
-    /// Whether the server records its decisions.
-    pub(crate) is_recorded: bool,
+    pub(crate) beside: Beside,
 }
 
 impl Scenario {
@@ -48,19 +57,21 @@ impl Scenario {
         let mut all = Vec::new();
         for algorithm in [Algorithm::Rs256, Algorithm::Es256] {
             for tokens in [Tokens::Many, Tokens::One, Tokens::New] {
-                all.push(Self { algorithm, tokens, protocol: single, is_recorded: false });
+                all.push(Self { algorithm, tokens, protocol: single, beside: Beside::Nothing });
             }
         }
         let many = Self {
             algorithm: Algorithm::Rs256,
             tokens: Tokens::Many,
             protocol: single,
-            is_recorded: true,
+            beside: Beside::Record,
         };
         for protocol in [Protocol::Http1 { pipelined: 16 }, Protocol::Http2] {
-            all.push(Self { protocol, is_recorded: false, ..many });
+            all.push(Self { protocol, beside: Beside::Nothing, ..many });
         }
-        all.extend([many, Self { tokens: Tokens::One, ..many }]);
+        for beside in [Beside::Record, Beside::Shadow] {
+            all.extend([Self { beside, ..many }, Self { tokens: Tokens::One, beside, ..many }]);
+        }
         all
     }
 
@@ -75,7 +86,11 @@ impl Scenario {
             Protocol::Http1 { pipelined } => format!(", {pipelined} pipelined"),
             Protocol::Http2 => ", HTTP/2".to_owned(),
         };
-        let recorded = if self.is_recorded { ", recorded" } else { "" };
-        format!("{} {tokens}{protocol}{recorded}", self.algorithm.name())
+        let beside = match self.beside {
+            Beside::Nothing => "",
+            Beside::Record => ", recorded",
+            Beside::Shadow => ", in shadow",
+        };
+        format!("{} {tokens}{protocol}{beside}", self.algorithm.name())
     }
 }

@@ -47,6 +47,15 @@ impl Tenants {
         Self((0..TENANTS).map(tenant).collect())
     }
 
+    /// Puts a draft into shadow in each tenant. It allows by another rule, so that each check differs.
+    pub(crate) fn put_into_shadow(&self) {
+        let rule = json!({"sub": "staff", "obj": "chart:read", "act": "read", "effect": "allow"});
+        let draft = json!({"bundle": {"rules": [rule]}, "shadow": true});
+        for tenant in &self.0 {
+            tenant.manage("PUT /api/v1/drafts/bench", &draft).is(201);
+        }
+    }
+
     /// Returns checks of `tokens` callers, in turn.
     pub(crate) fn checks(&self, algorithm: Algorithm, tokens: usize) -> Vec<Check> {
         let tokens: Vec<String> = (0..tokens).map(|number| self.token(algorithm, number)).collect();
