@@ -90,7 +90,9 @@ pub async fn parity(
     selection: DecisionSelection,
 ) -> Result<Parity, OperationError> {
     let selection = visible(app, caller, selection)?;
-    log(app)?.parity(caller.tenant(), &selection).await.map_err(unreadable)
+    let (log, tenant) = (log(app)?.clone(), caller.tenant().to_owned());
+    let count = move |_| async move { log.parity(&tenant, &selection).await.map_err(unreadable) };
+    app.searches.run(caller.tenant(), count).await
 }
 
 /// Follows the new records of the caller's tenant that `selection` selects. A member who is no manager sees those about
