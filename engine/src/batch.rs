@@ -150,7 +150,7 @@ impl<'r> Defaults<'r> {
     ) -> Option<(CheckBody<'r>, Option<&'r str>)> {
         fields::object(json, at, problems, |own| {
             let id = own.optional("id", text(MAX_ITEM_ID));
-            let check = CheckBody::declare(&mut ItemMembers { own, defaults: self });
+            let check = CheckBody::declare_compared(&mut ItemMembers { own, defaults: self });
             note_misplaced(own);
             Some((check?, id))
         })

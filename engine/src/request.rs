@@ -99,18 +99,28 @@ impl<'r> CheckBody<'r> {
     /// # Errors
     /// Every missing, unknown or ill-typed field, by JSON pointer.
     pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        fields::parse(json, Self::members)
+        fields::parse(json, |fields| Self::whole(fields, Self::declare_compared))
     }
 
     /// Reads a check at `at` of a larger input. Notes every fault in `problems`.
     pub fn read(json: &'r Json<'r>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        fields::object(json, at, problems, Self::members)
+        fields::object(json, at, problems, |fields| Self::whole(fields, Self::declare))
     }
 
-    fn members(fields: &mut Fields<'r, '_>) -> Option<Self> {
-        let body = Self::declare(fields);
+    fn whole<'p>(
+        fields: &mut Fields<'r, 'p>,
+        declare: fn(&mut Fields<'r, 'p>) -> Option<Self>,
+    ) -> Option<Self> {
+        let body = declare(fields);
         note_misplaced(fields);
         body
+    }
+
+    /// Names the members of a check that another system may have decided, too.
+    pub fn declare_compared(members: &mut impl CheckMembers<'r>) -> Option<Self> {
+        let body = Self::declare(members);
+        let expected = members.effect(EXPECTED);
+        Some(Self { expected, ..body? })
     }
 
     /// Names the members of the body, to read or to describe them.
@@ -120,7 +130,6 @@ impl<'r> CheckBody<'r> {
         let action = members.required("action", CheckText::UpTo(MAX_ACTION));
         let domain = members.optional("domain", CheckText::UpTo(MAX_DOMAIN));
         let attributes = members.attributes("attributes");
-        let expected = members.effect(EXPECTED);
         Some(Self {
             subject: subject?,
             subject_type: None,
@@ -128,7 +137,7 @@ impl<'r> CheckBody<'r> {
             action: action?,
             domain,
             attributes: attributes.unwrap_or_default(),
-            expected,
+            expected: None,
         })
     }
 }

@@ -17,7 +17,7 @@ pub struct CheckRequest;
 
 document!(CheckRequest, naming NewTuple => {
     let mut description = Description { input: schema::input(), about: about_check };
-    CheckBody::declare(&mut description);
+    CheckBody::declare_compared(&mut description);
     let now = schema::instant().description(Some(
         "Stands for the present in conditions and resolvers; only with `explain=true`",
     ));
@@ -42,8 +42,8 @@ document!(BatchRequest => {
     let members = |input: Input, required: bool| {
         let mut description = Description { input, about: about_check, };
         match required {
-            true => CheckBody::declare(&mut description),
-            false => CheckBody::declare(&mut Defaults(&mut description)),
+            true => CheckBody::declare_compared(&mut description),
+            false => CheckBody::declare_compared(&mut Defaults(&mut description)),
         };
         description.input
     };

@@ -24,7 +24,7 @@ pub struct ExplainedCheckBody<'r> {
 
 impl<'r> Body<'r> for ExplainedCheckBody<'r> {
     fn read(fields: &mut Fields<'r, '_>) -> Option<Self> {
-        let check = CheckBody::declare(fields);
+        let check = CheckBody::declare_compared(fields);
         let now = fields.optional("now", instant);
         let relations = fields.optional("relations", read_tuples);
         let at_revision = fields.optional("at_revision", read_revision);
