@@ -194,6 +194,7 @@ ANNOUNCED = [
     ("testResolver", 400, "field `now` is unknown"),
     ("testResolver", 400, "field `relations` is unknown"),
     ("testResolver", 400, "field `at_revision` is unknown"),
+    ("testResolver", 400, "field `expected` is unknown"),
     # The objects of a bundle follow the rules of all routes that write them. A fault of its form has no such path.
     ("apply", 400, "at `/bundle/"),
     ("createPolicy", 400, "expected a network such as"),
