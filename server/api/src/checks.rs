@@ -148,13 +148,13 @@ pub(super) async fn legacy_check(
     let subject = body.subject.or(caller.subject());
     let subject = subject.ok_or_else(|| Invalid::missing("subject", SUBJECT_OF_KEY))?;
     let body = CheckBody {
-        expected: body.expected,
         subject,
         subject_type: None,
         resource: body.resource,
         action: body.action.unwrap_or(verb),
         domain: body.domain,
         attributes: Attributes::default(),
+        expected: body.expected,
     };
     let mut id = [0; ID_LENGTH];
     let recorded = Some(caller.recorded(Via::Legacy, &mut id));

@@ -1,14 +1,13 @@
 //! Parity: how often recorded decisions agree with those of another system.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 use portcullis_engine::Effect;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use portcullis_model::parity::{Parity, ParityGroup, ParityRow};
 
 use crate::log::DecisionLog;
-use crate::reading::{DecisionSpan, QueryError, RawRecord, Visited};
+use crate::reading::{DecisionSpan, QueryError};
 
 /// The most rows of an answer. Those of the newest decisions are there.
 const MAX_ROWS: usize = 1_000;
@@ -28,19 +27,10 @@ impl DecisionLog {
         tenant: &str,
         selection: &DecisionSelection,
     ) -> Result<Parity, QueryError> {
-        self.flush().await;
-        let add = |counted: &mut Counted, record: RawRecord<'_>| {
-            // A record of a later version may have what this one cannot read.
-            match serde_json::from_slice::<DecisionRecord>(record.json) {
-                Ok(record) => counted.add(record),
-                Err(_) => counted.is_partial = true,
-            }
-            ControlFlow::Continue(())
-        };
-        let span = DecisionSpan::default();
-        let counted = self.visit(tenant, selection, span, Counted::default(), add).await?;
-        let Visited { into: mut counted, silent } = counted;
-        counted.is_partial |= silent > 0;
+        let (span, counted) = (DecisionSpan::default(), Counted::default());
+        let (mut counted, complete) =
+            self.count(tenant, selection, span, counted, Counted::add).await?;
+        counted.is_partial |= !complete;
         Ok(counted.end())
     }
 }

@@ -1,7 +1,6 @@
 //! Statistics: how many decisions there are in each group, with those that were left out.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 use portcullis_engine::Effect;
 use portcullis_model::Timestamp;
@@ -10,7 +9,7 @@ use portcullis_model::decision_stats::{DecisionGroup, DecisionStats, StatsDimens
 
 use crate::left_out::MINUTE;
 use crate::log::DecisionLog;
-use crate::reading::{DecisionSpan, QueryError, RawRecord, Visited};
+use crate::reading::{DecisionSpan, QueryError};
 
 /// The most groups of an answer. Those of the newest decisions are there.
 const MAX_GROUPS: usize = 1_000;
@@ -26,21 +25,12 @@ impl DecisionLog {
         selection: &DecisionSelection,
         dimensions: &[StatsDimension],
     ) -> Result<DecisionStats, QueryError> {
-        self.flush().await;
         let counting = Counting::new(selection.clone(), dimensions.to_vec());
         let read = counting.to_read();
         let span = DecisionSpan { counts: true, ..DecisionSpan::default() };
-        let add = |counting: &mut Counting, record: RawRecord<'_>| {
-            // A record of a later version may have what this one cannot read.
-            match serde_json::from_slice(record.json) {
-                Ok(record) => counting.add(&record),
-                Err(_) => counting.complete = false,
-            }
-            ControlFlow::Continue(())
-        };
-        let Visited { into: mut counting, silent } =
-            self.visit(tenant, &read, span, counting, add).await?;
-        counting.complete &= silent == 0;
+        let add = |counting: &mut Counting, record| counting.add(&record);
+        let (mut counting, complete) = self.count(tenant, &read, span, counting, add).await?;
+        counting.complete &= complete;
         Ok(counting.end())
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use portcullis_fairness::run_apart;
-use portcullis_model::decision::DecisionSelection;
+use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 
 use crate::at_rest::ArchiveError;
 use crate::chunk::{Chunk, Loaded, Opened};
@@ -47,6 +47,33 @@ impl DecisionLog {
             visit_all(chunks, of_others, &wanted, span.order, into, visit)
         };
         Ok(Visited { into: run_apart(read).await??, silent })
+    }
+
+    /// Passes the records of `tenant` that `selection` selects to `add` with `into`, those of this moment included. Returns
+    /// `into`, and whether every record was read.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(crate) async fn count<T: Send + 'static>(
+        &self,
+        tenant: &str,
+        selection: &DecisionSelection,
+        span: DecisionSpan,
+        into: T,
+        mut add: impl FnMut(&mut T, DecisionRecord) + Send + 'static,
+    ) -> Result<(T, bool), QueryError> {
+        self.flush().await;
+        let add = move |(into, complete): &mut (T, bool), record: RawRecord<'_>| {
+            // A record of a later version may have what this one cannot read.
+            match serde_json::from_slice(record.json) {
+                Ok(record) => add(into, record),
+                Err(_) => *complete = false,
+            }
+            ControlFlow::Continue(())
+        };
+        let counted = self.visit(tenant, selection, span, (into, true), add).await?;
+        let Visited { into: (into, complete), silent } = counted;
+        Ok((into, complete && silent == 0))
     }
 
     /// Visits, as [`DecisionLog::visit`] does, what is in the write-ahead files of this process.

@@ -26,6 +26,7 @@ use crate::directory::{self, NeededEntities};
 use crate::explained_relations::{ExplainedRelations, explained_relations};
 use crate::open_scope::open_scope;
 use crate::past_plans::PastRules;
+use crate::plan_source::PlanSource;
 use crate::recorded_checks::{Made, RecordedRequest};
 use crate::recording::{self, Recording};
 
@@ -198,11 +199,10 @@ async fn decide_with_any_plan<'c>(
     options: CheckOptions<'_>,
 ) -> Result<(DecidedCheck<'c>, Option<Recording>), OperationError> {
     // One plan decides before and after the resolvers answer: two plans could have two revisions.
-    let cached = match options.at_revision {
-        None => app.plans.find(tenant, check.resource, options.at_least.rules).await?,
-        Some(revision) => {
-            PastRules::load(app, tenant, revision).await?.plan(check.resource).await?
-        }
+    let cached = {
+        let past = PastRules::of(app, tenant, options.at_revision).await?;
+        let plans = PlanSource::new(app, past.as_ref());
+        plans.find(tenant, check.resource, options.at_least.rules).await?
     };
     app.webhooks.prepare(tenant).await;
     let entities = match options.assumed {
