@@ -90,14 +90,7 @@ impl<E: Clone> PlanCache<E> {
 
     /// Sets whether checks of `tenant` compare their decisions with those of a cache beside.
     pub fn set_shadow(&self, tenant: &str, has_shadow: bool) {
-        match has_shadow {
-            true => self.logs.get_or_create(tenant).1.set_shadow(true),
-            false => {
-                if let Some(log) = self.logs.get(tenant) {
-                    log.set_shadow(false);
-                }
-            }
-        }
+        self.logs.set_shadow(tenant, has_shadow);
     }
 
     /// Pins the plans in memory, so that lookups give references to plans and write nothing that threads share.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use parking_lot::RwLock;
 
 use crate::changes::ChangeLog;
@@ -18,6 +18,8 @@ pub(crate) struct TenantLogs(RwLock<Logs>);
 #[derive(Debug, Default)]
 struct Logs {
     by_tenant: HashMap<Arc<str>, Arc<ChangeLog>>,
+    /// The tenants whose checks are compared with a cache beside. Their logs come and go as those of others do.
+    shadowed: HashSet<Box<str>>,
     /// The length at which the next sweep begins.
     sweep_at: usize,
 }
@@ -33,8 +35,22 @@ impl TenantLogs {
         logs.sweep();
         let known = logs.by_tenant.get_key_value(tenant).map(|(known, _)| Arc::clone(known));
         let tenant = known.unwrap_or_else(|| tenant.into());
+        let has_shadow = logs.shadowed.contains(&*tenant);
         let log = logs.by_tenant.entry(Arc::clone(&tenant)).or_default();
+        log.set_shadow(has_shadow);
         (tenant, Arc::clone(log))
+    }
+
+    /// Sets whether the checks of a tenant are compared with a cache beside, for its log and for every later one.
+    pub(crate) fn set_shadow(&self, tenant: &str, has_shadow: bool) {
+        let mut logs = self.0.write();
+        match has_shadow {
+            true => logs.shadowed.insert(tenant.into()),
+            false => logs.shadowed.remove(tenant),
+        };
+        if let Some(log) = logs.by_tenant.get(tenant) {
+            log.set_shadow(has_shadow);
+        }
     }
 
     /// Returns the log of a tenant, if it has one. A tenant without a log has no plan in memory and no load under way.
@@ -82,5 +98,20 @@ mod tests {
             let found = logs.get(tenant).expect("a log that somebody holds stays");
             assert!(Arc::ptr_eq(&found, log));
         }
+    }
+
+    #[test]
+    fn a_log_that_is_made_anew_keeps_its_shadow() {
+        let logs = TenantLogs::default();
+        logs.set_shadow("acme", true);
+        assert!(logs.get_or_create("acme").1.has_shadow());
+        // The log goes, because nobody holds it.
+        (0..FIRST_SWEEP).for_each(|n| drop(logs.get_or_create(&format!("other-{n}"))));
+        assert!(logs.get("acme").is_none());
+        assert!(logs.get_or_create("acme").1.has_shadow());
+        logs.forget("acme");
+        assert!(logs.get_or_create("acme").1.has_shadow());
+        logs.set_shadow("acme", false);
+        assert!(!logs.get_or_create("acme").1.has_shadow());
     }
 }

@@ -46,7 +46,7 @@ fn side(has_vip: bool) -> Side {
         policy(2, "suspended", Effect::Deny, "(user.suspended == true) ?? false"),
     ];
     if has_vip {
-        let when = "(resource.vip == true && user.level < 4) ?? false";
+        let when = "((resource.vip == true) ?? false) && user.level < 4";
         policies.push(policy(3, "vip-record", Effect::Deny, when));
     }
     let tuple = RuleTuple {

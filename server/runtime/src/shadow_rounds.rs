@@ -35,6 +35,7 @@ impl App {
     }
 
     async fn read_shadows(&self) -> Result<(), StoreError> {
+        let _following = self.shadows.following.lock().await;
         let mut tx = self.store.read_all().await?;
         let rows = shadows::all(&mut tx, MAX_SHADOWS).await?;
         tx.end().await?;
@@ -47,6 +48,7 @@ impl App {
     /// # Errors
     /// The store failed.
     pub async fn reread_shadow(&self, tenant: &str) -> Result<Option<Arc<Shadow>>, StoreError> {
+        let _following = self.shadows.following.lock().await;
         let mut tx = self.store.read(tenant).await?;
         let row = shadows::find(&mut tx).await?;
         tx.end().await?;

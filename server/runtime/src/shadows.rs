@@ -27,6 +27,8 @@ pub struct Shadows {
     by_tenant: papaya::HashMap<Box<str>, Arc<Shadow>, RandomState>,
     /// Held while a comparison begins or ends, so that no plan of an earlier one stays.
     changing: Mutex<()>,
+    /// Held from a read of drafts in shadow until the comparisons follow it, so that no earlier read undoes a later one.
+    pub(crate) following: tokio::sync::Mutex<()>,
     /// Held while counts are stored or shown, so that none is missing and none is there twice.
     pub(crate) storing: tokio::sync::Mutex<()>,
     wake: Notify,
@@ -82,6 +84,7 @@ impl Shadows {
             cache,
             by_tenant: papaya::HashMap::default(),
             changing: Mutex::default(),
+            following: tokio::sync::Mutex::default(),
             storing: tokio::sync::Mutex::default(),
             wake: Notify::default(),
         }
