@@ -1,8 +1,9 @@
 //! Replays: recorded decisions, decided again by the rules of their time and by a candidate.
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use crate::support::process::portcullis;
+use crate::support::process::{Finished, finish, portcullis};
 use crate::support::{
     MANAGER, NO_ID, Provider, Request, Server, Settings, Tenant, eventually, eventually_some,
 };
@@ -217,6 +218,8 @@ fn bad_questions_are_refused() {
         json!({"candidate": {}}),
         json!({"candidate": {"revision": 1, "bundle": {}}}),
         json!({"candidate": {"revision": "1"}}),
+        json!({"candidate": {"apply": {"bundle": {}}}}),
+        json!({"candidate": {"apply": {"owner": "git:a", "bundle": {}}, "bundle": {}}}),
         json!({"candidate": {"bundle": {"policies": [{"name": "x"}]}}}),
         json!({"candidate": {"bundle": {}}, "from": "yesterday"}),
         filtered(json!({"decision": "yes"})),
@@ -271,6 +274,22 @@ fn a_recorded_decision_is_explained_from_its_record() {
     tenant.send(&other).refused(404, "NOT_FOUND");
 }
 
+/// Returns the folder of a tenant with one policy, by which people of the ward `icu` read charts.
+fn icu_folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let policies = "- {name: own, resource: 'chart:read', effect: allow, priority: 0, when: user.ward == 'icu'}\n";
+    for (name, text) in [
+        ("tenant.yaml", "tenant: acme\nusers: []\n"),
+        ("resources.yaml", "[]\n"),
+        ("rules.yaml", "[]\n"),
+        ("policies.yaml", policies),
+        ("cases.yaml", "[]\n"),
+    ] {
+        std::fs::write(folder.path().join(name), text).expect("writable");
+    }
+    folder
+}
+
 #[test]
 fn the_command_says_what_flips_by_its_exit_code() {
     let server = start();
@@ -279,17 +298,7 @@ fn the_command_says_what_flips_by_its_exit_code() {
     tenant.manage("POST /api/v1/apply", &live).is(200);
     check(&tenant, "ann", &json!({"user": {"ward": "er"}}));
     recorded(&tenant, 1);
-    let folder = tempfile::tempdir().expect("a folder");
-    let write =
-        |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("writable");
-    write("tenant.yaml", "tenant: acme\nusers: []\n");
-    write("resources.yaml", "[]\n");
-    write("rules.yaml", "[]\n");
-    write(
-        "policies.yaml",
-        "- {name: own, resource: 'chart:read', effect: allow, priority: 0, when: user.ward == 'icu'}\n",
-    );
-    write("cases.yaml", "[]\n");
+    let folder = icu_folder();
     let run = |arguments: &[&str]| {
         let mut command = portcullis(&["replay"]);
         command.args(arguments).args(["--url", &format!("http://{}", tenant.address)]);
@@ -315,6 +324,85 @@ fn the_command_says_what_flips_by_its_exit_code() {
         [&["--revision", "999"][..], &[], &["/nowhere"], &[dir, "--since", "yesterday"]]
     {
         assert_eq!(run(arguments).0, Some(2), "{arguments:?}");
+    }
+}
+
+/// Runs `portcullis plan` with a credential.
+fn plan(tenant: &Tenant<'_>, (name, credential): (&str, &str), arguments: &[&str]) -> Finished {
+    let mut command = portcullis(&["plan", "--owner", "test"]);
+    command.args(arguments).args(["--url", &format!("http://{}", tenant.address)]);
+    command.env(name, credential);
+    finish(command)
+}
+
+#[test]
+fn a_plan_shows_the_recorded_decisions_that_it_changes() {
+    let server = start();
+    let tenant = tenant_of(&server);
+    let live = json!({"owner": "test", "bundle": {"policies": [policy("own", "allow", 0, "user.ward == 'er'")]}});
+    tenant.manage("POST /api/v1/apply", &live).is(200);
+    // An object of nobody stays, although the folder does not have it.
+    tenant.rule("auditor", "chart:read", "read", "allow");
+    let flips = check(&tenant, "ann", &json!({"user": {"ward": "er"}}));
+    check(&tenant, "eve", &json!({"user": {"roles": ["auditor"]}}));
+    recorded(&tenant, 2);
+    let folder = icu_folder();
+    let dir = folder.path().to_str().expect("UTF-8");
+    let token = tenant.token("boss", &[MANAGER]);
+    let planned = |arguments: &[&str]| {
+        let done = plan(&tenant, ("TOKEN", &token), &[&[dir], arguments].concat());
+        assert_eq!((done.code, &*done.err), (Some(2), ""), "{}", done.out);
+        done.out
+    };
+    let text = planned(&["--impact"]);
+    let expected = format!(
+        "recorded decisions: 2 replayed; unchanged: 1, allow to deny: 1\n  \
+         - allow_to_deny chart:read: own → default-deny, 1 of 1 subjects\n      such as {flips}"
+    );
+    assert!(text.trim_end().ends_with(&expected), "{text}");
+    let comment = planned(&["--impact", "--format", "markdown"]);
+    let heading = "<details><summary>Recorded decisions: 2 replayed; unchanged: 1, allow to deny: 1</summary>";
+    assert!(comment.contains(heading) && comment.contains(&flips), "{comment}");
+    let json: Value =
+        serde_json::from_str(&planned(&["--impact", "--format", "json"])).expect("JSON");
+    assert_eq!(counts(&json["recorded"]), [2, 2, 1, 1, 0, 0, 0, 0], "{json}");
+    assert_eq!(json["recorded"]["groups"][0]["samples"], json!([flips]));
+    let nothing = planned(&["--impact", "--since", "0m"]);
+    assert!(nothing.trim_end().ends_with("recorded decisions: 0 replayed"), "{nothing}");
+    assert!(!planned(&[]).contains("recorded decisions"));
+    // The same plan with every kind that the bundle names would take the rule away.
+    let policies = json!([policy("own", "allow", 0, "user.ward == 'icu'")]);
+    let body = json!({"candidate": {"bundle": {"rules": [], "policies": policies}}});
+    assert_eq!(counts(&replayed(&tenant, &body)), [2, 2, 0, 2, 0, 0, 0, 0]);
+}
+
+#[test]
+fn a_plan_without_a_record_says_why() {
+    let server = start();
+    let off = Settings::of(Provider::shared()).start();
+    let folder = icu_folder();
+    let dir = folder.path().to_str().expect("UTF-8");
+    for (server, reason) in [(&server, "`decisions:read`"), (&off, "`DECISION_LOG_URL`")] {
+        let tenant = tenant_of(server);
+        let mut permissions = vec!["policies:read", "resources:read"];
+        if reason == "`DECISION_LOG_URL`" {
+            permissions.push("decisions:read");
+        }
+        let body = json!({"name": "pipeline", "permissions": permissions});
+        let key = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).json();
+        let key = key["key"].as_str().expect("a key");
+        let done = plan(&tenant, ("SERVICE_API_KEY", key), &[dir, "--impact"]);
+        assert_eq!((done.code, &*done.err), (Some(2), ""), "{}", done.out);
+        let line = done.out.lines().last().expect("a line");
+        assert!(
+            line.starts_with("recorded decisions: not replayed: ") && line.contains(reason),
+            "{}",
+            done.out
+        );
+        let json = plan(&tenant, ("SERVICE_API_KEY", key), &[dir, "--impact", "--format", "json"]);
+        let json: Value = serde_json::from_str(&json.out).expect("JSON");
+        let error = json["recorded"]["error"].as_str().expect("an error");
+        assert!(error.contains(reason), "{json}");
     }
 }
 

@@ -100,7 +100,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             as_code::export(&arguments, variables, &mut err).await
         }),
         Command::Plan(arguments) => with_variables(no_file, async |variables| {
-            as_code::plan(&arguments, variables, &mut out, &mut err).await
+            as_code::plan(&arguments, variables, &Clock::system(), &mut out, &mut err).await
         }),
         Command::Apply(arguments) => with_variables(no_file, async |variables| {
             as_code::apply(&arguments, variables, &mut out, &mut err).await

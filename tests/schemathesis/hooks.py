@@ -128,7 +128,7 @@ def follow_the_text(body, operation):
         for rule in body["bundle"].get("rules") or []:
             if isinstance(rule, dict) and isinstance(rule.get("dom"), str):
                 rule["dom"] = "*"
-    # These bundles have less than the one of an apply, and a candidate is one of three.
+    # These bundles have less than the one of an apply, and a candidate is one of four.
     if operation == "putDraft":
         body["bundle"] = {"roles": [{"name": "head-nurse", "includes": ["nurse"]}]}
     if operation == "startReplay":
@@ -187,7 +187,7 @@ ANNOUNCED = [
     ("check", 400, "field `at_revision` is unknown"),
     ("eraseDecisions", 400, "name the person in the query parameter `subject`"),
     ("countDecisions", 400, "the query parameter `group_by` must be some of"),
-    ("startReplay", 400, "expected one of `draft`, `revision` and `bundle`"),
+    ("startReplay", 400, "expected one of `draft`, `revision`, `bundle` and `apply`"),
     ("putDraft", 400, "which a draft does not have"),
     ("putDraft", 409, "is in shadow already"),
     ("getDraftShadow", 409, "is not in shadow"),

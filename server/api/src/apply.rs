@@ -116,22 +116,7 @@ document!(
     ApplyBody,
     naming Registration, NewRule, NewRole, NewPolicy, WantedResolver, WantedWebhook, TenantSettings
     => {
-    let text = || schema::short(MAX_TEXT);
-    let source = schema::input()
-        .optional("commit", text())
-        .optional("ref", text())
-        .optional("url", text());
-    schema::input()
-        .required("owner", portcullis_model::input::Field::schema(&portcullis_model::owner::owner()))
-        .optional("source", source)
-        .optional("message", text())
-        .optional("prune", schema::boolean().default(Some(json!(true))))
-        .optional("force", schema::boolean().default(Some(json!(false))))
-        .optional("allow_deletes", schema::boolean().default(Some(json!(false))))
-        .optional("expect_revision", schema::integer(0, i64::MAX))
-        .optional("expect_fingerprint", text())
-        .optional("impact", schema::boolean().default(Some(json!(false))))
-        .required("bundle", bundle())
+    sent_apply()
         .example(json!({
             "owner": "git:github.com/acme/authz",
             "source": {"commit": "3f2c", "ref": "main", "url": "https://github.com/acme/authz"},
@@ -144,6 +129,27 @@ document!(
             },
         }))
 });
+
+/// Returns the schema of an apply.
+pub(crate) fn sent_apply() -> schema::Input {
+    let text = || schema::short(MAX_TEXT);
+    let source =
+        schema::input().optional("commit", text()).optional("ref", text()).optional("url", text());
+    schema::input()
+        .required(
+            "owner",
+            portcullis_model::input::Field::schema(&portcullis_model::owner::owner()),
+        )
+        .optional("source", source)
+        .optional("message", text())
+        .optional("prune", schema::boolean().default(Some(json!(true))))
+        .optional("force", schema::boolean().default(Some(json!(false))))
+        .optional("allow_deletes", schema::boolean().default(Some(json!(false))))
+        .optional("expect_revision", schema::integer(0, i64::MAX))
+        .optional("expect_fingerprint", text())
+        .optional("impact", schema::boolean().default(Some(json!(false))))
+        .required("bundle", bundle())
+}
 
 /// Returns the schema of a bundle.
 pub(crate) fn bundle() -> schema::Input {

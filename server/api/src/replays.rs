@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::apply::bundle;
+use crate::apply::{bundle, sent_apply};
 use crate::body::JsonBody;
 use crate::callers::{Allowed, ReplayRun};
 use crate::decisions::filter;
@@ -171,7 +171,8 @@ document!(ReplayBody => {
         .optional("draft", schema::string())
         .optional("revision", schema::integer(0, i64::MAX))
         .optional("bundle", bundle())
-        .about("One of them: the name of a draft, a revision that is kept, or a bundle that takes the place of the kinds that it names");
+        .optional("apply", sent_apply())
+        .about("One of them: the name of a draft, a revision that is kept, a bundle that takes the place of the kinds that it names, or the body of an apply");
     schema::input()
         .required("candidate", candidate)
         .optional("from", schema::instant())

@@ -40,7 +40,7 @@ pub use export::{BrokenOff, Export, export};
 pub use operator::apply_as_operator;
 pub use plan::{ApplyPlan, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
-pub use replace::{BundleOrigin, Replacement, replace, with_kinds};
+pub use replace::{BundleOrigin, BundleReach, Replacement, replace, with_kinds};
 pub use request::{ApplyRequest, MAX_TEXT};
 pub use run::apply_body;
 

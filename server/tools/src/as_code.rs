@@ -11,7 +11,9 @@ mod lines;
 mod modules;
 mod plan;
 mod plan_file;
+mod recorded;
 mod refusal;
+pub(crate) mod replayed;
 mod request;
 mod service;
 mod unowned;
@@ -27,6 +29,7 @@ pub use plan::{PlanArguments, run as plan};
 pub use service::Service;
 
 pub(crate) use refusal::{NAME_DOMAIN, lacks_domain};
+pub(crate) use replayed::{Replay, deciding_content};
 
 #[cfg(test)]
 mod tests;

@@ -2,28 +2,23 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use portcullis_bundle::{Bundle, SecretValues};
+use portcullis_bundle::Bundle;
 use portcullis_config::Variables;
-use portcullis_engine::Json;
 use portcullis_model::clock::Clock;
-use portcullis_model::replay::{ReplayChange, ReplayGroup, ReplayReport};
-use serde::Deserialize;
+use portcullis_model::replay::{ReplayChange, ReplayReport};
 use serde_json::{Value, json};
 
-use crate::as_code::{Service, ServiceArguments};
+use crate::as_code::{Replay, Service, ServiceArguments, deciding_content, replayed};
 use crate::moments::Moment;
-use crate::report::{Entry, Report, ReportArguments, Section, Sign};
+use crate::report::{Report, ReportArguments, Section};
 
 /// The exit code if something differs that `--fail-on` names.
 const DIFFERS: u8 = 1;
 /// The exit code of an error.
 const ERROR: u8 = 2;
-/// The pause between two looks at a report.
-const PAUSE: Duration = Duration::from_millis(200);
 
 /// The arguments of `portcullis replay`.
 #[derive(Debug, clap::Args)]
@@ -61,14 +56,6 @@ fn change(text: &str) -> Result<ReplayChange, &'static str> {
     text.parse().map_err(|_| expected)
 }
 
-#[derive(Deserialize)]
-struct Answer {
-    id: String,
-    #[serde(flatten)]
-    report: ReplayReport,
-    error: Option<String>,
-}
-
 /// Prints what differs. The exit code is 0 without a difference that `--fail-on` names, 1 with one, and 2 after an error.
 pub async fn run(
     arguments: &ReplayArguments,
@@ -98,7 +85,10 @@ async fn replay(
     let candidate = match (draft, revision, dir) {
         (Some(draft), ..) => json!({"draft": draft}),
         (None, Some(revision), _) => json!({"revision": revision}),
-        (None, None, Some(dir)) => json!({"bundle": bundle(dir)?}),
+        (None, None, Some(dir)) => {
+            let content = deciding_content(&Bundle::read_folder(dir)?).to_string();
+            json!({"bundle": serde_json::from_str::<Value>(&content)?})
+        }
         (None, None, None) => anyhow::bail!("expected a tenant folder, --draft or --revision"),
     };
     let mut question = json!({"candidate": candidate});
@@ -109,37 +99,14 @@ async fn replay(
         }
     }
     let service = Service::new(&arguments.service, variables)?;
-    let report = finished(&service, &question).await?;
+    let Replay { report, error, .. } = Replay::run(&service, &question, None).await?;
+    if let Some(error) = error {
+        anyhow::bail!("the replay ended early: {error}");
+    }
     let json = || serde_json::to_string(&report).map(|json| json + "\n").unwrap_or_default();
     out.write_all(shown(&report).shown(*form, json).as_bytes())?;
     let fails = fail_on.iter().any(|change| report.count(*change) > 0);
     Ok(if fails { ExitCode::from(DIFFERS) } else { ExitCode::SUCCESS })
-}
-
-/// Returns the content of a folder without what decides nothing.
-fn bundle(dir: &Path) -> anyhow::Result<Value> {
-    let bundle = Bundle::read_folder(dir)?;
-    let mut content = bundle.content(&SecretValues::new(), &[]);
-    if let Json::Object(members) = &mut content {
-        members
-            .retain(|(name, _)| !matches!(&**name, "resolvers" | "webhooks" | "cases" | "users"));
-    }
-    Ok(serde_json::from_str(&content.to_string())?)
-}
-
-/// Starts a replay, and returns its report when it has ended.
-async fn finished(service: &Service, question: &Value) -> anyhow::Result<ReplayReport> {
-    let mut answer: Answer = service.post("replays", question).await?;
-    loop {
-        if let Some(error) = answer.error {
-            anyhow::bail!("the replay ended early: {error}");
-        }
-        if answer.report.complete {
-            return Ok(answer.report);
-        }
-        tokio::time::sleep(PAUSE).await;
-        answer = service.record("replays", &answer.id).await?;
-    }
 }
 
 fn shown(report: &ReplayReport) -> Report {
@@ -149,42 +116,19 @@ fn shown(report: &ReplayReport) -> Report {
         // A text takes any other.
         let _ = write!(title, ", {lost} of them not reproduced by their own rules");
     }
-    let names = [
-        ("unchanged", report.unchanged),
-        ("allow to deny", report.allow_to_deny),
-        ("deny to allow", report.deny_to_allow),
-        ("another rule", report.rule_changed),
-        ("undetermined", report.undetermined_new),
-        ("not replayable", report.not_replayable),
-    ];
-    let counts = names.into_iter().filter(|(_, count)| *count > 0);
-    let counts = counts.map(|(name, count)| format!("{name}: {count}"));
     let heading = match report.allow_to_deny + report.deny_to_allow {
         0 => "Portcullis: no recorded decision flips".to_owned(),
         flips => format!("Portcullis: {flips} recorded decisions flip"),
     };
-    let groups = report.groups.iter().map(entry).collect();
     Report::new(title, heading)
-        .section(Section::main("counts", "").with_lines(counts))
-        .section(Section::apart("differences").with_entries(groups))
-}
-
-fn entry(group: &ReplayGroup) -> Entry {
-    let ReplayGroup { change, resource, before, after, count, subjects, samples } = group;
-    let sign = match change {
-        ReplayChange::AllowToDeny => Sign::Removed,
-        ReplayChange::DenyToAllow => Sign::Added,
-        _ => Sign::Changed,
-    };
-    let (word, after): (&str, _) = (change.into_str(), after.as_deref().unwrap_or("?"));
-    let text = format!("{word} {resource}: {before} → {after}, {count} of {subjects} subjects");
-    let samples: Vec<String> = samples.iter().map(ToString::to_string).collect();
-    let details = format!("such as {}", samples.join(", "));
-    Entry::new(sign, text).with_details(vec![crate::report::SignedLine::new(Sign::Plain, details)])
+        .section(Section::main("counts", "").with_lines(replayed::counts(report)))
+        .section(Section::apart("differences").with_entries(replayed::differences(report)))
 }
 
 #[cfg(test)]
 mod tests {
+    use portcullis_model::replay::ReplayGroup;
+
     use super::*;
 
     #[test]

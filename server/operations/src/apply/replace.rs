@@ -240,13 +240,23 @@ impl Attempt<'_> {
     }
 }
 
-/// The origin of a bundle that replaces the kinds that it names, whoever owns them.
+/// The origin of a bundle, and the objects that it replaces.
 #[derive(Clone, Debug)]
 pub struct BundleOrigin {
     pub tenant: String,
     /// The domain of what the bundle has without one.
     pub domain: String,
     pub author: String,
+    pub reach: BundleReach,
+}
+
+/// The objects that a bundle replaces.
+#[derive(Clone, Debug)]
+pub enum BundleReach {
+    /// Those of the kinds that it names, whoever owns them.
+    EveryOwner,
+    /// Those of this owner, as an apply does.
+    Owner { owner: String, prune: bool, force: bool },
 }
 
 impl From<&DraftRecord> for BundleOrigin {
@@ -255,6 +265,7 @@ impl From<&DraftRecord> for BundleOrigin {
             tenant: draft.tenant_id.clone(),
             domain: draft.domain.clone(),
             author: draft.created_by.clone(),
+            reach: BundleReach::EveryOwner,
         }
     }
 }
@@ -265,11 +276,12 @@ impl From<&Manager> for BundleOrigin {
             tenant: caller.tenant().to_owned(),
             domain: caller.domain().to_owned(),
             author: caller.actor().to_owned(),
+            reach: BundleReach::EveryOwner,
         }
     }
 }
 
-/// Returns the plan that replaces the kinds of a bundle, whoever owns them.
+/// Returns the plan that replaces the objects that a bundle reaches.
 fn plan_kinds(
     app: &App,
     state: &TenantContent,
@@ -277,11 +289,15 @@ fn plan_kinds(
     by: &Authorship,
 ) -> Result<(ApplyPlan, GuardWrites), OperationError> {
     let operator = app.resolvers.operator_resolvers();
+    let (owner, prune, force) = match &origin.reach {
+        BundleReach::EveryOwner => (None, true, true),
+        BundleReach::Owner { owner, prune, force } => (Some(&**owner), *prune, *force),
+    };
     let context = PlanContext {
         tenant: &origin.tenant,
-        owner: None,
-        prune: true,
-        force: true,
+        owner,
+        prune,
+        force,
         domain: &origin.domain,
         by,
         ids: &app.ids,
@@ -294,7 +310,7 @@ fn plan_kinds(
     Ok((plan, guards))
 }
 
-/// Returns the content that `state` becomes with the kinds of a bundle. It takes as long as the plan of an apply.
+/// Returns the content that `state` becomes with the objects of a bundle. It takes as long as the plan of an apply.
 ///
 /// # Errors
 /// The bundle does not fit the content.

@@ -38,7 +38,8 @@ impl ApplyRequest {
         context.parse(json, Self::read)
     }
 
-    fn read(
+    /// Reads the apply at `at` of a larger body.
+    pub(crate) fn read(
         json: &Json<'_>,
         at: &Place<'_>,
         problems: &mut Problems,

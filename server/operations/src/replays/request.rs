@@ -8,8 +8,9 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json, request};
 use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
-
 use portcullis_model::revision::read_revision;
+
+use crate::apply::ApplyRequest;
 
 /// The rules on which recorded decisions are decided again.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub enum ReplayCandidate {
     Revision(u64),
     /// The present ones, with those of a bundle in the place of the kinds that it names.
     Bundle(Box<BundleDocument>),
+    /// Those that this apply would make of the present ones.
+    Apply(Box<ApplyRequest>),
 }
 
 /// The body of `POST /api/v1/replays`.
@@ -68,13 +71,16 @@ fn candidate(
     let bundle = fields
         .optional("bundle", |json, at, problems| BundleDocument::read(json, at, problems, context));
     let bundle = bundle.map(|bundle| ReplayCandidate::Bundle(Box::new(bundle)));
+    let apply = fields
+        .optional("apply", |json, at, problems| ApplyRequest::read(json, at, problems, context));
+    let apply = apply.map(|apply| ReplayCandidate::Apply(Box::new(apply)));
     fields.close();
     let is_one = json.as_object().is_some_and(|members| members.len() == 1);
     if !is_one {
-        problems.expected(at, "one of `draft`, `revision` and `bundle`");
+        problems.expected(at, "one of `draft`, `revision`, `bundle` and `apply`");
         return None;
     }
-    draft.or(revision).or(bundle)
+    draft.or(revision).or(bundle).or(apply)
 }
 
 fn instant(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Timestamp> {

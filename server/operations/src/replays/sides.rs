@@ -10,7 +10,7 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::plan_records;
 
 use super::ReplayCandidate;
-use crate::apply::{BundleOrigin, with_kinds};
+use crate::apply::{ApplyRequest, BundleOrigin, BundleReach, with_kinds};
 use crate::content_at::content_at;
 use crate::drafts;
 use crate::recorded_sides::compiled_side;
@@ -39,17 +39,25 @@ impl CandidateSide {
                 tx.end().await?;
                 content
             }
-            ReplayCandidate::Bundle(bundle) => with_bundle(app, caller, *bundle).await?,
+            ReplayCandidate::Bundle(bundle) => {
+                with_bundle(app, caller, *bundle, BundleReach::EveryOwner).await?
+            }
+            ReplayCandidate::Apply(apply) => {
+                let ApplyRequest { owner, prune, force, bundle, .. } = *apply;
+                let reach = BundleReach::Owner { owner, prune, force };
+                with_bundle(app, caller, bundle, reach).await?
+            }
         };
         Ok(Self(compiled_side(app, tenant, content).await?))
     }
 }
 
-/// Returns the content of the tenant after a bundle takes the place of the kinds that it names.
+/// Returns the content of the tenant after a bundle takes the place of what it reaches.
 async fn with_bundle(
     app: &App,
     caller: &Manager,
     bundle: BundleDocument,
+    reach: BundleReach,
 ) -> Result<TenantContent, OperationError> {
     let mut tx = app.store.read(caller.tenant()).await?;
     let state = TenantContent::load(&mut tx).await?;
@@ -57,7 +65,7 @@ async fn with_bundle(
     // Records have the answers of resolvers; webhooks and cases decide nothing.
     let (resolvers, webhooks, cases) = (None, None, None);
     let bundle = BundleDocument { resolvers, webhooks, cases, users: None, ..bundle };
-    let (own, origin) = (app.clone(), BundleOrigin::from(caller));
+    let (own, origin) = (app.clone(), BundleOrigin { reach, ..BundleOrigin::from(caller) });
     app.compilations.run(caller.tenant(), move || with_kinds(&own, state, &origin, &bundle)).await?
 }
 

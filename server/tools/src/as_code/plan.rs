@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use portcullis_config::Variables;
+use portcullis_model::clock::Clock;
 
 use super::arguments::ContentArguments;
 use super::lines::{self, has_changes};
 use super::plan_file::{PlanFacts, PlanFile};
+use super::recorded::Recorded;
 use super::request::SentApply;
 use super::service::Service;
 use super::upload::{FolderContent, Planned};
+use crate::moments::Moment;
 use crate::report::{Report, ReportArguments};
 
 /// The exit code of a plan that changes something, or of drift.
@@ -27,9 +30,13 @@ pub struct PlanArguments {
     /// Write the plan to this file, for `portcullis apply --plan`.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Show the decisions of roles that change.
+    /// Show the decisions of roles that change, and the recorded decisions that would be other ones.
     #[arg(long)]
     impact: bool,
+    /// The recorded decisions of `--impact`: those from then on, a time ago such as `7d`, or an instant such as
+    /// `2026-05-16T09:30:00Z`.
+    #[arg(long, value_name = "WHEN", default_value = "7d", requires = "impact")]
+    since: Moment,
 }
 
 /// Prints the plan. The exit code is 0 if it changes nothing, 2 if it changes something, and 1 if the service would refuse
@@ -40,10 +47,11 @@ pub struct PlanArguments {
 pub async fn run(
     arguments: &PlanArguments,
     variables: &Variables,
+    clock: &Clock,
     out: &mut (dyn Write + Send),
     err: &mut (dyn Write + Send),
 ) -> anyhow::Result<ExitCode> {
-    let PlanArguments { dir, content, out: file, impact } = arguments;
+    let PlanArguments { dir, content, out: file, impact, since } = arguments;
     let service = Service::new(&content.service, variables)?;
     let folder = FolderContent::read(dir, content, variables, err)?;
     let request = SentApply {
@@ -55,7 +63,15 @@ pub async fn run(
         ..SentApply::default()
     };
     let planned = folder.send(&service, &request, true).await?;
-    out.write_all(shown(content.report, &folder.owner, &planned).as_bytes())?;
+    let recorded = match *impact && has_changes(&planned.answer) {
+        true => {
+            let from = since.at(clock.now().into());
+            Some(Recorded::ask(&service, &folder, &request, from).await)
+        }
+        false => None,
+    };
+    let shown = shown(content.report, &folder.owner, &planned, recorded.as_ref())?;
+    out.write_all(shown.as_bytes())?;
     if !planned.answer.conflicts.is_empty() {
         writeln!(err, "portcullis: objects belong to other owners; --force takes them over")?;
         return Ok(ExitCode::FAILURE);
@@ -78,7 +94,12 @@ pub async fn run(
 }
 
 /// Returns the plan in the form that the arguments name.
-fn shown(arguments: ReportArguments, owner: &str, planned: &Planned) -> String {
+fn shown(
+    arguments: ReportArguments,
+    owner: &str,
+    planned: &Planned,
+    recorded: Option<&Recorded>,
+) -> anyhow::Result<String> {
     let Planned { text, answer } = planned;
     let title = format!("plan for {owner}, revision {}", answer.revision);
     let heading = match has_changes(answer) {
@@ -86,6 +107,11 @@ fn shown(arguments: ReportArguments, owner: &str, planned: &Planned) -> String {
         false => "Portcullis: nothing would change",
     };
     let changes = lines::changes(&answer.changes);
-    let report = lines::report(Report::new(title, heading), changes, answer);
-    report.shown(arguments, || format!("{text}\n"))
+    let mut report = lines::report(Report::new(title, heading), changes, answer);
+    let mut json = text.clone();
+    if let Some(recorded) = recorded {
+        report = report.section(recorded.section());
+        json = recorded.added_to(text)?;
+    }
+    Ok(report.shown(arguments, || format!("{json}\n")))
 }

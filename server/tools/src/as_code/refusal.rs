@@ -90,6 +90,9 @@ fn hint(call: &Call<'_>, status: StatusCode, body: &Value) -> String {
         (StatusCode::FORBIDDEN, _) if matches!(call.route, "matrix" | "search/subjects" | "roles") => {
             "; a manager may ask, or a service key with `access:search` and `policies:read`".to_owned()
         }
+        (StatusCode::FORBIDDEN, _) if call.route == "replays" => {
+            "; a manager may ask, or a service key with `decisions:read` and `policies:read`".to_owned()
+        }
         (StatusCode::FORBIDDEN, _) => {
             "; a manager may do it, or a service key with the permission of every kind in the folder".to_owned()
         }

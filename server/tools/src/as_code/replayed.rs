@@ -1,0 +1,97 @@
+//! Replays of recorded decisions by a service, and their reports (`docs/semantics.md`, section 18.1).
+
+use std::time::Duration;
+
+use http::Method;
+use portcullis_bundle::{Bundle, SecretValues};
+use portcullis_engine::Json;
+use portcullis_model::replay::{ReplayChange, ReplayGroup, ReplayReport};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::service::Service;
+use crate::report::{Entry, Sign, SignedLine};
+
+const ROUTE: &str = "replays";
+/// The pause between two looks at a report.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// A replay, as far as it is.
+#[derive(Debug, Default, Deserialize, Serialize)]
+pub(crate) struct Replay {
+    #[serde(skip_serializing)]
+    id: String,
+    #[serde(flatten)]
+    pub(crate) report: ReplayReport,
+    /// The reason why records are missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+impl Replay {
+    /// Starts a replay, and returns it when it has ended, or after `wait`, if that is shorter. Then it is told to end.
+    pub(crate) async fn run(
+        service: &Service,
+        question: &Value,
+        wait: Option<Duration>,
+    ) -> anyhow::Result<Self> {
+        let until = wait.map(|wait| Instant::now() + wait);
+        let mut replay: Self = service.post(ROUTE, question).await?;
+        while replay.error.is_none() && !replay.report.complete {
+            if until.is_some_and(|until| Instant::now() >= until) {
+                // It ends by itself, too.
+                let url = service.route(&format!("{ROUTE}/{}", replay.id), &[]);
+                let _ = service.send(Method::DELETE, url, None).await;
+                replay.error = Some("it took too long; `portcullis replay` waits".to_owned());
+                break;
+            }
+            tokio::time::sleep(PAUSE).await;
+            replay = service.record(ROUTE, &replay.id).await?;
+        }
+        Ok(replay)
+    }
+}
+
+/// Returns the content of a folder without what decides nothing.
+pub(crate) fn deciding_content(bundle: &Bundle) -> Json<'static> {
+    let mut content = bundle.content(&SecretValues::new(), &[]);
+    if let Json::Object(members) = &mut content {
+        members
+            .retain(|(name, _)| !matches!(&**name, "resolvers" | "webhooks" | "cases" | "users"));
+    }
+    content
+}
+
+/// Returns the numbers of a report that are not zero, such as `unchanged: 383`.
+pub(crate) fn counts(report: &ReplayReport) -> impl Iterator<Item = String> {
+    let names = [
+        ("unchanged", report.unchanged),
+        ("allow to deny", report.allow_to_deny),
+        ("deny to allow", report.deny_to_allow),
+        ("another rule", report.rule_changed),
+        ("undetermined", report.undetermined_new),
+        ("not replayable", report.not_replayable),
+    ];
+    let counts = names.into_iter().filter(|(_, count)| *count > 0);
+    counts.map(|(name, count)| format!("{name}: {count}"))
+}
+
+/// Returns an entry for each group of differences.
+pub(crate) fn differences(report: &ReplayReport) -> Vec<Entry> {
+    report.groups.iter().map(entry).collect()
+}
+
+fn entry(group: &ReplayGroup) -> Entry {
+    let ReplayGroup { change, resource, before, after, count, subjects, samples } = group;
+    let sign = match change {
+        ReplayChange::AllowToDeny => Sign::Removed,
+        ReplayChange::DenyToAllow => Sign::Added,
+        _ => Sign::Changed,
+    };
+    let (word, after): (&str, _) = (change.into_str(), after.as_deref().unwrap_or("?"));
+    let text = format!("{word} {resource}: {before} → {after}, {count} of {subjects} subjects");
+    let samples: Vec<String> = samples.iter().map(ToString::to_string).collect();
+    let details = format!("such as {}", samples.join(", "));
+    Entry::new(sign, text).with_details(vec![SignedLine::new(Sign::Plain, details)])
+}
