@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 
 use portcullis_bundle::Rulebook;
 use portcullis_engine::{Effect, Policy, ResourcePattern, Rule, RuleTuple, expression};
-use portcullis_model::decision::DecisionRecord;
 use portcullis_model::decision_log::DecisionLogSettings;
 use portcullis_replay::{RecordedDirectory, RecordedInputs, Side, Tally, compare};
 use serde_json::json;
@@ -84,15 +83,13 @@ fn record(number: usize) -> String {
 }
 
 /// Reads and decides the texts of a part.
-fn decide(texts: &[String], recorded: &Side, candidate: &Side) -> Tally {
-    let read = |text: &String| serde_json::from_str(text).expect("a record");
-    let records: Vec<DecisionRecord> = texts.iter().map(read).collect();
-    let inputs = records.iter().map(|record| RecordedInputs::read(record).expect("readable"));
-    let inputs: Vec<_> = inputs.collect();
+fn decide<'t>(texts: &'t [String], recorded: &Side, candidate: &Side) -> Tally {
+    let read = |text: &'t String| RecordedInputs::read(text.as_bytes()).expect("a record");
+    let inputs: Vec<_> = texts.iter().map(read).collect();
     let (directory, mut tally) = (RecordedDirectory::of(&inputs), Tally::default());
     for (place, inputs) in inputs.iter().enumerate() {
         let compared = compare(inputs, directory.known(place), (recorded, candidate), false);
-        tally.add(inputs.record(), compared);
+        tally.add(inputs, compared);
     }
     tally
 }

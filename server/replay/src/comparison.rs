@@ -39,7 +39,7 @@ pub fn compare(
     (recorded, candidate): (&Side, &Side),
     has_directory: bool,
 ) -> Compared {
-    let resource = &*inputs.record.resource;
+    let resource = &*inputs.resource;
     recorded.with_plan(resource, |old| {
         if inputs.is_reduced_for(old) {
             return Compared::NotReplayable;
@@ -47,7 +47,7 @@ pub fn compare(
         let again = inputs.decide(known, old, true);
         let before = again.as_ref().map(|decision| recorded.name(decision.rule_id()));
         let differs = |change, before: Option<&Arc<str>>, after: Option<&Arc<str>>| {
-            let rule = || recorded.name(inputs.record.rule.parse().ok());
+            let rule = || recorded.name(inputs.rule);
             let before = Arc::clone(before.unwrap_or_else(rule));
             Compared::Differs(Difference { change, before, after: after.cloned() })
         };
@@ -69,7 +69,7 @@ pub fn compare(
                 return differs(ReplayChange::UndeterminedNew, before, None);
             }
             let after = candidate.name(decision.rule_id());
-            match (inputs.record.decision, decision.effect()) {
+            match (inputs.decision, decision.effect()) {
                 (Effect::Allow, Effect::Deny) => {
                     differs(ReplayChange::AllowToDeny, before, Some(after))
                 }
@@ -86,12 +86,7 @@ pub fn compare(
 
 /// Returns whether a decision is the recorded one.
 pub(crate) fn is_recorded(inputs: &RecordedInputs<'_>, again: &Decision<'_>) -> bool {
-    let MatchedRuleId(rule) = again.matched_rule_id();
-    let is_same_rule = match rule {
-        Some(id) => inputs.record.rule.parse() == Ok(id),
-        None => inputs.record.rule == portcullis_engine::DEFAULT_DENY,
-    };
-    is_same_rule && again.effect() == inputs.record.decision
+    again.matched_rule_id() == MatchedRuleId(inputs.rule) && again.effect() == inputs.decision
 }
 
 /// Returns whether `plan` decides alike, whatever the attributes are that the record does not have.

@@ -10,7 +10,7 @@ const RESOURCE: &str = "resource";
 
 /// The entities of some records, by their places: a table for many of them takes a part of the time of many tables.
 #[derive(Debug, Default)]
-pub struct RecordedDirectory(EntityTable);
+pub struct RecordedDirectory(Option<EntityTable>);
 
 impl RecordedDirectory {
     /// Collects what the directory supplied to `records`.
@@ -30,14 +30,15 @@ impl RecordedDirectory {
             }
         }
         match is_empty {
-            true => Self::default(),
-            false => Self(builder.finish().unwrap_or_default()),
+            true => Self(None),
+            false => Self(builder.finish().ok()),
         }
     }
 
     /// Returns what the directory knew of the record at `place`.
     pub fn known(&self, place: usize) -> KnownEntities<'_> {
+        let Some(table) = &self.0 else { return KnownEntities::default() };
         let id = &*place.to_string();
-        KnownEntities { subject: self.0.get(USER, id), resource: self.0.get(RESOURCE, id) }
+        KnownEntities { subject: table.get(USER, id), resource: table.get(RESOURCE, id) }
     }
 }

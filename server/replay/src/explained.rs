@@ -18,10 +18,11 @@ pub fn explain<T>(
     side: &Side,
     use_it: impl FnOnce(Explanation<'_>, bool) -> T,
 ) -> Result<T, Unreadable> {
-    let inputs = [RecordedInputs::read(record)?];
+    let text = serde_json::to_vec(record).map_err(|_| Unreadable)?;
+    let inputs = [RecordedInputs::read(&text)?];
     let directory = RecordedDirectory::of(&inputs);
     let ([inputs], known) = (&inputs, directory.known(0));
-    Ok(side.with_plan(&record.resource, |plan| {
+    Ok(side.with_plan(&inputs.resource, |plan| {
         let decision = inputs.decide(known, plan, true);
         let reproduced = decision.as_ref().is_some_and(|again| is_recorded(inputs, again));
         let decides = decision.and_then(|decision| decision.rule_id());

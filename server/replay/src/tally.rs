@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use ahash::{HashMap, HashSet, RandomState};
-use portcullis_model::decision::DecisionRecord;
 use portcullis_model::replay::{ReplayChange, ReplayGroup, ReplayReport};
 use uuid::Uuid;
 
 use crate::comparison::{Compared, Difference};
+use crate::inputs::RecordedInputs;
 
 /// The most groups. Further differences are counted, and have no group.
 const MAX_GROUPS: usize = 1_000;
@@ -59,7 +59,7 @@ struct Group {
 
 impl Tally {
     /// Counts the outcome of a record.
-    pub fn add(&mut self, record: &DecisionRecord, compared: Compared) {
+    pub fn add(&mut self, record: &RecordedInputs<'_>, compared: Compared) {
         self.replayed += 1;
         let difference = match compared {
             Compared::NotReplayable => {

@@ -5,11 +5,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use portcullis_decision_log::{DecisionSpan, RawRecord, Visited};
-use portcullis_model::decision::{DecisionRecord, DecisionSelection};
+use portcullis_model::decision::DecisionSelection;
 use portcullis_replay::{RecordedDirectory, RecordedInputs, Side, Tally, compare};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::replays::{ReplayProgress, RunningReplay};
+use serde::Deserialize;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
@@ -34,8 +35,11 @@ pub(super) struct Replay {
     pub(super) has_directory: bool,
 }
 
-/// A record with the rules that decided it. It is `None` if it cannot be read, they are if they are not kept.
-type Sided = (Option<DecisionRecord>, Option<Arc<Side>>);
+/// The revision of a record. The rest of its text is read when the rules are there.
+#[derive(Deserialize)]
+struct Decided {
+    revision: i64,
+}
 
 /// The texts of records, one behind the other.
 #[derive(Debug, Default)]
@@ -59,11 +63,16 @@ impl Part {
         (self, Self { text, ends })
     }
 
-    /// Returns each record; `None` for one that cannot be read.
-    fn records(&self) -> Vec<Option<DecisionRecord>> {
+    fn texts(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        let texts = starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end]);
-        texts.map(|text| serde_json::from_slice(text).ok()).collect()
+        starts.zip(&self.ends).map(|(start, end)| &self.text[start..*end])
+    }
+
+    /// Returns the revision of each record; `None` for one that cannot be read.
+    fn revisions(&self) -> Vec<Option<i64>> {
+        let read =
+            |text| serde_json::from_slice(text).ok().map(|decided: Decided| decided.revision);
+        self.texts().map(read).collect()
     }
 }
 
@@ -141,59 +150,63 @@ impl Replay {
         sides: &mut RecordedSides,
     ) -> Result<Tally, OperationError> {
         let (first, second) = part.halves();
-        let (first, second) = tokio::try_join!(self.parse(first), self.parse(second))?;
-        let [first, second] =
-            [self.with_sides(first, sides).await?, self.with_sides(second, sides).await?];
+        let first = self.with_sides(first, sides).await?;
+        let second = self.with_sides(second, sides).await?;
         let (mut first, second) = tokio::try_join!(self.decide(first), self.decide(second))?;
         first.merge(second);
         Ok(first)
     }
 
-    /// Reads the texts of records when it is the turn of the tenant.
-    async fn parse(&self, part: Part) -> Result<Vec<Option<DecisionRecord>>, OperationError> {
-        self.app.replays.queue.run(&self.tenant, move || part.records()).await
-    }
-
+    /// Adds the rules that decided each record; `None` if it cannot be read, or they are not kept.
     async fn with_sides(
         &self,
-        records: Vec<Option<DecisionRecord>>,
+        part: Part,
         sides: &mut RecordedSides,
-    ) -> Result<Vec<Sided>, OperationError> {
-        let mut sided = Vec::with_capacity(records.len());
-        for record in records {
-            let side = match &record {
-                Some(record) => sides.get(&self.app, &self.tenant, record.revision).await?,
+    ) -> Result<(Part, Vec<Option<Arc<Side>>>), OperationError> {
+        let read = move || (part.revisions(), part);
+        let (revisions, part) = self.app.replays.queue.run(&self.tenant, read).await?;
+        let mut all = Vec::with_capacity(revisions.len());
+        for revision in revisions {
+            all.push(match revision {
+                Some(revision) => sides.get(&self.app, &self.tenant, revision).await?,
                 None => None,
-            };
-            sided.push((record, side));
+            });
         }
-        Ok(sided)
+        Ok((part, all))
     }
 
     /// Decides records when it is the turn of the tenant.
-    async fn decide(&self, records: Vec<Sided>) -> Result<Tally, OperationError> {
+    async fn decide(
+        &self,
+        (part, sides): (Part, Vec<Option<Arc<Side>>>),
+    ) -> Result<Tally, OperationError> {
         let (candidate, has_directory) = (self.candidate.clone(), self.has_directory);
-        let decide = move || decide(&records, &candidate.0, has_directory);
+        let decide = move || decide(part.texts().zip(&sides), &candidate.0, has_directory);
         self.app.replays.queue.run(&self.tenant, decide).await
     }
 }
 
 /// Decides each record again.
-fn decide(records: &[Sided], candidate: &Side, has_directory: bool) -> Tally {
+fn decide<'p>(
+    records: impl Iterator<Item = (&'p [u8], &'p Option<Arc<Side>>)>,
+    candidate: &Side,
+    has_directory: bool,
+) -> Tally {
     let mut tally = Tally::default();
-    let mut readable = Vec::with_capacity(records.len());
-    for (record, side) in records {
-        let inputs = record.as_ref().and_then(|record| RecordedInputs::read(record).ok());
-        match inputs.zip(side.as_ref()) {
-            Some(readable_one) => readable.push(readable_one),
+    let (mut inputs, mut sides) = (Vec::new(), Vec::new());
+    for (text, side) in records {
+        match RecordedInputs::read(text).ok().zip(side.as_ref()) {
+            Some((readable, side)) => {
+                inputs.push(readable);
+                sides.push(side);
+            }
             None => tally.add_not_replayable(),
         }
     }
-    let (inputs, sides): (Vec<_>, Vec<_>) = readable.into_iter().unzip();
     let directory = RecordedDirectory::of(&inputs);
     for (place, (inputs, side)) in inputs.iter().zip(sides).enumerate() {
         let compared = compare(inputs, directory.known(place), (side, candidate), has_directory);
-        tally.add(inputs.record(), compared);
+        tally.add(inputs, compared);
     }
     tally
 }
