@@ -1,16 +1,14 @@
 //! One decision as the service hands it over, and its JSON text.
 
-use std::cell::RefCell;
 use std::fmt;
 
-use chrono::DateTime;
 use portcullis_engine::request::Attributes;
 use portcullis_engine::{Effect, MatchedRuleId};
 use portcullis_model::Timestamp;
 use portcullis_model::decision::{CallerKind, Via};
 use uuid::Uuid;
 
-use crate::members::{RecordMembers, RecordTexts, write_integer};
+use crate::members::{RecordMembers, RecordTexts, write_instant, write_integer};
 use crate::minimisation::Minimisation;
 
 /// The last member of a count, up to its number.
@@ -204,26 +202,4 @@ fn write_id(out: &mut Vec<u8>, id: Uuid) {
     out.push(b'"');
     out.extend_from_slice(id.hyphenated().encode_lower(&mut text).as_bytes());
     out.push(b'"');
-}
-
-/// Writes an instant as [`Timestamp`] shows it. Formatting takes as long as half of the record, so each thread keeps the
-/// text of its last second.
-fn write_instant(out: &mut Vec<u8>, at: Timestamp) {
-    thread_local! {
-        static SECOND: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
-    }
-    let (second, millis) = (at.millis().div_euclid(1_000), at.millis().rem_euclid(1_000));
-    SECOND.with_borrow_mut(|(known, text)| {
-        if *known != second {
-            *known = second;
-            text.clear();
-            let instant = DateTime::from_timestamp(second, 0).unwrap_or_default();
-            let (date, time) = (instant.date_naive(), instant.time());
-            // Writing to a string does not fail.
-            let _ = fmt::Write::write_fmt(text, format_args!("\"{date}T{time}."));
-        }
-        out.extend_from_slice(text.as_bytes());
-    });
-    let digit = |unit: i64| b'0' + u8::try_from(millis / unit % 10).unwrap_or_default();
-    out.extend_from_slice(&[digit(100), digit(10), digit(1), b'Z', b'"']);
 }

@@ -1,14 +1,15 @@
 //! A record as the cells of a row, and back: the JSON text of a record comes back byte by byte.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+use std::fmt;
 
+use bytes::Bytes;
 use parquet::data_type::ByteArray;
 use portcullis_model::Timestamp;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::columns::{COLUMNS, Form, WHOLE};
-use crate::members::{quote, write_integer};
+use super::columns::{COLUMNS, Form, WHOLE, place};
+use crate::members::{quote, write_instant, write_integer};
 
 /// A value of a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,34 +21,72 @@ pub(crate) enum Cell {
     Null,
 }
 
-/// Splits the JSON text of a record into the cells of a row.
-pub(crate) fn split(json: &[u8]) -> Vec<Cell> {
-    let members: HashMap<&str, &RawValue> = serde_json::from_slice(json).unwrap_or_default();
-    let mut cells: Vec<Cell> = COLUMNS
-        .iter()
-        .map(|column| {
-            let raw = members.get(column.name).map(|raw| raw.get());
-            match (raw.and_then(|raw| cell(column.form, raw)), column.optional) {
-                (Some(cell), _) => cell,
-                (None, true) => Cell::Null,
-                (None, false) => absent(column.form),
+/// The members of the JSON text of a record, in the order of the columns.
+struct Members<'j>([Option<&'j RawValue>; COLUMNS.len()]);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a record")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+        let (mut members, mut next) = ([None; COLUMNS.len()], 0);
+        while let Some(name) = map.next_key::<&str>()? {
+            // Members come in the order of columns, and each may be absent.
+            let later = (next..COLUMNS.len()).find(|&place| COLUMNS[place].name == name);
+            match later.or_else(|| place(name)) {
+                Some(place) => {
+                    members[place] = Some(map.next_value()?);
+                    next = place + 1;
+                }
+                None => _ = map.next_value::<IgnoredAny>()?,
             }
-        })
-        .collect();
+        }
+        Ok(Members(members))
+    }
+}
+
+/// Splits the JSON text of a record into the cells of a row, which share it. `joined` is room for a copy of the text.
+pub(crate) fn split(json: &Bytes, joined: &mut Vec<u8>) -> [Cell; COLUMNS.len()] {
+    let members = serde_json::from_slice(json).map_or([None; COLUMNS.len()], |Members(all)| all);
+    let mut cells = std::array::from_fn(|place| {
+        let column = COLUMNS[place];
+        let cell = members[place].and_then(|raw| cell(column.form, raw.get(), json));
+        match (cell, column.optional) {
+            (Some(cell), _) => cell,
+            (None, true) => Cell::Null,
+            (None, false) => absent(column.form),
+        }
+    });
     cells[WHOLE] = Cell::Null;
-    if join(&cells) != json {
-        cells[WHOLE] = Cell::Bytes(json.to_vec().into());
+    join(&cells, joined);
+    if *joined != **json {
+        cells[WHOLE] = Cell::Bytes(json.clone().into());
     }
     cells
 }
 
-fn cell(form: Form, raw: &str) -> Option<Cell> {
-    let text = || serde_json::from_str::<Cow<'_, str>>(raw).ok();
+/// Returns the cell of a member of `json`.
+fn cell(form: Form, raw: &str, json: &Bytes) -> Option<Cell> {
+    let plain = || raw.strip_prefix('"')?.strip_suffix('"').filter(|text| !text.contains('\\'));
     Some(match form {
-        Form::Text => Cell::Bytes(text()?.into_owned().into_bytes().into()),
-        Form::Json => Cell::Bytes(raw.as_bytes().to_vec().into()),
+        Form::Text => Cell::Bytes(match plain() {
+            Some(text) => json.slice_ref(text.as_bytes()).into(),
+            None => serde_json::from_str::<String>(raw).ok()?.into_bytes().into(),
+        }),
+        Form::Json => Cell::Bytes(json.slice_ref(raw.as_bytes()).into()),
         Form::Integer => Cell::Number(raw.parse().ok()?),
-        Form::Instant => Cell::Number(Timestamp::parse(&text()?)?.millis()),
+        Form::Instant => Cell::Number(Timestamp::parse(plain()?)?.millis()),
     })
 }
 
@@ -59,12 +98,14 @@ fn absent(form: Form) -> Cell {
     }
 }
 
-/// Returns the JSON text of a record from the cells of its row.
-pub(crate) fn join(cells: &[Cell]) -> Vec<u8> {
+/// Puts the JSON text of a record from the cells of its row in the place of `out`.
+pub(crate) fn join(cells: &[Cell], out: &mut Vec<u8>) {
+    out.clear();
     if let Some(Cell::Bytes(whole)) = cells.get(WHOLE) {
-        return whole.data().to_vec();
+        out.extend_from_slice(whole.data());
+        return;
     }
-    let mut out = vec![b'{'];
+    out.push(b'{');
     for (column, cell) in COLUMNS.iter().zip(cells) {
         if *cell == Cell::Null {
             continue;
@@ -72,20 +113,17 @@ pub(crate) fn join(cells: &[Cell]) -> Vec<u8> {
         if out.len() > 1 {
             out.push(b',');
         }
-        quote(&mut out, column.name);
+        quote(out, column.name);
         out.push(b':');
         match (cell, column.form) {
-            (Cell::Bytes(text), Form::Text) => {
-                quote(&mut out, &String::from_utf8_lossy(text.data()));
-            }
+            (Cell::Bytes(text), Form::Text) => quote(out, &String::from_utf8_lossy(text.data())),
             (Cell::Bytes(json), _) => out.extend_from_slice(json.data()),
             (Cell::Number(millis), Form::Instant) => {
-                quote(&mut out, &Timestamp::from_millis(*millis).to_string());
+                write_instant(out, Timestamp::from_millis(*millis));
             }
-            (Cell::Number(number), _) => write_integer(&mut out, *number),
+            (Cell::Number(number), _) => write_integer(out, *number),
             (Cell::Null, _) => {}
         }
     }
     out.push(b'}');
-    out
 }

@@ -124,8 +124,6 @@ impl RestedGroup {
         let pages = self.pages()?;
         let total = usize::try_from(about.num_rows()).unwrap_or_default();
         let mut rows: Vec<usize> = (0..total).collect();
-        pages.retain(&mut rows, TENANT, |cell| is_text(cell, &wanted.tenant))?;
-        pages.retain(&mut rows, ID, |cell| id_of(cell).is_some_and(|id| wanted.has_id(id)))?;
         for (name, text) in wanted.texts() {
             if let (Some(text), Some(column)) = (text, place(name)) {
                 pages.retain(&mut rows, column, |cell| is_text(cell, text))?;
@@ -135,15 +133,20 @@ impl RestedGroup {
         if let (false, Some(column)) = (wanted.counts, place("left_out")) {
             pages.retain(&mut rows, column, |cell| *cell == Cell::Null)?;
         }
+        pages.retain(&mut rows, TENANT, |cell| is_text(cell, &wanted.tenant))?;
+        // Last: ids are a third of all bytes.
+        pages.retain(&mut rows, ID, |cell| id_of(cell).is_some_and(|id| wanted.has_id(id)))?;
         if rows.is_empty() {
             return Ok(());
         }
         if is_selective && rows.len() > total / MOST {
             self.read_whole_ahead()?;
         }
+        let mut text = Vec::new();
         pages.records(&rows, |cells| {
             if let Some(id) = cells.get(ID).and_then(id_of) {
-                add(id, &join(cells));
+                join(cells, &mut text);
+                add(id, &text);
             }
         })
     }
@@ -153,13 +156,15 @@ impl RestedGroup {
         self.read_whole_ahead()?;
         let rows = self.metadata.row_group(self.group).num_rows();
         let rows: Vec<usize> = (0..usize::try_from(rows).unwrap_or_default()).collect();
+        let mut text = Vec::new();
         self.pages()?.records(&rows, |cells| {
             let tenant = match cells.get(TENANT) {
                 Some(Cell::Bytes(tenant)) => std::str::from_utf8(tenant.data()).ok(),
                 _ => None,
             };
             if let (Some(tenant), Some(id)) = (tenant, cells.get(ID).and_then(id_of)) {
-                add(tenant, id, &join(cells));
+                join(cells, &mut text);
+                add(tenant, id, &text);
             }
         })
     }
@@ -208,8 +213,10 @@ impl Pages<'_> {
         let columns: Vec<Vec<Cell>> =
             (0..COLUMNS.len()).map(|column| self.cells(column, rows)).collect::<Result<_, _>>()?;
         let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
+        let mut cells = Vec::with_capacity(columns.len());
         for _ in rows {
-            let cells: Vec<Cell> = columns.iter_mut().filter_map(Iterator::next).collect();
+            cells.clear();
+            cells.extend(columns.iter_mut().filter_map(Iterator::next));
             visit(&cells);
         }
         Ok(())

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::archive::{Archive, ArchiveError};
 use super::chain::{self, Event};
 use super::reader::every_group;
-use super::rows::Rows;
+use super::rows::UnsortedRows;
 use super::seal::{Excluded, NewFile};
 use crate::wanted::Wanted;
 
@@ -124,7 +124,7 @@ impl Archive {
         let tenants: BTreeSet<String> = parts.iter().map(|part| part.tenant_id.clone()).collect();
         let (archive, excluded, path) = (self.clone(), Arc::clone(excluded), path.to_owned());
         let write = move || {
-            let mut rows = Rows::default();
+            let mut rows = UnsortedRows::default();
             for group in every_group(object)? {
                 group.every(|tenant, id, json| {
                     if tenants.contains(tenant) && !excluded.has(&archive, tenant, id, json) {
@@ -132,7 +132,7 @@ impl Archive {
                     }
                 })?;
             }
-            rows.sort();
+            let rows = rows.sorted();
             let tenants: Vec<String> = rows.tenants().map(str::to_owned).collect();
             // The name follows from the records: two processes may write the file anew, and each without others.
             let mut digest = Sha256::new();

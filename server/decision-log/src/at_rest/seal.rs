@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::archive::{Archive, ArchiveError};
 use super::chain::{self, Event};
-use super::rows::Rows;
+use super::rows::{Rows, UnsortedRows};
 use super::writer;
 use crate::segment::Segment;
 
@@ -54,14 +54,13 @@ impl Archive {
         let excluded = self.excluded().await?;
         let (archive, replica) = (self.clone(), replica.to_owned());
         let files = run_apart(move || {
-            let mut rows = Rows::default();
+            let mut rows = UnsortedRows::default();
             segment.read(segment.length(), |frame| {
                 if !excluded.has(&archive, frame.tenant, frame.id, frame.json) {
                     rows.add(frame.tenant, frame.id, frame.json);
                 }
             })?;
-            rows.sort();
-            write_files(&rows, &replica)
+            write_files(&rows.sorted(), &replica)
         });
         let mut new = Vec::new();
         for file in files.await?? {
@@ -140,22 +139,23 @@ impl NewFile {
         tenants: &[String],
         name: impl FnOnce(Uuid) -> String,
     ) -> Result<Option<Self>, ArchiveError> {
-        let records = tenants.iter().flat_map(|tenant| rows.of(tenant));
-        let Some(first) = records.map(|(id, _)| id).min() else { return Ok(None) };
+        let ids = tenants.iter().flat_map(|tenant| rows.ids(tenant));
+        let Some(first) = ids.min() else { return Ok(None) };
         let bytes = Bytes::from(writer::write(rows, tenants)?);
         let path = name(first);
         let total: usize = tenants.iter().map(|tenant| rows.bytes(tenant)).sum();
         let size = number(bytes.len());
         let part = |tenant: &String| {
-            let first_id = rows.of(tenant).next()?.0;
-            let last_id = rows.of(tenant).last()?.0;
+            let mut ids = rows.ids(tenant);
+            let first_id = ids.next()?;
+            let last_id = ids.next_back().unwrap_or(first_id);
             let share = bytes.len() as f64 * rows.bytes(tenant) as f64 / total.max(1) as f64;
             Some(PartRow {
                 tenant_id: tenant.clone(),
                 first_id,
                 path: path.clone(),
                 last_id,
-                records: number(rows.of(tenant).count()),
+                records: number(rows.ids(tenant).count()),
                 #[expect(clippy::cast_possible_truncation, reason = "at most the bytes of a file")]
                 bytes: share as i64,
                 file_bytes: size,

@@ -25,10 +25,11 @@ pub(crate) fn write(rows: &Rows, tenants: &[String]) -> Result<Vec<u8>, ParquetE
     let properties = Arc::new(properties());
     let mut file = SerializedFileWriter::new(Vec::new(), Arc::clone(schema), properties)?;
     let mut records = tenants.iter().flat_map(|tenant| rows.of(tenant)).peekable();
+    let mut joined = Vec::new();
     while records.peek().is_some() {
         let mut columns: Vec<Values> = COLUMNS.iter().map(|_| Values::default()).collect();
         for (_, json) in records.by_ref().take(GROUP_ROWS) {
-            for (values, cell) in columns.iter_mut().zip(split(json)) {
+            for (values, cell) in columns.iter_mut().zip(split(&json, &mut joined)) {
                 values.push(cell);
             }
         }
