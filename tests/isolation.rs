@@ -472,8 +472,7 @@ fn a_cursor_is_of_no_use_to_another_tenant() {
                 party.record(kind);
             }
             let page = own.tenant.get(&format!("{list}?limit=1")).is(200);
-            let link = page.header("link").expect("there is a next page");
-            let next = link.trim_start_matches('<').split('>').next().expect("an address");
+            let next = page.next_page().expect("there is a next page");
             own.tenant.get(next).is(200);
             foreign.tenant.get(next).refused(400, "BAD_REQUEST");
         }

@@ -21,6 +21,7 @@ mod condition_forms;
 mod configuration;
 mod deploy;
 mod dev;
+mod duckdb;
 #[path = "connections/edge.rs"]
 mod edge;
 mod entity_tags;

@@ -99,9 +99,8 @@ fn lists_and_changes_come_in_pages() {
     include(&tenant, "a", &["b"]);
     let page = tenant.get("/api/v1/revisions?limit=1").is(200);
     assert_eq!(of(&page.json(), "revision"), [2]);
-    let link = page.header("link").expect("there is more").to_owned();
-    let next = link.trim_start_matches('<').split('>').next().expect("an address").to_owned();
-    assert_eq!(of(&tenant.get(&next).is(200).json(), "revision"), [1]);
+    let next = page.next_page().expect("there is more");
+    assert_eq!(of(&tenant.get(next).is(200).json(), "revision"), [1]);
     tenant.get("/api/v1/revisions?cursor=x").refused(400, "BAD_REQUEST");
 }
 

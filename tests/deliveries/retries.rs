@@ -211,8 +211,8 @@ fn attempts_are_paged_newest_first() {
         let list = page.json();
         let events = list.as_array().expect("an array").iter().map(|one| one["event_id"].clone());
         seen.extend(events);
-        let Some(link) = page.header("link") else { break };
-        path = link.trim_start_matches('<').split('>').next().expect("an address").to_owned();
+        let Some(next) = page.next_page() else { break };
+        path = next.to_owned();
     }
     seen.reverse();
     assert_eq!(seen, ids);

@@ -196,6 +196,11 @@ impl Reply {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
+    /// The path of the next page of a list; `None` after the last one.
+    pub(crate) fn next_page(&self) -> Option<&str> {
+        self.header("link")?.strip_prefix('<')?.split('>').next()
+    }
+
     /// The tenant's policy revision.
     #[track_caller]
     pub(crate) fn revision(&self) -> u64 {
