@@ -152,9 +152,8 @@ fn every_kind_of_check_is_recorded_and_no_other_question() {
         tenant.get(&format!("/api/v1/decisions{query}")).refused(400, "BAD_REQUEST");
     }
     let page = tenant.get("/api/v1/decisions?limit=2").is(200);
-    let link = page.header("link").expect("there is more").to_owned();
-    let next = link.trim_start_matches('<').split('>').next().expect("an address").to_owned();
-    assert_eq!(tenant.get(&next).is(200).json()[0], records[2]);
+    let next = page.next_page().expect("there is more");
+    assert_eq!(tenant.get(next).is(200).json()[0], records[2]);
 }
 
 #[test]
@@ -325,9 +324,7 @@ fn commands_erase_and_verify_the_record() {
 #[test]
 fn a_bucket_has_the_record_and_loses_nothing_while_it_is_down() {
     let mut bucket = S3Server::start();
-    let of_bucket = settings().set("DECISION_LOG_URL", bucket.url("acme/log"));
-    let settings =
-        bucket.variables().into_iter().fold(of_bucket, |all, (name, value)| all.set(name, value));
+    let settings = Settings::of(Provider::shared()).recording_in(&bucket);
     let server = settings.start();
     let tenant = tenant_of(&server);
     set(&tenant, &json!({"mode": "durable"}));

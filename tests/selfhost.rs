@@ -5,9 +5,11 @@
 mod denial_load;
 mod domains;
 mod egress;
+mod history_kills;
 mod kills;
 mod managed_domain;
 mod measurements;
+mod record_kills;
 mod single_tenant;
 mod sizes;
 mod upgrade;

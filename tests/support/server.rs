@@ -7,6 +7,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, Weak};
 
 use portcullis_test_postgres::{Cluster, Database};
+use portcullis_test_s3::S3Server;
 use tempfile::TempDir;
 
 use super::Provider;
@@ -96,6 +97,12 @@ impl Settings {
     pub(crate) fn recording(self) -> Self {
         let url = format!("file://{}", self.path("decisions").display());
         self.set("DECISION_LOG_URL", url)
+    }
+
+    /// Keeps a record of decisions, in a bucket.
+    pub(crate) fn recording_in(self, bucket: &S3Server) -> Self {
+        let of_bucket = self.set("DECISION_LOG_URL", bucket.url("acme/log"));
+        bucket.variables().into_iter().fold(of_bucket, |all, (name, value)| all.set(name, value))
     }
 
     /// A path in the server's directory.

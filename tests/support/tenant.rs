@@ -97,6 +97,18 @@ impl<'p> Tenant<'p> {
         self.send(&self.managing(format!("GET {path}")))
     }
 
+    /// Passes each record of all pages of a list to `visit`, as `boss` gets them.
+    #[track_caller]
+    pub(crate) fn each(&self, list: &str, mut visit: impl FnMut(&Value)) {
+        let mut path = list.to_owned();
+        loop {
+            let page = self.get(&path).is(200);
+            page.json().as_array().expect("a list").iter().for_each(&mut visit);
+            let Some(next) = page.next_page() else { return };
+            path = next.to_owned();
+        }
+    }
+
     /// Deletes something that has an address, as `boss`.
     pub(crate) fn delete(&self, path: &str) -> Reply {
         self.send(&self.managing(format!("DELETE {path}")))
