@@ -8,6 +8,7 @@ mod keeper;
 mod objects;
 mod parts;
 mod place;
+mod prune;
 mod ranges;
 mod reader;
 mod rewrite;

@@ -11,6 +11,7 @@ use crate::decision::RecordedDecision;
 use crate::frame::{self, Kind};
 use crate::left_out::LeftOutCounts;
 use crate::lost::Lost;
+use crate::metrics::LogMetrics;
 use crate::minimisation::Minimisation;
 use crate::segment::Segment;
 
@@ -47,14 +48,14 @@ struct State {
 
 impl Buffer {
     /// Makes a buffer whose records go to the empty `segment`.
-    pub(crate) fn new(segment: Arc<Segment>) -> Self {
+    pub(crate) fn new(segment: Arc<Segment>, metrics: LogMetrics) -> Self {
         let state = State {
             batch: Batch::new(),
             segment,
             accepted: 0,
             mark: 0,
             urgent: false,
-            left_out: LeftOutCounts::default(),
+            left_out: LeftOutCounts::new(metrics),
             flushing: false,
             rotating: false,
             closing: false,

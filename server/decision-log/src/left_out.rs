@@ -11,6 +11,7 @@ use crate::batch::{Batch, Entry};
 use crate::decision::RecordedDecision;
 use crate::frame::{self, Kind};
 use crate::members::write_integer;
+use crate::metrics::LogMetrics;
 
 /// The most groups that are counted in memory. More are written early. Each takes some 500 bytes.
 const MAX_GROUPS: usize = 4_096;
@@ -20,10 +21,11 @@ const INTERVAL: Duration = Duration::from_secs(10);
 pub(crate) const MINUTE: i64 = 60 * 1_000;
 
 /// The allows that were left out and are not written yet, by minute, tenant, domain, resource, action, rule and route.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct LeftOutCounts {
     groups: HashMap<Box<[u8]>, LeftOutGroup>,
     due: Option<Instant>,
+    metrics: LogMetrics,
 }
 
 /// The allows of a group. The first one gives the count its id and its instant.
@@ -36,6 +38,10 @@ struct LeftOutGroup {
 }
 
 impl LeftOutCounts {
+    pub(crate) fn new(metrics: LogMetrics) -> Self {
+        Self { groups: HashMap::new(), due: None, metrics }
+    }
+
     /// Counts a decision, and returns whether it is the first one. Allocates for a new group alone.
     pub(crate) fn count(&mut self, decision: &RecordedDecision<'_>) -> bool {
         thread_local! {
@@ -52,6 +58,7 @@ impl LeftOutCounts {
                     let (id, at, tenant) = (decision.id, decision.at, decision.tenant.into());
                     let group = LeftOutGroup { id, at, tenant, count: 1 };
                     self.groups.insert(key.as_slice().into(), group);
+                    self.metrics.left_out_groups.inc();
                 }
             }
         });
@@ -74,6 +81,7 @@ impl LeftOutCounts {
     /// Moves the counts into `batch`.
     pub(crate) fn drain(&mut self, batch: &mut Batch) {
         self.due = None;
+        self.metrics.left_out_groups.set(0);
         for (key, group) in self.groups.drain() {
             let start = batch.bytes.len();
             frame::begin(&mut batch.bytes, (Kind::Count, group.id, &group.tenant), |out| {
@@ -83,6 +91,7 @@ impl LeftOutCounts {
             });
             let place = start..batch.bytes.len();
             batch.entries.push(Entry { place, kind: Kind::Count, minimisation: None });
+            self.metrics.left_out.inc_by(group.count.unsigned_abs());
         }
     }
 }

@@ -76,7 +76,7 @@ impl DecisionLog {
     pub fn open(config: LogConfig, metrics: LogMetrics) -> Result<Self, LogOpenError> {
         let LogConfig { folder, max_bytes, archive, clock } = config;
         let segments = Arc::new(Segments::open(folder.clone(), max_bytes, metrics.clone())?);
-        let buffer = Arc::new(Buffer::new(segments.current()));
+        let buffer = Arc::new(Buffer::new(segments.current(), metrics.clone()));
         let (for_writer, counts) = (Arc::clone(&buffer), metrics.clone());
         let followers = Arc::new(Followers::new(metrics.clone()));
         let to = Arc::clone(&followers);

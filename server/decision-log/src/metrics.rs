@@ -20,6 +20,10 @@ pub struct LogMetrics {
     /// Failed tries to bring files to rest or to remove old ones.
     pub(crate) store_failures: Counter,
     lost: Family<CauseLabels, Counter>,
+    /// Groups of allows that are left out and counted in memory.
+    pub(crate) left_out_groups: Gauge,
+    /// Allows that are left out, once their counts are given to the write-ahead file.
+    pub(crate) left_out: Counter,
     /// The streams of new records.
     pub(crate) streams: Gauge,
     /// Records that were skipped because the reader of a stream was slow.
@@ -35,14 +39,18 @@ impl LogMetrics {
     /// Registers every series, so that each is visible from the start.
     pub fn register(registry: &mut Registry) -> Self {
         let metrics = Self::default();
-        let Self { written, buffered, sealed, store_failures, lost, streams, skipped } =
-            metrics.clone();
+        let Self { written, buffered, sealed, store_failures, lost, .. } = metrics.clone();
+        let Self { left_out_groups, left_out, streams, skipped, .. } = metrics.clone();
         registry.register("decision_records", "Recorded decisions on disk", written);
         registry.register("decision_buffer_bytes", "Bytes of the write-ahead files", buffered);
         registry.register("decision_files_sealed", "Write-ahead files that came to rest", sealed);
         let failures = "Failed tries to bring decisions to rest";
         registry.register("decision_store_failures", failures, store_failures);
         registry.register("decision_records_lost", "Decisions that could not be recorded", lost);
+        let help = "Groups of allows without a record that are counted and not written yet";
+        registry.register("decision_left_out_groups", help, left_out_groups);
+        let help = "Allows that have no record, by the settings of tenants";
+        registry.register("decisions_left_out", help, left_out);
         registry.register("decision_streams", "Streams of new records", streams);
         let help = "Records that streams skipped because their readers were slow";
         registry.register("decision_stream_skipped", help, skipped);

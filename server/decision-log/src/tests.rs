@@ -8,6 +8,7 @@ mod crashes;
 mod feeds;
 mod kills;
 mod others;
+mod pruned;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -13,7 +13,7 @@ row! {
     pub struct FileRow {
         /// The place in the chain, from 1 on.
         pub seq: i64,
-        /// `sealed`, `erased` or `expired`.
+        /// `sealed`, `erased`, `expired` or `pruned`.
         pub cause: String,
         /// `None` if the row only says that a file is gone.
         pub path: Option<String>,
@@ -81,6 +81,30 @@ pub async fn last(tx: &mut Tx) -> Result<Option<FileRow>, StoreError> {
 pub async fn list(tx: &mut Tx, after: i64, limit: i64) -> Result<Vec<FileRow>, StoreError> {
     const SQL: &str = files!("WHERE seq > $1 ORDER BY seq LIMIT $2");
     Ok(fetch_all!(tx, FileRow, SQL, after, limit)?)
+}
+
+/// Returns the last row of the chain before `seq`.
+pub async fn before(tx: &mut Tx, seq: i64) -> Result<Option<FileRow>, StoreError> {
+    const SQL: &str = files!("WHERE seq < $1 ORDER BY seq DESC LIMIT 1");
+    Ok(fetch_optional!(tx, FileRow, SQL, seq)?)
+}
+
+/// Lists the places of rows about files that are gone since before `before`: those which say so, up to `limit`, and those of the
+/// files and of what these replaced.
+pub async fn ended(tx: &mut Tx, before: Timestamp, limit: i64) -> Result<Vec<i64>, StoreError> {
+    const SQL: &str = "WITH RECURSIVE ended(seq, replaces) AS ( \
+        SELECT seq, replaces FROM (SELECT seq, replaces FROM decision_files \
+        WHERE path IS NULL AND replaces IS NOT NULL AND created_at < $1 ORDER BY seq LIMIT $2) AS last \
+        UNION ALL SELECT f.seq, f.replaces FROM decision_files f JOIN ended e ON f.path = e.replaces) \
+        SELECT seq FROM ended ORDER BY seq";
+    let rows = fetch_all!(tx, (i64,), SQL, before.millis(), limit)?;
+    Ok(rows.into_iter().map(|(seq,)| seq).collect())
+}
+
+/// Removes the rows from `first` to `last`, and returns their number.
+pub async fn remove(tx: &mut Tx, first: i64, last: i64) -> Result<u64, StoreError> {
+    const SQL: &str = "DELETE FROM decision_files WHERE seq >= $1 AND seq <= $2";
+    Ok(execute!(tx, SQL, first, last)?)
 }
 
 /// Returns the row that wrote the file, if it is not gone.

@@ -47,11 +47,11 @@ fn print(found: &Verification, out: &mut dyn Write) -> std::io::Result<()> {
     for fault in &found.findings {
         writeln!(out, "wrong: {fault}")?;
     }
-    let Verification { rows, files, records, bytes, expired, .. } = found;
+    let Verification { rows, pruned, files, records, bytes, expired, .. } = found;
     writeln!(
         out,
         "{files} files with {records} records and {bytes} bytes are as they were written; {expired} expired, {} were erased; \
-         the manifest has {rows} rows",
+         the manifest has {rows} rows, and stands for {pruned} more about files that are long gone",
         found.erased.len()
     )?;
     match found.findings.len() {

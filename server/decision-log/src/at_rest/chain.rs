@@ -1,9 +1,15 @@
-//! The chain of the manifest: each row has the hash of the row before, so that nobody takes one out unseen.
+//! The chain of the manifest: each row has the hash of the row before, so that nobody takes one out unseen. A row with the cause
+//! `pruned` stands for rows that the service took out.
 
+use portcullis_model::Timestamp;
 use portcullis_storage::decision_files::{self, FileRow};
 use portcullis_storage::encryption::{KeyRing, MAC_BYTES};
 use portcullis_storage::{StoreError, Tx};
 use sha2::{Digest, Sha256};
+
+/// The cause of a row that stands for removed ones: `records` has their number, `sha256` the hash before the first of them,
+/// `hash` that of the last.
+const PRUNED: &str = "pruned";
 
 /// A change of the files.
 #[derive(Clone, Debug)]
@@ -55,7 +61,7 @@ pub(crate) async fn append(
 }
 
 /// Returns the hash of a row that follows one with the hash `before`.
-pub(crate) fn hash_of(before: &[u8], row: &FileRow) -> Vec<u8> {
+fn hash_of(before: &[u8], row: &FileRow) -> Vec<u8> {
     let mut hash = Sha256::new();
     hash.update(before);
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
@@ -76,12 +82,59 @@ pub(crate) fn hash_of(before: &[u8], row: &FileRow) -> Vec<u8> {
     hash.finalize().to_vec()
 }
 
+/// Returns the first row that `row` is about.
+pub(crate) fn first(row: &FileRow) -> i64 {
+    if is_pruned(row) { row.seq.saturating_sub(row.records).saturating_add(1) } else { row.seq }
+}
+
+/// Returns whether the row stands for removed ones.
+pub(crate) fn is_pruned(row: &FileRow) -> bool {
+    row.cause == PRUNED
+}
+
+/// Returns whether the row follows one with the hash `before`.
+pub(crate) fn follows(before: &[u8], row: &FileRow) -> bool {
+    if is_pruned(row) { row.sha256 == before } else { hash_of(before, row) == row.hash }
+}
+
 /// Returns whether a key of the service signed the row.
 pub(crate) fn is_signed(keys: &KeyRing, row: &FileRow) -> bool {
-    let mac = <[u8; MAC_BYTES]>::try_from(&*row.mac);
-    mac.is_ok_and(|mac| keys.is_authentic(&parts(&row.hash), &mac))
+    let Ok(mac) = <[u8; MAC_BYTES]>::try_from(&*row.mac) else { return false };
+    if is_pruned(row) {
+        return keys.is_authentic(&pruned_parts(&hash_of(&row.sha256, row), &row.hash), &mac);
+    }
+    keys.is_authentic(&parts(&row.hash), &mac)
+}
+
+/// Returns a row that stands for the rows from `first` to `last`, of which the first one follows the hash `before`.
+pub(crate) fn pruned(
+    keys: &KeyRing,
+    (first, before): (i64, &[u8]),
+    last: &FileRow,
+    at: Timestamp,
+) -> FileRow {
+    let mut row = FileRow {
+        seq: last.seq,
+        cause: PRUNED.to_owned(),
+        path: None,
+        replaces: None,
+        created_at: at.millis(),
+        records: last.seq - first + 1,
+        bytes: 0,
+        sha256: before.to_vec(),
+        hash: last.hash.clone(),
+        mac: Vec::new(),
+        gone_at: None,
+        deleted: false,
+    };
+    row.mac = keys.authenticate(&pruned_parts(&hash_of(&row.sha256, &row), &row.hash)).to_vec();
+    row
 }
 
 fn parts(hash: &[u8]) -> [&[u8]; 2] {
     [b"decision files", hash]
+}
+
+fn pruned_parts<'p>(own: &'p [u8], last: &'p [u8]) -> [&'p [u8]; 3] {
+    [b"pruned decision files", own, last]
 }

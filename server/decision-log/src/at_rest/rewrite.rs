@@ -81,6 +81,9 @@ impl Archive {
         for path in shrunk {
             self.rewrite(&path, &excluded, now).await?;
         }
+        if left.is_empty() {
+            self.prune(now).await?;
+        }
         for path in left {
             self.delete(&path).await?;
             let mut tx = self.store().write_all().await?;

@@ -16,6 +16,8 @@ const PAGE: i64 = 500;
 pub struct Verification {
     /// Rows of the chain.
     pub rows: u64,
+    /// Rows that are not kept, about files that are long gone.
+    pub pruned: u64,
     /// Files that are there as they were written.
     pub files: u64,
     pub records: u64,
@@ -30,8 +32,8 @@ pub struct Verification {
 /// A fault of the record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordFault {
-    #[error("row {0} of the manifest is missing")]
-    RowMissing(i64),
+    #[error("the manifest has a gap: rows {0} to {1} are missing")]
+    RowsMissing(i64, i64),
     #[error("row {0} of the manifest was changed: its hash does not follow from the row before")]
     RowChanged(i64),
     #[error("row {0} of the manifest is not signed by a key of `ENCRYPTION_KEY`")]
@@ -61,13 +63,7 @@ impl Archive {
                 break;
             }
             for row in rows {
-                found.findings.extend((seq + 1..row.seq).map(RecordFault::RowMissing));
-                if chain::hash_of(&hash, &row) != row.hash {
-                    found.findings.push(RecordFault::RowChanged(row.seq));
-                } else if !chain::is_signed(self.keys(), &row) {
-                    found.findings.push(RecordFault::NotSigned(row.seq));
-                }
-                found.rows += 1;
+                self.verify_row((seq, &hash), &row, &mut found);
                 note_replaced(&mut found, &digests, &row);
                 replaced.extend(row.replaces.clone());
                 if let Some(path) = &row.path {
@@ -82,6 +78,24 @@ impl Archive {
         }
         found.findings.extend(gone.difference(&replaced).cloned().map(RecordFault::Hidden));
         Ok(found)
+    }
+
+    /// Verifies a row that follows the one at the place `seq` with this hash.
+    fn verify_row(&self, (seq, hash): (i64, &[u8]), row: &FileRow, found: &mut Verification) {
+        let first = chain::first(row);
+        if first > seq + 1 {
+            found.findings.push(RecordFault::RowsMissing(seq + 1, first - 1));
+        }
+        if first <= seq || !chain::follows(hash, row) {
+            found.findings.push(RecordFault::RowChanged(row.seq));
+        } else if !chain::is_signed(self.keys(), row) {
+            found.findings.push(RecordFault::NotSigned(row.seq));
+        }
+        if chain::is_pruned(row) {
+            found.pruned += u64::try_from(row.records).unwrap_or_default();
+        } else {
+            found.rows += 1;
+        }
     }
 
     async fn verify_file(

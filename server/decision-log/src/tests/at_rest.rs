@@ -239,7 +239,7 @@ async fn what_somebody_changes_is_found(database: TestDatabase) {
     run("UPDATE decision_files SET gone_at = NULL, records = 9 WHERE seq = 2").await;
     assert_eq!(findings().await, [RecordFault::RowChanged(2)]);
     run("DELETE FROM decision_files WHERE seq = 2").await;
-    assert_eq!(findings().await, [RecordFault::RowMissing(2), RecordFault::RowChanged(3)]);
+    assert_eq!(findings().await, [RecordFault::RowsMissing(2, 2), RecordFault::RowChanged(3)]);
 }
 
 async fn old_records_go(database: TestDatabase) {

@@ -33,7 +33,7 @@ async fn counts(
 #[tokio::test]
 async fn left_out_allows_are_counted_and_listed_nowhere() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (log, _) = open(folder.path());
+    let (log, metrics) = open(folder.path());
     let (ids, json) = (Numbered::default(), attributes());
     log.append(&denial(ids.next(), "dana", sent(&json)), None).expect("is kept");
     for number in 0..30 {
@@ -44,6 +44,7 @@ async fn left_out_allows_are_counted_and_listed_nowhere() {
         }
     }
     log.leave_out(&allowed(ids.next(), "chart:write"));
+    assert_eq!((metrics.left_out_groups.get(), metrics.left_out.get()), (2, 0));
     let by = [StatsDimension::Resource, StatsDimension::Hour];
     let hour = "2026-05-19T12:00:00.000Z".to_owned();
     let expected = vec![
@@ -52,6 +53,7 @@ async fn left_out_allows_are_counted_and_listed_nowhere() {
     ];
     let none = DecisionSelection::default();
     assert_eq!(counts(&log, &none, &by).await, (expected.clone(), true));
+    assert_eq!((metrics.left_out_groups.get(), metrics.left_out.get()), (0, 21));
     log.close().await.expect("closes");
     assert_eq!(all(&log).await.len(), 11, "counts are not records of decisions");
     drop(log);
