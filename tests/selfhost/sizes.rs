@@ -41,7 +41,7 @@ fn measurements_of_sizes() {
 }
 
 fn measure(replicas: usize, tenants: usize, tuples: usize) {
-    let settings = settings();
+    let settings = settings().recording();
     let log = |number: usize| settings.path(&format!("log-{number}"));
     let start = |number: usize| {
         settings.clone().set("DECISION_LOG_BUFFER", log(number).display().to_string()).start()

@@ -12,6 +12,7 @@ mod memory;
 #[expect(dead_code, reason = "the engine's own benchmarks use all of it")]
 mod ours;
 mod relations;
+mod zanzibar;
 
 use anyhow::Result;
 use portcullis_peers::{Cached, Casbin, Cedar, Interpreted, Machine, Peer, Plain, Rego, Slice};
