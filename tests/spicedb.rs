@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use crate::once::installed::installed;
-use crate::support::openid::{available, skip};
+use crate::support::openid::{available, say, skip};
 use crate::support::process::{finish, portcullis, repository};
 
 /// The library in the package of npm.
@@ -29,7 +29,9 @@ fn random_schemas_answer_as_in_spicedb() {
     assert_eq!(asked.code, Some(0), "{}", asked.err);
     let counts = asked.out.split_whitespace().map(|count| count.parse().unwrap());
     let counts: Vec<usize> = counts.collect();
-    assert!(counts.len() == 2 && counts.iter().all(|count| *count > 1_000), "{counts:?}");
+    let &[allowed, denied, micros] = &*counts else { panic!("{counts:?}") };
+    assert!(allowed > 1_000 && denied > 1_000, "{counts:?}");
+    say(&format!("SpiceDB answers {} questions in {micros} µs each", allowed + denied));
     let mut files: Vec<_> =
         std::fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort_unstable();

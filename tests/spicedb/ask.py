@@ -4,6 +4,7 @@ import ctypes
 import pathlib
 import random
 import sys
+import time
 
 from authzed.api.v1 import (
     CheckPermissionRequest,
@@ -139,7 +140,7 @@ def answers(service, asked):
 
 
 def main(folder):
-    draw, counts = random.Random(20261124), {True: 0, False: 0}
+    draw, counts, spent = random.Random(20261124), {True: 0, False: 0}, 0.0
     for number in range(FILES):
         text, asked, stored = schema(draw)
         tuples = relationships(draw, stored)
@@ -147,7 +148,9 @@ def main(folder):
             service.schema().WriteSchema(WriteSchemaRequest(schema=text))
             updates = [update(*one) for one in tuples.items() if one[1] != PAST]
             service.permissions().WriteRelationships(WriteRelationshipsRequest(updates=updates))
+            began = time.perf_counter()
             found = dict(answers(service, asked))
+            spent += time.perf_counter() - began
         lines = [f"{one}[expiration:{expires}]" if expires else one for one, expires in tuples.items()]
         block = "".join(f"  {line}\n" for line in text.splitlines())
         file = f"schema: |-\n{block}relationships: |-\n" + "".join(f"  {line}\n" for line in lines) + "assertions:\n"
@@ -156,7 +159,7 @@ def main(folder):
             counts[expected] += len(listed)
             file += f"  {name}:\n" + "".join(f"  - {one}\n" for one in listed) if listed else ""
         (pathlib.Path(folder) / f"{number}.yaml").write_text(file, encoding="utf-8")
-    print(counts[True], counts[False])
+    print(counts[True], counts[False], round(1e6 * spent / sum(counts.values())))
 
 
 if __name__ == "__main__":
