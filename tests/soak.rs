@@ -112,6 +112,7 @@ fn load(tenant: &Tenant<'_>, policy: &str, mut random: Rng, done: &AtomicBool) -
             token = tenant.token("gateway", &["service"]);
             change(tenant, policy, &mut random);
         }
+        sent += 1;
         let (person, document) = (random.usize(..PEOPLE), random.usize(..DOCUMENTS));
         let subject = format!("u{person}");
         let resource = json!({"id": format!("d{document}")});
@@ -125,16 +126,15 @@ fn load(tenant: &Tenant<'_>, policy: &str, mut random: Rng, done: &AtomicBool) -
                     "attributes": {"resource": resource}}),
                 )
             }
-            1 => (
-                "POST /api/v1/search/resources",
-                json!({"subject": subject, "resource": "document:read",
-                "action": "read", "limit": 20}),
-            ),
+            1 => {
+                let search = json!({"subject": subject, "resource": "document:read", "action": "read", "limit": 20});
+                tenant.manage("POST /api/v1/search/resources", &search).is(200);
+                continue;
+            }
             2 | 3 => ("POST /api/v1/check", body(&subject, "seen", resource)),
             _ => ("POST /api/v1/check", body(&subject, "read", resource)),
         };
         tenant.send(&Request::new(route).token(&token).json(&body)).is(200);
-        sent += 1;
     }
     sent
 }

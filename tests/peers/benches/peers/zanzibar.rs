@@ -53,8 +53,11 @@ impl Zanzibar {
                 subject.object_type,
                 subject.id
             );
-            if let Some(related) = subject_relation {
-                text.extend(["#", name(related)?]);
+            match subject_relation {
+                Some(related) => text.extend(["#", name(related)?]),
+                // It takes the object alone, but of a set alone.
+                None if subject.object_type == "folder" => text.push_str("#viewer"),
+                None => {}
             }
             anyhow::Ok(RelationshipMutation::touch(text)?)
         };
