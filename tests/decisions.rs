@@ -1,12 +1,12 @@
 //! The record of decisions: which checks have one, what it holds, who sees it.
 
-use std::io::{BufRead, BufReader};
+mod streams;
+
 use std::path::{Path, PathBuf};
 
-use portcullis_test_s3::S3Server;
 use serde_json::{Value, json};
 
-use crate::support::process::{finish, portcullis};
+use crate::support::process::{Finished, finish, portcullis};
 use crate::support::{
     MANAGER, NO_ID, Provider, Reply, Request, Server, Settings, Tenant, eventually_some,
 };
@@ -17,16 +17,16 @@ fn settings() -> Settings {
     Settings::of(Provider::shared()).recording()
 }
 
-fn tenant_of(server: &Server) -> Tenant<'static> {
+pub(crate) fn tenant_of(server: &Server) -> Tenant<'static> {
     Tenant::of(server, Provider::shared(), "acme")
 }
 
-fn read(subject: &str) -> Value {
+pub(crate) fn read(subject: &str) -> Value {
     json!({"subject": subject, "resource": "doc:read", "action": "read"})
 }
 
 /// Returns the recorded decisions that `query` selects, once there are `count`.
-fn listed(tenant: &Tenant<'_>, query: &str, count: usize) -> Vec<Value> {
+pub(crate) fn listed(tenant: &Tenant<'_>, query: &str, count: usize) -> Vec<Value> {
     eventually_some(&format!("{count} records of `{query}`"), || {
         let records = tenant.get(&format!("/api/v1/decisions{query}")).is(200).json();
         let records = records.as_array().cloned().unwrap_or_default();
@@ -34,12 +34,20 @@ fn listed(tenant: &Tenant<'_>, query: &str, count: usize) -> Vec<Value> {
     })
 }
 
-fn id_of(reply: &Reply) -> Option<&str> {
+pub(crate) fn id_of(reply: &Reply) -> Option<&str> {
     reply.header("x-decision-id")
 }
 
+/// Runs `portcullis decisions` against the server, as a manager.
+pub(crate) fn run(server: &Server, tenant: &Tenant<'_>, arguments: &[&str]) -> Finished {
+    let mut command = portcullis(&[&["decisions"], arguments].concat());
+    let token = tenant.token("boss", &[MANAGER]);
+    command.args(["--url", &format!("http://{}", server.address)]).env("TOKEN", token);
+    finish(command)
+}
+
 /// Changes the setting `decision_log`.
-fn set(tenant: &Tenant<'_>, decision_log: &Value) {
+pub(crate) fn set(tenant: &Tenant<'_>, decision_log: &Value) {
     let bundle = json!({"bundle": {"settings": {"decision_log": decision_log}}, "owner": "test"});
     tenant.manage("POST /api/v1/apply", &bundle).is(200);
 }
@@ -230,38 +238,13 @@ fn statistics_count_what_was_left_out_and_a_member_counts_its_own() {
 }
 
 #[test]
-fn a_stream_has_new_records_and_ends_with_the_service() {
-    let server = settings().start();
-    let tenant = tenant_of(&server);
-    let manager = tenant.token("boss", &[MANAGER]);
-    let request = Request::new("GET /api/v1/decisions/stream?decision=deny").token(&manager);
-    let mut lines = BufReader::new(request.open(server.address)).lines();
-    let mut line_with = |part: &str| {
-        let found = lines.by_ref().map_while(Result::ok).find(|line| line.contains(part));
-        found.expect("the stream goes on")
-    };
-    line_with("the stream begins");
-    tenant.check(&read("bob")).is(200);
-    assert_eq!(line_with("event:"), "event: decision");
-    assert!(line_with("data:").contains("\"subject\":\"bob\""));
-    drop(tenant);
-    assert!(server.stop().success());
-    assert!(lines.all(|line| line.is_ok()), "the answer is whole");
-}
-
-#[test]
 fn commands_print_the_record() {
     let server = settings().start();
     let tenant = tenant_of(&server);
     let id = id_of(&tenant.check(&read("alice")).is(200)).expect("recorded").to_owned();
     tenant.check(&read("bob")).is(200);
     listed(&tenant, "", 2);
-    let run = |arguments: &[&str]| {
-        let mut command = portcullis(&[&["decisions"], arguments].concat());
-        let token = tenant.token("boss", &[MANAGER]);
-        command.args(["--url", &format!("http://{}", server.address)]).env("TOKEN", token);
-        finish(command)
-    };
+    let run = |arguments: &[&str]| run(&server, &tenant, arguments);
     let found = run(&["search", "--subject", "alice"]);
     assert!(
         found.code == Some(0) && found.out.trim().ends_with(&id),
@@ -289,12 +272,7 @@ fn commands_erase_and_verify_the_record() {
         tenant.check(&read(subject)).is(200);
     }
     listed(&tenant, "", 3);
-    let erase = || {
-        let mut command = portcullis(&["decisions", "erase", "--subject", "ann"]);
-        let token = tenant.token("boss", &[MANAGER]);
-        command.args(["--url", &format!("http://{}", server.address)]).env("TOKEN", token);
-        finish(command)
-    };
+    let erase = || run(&server, &tenant, &["erase", "--subject", "ann"]);
     for expected in ["erased 2 decisions", "erased 0 decisions"] {
         let erased = erase();
         assert_eq!((erased.code, erased.out.trim()), (Some(0), expected), "{}", erased.err);
@@ -319,43 +297,6 @@ fn commands_erase_and_verify_the_record() {
     assert!(missing.code == Some(1) && missing.out.contains("is missing"), "{}", missing.out);
     let without = settings.clone().set("DECISION_LOG_URL", "").run(&["decisions", "verify"]);
     assert!(without.code == Some(2) && without.err.contains("DECISION_LOG_URL"), "{}", without.err);
-}
-
-#[test]
-fn a_bucket_has_the_record_and_loses_nothing_while_it_is_down() {
-    let mut bucket = S3Server::start();
-    let settings = Settings::of(Provider::shared()).recording_in(&bucket);
-    let server = settings.start();
-    let tenant = tenant_of(&server);
-    set(&tenant, &json!({"mode": "durable"}));
-    tenant.check(&read("ann")).is(200);
-    tenant.check(&read("bob")).is(200);
-    bucket.go_down();
-    let server = server.crash_and_restart();
-    let tenant = tenant.at(&server);
-    tenant.check(&read("carl")).is(200);
-    let failures = "portcullis_decision_store_failures_total";
-    eventually_some("a failure is counted", || {
-        let metrics = Request::new("GET /metrics").send(server.address).is(200).text;
-        let figure =
-            metrics.lines().find_map(|line| line.strip_prefix(failures)?.strip_prefix(' '));
-        figure.filter(|figure| *figure != "0").map(str::to_owned)
-    });
-    let before = listed(&tenant, "", 3);
-    bucket.come_back();
-    eventually_some("what was waiting comes to rest", || {
-        bucket.objects().join("acme/log").is_dir().then_some(())
-    });
-    assert_eq!(listed(&tenant, "", 3), before);
-    let erase = "DELETE /api/v1/decisions?subject=ann";
-    assert_eq!(tenant.manage(erase, &json!(null)).is(200).json(), json!({"erased": 1}));
-    listed(&tenant, "", 2);
-    assert!(server.stop().success());
-    let verified = settings.run(&["decisions", "verify"]);
-    assert_eq!(verified.code, Some(0), "{}{}", verified.out, verified.err);
-    assert!(verified.out.contains("with 2 records"), "{}", verified.out);
-    let without = settings.clone().set("AWS_SECRET_ACCESS_KEY", "").run(&["serve"]);
-    assert!(without.err.contains("AWS_SECRET_ACCESS_KEY: expected"), "{}", without.err);
 }
 
 /// Returns some file at rest.

@@ -15,6 +15,8 @@ mod api_tour;
 mod as_code;
 mod audit;
 mod bench;
+#[path = "decisions/buckets.rs"]
+mod buckets;
 mod compilations;
 mod condition_forms;
 #[path = "process/configuration.rs"]

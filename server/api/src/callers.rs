@@ -23,7 +23,7 @@ use tokio::time::Instant;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::SecurityRequirement;
 
-use crate::credential::Credential;
+use crate::credential::{Credential, not_for_operators};
 use crate::error::ApiError;
 use crate::handler_parameters::HandlerParameter;
 use crate::query::{Query, QueryParameters, QueryReader, refuse_unknown};
@@ -105,11 +105,7 @@ impl<R: Right> FromRequestParts<App> for Requester<R> {
                 R::PERMISSIONS.iter().try_for_each(|one| key.must_have(*one))?;
                 (CheckCaller::Key(key), place)
             }
-            Credential::AdminKey(_) => {
-                let what = "this route needs a bearer token or a service key, not the admin key"
-                    .to_owned();
-                return Err(AuthError::CredentialRefused(what).into());
-            }
+            Credential::AdminKey(_) => return Err(not_for_operators().into()),
         };
         managed_domain::refuse(parts, "the body names its domain, as `domain`")?;
         refuse_unknown(parts)?;

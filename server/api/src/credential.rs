@@ -20,6 +20,12 @@ pub(crate) fn is_bearer_key(token: &str, parts: &Parts) -> bool {
     token.starts_with(KEY_PREFIX) && is_standard(parts.uri.path())
 }
 
+/// Returns the error for the admin key, on a route for tenants.
+pub(crate) fn not_for_operators() -> AuthError {
+    let what = "this route needs a bearer token or a service key, not the admin key";
+    AuthError::CredentialRefused(what.to_owned())
+}
+
 /// The credential of a request.
 pub(crate) enum Credential<'h> {
     Bearer(&'h str),

@@ -21,6 +21,7 @@ use crate::audit::instant;
 use crate::callers::{Allowed, DecisionsRead, DecisionsWrite, Requester};
 use crate::error::ApiError;
 use crate::explain::{Explain, ExplanationAnswer};
+use crate::live_credential::LiveCredential;
 use crate::live_events::{self, LiveEvent, StreamTime};
 use crate::openapi::Conflict;
 use crate::paging::PageQuery;
@@ -85,7 +86,7 @@ pub(super) async fn parity(
 /// Streams new recorded decisions as server-sent events.
 ///
 /// An event `decision` has a record, an event `more` the number of records that were skipped because the client was slow.
-/// The stream ends after five minutes at most, and when the service stops. A 409 says that the service keeps no record, a 503 that
+/// The stream ends after five minutes at most, when the credential is revoked or expires, and when the service stops. A 409 says that the service keeps no record, a 503 that
 /// there are too many streams.
 #[utoipa::path(
     get, path = "/api/v1/decisions/stream", tag = "Decisions", operation_id = "streamDecisions",
@@ -94,12 +95,11 @@ pub(super) async fn parity(
 pub(super) async fn follow(
     State(app): State<App>,
     caller: Requester<DecisionsRead>,
+    credential: LiveCredential,
     Query(selection): Query<DecisionSelection>,
     Query(time): Query<StreamTime>,
 ) -> Result<Response, ApiError> {
     let feed = decisions::follow(&app, &caller, selection)?;
-    let tenant = caller.tenant().to_owned();
-    let is_open = move || app.closed_tenants.must_be_open(&tenant).is_ok();
     let events = stream::unfold(feed, async |mut feed| {
         let event = match feed.next().await? {
             FeedItem::Record(text) => LiveEvent { name: "decision", data: text.to_string() },
@@ -109,7 +109,7 @@ pub(super) async fn follow(
         };
         Some((event, feed))
     });
-    live_events::answer(DecisionFeed::MAX_BYTES, time, is_open, events)
+    live_events::answer(DecisionFeed::MAX_BYTES, time, credential, events)
 }
 
 /// Erases the recorded decisions about a person.

@@ -38,6 +38,7 @@ mod large_bodies;
 mod lent_body;
 mod limits;
 pub mod listener;
+mod live_credential;
 mod live_events;
 mod loopback;
 mod managed_domain;

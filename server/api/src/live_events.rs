@@ -1,5 +1,5 @@
-//! Answers that go on: server-sent events (HTML standard, section 9.2) until the source ends, the tenant is closed, or the
-//! time is over.
+//! Answers that go on: server-sent events (HTML standard, section 9.2) until the source ends, the credential of the client is
+//! not good any more, or the time is over.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -14,12 +14,15 @@ use tokio::time::Instant;
 
 use crate::error::ApiError;
 use crate::event_stream;
+use crate::live_credential::LiveCredential;
 use crate::query::{QueryParameters, QueryReader};
 use crate::recipient::{Hold, Recipient};
 
 /// The pause after which a comment says that the connection lives. It is less than the time in which a client must take a
 /// piece of an answer.
 const HEARTBEAT: Duration = Duration::from_secs(10);
+/// The time between two verifications of the credential of a client.
+const VERIFY: Duration = Duration::from_secs(1);
 /// The longest time of a stream, in seconds: then the client proves its rights again.
 const LONGEST: i64 = 300;
 
@@ -50,31 +53,35 @@ pub(crate) struct LiveEvent {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LiveAnswer;
 
-struct LiveStream<O> {
+struct LiveStream {
     events: BoxStream<'static, LiveEvent>,
-    is_open: O,
+    credential: LiveCredential,
+    /// The instant of the next verification.
+    verify_at: Instant,
     ends: Instant,
     has_begun: bool,
     _memory: Option<Hold>,
 }
 
-/// Returns an answer with these events, of which at most `bytes` wait for the client. It ends when `is_open` says no.
+/// Returns an answer with these events, of which at most `bytes` wait for the client. It ends when `credential` does
+/// not hold any more.
 ///
 /// # Errors
 /// There is no memory for so many bytes.
 pub(crate) fn answer(
     bytes: usize,
     StreamTime(longest): StreamTime,
-    is_open: impl Fn() -> bool + Send + 'static,
+    credential: LiveCredential,
     events: impl Stream<Item = LiveEvent> + Send + 'static,
 ) -> Result<Response, ApiError> {
     let mut memory = Recipient::current().map(Recipient::hold);
     if let Some(hold) = &mut memory {
         hold.grow_to(bytes).map_err(|_| OperationError::no_room_for_answer())?;
     }
-    let ends = Instant::now() + longest;
-    let events = events.boxed();
-    let state = LiveStream { events, is_open, ends, has_begun: false, _memory: memory };
+    let now = Instant::now();
+    let (verify_at, ends, events) = (now + VERIFY, now + longest, events.boxed());
+    let has_begun = false;
+    let state = LiveStream { events, credential, verify_at, ends, has_begun, _memory: memory };
     let pieces = stream::unfold(state, async |mut state| {
         let piece = state.piece().await?;
         Some((Ok::<_, Infallible>(piece), state))
@@ -84,27 +91,37 @@ pub(crate) fn answer(
     Ok(answer)
 }
 
-impl<O: Fn() -> bool> LiveStream<O> {
+impl LiveStream {
     /// Waits for the next piece. `None` at the end.
     async fn piece(&mut self) -> Option<Bytes> {
         if !std::mem::replace(&mut self.has_begun, true) {
             return Some(Bytes::from_static(b": the stream begins\n\n"));
         }
-        let now = Instant::now();
-        if now >= self.ends {
-            return None;
-        }
-        let event =
-            tokio::time::timeout_at(self.ends.min(now + HEARTBEAT), self.events.next()).await;
-        if !(self.is_open)() {
-            return None;
-        }
-        match event {
-            Ok(event) => {
-                let LiveEvent { name, data } = event?;
-                Some(format!("event: {name}\ndata: {data}\n\n").into())
+        let heartbeat = Instant::now() + HEARTBEAT;
+        while Instant::now() < self.ends {
+            let until = self.ends.min(heartbeat).min(self.verify_at);
+            let event = tokio::time::timeout_at(until, self.events.next()).await;
+            if !self.may_go_on().await {
+                return None;
             }
-            Err(_) => Some(Bytes::from_static(b": no event\n\n")),
+            if let Ok(event) = event {
+                let LiveEvent { name, data } = event?;
+                return Some(format!("event: {name}\ndata: {data}\n\n").into());
+            }
+            if Instant::now() >= heartbeat {
+                return Some(Bytes::from_static(b": no event\n\n"));
+            }
         }
+        None
+    }
+
+    /// Verifies the credential, when it is time.
+    async fn may_go_on(&mut self) -> bool {
+        if Instant::now() < self.verify_at {
+            return true;
+        }
+        let holds = self.credential.still_holds().await;
+        self.verify_at = Instant::now() + VERIFY;
+        holds
     }
 }
