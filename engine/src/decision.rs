@@ -105,7 +105,7 @@ pub(crate) fn combine<'p>(
             Decision::by_policy(applied)
         }
         abac => match (rbac(), abac) {
-            (Some(rule), Some(applied)) if precedes(&rule, applied.policy) => {
+            (Some(rule), Some(applied)) if precedes((rule.effect, rule.id), applied.policy) => {
                 Decision::by_rule(rule)
             }
             (_, Some(applied)) => Decision::by_policy(applied),
@@ -117,11 +117,12 @@ pub(crate) fn combine<'p>(
     }
 }
 
-/// Returns whether a rule decides before `other`, which is no denying policy. Of two rules, a deny does, then the smallest id.
-fn precedes(rule: &MatchedRule<'_>, other: &PlannedPolicy) -> bool {
+/// Returns whether the rule of an effect and id decides before `other`, which is not a denying policy. Of two rules, a deny
+/// does, then the smallest id.
+pub(crate) fn precedes(rule: (Effect, Uuid), other: &PlannedPolicy) -> bool {
     match other.is_rule {
-        true => (rule.effect, rule.id) < (other.effect, other.id),
-        false => rule.effect == Effect::Deny,
+        true => rule < (other.effect, other.id),
+        false => rule.0 == Effect::Deny,
     }
 }
 

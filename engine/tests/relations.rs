@@ -307,6 +307,13 @@ fn sets(plan: &Plan, world: &World, facts: &Facts<'_>, table: &EntityTable, tall
                         (is_allowed, is_open),
                         (world.decide(facts).0 == Effect::Allow, false)
                     );
+                    if let SearchOutcome::Allowed(id) = known {
+                        assert_eq!(
+                            Some(id),
+                            decided_by(plan, facts),
+                            "search: {facts:?} {world:?}"
+                        );
+                    }
                 }
                 let effect = match &outcome {
                     None | Some(SearchOutcome::Denied) => Effect::Deny,
@@ -349,6 +356,22 @@ fn sets(plan: &Plan, world: &World, facts: &Facts<'_>, table: &EntityTable, tall
             );
         }
     });
+}
+
+/// Returns the id of what decides a check that asks for relations only if they matter.
+fn decided_by(plan: &Plan, facts: &Facts<'_>) -> Option<Uuid> {
+    asked(facts, |check| {
+        let decision = match plan.decide(check, &AttributeAnswers::default()) {
+            Verdict::Decided(decision) => decision,
+            Verdict::NeedsAttributes(requests) => {
+                let mut answers = AttributeAnswers::default();
+                let names = requests.iter().flat_map(|request| &request.attributes);
+                names.for_each(|name| facts.answer(name, &mut answers));
+                plan.evaluate_with(check, &answers)
+            }
+        };
+        decision.matched_rule_id().0
+    })
 }
 
 /// Candidates that the lists of relations leave out are denied.

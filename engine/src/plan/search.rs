@@ -54,6 +54,7 @@ use super::matrix::OpenDecision;
 use super::partial_evaluation::PartialEvaluation;
 use super::program::Run;
 use super::slots::{SlotValue, TimeText, Values};
+use crate::decision::precedes;
 use crate::entities::{Entities, EntityTable, RowSet};
 use crate::rbac::Effect;
 use crate::resolution::AttributeAnswer;
@@ -261,6 +262,9 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
     /// Returns the outcome if the policy of a rank decides, or the rules if there is none.
     fn decided(&self, rank: Rank, rule: Option<MatchedRuleId>) -> SearchOutcome<'p> {
         match self.plan.whole().policies.get(rank as usize) {
+            Some(policy) if rule.is_some_and(|rule| precedes(rule, policy)) => {
+                SearchOutcome::by_rule(rule)
+            }
             Some(policy) if policy.effect == Effect::Allow => SearchOutcome::Allowed(policy.id),
             Some(_) => SearchOutcome::Denied,
             None => SearchOutcome::by_rule(rule),
