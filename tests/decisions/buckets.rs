@@ -10,6 +10,8 @@ use crate::support::{Provider, Request, Settings, Tenant, eventually_some};
 const LONG: usize = 900_000;
 /// More records of that size than the write-ahead files hold.
 const TOO_MANY: usize = 200;
+/// Checks that are refused, one soon after the other.
+const REFUSED: usize = 20;
 
 fn settings_of(bucket: &S3Server) -> Settings {
     Settings::of(Provider::shared()).recording_in(bucket)
@@ -93,12 +95,17 @@ fn a_full_buffer_refuses_checks_until_the_bucket_is_back() {
     let answers = (0..TOO_MANY).map(|_| check(&tenant)).take_while(|reply| reply.status == 200);
     let acknowledged = answers.inspect(|reply| assert!(id_of(reply).is_some())).count();
     assert!((1..TOO_MANY).contains(&acknowledged), "{acknowledged} were recorded");
-    check(&tenant).refused(503, "DEPENDENCY_UNAVAILABLE");
+    for _ in 0..REFUSED {
+        check(&tenant).refused(503, "DEPENDENCY_UNAVAILABLE");
+    }
     set(&tenant, &json!({"mode": "durable", "full": "answer"}));
     let unrecorded = check(&tenant).is(200);
     assert_eq!((unrecorded.text_of("decision").as_str(), id_of(&unrecorded)), ("deny", None));
     set(&tenant, &json!({"mode": "durable", "full": "refuse"}));
 
+    let log = server.process.err.text();
+    let lines = log.matches("decisions are not recorded").count();
+    assert!((1..REFUSED).contains(&lines), "a line in ten seconds: {log}");
     bucket.come_back();
     let server = server.crash_and_restart();
     let tenant = tenant.at(&server);

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use portcullis_fairness::Throttle;
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 
@@ -39,6 +40,9 @@ pub(crate) struct Writer {
     unsynced: u64,
     followers: Arc<Followers>,
     out: Vec<u8>,
+    /// Throttle the log lines about lost records and about the disk: every check may cause one. The metric counts the records.
+    losses: Throttle,
+    faults: Throttle,
 }
 
 impl Writer {
@@ -52,7 +56,21 @@ impl Writer {
         let segment = segments.current();
         let day = day(&clock);
         let (sync_by, unsynced, out) = (None, 0, Vec::new());
-        Self { buffer, segments, metrics, clock, segment, day, sync_by, unsynced, followers, out }
+        let (losses, faults) = (Throttle::default(), Throttle::default());
+        Self {
+            buffer,
+            segments,
+            metrics,
+            clock,
+            segment,
+            day,
+            sync_by,
+            unsynced,
+            followers,
+            out,
+            losses,
+            faults,
+        }
     }
 
     /// Brings records to disk until the buffer is closed and empty.
@@ -115,7 +133,7 @@ impl Writer {
         }
         self.segments.admit(self.out.len())?;
         let ids = batch.entries.iter().map(|entry| frame::id(&batch.bytes[entry.place.clone()]));
-        self.segment.append(&self.out, ids).map_err(|error| lost(&error))?;
+        self.segment.append(&self.out, ids).map_err(|error| self.lost(&error))?;
         self.followers.pass_on(&self.out);
         if batch.entries.iter().any(|entry| entry.kind == Kind::Durable) {
             return self.sync();
@@ -135,14 +153,14 @@ impl Writer {
             Err(cause) => {
                 self.metrics.lose(cause, records);
                 self.buffer.forget(batch.unawaited());
-                tracing::error!(records, %cause, "decisions are not recorded");
+                self.report(records, cause, "decisions are not recorded");
             }
         }
         batch.group.settle(outcome);
     }
 
     fn sync(&mut self) -> Result<(), Lost> {
-        self.segment.file.sync_data().map_err(|error| lost(&error))?;
+        self.segment.file.sync_data().map_err(|error| self.lost(&error))?;
         (self.sync_by, self.unsynced) = (None, 0);
         Ok(())
     }
@@ -150,22 +168,32 @@ impl Writer {
     /// Brings to disk what nobody waits for.
     fn sync_late(&mut self) {
         if let Err(cause) = self.sync() {
-            tracing::error!(records = self.unsynced, %cause, "decisions may be lost");
+            self.report(self.unsynced, cause, "decisions may be lost");
             // The disk does not say which pages it lost, so that they count as lost, once.
             self.metrics.lose(cause, std::mem::take(&mut self.unsynced));
             self.sync_by = None;
+        }
+    }
+
+    /// Logs that records are lost.
+    fn report(&self, records: u64, cause: Lost, what: &str) {
+        if let Some(unwritten) = self.losses.pass(tokio::time::Instant::now()) {
+            tracing::error!(records, %cause, unwritten, "{what}");
+        }
+    }
+
+    /// Logs a fault of the disk, and returns the cause by which records are lost.
+    fn lost(&self, error: &io::Error) -> Lost {
+        if let Some(unwritten) = self.faults.pass(tokio::time::Instant::now()) {
+            tracing::error!(%error, unwritten, "the write-ahead file cannot be written");
+        }
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Lost::DiskFull,
+            _ => Lost::Disk,
         }
     }
 }
 
 fn day(clock: &Clock) -> i64 {
     Timestamp::from(clock.now()).millis().div_euclid(DAY)
-}
-
-fn lost(error: &io::Error) -> Lost {
-    tracing::error!(%error, "the write-ahead file cannot be written");
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Lost::DiskFull,
-        _ => Lost::Disk,
-    }
 }
