@@ -61,7 +61,7 @@ impl DecisionLog {
                 return Err(ArchiveError::Silent(heard.silent));
             }
         }
-        archive.erase(tenant, &selection, now).await?;
+        keeper.erase(tenant, &selection, now).await?;
         Ok(Erased { records })
     }
 }

@@ -55,8 +55,10 @@ pub struct ReplayReport {
     pub not_replayable: u64,
     /// Those of which the candidate reads what is not recorded.
     pub undetermined_new: u64,
-    /// The largest groups, by change.
+    /// The largest groups of each change, by change.
     pub groups: Vec<ReplayGroup>,
+    /// Whether there are groups that are not shown.
+    pub more_groups: bool,
     /// Whether all records are counted.
     pub complete: bool,
 }

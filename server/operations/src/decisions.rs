@@ -132,7 +132,14 @@ pub async fn erase(
             "a replica does not answer, and may keep decisions about the person until it does; try again later"
                 .to_owned(),
         ),
-        error => OperationError::Internal(error.into()),
+        ArchiveError::Manifest(error) => error.into(),
+        error => {
+            tracing::error!(%error, "decisions cannot be erased");
+            OperationError::NotNow(
+                "the place of the recorded decisions cannot be changed, and decisions about the person may be left; try again later"
+                    .to_owned(),
+            )
+        }
     })?;
     Ok(ErasedDecisions { erased: erased.records })
 }
@@ -236,6 +243,6 @@ pub(crate) fn unreadable(error: QueryError) -> OperationError {
                 "the place of the recorded decisions cannot be read; try again later".to_owned(),
             )
         }
-        error @ QueryError::Manifest(_) => OperationError::Internal(error.into()),
+        QueryError::Manifest(error) => error.into(),
     }
 }

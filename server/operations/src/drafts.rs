@@ -1,5 +1,7 @@
 //! The use cases of drafts (`docs/semantics.md`, section 18.2).
 
+use std::sync::Arc;
+
 use portcullis_auth::Manager;
 use portcullis_bundle::{BundleDocument, DocumentContext};
 use portcullis_engine::fields::{Fields, boolean};
@@ -10,7 +12,7 @@ use portcullis_model::draft::DraftRecord;
 use portcullis_model::page::Listed;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::shadows::WantedPlans;
+use portcullis_runtime::shadows::{Shadow, WantedPlans};
 use portcullis_storage::{Tx, drafts, shadows};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -154,7 +156,11 @@ async fn store(
     let shadow_id = record.shadow.then(|| app.ids.next(by.at));
     drafts::store(&mut tx, &record, shadow_id).await?;
     app.commit(tx).await?;
-    follow_shadow(app, caller.tenant()).await;
+    let shadow = follow_shadow(app, caller.tenant()).await;
+    if let Some(shadow) = shadow.filter(|_| record.shadow) {
+        // A failure is a part of the report.
+        let _ = shadow_plans::compile(app, &shadow, WantedPlans::everything()).await;
+    }
     Ok(StoredDraft { record, is_new })
 }
 
@@ -170,17 +176,13 @@ async fn must_be_the_only_shadow(tx: &mut Tx, name: &str) -> Result<(), Operatio
     Err(OperationError::Conflict(what))
 }
 
-/// Begins or ends the comparison of the tenant's checks with a draft, so that the next check on this process is compared. If
-/// that fails, it happens within seconds.
-async fn follow_shadow(app: &App, tenant: &str) {
-    match app.reread_shadow(tenant).await {
-        Ok(Some(shadow)) => {
-            // A failure is a part of the report.
-            let _ = shadow_plans::compile(app, &shadow, WantedPlans::everything()).await;
-        }
-        Ok(None) => {}
-        Err(error) => tracing::warn!(tenant, %error, "cannot read the draft in shadow"),
-    }
+/// Begins or ends the comparison of the tenant's checks with a draft, and returns the one that is under way. If that fails, it
+/// happens within seconds.
+async fn follow_shadow(app: &App, tenant: &str) -> Option<Arc<Shadow>> {
+    app.reread_shadow(tenant).await.unwrap_or_else(|error| {
+        tracing::warn!(tenant, %error, "cannot read the draft in shadow");
+        None
+    })
 }
 
 /// Lists the drafts of the caller's tenant, in the order of names.

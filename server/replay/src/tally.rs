@@ -15,7 +15,7 @@ const MAX_GROUPS: usize = 1_000;
 const MAX_SUBJECTS: usize = 200_000;
 /// The most ids that a group shows.
 const MAX_SAMPLES: usize = 5;
-/// The most groups that a report shows: the largest ones.
+/// The most groups that a report shows.
 const MAX_SHOWN: usize = 200;
 
 /// The counts of a replay. Those of its parts add up.
@@ -27,6 +27,8 @@ pub struct Tally {
     counts: HashMap<ReplayChange, u64>,
     groups: HashMap<GroupKey, Group>,
     subjects: usize,
+    /// A difference has no group.
+    has_more_groups: bool,
     hashing: Hashing,
 }
 
@@ -77,12 +79,14 @@ impl Tally {
         *self.counts.entry(change).or_default() += 1;
         let key = GroupKey { change, resource: (*record.resource).into(), before, after };
         let subject = self.hashing.0.hash_one(&*record.subject);
-        if let Some(group) = group(&mut self.groups, key) {
-            group.count += 1;
-            group.add_sample(record.id);
-            if self.subjects < MAX_SUBJECTS && group.subjects.insert(subject) {
-                self.subjects += 1;
-            }
+        let Some(group) = group(&mut self.groups, key) else {
+            self.has_more_groups = true;
+            return;
+        };
+        group.count += 1;
+        group.add_sample(record.id);
+        if self.subjects < MAX_SUBJECTS && group.subjects.insert(subject) {
+            self.subjects += 1;
         }
     }
 
@@ -100,8 +104,12 @@ impl Tally {
         for (change, count) in other.counts {
             *self.counts.entry(change).or_default() += count;
         }
+        self.has_more_groups |= other.has_more_groups;
         for (key, new) in other.groups {
-            let Some(group) = group(&mut self.groups, key) else { continue };
+            let Some(group) = group(&mut self.groups, key) else {
+                self.has_more_groups = true;
+                continue;
+            };
             group.count += new.count;
             new.samples.into_iter().for_each(|id| group.add_sample(id));
             for subject in new.subjects {
@@ -123,7 +131,11 @@ impl Tally {
             (group.change, std::cmp::Reverse(group.count), names)
         };
         groups.sort_by_cached_key(order);
-        groups.truncate(MAX_SHOWN);
+        let more_groups = self.has_more_groups || groups.len() > MAX_SHOWN;
+        if groups.len() > MAX_SHOWN {
+            groups = largest_of_each(groups);
+            groups.sort_by_cached_key(order);
+        }
         ReplayReport {
             replayed: self.replayed,
             reproduced: self.reproduced,
@@ -134,6 +146,7 @@ impl Tally {
             not_replayable: self.not_replayable,
             undetermined_new,
             groups,
+            more_groups,
             complete,
         }
     }
@@ -145,6 +158,20 @@ impl Group {
         self.samples.insert(place, id);
         self.samples.truncate(MAX_SAMPLES);
     }
+}
+
+/// Returns as many groups as are shown: the largest ones of each change, so that many of one change hide none of another.
+fn largest_of_each(groups: Vec<ReplayGroup>) -> Vec<ReplayGroup> {
+    let mut counts = HashMap::<ReplayChange, usize>::default();
+    let ranked = groups.into_iter().map(|group| {
+        let rank = counts.entry(group.change).or_default();
+        *rank += 1;
+        (*rank, group)
+    });
+    let mut ranked: Vec<_> = ranked.collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.truncate(MAX_SHOWN);
+    ranked.into_iter().map(|(_, group)| group).collect()
 }
 
 /// Returns the group of a key; `None` if there are too many.

@@ -311,5 +311,21 @@ fn tallies_add_up() {
     let groups: Vec<_> =
         report.groups.iter().map(|one| (one.change, one.count, one.subjects)).collect();
     assert_eq!(groups, [(AllowToDeny, 4, 3), (RuleChanged, 4, 3)]);
-    assert_eq!(report.groups[0].samples.len(), 4);
+    assert_eq!((report.groups[0].samples.len(), report.more_groups), (4, false));
+}
+
+#[test]
+fn many_groups_of_one_change_hide_none_of_another() {
+    let mut tally = Tally::default();
+    let mut add = |change, resource: &str| {
+        let text = record("allow", 1, &json!({"resource": resource}));
+        let record = RecordedInputs::read(text.as_bytes()).expect("readable");
+        let (before, after) = ("a".into(), Some("b".into()));
+        tally.add(&record, Compared::Differs(crate::Difference { change, before, after }));
+    };
+    (0..300).for_each(|number| add(AllowToDeny, &format!("chart-{number}:read")));
+    add(DenyToAllow, "vault:open");
+    let report = tally.report(true);
+    assert_eq!((report.groups.len(), report.more_groups), (200, true));
+    assert_eq!(report.groups[199].resource, "vault:open");
 }

@@ -136,7 +136,7 @@ pub async fn search(
     Ok(if is_whole && !has_more { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints every decision that is selected, newest first, each as a line of JSON.
+/// Prints every decision that is selected, newest first, each as a line of JSON. The exit code is 1 if some are missing.
 ///
 /// # Errors
 /// As for [`search`].
@@ -152,8 +152,8 @@ pub async fn export(
         }
         Ok(true)
     };
-    service.each_page(ROUTE, &arguments.query(), write).await?;
-    Ok(ExitCode::SUCCESS)
+    let is_whole = service.each_page(ROUTE, &arguments.query(), write).await?;
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints one decision as JSON.

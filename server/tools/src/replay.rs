@@ -148,6 +148,7 @@ mod tests {
             unchanged: 3,
             allow_to_deny: 2,
             groups: vec![group],
+            more_groups: false,
             complete: true,
             ..ReplayReport::default()
         };

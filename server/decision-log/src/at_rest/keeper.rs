@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
+use portcullis_model::decision::DecisionSelection;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -48,6 +49,7 @@ impl Keeper {
             }
             let mut outcome = self.seal_all().await;
             if outcome.is_ok() && swept.is_none_or(|at| at.elapsed() >= SWEEP) {
+                let _turn = self.turn.lock().await;
                 outcome = self.archive.sweep(self.now()).await;
                 swept = Some(Instant::now());
             }
@@ -76,6 +78,17 @@ impl Keeper {
             self.metrics.sealed.inc();
         }
         Ok(())
+    }
+
+    /// Removes the records of `tenant` that `selection` selects and that are excluded, from every file.
+    pub(crate) async fn erase(
+        &self,
+        tenant: &str,
+        selection: &DecisionSelection,
+        now: Timestamp,
+    ) -> Result<(), ArchiveError> {
+        let _turn = self.turn.lock().await;
+        self.archive.erase(tenant, selection, now).await
     }
 
     pub(crate) fn now(&self) -> Timestamp {

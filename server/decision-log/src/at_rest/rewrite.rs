@@ -16,7 +16,7 @@ use super::archive::{Archive, ArchiveError};
 use super::chain::{self, Event};
 use super::reader::every_group;
 use super::rows::UnsortedRows;
-use super::seal::{Excluded, NewFile};
+use super::seal::NewFile;
 use crate::wanted::Wanted;
 
 /// The time for which a file that is gone stays in the store: queries that began before read on.
@@ -41,22 +41,33 @@ impl Archive {
         let (tenant, selection) = (tenant.to_owned(), selection.clone());
         let wanted =
             Arc::new(Wanted { tenant, selection, after: None, before: None, counts: false });
-        let excluded = Arc::new(self.excluded().await?);
-        for part in self.parts(&wanted).await? {
+        // Another process may write a file anew meanwhile, and knew of no erasure: the new one is looked at, too.
+        while self.erase_once(&wanted, now).await? {}
+        Ok(())
+    }
+
+    /// Writes the files anew that have wanted records which are excluded. Returns whether there were any.
+    async fn erase_once(&self, wanted: &Arc<Wanted>, now: Timestamp) -> Result<bool, ArchiveError> {
+        let (excluded, mut found_any) = (Arc::new(self.excluded().await?), false);
+        for part in self.parts(wanted).await? {
             let path = part.path().to_owned();
-            let wanted = Arc::clone(&wanted);
+            let (archive, wanted, excluded) =
+                (self.clone(), Arc::clone(wanted), Arc::clone(&excluded));
             let has_some = run_apart(move || {
                 let mut found = false;
                 for group in part.groups(&wanted)? {
-                    group.load(&wanted, |_, _| found = true)?;
+                    group.load(&wanted, |id, json| {
+                        found |= excluded.has(&archive, &wanted.tenant, id, json);
+                    })?;
                 }
                 Ok::<_, ArchiveError>(found)
             });
             if has_some.await?? {
-                self.rewrite(&path, &excluded, now).await?;
+                found_any = true;
+                self.rewrite(&path, now).await?;
             }
         }
-        Ok(())
+        Ok(found_any)
     }
 
     /// Removes what expired or belongs to nobody any more: parts, files, objects.
@@ -77,9 +88,8 @@ impl Archive {
         let shrunk = decision_files::shrunk(&mut tx, ROUND).await?;
         let left = decision_files::left(&mut tx, before, ROUND).await?;
         tx.end().await?;
-        let excluded = Arc::new(Excluded::default());
         for path in shrunk {
-            self.rewrite(&path, &excluded, now).await?;
+            self.rewrite(&path, now).await?;
         }
         if left.is_empty() {
             self.prune(now).await?;
@@ -94,12 +104,7 @@ impl Archive {
     }
 
     /// Writes the file anew without what is excluded, and without tenants that have no part in it.
-    pub(crate) async fn rewrite(
-        &self,
-        path: &str,
-        excluded: &Arc<Excluded>,
-        now: Timestamp,
-    ) -> Result<(), ArchiveError> {
+    pub(crate) async fn rewrite(&self, path: &str, now: Timestamp) -> Result<(), ArchiveError> {
         let mut tx = self.store().read_all().await?;
         let row = decision_files::find(&mut tx, path).await?;
         let parts = decision_files::parts_of_file(&mut tx, path).await?;
@@ -107,7 +112,7 @@ impl Archive {
         let Some(row) = row.filter(|row| row.gone_at.is_none()) else { return Ok(()) };
         let file = match parts.is_empty() {
             true => None,
-            false => self.written_anew(&row, path, &parts, excluded).await?,
+            false => self.written_anew(&row, path, &parts).await?,
         };
         if let Some(file) = &file {
             self.put(&file.path, file.bytes.clone()).await?;
@@ -120,12 +125,12 @@ impl Archive {
         row: &FileRow,
         path: &str,
         parts: &[PartRow],
-        excluded: &Arc<Excluded>,
     ) -> Result<Option<NewFile>, ArchiveError> {
+        let excluded = self.excluded().await?;
         let bytes = u64::try_from(row.bytes).unwrap_or_default();
         let object = self.object(path, bytes);
         let tenants: BTreeSet<String> = parts.iter().map(|part| part.tenant_id.clone()).collect();
-        let (archive, excluded, path) = (self.clone(), Arc::clone(excluded), path.to_owned());
+        let (archive, path) = (self.clone(), path.to_owned());
         let write = move || {
             let mut rows = UnsortedRows::default();
             for group in every_group(object)? {

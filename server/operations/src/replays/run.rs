@@ -21,6 +21,8 @@ use crate::recorded_sides::RecordedSides;
 /// The records of the first part, whose numbers are there at once, and of the largest ones.
 const FIRST_PART: usize = 512;
 const MAX_PART: usize = 8_192;
+/// The bytes of texts after which a part ends: a check may have a megabyte of attributes.
+const PART_BYTES: usize = 4 << 20;
 /// The parts that are read ahead.
 const AHEAD: usize = 2;
 
@@ -81,24 +83,31 @@ impl Replay {
     pub(super) async fn run(self, running: RunningReplay) {
         let RunningReplay { progress, awaited, .. } = running;
         let failure = match self.decide_all(&progress, || awaited.check()).await {
-            Ok(()) => None,
+            Ok(0) => None,
+            Ok(silent) => Some(format!(
+                "{silent} replicas did not answer: their newest decisions are missing; repeat the replay"
+            )),
             // Nobody sees it if nobody waits.
             Err(error) => {
                 tracing::warn!(tenant = self.tenant, %error, "a replay failed");
-                Some("the record or the rules could not be read; the log of the service says why")
+                let why =
+                    "the record or the rules could not be read; the log of the service says why";
+                Some(why.to_owned())
             }
         };
         progress.send_modify(|progress| {
             progress.ended = Some(Instant::now());
-            progress.failure = failure.map(str::to_owned);
+            progress.report.complete &= failure.is_none();
+            progress.failure = failure;
         });
     }
 
+    /// Decides all records. Returns the number of replicas whose records are missing.
     async fn decide_all(
         &self,
         progress: &watch::Sender<ReplayProgress>,
         is_wanted: impl Fn() -> Result<(), OperationError>,
-    ) -> Result<(), OperationError> {
+    ) -> Result<usize, OperationError> {
         let (sender, mut parts) = mpsc::channel(AHEAD);
         let decide = async move {
             let (mut tally, mut sides) = (Tally::default(), RecordedSides::default());
@@ -116,10 +125,7 @@ impl Replay {
             Ok(())
         };
         let (silent, ()) = tokio::try_join!(self.read(sender), decide)?;
-        if silent > 0 {
-            progress.send_modify(|progress| progress.report.complete = false);
-        }
-        Ok(())
+        Ok(silent)
     }
 
     /// Sends the record in parts, as long as somebody takes them. Returns the number of replicas whose records are missing.
@@ -127,7 +133,7 @@ impl Replay {
         let (sender, mut size) = (parts.clone(), FIRST_PART);
         let add = move |part: &mut Part, record: RawRecord<'_>| {
             part.add(record.json);
-            if part.ends.len() < size {
+            if part.ends.len() < size && part.text.len() < PART_BYTES {
                 return ControlFlow::Continue(());
             }
             size = MAX_PART.min(2 * size);

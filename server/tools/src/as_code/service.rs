@@ -14,6 +14,9 @@ use url::Url;
 use super::arguments::ServiceArguments;
 use super::refusal::{Call, refusal};
 
+/// The header with the number of replicas whose decisions an answer lacks.
+const MISSING_REPLICAS: &str = "x-missing-replicas";
+
 /// The time limit of one request. An apply may compile resolvers, which takes up to 30 s each.
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// The largest answer that is read, in bytes: an export has 64 MiB of content at most.
@@ -141,14 +144,15 @@ impl Service {
         serde_json::from_slice(&answer.body).with_context(|| format!("a record of `{list}`"))
     }
 
-    /// Passes each page of a list to `take`, until it wants no more. Returns whether it got all of them.
+    /// Passes each page of a list to `take`, until it wants no more. Returns whether it got all of them, and every replica
+    /// gave what it has.
     pub(crate) async fn each_page(
         &self,
         route: &'static str,
         query: &[(&str, &str)],
         mut take: impl FnMut(Vec<Value>) -> anyhow::Result<bool>,
     ) -> anyhow::Result<bool> {
-        let mut url = self.route(route, query);
+        let (mut url, mut is_whole) = (self.route(route, query), true);
         loop {
             let answer = self.send(Method::GET, url.clone(), None).await?;
             if !answer.status.is_success() {
@@ -156,9 +160,10 @@ impl Service {
             }
             let page = serde_json::from_slice(&answer.body)
                 .with_context(|| format!("the answer to GET /api/v1/{route}"))?;
+            is_whole &= !answer.headers.contains_key(MISSING_REPLICAS);
             let wants_more = take(page)?;
             match next_page(&answer.headers) {
-                None => return Ok(true),
+                None => return Ok(is_whole),
                 Some(_) if !wants_more => return Ok(false),
                 Some(next) => url = url.join(next)?,
             }
