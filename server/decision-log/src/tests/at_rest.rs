@@ -2,19 +2,21 @@
 
 use std::path::PathBuf;
 
-use portcullis_storage::Store;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::testing::{TestDatabase, execute, on_every_database};
+use portcullis_storage::{Store, decision_files};
 use tempfile::TempDir;
 
 use super::*;
 use crate::segment::Segment;
+use crate::wanted::Wanted;
 use crate::{Archive, DecisionOrder, DecisionSpan, RecordFault, RecordPlace};
 
 on_every_database!(
     answers_are_the_same_before_and_after_records_come_to_rest,
     a_repeated_seal_makes_no_duplicate,
     an_erased_person_is_gone_and_the_chain_says_so,
+    a_file_that_is_written_anew_has_no_erased_person,
     what_somebody_changes_is_found,
     old_records_go,
 );
@@ -212,6 +214,26 @@ async fn an_erased_person_is_gone_and_the_chain_says_so(database: TestDatabase) 
         1,
         "later ones are kept"
     );
+}
+
+async fn a_file_that_is_written_anew_has_no_erased_person(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let (log, ids, archive) = (place.log(), Numbered::default(), place.archive());
+    ids.1.store(-10_000, Ordering::Relaxed);
+    record(&log, &ids, "acme", 30).await;
+    log.seal().await.expect("comes to rest");
+    let person = of_subject("user \"3\"");
+    let parts = archive.parts(&Wanted::new("acme", &person, DecisionSpan::default())).await;
+    // Another process noted the erasure, and another one writes the file anew for another reason.
+    let mut tx = place.store.write_as("acme").await.expect("begins");
+    let code = archive.code_of("acme", "user \"3\"");
+    decision_files::erase(&mut tx, &code, Timestamp::from_millis(NOON)).await.expect("is noted");
+    tx.commit().await.expect("is kept");
+    let path = parts.expect("reads").remove(0).path().to_owned();
+    archive.rewrite(&path, Timestamp::from_millis(NOON)).await.expect("works");
+    assert!(texts(&log, &person, DecisionOrder::NewestFirst).await.is_empty());
+    let all = DecisionSelection::default();
+    assert_eq!(texts(&log, &all, DecisionOrder::NewestFirst).await.len(), 27);
 }
 
 async fn what_somebody_changes_is_found(database: TestDatabase) {
