@@ -1,5 +1,6 @@
 //! Brings finished write-ahead files to rest and removes what is too old, in the background.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,11 +43,16 @@ impl Keeper {
     /// Runs until it is dropped. `rotate` lets the file that grows be finished.
     pub(crate) async fn run(&self, rotate: impl Fn()) {
         let (mut pause, mut swept) = (RETRY, None::<Instant>);
+        let mut left_out = BTreeSet::new();
         loop {
             let finished = self.segments.finished();
-            if self.segments.is_of_an_earlier_day(self.now()) {
+            // The records of a tenant that is deleted go with it: a file comes to rest without them, and soon, because the
+            // tenant may begin anew.
+            let leaving = self.archive.leaving().await.unwrap_or_else(|_| left_out.clone());
+            if self.segments.is_of_an_earlier_day(self.now()) || !leaving.is_subset(&left_out) {
                 rotate();
             }
+            left_out = leaving;
             let mut outcome = self.seal_all().await;
             if outcome.is_ok() && swept.is_none_or(|at| at.elapsed() >= SWEEP) {
                 let _turn = self.turn.lock().await;

@@ -96,10 +96,18 @@ impl Archive {
         Ok(())
     }
 
+    /// Returns the tenants that are being deleted.
+    pub(crate) async fn leaving(&self) -> Result<BTreeSet<String>, StoreError> {
+        let mut tx = self.store().read_all().await?;
+        let leaving = tenants::leaving(&mut tx).await?;
+        tx.end().await?;
+        Ok(leaving.into_iter().collect())
+    }
+
     /// Returns the records that must not come to rest.
     pub(crate) async fn excluded(&self) -> Result<Excluded, StoreError> {
+        let tenants = self.leaving().await?;
         let mut tx = self.store().read_all().await?;
-        let tenants = tenants::leaving(&mut tx).await?.into_iter().collect();
         let mut persons = BTreeMap::<String, BTreeMap<Vec<u8>, i64>>::new();
         for (tenant, subject, at) in decision_files::erasures(&mut tx).await? {
             persons.entry(tenant).or_default().insert(subject, at);

@@ -1,11 +1,13 @@
 //! Records at rest: the same answers as before, in files that the manifest names.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::testing::{TestDatabase, execute, on_every_database};
 use portcullis_storage::{Store, decision_files};
 use tempfile::TempDir;
+use tokio::time::timeout;
 
 use super::*;
 use crate::segment::Segment;
@@ -19,6 +21,7 @@ on_every_database!(
     a_file_that_is_written_anew_has_no_erased_person,
     what_somebody_changes_is_found,
     old_records_go,
+    records_of_a_deleted_tenant_do_not_come_to_rest,
 );
 
 /// A log with a place for its files at rest.
@@ -289,4 +292,29 @@ async fn old_records_go(database: TestDatabase) {
     archive.sweep(at(8)).await.expect("works");
     assert!(place.files().is_empty(), "the objects are gone");
     assert_eq!(archive.verify().await.expect("reads").findings, []);
+}
+
+async fn records_of_a_deleted_tenant_do_not_come_to_rest(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let (log, ids) = (place.log(), Numbered::default());
+    record(&log, &ids, "acme", 10).await;
+    record(&log, &ids, "bolt", 10).await;
+    let deleted =
+        "INSERT INTO tenants (id, revision, created_at, deleting_at) VALUES ('acme', 1, 0, 1)";
+    execute(&place.store, [deleted.to_owned()]).await;
+    // Nothing else would finish the file.
+    let keeper = tokio::spawn(log.clone().keep_for_ever());
+    let at_rest = async {
+        while !place.folder.path().join("rest").exists() || place.files().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        while place.buffered() > 1 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(Duration::from_secs(30), at_rest).await.expect("the file is finished");
+    keeper.abort();
+    assert!(all(&log).await.is_empty());
+    let others = log.query("bolt", &DecisionSelection::default(), PAGE).await.expect("reads");
+    assert_eq!(others.into.records.len(), 10);
 }
