@@ -142,6 +142,72 @@ fn a_draft_that_changes_begins_a_new_comparison() {
     assert_eq!(tenant.check(&chart("bob", "er", true)).is(200).text_of("decision"), "deny");
 }
 
+/// Sets the gates of a tenant, and returns the change as a plan shows it.
+fn set_gates(tenant: &Tenant<'_>, gates: &Value) -> Value {
+    let body = json!({"owner": "test", "bundle": {"settings": {"gates": gates}}});
+    tenant.manage("POST /api/v1/apply", &body).is(200).json()["changes"][0]["fields"].clone()
+}
+
+fn publish(tenant: &Tenant<'_>, query: &str) -> Reply {
+    tenant.send(&tenant.managing(format!("POST {DRAFT}/publish{query}")))
+}
+
+#[test]
+fn a_draft_with_too_many_flips_is_not_published() {
+    let tenant = Tenant::new();
+    let own = live(&tenant);
+    let fields = set_gates(&tenant, &json!({"shadow_flips": 0}));
+    assert_eq!(fields, json!([{"path": "/gates/shadow_flips", "before": null, "after": 0}]));
+    tenant.manage(format!("PUT {DRAFT}"), &json!({"bundle": {"policies": []}})).is(201);
+    let refused = publish(&tenant, "").refused(409, "SHADOW_REQUIRED");
+    assert!(refused.message().contains("`stricter` is not in shadow"), "{}", refused.text);
+    let required = json!({"shadow_flips": 0});
+    let unseen = json!({"required": required, "since": null, "seconds": null, "flips": null});
+    assert_eq!(refused.details(), unseen);
+
+    put(&tenant, &json!({"policies": []})).is(200);
+    let check = || {
+        tenant.check(&chart("bob", "er", true)).is(200);
+    };
+    let seen = compared(&tenant, 1, check);
+    let refused = publish(&tenant, "").refused(409, "SHADOW_REQUIRED");
+    let details = refused.details();
+    assert_eq!((&details["required"], &details["since"]), (&required, &seen["since"]));
+    assert_eq!(details["flips"], seen["allow_to_deny"], "{details}");
+    assert_eq!(tenant.check(&chart("bob", "er", true)).is(200).text_of("decision"), "allow");
+
+    let vip = policy("vip-record", "deny", "resource.vip == true && resource.vip == false");
+    put(&tenant, &json!({"policies": [own, vip]})).is(200);
+    compared(&tenant, 1, check);
+    // The policy of `live` stays as it is, so that no managed object changes.
+    let done = publish(&tenant, "").is(200).json();
+    assert_eq!(done["changes"][0]["name"], "vip-record", "{done}");
+}
+
+#[test]
+fn a_draft_is_not_published_before_its_time_unless_it_is_forced() {
+    let tenant = Tenant::new();
+    set_gates(&tenant, &json!({"shadow_time": "36h"}));
+    let exported = tenant.get("/api/v1/export").is(200).json();
+    let gates = json!({"cases": false, "approval": false, "shadow_time": "36h"});
+    assert_eq!(exported["bundle"]["settings"]["gates"], gates);
+    put(&tenant, &json!({"policies": []})).is(201);
+    let refused = publish(&tenant, "").refused(409, "SHADOW_REQUIRED");
+    let details = refused.details();
+    assert_eq!(details["required"], json!({"shadow_time": "36h"}));
+    assert!(details["seconds"].as_u64().is_some_and(|seconds| seconds < 600), "{details}");
+    assert!(refused.message().contains("`36h` in shadow (`shadow_time`)"), "{}", refused.text);
+    // The gates from before the publication count.
+    put(&tenant, &json!({"policies": [], "settings": {"gates": {}}})).is(200);
+    publish(&tenant, "").refused(409, "SHADOW_REQUIRED");
+    let body = json!({"name": "author", "permissions": ["policies:write"]});
+    let key = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key");
+    let forced = Request::new(format!("POST {DRAFT}/publish?force=true"));
+    let refused = tenant.send(&forced.header("x-service-api-key", &key));
+    refused.refused(403, "ACCESS_DENIED");
+    publish(&tenant, "?force=true").is(200);
+}
+
 #[test]
 fn a_live_write_makes_the_draft_anew() {
     let tenant = Tenant::new();

@@ -1,7 +1,6 @@
 //! The settings of a tenant for the record of its decisions (`docs/semantics.md`, section 10.6).
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 use portcullis_engine::Json;
@@ -13,6 +12,7 @@ use utoipa::openapi::schema::Type;
 
 use crate::decision::Treatment;
 use crate::fields::{members, variant};
+use crate::hours::{Hours, hours};
 use crate::input::{Field, Members, field};
 use crate::schema;
 
@@ -22,10 +22,6 @@ const MAX_ATTRIBUTES: usize = 64;
 const MAX_PATH: usize = 256;
 /// The parts of an allow's share that are told apart.
 const WHOLE: u32 = 1_000_000;
-const HOUR: u64 = 60 * 60;
-const DAY: u64 = 24 * HOUR;
-/// The longest time that records are kept, in days: ten years.
-const MAX_DAYS: u64 = 3_650;
 
 /// The terms by which the decisions of a tenant are recorded. The check's path reads them as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -124,47 +120,28 @@ impl Serialize for Share {
     }
 }
 
-/// The time for which records are kept, in hours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keep(u64);
+/// The time for which records are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Keep(Hours);
 
 impl Keep {
+    const DEFAULT: Self = Self(Hours::of_days(7));
+
     /// Returns the time.
     pub fn duration(self) -> Duration {
-        Duration::from_secs(self.0 * HOUR)
+        self.0.duration()
     }
 
     /// Reads hours or days, such as `36h` or `7d`.
     pub fn parse(text: &str) -> Option<Self> {
-        let (number, hours) = match text.strip_suffix('d') {
-            Some(days) => (days, DAY / HOUR),
-            None => (text.strip_suffix('h')?, 1),
-        };
-        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-        let number: u64 = number.parse().ok().filter(|_| is_number)?;
-        let hours = number.checked_mul(hours)?;
-        (1..=MAX_DAYS * DAY / HOUR).contains(&hours).then_some(Self(hours))
+        Hours::parse(text).map(Self)
     }
 }
 
 impl Default for Keep {
     fn default() -> Self {
-        Self(7 * DAY / HOUR)
-    }
-}
-
-impl fmt::Display for Keep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 * HOUR % DAY {
-            0 => write!(f, "{}d", self.0 * HOUR / DAY),
-            _ => write!(f, "{}h", self.0),
-        }
-    }
-}
-
-impl Serialize for Keep {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        Self::DEFAULT
     }
 }
 
@@ -193,7 +170,8 @@ impl DecisionLogSettings {
         );
         let mode = members.optional("mode", mode);
         let allows = members.optional("allows", share());
-        let keep = members.optional("keep", keep());
+        let keep = "For how long records are kept: hours or days, from `1h` to `3650d`";
+        let keep = members.optional("keep", hours(keep, Some(Keep::DEFAULT.0)));
         let full = variant().default_is("refuse").about(
             "What a check in the mode `durable` does when nothing can be written: `refuse` is a 503, `answer` goes on",
         );
@@ -202,7 +180,7 @@ impl DecisionLogSettings {
         Some(Self {
             mode: mode.unwrap_or_default(),
             allows: allows.unwrap_or_default(),
-            keep: keep.unwrap_or_default(),
+            keep: keep.map(Keep).unwrap_or_default(),
             full: full.unwrap_or_default(),
             attributes: attributes.unwrap_or_default(),
         })
@@ -229,24 +207,6 @@ fn share<'j>() -> impl Field<'j, Value = Share> {
             let about = "The part of the allows that is recorded; denials and undetermined decisions are always";
             let number = schema::typed(Type::Number).minimum(Some(0.0)).maximum(Some(1.0));
             number.description(Some(about)).default(Some(1.0.into()))
-        },
-    )
-}
-
-fn keep<'j>() -> impl Field<'j, Value = Keep> {
-    field(
-        |json: &Json<'_>, at, problems| {
-            let keep = json.as_str().and_then(Keep::parse);
-            if keep.is_none() {
-                let what = format!("a time such as `7d` or `36h`, from `1h` to `{MAX_DAYS}d`");
-                problems.expected(at, what);
-            }
-            keep
-        },
-        || {
-            let about = "For how long records are kept: hours or days, from `1h` to `3650d`";
-            let text = schema::string().pattern(Some("^[0-9]{1,6}[hd]$"));
-            text.description(Some(about)).default(Some("7d".into()))
         },
     )
 }

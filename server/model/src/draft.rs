@@ -47,6 +47,11 @@ pub struct DraftRecord {
 }
 
 impl DraftRecord {
+    /// Returns the instant at which the draft became what it is.
+    pub fn in_force_since(&self) -> Timestamp {
+        self.updated_at.unwrap_or(self.created_at)
+    }
+
     /// Returns whether two drafts say the same; authors and times may differ.
     pub fn says(&self, other: &Self) -> bool {
         (self.bundle.get(), &self.domain, self.shadow)

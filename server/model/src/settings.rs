@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::decision_log::DecisionLogSettings;
 use crate::fields::{boolean, id, list};
+use crate::hours::{Hours, hours};
 use crate::input::{self, Field, Members, field, object};
 use crate::owner::{MAX_OWNER, is_owner};
 use crate::{document, schema};
@@ -21,11 +22,13 @@ const MAX_OWNERS: usize = 64;
 const MAX_KEYS: usize = 64;
 /// The part of an owner's objects that one apply may delete when a tenant says nothing, in percent.
 const MAX_DELETES: u32 = 20;
+/// The largest number of flips that a tenant can name.
+const MAX_FLIPS: u32 = 1_000_000_000;
 
 /// The settings of a tenant that its manager keeps with its policies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TenantSettings {
-    pub gates: Gates,
+    pub gates: TenantGates,
     /// The part of an owner's objects that one apply may delete, and of a source's entities that one sync may, in percent.
     pub max_deletes: u32,
     /// The owners that only some keys may apply as.
@@ -46,6 +49,15 @@ fn is_unset(flag: &bool) -> bool {
     !flag
 }
 
+/// The conditions that changes of decision content must meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TenantGates {
+    #[serde(flatten)]
+    pub of_writes: Gates,
+    #[serde(flatten)]
+    pub of_drafts: ShadowGates,
+}
+
 /// The conditions that a write of decision content must meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Gates {
@@ -53,6 +65,17 @@ pub struct Gates {
     pub cases: bool,
     /// A second manager must approve.
     pub approval: bool,
+}
+
+/// The conditions that a draft must meet to be published, by what it would have decided in shadow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ShadowGates {
+    /// The time for which it was in shadow, at least.
+    #[serde(rename = "shadow_time", skip_serializing_if = "Option::is_none")]
+    pub time: Option<Hours>,
+    /// The checks that it decided otherwise, at most.
+    #[serde(rename = "shadow_flips", skip_serializing_if = "Option::is_none")]
+    pub flips: Option<u32>,
 }
 
 /// The service keys that may apply as one owner.
@@ -64,7 +87,7 @@ pub struct OwnerKeys {
 impl Default for TenantSettings {
     fn default() -> Self {
         Self {
-            gates: Gates::default(),
+            gates: TenantGates::default(),
             max_deletes: MAX_DELETES,
             owners: BTreeMap::new(),
             directory_wins: false,
@@ -82,9 +105,10 @@ impl TenantSettings {
 
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let default = Self::default();
-        let gates =
-            object(Gates::declare).about("The conditions of every change of decision content");
-        let max_deletes = percent().default_is(MAX_DELETES);
+        let gates = object(TenantGates::declare)
+            .about("The conditions of every change of decision content");
+        let deletes = "The part of an owner's objects that one apply may delete, and of a source's entities that one sync may, in percent";
+        let max_deletes = up_to(100, ", in percent", deletes).default_is(MAX_DELETES);
         let gates = members.optional("gates", gates);
         let max_deletes = members.optional("max_deletes", max_deletes);
         let owners = members.optional("owners", owners());
@@ -120,19 +144,26 @@ document!(TenantSettings => {
     input::describe(TenantSettings::declare)
         .about("The settings of the tenant; an absent member has its default")
         .example(json!({
-            "gates": {"cases": true, "approval": false},
+            "gates": {"cases": true, "approval": false, "shadow_time": "24h", "shadow_flips": 10},
             "max_deletes": 20,
             "owners": {"git:github.com/acme/authz": {"keys": ["019e301f-05c0-7a4e-9c1b-5f0e8d3a7b64"]}},
         }))
 });
 
-impl Gates {
+impl TenantGates {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let cases = boolean().default_is(false).about("Every case must pass after the change");
         let approval = boolean().default_is(false).about("A second manager must approve an apply");
         let cases = members.optional("cases", cases);
         let approval = members.optional("approval", approval);
-        Some(Self { cases: cases.unwrap_or(false), approval: approval.unwrap_or(false) })
+        let time = "For how long a draft must have been in shadow when it is published, such as `24h` or `7d`";
+        let flips = "How many checks a draft in shadow may have decided otherwise when it is published, at most";
+        let time = members.optional("shadow_time", hours(time, None));
+        let flips = members.optional("shadow_flips", up_to(MAX_FLIPS, "", flips));
+        Some(Self {
+            of_writes: Gates { cases: cases.unwrap_or(false), approval: approval.unwrap_or(false) },
+            of_drafts: ShadowGates { time, flips },
+        })
     }
 }
 
@@ -143,24 +174,22 @@ impl OwnerKeys {
     }
 }
 
-fn percent<'j>() -> impl Field<'j, Value = u32> {
+/// Reads an integer from 0 to `most`, which `unit` follows in errors. `about` says what it is.
+fn up_to<'j>(most: u32, unit: &'static str, about: &'static str) -> impl Field<'j, Value = u32> {
     field(
-        |json: &Json<'_>, at, problems| {
+        move |json: &Json<'_>, at, problems| {
             let number = match json {
                 Json::Number(number) => number.as_i32(),
                 _ => None,
             };
             let number = number.and_then(|number| u32::try_from(number).ok());
-            let number = number.filter(|percent| *percent <= 100);
+            let number = number.filter(|number| *number <= most);
             if number.is_none() {
-                problems.expected(at, "an integer from 0 to 100, in percent");
+                problems.expected(at, format!("an integer from 0 to {most}{unit}"));
             }
             number
         },
-        || {
-            let about = "The part of an owner's objects that one apply may delete, and of a source's entities that one sync may, in percent";
-            schema::integer(0, 100).description(Some(about))
-        },
+        move || schema::integer(0, most.into()).description(Some(about)),
     )
 }
 
@@ -221,9 +250,23 @@ mod tests {
     #[test]
     fn absent_settings_have_defaults() {
         assert_eq!(read("{}"), Ok(TenantSettings::default()));
-        let gates = Gates { cases: true, approval: false };
+        let gates = TenantGates {
+            of_writes: Gates { cases: true, approval: false },
+            ..TenantGates::default()
+        };
         let expected = TenantSettings { gates, max_deletes: 0, ..TenantSettings::default() };
         assert_eq!(read(r#"{"gates": {"cases": true}, "max_deletes": 0}"#), Ok(expected));
+    }
+
+    #[test]
+    fn gates_are_written_as_they_are_read_without_those_that_no_older_version_knows() {
+        for text in [
+            r#"{"cases":false,"approval":true}"#,
+            r#"{"cases":false,"approval":false,"shadow_time":"36h","shadow_flips":0}"#,
+        ] {
+            let settings = read(&format!(r#"{{"gates": {text}}}"#)).expect(text);
+            assert_eq!(serde_json::to_string(&settings.gates).expect("JSON"), text);
+        }
     }
 
     #[test]
@@ -233,6 +276,14 @@ mod tests {
             (
                 r#"{"max_deletes": 101}"#,
                 "at `/max_deletes`: expected an integer from 0 to 100, in percent",
+            ),
+            (
+                r#"{"gates": {"shadow_time": "7"}}"#,
+                "at `/gates/shadow_time`: expected a time such as `7d` or `36h`, from `1h` to `3650d`",
+            ),
+            (
+                r#"{"gates": {"shadow_flips": -1}}"#,
+                "at `/gates/shadow_flips`: expected an integer from 0 to 1000000000",
             ),
             (
                 r#"{"gates": {"case": true}}"#,

@@ -48,6 +48,7 @@ pub mod rules;
 pub mod search;
 pub mod secrets;
 pub mod service_keys;
+mod shadow_gates;
 pub mod shadow_plans;
 pub mod shadow_reports;
 mod shadowing;

@@ -38,5 +38,5 @@ pub async fn get(
     let report = app.shadow_report(&row).await?;
     let own = app.shadows.get(caller.tenant()).filter(|own| own.id == row.shadow_id);
     let fault = own.and_then(|own| own.fault());
-    Ok(ShadowOutcomes { since: draft.updated_at.unwrap_or(draft.created_at), report, fault })
+    Ok(ShadowOutcomes { since: draft.in_force_since(), report, fault })
 }

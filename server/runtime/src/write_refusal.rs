@@ -1,6 +1,8 @@
 //! Refusals of writes that would break a rule of the tenant's owners (`docs/semantics.md`, section 10).
 
+use portcullis_model::Timestamp;
 use portcullis_model::apply::OwnerConflict;
+use portcullis_model::settings::ShadowGates;
 
 /// The reason why a write is refused.
 #[derive(Debug)]
@@ -17,6 +19,27 @@ pub enum WriteRefusal {
     RevisionChanged { expected: u64, current: u64 },
     /// Stored objects have or read what the types after the write do not declare.
     TypesBreak(BrokenObjects),
+    /// The gates of the tenant want other outcomes of the draft in shadow.
+    ShadowRequired(ShadowShortfall),
+}
+
+/// A draft that the gates of its tenant do not let be published yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShadowShortfall {
+    pub draft: String,
+    pub required: ShadowGates,
+    /// The comparison with checks; `None` if the draft is not in shadow.
+    pub seen: Option<SeenInShadow>,
+}
+
+/// The parts of a comparison that gates judge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenInShadow {
+    pub since: Timestamp,
+    /// The time since then, in whole seconds.
+    pub seconds: u64,
+    /// The checks that the draft decided otherwise.
+    pub flips: u64,
 }
 
 /// Stored objects that a change of types would break.

@@ -2,7 +2,9 @@
 
 use http::StatusCode;
 use portcullis_model::apply::OwnerConflict;
-use portcullis_runtime::write_refusal::{BrokenObject, BrokenObjects, DeletingWrite, WriteRefusal};
+use portcullis_runtime::write_refusal::{
+    BrokenObject, BrokenObjects, DeletingWrite, ShadowShortfall, WriteRefusal,
+};
 use serde_json::{Value, json};
 
 /// Most bytes of the conflicts of an error, which has at most 64 KiB in all.
@@ -17,6 +19,7 @@ pub(super) fn status(refusal: &WriteRefusal) -> (StatusCode, &'static str) {
         WriteRefusal::PlanStale => (StatusCode::CONFLICT, "PLAN_STALE"),
         WriteRefusal::RevisionChanged { .. } => (StatusCode::CONFLICT, "REVISION_CHANGED"),
         WriteRefusal::TypesBreak(_) => (StatusCode::CONFLICT, "CONFLICT"),
+        WriteRefusal::ShadowRequired(_) => (StatusCode::CONFLICT, "SHADOW_REQUIRED"),
     }
 }
 
@@ -67,6 +70,7 @@ pub(super) fn message(refusal: &WriteRefusal) -> String {
                 example.unwrap_or_default()
             )
         }
+        WriteRefusal::ShadowRequired(shortfall) => shadow_message(shortfall),
     }
 }
 
@@ -86,7 +90,34 @@ pub(super) fn details(refusal: &WriteRefusal) -> Value {
             let shown = |one: &BrokenObject| json!({"kind": one.kind, "name": one.name, "message": one.message});
             json!({"broken": first.iter().map(shown).collect::<Vec<_>>(), "count": count})
         }
+        WriteRefusal::ShadowRequired(ShadowShortfall { required, seen, .. }) => json!({
+            "required": required,
+            "since": seen.map(|seen| seen.since),
+            "seconds": seen.map(|seen| seen.seconds),
+            "flips": seen.map(|seen| seen.flips),
+        }),
     }
+}
+
+/// Says what the gates want of a draft in shadow, and what is there.
+fn shadow_message(ShadowShortfall { draft, required, seen }: &ShadowShortfall) -> String {
+    let time = required.time.map(|time| format!("`{time}` in shadow (`shadow_time`)"));
+    let flips =
+        required.flips.map(|most| format!("at most {most} flips in shadow (`shadow_flips`)"));
+    let wanted: Vec<String> = time.into_iter().chain(flips).collect();
+    let there = match seen {
+        None => "is not in shadow; store it with `shadow: true`".to_owned(),
+        Some(seen) => {
+            let (hours, minutes) = (seen.seconds / 3_600, seen.seconds / 60 % 60);
+            let time = format!("has been in shadow for {hours} h {minutes} min");
+            format!("{time} with {} flips; wait, or mend it", seen.flips)
+        }
+    };
+    format!(
+        "the gates of the tenant want {} before a draft is published, and `{draft}` {there}; or send `force=true`, which \
+         needs the permission `policies:force`",
+        wanted.join(" and ")
+    )
 }
 
 /// Returns the first conflicts, as many as fit into an error.

@@ -11,13 +11,15 @@ use utoipa::openapi::schema::{AdditionalProperties, Type};
 use super::*;
 use portcullis_model::apply::{ObjectKind, OwnerConflict};
 use portcullis_model::document;
+use portcullis_model::hours::Hours;
 use portcullis_model::quota::{Quota, QuotaExcess};
 use portcullis_model::schema::{self, AnySchema};
+use portcullis_model::settings::ShadowGates;
 use portcullis_runtime::filter_refusal::FilterRefusal;
-use portcullis_runtime::write_refusal::{DeletingWrite, WriteRefusal};
+use portcullis_runtime::write_refusal::{DeletingWrite, ShadowShortfall, WriteRefusal};
 
 /// Returns one error of each kind, and the situation in which a client gets it.
-fn kinds() -> [(ApiError, &'static str); 26] {
+fn kinds() -> [(ApiError, &'static str); 27] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
         (
@@ -88,6 +90,14 @@ fn kinds() -> [(ApiError, &'static str); 26] {
                 managed_by: owner(),
             }])),
             "The bundle names objects of other owners",
+        ),
+        (
+            refused(WriteRefusal::ShadowRequired(ShadowShortfall {
+                draft: "stricter-nights".to_owned(),
+                required: ShadowGates { time: Hours::parse("24h"), flips: Some(0) },
+                seen: None,
+            })),
+            "The tenant's gates want other outcomes of the draft in shadow",
         ),
         (refused(WriteRefusal::PlanStale), "What the plan read has changed"),
         (

@@ -123,7 +123,7 @@ const WEBHOOKS: &str = "
 - {url: 'https://a.example/x', events: [access.denied, policy.rbac.changed], secret: '${env:HOOK_SECRET}'}
 ";
 const SETTINGS: &str = "
-gates: {cases: true, approval: false}
+gates: {cases: true, approval: false, shadow_time: 24h, shadow_flips: 0}
 max_deletes: 20
 owners: {'git:acme': {keys: [019e301f-05c0-7a4e-9c1b-5f0e8d3a7b64]}}
 decision_log: {mode: durable, allows: 0.25, keep: 36h, full: answer, attributes: {user.pin: hash}}

@@ -101,7 +101,7 @@ impl GuardWrites {
         if let Some(settings) = &self.settings {
             // Texts, numbers, lists and maps of them: there is nothing that could not be written.
             let text = serde_json::to_string(settings).unwrap_or_default();
-            tenant_settings::store(tx, &text, settings.gates, by).await?;
+            tenant_settings::store(tx, &text, settings.gates.of_writes, by).await?;
             tenant_settings::store_directory_wins(tx, settings.directory_wins).await?;
         }
         match &self.cases {
@@ -201,6 +201,8 @@ fn settings_fields(old: &TenantSettings, new: &TenantSettings) -> Vec<FieldChang
     let paths = [
         "/gates/cases",
         "/gates/approval",
+        "/gates/shadow_time",
+        "/gates/shadow_flips",
         "/max_deletes",
         "/owners",
         "/directory_wins",

@@ -36,6 +36,7 @@ use crate::etag::{Precondition, entity_tag};
 use crate::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
 use crate::ownership;
 use crate::roles::must_not_be_entities;
+use crate::shadow_gates;
 use crate::tenant_content::TenantContent;
 
 /// The content that a tenant is to have.
@@ -173,6 +174,8 @@ impl Attempt<'_> {
         (draft, bundle): (&DraftRecord, &BundleDocument),
         force: bool,
     ) -> Result<Planned, OperationError> {
+        let gates = state.settings.gates.of_drafts;
+        shadow_gates::must_pass(self.app, self.caller, draft, gates, force).await?;
         let roles = bundle.roles.iter().flatten();
         let roles = roles.map(|role| (&*role.name, &*role.includes));
         must_not_be_entities(tx, roles, ROLES).await?;
