@@ -400,6 +400,21 @@ fn parity_counts_where_checks_agree_with_another_system() {
     assert!(samples.contains(&json!(id_of(&denied).expect("recorded"))), "{parity}");
     let of_bob = tenant.get("/api/v1/parity?subject=bob").is(200).json();
     assert_eq!(of_bob["rows"][0]["differ"], 3, "{of_bob}");
+    assert_eq!(row.get("at"), None);
+    for (period, kept, rest) in [("hour", 13, ":00:00.000Z"), ("day", 10, "T00:00:00.000Z")] {
+        let by_period = tenant.get(&format!("/api/v1/parity?group_by={period}")).is(200).json();
+        let rows = by_period["rows"].as_array().expect("rows");
+        let start =
+            |record: &Value| format!("{}{rest}", &record["time"].as_str().expect("a time")[..kept]);
+        let mut starts: Vec<String> = records.iter().map(start).collect();
+        starts.sort();
+        starts.dedup();
+        let seen: Vec<&str> = rows.iter().filter_map(|row| row["at"].as_str()).collect();
+        assert_eq!(seen, starts, "{by_period}");
+        let sum = |name: &str| rows.iter().filter_map(|row| row[name].as_u64()).sum::<u64>();
+        assert_eq!((sum("agree"), sum("differ")), (3, 5), "{by_period}");
+    }
+    tenant.get("/api/v1/parity?group_by=week").refused(400, "BAD_REQUEST");
 
     for (route, mut body) in [
         (CHECK, read("alice")),

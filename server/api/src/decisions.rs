@@ -9,6 +9,7 @@ use portcullis_engine::names::names;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisions, Via};
 use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
 use portcullis_model::parity::Parity;
+use portcullis_model::period::CountPeriod;
 use portcullis_model::schema;
 use portcullis_operations::decisions::{self, DecidedRecord, DecisionFeed, FeedItem};
 use portcullis_replay::Unreadable;
@@ -79,8 +80,9 @@ pub(super) async fn parity(
     State(app): State<App>,
     caller: Requester<DecisionsRead>,
     Query(selection): Query<DecisionSelection>,
+    Query(ByPeriod(period)): Query<ByPeriod>,
 ) -> Result<Json<Parity>, ApiError> {
-    Ok(Json(decisions::parity(&app, &caller, selection).await?))
+    Ok(Json(decisions::parity(&app, &caller, selection, period).await?))
 }
 
 /// Streams new recorded decisions as server-sent events.
@@ -191,6 +193,20 @@ impl QueryParameters for GroupBy {
         let read = StatsDimension::parse_list;
         let by = query.optional("group_by", about, schema::string, read, &expected)?;
         Ok(Self(by.unwrap_or_default()))
+    }
+}
+
+/// The period by which checks are compared.
+#[derive(Debug)]
+pub(super) struct ByPeriod(Option<CountPeriod>);
+
+impl QueryParameters for ByPeriod {
+    fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
+        let about =
+            "The period of UTC by which checks are counted; without it a row has all of them";
+        let words = || schema::choice(names::<CountPeriod>());
+        let read = |text: &str| text.parse().ok();
+        query.optional("group_by", about, words, read, "be `hour` or `day`").map(Self)
     }
 }
 

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use portcullis_engine::Effect;
+use portcullis_model::Timestamp;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use portcullis_model::parity::{Parity, ParityGroup, ParityRow};
+use portcullis_model::period::CountPeriod;
 
 use crate::log::DecisionLog;
 use crate::reading::{DecisionSpan, QueryError};
@@ -18,7 +20,7 @@ const MAX_SAMPLES: usize = 5;
 
 impl DecisionLog {
     /// Compares the decisions of `tenant` that `selection` selects with those of another system, where the checks carried
-    /// them.
+    /// them, in each `period` if there is one.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -26,8 +28,9 @@ impl DecisionLog {
         &self,
         tenant: &str,
         selection: &DecisionSelection,
+        period: Option<CountPeriod>,
     ) -> Result<Parity, QueryError> {
-        let (span, counted) = (DecisionSpan::default(), Counted::default());
+        let (span, counted) = (DecisionSpan::default(), Counted::by(period));
         let (mut counted, complete) =
             self.count(tenant, selection, span, counted, Counted::add).await?;
         counted.is_partial |= !complete;
@@ -36,17 +39,23 @@ impl DecisionLog {
 }
 
 /// The checks that were seen.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Counted {
-    /// By resource and action.
-    rows: BTreeMap<(String, String), ParityRow>,
+    period: Option<CountPeriod>,
+    /// By period, resource and action.
+    rows: BTreeMap<(Option<Timestamp>, String, String), ParityRow>,
     is_partial: bool,
 }
 
 impl Counted {
+    fn by(period: Option<CountPeriod>) -> Self {
+        Self { period, rows: BTreeMap::new(), is_partial: false }
+    }
+
     fn add(&mut self, record: DecisionRecord) {
         let Some(expected) = record.expected else { return };
-        let key = (record.resource.clone(), record.action.clone());
+        let at = self.period.map(|period| period.start(record.time));
+        let key = (at, record.resource.clone(), record.action.clone());
         if !self.rows.contains_key(&key) && self.rows.len() == MAX_ROWS {
             self.is_partial = true;
             return;
@@ -61,10 +70,10 @@ impl Counted {
     }
 
     fn end(self) -> Parity {
-        let named = |((resource, action), mut row): (_, ParityRow)| {
+        let named = |((at, resource, action), mut row): (_, ParityRow)| {
             // The most frequent cause comes first.
             row.groups.sort_by_key(|group| std::cmp::Reverse(group.count));
-            ParityRow { resource, action, ..row }
+            ParityRow { at, resource, action, ..row }
         };
         Parity { rows: self.rows.into_iter().map(named).collect(), complete: !self.is_partial }
     }
@@ -88,4 +97,38 @@ fn add_to_groups(groups: &mut Vec<ParityGroup>, expected: Effect, record: Decisi
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a check that agrees with another system, so many hours after the first instant.
+    fn check(hours: i64) -> DecisionRecord {
+        let time = Timestamp::from_millis(hours * 3_600_000).to_string();
+        let record = serde_json::json!({
+            "id": uuid::Uuid::nil(), "time": time, "tenant": "acme", "revision": 1, "entities_revision": 0,
+            "via": "check", "request_id": "r", "subject": "ann", "domain": "acme", "resource": "doc:read",
+            "action": "read", "attributes": {}, "decision": "deny", "rule": "default-deny", "reason": "",
+            "expected": "deny", "us": 1,
+        });
+        serde_json::from_str(&record.to_string()).expect("a record")
+    }
+
+    #[test]
+    fn a_row_is_about_one_period_and_those_of_the_newest_decisions_are_there() {
+        let most = i64::try_from(MAX_ROWS).expect("few");
+        for (period, rows, complete) in [
+            (None, 1, true),
+            (Some(CountPeriod::Day), 42, true),
+            (Some(CountPeriod::Hour), MAX_ROWS, false),
+        ] {
+            let mut counted = Counted::by(period);
+            (0..=most).rev().for_each(|hours| counted.add(check(hours)));
+            let parity = counted.end();
+            assert_eq!((parity.rows.len(), parity.complete), (rows, complete), "{period:?}");
+            let of_last = period.map(|period| period.start(check(most).time));
+            assert_eq!(parity.rows.last().map(|row| row.at), Some(of_last));
+        }
+    }
 }

@@ -7,10 +7,8 @@ use serde_json::json;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::decision::DecisionRecord;
-use crate::{Timestamp, document, schema};
-
-/// Milliseconds of an hour.
-const HOUR: i64 = 60 * 60 * 1_000;
+use crate::period::CountPeriod;
+use crate::{document, schema};
 
 /// A member of records by which decisions are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
@@ -38,10 +36,7 @@ impl StatsDimension {
             Self::Via => record.via.into_str().to_owned(),
             Self::Domain => record.domain.clone(),
             Self::Subject => record.subject.clone(),
-            Self::Hour => {
-                let hour = record.time.millis().div_euclid(HOUR);
-                Timestamp::from_millis(hour * HOUR).to_string()
-            }
+            Self::Hour => CountPeriod::Hour.start(record.time).to_string(),
         }
     }
 

@@ -29,6 +29,7 @@ pub mod matrix;
 pub mod owner;
 pub mod page;
 pub mod parity;
+pub mod period;
 pub mod permissions;
 pub mod policy;
 pub mod proposal;

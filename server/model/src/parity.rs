@@ -5,20 +5,23 @@ use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::{document, schema};
+use crate::{Timestamp, document, schema};
 
 /// The checks that another system decided, too.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Parity {
-    /// By resource and action.
+    /// By period, resource and action.
     pub rows: Vec<ParityRow>,
     /// Whether every check that was asked for is counted.
     pub complete: bool,
 }
 
-/// The checks of one resource and action.
+/// The checks of one resource and action, in one period if they are counted by periods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ParityRow {
+    /// The beginning of the period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
     pub resource: String,
     pub action: String,
     /// The checks that both systems decided alike.
@@ -51,13 +54,15 @@ document!(Parity => {
         .field("count", number())
         .field("samples", schema::list(schema::id()))
         .about("Checks that differ, by what decided");
+    let at = schema::instant().description(Some("The beginning of the period; only with `group_by`"));
     let row = schema::record()
+        .maybe("at", at)
         .field("resource", text())
         .field("action", text())
         .field("agree", number())
         .field("differ", number())
         .field("groups", schema::list(group))
-        .about("The checks of one resource and action");
+        .about("The checks of one resource and action, in one period with `group_by`");
     schema::record()
         .field("rows", schema::list(row))
         .field("complete", schema::boolean().description(Some("Whether every check is counted")))

@@ -11,6 +11,7 @@ use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisi
 use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::parity::Parity;
+use portcullis_model::period::CountPeriod;
 use portcullis_replay::Side;
 use portcullis_resolvers::{AnswerSource, Provenance, Report};
 use portcullis_runtime::app::App;
@@ -79,8 +80,8 @@ pub async fn stats(
     app.searches.run(caller.tenant(), count).await
 }
 
-/// Compares the decisions of the caller's tenant that `selection` selects with those of another system. A member who is no
-/// manager compares those about itself.
+/// Compares the decisions of the caller's tenant that `selection` selects with those of another system, in each `period` if
+/// there is one. A member who is no manager compares those about itself.
 ///
 /// # Errors
 /// As for [`list`].
@@ -88,10 +89,12 @@ pub async fn parity(
     app: &App,
     caller: &CheckCaller,
     selection: DecisionSelection,
+    period: Option<CountPeriod>,
 ) -> Result<Parity, OperationError> {
     let selection = visible(app, caller, selection)?;
     let (log, tenant) = (log(app)?.clone(), caller.tenant().to_owned());
-    let count = move |_| async move { log.parity(&tenant, &selection).await.map_err(unreadable) };
+    let count =
+        move |_| async move { log.parity(&tenant, &selection, period).await.map_err(unreadable) };
     app.searches.run(caller.tenant(), count).await
 }
 
