@@ -71,6 +71,27 @@ impl<'r> From<&'r Json<'r>> for AttributeValue<'r> {
     }
 }
 
+impl<'r> AttributeValue<'r> {
+    /// Returns the value as JSON: a scalar or a list of scalars, or else `null`, which no operator compares.
+    pub fn to_json(self) -> Json<'r> {
+        match self {
+            Self::Text(text) => Json::String(text.into()),
+            Self::Number(number) => Json::Number(number),
+            Self::Bool(value) => Json::Bool(value),
+            Self::List(list) => {
+                let mut items = Vec::new();
+                list.for_each(|item| items.push(item.to_json()));
+                Json::Array(items)
+            }
+            Self::Instant(_)
+            | Self::Period(_)
+            | Self::Opaque
+            | Self::Failed
+            | Self::NotRequested => Json::Null,
+        }
+    }
+}
+
 impl AttributeValue<'_> {
     /// Returns whether two scalars of one type are equal; `None` if the types differ or are no scalars.
     pub fn equals(self, other: AttributeValue<'_>) -> Option<bool> {

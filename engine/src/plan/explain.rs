@@ -36,25 +36,6 @@ const MAX_EXPRESSION: usize = 4 << 10;
 /// All expressions of an explanation, in bytes: as large as those of a thousand usual policies.
 const MAX_EXPRESSIONS: usize = 1 << 20;
 
-/// Shows a value of the request: a scalar or a list of scalars.
-fn shown(value: AttributeValue<'_>) -> Json<'_> {
-    match value {
-        AttributeValue::Text(text) => Json::String(text.into()),
-        AttributeValue::Number(number) => Json::Number(number),
-        AttributeValue::Bool(value) => Json::Bool(value),
-        AttributeValue::List(list) => {
-            let mut items = Vec::new();
-            list.for_each(|item| items.push(shown(item)));
-            Json::Array(items)
-        }
-        AttributeValue::Instant(_)
-        | AttributeValue::Period(_)
-        | AttributeValue::Opaque
-        | AttributeValue::Failed
-        | AttributeValue::NotRequested => Json::Null,
-    }
-}
-
 impl Plan {
     /// Explains the decision on `check` with these `answers`. `decides` is the id of the policy or rule that decided.
     pub fn explain<'e>(
@@ -143,7 +124,7 @@ where
             AttributePath::Token(path) => check.claims?.claim(path).cloned(),
             _ => match self.run.value(slot)? {
                 AttributeValue::Failed | AttributeValue::NotRequested => None,
-                value => Some(shown(value).into_owned()),
+                value => Some(value.to_json().into_owned()),
             },
         }
     }

@@ -4,6 +4,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use portcullis_model::input::DeclaredBody;
 use portcullis_model::provider::{NewProvider, ProviderRecord};
 use portcullis_model::service_key::ServiceKeyRecord;
 use portcullis_model::tenant::{NewTenant, TenantRecord};

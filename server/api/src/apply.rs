@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
-use portcullis_bundle::DocumentContext;
+use portcullis_bundle::{DocumentContext, describe};
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::owner::is_owner;
 use portcullis_model::policy::NewPolicy;
@@ -16,12 +16,12 @@ use portcullis_model::resource::Registration;
 use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
 use portcullis_model::settings::TenantSettings;
+use portcullis_model::types::NewType;
 use portcullis_model::wanted_webhook::WantedWebhook;
 use portcullis_model::{document, schema};
-use portcullis_operations::apply::{self, ApplyRequest, BrokenOff, MAX_TEXT};
+use portcullis_operations::apply::{self, ApplyRequest, BrokenOff};
 use portcullis_runtime::app::App;
 use serde_json::json;
-use utoipa::openapi::schema::{AdditionalProperties, Object, Type};
 
 use crate::body::JsonBody;
 use crate::callers::{Allowed, BundleRead, BundleSend, DryRun};
@@ -114,9 +114,9 @@ struct ApplyBody;
 
 document!(
     ApplyBody,
-    naming Registration, NewRule, NewRole, NewPolicy, WantedResolver, WantedWebhook, TenantSettings
+    naming NewType, Registration, NewRule, NewRole, NewPolicy, WantedResolver, WantedWebhook, TenantSettings
     => {
-    sent_apply()
+    describe(ApplyRequest::declare)
         .example(json!({
             "owner": "git:github.com/acme/authz",
             "source": {"commit": "3f2c", "ref": "main", "url": "https://github.com/acme/authz"},
@@ -130,54 +130,13 @@ document!(
         }))
 });
 
-/// Returns the schema of an apply.
-pub(crate) fn sent_apply() -> schema::Input {
-    let text = || schema::short(MAX_TEXT);
-    let source =
-        schema::input().optional("commit", text()).optional("ref", text()).optional("url", text());
-    schema::input()
-        .required(
-            "owner",
-            portcullis_model::input::Field::schema(&portcullis_model::owner::owner()),
-        )
-        .optional("source", source)
-        .optional("message", text())
-        .optional("prune", schema::boolean().default(Some(json!(true))))
-        .optional("force", schema::boolean().default(Some(json!(false))))
-        .optional("allow_deletes", schema::boolean().default(Some(json!(false))))
-        .optional("expect_revision", schema::integer(0, i64::MAX))
-        .optional("expect_fingerprint", text())
-        .optional("impact", schema::boolean().default(Some(json!(false))))
-        .required("bundle", bundle())
-}
-
-/// Returns the schema of a bundle.
-pub(crate) fn bundle() -> schema::Input {
-    let items = |item: Object| schema::list(item);
-    schema::input()
-        .optional("resources", schema::list(schema::named::<Registration>()))
-        .optional("rules", schema::list(schema::named::<NewRule>()))
-        .optional("roles", schema::list(schema::named::<NewRole>()))
-        .optional("policies", items(any_object("As a body that creates a policy, or with `when`")))
-        .optional("resolvers", schema::list(schema::named::<WantedResolver>()))
-        .optional("webhooks", schema::list(schema::named::<WantedWebhook>()))
-        .optional("settings", schema::named::<TenantSettings>())
-        .optional("cases", items(any_object("As in `cases.yaml`")))
-        .optional("users", items(any_object("As in `tenant.yaml`")))
-}
-
-fn any_object(about: &str) -> Object {
-    let any = AdditionalProperties::FreeForm(true);
-    schema::typed(Type::Object).additional_properties(Some(any)).description(Some(about)).build()
-}
-
 /// The answer of [`export`], as the document describes it.
 struct ExportAnswer;
 
 document!(ExportAnswer => {
     schema::record()
         .field("revision", schema::integer(0, i64::MAX))
-        .field("bundle", any_object("As the `bundle` of an apply"))
+        .field("bundle", schema::any_object("As the `bundle` of an apply"))
         .example(json!({
             "revision": 812,
             "bundle": {

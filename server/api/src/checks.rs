@@ -158,15 +158,7 @@ pub(super) async fn legacy_check(
     };
     let mut id = [0; ID_LENGTH];
     let recorded = Some(caller.recorded(Via::Legacy, &mut id));
-    let options = CheckOptions {
-        kind: CheckKind::Legacy,
-        at_least,
-        explain: false,
-        now: None,
-        assumed: &[],
-        at_revision: None,
-        recorded,
-    };
+    let options = CheckOptions { recorded, ..CheckOptions::present(CheckKind::Legacy, at_least) };
     let answer = checks::check(&app, &caller, body, options).await?.answer;
     let revision = (answer.revision, answer.entities_revision);
     let allowed = answer.effect == Effect::Allow;

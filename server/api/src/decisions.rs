@@ -228,19 +228,6 @@ impl QueryParameters for DecisionSelection {
     }
 }
 
-/// Returns the schema of the members of a filter, which are the query parameters of the list.
-pub(crate) fn filter() -> schema::Input {
-    schema::input()
-        .optional("subject", schema::string())
-        .optional("resource", schema::string())
-        .optional("action", schema::string())
-        .optional("rule", schema::string())
-        .optional("request_id", schema::string())
-        .optional("decision", schema::effect())
-        .optional("via", schema::choice(names::<Via>()))
-        .optional("undetermined", schema::boolean())
-}
-
 fn decision(query: &mut QueryReader<'_>) -> Result<Option<Effect>, ApiError> {
     let (about, read) = ("Only decisions of this effect", |text: &str| text.parse().ok());
     query.optional("decision", about, schema::effect, read, "be `allow` or `deny`")

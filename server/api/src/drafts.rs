@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
-use portcullis_bundle::DocumentContext;
+use portcullis_bundle::{DocumentContext, describe};
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::draft::{DraftRecord, MAX_DRAFT_NAME, is_draft_name};
 use portcullis_model::shadow::ShadowReport;
@@ -16,19 +16,20 @@ use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{Operation, ParameterIn};
 
-use crate::apply::{answered, bundle};
+use crate::apply::answered;
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::deadline::Deadline;
 use crate::error::ApiError;
-use crate::etag::{self, IfMatch, WriteCondition};
-use crate::force::Force;
+use crate::etag::{IfMatch, WriteCondition};
+use crate::force::Terms;
 use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::PageQuery;
 use crate::parameters::parameter;
 use crate::path::Segments;
 use crate::query::Query;
+use crate::respond::{stored, tagged};
 use crate::text_answer::Json;
 
 /// The name of a draft in a path.
@@ -77,9 +78,7 @@ pub(super) async fn put(
         let context = DocumentContext { domain: &domain, egress: &egress };
         Ok(DraftBody::parse(&body.parse()?, context)?)
     };
-    let draft = drafts::put(&app, &caller, name, &precondition, read).await?;
-    let status = if draft.is_new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok((status, etag::header(&draft.record), Json(draft.record)).into_response())
+    Ok(stored(drafts::put(&app, &caller, name, &precondition, read).await?))
 }
 
 /// Lists the drafts of the tenant, in the order of names.
@@ -107,8 +106,7 @@ pub(super) async fn show(
     caller: Allowed<PoliciesRead>,
     Segments(path): Segments<DraftPath>,
 ) -> Result<Response, ApiError> {
-    let record = drafts::get(&app, &caller, path.known()?).await?;
-    Ok((etag::header(&record), Json(record)).into_response())
+    Ok(tagged(drafts::get(&app, &caller, path.known()?).await?))
 }
 
 /// Deletes a draft.
@@ -180,21 +178,18 @@ pub(super) async fn publish(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     Segments(path): Segments<DraftPath>,
-    IfMatch(precondition): IfMatch,
-    Query(Force(force)): Query<Force>,
+    Terms(terms): Terms,
     deadline: Deadline,
 ) -> Result<Response, ApiError> {
     let (name, ready_by) = (path.known()?, deadline.instant());
-    Ok(answered(drafts::publish(&app, &caller, name, &precondition, force, ready_by).await?))
+    Ok(answered(drafts::publish(&app, &caller, name, &terms, ready_by).await?))
 }
 
 /// The body of [`put`], as the document describes it.
 struct SentDraft;
 
 document!(SentDraft => {
-    schema::input()
-        .required("bundle", bundle())
-        .optional("shadow", schema::boolean().default(Some(json!(false))))
+    describe(DraftBody::declare)
         .example(json!({
             "bundle": {"policies": [{
                 "name": "visitors-by-day", "resource": "visit:register", "effect": "deny",

@@ -7,8 +7,10 @@ use portcullis_model::entity::{
     EntitiesBody, EntityBody, EntityPatch, EntityRecord, MAX_ID, MAX_TYPE, SyncBody,
     WrittenEntities,
 };
+use portcullis_model::input::DeclaredBody;
 use portcullis_model::schema;
-use portcullis_operations::entities::{self, StoredEntity};
+use portcullis_operations::entities;
+use portcullis_operations::written::Stored;
 use portcullis_runtime::app::App;
 use serde::Deserialize;
 use utoipa::openapi::path::{Operation, ParameterIn};
@@ -16,14 +18,14 @@ use utoipa::openapi::path::{Operation, ParameterIn};
 use crate::body::JsonBody;
 use crate::callers::{Allowed, EntitiesRead, EntitiesWrite};
 use crate::error::ApiError;
-use crate::etag::{self, IfMatch, NoIfMatch, WriteCondition};
+use crate::etag::{IfMatch, NoIfMatch, WriteCondition};
 use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::PageQuery;
 use crate::parameters::parameter;
 use crate::path::Segments;
 use crate::query::{Query, QueryParameters, QueryReader};
-use crate::respond::entities_header;
+use crate::respond::{entities_header, stored, tagged};
 use crate::text_answer::Json;
 
 /// Inserts entities, or replaces those of the same types and ids.
@@ -138,8 +140,7 @@ pub(super) async fn show(
 ) -> Result<Response, ApiError> {
     let (kind, id) = path.known()?;
     let (record, revision) = entities::get(&app, &caller, kind, id).await?;
-    let revision = entities_header(Some(revision));
-    Ok((revision, etag::header(&record), Json(record)).into_response())
+    Ok((entities_header(Some(revision)), tagged(record)).into_response())
 }
 
 /// Inserts an entity, or replaces it as a whole.
@@ -187,10 +188,8 @@ pub(super) async fn patch(
     Ok(written(entities::patch(&app, &caller, path, &precondition, &change).await?))
 }
 
-fn written(entity: StoredEntity) -> Response {
-    let status = if entity.is_new { StatusCode::CREATED } else { StatusCode::OK };
-    let revision = entities_header(Some(entity.entities_revision));
-    (status, revision, etag::header(&entity.record), Json(entity.record)).into_response()
+fn written((entity, revision): (Stored<EntityRecord>, u64)) -> Response {
+    (entities_header(Some(revision)), stored(entity)).into_response()
 }
 
 fn all_written(entities: WrittenEntities) -> Response {

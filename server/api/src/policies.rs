@@ -14,13 +14,13 @@ use uuid::Uuid;
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
-use crate::etag::{self, IfMatch};
-use crate::force::Force;
+use crate::etag;
+use crate::force::Terms;
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::PageQuery;
 use crate::path::RecordId;
 use crate::query::{Query, QueryParameters, QueryReader};
-use crate::respond::{created, deleted, revision_header};
+use crate::respond::{created, deleted, revision_header, tagged};
 use crate::text_answer::Json;
 
 /// A written policy, and the warnings about it.
@@ -95,8 +95,7 @@ pub(super) async fn show(
     caller: Allowed<PoliciesRead>,
     id: RecordId,
 ) -> Result<Response, ApiError> {
-    let record = policies::get(&app, &caller, id.known("policy")?).await?;
-    Ok((etag::header(&record), Json(record)).into_response())
+    Ok(tagged(policies::get(&app, &caller, id.known("policy")?).await?))
 }
 
 /// Updates a policy.
@@ -117,15 +116,14 @@ pub(super) async fn update(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     id: RecordId,
-    IfMatch(precondition): IfMatch,
-    Query(Force(force)): Query<Force>,
+    Terms(terms): Terms,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let read = move || -> Result<(Uuid, PolicyUpdate), ApiError> {
         let update = PolicyUpdate::parse(&body.parse()?)?;
         Ok((id.known("policy")?, update))
     };
-    let written = policies::update(&app, &caller, read, &precondition, force).await?;
+    let written = policies::update(&app, &caller, read, &terms).await?;
     let Written { record, revision, warnings } = written;
     let tag = etag::header(&record);
     let answer = WrittenPolicy { record, warnings };
@@ -147,10 +145,9 @@ pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     id: RecordId,
-    IfMatch(precondition): IfMatch,
-    Query(Force(force)): Query<Force>,
+    Terms(terms): Terms,
 ) -> Result<Response, ApiError> {
     let id = id.known("policy")?;
-    let revision = policies::delete(&app, &caller, id, &precondition, force).await?;
+    let revision = policies::delete(&app, &caller, id, &terms).await?;
     Ok(deleted(revision))
 }

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_model::entity::WrittenEntities;
+use portcullis_model::input::DeclaredBody;
 use portcullis_model::relation::{
     DeletedRelations, ObjectName, RelationsBody, RelationsSyncBody, TupleRecord, TupleSelection,
     WrittenRelations,

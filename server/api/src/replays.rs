@@ -7,9 +7,9 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::StatusCode;
 use http::header::LOCATION;
-use portcullis_bundle::DocumentContext;
+use portcullis_bundle::{DocumentContext, describe};
+use portcullis_model::document;
 use portcullis_model::replay::ReplayReport;
-use portcullis_model::{document, schema};
 use portcullis_operations::replays::{self, ReplayRequest};
 use portcullis_runtime::app::App;
 use portcullis_runtime::replays::ReplayProgress;
@@ -19,10 +19,8 @@ use tokio::sync::watch;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::apply::{bundle, sent_apply};
 use crate::body::JsonBody;
 use crate::callers::{Allowed, ReplayRun};
-use crate::decisions::filter;
 use crate::error::ApiError;
 use crate::event_stream::{WantsEvents, events};
 use crate::live_events::LiveAnswer;
@@ -167,17 +165,7 @@ fn reports(
 struct ReplayBody;
 
 document!(ReplayBody => {
-    let candidate = schema::input()
-        .optional("draft", schema::string())
-        .optional("revision", schema::integer(0, i64::MAX))
-        .optional("bundle", bundle())
-        .optional("apply", sent_apply())
-        .about("One of them: the name of a draft, a revision that is kept, a bundle that takes the place of the kinds that it names, or the body of an apply");
-    schema::input()
-        .required("candidate", candidate)
-        .optional("from", schema::instant())
-        .optional("to", schema::instant())
-        .optional("filter", filter())
+    describe(ReplayRequest::declare)
         .example(json!({
             "candidate": {"bundle": {"policies": []}},
             "from": "2026-05-16T00:00:00Z",

@@ -11,8 +11,8 @@ use portcullis_runtime::app::App;
 
 use crate::callers::{Allowed, ResolversRead, ResolversWrite};
 use crate::error::ApiError;
-use crate::etag::{self, IfMatch};
-use crate::force::Force;
+use crate::etag;
+use crate::force::Terms;
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::PageQuery;
 use crate::path::RecordId;
@@ -109,14 +109,13 @@ pub(super) async fn update(
     State(app): State<App>,
     caller: Allowed<ResolversWrite>,
     id: RecordId,
-    IfMatch(precondition): IfMatch,
-    Query(Force(force)): Query<Force>,
+    Terms(terms): Terms,
     body: ChangeBody,
 ) -> Result<Response, ApiError> {
     let ready_by = body.deadline().instant();
-    let change = body.read(&app, caller.tenant(), force).await?;
+    let change = body.read(&app, caller.tenant()).await?;
     let id = id.known("resolver")?;
-    let written = resolvers::update(&app, &caller, id, &precondition, &change, ready_by).await?;
+    let written = resolvers::update(&app, &caller, id, &terms, &change, ready_by).await?;
     let (stored, revision) = (written.record, written.revision);
     let tag = etag::header(&stored);
     let record = app.resolvers.record(stored);
@@ -138,9 +137,8 @@ pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<ResolversWrite>,
     id: RecordId,
-    IfMatch(precondition): IfMatch,
-    Query(Force(force)): Query<Force>,
+    Terms(terms): Terms,
 ) -> Result<Response, ApiError> {
     let id = id.known("resolver")?;
-    Ok(deleted(resolvers::delete(&app, &caller, id, &precondition, force).await?))
+    Ok(deleted(resolvers::delete(&app, &caller, id, &terms).await?))
 }

@@ -4,10 +4,12 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, LOCATION};
 use http::{HeaderName, HeaderValue, StatusCode};
+use portcullis_operations::written::Stored;
 use serde::Serialize;
 use uuid::Uuid;
 use uuid::fmt::Hyphenated;
 
+use crate::etag;
 use crate::text_answer::Json;
 
 const DECISION_ID: HeaderName = HeaderName::from_static("x-decision-id");
@@ -49,6 +51,17 @@ pub(crate) fn created_at(location: &str, record: impl Serialize) -> Response {
 pub(crate) fn created_with_key(location: &str, record: impl Serialize) -> Response {
     let no_store = [(CACHE_CONTROL, HeaderValue::from_static("no-store"))];
     (no_store, created_at(location, record)).into_response()
+}
+
+/// Answers with a record and its entity tag.
+pub(crate) fn tagged(record: impl Serialize) -> Response {
+    (etag::header(&record), Json(record)).into_response()
+}
+
+/// Answers with a record that was stored and its entity tag: 201 if it is new.
+pub(crate) fn stored(stored: Stored<impl Serialize>) -> Response {
+    let status = if stored.is_new { StatusCode::CREATED } else { StatusCode::OK };
+    (status, tagged(stored.record)).into_response()
 }
 
 /// Answers 204 to a deletion that raised the tenant's revision.

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_model::apply::ApplyAnswer;
+use portcullis_model::input::DeclaredBody;
 use portcullis_model::revision::{
     RecordRevision, RestoreBody, RevisionDetail, RevisionDiff, RevisionRecord,
 };

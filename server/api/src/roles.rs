@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
 use portcullis_engine::rbac::MAX_SUBJECT;
+use portcullis_model::input::DeclaredBody;
 use portcullis_model::role::{RoleBody, RoleRecord, is_role};
 use portcullis_model::schema;
 use portcullis_operations::roles;
@@ -14,16 +14,14 @@ use utoipa::openapi::path::{Operation, ParameterIn};
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
-use crate::etag::{self, IfMatch};
-use crate::force::Force;
+use crate::force::Terms;
 use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::{Conflict, PreconditionFailed};
 use crate::paging::PageQuery;
 use crate::parameters::parameter;
 use crate::path::Segments;
 use crate::query::Query;
-use crate::respond::{deleted, revision_header};
-use crate::text_answer::Json;
+use crate::respond::{deleted, revision_header, stored, tagged};
 
 /// The name of a role in a path.
 #[derive(Debug, Deserialize)]
@@ -62,17 +60,13 @@ pub(super) async fn put(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     Segments(path): Segments<RolePath>,
-    IfMatch(precondition): IfMatch,
-    Query(Force(force)): Query<Force>,
+    Terms(terms): Terms,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let name = path.known()?;
     let body = RoleBody::parse(&body.parse()?)?;
-    let written = roles::put(&app, &caller, name, &precondition, body, force).await?;
-    let (role, revision) = (written.record, revision_header(written.revision));
-    let status = if role.is_new { StatusCode::CREATED } else { StatusCode::OK };
-    let tag = etag::header(&role.record);
-    Ok((status, revision, tag, Json(role.record)).into_response())
+    let written = roles::put(&app, &caller, name, &terms, body).await?;
+    Ok((revision_header(written.revision), stored(written.record)).into_response())
 }
 
 /// Lists the tenant's roles that include others, in the order of names.
@@ -100,8 +94,7 @@ pub(super) async fn show(
     caller: Allowed<PoliciesRead>,
     Segments(path): Segments<RolePath>,
 ) -> Result<Response, ApiError> {
-    let record = roles::get(&app, &caller, path.known()?).await?;
-    Ok((etag::header(&record), Json(record)).into_response())
+    Ok(tagged(roles::get(&app, &caller, path.known()?).await?))
 }
 
 /// Makes a role include no other any more.
@@ -116,9 +109,8 @@ pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     Segments(path): Segments<RolePath>,
-    IfMatch(precondition): IfMatch,
-    Query(Force(force)): Query<Force>,
+    Terms(terms): Terms,
 ) -> Result<Response, ApiError> {
-    let revision = roles::delete(&app, &caller, path.known()?, &precondition, force).await?;
+    let revision = roles::delete(&app, &caller, path.known()?, &terms).await?;
     Ok(deleted(revision))
 }

@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use portcullis_engine::Json;
 use portcullis_engine::resource::object_of;
 use portcullis_engine::search::Searched;
+use portcullis_model::input::DeclaredBody;
 use portcullis_model::search::{
     ActionSearchBody, ActionSearchRequest, EntitySearchBody, ResourceSearchRequest,
     SubjectSearchRequest,
@@ -238,18 +239,18 @@ async fn action_answer(
         subject_type: None,
         resource_type: body.resource_type,
         action_of: str::to_owned,
-        domain: body.domain,
-        attributes: body.attributes,
-        page: body.page,
+        domain: body.terms.domain,
+        attributes: body.terms.attributes,
+        page: body.terms.page,
         cursor_at: CURSOR,
         at_least,
-        at_revision: body.at_revision,
+        at_revision: body.terms.at_revision,
     };
     let mut page = search_actions(app, caller, &question, &mark).await?;
     let entities = entities_header(page.entities_revision);
     caller.count_candidates(app, page.looked_at);
     let resource = |action: &str| format!("{}:{action}", body.resource_type);
-    let end = SearchEnd::of(&mut page, None, body.at_revision);
+    let end = SearchEnd::of(&mut page, None, body.terms.at_revision);
     let results = page.found.into_iter().map(|found| ActionResult {
         resource: resource(&found.verb),
         action: found.verb,
@@ -305,19 +306,19 @@ async fn answer(
         subject_type: None,
         resource: body.resource,
         action: body.action,
-        domain: body.domain,
-        attributes: body.attributes,
+        domain: body.terms.domain,
+        attributes: body.terms.attributes,
         claims: Claims::Refused,
         candidates: body.candidates,
-        page: body.page,
+        page: body.terms.page,
         cursor_at: CURSOR,
         at_least,
-        at_revision: body.at_revision,
+        at_revision: body.terms.at_revision,
     };
     let page = search_entities(app, caller, question, &mark).await?;
     caller.count_candidates(app, page.looked_at);
-    let shows_conditions = caller.may_explain(body.domain, &app.manager_roles).is_ok();
-    Ok(entity_answer(entity_type, page, shows_conditions, body.at_revision))
+    let shows_conditions = caller.may_explain(body.terms.domain, &app.manager_roles).is_ok();
+    Ok(entity_answer(entity_type, page, shows_conditions, body.terms.at_revision))
 }
 
 fn entity_answer(

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
 use portcullis_model::entity::{MAX_TYPE, is_type};
+use portcullis_model::input::DeclaredBody;
 use portcullis_model::schema;
 use portcullis_model::types::{TypeBody, TypeRecord};
 use portcullis_operations::types;
@@ -14,16 +14,14 @@ use utoipa::openapi::path::{Operation, ParameterIn};
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
-use crate::etag::{self, IfMatch};
-use crate::force::Force;
+use crate::force::Terms;
 use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::{Conflict, PreconditionFailed};
 use crate::paging::PageQuery;
 use crate::parameters::parameter;
 use crate::path::Segments;
 use crate::query::Query;
-use crate::respond::{deleted, revision_header};
-use crate::text_answer::Json;
+use crate::respond::{deleted, revision_header, stored, tagged};
 
 /// The name of a type in a path.
 #[derive(Debug, Deserialize)]
@@ -65,17 +63,13 @@ pub(super) async fn put(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     Segments(path): Segments<TypePath>,
-    IfMatch(precondition): IfMatch,
-    Query(Force(force)): Query<Force>,
+    Terms(terms): Terms,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let name = path.known()?;
     let declared = TypeBody::parse(&body.parse()?)?.into_type(name)?;
-    let written = types::put(&app, &caller, &precondition, declared, force).await?;
-    let (stored, revision) = (written.record, revision_header(written.revision));
-    let status = if stored.is_new { StatusCode::CREATED } else { StatusCode::OK };
-    let tag = etag::header(&stored.record);
-    Ok((status, revision, tag, Json(stored.record)).into_response())
+    let written = types::put(&app, &caller, &terms, declared).await?;
+    Ok((revision_header(written.revision), stored(written.record)).into_response())
 }
 
 /// Lists the types that the tenant declares, in the order of names.
@@ -103,8 +97,7 @@ pub(super) async fn show(
     caller: Allowed<PoliciesRead>,
     Segments(path): Segments<TypePath>,
 ) -> Result<Response, ApiError> {
-    let record = types::get(&app, &caller, path.known()?).await?;
-    Ok((etag::header(&record), Json(record)).into_response())
+    Ok(tagged(types::get(&app, &caller, path.known()?).await?))
 }
 
 /// Takes the declaration of a type back.
@@ -122,9 +115,8 @@ pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
     Segments(path): Segments<TypePath>,
-    IfMatch(precondition): IfMatch,
-    Query(Force(force)): Query<Force>,
+    Terms(terms): Terms,
 ) -> Result<Response, ApiError> {
-    let revision = types::delete(&app, &caller, path.known()?, &precondition, force).await?;
+    let revision = types::delete(&app, &caller, path.known()?, &terms).await?;
     Ok(deleted(revision))
 }

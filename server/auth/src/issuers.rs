@@ -86,7 +86,7 @@ impl Issuers {
 
 /// Reads the provider of `issuer`, with the state of its tenant.
 async fn find(store: &Store, issuer: &str) -> Result<Option<FoundProvider>, StoreError> {
-    let mut tx = store.read_all().await?;
+    let mut tx = store.begin_read_all().await?;
     let record = providers::find_anywhere(&mut tx, issuer).await?;
     let is_closed = match &record {
         Some(record) => tenants::is_closed(&mut tx, &record.tenant_id).await?,

@@ -118,10 +118,7 @@ pub fn parse_key(key: &str) -> Result<PresentedKey, AuthError> {
 }
 
 async fn find(store: Store, id: Uuid) -> Result<Option<FoundKey>, StoreError> {
-    let mut tx = store.read_all().await?;
-    let found = service_keys::find_anywhere(&mut tx, id).await?;
-    tx.end().await?;
-    Ok(found)
+    store.read_all(async |tx| service_keys::find_anywhere(tx, id).await).await
 }
 
 /// Stores `last_used_at` beside the request. The request does not wait, and a failure is only logged. If too many such

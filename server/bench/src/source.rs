@@ -76,11 +76,9 @@ impl Source {
     pub(super) async fn tenant(&self, named: &str, domain: Option<&str>) -> anyhow::Result<Tenant> {
         let unknown = || Unusable::error(format!("{}: there is no tenant `{named}`", self.name));
         let PlanSource::Store(store, _) = &self.from else { return Err(unknown()) };
-        let mut tx = store.read_all().await?;
-        let found = tenants::find_by_id_or_slug(&mut tx, named).await?;
-        tx.end().await?;
+        let found = store.read_all(async |tx| tenants::find_by_id_or_slug(tx, named).await).await?;
         let id = found.ok_or_else(unknown)?.id;
-        let mut tx = store.read(&id).await?;
+        let mut tx = store.begin_read(&id).await?;
         let rules = rules::of_every_plan(&mut tx).await?;
         let policies = policies::of_every_plan(&mut tx).await?;
         let facts = TenantFacts {

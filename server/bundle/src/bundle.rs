@@ -10,6 +10,7 @@ use portcullis_engine::{Json, Namespaces, RoleInclusions};
 
 use portcullis_model::entity::NewEntity;
 use portcullis_model::folder_webhook::{FolderWebhook, SecretReference};
+use portcullis_model::input::Field;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::relation::NewTuple;
 use portcullis_model::resource::Registration;
@@ -283,7 +284,7 @@ fn read_rules<S: FileSource>(
     types: &Types,
 ) -> Result<Listed<NewRule>, BundleError> {
     let read_one = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
-        let rule = NewRule::read(json, at, problems, tenant)?;
+        let rule = NewRule::field(tenant).read(json, at, problems)?;
         check_subject(&rule, types, at, problems);
         Some(rule)
     };

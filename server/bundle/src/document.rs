@@ -1,18 +1,23 @@
 //! The content of a tenant as one JSON object: the `bundle` of an apply (`docs/semantics.md`, section 10.1).
 
-use portcullis_engine::fields::{Fields, list};
+use std::fmt::Display;
+
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Format, Invalid, Json};
+use portcullis_engine::{Format, Invalid, Json, fields};
 use portcullis_model::apply::ObjectKind;
 use portcullis_model::egress_rules::EgressRules;
+use portcullis_model::fields::list;
+use portcullis_model::input::{self, Field, Members, derived, field, object};
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resolver::WantedResolver;
 use portcullis_model::resource::Registration;
 use portcullis_model::role::NewRole;
 use portcullis_model::rule::NewRule;
+use portcullis_model::schema::{self, Input};
 use portcullis_model::settings::TenantSettings;
 use portcullis_model::types::NewType;
 use portcullis_model::wanted_webhook::WantedWebhook;
+use utoipa::ToSchema;
 
 use crate::bundle::Bundle;
 use crate::cases::{Case, CaseNames};
@@ -96,50 +101,64 @@ pub struct DocumentContext<'c> {
 }
 
 impl DocumentContext<'_> {
-    /// Reads the body of a request that has a bundle, by `read`.
+    /// Reads the body of a request that has a bundle, as `declare` says.
     ///
     /// # Errors
     /// Every fault, by JSON pointer.
-    pub fn parse<T>(
+    pub fn parse<'j, T>(
         self,
-        json: &Json<'_>,
-        read: impl FnOnce(&Json<'_>, &Place<'_>, &mut Problems, Self) -> Option<T>,
+        json: &'j Json<'j>,
+        declare: impl FnOnce(&mut Members<'j, '_>, Self) -> Option<T>,
     ) -> Result<T, Invalid> {
-        let mut problems = Problems::default();
-        let body = read(json, &Place::root(), &mut problems, self);
-        problems.finish(body)
+        input::parse(json, |members| declare(members, self))
     }
 }
 
+/// The schema of the body of a request that has a bundle.
+pub fn describe<T>(
+    declare: impl FnOnce(&mut Members<'_, '_>, DocumentContext<'_>) -> Option<T>,
+) -> Input {
+    let context = DocumentContext { domain: "", egress: &EgressRules::default() };
+    input::describe(|members| declare(members, context))
+}
+
 impl BundleDocument {
-    /// Reads the bundle at `at`. Which attributes and names exist depends on the stored content, and is judged with it.
-    pub fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        context: DocumentContext<'_>,
-    ) -> Option<Self> {
+    /// A bundle. Which attributes and names exist depends on the stored content, and is judged with it.
+    pub fn field<'j>(context: DocumentContext<'_>) -> impl Field<'j, Value = Self> {
+        object(move |members| Self::declare(members, context))
+    }
+
+    fn declare(members: &mut Members<'_, '_>, context: DocumentContext<'_>) -> Option<Self> {
         let DocumentContext { domain, egress } = context;
-        let mut fields = Fields::open(json, at, problems)?;
-        let types = fields.optional("types", types::read);
-        let resources = fields.optional("resources", read_resources);
-        let rules =
-            fields.optional("rules", |json, at, problems| read_rules(json, at, problems, domain));
-        let roles = fields.optional("roles", roles::read);
-        let policies = fields.optional("policies", read_policies);
-        let resolvers = fields
-            .optional("resolvers", |json, at, problems| read_resolvers(json, at, problems, egress));
-        let webhooks = fields
-            .optional("webhooks", |json, at, problems| read_webhooks(json, at, problems, egress));
-        let settings = fields.optional("settings", TenantSettings::read);
-        let users = fields.optional("users", |json, at, problems| {
-            let users = read_users(json, at, problems, domain)?;
-            Some(with_texts(users, json))
+        let types = listed::<NewType, _>(types::read);
+        let types = members.optional("types", types);
+        let resources = field(Registration::read, schema::named::<Registration>);
+        let resources =
+            members.optional("resources", unique(resources, "`name`", |resource| &resource.name));
+        let rules = unique(NewRule::field(domain), "tuple", |rule| &rule.tuple);
+        let rules = members.optional("rules", rules);
+        let roles = members.optional("roles", listed::<NewRole, _>(roles::read));
+        let about = "As a body that creates a policy, or with `when`";
+        let policies = members.optional("policies", objects(about, read_policies));
+        let resolver = field(
+            |json, at, problems| WantedResolver::read(json, at, problems, egress),
+            schema::named::<WantedResolver>,
+        );
+        let resolvers = unique(resolver, "`namespace`", |resolver| &resolver.manifest.namespace);
+        let resolvers = members.optional("resolvers", resolvers);
+        let webhooks = unique(WantedWebhook::field(egress), "`url`", |webhook| &webhook.url);
+        let webhooks = members.optional("webhooks", webhooks);
+        let settings = field(TenantSettings::read, schema::named::<TenantSettings>);
+        let settings = members.optional("settings", settings);
+        let users = objects("As in `tenant.yaml`", |json, at, problems| {
+            Some(with_texts(read_users(json, at, problems, domain)?, json))
         });
+        let users = members.optional("users", users);
         let named: Vec<&str> = users.iter().flatten().map(|user| &*user.value.sub).collect();
-        let cases =
-            fields.optional("cases", |json, at, problems| read_cases(json, at, problems, &named));
-        fields.close();
+        let cases = objects("As in `cases.yaml`", |json, at, problems| {
+            read_cases(json, at, problems, &named)
+        });
+        let cases = members.optional("cases", cases);
         Some(Self {
             types,
             resources,
@@ -175,27 +194,36 @@ impl BundleDocument {
     }
 }
 
-fn read_resources(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-) -> Option<Vec<Registration>> {
-    let resources = list(Registration::read)(json, at, problems)?;
-    each_once(resources.iter().map(|resource| &resource.name), "`name`", at, problems);
-    Some(resources)
+/// A list of `item`, each with another `key`, which messages call `what`.
+fn unique<'j, T, K: Display + 'j>(
+    item: impl Field<'j, Value = T>,
+    what: &'static str,
+    key: impl Fn(&T) -> &K,
+) -> impl Field<'j, Value = Vec<T>> {
+    derived(
+        list(item),
+        move |list, json, at, problems| {
+            let items = list.read(json, at, problems)?;
+            each_once(items.iter().map(&key), what, at, problems);
+            Some(items)
+        },
+        Field::schema,
+    )
 }
 
-fn read_rules(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-    domain: &str,
-) -> Option<Vec<NewRule>> {
-    let rules = list(|json, at: &Place<'_>, problems: &mut Problems| {
-        NewRule::read(json, at, problems, domain)
-    })(json, at, problems)?;
-    each_once(rules.iter().map(|rule| &rule.tuple), "tuple", at, problems);
-    Some(rules)
+/// A list of `T`, which `read` reads as a whole.
+fn listed<'j, T: ToSchema, V>(
+    read: impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<V>,
+) -> impl Field<'j, Value = V> {
+    field(read, || schema::list(schema::named::<T>()))
+}
+
+/// A list of objects, whose members the document leaves to `about`.
+fn objects<'j, V>(
+    about: &'static str,
+    read: impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<V>,
+) -> impl Field<'j, Value = V> {
+    field(read, move || schema::list(schema::any_object(about)))
 }
 
 fn read_policies(
@@ -212,33 +240,6 @@ fn read_policies(
     Some(sent.collect())
 }
 
-fn read_resolvers(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-    egress: &EgressRules,
-) -> Option<Vec<WantedResolver>> {
-    let resolvers = list(|json, at: &Place<'_>, problems: &mut Problems| {
-        WantedResolver::read(json, at, problems, egress)
-    })(json, at, problems)?;
-    let namespaces = resolvers.iter().map(|resolver| &resolver.manifest.namespace);
-    each_once(namespaces, "`namespace`", at, problems);
-    Some(resolvers)
-}
-
-fn read_webhooks(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-    egress: &EgressRules,
-) -> Option<Vec<WantedWebhook>> {
-    let webhooks = list(|json, at: &Place<'_>, problems: &mut Problems| {
-        WantedWebhook::read(json, at, problems, egress)
-    })(json, at, problems)?;
-    each_once(webhooks.iter().map(|webhook| &webhook.url), "`url`", at, problems);
-    Some(webhooks)
-}
-
 fn read_cases(
     json: &Json<'_>,
     at: &Place<'_>,
@@ -246,7 +247,7 @@ fn read_cases(
     users: &[&str],
 ) -> Option<Vec<SentText<Case>>> {
     let names = CaseNames { users, resolvers: None, deciders: None };
-    let cases = list(|json, at: &Place<'_>, problems: &mut Problems| {
+    let cases = fields::list(|json, at: &Place<'_>, problems: &mut Problems| {
         Case::read(json, at, problems, names)
     })(json, at, problems)?;
     each_once(cases.iter().map(|case| &case.name), "`name`", at, problems);

@@ -48,7 +48,7 @@ pub use case_set::{CaseSet, MAX_CASE_BYTES, MAX_CASE_USERS, MAX_CASES};
 pub use cases::{Case, Expected};
 pub use conditions::{FORMAT_WIDTH, WithWhen, format_conditions, policy_files, write_as_when};
 pub use content::{ModuleContent, SecretValues};
-pub use document::{BundleDocument, DocumentContext, SentPolicy, SentText};
+pub use document::{BundleDocument, DocumentContext, SentPolicy, SentText, describe};
 pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
 pub use folder_file::{ExportError, FolderFile};

@@ -103,7 +103,7 @@ impl SampleResolver {
         let merged = Json::Object(merged);
         // Whether the endpoints may be called is for whoever calls them.
         let rules = EgressRules { allow_http: true, ..EgressRules::default() };
-        let manifest = Manifest::read(&merged, at, problems, &rules)?;
+        let manifest = Manifest::field(&rules).read(&merged, at, problems)?;
         check_endpoints(&responses, &manifest, &at.key("responses"), problems);
         let references = references(&merged);
         let ModuleRecord { attributes, inputs, sha256, .. } = descriptor;

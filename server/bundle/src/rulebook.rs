@@ -59,15 +59,7 @@ impl Rulebook {
         let policies = policies.collect();
         let with_id = |rule: NewRule| Rule { id: id(), tuple: rule.tuple, effect: rule.effect };
         let rules = rules_in_force(tenant, resources, rules).into_iter().map(with_id).collect();
-        let entities = EntityTable::default();
-        Self {
-            policies,
-            rules,
-            facts: Arc::default(),
-            graph: None,
-            entities,
-            resolvers: HashMap::new(),
-        }
+        Self::of_stored(rules, policies)
     }
 
     /// Makes a rulebook of the rules and enabled policies that a service has stored.

@@ -23,7 +23,7 @@ pub fn text<'j>(max: usize) -> impl Field<'j, Value = String> {
 }
 
 /// A string of at most `max` characters, the empty one included.
-pub(crate) fn short<'j>(max: usize) -> impl Field<'j, Value = String> {
+pub fn short<'j>(max: usize) -> impl Field<'j, Value = String> {
     field(
         move |json: &'j Json<'j>, at, problems| {
             let text = read_string(json, at, problems)?;

@@ -127,54 +127,40 @@ enum Mode<'j, 'p> {
     Describing(&'p mut Input),
 }
 
-impl<'j> Members<'j, '_> {
-    /// A member that must exist; `null` counts as absent.
-    pub fn required<F: Field<'j>>(&mut self, name: &'static str, field: F) -> Option<F::Value> {
+impl<'j, 'p> Members<'j, 'p> {
+    /// Returns the members to read. `None` if the object is described; then `describe` adds a member.
+    fn read_or(&mut self, describe: impl FnOnce(&mut Input)) -> Option<&mut Fields<'j, 'p>> {
         match &mut self.0 {
-            Mode::Reading(fields) => {
-                fields.required(name, |json, at, problems| field.read(json, at, problems))
-            }
+            Mode::Reading(fields) => Some(fields),
             Mode::Describing(input) => {
-                input.add_required(name, field.schema());
+                describe(input);
                 None
             }
         }
+    }
+
+    /// A member that must exist; `null` counts as absent.
+    pub fn required<F: Field<'j>>(&mut self, name: &'static str, field: F) -> Option<F::Value> {
+        let fields = self.read_or(|input| input.add_required(name, field.schema()))?;
+        fields.required(name, reader(&field))
     }
 
     /// A member that decides which form the body has, and so is known to exist; `null` is a fault.
     pub fn given<F: Field<'j>>(&mut self, name: &'static str, field: F) -> Option<F::Value> {
-        match &mut self.0 {
-            Mode::Reading(fields) => {
-                fields.change(name, |json, at, problems| field.read(json, at, problems))
-            }
-            Mode::Describing(_) => self.required(name, field),
-        }
+        let fields = self.read_or(|input| input.add_required(name, field.schema()))?;
+        fields.change(name, reader(&field))
     }
 
     /// A member that may be absent; `null` counts as absent.
     pub fn optional<F: Field<'j>>(&mut self, name: &'static str, field: F) -> Option<F::Value> {
-        match &mut self.0 {
-            Mode::Reading(fields) => {
-                fields.optional(name, |json, at, problems| field.read(json, at, problems))
-            }
-            Mode::Describing(input) => {
-                input.add(name, schema::nullable(field.schema()));
-                None
-            }
-        }
+        let fields = self.read_or(|input| input.add(name, schema::nullable(field.schema())))?;
+        fields.optional(name, reader(&field))
     }
 
     /// A member of an update: an absent one leaves the record as it is, and `null` is a fault.
     pub fn change<F: Field<'j>>(&mut self, name: &'static str, field: F) -> Option<F::Value> {
-        match &mut self.0 {
-            Mode::Reading(fields) => {
-                fields.change(name, |json, at, problems| field.read(json, at, problems))
-            }
-            Mode::Describing(input) => {
-                input.add(name, field.schema());
-                None
-            }
-        }
+        let fields = self.read_or(|input| input.add(name, field.schema()))?;
+        fields.change(name, reader(&field))
     }
 
     /// A member of an update that `null` clears: `Some(None)`.
@@ -183,15 +169,8 @@ impl<'j> Members<'j, '_> {
         name: &'static str,
         field: F,
     ) -> Option<Option<F::Value>> {
-        match &mut self.0 {
-            Mode::Reading(fields) => {
-                fields.clearable(name, |json, at, problems| field.read(json, at, problems))
-            }
-            Mode::Describing(input) => {
-                input.add(name, schema::nullable(field.schema()));
-                None
-            }
-        }
+        let fields = self.read_or(|input| input.add(name, schema::nullable(field.schema())))?;
+        fields.clearable(name, reader(&field))
     }
 
     /// Notes the member `name`, which belongs elsewhere, if the object has it. `place` says where.
@@ -206,6 +185,27 @@ impl<'j> Members<'j, '_> {
         if let Mode::Reading(fields) = &mut self.0 {
             fields.expected_at(name, what);
         }
+    }
+}
+
+/// Returns the reader of a field.
+fn reader<'j, F: Field<'j>>(
+    field: &F,
+) -> impl FnOnce(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<F::Value> {
+    |json, at, problems| field.read(json, at, problems)
+}
+
+/// A request body that is declared without any context.
+pub trait DeclaredBody<'j>: Sized {
+    /// Names the members of the body.
+    fn declare(members: &mut Members<'j, '_>) -> Option<Self>;
+
+    /// Reads a request body.
+    ///
+    /// # Errors
+    /// Every fault, by JSON pointer.
+    fn parse(json: &'j Json<'j>) -> Result<Self, Invalid> {
+        parse(json, Self::declare)
     }
 }
 

@@ -15,7 +15,7 @@ mod wanted;
 pub use file::{ManifestFile, with_replaced_members};
 pub use manifest::Manifest;
 pub use record::{AttributeRecord, ConfigKeyRecord, ModuleRecord, StoredResolver};
-pub use secrets::Secrets;
+pub use secrets::{SecretNames, Secrets};
 pub use shown::{
     ActivityRecord, BreakerRecord, LastErrorRecord, LatencyRecord, ResolverOrigin, ResolverRecord,
     ResolverState, StatusRecord,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use portcullis_engine::Json;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Invalid, Json};
 use serde::Serialize;
 use serde_json::{Value, json};
 use strum::{EnumString, IntoStaticStr};
@@ -13,7 +13,7 @@ use utoipa::openapi::schema::ObjectBuilder;
 use crate::apply::PlannedChange;
 use crate::audit::{ChangeAuthor, ChangeSource};
 use crate::fields::short;
-use crate::input::{self, Field, Members, field};
+use crate::input::{self, DeclaredBody, Field, Members, field};
 use crate::{Timestamp, document, schema};
 
 /// The way on which the changes of a revision came.
@@ -80,6 +80,11 @@ pub fn read_revision(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -
     number
 }
 
+/// The number of a revision.
+pub fn revision<'j>() -> impl Field<'j, Value = u64> {
+    field(read_revision, revision_schema)
+}
+
 /// Returns the schema of the number of a revision.
 pub(crate) fn revision_schema() -> ObjectBuilder {
     schema::integer(0, i64::MAX)
@@ -101,15 +106,7 @@ pub struct RestoreBody {
     pub message: Option<String>,
 }
 
-impl RestoreBody {
-    /// Reads a request body.
-    ///
-    /// # Errors
-    /// Every fault, by JSON pointer.
-    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        input::parse(json, Self::declare)
-    }
-
+impl DeclaredBody<'_> for RestoreBody {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let message = short(MAX_MESSAGE).about("Why; the history shows it");
         Some(Self { message: members.optional("message", message) })

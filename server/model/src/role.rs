@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use portcullis_engine::Json;
 use portcullis_engine::fields::within;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::MAX_SUBJECT;
-use portcullis_engine::{Invalid, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::fields::{one_or_more, text};
-use crate::input::{self, Field, Members};
+use crate::input::{self, DeclaredBody, Field, Members};
 use crate::{Authorship, Timestamp, document};
 
 /// Most roles that a role names as included.
@@ -62,15 +62,7 @@ pub struct RoleBody {
     pub includes: Vec<String>,
 }
 
-impl RoleBody {
-    /// Reads a request body.
-    ///
-    /// # Errors
-    /// Every fault, by JSON pointer.
-    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        input::parse(json, Self::declare)
-    }
-
+impl DeclaredBody<'_> for RoleBody {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         Some(Self { includes: declare_includes(members)? })
     }

@@ -1,6 +1,5 @@
 //! RBAC rules (`docs/semantics.md`, sections 3.1 to 3.3).
 
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,8 +9,8 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::Type;
 use uuid::Uuid;
 
-use crate::fields::{effect, id, parse_id, resource_pattern, rule_field};
-use crate::input::{self, Field, Members, derived, field};
+use crate::fields::{effect, id, named, parse_id, resource_pattern, rule_field};
+use crate::input::{self, Field, Members, derived, field, object};
 use crate::stored_text::{parsed, pattern};
 use crate::{Authorship, Timestamp, document, schema};
 
@@ -112,14 +111,9 @@ pub struct NewRule {
 }
 
 impl NewRule {
-    /// Reads the rule at `at`; an absent `dom` is `domain`.
-    pub fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        domain: &str,
-    ) -> Option<Self> {
-        input::read(json, at, problems, |members| Self::declare(members, domain))
+    /// A rule; an absent `dom` is `domain`.
+    pub fn field<'j>(domain: &str) -> impl Field<'j, Value = Self> {
+        named::<Self, _>(object(|members| Self::declare(members, domain)))
     }
 
     /// Reads a request body.

@@ -250,6 +250,12 @@ pub fn integer(least: i64, most: i64) -> ObjectBuilder {
     typed(Type::Integer).minimum(Some(least)).maximum(Some(most))
 }
 
+/// An object of any members, which `about` describes.
+pub fn any_object(about: &str) -> ObjectBuilder {
+    let any = AdditionalProperties::FreeForm(true);
+    typed(Type::Object).additional_properties(Some(any)).description(Some(about))
+}
+
 /// An array of `item`.
 pub fn list(item: impl Into<AnySchema>) -> ArrayBuilder {
     ArrayBuilder::new().items(item.into())

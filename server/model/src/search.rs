@@ -10,7 +10,7 @@ use portcullis_engine::{Invalid, Json};
 use serde_json::json;
 
 use crate::check::{attribute_map_schema, attributes_schema};
-use crate::input::{self, Field, Members, field};
+use crate::input::{self, DeclaredBody, Field, Members, field};
 use crate::revision::at_revision;
 use crate::{document, schema};
 
@@ -48,12 +48,8 @@ pub struct EntitySearchBody<'j> {
     pub subject: &'j str,
     pub resource: &'j str,
     pub action: &'j str,
-    pub domain: Option<&'j str>,
-    pub attributes: Attributes<'j>,
     pub candidates: Option<Vec<GivenCandidate<'j>>>,
-    /// The revision whose rules decide; `None` is the present.
-    pub at_revision: Option<u64>,
-    pub page: SearchPage<'j>,
+    pub terms: SearchTerms<'j>,
 }
 
 /// The body of a search for actions.
@@ -62,6 +58,12 @@ pub struct ActionSearchBody<'j> {
     pub subject: &'j str,
     /// The type of the resource: its name without a verb.
     pub resource_type: &'j str,
+    pub terms: SearchTerms<'j>,
+}
+
+/// The part that all searches have.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchTerms<'j> {
     pub domain: Option<&'j str>,
     pub attributes: Attributes<'j>,
     /// The revision whose rules decide; `None` is the present.
@@ -106,19 +108,13 @@ impl<'j> EntitySearchBody<'j> {
     ) -> Option<Self> {
         let resource = members.required("resource", field(resource, schema::resource));
         let action = members.required("action", text(MAX_ACTION));
-        let domain = members.optional("domain", domain());
-        let attributes = members.optional("attributes", attributes());
-        let at_revision = members.optional("at_revision", at_revision());
-        let page = SearchPage::declare(members);
+        let terms = SearchTerms::declare(members);
         Some(Self {
             subject: subject?,
             resource: resource?,
             action: action?,
-            domain,
-            attributes: attributes.unwrap_or_default(),
             candidates,
-            at_revision,
-            page: page?,
+            terms: terms?,
         })
     }
 
@@ -135,31 +131,24 @@ impl<'j> EntitySearchBody<'j> {
     }
 }
 
-impl<'j> ActionSearchBody<'j> {
-    /// Reads the body of `POST /api/v1/search/actions`.
-    ///
-    /// # Errors
-    /// Every fault, by JSON pointer.
-    pub fn parse(json: &'j Json<'j>) -> Result<Self, Invalid> {
-        input::parse(json, Self::declare)
-    }
-
+impl<'j> DeclaredBody<'j> for ActionSearchBody<'j> {
     fn declare(members: &mut Members<'j, '_>) -> Option<Self> {
         let about = "The name of the resource without a verb, such as `record`";
         let subject = members.required("subject", text(MAX_SUBJECT).about("Who is to be judged"));
         let resource_type = members.required("type", text(MAX_TYPE).about(about));
+        let terms = SearchTerms::declare(members);
+        Some(Self { subject: subject?, resource_type: resource_type?, terms: terms? })
+    }
+}
+
+impl<'j> SearchTerms<'j> {
+    fn declare(members: &mut Members<'j, '_>) -> Option<Self> {
         let domain = members.optional("domain", domain());
         let attributes = members.optional("attributes", attributes());
         let at_revision = members.optional("at_revision", at_revision());
         let page = SearchPage::declare(members);
-        Some(Self {
-            subject: subject?,
-            resource_type: resource_type?,
-            domain,
-            attributes: attributes.unwrap_or_default(),
-            at_revision,
-            page: page?,
-        })
+        let attributes = attributes.unwrap_or_default();
+        Some(Self { domain, attributes, at_revision, page: page? })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Tenants of `saas` mode (`docs/semantics.md`, section 6.9).
 
+use portcullis_engine::Json;
 use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Invalid, Json};
 use serde::Serialize;
 use serde_json::json;
 use strum::IntoStaticStr;
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::fields::{owned, text};
-use crate::input::{self, Field, Members};
+use crate::input::{self, DeclaredBody, Field, Members};
 use crate::{Timestamp, document, schema};
 
 /// Longest name, in characters.
@@ -55,21 +55,15 @@ pub struct NewTenant {
     pub slug: String,
 }
 
-impl NewTenant {
-    /// Reads a request body.
-    ///
-    /// # Errors
-    /// Every fault, by JSON pointer.
-    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        input::parse(json, Self::declare)
-    }
-
+impl DeclaredBody<'_> for NewTenant {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let name = members.required("name", text(MAX_NAME));
         let slug = members.required("slug", slug());
         Some(Self { name: name?, slug: slug? })
     }
+}
 
+impl NewTenant {
     /// Returns the record of a new tenant.
     pub fn into_record(self, id: Uuid, created_at: Timestamp) -> TenantRecord {
         TenantRecord {

@@ -17,7 +17,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use crate::entity::{MAX_PROPERTY_NAME, entity_type};
 use crate::fields::{by_name, text, variant};
-use crate::input::{self, Field, Members, field, object};
+use crate::input::{self, DeclaredBody, Field, Members, field, object};
 use crate::relation_declaration::{
     RelationDeclaration, RelationDeclarations, relations, stored_relations,
 };
@@ -153,22 +153,16 @@ pub struct TypeBody {
     rest: NewType,
 }
 
-impl TypeBody {
-    /// Reads a request body.
-    ///
-    /// # Errors
-    /// Every fault, by JSON pointer.
-    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        input::parse(json, Self::declare)
-    }
-
+impl DeclaredBody<'_> for TypeBody {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let about = "The type, which the path names";
         let kind = members.optional("type", entity_type().about(about));
         let rest = declare_rest(members);
         Some(Self { kind, rest })
     }
+}
 
+impl TypeBody {
     /// Returns the type, which the path calls `name`.
     ///
     /// # Errors

@@ -1,13 +1,11 @@
 //! The webhooks of a bundle.
 
-use portcullis_engine::Json;
-use portcullis_engine::invalid::{Place, Problems};
 use serde_json::json;
 
 use crate::document;
 use crate::egress_rules::EgressRules;
-use crate::fields::url;
-use crate::input::{self, Members};
+use crate::fields::{named, url};
+use crate::input::{self, Field, Members, object};
 use crate::webhook::{EventType, Secret, events};
 
 /// A webhook that a bundle names by its URL.
@@ -20,14 +18,9 @@ pub struct WantedWebhook {
 }
 
 impl WantedWebhook {
-    /// Reads the webhook at `at`; the address must be one that the egress `rules` allow.
-    pub fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        rules: &EgressRules,
-    ) -> Option<Self> {
-        input::read(json, at, problems, |members| Self::declare(members, rules))
+    /// A webhook of a bundle; the address must be one that the egress `rules` allow.
+    pub fn field<'j>(rules: &EgressRules) -> impl Field<'j, Value = Self> {
+        named::<Self, _>(object(|members| Self::declare(members, rules)))
     }
 
     fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {

@@ -101,7 +101,7 @@ async fn main() {
     let text = body(2);
     let began = Instant::now();
     let request = request(&text);
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let plan = planned(&mut tx, &request, &by, &ids).await;
     tx.end().await.expect("ends");
     report(

@@ -21,6 +21,8 @@ mod export;
 mod fingerprint;
 mod guards;
 mod impact;
+mod judged_plan;
+mod named_kind;
 mod namespaces;
 mod operator;
 mod plan;
@@ -41,7 +43,7 @@ pub use operator::apply_as_operator;
 pub use plan::{ApplyPlan, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
 pub use replace::{BundleOrigin, BundleReach, Replacement, replace, with_kinds};
-pub use request::{ApplyRequest, MAX_TEXT};
+pub use request::ApplyRequest;
 pub use run::apply_body;
 
 #[cfg(test)]

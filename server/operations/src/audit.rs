@@ -9,7 +9,7 @@ use portcullis_model::clock::Clock;
 use portcullis_model::page::{Listed, Page};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{Store, StoreError, audit};
+use portcullis_storage::{Store, StoreError, Tx, audit};
 
 /// The most rows of one transaction, so that other writers wait a short time only.
 const BATCH: i64 = 500;
@@ -25,10 +25,7 @@ pub async fn list(
     filter: &AuditFilter,
     page: Page,
 ) -> Result<Listed<AuditRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = audit::list(&mut tx, filter, page).await?;
-    tx.end().await?;
-    Ok(records)
+    app.read(caller.tenant(), async |tx| audit::list(tx, filter, page).await).await
 }
 
 /// Lists the audit records of the service, newest first: of every tenant, or of `tenant` alone.
@@ -38,10 +35,7 @@ pub async fn list_all(
     filter: &AuditFilter,
     page: Page,
 ) -> Result<Listed<AuditRecord>, OperationError> {
-    let mut tx = store.read_all().await?;
-    let records = audit::list_all(&mut tx, tenant, filter, page).await?;
-    tx.end().await?;
-    Ok(records)
+    Ok(store.read_all(async |tx| audit::list_all(tx, tenant, filter, page).await).await?)
 }
 
 /// Deletes the audit records that `retention` does not keep, again and again.
@@ -60,9 +54,8 @@ async fn prune(store: &Store, now: Timestamp, retention: AuditRetention) -> Resu
     let age = i64::try_from(retention.age.as_millis()).unwrap_or(i64::MAX);
     let before = Timestamp::from_millis(now.millis().saturating_sub(age));
     let mut outcome = Ok(());
-    let mut tx = store.read_all().await?;
-    let tenants = audit::prunable_tenants(&mut tx, before, retention.records).await?;
-    tx.end().await?;
+    let tenants = async |tx: &mut Tx| audit::prunable_tenants(tx, before, retention.records).await;
+    let tenants = store.read_all(tenants).await?;
     for tenant in &tenants {
         if let Err(error) = prune_tenant(store, tenant, before, retention.records).await {
             tracing::warn!(tenant, %error, "cannot remove the old audit records of this tenant");
@@ -78,9 +71,8 @@ async fn prune_tenant(
     before: Timestamp,
     records: i64,
 ) -> Result<(), StoreError> {
-    let mut tx = store.read_all().await?;
-    let is_due = audit::is_prunable(&mut tx, tenant, before, records).await?;
-    tx.end().await?;
+    let is_due =
+        store.read_all(async |tx| audit::is_prunable(tx, tenant, before, records).await).await?;
     if !is_due {
         return Ok(());
     }
@@ -111,7 +103,7 @@ mod tests {
     }
 
     async fn kept(store: &Store, tenant: &str) -> Vec<i64> {
-        let mut tx = store.read(tenant).await.expect("begins");
+        let mut tx = store.begin_read(tenant).await.expect("begins");
         let records =
             audit::list(&mut tx, &AuditFilter::default(), Page::FIRST).await.expect("works");
         records.records.iter().map(|record| record.at.millis()).collect()

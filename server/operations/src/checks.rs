@@ -53,6 +53,21 @@ pub struct CheckOptions<'o> {
     pub recorded: Option<RecordedRequest<'o>>,
 }
 
+impl CheckOptions<'_> {
+    /// Returns the options of a check by the present content at the present instant, which is not recorded.
+    pub fn present(kind: CheckKind, at_least: MinRevisions) -> Self {
+        Self {
+            kind,
+            at_least,
+            explain: false,
+            now: None,
+            assumed: &[],
+            at_revision: None,
+            recorded: None,
+        }
+    }
+}
+
 /// A check that is decided.
 #[derive(Debug)]
 pub struct DecidedCheck<'c> {
@@ -146,7 +161,7 @@ pub async fn check<'c>(
 /// Returns the end of the reason of a denial by default if the resource is not registered and no rule or policy names it;
 /// nothing if the tenant registers none.
 async fn doubt_about(app: &App, tenant: &str, resource: &str) -> Result<String, OperationError> {
-    let mut tx = app.store.read(tenant).await?;
+    let mut tx = app.store.begin_read(tenant).await?;
     let exact = ResourcePattern::Exact(resource.to_owned());
     let is_known = resources::matches(&mut tx, &exact).await?
         || plan_records::name_resource(&mut tx, resource).await?;

@@ -5,6 +5,7 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json;
 use portcullis_model::draft::DraftRecord;
 use portcullis_model::egress_rules::EgressRules;
+use portcullis_model::input::Field;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 
@@ -46,6 +47,6 @@ fn read(draft: &DraftRecord, egress: &EgressRules) -> Result<BundleDocument, Ope
     let context = DocumentContext { domain: &draft.domain, egress };
     let tree = json::parse(draft.bundle.get().as_bytes())?;
     let (mut problems, root) = (Problems::default(), Place::root());
-    let bundle = BundleDocument::read(&tree, &root.key("bundle"), &mut problems, context);
+    let bundle = BundleDocument::field(context).read(&tree, &root.key("bundle"), &mut problems);
     Ok(problems.finish(bundle)?)
 }

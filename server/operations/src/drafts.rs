@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use portcullis_auth::Manager;
 use portcullis_bundle::{BundleDocument, DocumentContext};
-use portcullis_engine::fields::{Fields, boolean};
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json};
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::draft::DraftRecord;
+use portcullis_model::fields::boolean;
+use portcullis_model::input::{Field, Members, derived};
 use portcullis_model::page::Listed;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
@@ -20,8 +20,10 @@ use tokio::time::Instant;
 use crate::apply::{BundleOrigin, Replacement, replace, with_kinds};
 use crate::draft_content::{content_with_draft, stored_bundle};
 use crate::etag::Precondition;
+use crate::ownership::ChangeTerms;
 use crate::shadow_plans;
 use crate::tenant_content::TenantContent;
+use crate::written::Stored;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("draft");
 
@@ -36,53 +38,42 @@ pub struct DraftBody {
     shadow: bool,
 }
 
-/// A draft that was written.
-#[derive(Debug)]
-pub struct StoredDraft {
-    pub record: DraftRecord,
-    pub is_new: bool,
-}
-
 impl DraftBody {
     /// Reads a request body.
     ///
     /// # Errors
     /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, context: DocumentContext<'_>) -> Result<Self, Invalid> {
-        context.parse(json, Self::read)
+        context.parse(json, Self::declare)
     }
 
-    fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        context: DocumentContext<'_>,
-    ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let bundle = fields
-            .required("bundle", |json, at, problems| read_bundle(json, at, problems, context));
-        let shadow = fields.optional("shadow", boolean).unwrap_or(false);
-        fields.close();
+    /// Names the members of the body.
+    pub fn declare(members: &mut Members<'_, '_>, context: DocumentContext<'_>) -> Option<Self> {
+        let bundle = members.required("bundle", bundle(context));
+        let shadow = members.optional("shadow", boolean().default_is(false));
         let (bundle, text) = bundle?;
-        Some(Self { bundle, text, shadow })
+        Some(Self { bundle, text, shadow: shadow.unwrap_or(false) })
     }
 }
 
-/// Reads a bundle with its text. It has no bytes of modules and no secrets, which no draft keeps.
-fn read_bundle(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
+/// A bundle with its text. It has no bytes of modules and no secrets, which no draft keeps.
+fn bundle<'j>(
     context: DocumentContext<'_>,
-) -> Option<(BundleDocument, Box<RawValue>)> {
-    for kind in ["resolvers", "webhooks"] {
-        if json.get(kind).is_some_and(|list| *list != Json::Null) {
-            let what = format!("no `{kind}`, which a draft does not have: apply them");
-            problems.expected(&at.key(kind), what);
-        }
-    }
-    let bundle = BundleDocument::read(json, at, problems, context)?;
-    Some((bundle, RawValue::from_string(json.to_string()).ok()?))
+) -> impl Field<'j, Value = (BundleDocument, Box<RawValue>)> {
+    derived(
+        BundleDocument::field(context),
+        |bundle, json, at, problems| {
+            for kind in ["resolvers", "webhooks"] {
+                if json.get(kind).is_some_and(|list| *list != Json::Null) {
+                    let what = format!("no `{kind}`, which a draft does not have: apply them");
+                    problems.expected(&at.key(kind), what);
+                }
+            }
+            let bundle = bundle.read(json, at, problems)?;
+            Some((bundle, RawValue::from_string(json.to_string()).ok()?))
+        },
+        Field::schema,
+    )
 }
 
 /// Stores the draft that `read` makes of a body in place of the one named `name`.
@@ -96,7 +87,7 @@ pub async fn put<E: From<OperationError> + Send + 'static>(
     name: &str,
     precondition: &Precondition,
     read: impl FnOnce() -> Result<DraftBody, E> + Send + 'static,
-) -> Result<StoredDraft, E> {
+) -> Result<Stored<DraftRecord>, E> {
     let _turn = app.uploads.begin(caller.tenant()).await?;
     let body = app.compilations.run(caller.tenant(), read).await??;
     Ok(store(app, caller, name, precondition, body).await?)
@@ -108,7 +99,7 @@ async fn store(
     name: &str,
     precondition: &Precondition,
     body: DraftBody,
-) -> Result<StoredDraft, OperationError> {
+) -> Result<Stored<DraftRecord>, OperationError> {
     let by = app.authored_by(caller.actor());
     let record = DraftRecord {
         name: name.to_owned(),
@@ -121,9 +112,7 @@ async fn store(
         updated_by: None,
         updated_at: None,
     };
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let state = TenantContent::load(&mut tx).await?;
-    tx.end().await?;
+    let state = app.read(caller.tenant(), async |tx| TenantContent::load(tx).await).await?;
     let (own, origin) = (app.clone(), BundleOrigin::from(&record));
     let fits = move || with_kinds(&own, state, &origin, &body.bundle).map(drop);
     app.compilations.run(caller.tenant(), fits).await??;
@@ -143,7 +132,7 @@ async fn store(
         None => record,
         Some(old) if old.says(&record) => {
             tx.end().await?;
-            return Ok(StoredDraft { record: old, is_new });
+            return Ok(Stored { record: old, is_new });
         }
         Some(old) => DraftRecord {
             created_by: old.created_by,
@@ -161,7 +150,7 @@ async fn store(
         // A failure is a part of the report.
         let _ = shadow_plans::compile(app, &shadow, WantedPlans::everything()).await;
     }
-    Ok(StoredDraft { record, is_new })
+    Ok(Stored { record, is_new })
 }
 
 /// Refuses a second draft in shadow: each costs every check of the tenant.
@@ -195,10 +184,7 @@ pub async fn list(
     after: &str,
     limit: i64,
 ) -> Result<Listed<DraftRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = drafts::list(&mut tx, after, limit).await?;
-    tx.end().await?;
-    Ok(records)
+    app.read(caller.tenant(), async |tx| drafts::list(tx, after, limit).await).await
 }
 
 /// Returns a draft of the caller's tenant.
@@ -206,10 +192,7 @@ pub async fn list(
 /// # Errors
 /// The tenant has no such draft, or the store failed.
 pub async fn get(app: &App, caller: &Manager, name: &str) -> Result<DraftRecord, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let record = drafts::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
-    tx.end().await?;
-    Ok(record)
+    app.read(caller.tenant(), async |tx| drafts::find(tx, name).await?.ok_or(NOT_FOUND)).await
 }
 
 /// Deletes a draft.
@@ -242,14 +225,13 @@ pub async fn publish(
     app: &App,
     caller: &Manager,
     name: &str,
-    precondition: &Precondition,
-    force: bool,
+    terms: &ChangeTerms,
     ready_by: Instant,
 ) -> Result<ApplyAnswer, OperationError> {
     let draft = get(app, caller, name).await?;
-    precondition.check(&draft)?;
+    terms.precondition.check(&draft)?;
     let bundle = stored_bundle(app, &draft).await?;
-    let replacement = Replacement::Draft { draft: &draft, bundle: &bundle, force };
+    let replacement = Replacement::Draft { draft: &draft, bundle: &bundle, force: terms.force };
     let answer = replace(app, caller, replacement, false, ready_by).await?;
     follow_shadow(app, caller.tenant()).await;
     Ok(answer)
@@ -264,7 +246,7 @@ pub async fn candidate(
     tenant: &str,
     name: &str,
 ) -> Result<TenantContent, OperationError> {
-    let mut tx = app.store.read(tenant).await?;
+    let mut tx = app.store.begin_read(tenant).await?;
     let draft = drafts::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
     let state = TenantContent::load(&mut tx).await?;
     tx.end().await?;

@@ -19,6 +19,7 @@ use uuid::Uuid;
 use crate::etag::Precondition;
 use crate::sync_parts::PartOfSync;
 use crate::types;
+use crate::written::Stored;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("entity");
 
@@ -77,17 +78,7 @@ pub async fn sync(
     commit(app, tx, upserted, deleted, None).await
 }
 
-/// An entity that was written.
-#[derive(Debug)]
-pub struct StoredEntity {
-    pub record: EntityRecord,
-    /// There was none of this type and id before.
-    pub is_new: bool,
-    /// The revision of the directory that includes the write.
-    pub entities_revision: u64,
-}
-
-/// Inserts or replaces one entity in the caller's tenant.
+/// Inserts or replaces one entity in the caller's tenant, and returns it with the revision of the directory.
 ///
 /// # Errors
 /// The precondition does not hold, or the errors of [`write()`].
@@ -96,7 +87,7 @@ pub async fn put(
     caller: &Manager,
     precondition: &Precondition,
     body: &EntityBody,
-) -> Result<StoredEntity, OperationError> {
+) -> Result<(Stored<EntityRecord>, u64), OperationError> {
     let EntityBody { entity, source } = body;
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
@@ -105,10 +96,10 @@ pub async fn put(
     let origin = EntityOrigin { source: source.as_deref(), sync: None };
     let record = write_one(&mut tx, entity, origin).await?;
     let entities_revision = commit_entities(app, tx).await?;
-    Ok(StoredEntity { record, is_new: old.is_none(), entities_revision })
+    Ok((Stored { record, is_new: old.is_none() }, entities_revision))
 }
 
-/// Changes one entity of the caller's tenant. It stays the entity of its source and of its sync.
+/// Changes one entity of the caller's tenant, and returns it with the revision of the directory. It stays the entity of its source and of its sync.
 ///
 /// # Errors
 /// The tenant has no such entity, the precondition does not hold, the change does not fit the entity, or the errors of
@@ -119,12 +110,12 @@ pub async fn patch(
     (kind, id): (&str, &str),
     precondition: &Precondition,
     change: &EntityPatch,
-) -> Result<StoredEntity, OperationError> {
+) -> Result<(Stored<EntityRecord>, u64), OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
     let record = patch_in(&mut tx, (kind, id), precondition, change).await?;
     let entities_revision = commit_entities(app, tx).await?;
-    Ok(StoredEntity { record, is_new: false, entities_revision })
+    Ok((Stored { record, is_new: false }, entities_revision))
 }
 
 /// Changes one entity in a transaction that has locked the tenant: of two changes at the same time the second one reads what
@@ -179,10 +170,7 @@ impl<'e> Compared<'e> {
         entities: &'e [NewEntity],
         origin: EntityOrigin<'e>,
     ) -> Result<Self, OperationError> {
-        let mut tx = app.store.read(caller.tenant()).await?;
-        let compared = Self::of(&mut tx, entities, origin).await?;
-        tx.end().await?;
-        Ok(compared)
+        app.read(caller.tenant(), async |tx| Self::of(tx, entities, origin).await).await
     }
 
     async fn of(
@@ -285,7 +273,7 @@ pub async fn list(
     after: (&str, &str),
     limit: i64,
 ) -> Result<(Listed<EntityRecord>, u64), OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
     let records = entities::list(&mut tx, kind, after, limit).await?;
     let revision = entities::state(&mut tx).await?.position.revision;
     tx.end().await?;
@@ -302,7 +290,7 @@ pub async fn get(
     kind: &str,
     id: &str,
 ) -> Result<(EntityRecord, u64), OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
     let record = entities::find(&mut tx, kind, id).await?.ok_or(NOT_FOUND)?;
     let revision = entities::state(&mut tx).await?.position.revision;
     tx.end().await?;

@@ -49,9 +49,7 @@ pub(crate) async fn explained_relations(
         return Ok(relations);
     }
     let keys: Vec<TupleKey> = edges.iter().map(|(key, _)| key.clone()).collect();
-    let mut tx = app.store.read(tenant).await?;
-    let stored = sources(&mut tx, &keys).await?;
-    tx.end().await?;
+    let stored = app.read(tenant, async |tx| sources(tx, &keys).await).await?;
     for (key, edge) in edges {
         let is_assumed = assumed.iter().any(|tuple| edge.is(tuple));
         edge.source = match is_assumed {

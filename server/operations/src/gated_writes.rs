@@ -62,12 +62,7 @@ impl<'w> GatedWrite<'w> {
     /// # Errors
     /// The request took too long, too many writes of the tenant wait, or the store failed.
     pub(crate) async fn begin(&mut self) -> Result<Tx, OperationError> {
-        must_be_in_time(self.caller)?;
-        let turn = match self.turn.take() {
-            Some(turn) => turn,
-            None => self.app.store.turn(self.caller.tenant()).await?,
-        };
-        Ok(self.app.write_in(turn, self.caller, self.by).await?)
+        begin(self.app, self.caller, self.by, self.turn.take()).await
     }
 
     /// Commits the changes as [`App::commit`] does. Returns `None` if they were judged instead, and are to be made again.
@@ -110,6 +105,24 @@ impl<'w> GatedWrite<'w> {
         self.judged = judgement.map(|judgement| (met, judgement));
         Ok(None)
     }
+}
+
+/// Begins a transaction in which `caller` changes its tenant, in `turn` if the tenant has it already.
+///
+/// # Errors
+/// The request took too long, too many writes of the tenant wait, or the store failed.
+pub(crate) async fn begin(
+    app: &App,
+    caller: &Manager,
+    by: &Authorship,
+    turn: Option<WriteTurn>,
+) -> Result<Tx, OperationError> {
+    must_be_in_time(caller)?;
+    let turn = match turn {
+        Some(turn) => turn,
+        None => app.store.turn(caller.tenant()).await?,
+    };
+    Ok(app.write_in(turn, caller, by).await?)
 }
 
 /// Refuses to write for a request that took too long: its sender may have been told that nothing was written.

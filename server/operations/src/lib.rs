@@ -27,7 +27,7 @@ mod gated_writes;
 pub mod key_holders;
 pub mod matrices;
 mod open_scope;
-mod ownership;
+pub mod ownership;
 mod past_plans;
 pub mod permissions;
 mod plan_by_plan;

@@ -187,7 +187,7 @@ async fn registered(
     tenant: &str,
     page: Page,
 ) -> Result<(u64, Listed<ResourceRecord>), OperationError> {
-    let mut tx = app.store.read(tenant).await?;
+    let mut tx = app.store.begin_read(tenant).await?;
     let revision = tenants::revision(&mut tx).await?;
     let listed = resources::list(&mut tx, page).await?;
     tx.end().await?;

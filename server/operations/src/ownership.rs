@@ -7,6 +7,31 @@ use portcullis_model::service_key::Permission;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::write_refusal::WriteRefusal;
 use portcullis_storage::{StoreError, Tx, resources};
+use serde::Serialize;
+
+use crate::etag::Precondition;
+
+/// The terms on which a caller changes one record.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeTerms {
+    pub precondition: Precondition,
+    /// Whether a managed record is changed too.
+    pub force: bool,
+}
+
+impl ChangeTerms {
+    /// Refuses a change of `record`, or of none, if it is in a state that the caller does not expect, or has an `owner` and
+    /// the change is not forced by a caller who may do that.
+    pub(crate) fn check(
+        &self,
+        caller: &Manager,
+        record: Option<&impl Serialize>,
+        owner: Option<&str>,
+    ) -> Result<(), OperationError> {
+        self.precondition.check_stored(record)?;
+        check(caller, owner, self.force)
+    }
+}
 
 /// Refuses a change of a record of `owner`, unless it is forced by a caller who may do that.
 pub(crate) fn check(

@@ -57,7 +57,7 @@ impl<'a> PastRules<'a> {
         revision: u64,
     ) -> Result<Self, OperationError> {
         let turn = app.uploads.begin(tenant).await?;
-        let mut tx = app.store.read(tenant).await?;
+        let mut tx = app.store.begin_read(tenant).await?;
         let present = plan_records::facts(&mut tx).await?;
         let content = content_at(&mut tx, revision).await?;
         tx.end().await?;

@@ -79,7 +79,7 @@ pub async fn list(
     let page = Page { limit: page.limit.min(MAX_PAGE), ..page };
     let at_least = app.reach(tenant, at_least).await?;
     let began = Instant::now();
-    let mut tx = app.store.read(tenant).await?;
+    let mut tx = app.store.begin_read(tenant).await?;
     let revision = tenants::revision(&mut tx).await?;
     let Listed { records, more } = resources::list(&mut tx, page).await?;
     tx.end().await?;

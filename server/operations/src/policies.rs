@@ -10,9 +10,8 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, policies};
 use uuid::Uuid;
 
-use crate::etag::Precondition;
 use crate::gated_writes::GatedWrite;
-use crate::ownership;
+use crate::ownership::ChangeTerms;
 use crate::types;
 use crate::warnings;
 use crate::written::Written;
@@ -69,18 +68,15 @@ pub async fn list(
     filter: &PolicyFilter,
     page: Page,
 ) -> Result<Listed<PolicyRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = policies::list(&mut tx, filter.resource.as_deref(), filter.effect, page).await?;
-    tx.end().await?;
-    Ok(records)
+    app.read(caller.tenant(), async |tx| {
+        policies::list(tx, filter.resource.as_deref(), filter.effect, page).await
+    })
+    .await
 }
 
 /// Returns a policy of the caller's tenant.
 pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<PolicyRecord, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    tx.end().await?;
-    Ok(record)
+    app.read(caller.tenant(), async |tx| policies::find(tx, id).await?.ok_or(NOT_FOUND)).await
 }
 
 /// Updates a policy of the caller's tenant. An update that changes nothing keeps record and revision as they are.
@@ -93,28 +89,25 @@ pub async fn update<E: From<OperationError> + Send + 'static>(
     app: &App,
     caller: &Manager,
     read: impl FnOnce() -> Result<(Uuid, PolicyUpdate), E> + Send + 'static,
-    precondition: &Precondition,
-    force: bool,
+    terms: &ChangeTerms,
 ) -> Result<Written<PolicyRecord>, E> {
     let (id, update) = app.compilations.run(caller.tenant(), read).await??;
-    Ok(update_compiled(app, caller, id, precondition, &update, force).await?)
+    Ok(update_compiled(app, caller, id, terms, &update).await?)
 }
 
 async fn update_compiled(
     app: &App,
     caller: &Manager,
     id: Uuid,
-    precondition: &Precondition,
+    terms: &ChangeTerms,
     update: &PolicyUpdate,
-    force: bool,
 ) -> Result<Written<PolicyRecord>, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut write = GatedWrite::new(app, caller, &by);
     loop {
         let mut tx = write.begin().await?;
         let old = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-        precondition.check(&old)?;
-        ownership::check(caller, old.managed_by.as_deref(), force)?;
+        terms.check(caller, Some(&old), old.managed_by.as_deref())?;
         let mut record = update.applied_to(&old)?;
         if record != old {
             check_changed_attributes(app, &mut tx, update, &old, &record).await?;
@@ -136,16 +129,14 @@ pub async fn delete(
     app: &App,
     caller: &Manager,
     id: Uuid,
-    precondition: &Precondition,
-    force: bool,
+    terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut write = GatedWrite::new(app, caller, &by);
     loop {
         let mut tx = write.begin().await?;
         let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-        precondition.check(&record)?;
-        ownership::check(caller, record.managed_by.as_deref(), force)?;
+        terms.check(caller, Some(&record), record.managed_by.as_deref())?;
         policies::delete(&mut tx, &record, &by).await?;
         if let Some(revision) = write.commit(tx).await? {
             return Ok(revision);

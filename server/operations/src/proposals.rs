@@ -90,9 +90,8 @@ pub async fn list(
     caller: &Manager,
     page: Page,
 ) -> Result<Listed<ProposalRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let Listed { records, more } = proposals::list(&mut tx, page).await?;
-    tx.end().await?;
+    let Listed { records, more } =
+        app.read(caller.tenant(), async |tx| proposals::list(tx, page).await).await?;
     let now = app.clock.now().into();
     Ok(Listed { records: records.into_iter().map(|record| record.at(now)).collect(), more })
 }
@@ -102,9 +101,8 @@ pub async fn list(
 /// # Errors
 /// The tenant has no such proposal, or the store failed.
 pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<ProposalRecord, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let record = proposals::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    tx.end().await?;
+    let record = async |tx: &mut Tx| proposals::find(tx, id).await?.ok_or(NOT_FOUND);
+    let record = app.read(caller.tenant(), record).await?;
     Ok(record.at(app.clock.now().into()))
 }
 
@@ -118,7 +116,7 @@ pub(crate) async fn open_request(
     caller: &Manager,
     id: Uuid,
 ) -> Result<(ProposalRecord, ProposedRequest), OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
     let record = find_open(&mut tx, id, app.clock.now().into()).await?;
     let mut request = proposals::request(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     tx.end().await?;

@@ -72,7 +72,7 @@ pub(crate) async fn recorded_side(
         // Nothing was written yet.
         return Ok(Some(Arc::new(side(&TenantContent::default()))));
     }
-    let mut tx = app.store.read(tenant).await?;
+    let mut tx = app.store.begin_read(tenant).await?;
     let content = content_at(&mut tx, u64::try_from(revision).unwrap_or_default()).await;
     tx.end().await?;
     match content {

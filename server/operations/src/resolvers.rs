@@ -20,9 +20,8 @@ use portcullis_storage::{StoreError, Tx, resolvers};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::etag::Precondition;
 use crate::gated_writes::GatedWrite;
-use crate::ownership;
+use crate::ownership::ChangeTerms;
 use crate::types::declared;
 use crate::written::Written;
 use admission::{admit, bind};
@@ -125,7 +124,7 @@ async fn store(
 /// Inserts a prepared resolver into the transaction's tenant. Returns whether its namespace is free.
 async fn insert(tx: &mut Tx, prepared: &PreparedResolver) -> Result<bool, StoreError> {
     let PreparedResolver { record, secrets, module, .. } = prepared;
-    resolvers::insert(tx, record, secrets, Some(module)).await
+    resolvers::store(tx, record, secrets, Some(module)).await
 }
 
 /// Activates a resolver that is committed, and returns its record.
@@ -141,9 +140,7 @@ pub async fn list(
     caller: &Manager,
     page: Page,
 ) -> Result<Listed<ResolverRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let own = resolvers::list_page(&mut tx, page).await?;
-    tx.end().await?;
+    let own = app.read(caller.tenant(), async |tx| resolvers::list_page(tx, page).await).await?;
     // The ids of the operator resolvers come before all others.
     let mut records = app.resolvers.operator_records(caller.tenant());
     records.retain(|record| record.id > page.after);
@@ -162,9 +159,9 @@ pub async fn show(app: &App, caller: &Manager, id: Uuid) -> Result<FoundResolver
     if let Some(record) = of_operator(app, caller.tenant(), id) {
         return Ok(FoundResolver::Operator(Box::new(record)));
     }
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let stored = resolvers::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    tx.end().await?;
+    let stored = app
+        .read(caller.tenant(), async |tx| resolvers::find(tx, id).await?.ok_or(NOT_FOUND))
+        .await?;
     Ok(FoundResolver::Own(Box::new(stored)))
 }
 
@@ -176,8 +173,7 @@ pub async fn delete(
     app: &App,
     caller: &Manager,
     id: Uuid,
-    precondition: &Precondition,
-    force: bool,
+    terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
     must_be_own(app, caller.tenant(), id)?;
     let by = app.authored_by(caller.actor());
@@ -185,8 +181,7 @@ pub async fn delete(
     loop {
         let mut tx = write.begin().await?;
         let stored = resolvers::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-        precondition.check(&stored)?;
-        ownership::check(caller, stored.managed_by.as_deref(), force)?;
+        terms.check(caller, Some(&stored), stored.managed_by.as_deref())?;
         let namespace = &stored.manifest.namespace;
         let readers = namespaces::readers(&mut tx, namespace).await?;
         if !readers.is_empty() {

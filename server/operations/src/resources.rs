@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::gated_writes::GatedWrite;
 use crate::ownership;
 use crate::registration;
-use crate::written::Written;
+use crate::written::{Stored, Written};
 
 const NOT_FOUND: OperationError = OperationError::NotFound("resource");
 
@@ -31,14 +31,6 @@ pub struct RegisteredInBulk {
     pub warnings: Vec<Warning>,
 }
 
-/// A registered resource.
-#[derive(Debug)]
-pub struct Registered {
-    pub record: ResourceRecord,
-    /// The name was not registered before.
-    pub is_new: bool,
-}
-
 /// Registers a resource in the caller's tenant, or replaces the one with the same name.
 ///
 /// # Errors
@@ -48,7 +40,7 @@ pub async fn register(
     caller: &Manager,
     registration: Registration,
     force: bool,
-) -> Result<Written<Registered>, OperationError> {
+) -> Result<Written<Stored<ResourceRecord>>, OperationError> {
     check_new_roles(caller, &registration)?;
     let by = app.authored_by(caller.actor());
     let mut write = GatedWrite::new(app, caller, &by);
@@ -58,7 +50,7 @@ pub async fn register(
             register_in(app, &mut tx, caller, registration.clone(), &by, force).await?;
         if let Some(revision) = write.commit(tx).await? {
             let warnings = warnings_about(&record, is_new || force);
-            return Ok(Written { record: Registered { record, is_new }, revision, warnings });
+            return Ok(Written { record: Stored { record, is_new }, revision, warnings });
         }
     }
 }
@@ -148,10 +140,7 @@ pub async fn list(
     caller: &Manager,
     page: Page,
 ) -> Result<Listed<ResourceRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = resources::list(&mut tx, page).await?;
-    tx.end().await?;
-    Ok(records)
+    app.read(caller.tenant(), async |tx| resources::list(tx, page).await).await
 }
 
 /// Returns a resource of the caller's tenant.
@@ -159,10 +148,7 @@ pub async fn list(
 /// # Errors
 /// The tenant has no such resource, or the store failed.
 pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<ResourceRecord, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let record = resources::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    tx.end().await?;
-    Ok(record)
+    app.read(caller.tenant(), async |tx| resources::find(tx, id).await?.ok_or(NOT_FOUND)).await
 }
 
 /// Deletes a resource of the caller's tenant with the rules of its default roles, and with the explicit rules whose `obj`
@@ -216,7 +202,7 @@ pub async fn list_rules(
     id: Uuid,
     page: Page,
 ) -> Result<Listed<RuleRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
     let resource = resources::find(&mut tx, id).await?;
     let resource = resource.ok_or(NOT_FOUND)?;
     let rules = rules::matching(&mut tx, &resource.registration.name, page).await?;

@@ -41,10 +41,7 @@ pub async fn list(
     before: u64,
     limit: i64,
 ) -> Result<Listed<RevisionRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let listed = revisions::list(&mut tx, before, limit).await?;
-    tx.end().await?;
-    Ok(listed)
+    app.read(caller.tenant(), async |tx| revisions::list(tx, before, limit).await).await
 }
 
 /// Returns a revision of the caller's tenant with its changes.
@@ -57,7 +54,7 @@ pub async fn get(
     revision: u64,
     page: ChangesPage<'_>,
 ) -> Result<RevisionDetail, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
     let record = find(&mut tx, revision).await?;
     let sides = Sides { from: revision.saturating_sub(1), to: revision };
     let changes = changes(&mut tx, sides, page).await?;
@@ -75,7 +72,7 @@ pub async fn diff(
     sides: Sides,
     page: ChangesPage<'_>,
 ) -> Result<RevisionDiff, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
     for revision in [sides.from, sides.to] {
         find(&mut tx, revision).await?;
     }
@@ -96,7 +93,7 @@ pub async fn of_policy(
     before: u64,
     limit: i64,
 ) -> Result<Listed<RecordRevision>, OperationError> {
-    let (mut tx, record) = (app.store.read(caller.tenant()).await?, id.to_string());
+    let (mut tx, record) = (app.store.begin_read(caller.tenant()).await?, id.to_string());
     let changed = (POLICY, &*record);
     let page = revision_changes::of_record(&mut tx, changed, before, limit).await?;
     if page.records.is_empty() && policies::find(&mut tx, id).await?.is_none() {

@@ -10,20 +10,11 @@ use portcullis_storage::entities::{NameClash, clash_of_roles};
 use portcullis_storage::{Tx, roles};
 
 use crate::entities::is_entity;
-use crate::etag::Precondition;
 use crate::gated_writes::GatedWrite;
-use crate::ownership;
-use crate::written::Written;
+use crate::ownership::ChangeTerms;
+use crate::written::{Stored, Written};
 
 const NOT_FOUND: OperationError = OperationError::NotFound("role");
-
-/// A role that was written.
-#[derive(Debug)]
-pub struct StoredRole {
-    pub record: RoleRecord,
-    /// The role included no other before.
-    pub is_new: bool,
-}
 
 /// Makes the role `name` include the roles of `body`, in place of those from before.
 ///
@@ -34,17 +25,16 @@ pub async fn put(
     app: &App,
     caller: &Manager,
     name: &str,
-    precondition: &Precondition,
+    terms: &ChangeTerms,
     body: RoleBody,
-    force: bool,
-) -> Result<Written<StoredRole>, OperationError> {
+) -> Result<Written<Stored<RoleRecord>>, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut write = GatedWrite::new(app, caller, &by);
     loop {
         let mut tx = write.begin().await?;
         let old = roles::find(&mut tx, name).await?;
-        precondition.check_stored(old.as_ref())?;
-        ownership::check(caller, old.as_ref().and_then(|old| old.managed_by.as_deref()), force)?;
+        let owner = old.as_ref().and_then(|old| old.managed_by.as_deref());
+        terms.check(caller, old.as_ref(), owner)?;
         let is_new = old.is_none();
         let record = match old {
             Some(old) if old.includes == body.includes => old,
@@ -62,7 +52,7 @@ pub async fn put(
             }
         };
         if let Some(revision) = write.commit(tx).await? {
-            return Ok(Written::new(StoredRole { record, is_new }, revision));
+            return Ok(Written::new(Stored { record, is_new }, revision));
         }
     }
 }
@@ -114,10 +104,7 @@ pub async fn list(
     after: &str,
     limit: i64,
 ) -> Result<Listed<RoleRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = roles::list(&mut tx, after, limit).await?;
-    tx.end().await?;
-    Ok(records)
+    app.read(caller.tenant(), async |tx| roles::list(tx, after, limit).await).await
 }
 
 /// Returns a role of the caller's tenant that includes others.
@@ -125,10 +112,7 @@ pub async fn list(
 /// # Errors
 /// The tenant has no such role, or the store failed.
 pub async fn get(app: &App, caller: &Manager, name: &str) -> Result<RoleRecord, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let record = roles::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
-    tx.end().await?;
-    Ok(record)
+    app.read(caller.tenant(), async |tx| roles::find(tx, name).await?.ok_or(NOT_FOUND)).await
 }
 
 /// Makes a role include no other any more, and returns the tenant's revision.
@@ -140,16 +124,14 @@ pub async fn delete(
     app: &App,
     caller: &Manager,
     name: &str,
-    precondition: &Precondition,
-    force: bool,
+    terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut write = GatedWrite::new(app, caller, &by);
     loop {
         let mut tx = write.begin().await?;
         let record = roles::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
-        precondition.check(&record)?;
-        ownership::check(caller, record.managed_by.as_deref(), force)?;
+        terms.check(caller, Some(&record), record.managed_by.as_deref())?;
         roles::delete(&mut tx, name).await?;
         if let Some(revision) = write.commit(tx).await? {
             return Ok(revision);

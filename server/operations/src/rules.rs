@@ -64,10 +64,7 @@ pub async fn insert(
 /// # Errors
 /// The tenant has no such rule, or the store failed.
 pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<RuleRecord, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let record = rules::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    tx.end().await?;
-    Ok(record)
+    app.read(caller.tenant(), async |tx| rules::find(tx, id).await?.ok_or(NOT_FOUND)).await
 }
 
 /// Lists the rules of the caller's tenant that `filter` selects, in order of creation.
@@ -77,10 +74,7 @@ pub async fn list(
     filter: &RuleFilter,
     page: Page,
 ) -> Result<Listed<RuleRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = rules::list(&mut tx, filter, page).await?;
-    tx.end().await?;
-    Ok(records)
+    app.read(caller.tenant(), async |tx| rules::list(tx, filter, page).await).await
 }
 
 /// Updates a rule of the caller's tenant. The rule is explicit afterwards, even if a default role made it.

@@ -85,10 +85,7 @@ pub async fn list(
     caller: &Manager,
     page: Page,
 ) -> Result<Listed<ServiceKeyRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = service_keys::list(&mut tx, page).await?;
-    tx.end().await?;
-    Ok(records)
+    app.read(caller.tenant(), async |tx| service_keys::list(tx, page).await).await
 }
 
 /// Returns a service key of the caller's tenant, without the key itself.
@@ -100,10 +97,7 @@ pub async fn get(
     caller: &Manager,
     id: Uuid,
 ) -> Result<ServiceKeyRecord, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let record = service_keys::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    tx.end().await?;
-    Ok(record)
+    app.read(caller.tenant(), async |tx| service_keys::find(tx, id).await?.ok_or(NOT_FOUND)).await
 }
 
 /// Revokes a service key of the caller's tenant. It is refused from then on.

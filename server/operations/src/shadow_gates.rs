@@ -25,7 +25,7 @@ pub(crate) async fn must_pass(
     if gates == ShadowGates::default() {
         return Ok(());
     }
-    let mut tx = app.store.read(caller.tenant()).await?;
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
     let row = shadows::find(&mut tx).await?;
     tx.end().await?;
     let seen = match row.filter(|row| row.name == draft.name) {

@@ -93,7 +93,7 @@ async fn compile_once(
     shadow: &Arc<Shadow>,
     wanted: WantedPlans,
 ) -> Result<(), OperationError> {
-    let mut tx = app.store.read(&shadow.tenant).await?;
+    let mut tx = app.store.begin_read(&shadow.tenant).await?;
     let present = plan_records::facts(&mut tx).await?;
     let row = shadows::find(&mut tx).await?.filter(|row| row.shadow_id == shadow.id);
     let draft = match row {

@@ -26,7 +26,7 @@ pub async fn get(
     caller: &Manager,
     name: &str,
 ) -> Result<ShadowOutcomes, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
     let draft = drafts::find(&mut tx, name).await?;
     let row = shadows::find(&mut tx).await?;
     tx.end().await?;

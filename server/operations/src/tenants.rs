@@ -49,10 +49,7 @@ pub async fn create(
 
 /// Lists all tenants, in order of creation.
 pub async fn list(app: &App, page: Page) -> Result<Listed<TenantRecord>, OperationError> {
-    let mut tx = app.store.read_all().await?;
-    let records = tenants::list(&mut tx, page).await?;
-    tx.end().await?;
-    Ok(records)
+    Ok(app.store.read_all(async |tx| tenants::list(tx, page).await).await?)
 }
 
 /// Returns the tenant with this id.
@@ -60,10 +57,7 @@ pub async fn list(app: &App, page: Page) -> Result<Listed<TenantRecord>, Operati
 /// # Errors
 /// There is no such tenant, or the store failed.
 pub async fn show(app: &App, tenant: &str) -> Result<TenantRecord, OperationError> {
-    let mut tx = app.store.read_all().await?;
-    let found = tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?;
-    tx.end().await?;
-    Ok(found)
+    app.store.read_all(async |tx| tenants::find(tx, tenant).await?.ok_or(NO_TENANT)).await
 }
 
 /// Lists a page of all tenants of a store without a running service, by id.
@@ -72,18 +66,12 @@ pub async fn list_offline(
     after: &str,
     limit: i64,
 ) -> Result<Vec<TenantRecord>, StoreError> {
-    let mut tx = store.read_all().await?;
-    let records = tenants::list_every(&mut tx, after, limit).await?;
-    tx.end().await?;
-    Ok(records)
+    store.read_all(async |tx| tenants::list_every(tx, after, limit).await).await
 }
 
 /// Returns the tenant whose id or slug is `name`, if there is one.
 pub async fn find(store: &Store, name: &str) -> Result<Option<TenantRecord>, StoreError> {
-    let mut tx = store.read_all().await?;
-    let found = tenants::find_by_id_or_slug(&mut tx, name).await?;
-    tx.end().await?;
-    Ok(found)
+    store.read_all(async |tx| tenants::find_by_id_or_slug(tx, name).await).await
 }
 
 /// Registers an identity provider of `tenant`. Its tokens are accepted at once.
@@ -120,10 +108,8 @@ pub async fn list_providers(
     tenant: &str,
     page: Page,
 ) -> Result<Listed<ProviderRecord>, OperationError> {
-    let mut tx = read_existing(&app.store, tenant).await?;
-    let records = providers::list(&mut tx, page).await?;
-    tx.end().await?;
-    Ok(records)
+    let list = async |tx: &mut Tx| Ok(providers::list(tx, page).await?);
+    read_existing(&app.store, tenant, list).await
 }
 
 /// Returns an identity provider of `tenant`.
@@ -135,10 +121,8 @@ pub async fn show_provider(
     tenant: &str,
     id: Uuid,
 ) -> Result<ProviderRecord, OperationError> {
-    let mut tx = read_existing(&app.store, tenant).await?;
-    let record = providers::find(&mut tx, id).await?.ok_or(NO_PROVIDER)?;
-    tx.end().await?;
-    Ok(record)
+    let find = async |tx: &mut Tx| providers::find(tx, id).await?.ok_or(NO_PROVIDER);
+    read_existing(&app.store, tenant, find).await
 }
 
 /// Removes an identity provider of `tenant`. Its tokens are refused from then on.
@@ -151,8 +135,7 @@ pub async fn remove_provider(
     tenant: &str,
     id: Uuid,
 ) -> Result<(), OperationError> {
-    let by = app.authored_by(ADMIN_ACTOR);
-    let mut tx = write_existing(app, operator, tenant, &by).await?;
+    let mut tx = write_existing(app, operator, tenant, &app.authored_by(ADMIN_ACTOR)).await?;
     if !providers::delete(&mut tx, id).await? {
         return Err(NO_PROVIDER);
     }
@@ -169,10 +152,8 @@ pub async fn list_keys(
     tenant: &str,
     page: Page,
 ) -> Result<Listed<ServiceKeyRecord>, OperationError> {
-    let mut tx = read_existing(store, tenant).await?;
-    let records = service_keys::list(&mut tx, page).await?;
-    tx.end().await?;
-    Ok(records)
+    let list = async |tx: &mut Tx| Ok(service_keys::list(tx, page).await?);
+    read_existing(store, tenant, list).await
 }
 
 /// Revokes a service key of `tenant`. It is refused from then on, on every replica.
@@ -218,11 +199,17 @@ async fn revoke_in(tx: &mut Tx, id: Uuid, by: &Authorship) -> Result<(), Operati
     }
 }
 
-/// Begins a transaction that reads records of `tenant`, which must exist.
-async fn read_existing(store: &Store, tenant: &str) -> Result<Tx, OperationError> {
-    let mut tx = store.read(tenant).await?;
-    tenants::find(&mut tx, tenant).await?.ok_or(NO_TENANT)?;
-    Ok(tx)
+/// Runs `work` in a transaction that reads records of `tenant`, which must exist.
+async fn read_existing<T>(
+    store: &Store,
+    tenant: &str,
+    work: impl AsyncFnOnce(&mut Tx) -> Result<T, OperationError>,
+) -> Result<T, OperationError> {
+    let work = async |tx: &mut Tx| {
+        tenants::find(tx, tenant).await?.ok_or(NO_TENANT)?;
+        work(tx).await
+    };
+    store.read(tenant, work).await
 }
 
 /// Begins a transaction in which the operator changes `tenant`, which must exist. It may be suspended.

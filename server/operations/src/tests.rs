@@ -23,7 +23,7 @@ async fn a_registration_comes_back_as_it_went_in(database: TestDatabase) {
         register(&mut tx, registration.clone(), "acme", &by, &Ids::new()).await.expect("works");
     tx.commit().await.expect("commits");
     assert!(created);
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     let found = resources::find(&mut tx, record.id).await.expect("works").expect("there");
     assert_eq!(found.registration, registration);
     assert_eq!((found.created_at.millis(), found.updated_at), (1_000, None));

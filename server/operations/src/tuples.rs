@@ -131,7 +131,7 @@ pub async fn list(
     after: &str,
     limit: i64,
 ) -> Result<(Listed<TupleRecord>, u64), OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
     let numbers = numbers(&mut tx, selection).await?;
     let filter = filter(selection, numbers.as_deref());
     let records = relations::list(&mut tx, &filter, after, limit).await?;

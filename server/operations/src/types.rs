@@ -10,10 +10,9 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::{StoreError, Tx, types};
 
-use crate::etag::Precondition;
 use crate::gated_writes::GatedWrite;
-use crate::ownership;
-use crate::written::Written;
+use crate::ownership::ChangeTerms;
+use crate::written::{Stored, Written};
 
 mod broken;
 mod broken_objects;
@@ -33,14 +32,6 @@ const MAX_BYTES: usize = 512 * 1_024;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("type");
 
-/// A type that was written.
-#[derive(Debug)]
-pub struct StoredType {
-    pub record: TypeRecord,
-    /// Nobody had declared it before.
-    pub is_new: bool,
-}
-
 /// Declares a type, in place of the declaration from before.
 ///
 /// # Errors
@@ -49,10 +40,9 @@ pub struct StoredType {
 pub async fn put(
     app: &App,
     caller: &Manager,
-    precondition: &Precondition,
+    terms: &ChangeTerms,
     declared: NewType,
-    force: bool,
-) -> Result<Written<StoredType>, OperationError> {
+) -> Result<Written<Stored<TypeRecord>>, OperationError> {
     let by = app.authored_by(caller.actor());
     let name = declared.kind.clone();
     let mut breaking = Breaking::judge(app, caller, &name, Some(&declared)).await?;
@@ -60,8 +50,8 @@ pub async fn put(
     loop {
         let mut tx = write.begin().await?;
         let old = types::find(&mut tx, &name).await?;
-        precondition.check_stored(old.as_ref())?;
-        ownership::check(caller, old.as_ref().and_then(|old| old.managed_by.as_deref()), force)?;
+        let owner = old.as_ref().and_then(|old| old.managed_by.as_deref());
+        terms.check(caller, old.as_ref(), owner)?;
         let is_new = old.is_none();
         let record = match old {
             Some(old) if old.says(&declared) => old,
@@ -84,7 +74,7 @@ pub async fn put(
             }
         };
         if let Some(revision) = write.commit(tx).await? {
-            return Ok(Written::new(StoredType { record, is_new }, revision));
+            return Ok(Written::new(Stored { record, is_new }, revision));
         }
     }
 }
@@ -116,10 +106,7 @@ pub async fn list(
     after: &str,
     limit: i64,
 ) -> Result<Listed<TypeRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = types::list(&mut tx, after, limit).await?;
-    tx.end().await?;
-    Ok(records)
+    app.read(caller.tenant(), async |tx| types::list(tx, after, limit).await).await
 }
 
 /// Returns a type that the caller's tenant declares.
@@ -127,10 +114,7 @@ pub async fn list(
 /// # Errors
 /// The tenant declares no such type, or the store failed.
 pub async fn get(app: &App, caller: &Manager, name: &str) -> Result<TypeRecord, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let record = types::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
-    tx.end().await?;
-    Ok(record)
+    app.read(caller.tenant(), async |tx| types::find(tx, name).await?.ok_or(NOT_FOUND)).await
 }
 
 /// Takes the declaration of a type back, and returns the tenant's revision.
@@ -142,8 +126,7 @@ pub async fn delete(
     app: &App,
     caller: &Manager,
     name: &str,
-    precondition: &Precondition,
-    force: bool,
+    terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut breaking = Breaking::judge(app, caller, name, None).await?;
@@ -151,8 +134,7 @@ pub async fn delete(
     loop {
         let mut tx = write.begin().await?;
         let record = types::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
-        precondition.check(&record)?;
-        ownership::check(caller, record.managed_by.as_deref(), force)?;
+        terms.check(caller, Some(&record), record.managed_by.as_deref())?;
         if !breaking.is_about(&mut tx).await? {
             write = write.in_turn(tx.cancel().await?);
             breaking = breaking.again(app, caller, name, None).await?;

@@ -37,10 +37,7 @@ pub async fn list(
     caller: &Manager,
     page: Page,
 ) -> Result<Listed<WebhookRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let records = webhooks::list(&mut tx, page).await?;
-    tx.end().await?;
-    Ok(records)
+    app.read(caller.tenant(), async |tx| webhooks::list(tx, page).await).await
 }
 
 /// Returns a webhook of the caller's tenant.
@@ -48,10 +45,7 @@ pub async fn list(
 /// # Errors
 /// The tenant has no such webhook, or the store failed.
 pub async fn get(app: &App, caller: &Manager, id: Uuid) -> Result<WebhookRecord, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let record = webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    tx.end().await?;
-    Ok(record)
+    app.read(caller.tenant(), async |tx| webhooks::find(tx, id).await?.ok_or(NOT_FOUND)).await
 }
 
 /// Updates a webhook of the caller's tenant. An update that changes nothing keeps the record as it is.
@@ -124,7 +118,7 @@ pub async fn list_attempts(
     id: Uuid,
     page: Page,
 ) -> Result<Listed<AttemptRecord>, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
     webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
     let attempts = attempts::list(&mut tx, id, page).await?;
     tx.end().await?;

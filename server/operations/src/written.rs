@@ -1,6 +1,14 @@
-//! The result of a use case that changes what decisions depend on.
+//! The results of use cases that write.
 
 use portcullis_model::warning::Warning;
+
+/// A record that was stored.
+#[derive(Debug)]
+pub struct Stored<T> {
+    pub record: T,
+    /// Nothing had its name before.
+    pub is_new: bool,
+}
 
 /// A record after a change, and the policy revision of the tenant that includes the change.
 #[derive(Debug)]

@@ -148,7 +148,7 @@ impl Loader {
         limit: Option<&watch::Sender<Option<Duration>>>,
     ) -> Result<Option<(StoredResolver, Binding)>, LoadFailure> {
         for _ in 0..ATTEMPTS {
-            let mut tx = self.store.read(tenant).await?;
+            let mut tx = self.store.begin_read(tenant).await?;
             let Some(stored) = resolvers::find(&mut tx, id).await? else { return Ok(None) };
             if let Some(limit) = limit {
                 // Nobody may be waiting, so a send could fail.
@@ -172,7 +172,7 @@ impl Loader {
         id: Uuid,
     ) -> Result<Option<Arc<Module>>, LoadFailure> {
         for _ in 0..ATTEMPTS {
-            let mut tx = self.store.read(tenant).await?;
+            let mut tx = self.store.begin_read(tenant).await?;
             let Some(stored) = resolvers::find(&mut tx, id).await? else { return Ok(None) };
             tx.end().await?;
             if let Some(module) = self.module_of_stored(tenant, &stored).await? {
@@ -190,7 +190,8 @@ impl Loader {
         stored: &StoredResolver,
     ) -> Result<Option<Arc<Module>>, LoadFailure> {
         let sha256 = &stored.module.sha256;
-        let in_memory = || Digest::parse(sha256).and_then(|digest| self.registry.admitted(&digest));
+        let in_memory =
+            || Digest::parse(sha256).and_then(|digest| self.registry.runtime.admitted(&digest));
         if let Some(module) = in_memory() {
             return Ok(Some(module));
         }
@@ -199,9 +200,7 @@ impl Loader {
         if let Some(module) = in_memory() {
             return Ok(Some(module));
         }
-        let mut tx = self.store.read(tenant).await?;
-        let bytes = resolvers::module(&mut tx, sha256).await?;
-        tx.end().await?;
+        let bytes = self.store.read(tenant, async |tx| resolvers::module(tx, sha256).await).await?;
         let Some(bytes) = bytes else { return Ok(None) };
         Ok(Some(self.registry.admit(tenant, bytes.into()).await?))
     }

@@ -11,7 +11,7 @@ use portcullis_engine::ResolverRef;
 use portcullis_model::clock::Clock;
 use portcullis_resolver_host::Digest;
 use portcullis_storage::resolver_locations::{self, ResolverLocation};
-use portcullis_storage::{Store, StoreError, resolvers};
+use portcullis_storage::{Store, StoreError, Tx, resolvers};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
@@ -122,9 +122,8 @@ impl Reconciler {
 
     /// Loads the resolvers that changed last. The others are loaded when they are needed.
     async fn warm_up(&mut self) -> Result<(), StoreError> {
-        let mut tx = self.store.read_all().await?;
-        let latest = resolver_locations::latest(&mut tx, MAX_AT_START).await?;
-        tx.end().await?;
+        let latest = async |tx: &mut Tx| resolver_locations::latest(tx, MAX_AT_START).await;
+        let latest = self.store.read_all(latest).await?;
         self.load(latest.iter().collect()).await;
         Ok(())
     }
@@ -143,9 +142,8 @@ impl Reconciler {
             return Ok(());
         }
         let tenants: HashSet<&str> = in_memory.iter().map(|(tenant, _)| *tenant).collect();
-        let mut tx = self.store.read_all().await?;
-        let stored = resolver_locations::of_tenants(&mut tx, tenants).await?;
-        tx.end().await?;
+        let stored = async |tx: &mut Tx| resolver_locations::of_tenants(tx, tenants).await;
+        let stored = self.store.read_all(stored).await?;
         self.remove_deleted(&in_memory, &stored);
         self.load_missing(&scope, &in_memory, &stored).await;
         Ok(())
@@ -203,9 +201,7 @@ impl Reconciler {
     /// Removes compiled code that no module needs: failed requests, other replicas and crashes leave it behind.
     async fn sweep_code(&self) -> Result<(), StoreError> {
         let before = SystemTime::from(self.clock.now()) - SWEEP_AGE;
-        let mut tx = self.store.read_all().await?;
-        let stored = resolvers::modules(&mut tx).await?;
-        tx.end().await?;
+        let stored = self.store.read_all(async |tx| resolvers::modules(tx).await).await?;
         let stored = stored.iter().filter_map(|sha256| Digest::parse(sha256)).collect();
         self.registry.sweep_code(stored, before).await;
         Ok(())

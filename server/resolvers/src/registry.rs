@@ -10,7 +10,7 @@ use portcullis_egress::EgressConfig;
 use portcullis_engine::{AttributeRequest, Check, ResolverRef};
 use portcullis_model::clock::Clock;
 use portcullis_model::resolver::{Manifest, ResolverOrigin};
-use portcullis_resolver_host::{CallOutcome, Digest, LoadError, Module};
+use portcullis_resolver_host::{Digest, LoadError, Module};
 use portcullis_traces::resolver_step;
 use uuid::Uuid;
 
@@ -42,7 +42,7 @@ pub(crate) enum CacheMode {
 /// The resolvers in memory. It knows no store: the loader and the reconciler fill it.
 #[derive(Debug)]
 pub struct Registry {
-    runtime: ResolverRuntime,
+    pub(crate) runtime: ResolverRuntime,
     tenants: TenantResolvers,
     operator: OperatorResolvers,
     pub(crate) limits: RegistryLimits,
@@ -71,11 +71,6 @@ impl Registry {
     /// serve requests.
     pub async fn admit(&self, tenant: &str, bytes: Bytes) -> Result<Arc<Module>, LoadError> {
         self.runtime.admit(tenant, bytes).await
-    }
-
-    /// Returns the module of this digest, if it is in memory.
-    pub(crate) fn admitted(&self, digest: &Digest) -> Option<Arc<Module>> {
-        self.runtime.admitted(digest)
     }
 
     /// Grants a module what `manifest` has for it, for calls on behalf of `tenant`.
@@ -190,17 +185,6 @@ impl Registry {
     /// Applies changes of the directory of the operator resolvers for as long as the process runs.
     pub(crate) async fn watch_operator_resolvers(&self) {
         self.operator.watch(&self.runtime).await;
-    }
-
-    /// Calls a resolver, past the cache and the circuit breaker.
-    pub(crate) async fn try_out(
-        &self,
-        binding: &Binding,
-        tenant: &str,
-        check: &Check<'_>,
-        wanted: &[Box<str>],
-    ) -> CallOutcome {
-        self.runtime.try_out(binding, tenant, check, wanted).await
     }
 
     /// Answers the attribute requests of `check`: one call of each resolver, all at the same time. To drop the future

@@ -139,10 +139,7 @@ impl ResolverService {
     }
 
     async fn is_module_stored(&self, sha256: &str) -> Result<bool, StoreError> {
-        let mut tx = self.0.store.read_all().await?;
-        let is_stored = resolvers::is_module_used(&mut tx, sha256).await?;
-        tx.end().await?;
-        Ok(is_stored)
+        self.0.store.read_all(async |tx| resolvers::is_module_used(tx, sha256).await).await
     }
 
     /// Returns the stored resolver of this id with a binding of its own, or `None` if the tenant has no such resolver.
@@ -167,7 +164,7 @@ impl ResolverService {
         check: &Check<'_>,
         wanted: &[Box<str>],
     ) -> CallOutcome {
-        self.0.registry.try_out(binding, tenant, check, wanted).await
+        self.0.registry.runtime.try_out(binding, tenant, check, wanted).await
     }
 
     /// Returns the record of a tenant's resolver, with its status in this process. If the resolver is not in memory, its

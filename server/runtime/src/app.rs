@@ -154,6 +154,21 @@ impl App {
         Ok(committed.position.revision)
     }
 
+    /// Runs `work` as [`Store::read`] does.
+    ///
+    /// # Errors
+    /// The error of `work`, or the store failed.
+    pub async fn read<T, E: From<StoreError>>(
+        &self,
+        tenant: &str,
+        work: impl AsyncFnOnce(&mut Tx) -> Result<T, E>,
+    ) -> Result<T, OperationError>
+    where
+        OperationError: From<E>,
+    {
+        Ok(self.store.read(tenant, work).await?)
+    }
+
     /// Begins a transaction in which `caller` changes its tenant.
     pub async fn write(&self, caller: &Manager, by: &Authorship) -> Result<Tx, StoreError> {
         let mut tx = self.store.write(caller.tenant(), by.at.millis()).await?;

@@ -214,7 +214,7 @@ impl EntityTables {
         }
         let names: Vec<String> = known.keys().cloned().collect();
         let named = (names.len() <= NAMED_TENANTS).then_some(&*names);
-        let mut tx = self.store.read_all().await?;
+        let mut tx = self.store.begin_read_all().await?;
         let last = entities::of_tenants(&mut tx, named, 1).await?;
         let mut positions: HashMap<String, HistoryPosition> = last.into_iter().collect();
         let is_behind = |tenant: &String| {

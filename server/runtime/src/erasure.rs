@@ -26,9 +26,7 @@ pub async fn erase_for_ever(store: Store, clock: Clock) {
 /// # Errors
 /// The store failed, for one tenant or more; this is the last error. The next call continues.
 pub async fn erase_marked(store: &Store, now: Timestamp) -> Result<(), StoreError> {
-    let mut tx = store.read_all().await?;
-    let pending = erasure::pending(&mut tx).await?;
-    tx.end().await?;
+    let pending = store.read_all(async |tx| erasure::pending(tx).await).await?;
     let mut outcome = Ok(());
     for deletion in &pending {
         if let Err(error) = advance(store, deletion, now).await {
@@ -96,7 +94,7 @@ mod tests {
 
     /// Every audit record that belongs to no tenant, oldest first.
     async fn recorded(store: &Store) -> Vec<(String, Vec<String>)> {
-        let mut tx = store.read_all().await.expect("begins");
+        let mut tx = store.begin_read_all().await.expect("begins");
         let filter = AuditFilter::default();
         let records =
             audit::list_all(&mut tx, Some(""), &filter, Page::FIRST).await.expect("works");
@@ -118,7 +116,7 @@ mod tests {
         tx.commit().await.expect("commits");
         store.write("gone", 1_000).await.map(drop).expect_err("nobody writes into it");
         let exists = async |tenant: &str| {
-            let mut tx = store.read_all().await.expect("begins");
+            let mut tx = store.begin_read_all().await.expect("begins");
             let closed = tenants::closed(&mut tx).await.expect("works");
             let found = tenants::find(&mut tx, tenant).await.expect("works").is_some();
             (closed.contains(&tenant.to_owned()), found)
@@ -161,7 +159,7 @@ mod tests {
         tx.commit().await.expect("commits");
         let erased = erase_marked(&store, at).await;
         assert!(matches!(erased, Err(StoreError::NotATenant)), "{erased:?}");
-        let mut tx = store.read_all().await.expect("begins");
+        let mut tx = store.begin_read_all().await.expect("begins");
         let pending = erasure::pending(&mut tx).await.expect("works");
         let erased_at: Vec<_> = pending.iter().map(|deletion| deletion.erased_at).collect();
         assert_eq!(erased_at, [None, Some(at)]);

@@ -131,7 +131,7 @@ impl Change {
         if self.cases.are_none() {
             return Ok(Some(Judgement::default()));
         }
-        let mut tx = store.read(&self.tenant).await?;
+        let mut tx = store.begin_read(&self.tenant).await?;
         let is_met = tenants::position(&mut tx).await? == self.met;
         let rules = rules::of_every_plan(&mut tx).await?;
         let policies = policies::of_every_plan(&mut tx).await?;

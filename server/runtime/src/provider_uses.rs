@@ -34,10 +34,7 @@ impl App {
     }
 
     async fn issuers_used_last(&self) -> Result<Vec<String>, StoreError> {
-        let mut tx = self.store.read_all().await?;
-        let issuers = providers::used_last(&mut tx, MAX_AT_START).await?;
-        tx.end().await?;
-        Ok(issuers)
+        self.store.read_all(async |tx| providers::used_last(tx, MAX_AT_START).await).await
     }
 
     async fn note_uses(&self, ids: &[uuid::Uuid]) -> Result<(), StoreError> {

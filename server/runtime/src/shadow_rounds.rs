@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use portcullis_model::shadow::ShadowReport;
 use portcullis_storage::shadows::ShadowRow;
-use portcullis_storage::{StoreError, shadows};
+use portcullis_storage::{StoreError, Tx, shadows};
 
 use crate::app::App;
 use crate::shadows::Shadow;
@@ -36,9 +36,7 @@ impl App {
 
     async fn read_shadows(&self) -> Result<(), StoreError> {
         let _following = self.shadows.following.lock().await;
-        let mut tx = self.store.read_all().await?;
-        let rows = shadows::all(&mut tx, MAX_SHADOWS).await?;
-        tx.end().await?;
+        let rows = self.store.read_all(async |tx| shadows::all(tx, MAX_SHADOWS).await).await?;
         self.shadows.follow(&rows);
         Ok(())
     }
@@ -49,9 +47,7 @@ impl App {
     /// The store failed.
     pub async fn reread_shadow(&self, tenant: &str) -> Result<Option<Arc<Shadow>>, StoreError> {
         let _following = self.shadows.following.lock().await;
-        let mut tx = self.store.read(tenant).await?;
-        let row = shadows::find(&mut tx).await?;
-        tx.end().await?;
+        let row = self.store.read(tenant, async |tx| shadows::find(tx).await).await?;
         match row {
             Some(row) => self.shadows.begin(&row),
             None => self.shadows.end(tenant),
@@ -92,9 +88,8 @@ impl App {
     /// The store failed.
     pub async fn shadow_report(&self, row: &ShadowRow) -> Result<ShadowReport, StoreError> {
         let _storing = self.shadows.storing.lock().await;
-        let mut tx = self.store.read(&row.tenant_id).await?;
-        let mut report = shadows::counts(&mut tx, &row.tenant_id, row.shadow_id).await?;
-        tx.end().await?;
+        let read = async |tx: &mut Tx| shadows::counts(tx, &row.tenant_id, row.shadow_id).await;
+        let mut report = self.store.read(&row.tenant_id, read).await?;
         let own = self.shadows.get(&row.tenant_id).filter(|own| own.id == row.shadow_id);
         if let Some(own) = own {
             report.merge(own.counts.report());

@@ -30,7 +30,7 @@ pub(crate) async fn read_changes(
 ) -> Result<News, StoreError> {
     let store = store.clone();
     in_time(async move {
-        let mut tx = store.read_all().await?;
+        let mut tx = store.begin_read_all().await?;
         let changes = match &last {
             Some(last) => changes::since(&mut tx, last).await?,
             None => None,
@@ -60,7 +60,7 @@ pub(crate) async fn read(store: &Store, tenants: &[&str]) -> Result<TenantSnapsh
     let store = store.clone();
     let tenants: Vec<String> = tenants.iter().copied().map(str::to_owned).collect();
     in_time(async move {
-        let mut tx = store.read_all().await?;
+        let mut tx = store.begin_read_all().await?;
         let closed = tenants::closed(&mut tx).await?;
         let providers = match tenants.is_empty() {
             true => Vec::new(),

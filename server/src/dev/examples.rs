@@ -151,15 +151,9 @@ async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<Check
     let caller = caller.map(|user| user.caller());
     let domain = body.domain.unwrap_or(&bundle.tenant);
     let check = Check::new(body, domain, caller, app.clock.now());
-    let options = CheckOptions {
-        kind: CheckKind::Combined,
-        at_least: MinRevisions::default(),
-        explain: false,
-        now: None,
-        assumed: case.relations.as_deref().unwrap_or_default(),
-        at_revision: None,
-        recorded: None,
-    };
+    let assumed = case.relations.as_deref().unwrap_or_default();
+    let options = CheckOptions::present(CheckKind::Combined, MinRevisions::default());
+    let options = CheckOptions { assumed, ..options };
     Ok(checks::decide(app, &bundle.tenant, check, options).await?.answer)
 }
 

@@ -116,7 +116,7 @@ pub(super) async fn follow(
         record.updated_by = Some(by.actor.clone());
         record.updated_at = Some(by.at);
         let secrets = resolvers::secrets(&mut tx, record.id).await?.unwrap_or_default();
-        is_changed |= resolvers::update(&mut tx, &record, &secrets, None).await?;
+        is_changed |= resolvers::store(&mut tx, &record, &secrets, None).await?;
     }
     if is_changed {
         app.commit_as_operator(tx).await?;

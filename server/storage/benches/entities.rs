@@ -70,7 +70,7 @@ async fn measure(database: &TestDatabase, name: &str, count: usize) {
     println!("{name}: {count} entities stored in {:.1} s", began.elapsed().as_secs_f64());
     for round in ["first", "second"] {
         let began = Instant::now();
-        let mut tx = store.read(TENANT).await.expect("begins");
+        let mut tx = store.begin_read(TENANT).await.expect("begins");
         let table = entities::table(&mut tx).await.expect("works").expect("fits");
         tx.end().await.expect("ends");
         let time = began.elapsed();

@@ -28,7 +28,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, row};
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 
 /// The largest difference of two replicas' clocks. A time that lies further in the future than any replica writes
 /// was written before a clock was put back, and counts as past.
@@ -237,10 +237,7 @@ pub async fn claim(
         OR holder <> $1 AND (lease_until <= $2 OR lease_until > $5)) ORDER BY lease_until LIMIT $7 \
         FOR UPDATE SKIP LOCKED) \
         RETURNING tenant_id AS tenant, webhook_id AS webhook, denials, fence, slow";
-    let sql = match &tx.inner {
-        Inner::Sqlite(_) => SQLITE,
-        Inner::Postgres(_) => POSTGRES,
-    };
+    let sql = tx.either(SQLITE, POSTGRES);
     let rows = fetch_all!(
         tx,
         DeliveryQueue,

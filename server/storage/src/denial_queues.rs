@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::denial_segments::{Place, Segment};
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional};
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 use crate::{denial_segments, settled_denials};
 
 /// The most denials that one transaction drops from a queue, so that it stays short. A transaction adds at most 256, so a
@@ -162,10 +162,7 @@ pub(crate) async fn wake_forgotten(tx: &mut Tx) -> Result<(), StoreError> {
             )
         };
     }
-    let sql = match &tx.inner {
-        Inner::Sqlite(_) => wake!(),
-        Inner::Postgres(_) => wake!(" FOR UPDATE OF q SKIP LOCKED"),
-    };
+    let sql = tx.either(wake!(), wake!(" FOR UPDATE OF q SKIP LOCKED"));
     tx.writes.deliveries |= execute!(tx, sql)? > 0;
     Ok(())
 }

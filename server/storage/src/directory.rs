@@ -5,10 +5,10 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::history::{HistoryPosition, ID_DIGITS, epoch, in_epoch};
-use crate::macros::{execute, fetch_all, fetch_optional};
+use crate::macros::{execute, fetch_all, fetch_optional, on_database};
 use crate::row_lists::{BATCH, numbered};
 use crate::tenants;
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 
 /// The deleted records of a table that keep their rows. A replica that did not read them in time loads the table again.
 const KEPT_DELETIONS: i64 = 20_000;
@@ -78,10 +78,7 @@ pub async fn of_tenants(
                 query
             }};
         }
-        let rows = match &mut tx.inner {
-            Inner::Sqlite(connection) => bound!().fetch_all(&mut **connection).await,
-            Inner::Postgres(connection) => bound!().fetch_all(&mut **connection).await,
-        }?;
+        let rows = on_database!(tx, bound!(), fetch_all)?;
         places.extend(rows.into_iter().map(place));
     }
     Ok(places)

@@ -5,44 +5,17 @@ use portcullis_model::audit::AuditAction;
 use portcullis_model::draft::DraftRecord;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::quota::Quota;
-use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_optional, record, row, select};
+use crate::macros::{execute, fetch_optional, record, select, stored};
 use crate::paging::{Pages, fetch_page, pages};
 use crate::tx::Tx;
 
-row! {
-    struct Row as columns {
-        tenant_id: String,
-        name: String,
-        bundle: String,
-        domain: String,
-        shadow: bool,
-        created_by: String,
-        created_at: i64,
-        updated_by: Option<String>,
-        updated_at: Option<i64>,
-    }
-}
-
-impl TryFrom<Row> for DraftRecord {
-    type Error = StoreError;
-
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        Ok(Self {
-            name: row.name,
-            tenant_id: row.tenant_id,
-            bundle: RawValue::from_string(row.bundle)
-                .map_err(|_| StoreError::Corrupt { what: "drafts.bundle" })?,
-            domain: row.domain,
-            shadow: row.shadow,
-            created_by: row.created_by,
-            created_at: Timestamp::from_millis(row.created_at),
-            updated_by: row.updated_by,
-            updated_at: row.updated_at.map(Timestamp::from_millis),
-        })
+stored! {
+    DraftRecord as Row of "drafts" {
+        tenant_id, name, bundle, domain, shadow, created_by, created_at, updated_by,
+        updated_at,
     }
 }
 

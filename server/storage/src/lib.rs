@@ -10,6 +10,7 @@ mod audit_entry;
 mod author;
 pub mod bulk;
 pub mod changes;
+mod column_values;
 mod commit;
 pub mod content_size;
 mod database;

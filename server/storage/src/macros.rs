@@ -77,6 +77,70 @@ macro_rules! row {
     };
 }
 
+/// Declares how a record is read from the columns of a table: each member from the column of the same name, as [`ColumnValue`]
+/// says for its type. A member that is a struct names its own columns.
+///
+/// `stored! { RoleRecord as Row of "roles" { name, … } }` defines `Row`, which statements give, and the macro `columns!()` of
+/// [`row`].
+///
+/// [`ColumnValue`]: crate::column_values::ColumnValue
+macro_rules! stored {
+    ($record:ident as $row:ident of $table:literal {
+        $first:ident $(, $field:ident $(: $inner:ident { $($part:ident),+ })?)* $(,)?
+    }) => {
+        macro_rules! columns {
+            () => { concat!(
+                stringify!($first)
+                $(, ", ", $crate::macros::stored!(@name $field $(: $($part),+)?))*
+            ) };
+        }
+
+        struct $row(Result<$record, StoreError>);
+
+        impl TryFrom<$row> for $record {
+            type Error = StoreError;
+
+            fn try_from(row: $row) -> Result<Self, StoreError> {
+                row.0
+            }
+        }
+
+        $crate::macros::stored!(
+            @read $record, $row, $table, sqlx::sqlite::SqliteRow,
+            { $first $(, $field $(: $inner { $($part),+ })?)* }
+        );
+        $crate::macros::stored!(
+            @read $record, $row, $table, sqlx::postgres::PgRow,
+            { $first $(, $field $(: $inner { $($part),+ })?)* }
+        );
+    };
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident : $first:ident $(, $part:ident)*) => {
+        concat!(stringify!($first) $(, ", ", stringify!($part))*)
+    };
+    (@read $record:ident, $row:ident, $table:literal, $source:ty, {
+        $($field:ident $(: $inner:ident { $($part:ident),+ })?),+
+    }) => {
+        impl sqlx::FromRow<'_, $source> for $row {
+            fn from_row(row: &$source) -> Result<Self, sqlx::Error> {
+                let read = || Ok($record {
+                    $($field: $crate::macros::stored!(
+                        @value row, $table, $field $(: $inner { $($part),+ })?
+                    )),+
+                });
+                Ok(Self(read()))
+            }
+        }
+    };
+    (@value $from:ident, $table:literal, $field:ident) => {
+        $crate::column_values::ColumnValue::read(sqlx::Row::try_get($from, stringify!($field))?)
+            .ok_or(StoreError::Corrupt { what: concat!($table, ".", stringify!($field)) })?
+    };
+    (@value $from:ident, $table:literal, $field:ident : $inner:ident { $($part:ident),+ }) => {
+        $inner { $($part: $crate::macros::stored!(@value $from, $table, $part)),+ }
+    };
+}
+
 /// The statement that selects the columns of the file's `row!` from `$from`.
 macro_rules! select {
     ($from:expr) => {
@@ -84,7 +148,7 @@ macro_rules! select {
     };
 }
 
-pub(crate) use {execute, fetch_all, fetch_optional, on_database, row, select};
+pub(crate) use {execute, fetch_all, fetch_optional, on_database, row, select, stored};
 
 /// Returns the record of a row, if there is one.
 pub(crate) fn record<R, T: TryFrom<R>>(row: Option<R>) -> Result<Option<T>, StoreError>

@@ -14,7 +14,7 @@ use crate::json_list::from_json_list;
 use crate::macros::{fetch_all, fetch_optional};
 use crate::resolvers;
 use crate::stored_records::{Columns, Records, Statements, read, statements};
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 use crate::types::read_sources;
 
 /// The rules that can match a resource, as they are stored.
@@ -175,10 +175,7 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
         FROM tenants WHERE id = $1";
     type Text = Option<String>;
     type Row = (i64, bool, Text, Text, Text, Text, Text);
-    let sql = match &tx.inner {
-        Inner::Sqlite(_) => SQLITE,
-        Inner::Postgres(_) => POSTGRES,
-    };
+    let sql = tx.either(SQLITE, POSTGRES);
     let row = fetch_optional!(tx, Row, sql, &tx.tenant)?;
     let Some((entities, wins, roles, types, relations, resolvers, recording)) = row else {
         return Ok(StoredFacts::default());

@@ -1,66 +1,26 @@
 //! The table of ABAC policies.
 
-use portcullis_engine::{Effect, Policy, ResourcePattern, Touched};
+use portcullis_engine::{Effect, Policy, Touched};
 use portcullis_model::audit::AuditAction;
 use portcullis_model::event::Event;
 use portcullis_model::page::{Listed, Page};
-use portcullis_model::policy::{PolicyRecord, RuleData};
+use portcullis_model::policy::PolicyRecord;
 use portcullis_model::quota::Quota;
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, select, stored};
 use crate::paging::{Pages, fetch_page, pages};
 use crate::quotas::policy_bytes;
 use crate::row_lists::{Rows, change_by_id, write_rows};
 use crate::row_streams::{Records, stream_rows};
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 
-row! {
-    struct Row as columns {
-        tenant_id: String,
-        id: Uuid,
-        name: String,
-        description: Option<String>,
-        resource: String,
-        effect: String,
-        format: String,
-        rule_data: String,
-        priority: i32,
-        enabled: bool,
-        created_by: String,
-        created_at: i64,
-        updated_by: Option<String>,
-        updated_at: Option<i64>,
-        managed_by: Option<String>,
-    }
-}
-
-impl TryFrom<Row> for PolicyRecord {
-    type Error = StoreError;
-
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        let corrupt = |what| StoreError::Corrupt { what };
-        Ok(Self {
-            id: row.id,
-            tenant_id: row.tenant_id,
-            name: row.name,
-            description: row.description,
-            resource: ResourcePattern::parse(&row.resource)
-                .ok_or(corrupt("abac_policies.resource"))?,
-            effect: row.effect.parse().map_err(|_| corrupt("abac_policies.effect"))?,
-            format: row.format.parse().map_err(|_| corrupt("abac_policies.format"))?,
-            rule_data: RuleData::from_stored(row.rule_data)
-                .map_err(|_| corrupt("abac_policies.rule_data"))?,
-            priority: row.priority,
-            enabled: row.enabled,
-            created_by: row.created_by,
-            created_at: Timestamp::from_millis(row.created_at),
-            updated_by: row.updated_by,
-            updated_at: row.updated_at.map(Timestamp::from_millis),
-            managed_by: row.managed_by,
-        })
+stored! {
+    PolicyRecord as Row of "abac_policies" {
+        tenant_id, id, name, description, resource, effect, format, rule_data, priority,
+        enabled, created_by, created_at, updated_by, updated_at, managed_by,
     }
 }
 
@@ -109,10 +69,7 @@ pub fn by_name<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, Policy
         "FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) ORDER BY name COLLATE \"C\", id"
     );
-    let sql = match &tx.inner {
-        Inner::Sqlite(_) => SQLITE,
-        Inner::Postgres(_) => POSTGRES,
-    };
+    let sql = tx.either(SQLITE, POSTGRES);
     stream_rows!(tx, Row, sql, &tx.tenant, owner)
 }
 

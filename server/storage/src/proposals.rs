@@ -8,48 +8,14 @@ use portcullis_model::quota::Quota;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional, record, row, select};
+use crate::macros::{execute, fetch_all, fetch_optional, record, select, stored};
 use crate::paging::{Pages, fetch_page, pages};
 use crate::tx::Tx;
 
-row! {
-    struct Row as columns {
-        tenant_id: String,
-        id: Uuid,
-        state: String,
-        owner: String,
-        message: Option<String>,
-        plan: String,
-        fingerprint: String,
-        proposed_by: String,
-        key_creator: Option<String>,
-        proposed_at: i64,
-        expires_at: i64,
-        decided_by: Option<String>,
-        decided_at: Option<i64>,
-    }
-}
-
-impl TryFrom<Row> for ProposalRecord {
-    type Error = StoreError;
-
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        let corrupt = |what| StoreError::Corrupt { what };
-        Ok(Self {
-            id: row.id,
-            tenant_id: row.tenant_id,
-            state: row.state.parse().map_err(|_| corrupt("proposals.state"))?,
-            owner: row.owner,
-            message: row.message,
-            fingerprint: row.fingerprint,
-            plan: serde_json::from_str(&row.plan).map_err(|_| corrupt("proposals.plan"))?,
-            proposed_by: row.proposed_by,
-            key_creator: row.key_creator,
-            proposed_at: Timestamp::from_millis(row.proposed_at),
-            expires_at: Timestamp::from_millis(row.expires_at),
-            decided_by: row.decided_by,
-            decided_at: row.decided_at.map(Timestamp::from_millis),
-        })
+stored! {
+    ProposalRecord as Row of "proposals" {
+        tenant_id, id, state, owner, message, plan, fingerprint, proposed_by, key_creator,
+        proposed_at, expires_at, decided_by, decided_at,
     }
 }
 

@@ -8,39 +8,15 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::to_json_list;
-use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, select, stored};
 use crate::paging::{Pages, fetch_page, pages};
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 
-row! {
-    struct Row as columns {
-        tenant_id: String,
-        id: Uuid,
-        issuer_url: String,
-        jwks_uri: String,
-        audience: Option<String>,
-        roles_claim: String,
-        domain_claim: String,
-        admin_domain_claim: String,
-        created_at: i64,
-    }
-}
-
-impl From<Row> for ProviderRecord {
-    fn from(row: Row) -> Self {
-        Self {
-            id: row.id,
-            tenant_id: row.tenant_id,
-            issuer_url: row.issuer_url,
-            jwks_uri: row.jwks_uri,
-            audience: row.audience,
-            claim_config: ClaimConfig {
-                roles_claim: row.roles_claim,
-                domain_claim: row.domain_claim,
-                admin_domain_claim: row.admin_domain_claim,
-            },
-            created_at: Timestamp::from_millis(row.created_at),
-        }
+stored! {
+    ProviderRecord as Row of "identity_providers" {
+        tenant_id, id, issuer_url, jwks_uri, audience,
+        claim_config: ClaimConfig { roles_claim, domain_claim, admin_domain_claim },
+        created_at,
     }
 }
 
@@ -81,10 +57,7 @@ pub async fn of_tenants(
         "FROM identity_providers \
         WHERE tenant_id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))))"
     );
-    let sql = match &tx.inner {
-        Inner::Sqlite(_) => SQLITE,
-        Inner::Postgres(_) => POSTGRES,
-    };
+    let sql = tx.either(SQLITE, POSTGRES);
     records(fetch_all!(tx, Row, sql, to_json_list(tenants))?)
 }
 
@@ -102,10 +75,7 @@ pub async fn note_uses(tx: &mut Tx, ids: &[Uuid], at: Timestamp) -> Result<(), S
         WHERE id IN (SELECT unhex(value) FROM json_each($1))";
     const POSTGRES: &str = "UPDATE identity_providers SET last_used_at = $2 \
         WHERE id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))::UUID))";
-    let sql = match &tx.inner {
-        Inner::Sqlite(_) => SQLITE,
-        Inner::Postgres(_) => POSTGRES,
-    };
+    let sql = tx.either(SQLITE, POSTGRES);
     let ids: Vec<_> = ids.iter().map(|id| id.simple().to_string()).collect();
     execute!(tx, sql, to_json_list(&ids), at.millis())?;
     Ok(())

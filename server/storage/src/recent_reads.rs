@@ -34,7 +34,7 @@ impl Store {
         &self,
         tenant: &str,
     ) -> Result<(Tx, HistoryPosition, ReadSource), StoreError> {
-        let mut tx = self.read(tenant).await?;
+        let mut tx = self.begin_read(tenant).await?;
         let position = tenants::position(&mut tx).await?;
         let Some(standbys) = &self.standbys else {
             return Ok((tx, position, ReadSource::Primary));

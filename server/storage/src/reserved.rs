@@ -41,7 +41,7 @@ mod tests {
             ("SELECT tenant_id, namespace FROM unknown_table", true),
             ("SELECT tenant_id, unknown_column FROM resolvers", false),
         ] {
-            let mut tx = store.read_all().await.expect("begins");
+            let mut tx = store.begin_read_all().await.expect("begins");
             let checked = check(fetch_optional!(tx, (String, String), sql));
             let is_refused = matches!(checked, Err(OpenError::Connect(_)));
             assert_eq!((checked.is_ok(), is_refused), (passes, !passes), "{sql}");

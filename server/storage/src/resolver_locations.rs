@@ -7,7 +7,7 @@ use crate::error::StoreError;
 use crate::json_list::to_json_list;
 use crate::macros::fetch_all;
 use crate::resolvers::reference;
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 
 /// The tenant and the version of a stored resolver.
 #[derive(Debug, PartialEq)]
@@ -40,10 +40,7 @@ pub async fn of_tenants(
         WHERE tenant_id IN (SELECT id FROM tenants WHERE suspended_at IS NULL \
         AND deleting_at IS NULL \
         AND id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))))) ORDER BY id";
-    let sql = match &tx.inner {
-        Inner::Sqlite(_) => SQLITE,
-        Inner::Postgres(_) => POSTGRES,
-    };
+    let sql = tx.either(SQLITE, POSTGRES);
     let tenants: Vec<_> = tenants.into_iter().collect();
     locations(fetch_all!(tx, (String, Uuid, i64, bool), sql, to_json_list(&tenants))?)
 }

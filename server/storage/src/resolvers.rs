@@ -12,47 +12,15 @@ use portcullis_model::resolver::StoredResolver;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, select, stored};
 use crate::paging::{Pages, fetch_page, pages};
 use crate::row_streams::{Records, stream_rows};
 use crate::tx::Tx;
 
-row! {
-    /// All columns except the secrets, which only the loader needs.
-    struct Row as columns {
-        id: Uuid,
-        tenant_id: String,
-        version: i64,
-        enabled: bool,
-        manifest: String,
-        module: String,
-        created_by: String,
-        created_at: i64,
-        updated_by: Option<String>,
-        updated_at: Option<i64>,
-        managed_by: Option<String>,
-    }
-}
-
-impl TryFrom<Row> for StoredResolver {
-    type Error = StoreError;
-
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        let corrupt = |what| StoreError::Corrupt { what };
-        Ok(Self {
-            id: row.id,
-            tenant_id: row.tenant_id,
-            manifest: serde_json::from_str(&row.manifest)
-                .map_err(|_| corrupt("resolvers.manifest"))?,
-            enabled: row.enabled,
-            version: u64::try_from(row.version).map_err(|_| corrupt("resolvers.version"))?,
-            module: serde_json::from_str(&row.module).map_err(|_| corrupt("resolvers.module"))?,
-            created_by: row.created_by,
-            created_at: Timestamp::from_millis(row.created_at),
-            updated_by: row.updated_by,
-            updated_at: row.updated_at.map(Timestamp::from_millis),
-            managed_by: row.managed_by,
-        })
+stored! {
+    StoredResolver as Row of "resolvers" {
+        id, tenant_id, version, enabled, manifest, module, created_by, created_at, updated_by,
+        updated_at, managed_by,
     }
 }
 
@@ -136,39 +104,9 @@ pub async fn modules(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
     Ok(rows.into_iter().map(|(sha256,)| sha256).collect())
 }
 
-/// Inserts `resolver` with its secrets, which are encrypted already, and its module unless the tenant stores it. False
-/// if its namespace is taken.
-pub async fn insert(
-    tx: &mut Tx,
-    resolver: &StoredResolver,
-    secrets: &[u8],
-    module: Option<&[u8]>,
-) -> Result<bool, StoreError> {
-    let is_written = write(tx, resolver, secrets, module).await?;
-    if is_written {
-        tx.count(Quota::Resolvers, 1);
-        tx.audit(AuditAction::ResolverCreated, resolver.id);
-    }
-    Ok(is_written)
-}
-
-/// Stores an update of `resolver` with its secrets, which are encrypted already, and its module if the update
-/// replaces it. False if its namespace is taken.
-pub async fn update(
-    tx: &mut Tx,
-    resolver: &StoredResolver,
-    secrets: &[u8],
-    module: Option<&[u8]>,
-) -> Result<bool, StoreError> {
-    let is_written = write(tx, resolver, secrets, module).await?;
-    if is_written {
-        tx.audit(AuditAction::ResolverUpdated, resolver.id);
-    }
-    Ok(is_written)
-}
-
-/// Writes `resolver`, new or in place of the one with its id. False if its namespace is taken.
-async fn write(
+/// Inserts `resolver`, or replaces the one with its id. Its secrets are encrypted already; `module` is its module, unless the
+/// tenant stores it. False if its namespace is taken.
+pub async fn store(
     tx: &mut Tx,
     resolver: &StoredResolver,
     secrets: &[u8],
@@ -210,6 +148,12 @@ async fn write(
     delete_unused_modules(tx).await?;
     count_bytes_since(tx, before).await?;
     note_change(tx, old.as_ref(), Some(resolver));
+    let action = match old {
+        None => AuditAction::ResolverCreated,
+        Some(_) => AuditAction::ResolverUpdated,
+    };
+    tx.count(Quota::Resolvers, i64::from(old.is_none()));
+    tx.audit(action, resolver.id);
     Ok(true)
 }
 

@@ -11,45 +11,19 @@ use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::json_list::to_json_list;
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, select, stored};
 use crate::paging::{Pages, fetch_page, pages};
 use crate::quotas::resource_bytes;
 use crate::row_lists::{Rows, write_rows};
 use crate::row_streams::{Records, stream_rows};
 use crate::tx::Tx;
 
-row! {
-    struct Row as columns {
-        id: Uuid,
-        tenant_id: String,
-        name: String,
-        display_name: Option<String>,
-        service_name: Option<String>,
-        default_roles: String,
-        created_at: i64,
-        updated_at: Option<i64>,
-        managed_by: Option<String>,
-    }
-}
-
-impl TryFrom<Row> for ResourceRecord {
-    type Error = StoreError;
-
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: row.id,
-            tenant_id: row.tenant_id,
-            registration: Registration {
-                name: row.name,
-                display_name: row.display_name,
-                service_name: row.service_name,
-                default_roles: from_json_list(&row.default_roles, "resources.default_roles")?,
-            },
-            created_at: Timestamp::from_millis(row.created_at),
-            updated_at: row.updated_at.map(Timestamp::from_millis),
-            managed_by: row.managed_by,
-        })
+stored! {
+    ResourceRecord as Row of "resources" {
+        id, tenant_id,
+        registration: Registration { name, display_name, service_name, default_roles },
+        created_at, updated_at, managed_by,
     }
 }
 

@@ -5,7 +5,7 @@ use portcullis_model::Timestamp;
 use crate::denial_queues;
 use crate::error::StoreError;
 use crate::macros::execute;
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 
 /// About the most denials of a row.
 const DENIALS_OF_ROW: i64 = 100;
@@ -49,10 +49,7 @@ pub async fn prune(tx: &mut Tx, before: Timestamp, limit: i64) -> Result<u64, St
     for ([sqlite, postgres], limit) in
         [(DENIALS, limit / DENIALS_OF_ROW + 1)].into_iter().chain(of_rows)
     {
-        let sql = match &tx.inner {
-            Inner::Sqlite(_) => sqlite,
-            Inner::Postgres(_) => postgres,
-        };
+        let sql = tx.either(sqlite, postgres);
         removed += execute!(tx, sql, before.millis(), limit)?;
     }
     Ok(removed)

@@ -11,35 +11,13 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, select, stored};
 use crate::paging::{Pages, fetch_page, pages};
 use crate::tx::Tx;
 
-row! {
-    struct Row as columns {
-        name: String,
-        includes: String,
-        created_by: String,
-        created_at: i64,
-        updated_by: Option<String>,
-        updated_at: Option<i64>,
-        managed_by: Option<String>,
-    }
-}
-
-impl TryFrom<Row> for RoleRecord {
-    type Error = StoreError;
-
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        Ok(Self {
-            name: row.name,
-            includes: from_json_list(&row.includes, "roles.includes")?,
-            created_by: row.created_by,
-            created_at: Timestamp::from_millis(row.created_at),
-            updated_by: row.updated_by,
-            updated_at: row.updated_at.map(Timestamp::from_millis),
-            managed_by: row.managed_by,
-        })
+stored! {
+    RoleRecord as Row of "roles" {
+        name, includes, created_by, created_at, updated_by, updated_at, managed_by,
     }
 }
 

@@ -11,51 +11,17 @@ use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, select, stored};
 use crate::paging::{Pages, fetch_page, pages};
 use crate::quotas::rule_bytes;
 use crate::row_lists::{Rows, write_rows};
 use crate::row_streams::{Records, stream_rows};
 use crate::tx::Tx;
 
-row! {
-    struct Row as columns {
-        id: Uuid,
-        sub: String,
-        dom: String,
-        obj: String,
-        act: String,
-        effect: String,
-        origin: String,
-        created_by: String,
-        created_at: i64,
-        updated_by: Option<String>,
-        updated_at: Option<i64>,
-        managed_by: Option<String>,
-    }
-}
-
-impl TryFrom<Row> for RuleRecord {
-    type Error = StoreError;
-
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        let corrupt = |what| StoreError::Corrupt { what };
-        Ok(Self {
-            id: row.id,
-            tuple: RuleTuple {
-                sub: row.sub,
-                dom: row.dom,
-                obj: ResourcePattern::parse(&row.obj).ok_or(corrupt("rbac_rules.obj"))?,
-                act: row.act,
-            },
-            effect: row.effect.parse().map_err(|_| corrupt("rbac_rules.effect"))?,
-            origin: row.origin.parse().map_err(|_| corrupt("rbac_rules.origin"))?,
-            created_by: row.created_by,
-            created_at: Timestamp::from_millis(row.created_at),
-            updated_by: row.updated_by,
-            updated_at: row.updated_at.map(Timestamp::from_millis),
-            managed_by: row.managed_by,
-        })
+stored! {
+    RuleRecord as Row of "rbac_rules" {
+        id, tuple: RuleTuple { sub, dom, obj, act }, effect, origin, created_by, created_at,
+        updated_by, updated_at, managed_by,
     }
 }
 

@@ -115,7 +115,7 @@ mod tests {
     }
 
     async fn counted(store: &Store, id: u128) -> u64 {
-        let mut tx = store.read("acme").await.expect("begins");
+        let mut tx = store.begin_read("acme").await.expect("begins");
         let report = counts(&mut tx, "acme", Uuid::from_u128(id)).await.expect("works");
         tx.end().await.expect("ends");
         report.checks
@@ -137,13 +137,13 @@ mod tests {
         assert_eq!(all(&mut tx, 10).await.expect("works"), std::slice::from_ref(&expected));
         tx.commit().await.expect("commits");
         assert_eq!((counted(&store, 1).await, counted(&store, 2).await), (7, 0));
-        let mut tx = store.read("acme").await.expect("begins");
+        let mut tx = store.begin_read("acme").await.expect("begins");
         assert_eq!(find(&mut tx).await.expect("works"), Some(expected));
         tx.end().await.expect("ends");
         put(&store, "d", Some(2)).await.expect("works");
         assert_eq!((counted(&store, 1).await, counted(&store, 2).await), (0, 0));
         put(&store, "d", None).await.expect("works");
-        let mut tx = store.read("acme").await.expect("begins");
+        let mut tx = store.begin_read("acme").await.expect("begins");
         assert_eq!(find(&mut tx).await.expect("works"), None);
         tx.end().await.expect("ends");
     }

@@ -183,18 +183,38 @@ impl Store {
         self.conflicts.load(Ordering::Relaxed)
     }
 
-    /// Begins a transaction that reads one snapshot, for `tenant`.
-    pub async fn read(&self, tenant: &str) -> Result<Tx, StoreError> {
-        self.begin_read(one_tenant(tenant)?).await
+    /// Runs `work` in a transaction that reads one snapshot, for `tenant`.
+    ///
+    /// # Errors
+    /// The error of `work`, or the database failed.
+    pub async fn read<T, E: From<StoreError>>(
+        &self,
+        tenant: &str,
+        work: impl AsyncFnOnce(&mut Tx) -> Result<T, E>,
+    ) -> Result<T, E> {
+        read_in(self.begin_read(tenant).await?, work).await
     }
 
-    async fn begin_read(&self, tenant: &str) -> Result<Tx, StoreError> {
+    /// Runs `work` in a transaction of the service itself, which sees every tenant, to read.
+    ///
+    /// # Errors
+    /// The error of `work`, or the database failed.
+    pub async fn read_all<T, E: From<StoreError>>(
+        &self,
+        work: impl AsyncFnOnce(&mut Tx) -> Result<T, E>,
+    ) -> Result<T, E> {
+        read_in(self.begin_read_all().await?, work).await
+    }
+
+    /// Begins the transaction of [`Store::read`], for work of several steps.
+    pub async fn begin_read(&self, tenant: &str) -> Result<Tx, StoreError> {
+        let tenant = one_tenant(tenant)?;
         Ok(self.tx(tenant, self.database.begin_read(tenant).await?))
     }
 
-    /// Begins a transaction of the service itself, which sees every tenant, to read.
-    pub async fn read_all(&self) -> Result<Tx, StoreError> {
-        self.begin_read(EVERY_TENANT).await
+    /// Begins the transaction of [`Store::read_all`], for work of several steps.
+    pub async fn begin_read_all(&self) -> Result<Tx, StoreError> {
+        Ok(self.tx(EVERY_TENANT, self.database.begin_read(EVERY_TENANT).await?))
     }
 
     /// Begins a transaction of the service itself, which sees every tenant, to write.
@@ -241,7 +261,7 @@ impl Store {
 
     /// Makes one round trip to the database.
     pub async fn ping(&self) -> Result<(), StoreError> {
-        let mut tx = self.read_all().await?;
+        let mut tx = self.begin_read_all().await?;
         // A table is read: a constant would not need the file.
         tenants::revision(&mut tx).await?;
         tx.end().await
@@ -275,6 +295,15 @@ impl Store {
             }
         }
     }
+}
+
+async fn read_in<T, E: From<StoreError>>(
+    mut tx: Tx,
+    work: impl AsyncFnOnce(&mut Tx) -> Result<T, E>,
+) -> Result<T, E> {
+    let found = work(&mut tx).await?;
+    tx.end().await?;
+    Ok(found)
 }
 
 /// Returns the name of one tenant. Refuses the name that stands for every tenant: a caller who could choose it would see

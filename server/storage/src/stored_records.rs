@@ -139,10 +139,7 @@ pub(crate) async fn read(
         return Ok(Records::Separated(texts));
     }
     let [sqlite, postgres] = statements.measured;
-    let sql = match &tx.inner {
-        Inner::Sqlite(_) => sqlite,
-        Inner::Postgres(_) => postgres,
-    };
+    let sql = tx.either(sqlite, postgres);
     let row = fetch_optional!(tx, (Option<String>,), sql, &tx.tenant, exact, name, any)?;
     Ok(Records::Measured(row.and_then(|(text,)| text).unwrap_or_default()))
 }

@@ -12,7 +12,7 @@ use crate::history::{HistoryPosition, epoch, in_epoch};
 use crate::json_list::to_json_list;
 use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
 use crate::paging::{Pages, fetch_page, pages};
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 use crate::{delivery_queues, resolvers};
 
 row! {
@@ -130,10 +130,7 @@ pub async fn positions(
         WHERE id IN (SELECT value FROM json_each($1))";
     const POSTGRES: &str = "SELECT id, revision, history FROM tenants \
         WHERE id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))))";
-    let sql = match &tx.inner {
-        Inner::Sqlite(_) => SQLITE,
-        Inner::Postgres(_) => POSTGRES,
-    };
+    let sql = tx.either(SQLITE, POSTGRES);
     let rows = fetch_all!(tx, (String, i64, String), sql, to_json_list(tenants))?;
     let position =
         |revision, history: &str| HistoryPosition::read(to_revision((revision,)), history);

@@ -96,7 +96,7 @@ async fn what_is_dropped_is_rolled_back_and_what_is_committed_survives_a_restart
     drop(tx);
     store.close().await;
     let store = database.open().await;
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     assert!(rules::find(&mut tx, Uuid::from_u128(1)).await.expect("works").is_some());
     assert!(rules::find(&mut tx, Uuid::from_u128(2)).await.expect("works").is_none());
     assert_eq!(tenants::revision(&mut tx).await.expect("works"), 1);
@@ -115,7 +115,7 @@ async fn tenants_with_the_same_ids_and_tuples_do_not_meet(database: TestDatabase
     let mut tx = store.write("a", 0).await.expect("begins");
     rules::delete(&mut tx, &changed, &by()).await.expect("works");
     tx.commit().await.expect("commits");
-    let mut tx = store.read("b").await.expect("begins");
+    let mut tx = store.begin_read("b").await.expect("begins");
     let found = rules::find(&mut tx, own.id).await.expect("works").expect("untouched");
     assert_eq!(found.effect, Effect::Allow);
     let listed = rules::matching(&mut tx, "doc:read", Page::FIRST).await.expect("works");
@@ -157,7 +157,7 @@ async fn a_plan_gets_the_patterns_that_match_and_the_policies_that_count(databas
         policies::find(&mut tx, Uuid::from_u128(12)).await.expect("works").expect("there");
     policies::delete(&mut tx, &deleted, &by()).await.expect("works");
     tx.commit().await.expect("commits");
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     let rules = plan_records::rules(&mut tx, "doc:read", None).await.expect("works");
     let rules = rules.list().expect("stored rules");
     let mut ids: Vec<_> = rules.iter().map(|rule| rule.id.as_u128()).collect();
@@ -193,7 +193,7 @@ async fn a_plan_gets_records_with_any_text(database: TestDatabase) {
         insert_policy(&mut tx, number, 10).await;
         tx.pass_gates();
         tx.commit().await.expect("commits");
-        let mut tx = store.read("acme").await.expect("begins");
+        let mut tx = store.begin_read("acme").await.expect("begins");
         let read = plan_records::rules(&mut tx, "doc:read", None).await.expect("works");
         let read = read.list().expect("stored rules");
         let same = read.iter().find(|rule| rule.id == written.id).expect("there");
@@ -206,7 +206,7 @@ async fn a_plan_gets_records_with_any_text(database: TestDatabase) {
 async fn the_read_transaction_cannot_write(database: TestDatabase) {
     let store = database.open().await;
     insert(&store, "acme", &rule(1, "doc:read")).await;
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     assert!(rules::insert(&mut tx, &rule(2, "doc:write")).await.is_err());
 }
 
@@ -242,7 +242,7 @@ async fn what_is_opened_to_read_is_neither_made_nor_changed(database: TestDataba
     rules::insert(&mut tx, &rule(1, "doc:read")).await.expect("works");
     tx.commit().await.expect("commits");
     let reading = Store::open_to_read(&url).await.expect("the schema is there");
-    let mut tx = reading.read("acme").await.expect("begins");
+    let mut tx = reading.begin_read("acme").await.expect("begins");
     assert_eq!(rules::of_every_plan(&mut tx).await.expect("works").len(), 1);
     assert_eq!(policies::of_every_plan(&mut tx).await.expect("works").len(), 0);
     tx.end().await.expect("ends");
@@ -270,11 +270,11 @@ async fn a_statement_without_its_tenant_sees_no_row_of_others() {
         let rows = fetch_all!(tx, (String,), CARELESS).expect("works");
         rows.into_iter().map(|(tenant,)| tenant).collect::<Vec<_>>()
     };
-    assert_eq!(seen(store.read("a").await).await, ["a"]);
-    assert_eq!(seen(store.read("b").await).await, ["b"]);
-    assert!(seen(store.read("c").await).await.is_empty());
+    assert_eq!(seen(store.begin_read("a").await).await, ["a"]);
+    assert_eq!(seen(store.begin_read("b").await).await, ["b"]);
+    assert!(seen(store.begin_read("c").await).await.is_empty());
     // The control: the rows are there, and the service itself sees them.
-    assert_eq!(seen(store.read_all().await).await, ["a", "b"]);
+    assert_eq!(seen(store.begin_read_all().await).await, ["a", "b"]);
     let mut tx = store.write_as("b").await.expect("begins");
     let changed = execute!(tx, "UPDATE rbac_rules SET effect = 'deny'").expect("works");
     assert_eq!(changed, 1, "its own row alone");
@@ -322,7 +322,7 @@ async fn a_suspension_stops_writes_and_deliveries() {
     let refused = store.write("acme", 3_000).await.map(drop);
     assert!(matches!(refused, Err(StoreError::TenantClosed)), "{refused:?}");
     insert(&store, "other", &rule(1, "doc:read")).await;
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     assert_eq!(tenants::closed(&mut tx).await.expect("works"), ["acme"]);
     assert!(change(false).await && !change(false).await);
     insert(&store, "acme", &rule(2, "doc:write")).await;
@@ -395,7 +395,7 @@ async fn pages_follow_one_another(database: TestDatabase) {
         assert!(rules::insert(&mut tx, &record).await.expect("works"));
     }
     tx.commit().await.expect("commits");
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     let mut seen = Vec::new();
     let mut after = Uuid::nil();
     loop {
@@ -430,7 +430,7 @@ async fn a_page_ends_where_its_records_reach_a_mebibyte(database: TestDatabase) 
         insert_policy(&mut tx, id, 250 * 1024).await;
     }
     tx.commit().await.expect("commits");
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     let first = policies::list(&mut tx, None, None, Page::FIRST).await.expect("works");
     assert_eq!((first.records.len(), first.more), (4, true));
     let after = first.records.last().expect("a record").id;
@@ -444,11 +444,12 @@ async fn a_page_ends_where_its_records_reach_a_mebibyte(database: TestDatabase) 
 
 async fn nobody_can_name_every_tenant(database: TestDatabase) {
     let store = database.open().await;
-    for begun in [store.read("*").await, store.write_as("*").await, store.write("*", 0).await] {
+    for begun in [store.begin_read("*").await, store.write_as("*").await, store.write("*", 0).await]
+    {
         assert!(matches!(begun, Err(StoreError::NotATenant)), "{begun:?}");
     }
     // The service itself sees every tenant.
-    store.read_all().await.expect("begins").end().await.expect("ends");
+    store.begin_read_all().await.expect("begins").end().await.expect("ends");
     store.write_all().await.expect("begins").end().await.expect("ends");
 }
 
@@ -498,7 +499,7 @@ async fn service_keys_and_providers_come_back_as_they_went_in(database: TestData
     assert!(!providers::insert(&mut tx, &taken).await.expect("works"), "an issuer has one tenant");
     assert!(!service_keys::delete(&mut tx, key.id, &by()).await.expect("works"), "a foreign key");
     tx.commit().await.expect("commits");
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     let found = service_keys::find_anywhere(&mut tx, key.id).await.expect("works").expect("there");
     assert_eq!((&*found.tenant, found.slug, found.is_open), ("acme", None, true));
     assert_eq!(found.record.secret_hash, key.secret_hash);

@@ -220,6 +220,14 @@ impl Tx {
         self.audited.push(AuditEntry::new(action, record).with_change(before, after));
     }
 
+    /// Returns the statement for the database of the transaction.
+    pub(crate) fn either(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
+        match self.inner {
+            Inner::Sqlite(_) => sqlite,
+            Inner::Postgres(_) => postgres,
+        }
+    }
+
     /// Ends a transaction that only read.
     pub async fn end(self) -> Result<(), StoreError> {
         self.cancel().await.map(drop)

@@ -8,45 +8,15 @@ use portcullis_model::webhook::{EventType, WebhookRecord};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
+use crate::json_list::to_json_list;
+use crate::macros::{execute, fetch_all, fetch_optional, record, records, select, stored};
 use crate::paging::{Pages, fetch_page, pages};
 use crate::tx::Tx;
 use crate::{deliveries, delivery_queues};
 
-row! {
-    /// All columns except the secret, which only a delivery needs.
-    struct Row as columns {
-        id: Uuid,
-        tenant_id: String,
-        url: String,
-        events: String,
-        created_by: String,
-        created_at: i64,
-        updated_at: Option<i64>,
-        managed_by: Option<String>,
-    }
-}
-
-impl TryFrom<Row> for WebhookRecord {
-    type Error = StoreError;
-
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        const EVENTS: &str = "webhooks.events";
-        let parse = |text: &String| {
-            text.parse::<EventType>().map_err(|_| StoreError::Corrupt { what: EVENTS })
-        };
-        let events = from_json_list(&row.events, EVENTS)?;
-        Ok(Self {
-            id: row.id,
-            url: row.url,
-            events: events.iter().map(parse).collect::<Result<_, _>>()?,
-            tenant_id: row.tenant_id,
-            created_by: row.created_by,
-            created_at: Timestamp::from_millis(row.created_at),
-            updated_at: row.updated_at.map(Timestamp::from_millis),
-            managed_by: row.managed_by,
-        })
+stored! {
+    WebhookRecord as Row of "webhooks" {
+        id, tenant_id, url, events, created_by, created_at, updated_at, managed_by,
     }
 }
 

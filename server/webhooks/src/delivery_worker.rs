@@ -141,9 +141,8 @@ impl DeliveryWorker {
 
     async fn first_jobs(&self, queue: &DeliveryQueue) -> Result<Vec<Job>, StoreError> {
         let turn = self.transactions.begin_patiently(&queue.tenant).await;
-        let mut tx = self.store.read(&queue.tenant).await?;
-        let jobs = next_due(&mut tx, queue, &self.terms(), false).await?;
-        tx.end().await?;
+        let jobs = async |tx: &mut Tx| next_due(tx, queue, &self.terms(), false).await;
+        let jobs = self.store.read(&queue.tenant, jobs).await?;
         drop(turn);
         match jobs.first() {
             Some(job) if job.must_report() => {

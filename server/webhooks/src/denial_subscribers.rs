@@ -75,9 +75,8 @@ impl DenialSubscribers {
             return Ok(subscribes);
         }
         let changes = *self.changes.lock();
-        let mut tx = self.store.read(tenant).await?;
-        let subscribes = webhooks::subscribes_to_denials(&mut tx).await?;
-        tx.end().await?;
+        let subscribes =
+            self.store.read(tenant, async |tx| webhooks::subscribes_to_denials(tx).await).await?;
         self.keep(changes, tenant, subscribes);
         Ok(subscribes)
     }

@@ -220,7 +220,7 @@ mod tests {
         });
         denials.write("acme", events.to_vec()).await;
         assert_eq!((lost.get(), store.conflicts(), denials.len()), (0, 1, 0));
-        let mut tx = store.read("acme").await.expect("begins");
+        let mut tx = store.begin_read("acme").await.expect("begins");
         let queue = QueueId { webhook: webhook.id, denials: true };
         assert_eq!(jobs::next_firsts(&mut tx, queue, 9).await.expect("works").len(), 2);
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use portcullis_storage::delivery_queues::{self, DeliveryQueue};
-use portcullis_storage::{Store, StoreError};
+use portcullis_storage::{Store, StoreError, Tx};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -90,9 +90,8 @@ impl Dispatcher {
             return Ok(MAX_SLEEP);
         }
         let terms = self.worker.terms();
-        let mut tx = self.store.read_all().await?;
-        let due = delivery_queues::next_due(&mut tx, terms.holder).await?;
-        tx.end().await?;
+        let due = async |tx: &mut Tx| delivery_queues::next_due(tx, terms.holder).await;
+        let due = self.store.read_all(due).await?;
         match due {
             None => return Ok(MAX_SLEEP),
             Some(due) if terms.is_ahead(due) => {

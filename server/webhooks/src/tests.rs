@@ -154,7 +154,7 @@ impl Stage {
     /// Waits until an attempt is written down.
     async fn recorded(&self) {
         loop {
-            let mut tx = self.store.read(TENANT).await.expect("begins");
+            let mut tx = self.store.begin_read(TENANT).await.expect("begins");
             let attempts = attempts::list(&mut tx, self.webhook, Page::FIRST).await;
             tx.end().await.expect("ends");
             if !attempts.expect("works").records.is_empty() {
@@ -328,7 +328,7 @@ async fn after_a_failure_a_batch_begins_no_attempt(database: TestDatabase) {
     // The rest of the batch is still due, and comes once, after the failure is recorded.
     let request = stage.request().await;
     assert_eq!(request.event, events[2]);
-    let mut tx = stage.store.read(TENANT).await.expect("begins");
+    let mut tx = stage.store.begin_read(TENANT).await.expect("begins");
     let attempts = attempts::list(&mut tx, stage.webhook, Page::FIRST).await;
     tx.end().await.expect("ends");
     let recorded: Vec<_> =

@@ -18,7 +18,7 @@ impl KnownValues {
     ) -> Self {
         let known = values.filter_map(|(path, value)| match value.value {
             Some(AttributeValue::NotRequested) => None,
-            value => Some((path.to_string(), value.map(to_json))),
+            value => Some((path.to_string(), value.map(|value| value.to_json().into_owned()))),
         });
         Self(known.collect())
     }
@@ -47,24 +47,4 @@ pub(super) fn paths(condition: &Condition) -> Vec<&AttributePath> {
     let tests = condition.tests().into_iter();
     let both = tests.flat_map(|test| [Some(&test.attribute), test.predicate.other_attribute()]);
     both.flatten().collect()
-}
-
-/// Returns the value as JSON. The cause of a failure does not matter here: no operator compares it.
-fn to_json(value: AttributeValue<'_>) -> Json<'static> {
-    match value {
-        AttributeValue::Text(text) => Json::String(text.to_owned().into()),
-        AttributeValue::Number(number) => Json::Number(number),
-        AttributeValue::Bool(value) => Json::Bool(value),
-        AttributeValue::List(list) => {
-            let mut items = Vec::new();
-            list.for_each(|item| items.push(to_json(item)));
-            Json::Array(items)
-        }
-        // An instant or a duration is a literal of a policy, never the value of an attribute.
-        AttributeValue::Instant(_)
-        | AttributeValue::Period(_)
-        | AttributeValue::Opaque
-        | AttributeValue::Failed
-        | AttributeValue::NotRequested => Json::Null,
-    }
 }

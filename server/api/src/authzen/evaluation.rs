@@ -56,15 +56,7 @@ pub(super) async fn decide(
     domain_of(caller, check.domain)?;
     let mut id = [0; ID_LENGTH];
     let recorded = Some(caller.recorded(Via::Authzen, &mut id));
-    let options = CheckOptions {
-        kind: CheckKind::Combined,
-        at_least,
-        explain: false,
-        now: None,
-        assumed: &[],
-        at_revision: None,
-        recorded,
-    };
+    let options = CheckOptions { recorded, ..CheckOptions::present(CheckKind::Combined, at_least) };
     let answer = checks::check(app, caller, check, options).await?.answer;
     let reasons = Reasons::of(app, caller, topic.domain, reasons);
     let (effect, revision, entities) = (answer.effect, answer.revision, answer.entities_revision);

@@ -43,23 +43,18 @@ impl ChangeBody {
     }
 
     /// Reads and parses the body.
-    pub(super) async fn read(
-        self,
-        app: &App,
-        tenant: &str,
-        force: bool,
-    ) -> Result<ResolverChange, ApiError> {
+    pub(super) async fn read(self, app: &App, tenant: &str) -> Result<ResolverChange, ApiError> {
         let rules = &app.egress.rules;
         match self {
             Self::Manifest(body, _) => {
                 let update = ManifestUpdate::parse(&body.parse()?, rules)?;
-                Ok(ResolverChange { update, module: None, at: "", force })
+                Ok(ResolverChange { update, module: None, at: "" })
             }
             Self::Upload(upload) => {
                 let parts = upload.read(&app.uploads, tenant).await?;
                 let update = parts.manifest(|json| ManifestUpdate::parse(json, rules))?;
                 let update = update.unwrap_or_default();
-                Ok(ResolverChange { update, module: parts.module, at: "/manifest", force })
+                Ok(ResolverChange { update, module: parts.module, at: "/manifest" })
             }
         }
     }

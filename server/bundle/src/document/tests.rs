@@ -10,7 +10,7 @@ fn read(text: &str) -> Result<BundleDocument, Vec<String>> {
     let json = json::parse(text.as_bytes()).expect("JSON");
     let (mut problems, egress) = (Problems::default(), EgressRules::default());
     let context = DocumentContext { domain: "acme", egress: &egress };
-    let read = BundleDocument::read(&json, &Place::root(), &mut problems, context);
+    let read = BundleDocument::field(context).read(&json, &Place::root(), &mut problems);
     problems
         .finish(read)
         .map_err(|invalid| invalid.problems().iter().map(|problem| problem.path.clone()).collect())

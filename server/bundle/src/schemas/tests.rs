@@ -8,6 +8,7 @@ use portcullis_engine::fields::list;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json, json};
 use portcullis_model::folder_webhook::FolderWebhook;
+use portcullis_model::input::Field;
 use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
 use portcullis_model::settings::TenantSettings;
@@ -166,7 +167,7 @@ fn read(file: &str, document: &Value, known: &[SampleResolver]) -> Result<(), In
         "types.yaml" => types::read(&json, at, &mut problems).map(drop),
         "resources.yaml" => list(Registration::read)(&json, at, &mut problems).map(drop),
         "rules.yaml" => list(|json, at: &Place<'_>, problems: &mut Problems| {
-            NewRule::read(json, at, problems, "acme")
+            NewRule::field("acme").read(json, at, problems)
         })(&json, at, &mut problems)
         .map(drop),
         "roles.yaml" => roles::read(&json, at, &mut problems).map(drop),

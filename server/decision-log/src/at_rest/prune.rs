@@ -18,9 +18,8 @@ impl Archive {
     /// Removes rows about files that are long gone. The store must have none of them any more.
     pub(crate) async fn prune(&self, now: Timestamp) -> Result<(), ArchiveError> {
         let before = Timestamp::from_millis(now.millis() - TOLD.as_millis() as i64);
-        let mut tx = self.store().read_all().await?;
-        let ended = decision_files::ended(&mut tx, before, ROUND).await?;
-        tx.end().await?;
+        let ended = async |tx: &mut Tx| decision_files::ended(tx, before, ROUND).await;
+        let ended = self.store().read_all(ended).await?;
         // While nothing is due, nobody waits for a transaction that writes.
         if ended.is_empty() {
             return Ok(());

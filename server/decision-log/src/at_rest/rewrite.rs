@@ -73,7 +73,7 @@ impl Archive {
     /// Removes what expired or belongs to nobody any more: parts, files, objects.
     pub(crate) async fn sweep(&self, now: Timestamp) -> Result<(), ArchiveError> {
         let before = Timestamp::from_millis(now.millis() - LEFT.as_millis() as i64);
-        let mut tx = self.store().read_all().await?;
+        let mut tx = self.store().begin_read_all().await?;
         let is_due = decision_files::has_expired(&mut tx, now).await?
             || record_answers::has_older(&mut tx, before).await?;
         tx.end().await?;
@@ -84,7 +84,7 @@ impl Archive {
             record_answers::remove_older(&mut tx, before).await?;
             tx.commit().await?;
         }
-        let mut tx = self.store().read_all().await?;
+        let mut tx = self.store().begin_read_all().await?;
         let shrunk = decision_files::shrunk(&mut tx, ROUND).await?;
         let left = decision_files::left(&mut tx, before, ROUND).await?;
         tx.end().await?;
@@ -105,7 +105,7 @@ impl Archive {
 
     /// Writes the file anew without what is excluded, and without tenants that have no part in it.
     pub(crate) async fn rewrite(&self, path: &str, now: Timestamp) -> Result<(), ArchiveError> {
-        let mut tx = self.store().read_all().await?;
+        let mut tx = self.store().begin_read_all().await?;
         let row = decision_files::find(&mut tx, path).await?;
         let parts = decision_files::parts_of_file(&mut tx, path).await?;
         tx.end().await?;

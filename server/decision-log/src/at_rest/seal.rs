@@ -64,7 +64,7 @@ impl Archive {
         });
         let mut new = Vec::new();
         for file in files.await?? {
-            let mut tx = self.store().read_all().await?;
+            let mut tx = self.store().begin_read_all().await?;
             let is_known = decision_files::find(&mut tx, &file.path).await?.is_some();
             tx.end().await?;
             if !is_known {
@@ -98,16 +98,14 @@ impl Archive {
 
     /// Returns the tenants that are being deleted.
     pub(crate) async fn leaving(&self) -> Result<BTreeSet<String>, StoreError> {
-        let mut tx = self.store().read_all().await?;
-        let leaving = tenants::leaving(&mut tx).await?;
-        tx.end().await?;
+        let leaving = self.store().read_all(async |tx| tenants::leaving(tx).await).await?;
         Ok(leaving.into_iter().collect())
     }
 
     /// Returns the records that must not come to rest.
     pub(crate) async fn excluded(&self) -> Result<Excluded, StoreError> {
         let tenants = self.leaving().await?;
-        let mut tx = self.store().read_all().await?;
+        let mut tx = self.store().begin_read_all().await?;
         let mut persons = BTreeMap::<String, BTreeMap<Vec<u8>, i64>>::new();
         for (tenant, subject, at) in decision_files::erasures(&mut tx).await? {
             persons.entry(tenant).or_default().insert(subject, at);

@@ -56,9 +56,8 @@ impl Archive {
         let (mut replaced, mut gone) = (BTreeSet::new(), BTreeSet::new());
         let mut digests = std::collections::BTreeMap::<String, String>::new();
         loop {
-            let mut tx = self.store().read_all().await?;
-            let rows = decision_files::list(&mut tx, seq, PAGE).await?;
-            tx.end().await?;
+            let rows =
+                self.store().read_all(async |tx| decision_files::list(tx, seq, PAGE).await).await?;
             if rows.is_empty() {
                 break;
             }

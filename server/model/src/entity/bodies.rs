@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
+use portcullis_engine::Json;
 use portcullis_engine::fields::list as read_list;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Invalid, Json};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::new_entity::NewEntity;
 use super::record::Source;
 use crate::fields::{boolean, id};
-use crate::input::{self, Field, Members, field};
+use crate::input::{self, DeclaredBody, Field, Members, field};
 use crate::{document, schema};
 
 /// Most entities of one call. Other writes of the tenant wait for its transaction.
@@ -26,15 +26,7 @@ pub struct EntitiesBody {
     pub source: Option<String>,
 }
 
-impl EntitiesBody {
-    /// Reads a request body.
-    ///
-    /// # Errors
-    /// Every fault, by JSON pointer.
-    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        input::parse(json, Self::declare)
-    }
-
+impl DeclaredBody<'_> for EntitiesBody {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let source = Source::field().about("The job that keeps these entities up to date");
         let entities = members.required("entities", entities());
@@ -94,15 +86,7 @@ pub struct SyncBody {
     pub entities: Vec<NewEntity>,
 }
 
-impl SyncBody {
-    /// Reads a request body.
-    ///
-    /// # Errors
-    /// Every fault, by JSON pointer.
-    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        input::parse(json, Self::declare)
-    }
-
+impl DeclaredBody<'_> for SyncBody {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let entities = members.optional("entities", entities());
         let part = SyncPart::declare(members)?;

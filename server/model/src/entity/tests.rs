@@ -1,4 +1,5 @@
 use super::*;
+use crate::input::DeclaredBody;
 use portcullis_engine::json;
 
 fn entities(text: &str) -> Result<Vec<NewEntity>, String> {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::new_tuple::NewTuple;
 use crate::entity::{Source, SyncPart};
-use crate::input::{self, Field, Members, field};
+use crate::input::{self, DeclaredBody, Field, Members, field};
 use crate::{document, schema};
 
 /// Most tuples of one call. Other writes of the tenant wait for its transaction.
@@ -78,15 +78,7 @@ pub struct RelationsSyncBody {
     pub relations: Vec<NewTuple>,
 }
 
-impl RelationsSyncBody {
-    /// Reads a request body.
-    ///
-    /// # Errors
-    /// Every fault, by JSON pointer.
-    pub fn parse(json: &Json<'_>) -> Result<Self, Invalid> {
-        input::parse(json, Self::declare)
-    }
-
+impl DeclaredBody<'_> for RelationsSyncBody {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let relations = members.optional("relations", tuples());
         let part = SyncPart::declare(members)?;

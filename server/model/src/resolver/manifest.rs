@@ -18,7 +18,7 @@ use super::secrets::{SecretNames, Secrets};
 use super::stored;
 use crate::egress_rules::EgressRules;
 use crate::fields::short;
-use crate::input::{self, Field, Members, field, object};
+use crate::input::{self, Field, Members, derived, field, object};
 use crate::{document, schema};
 
 /// Longest description, in characters.
@@ -70,20 +70,20 @@ impl Manifest {
     /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, rules: &EgressRules) -> Result<Self, Invalid> {
         let mut problems = Problems::default();
-        let manifest = Self::read(json, &Place::root(), &mut problems, rules);
+        let manifest = Self::field(rules).read(json, &Place::root(), &mut problems);
         problems.finish(manifest)
     }
 
-    /// Reads the manifest at `at`.
-    pub fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        rules: &EgressRules,
-    ) -> Option<Self> {
-        let declare = |members: &mut Members<'_, '_>| Self::declare(members, rules);
-        let manifest = input::read(json, at, problems, declare)?;
-        manifest.check(at, problems).then_some(manifest)
+    /// A manifest; its endpoints must be ones that the egress `rules` allow.
+    pub fn field<'j>(rules: &EgressRules) -> impl Field<'j, Value = Self> {
+        derived(
+            object(|members| Self::declare(members, rules)),
+            |manifest, json, at, problems| {
+                let manifest = manifest.read(json, at, problems)?;
+                manifest.check(at, problems).then_some(manifest)
+            },
+            Field::schema,
+        )
     }
 
     pub(super) fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {

@@ -12,7 +12,7 @@ use utoipa::openapi::schema::Type;
 use super::manifest::Manifest;
 use super::update::ManifestUpdate;
 use crate::egress_rules::EgressRules;
-use crate::input::{self, field};
+use crate::input::{self, Field, field};
 use crate::{document, schema};
 
 /// The members of an item that are not those of its manifest.
@@ -53,10 +53,9 @@ impl WantedResolver {
     ) -> Option<Self> {
         let members = json.as_object().unwrap_or_default();
         let (secrets, of_manifest) = manifest_members(members, at, problems);
-        let manifest = match json.as_object() {
-            Some(_) => Manifest::read(&Json::Object(of_manifest), at, problems, rules),
-            None => None,
-        };
+        let of_manifest = json.as_object().map(|_| Json::Object(of_manifest));
+        let manifest = of_manifest.as_ref();
+        let manifest = manifest.and_then(|json| Manifest::field(rules).read(json, at, problems));
         let mut fields = Fields::open(json, at, problems)?;
         let sha256 = fields.required("sha256", digest);
         let module = fields.optional("module", bytes);

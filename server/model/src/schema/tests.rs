@@ -12,6 +12,7 @@ use utoipa::PartialSchema;
 use uuid::Uuid;
 
 use crate::egress_rules::EgressRules;
+use crate::input::DeclaredBody;
 use crate::policy::{
     ConditionExpression, ConditionTree, Matcher, NewPolicy, PolicyRecord, PolicyUpdate,
 };
@@ -109,7 +110,7 @@ fn keys_webhooks_tenants_and_providers() {
         has_the_members_of_its_schema::<WebhookRecord>(&record);
     }
     read_examples::<WebhookUpdate, _>(|json| WebhookUpdate::parse(json, &rules));
-    for tenant in read_examples::<NewTenant, _>(NewTenant::parse) {
+    for tenant in read_examples::<NewTenant, _>(|json| NewTenant::parse(json)) {
         let record = tenant.into_record(Uuid::nil(), by().at);
         let state = Some(TenantState::Suspended);
         has_members_and_sometimes(&TenantRecord { state, ..record }, &["state"]);

@@ -1,7 +1,5 @@
 //! The changes of resolvers.
 
-use std::collections::{HashMap, HashSet};
-
 use portcullis_model::apply::{FieldChange, ObjectKind};
 use portcullis_model::resolver::StoredResolver;
 use portcullis_storage::bulk::RecordWrite;
@@ -9,10 +7,15 @@ use portcullis_storage::bulk::RecordWrite;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
+use super::named_kind::NamedKind;
 use super::ready::ReadyResolver;
 use crate::tenant_content::TenantContent;
 
-const KIND: ObjectKind = ObjectKind::Resolver;
+const RESOLVERS: NamedKind<StoredResolver> = NamedKind {
+    kind: ObjectKind::Resolver,
+    name: |resolver| &resolver.manifest.namespace,
+    managed_by: |resolver| resolver.managed_by.as_deref(),
+};
 
 /// Returns the writes that make the resolvers of the owner those of the context.
 pub(super) fn diff(
@@ -20,45 +23,28 @@ pub(super) fn diff(
     state: &TenantContent,
     context: &PlanContext<'_>,
 ) -> Vec<RecordWrite<StoredResolver>> {
-    let stored: HashMap<&str, &StoredResolver> =
-        state.resolvers.iter().map(|one| (&*one.manifest.namespace, one)).collect();
-    let mut writes = Vec::new();
-    for wanted in context.resolvers {
-        let namespace = &*wanted.manifest.namespace;
-        match stored.get(namespace) {
-            Some(old) => writes.extend(update_existing(draft, old, wanted, context)),
-            None => {
-                draft.create(KIND, namespace.to_owned());
-                writes.push(RecordWrite::Insert(new_record(draft, wanted, context)));
-            }
-        }
-    }
-    let names: HashSet<&str> =
-        context.resolvers.iter().map(|wanted| &*wanted.manifest.namespace).collect();
-    for old in state.resolvers.iter().filter(|_| context.prune) {
-        let is_named = names.contains(&*old.manifest.namespace);
-        if draft.is_own(old.managed_by.as_deref()) && !is_named {
-            draft.delete(KIND, old.manifest.namespace.clone());
-            writes.push(RecordWrite::Delete(old.clone()));
-        }
-    }
-    writes
+    let find = RESOLVERS.by_name(&state.resolvers, |one: &ReadyResolver| &one.manifest.namespace);
+    let create = |draft: &Draft<'_>, wanted: &ReadyResolver| new_record(draft, wanted, context);
+    let update = |draft: &Draft<'_>, old: &StoredResolver, wanted: &ReadyResolver| {
+        updated_record(draft, old, wanted, context)
+    };
+    let lists = (&*state.resolvers, context.resolvers, context.prune);
+    RESOLVERS.diff(draft, lists, find, create, update)
 }
 
-fn update_existing(
-    draft: &mut Draft<'_>,
+fn updated_record(
+    draft: &Draft<'_>,
     old: &StoredResolver,
     wanted: &ReadyResolver,
     context: &PlanContext<'_>,
-) -> Option<RecordWrite<StoredResolver>> {
-    let (namespace, managed_by) = (&old.manifest.namespace, old.managed_by.as_deref());
-    if !draft.may_change(KIND, namespace, managed_by) {
-        return None;
-    }
+) -> (StoredResolver, Vec<FieldChange>) {
     let mut new = StoredResolver {
         manifest: wanted.manifest.without_secrets(),
         enabled: wanted.enabled,
         module: wanted.record.clone(),
+        updated_by: Some(context.by.actor.clone()),
+        updated_at: Some(context.by.at),
+        managed_by: draft.managed_by(),
         ..old.clone()
     };
     let mut fields = content::of_resolver(old).changes(&content::of_resolver(&new));
@@ -70,11 +56,7 @@ fn update_existing(
     if !fields.is_empty() {
         new.version += 1;
     }
-    new.updated_by = Some(context.by.actor.clone());
-    new.updated_at = Some(context.by.at);
-    new.managed_by = draft.managed_by();
-    let is_written = draft.meet(KIND, namespace.clone(), managed_by, fields);
-    is_written.then(|| RecordWrite::Update { old: old.clone(), new })
+    (new, fields)
 }
 
 fn new_record(

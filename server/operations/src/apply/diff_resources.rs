@@ -1,7 +1,5 @@
 //! The changes of resources.
 
-use std::collections::HashSet;
-
 use portcullis_model::apply::ObjectKind;
 use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_storage::bulk::RecordWrite;
@@ -9,7 +7,14 @@ use portcullis_storage::bulk::RecordWrite;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
+use super::named_kind::NamedKind;
 use crate::tenant_content::TenantContent;
+
+const RESOURCES: NamedKind<ResourceRecord> = NamedKind {
+    kind: ObjectKind::Resource,
+    name: |record| &record.registration.name,
+    managed_by: |record| record.managed_by.as_deref(),
+};
 
 /// Returns the writes that make the resources of the owner `wanted`.
 pub(super) fn diff(
@@ -18,49 +23,19 @@ pub(super) fn diff(
     wanted: &[Registration],
     context: &PlanContext<'_>,
 ) -> Vec<RecordWrite<ResourceRecord>> {
-    let stored = state.resources_by_name();
-    let mut writes = Vec::new();
-    for registration in wanted {
-        match stored.get(&*registration.name) {
-            Some(old) => writes.extend(update_existing(draft, old, registration, context)),
-            None => {
-                draft.create(ObjectKind::Resource, registration.name.clone());
-                writes.push(RecordWrite::Insert(new_record(draft, registration, context)));
-            }
-        }
-    }
-    if context.prune {
-        let names: HashSet<&str> = wanted.iter().map(|one| &*one.name).collect();
-        for old in &state.resources {
-            let is_named = names.contains(&*old.registration.name);
-            if draft.is_own(old.managed_by.as_deref()) && !is_named {
-                draft.delete(ObjectKind::Resource, old.registration.name.clone());
-                writes.push(RecordWrite::Delete(old.clone()));
-            }
-        }
-    }
-    writes
-}
-
-fn update_existing(
-    draft: &mut Draft<'_>,
-    old: &ResourceRecord,
-    wanted: &Registration,
-    context: &PlanContext<'_>,
-) -> Option<RecordWrite<ResourceRecord>> {
-    let (kind, managed_by) = (ObjectKind::Resource, old.managed_by.as_deref());
-    if !draft.may_change(kind, &wanted.name, managed_by) {
-        return None;
-    }
-    let fields = content::of_resource(&old.registration).changes(&content::of_resource(wanted));
-    let is_written = draft.meet(kind, wanted.name.clone(), managed_by, fields);
-    let new = ResourceRecord {
-        registration: wanted.clone(),
-        updated_at: Some(context.by.at),
-        managed_by: draft.managed_by(),
-        ..old.clone()
+    let find = RESOURCES.by_name(&state.resources, |wanted: &Registration| &wanted.name);
+    let create = |draft: &Draft<'_>, wanted: &Registration| new_record(draft, wanted, context);
+    let update = |draft: &Draft<'_>, old: &ResourceRecord, wanted: &Registration| {
+        let new = ResourceRecord {
+            registration: wanted.clone(),
+            updated_at: Some(context.by.at),
+            managed_by: draft.managed_by(),
+            ..old.clone()
+        };
+        let fields = content::of_resource(&old.registration).changes(&content::of_resource(wanted));
+        (new, fields)
     };
-    is_written.then(|| RecordWrite::Update { old: old.clone(), new })
+    RESOURCES.diff(draft, (&state.resources, wanted, context.prune), find, create, update)
 }
 
 fn new_record(

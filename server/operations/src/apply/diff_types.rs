@@ -1,7 +1,5 @@
 //! The changes of declared types.
 
-use std::collections::{HashMap, HashSet};
-
 use portcullis_bundle::BundleDocument;
 use portcullis_engine::Namespaces;
 use portcullis_engine::invalid::{Place, Problems};
@@ -16,10 +14,15 @@ use portcullis_storage::bulk::RecordWrite;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
+use super::named_kind::NamedKind;
 use crate::tenant_content::TenantContent;
 use crate::types::{broken_cases, broken_policies, compiled, must_be_few, must_be_none};
 
-const KIND: ObjectKind = ObjectKind::Type;
+const TYPES: NamedKind<TypeRecord> = NamedKind {
+    kind: ObjectKind::Type,
+    name: |declared| &declared.kind,
+    managed_by: |declared| declared.managed_by.as_deref(),
+};
 
 /// Returns the writes that make the types of the owner `wanted`.
 pub(super) fn diff(
@@ -28,47 +31,17 @@ pub(super) fn diff(
     wanted: &[NewType],
     context: &PlanContext<'_>,
 ) -> Vec<RecordWrite<TypeRecord>> {
-    let stored: HashMap<&str, &TypeRecord> =
-        state.types.iter().map(|record| (&*record.kind, record)).collect();
-    let mut writes = Vec::new();
-    for declared in wanted {
-        match stored.get(&*declared.kind) {
-            Some(old) => writes.extend(update_existing(draft, old, declared, context)),
-            None => {
-                draft.create(KIND, declared.kind.clone());
-                let managed_by = draft.managed_by();
-                let new = TypeRecord { managed_by, ..declared.clone().into_record(context.by) };
-                writes.push(RecordWrite::Insert(new));
-            }
-        }
-    }
-    if context.prune {
-        let names: HashSet<&str> = wanted.iter().map(|declared| &*declared.kind).collect();
-        for old in &state.types {
-            if draft.is_own(old.managed_by.as_deref()) && !names.contains(&*old.kind) {
-                draft.delete(KIND, old.kind.clone());
-                writes.push(RecordWrite::Delete(old.clone()));
-            }
-        }
-    }
-    writes
-}
-
-fn update_existing(
-    draft: &mut Draft<'_>,
-    old: &TypeRecord,
-    wanted: &NewType,
-    context: &PlanContext<'_>,
-) -> Option<RecordWrite<TypeRecord>> {
-    let managed_by = old.managed_by.as_deref();
-    if !draft.may_change(KIND, &old.kind, managed_by) {
-        return None;
-    }
-    let mut new = old.clone().with(wanted.clone(), context.by);
-    new.managed_by = draft.managed_by();
-    let fields = content::of_type(old).changes(&content::of_type(&new));
-    let is_written = draft.meet(KIND, old.kind.clone(), managed_by, fields);
-    is_written.then(|| RecordWrite::Update { old: old.clone(), new })
+    let find = TYPES.by_name(&state.types, |declared: &NewType| &declared.kind);
+    let create = |draft: &Draft<'_>, declared: &NewType| TypeRecord {
+        managed_by: draft.managed_by(),
+        ..declared.clone().into_record(context.by)
+    };
+    let update = |draft: &Draft<'_>, old: &TypeRecord, declared: &NewType| {
+        let new = old.clone().with(declared.clone(), context.by);
+        let fields = content::of_type(old).changes(&content::of_type(&new));
+        (TypeRecord { managed_by: draft.managed_by(), ..new }, fields)
+    };
+    TYPES.diff(draft, (&state.types, wanted, context.prune), find, create, update)
 }
 
 /// Notes the attributes of the cases of the bundle that `types` do not declare.

@@ -1,7 +1,5 @@
 //! The changes of webhooks.
 
-use std::collections::HashSet;
-
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_model::apply::{FieldChange, ObjectKind};
 use portcullis_model::wanted_webhook::WantedWebhook;
@@ -11,9 +9,14 @@ use portcullis_storage::bulk::RecordWrite;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
+use super::named_kind::NamedKind;
 use crate::tenant_content::TenantContent;
 
-const KIND: ObjectKind = ObjectKind::Webhook;
+const WEBHOOKS: NamedKind<WebhookRecord> = NamedKind {
+    kind: ObjectKind::Webhook,
+    name: |webhook| &webhook.url,
+    managed_by: |webhook| webhook.managed_by.as_deref(),
+};
 
 /// Returns the writes that make the webhooks of the owner `wanted`. Notes each new one that has no secret.
 pub(super) fn diff(
@@ -23,56 +26,35 @@ pub(super) fn diff(
     context: &PlanContext<'_>,
     problems: &mut Problems,
 ) -> Vec<RecordWrite<WebhookRecord>> {
-    let (mut writes, mut met_ids) = (Vec::new(), HashSet::new());
     let root = Place::root();
-    let (bundle, list) = (root.key("bundle"), "webhooks");
-    let list = bundle.key(list);
+    let list = root.key("bundle");
+    let list = list.key("webhooks");
     for (index, webhook) in wanted.iter().enumerate() {
-        let same_url = state.webhooks.iter().filter(|known| known.url == webhook.url);
-        let meant = same_url.min_by_key(|known| !draft.is_own(known.managed_by.as_deref()));
-        if let Some(old) = meant {
-            met_ids.insert(old.id);
-            writes.extend(update_existing(draft, old, webhook, context));
-            continue;
-        }
-        if webhook.secret.is_none() {
+        let is_new = state.webhooks.iter().all(|known| known.url != webhook.url);
+        if is_new && webhook.secret.is_none() {
             let what = "a secret, because the tenant has no webhook with this `url`";
             problems.expected(&list.index(index).key("secret"), what);
         }
-        draft.create(KIND, webhook.url.clone());
-        writes.push(RecordWrite::Insert(new_record(draft, webhook, context)));
     }
-    for old in state.webhooks.iter().filter(|_| context.prune) {
-        if draft.is_own(old.managed_by.as_deref()) && !met_ids.contains(&old.id) {
-            draft.delete(KIND, old.url.clone());
-            writes.push(RecordWrite::Delete(old.clone()));
-        }
-    }
-    writes
-}
-
-fn update_existing(
-    draft: &mut Draft<'_>,
-    old: &WebhookRecord,
-    wanted: &WantedWebhook,
-    context: &PlanContext<'_>,
-) -> Option<RecordWrite<WebhookRecord>> {
-    let managed_by = old.managed_by.as_deref();
-    if !draft.may_change(KIND, &old.url, managed_by) {
-        return None;
-    }
-    let new = WebhookRecord {
-        events: wanted.events.clone(),
-        updated_at: Some(context.by.at),
-        managed_by: draft.managed_by(),
-        ..old.clone()
+    let find = |draft: &Draft<'_>, webhook: &WantedWebhook| {
+        let same_url = state.webhooks.iter().filter(|known| known.url == webhook.url);
+        same_url.min_by_key(|known| !draft.is_own(known.managed_by.as_deref()))
     };
-    let mut fields = content::of_webhook(old).changes(&content::of_webhook(&new));
-    if wanted.secret.is_some() && context.changed_secrets.contains(&old.id) {
-        fields.push(FieldChange::new("/secret".to_owned(), None, None));
-    }
-    let is_written = draft.meet(KIND, old.url.clone(), managed_by, fields);
-    is_written.then(|| RecordWrite::Update { old: old.clone(), new })
+    let create = |draft: &Draft<'_>, webhook: &WantedWebhook| new_record(draft, webhook, context);
+    let update = |draft: &Draft<'_>, old: &WebhookRecord, webhook: &WantedWebhook| {
+        let new = WebhookRecord {
+            events: webhook.events.clone(),
+            updated_at: Some(context.by.at),
+            managed_by: draft.managed_by(),
+            ..old.clone()
+        };
+        let mut fields = content::of_webhook(old).changes(&content::of_webhook(&new));
+        if webhook.secret.is_some() && context.changed_secrets.contains(&old.id) {
+            fields.push(FieldChange::new("/secret".to_owned(), None, None));
+        }
+        (new, fields)
+    };
+    WEBHOOKS.diff(draft, (&state.webhooks, wanted, context.prune), find, create, update)
 }
 
 fn new_record(

@@ -101,10 +101,7 @@ async fn write_resolver(
     let Some(wanted) = wanted else { return Ok(()) };
     let encrypted = secrets::encrypt(execution.keys, new, &wanted.manifest.secrets)?;
     let module = wanted.module.as_deref();
-    let is_written = match write.before() {
-        Some(_) => resolvers::update(tx, new, &encrypted, module).await?,
-        None => resolvers::insert(tx, new, &encrypted, module).await?,
-    };
+    let is_written = resolvers::store(tx, new, &encrypted, module).await?;
     if is_written { Ok(()) } else { Err(taken(namespace)) }
 }
 

@@ -73,7 +73,7 @@ pub async fn export(
     owner: Option<String>,
 ) -> Result<Export, OperationError> {
     let turn = app.exports.begin(caller.tenant()).await?;
-    let tx = app.store.read(caller.tenant()).await?;
+    let tx = app.store.begin_read(caller.tenant()).await?;
     let (app, domain) = (app.clone(), caller.domain().to_owned());
     let times = ExportTimes { until: Instant::now() + MAX_TIME, stall: MAX_STALL };
     let (export, work) = begin(tx, owner, domain, times).await?;

@@ -10,9 +10,9 @@ use tokio::time::Instant;
 
 use super::execute::{Execution, execute};
 use super::guards::GuardWrites;
+use super::judged_plan::activate;
 use super::plan::{ApplyPlan, PlanContext, plan};
 use super::ready::{find_modules, make_ready};
-use super::run::activate;
 use crate::tenant_content::TenantContent;
 
 /// Makes the content of `tenant` that of `bundle`, whoever owns it, and returns the plan of it. No gate of the tenant binds

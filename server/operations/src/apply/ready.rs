@@ -60,9 +60,7 @@ pub(super) async fn find_modules(
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
-    let mut tx = app.store.read(tenant).await?;
-    let stored = resolvers::list(&mut tx).await?;
-    tx.end().await?;
+    let stored = app.read(tenant, async |tx| resolvers::list(tx).await).await?;
     let mut found = Vec::with_capacity(wanted.len());
     for (index, wanted) in wanted.iter().enumerate() {
         let of_digest = stored.iter().filter(|one| one.module.sha256 == wanted.sha256);

@@ -16,24 +16,21 @@ use portcullis_model::revision::RevisionVia;
 use portcullis_model::service_key::Permission;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::gates::GateVerdict;
-use portcullis_runtime::write_refusal::WriteRefusal;
-use portcullis_storage::{Tx, WriteTurn, drafts, policies, tenants};
+use portcullis_storage::{Tx, drafts, policies, tenants};
 use tokio::time::Instant;
 
 use super::after::after;
 use super::answer::{Shown, case_report};
 use super::execute::{Execution, ROLES, execute};
 use super::guards::GuardWrites;
+use super::judged_plan::{ContentChange, JudgedPlan, carry_out};
 use super::plan::{ApplyPlan, PlanContext, plan};
 use super::ready::{FoundModule, ReadyResolver, find_modules, make_ready};
 use super::restoration::{self, new_policies, wanted_resolvers};
 use super::rights::{self, Sight};
-use super::run::{CarriedOut, JudgedPlan, activate};
 use super::stored_types::check_types;
 use crate::content_at::content_at;
 use crate::etag::{Precondition, entity_tag};
-use crate::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
 use crate::ownership;
 use crate::roles::must_not_be_entities;
 use crate::shadow_gates;
@@ -68,7 +65,7 @@ pub async fn replace(
     let _turn = app.uploads.begin(caller.tenant()).await?;
     let by = app.authored_by(caller.actor());
     let attempt = Attempt { app, caller, replacement, by: &by, dry_run, ready_by };
-    match attempt.make().await {
+    match carry_out(&attempt).await {
         Ok(answer) => {
             let kinds = answer.changes.iter().map(|change| change.kind);
             Ok(Sight::of_kinds(caller, kinds).of_answer(answer))
@@ -94,31 +91,18 @@ struct Planned {
     ready: Vec<ReadyResolver>,
 }
 
-impl Attempt<'_> {
-    /// Makes the plan, and carries it out, as an apply does.
-    async fn make(&self) -> Result<ApplyAnswer, OperationError> {
-        let (mut judging, mut turn, mut expected) = (None, None, 0);
-        for _ in 0..MAX_JUDGEMENTS {
-            let judged = self.judge(&mut judging).await?;
-            if self.dry_run {
-                return Ok(judged.into_answer(None));
-            }
-            expected = judged.state.revision;
-            match self.carry_out(judged, turn).await? {
-                CarriedOut::Done(answer) => return Ok(*answer),
-                CarriedOut::Changed(kept) => turn = kept,
-            }
-        }
-        let mut tx = self.app.store.read(self.caller.tenant()).await?;
-        let current = tenants::revision(&mut tx).await?;
-        tx.end().await?;
-        Err(WriteRefusal::RevisionChanged { expected, current }.into())
+impl ContentChange for Attempt<'_> {
+    fn made_by(&self) -> (&App, &Manager, &Authorship) {
+        (self.app, self.caller, self.by)
     }
 
-    /// Makes the plan on a snapshot of the content, and judges it beside the database.
+    fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
     async fn judge(&self, judging: &mut Option<Arc<Turn>>) -> Result<JudgedPlan, OperationError> {
         let Self { app, caller, .. } = self;
-        let mut tx = app.store.read(caller.tenant()).await?;
+        let mut tx = app.store.begin_read(caller.tenant()).await?;
         let position = tenants::position(&mut tx).await?;
         let state = TenantContent::load(&mut tx).await?;
         let Planned { mut plan, guards, ready } = self.plan(&mut tx, &state).await?;
@@ -132,6 +116,18 @@ impl Attempt<'_> {
         Ok(JudgedPlan { position, entities, state, ready, plan, guards, judgement, shown })
     }
 
+    async fn write(&self, judged: JudgedPlan, mut tx: Tx) -> Result<ApplyAnswer, OperationError> {
+        let Self { app, by, .. } = self;
+        self.note_way(&mut tx).await?;
+        policies::forget_deleted(&mut tx, &new_policies(&judged.plan.writes)).await?;
+        let execution = Execution { keys: &app.keys, by, resolvers: &judged.ready, webhooks: &[] };
+        execute(&mut tx, &judged.plan, &execution).await?;
+        judged.guards.store(&mut tx, by).await?;
+        judged.commit(app, tx, false).await
+    }
+}
+
+impl Attempt<'_> {
     async fn plan(&self, tx: &mut Tx, state: &TenantContent) -> Result<Planned, OperationError> {
         match self.replacement {
             Replacement::Revision { revision, precondition, .. } => {
@@ -194,34 +190,6 @@ impl Attempt<'_> {
             .into_iter()
             .try_for_each(|owner| ownership::check(self.caller, Some(owner), force))?;
         Ok(Planned { plan, guards, ready: Vec::new() })
-    }
-
-    /// Writes the plan, if the content is still the one that it was made for.
-    async fn carry_out(
-        &self,
-        mut judged: JudgedPlan,
-        turn: Option<WriteTurn>,
-    ) -> Result<CarriedOut, OperationError> {
-        let Self { app, caller, by, .. } = self;
-        must_be_in_time(caller)?;
-        let turn = match turn {
-            Some(turn) => turn,
-            None => app.store.turn(caller.tenant()).await?,
-        };
-        let mut tx = app.write_in(turn, caller, by).await?;
-        if !judged.is_for(&mut tx).await? {
-            return Ok(CarriedOut::Changed(tx.cancel().await?));
-        }
-        self.note_way(&mut tx).await?;
-        policies::forget_deleted(&mut tx, &new_policies(&judged.plan.writes)).await?;
-        let execution = Execution { keys: &app.keys, by, resolvers: &judged.ready, webhooks: &[] };
-        execute(&mut tx, &judged.plan, &execution).await?;
-        judged.guards.store(&mut tx, by).await?;
-        let judgement = Some(std::mem::take(&mut judged.judgement));
-        let revision = app.commit_with(tx, GateVerdict { is_approved: false, judgement }).await?;
-        let ready = std::mem::take(&mut judged.ready);
-        activate(app, caller.tenant(), &judged.plan, ready).await;
-        Ok(CarriedOut::Done(Box::new(judged.into_answer(Some(revision)))))
     }
 
     /// Notes the way on which the changes come. A draft that is published goes.

@@ -1,15 +1,15 @@
 //! The body of an apply (`docs/semantics.md`, section 10.4).
 
 use portcullis_bundle::{BundleDocument, DocumentContext};
-use portcullis_engine::fields::{Fields, boolean, string};
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json};
 use portcullis_model::audit::ChangeSource;
-use portcullis_model::owner::{MAX_OWNER, is_owner};
-use portcullis_model::revision::read_revision;
+use portcullis_model::fields::{boolean, short};
+use portcullis_model::input::{Field, Members, object};
+use portcullis_model::owner::owner;
+use portcullis_model::revision::revision;
 
 /// Longest `message`, `commit`, `ref` and `url`, in characters.
-pub const MAX_TEXT: usize = 1_024;
+const MAX_TEXT: usize = 1_024;
 
 /// A bundle, and how it is applied.
 #[derive(Debug)]
@@ -35,30 +35,26 @@ impl ApplyRequest {
     /// # Errors
     /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, context: DocumentContext<'_>) -> Result<Self, Invalid> {
-        context.parse(json, Self::read)
+        context.parse(json, Self::declare)
     }
 
-    /// Reads the apply at `at` of a larger body.
-    pub(crate) fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        context: DocumentContext<'_>,
-    ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let owner = fields.required("owner", owner);
-        let source = fields.optional("source", source);
-        let message = fields.optional("message", short);
-        let prune = fields.optional("prune", boolean);
-        let force = fields.optional("force", boolean);
-        let allow_deletes = fields.optional("allow_deletes", boolean);
-        let expect_revision = fields.optional("expect_revision", read_revision);
-        let expect_fingerprint = fields.optional("expect_fingerprint", short);
-        let impact = fields.optional("impact", boolean);
-        let bundle = fields.required("bundle", |json, at, problems| {
-            BundleDocument::read(json, at, problems, context)
-        });
-        fields.close();
+    /// An apply in a larger body.
+    pub(crate) fn field<'j>(context: DocumentContext<'_>) -> impl Field<'j, Value = Self> {
+        object(move |members| Self::declare(members, context))
+    }
+
+    /// Names the members of the body.
+    pub fn declare(members: &mut Members<'_, '_>, context: DocumentContext<'_>) -> Option<Self> {
+        let owner = members.required("owner", owner());
+        let source = members.optional("source", object(declare_source));
+        let message = members.optional("message", short(MAX_TEXT));
+        let prune = members.optional("prune", boolean().default_is(true));
+        let force = members.optional("force", boolean().default_is(false));
+        let allow_deletes = members.optional("allow_deletes", boolean().default_is(false));
+        let expect_revision = members.optional("expect_revision", revision());
+        let expect_fingerprint = members.optional("expect_fingerprint", short(MAX_TEXT));
+        let impact = members.optional("impact", boolean().default_is(false));
+        let bundle = members.required("bundle", BundleDocument::field(context));
         Some(Self {
             owner: owner?,
             source: ChangeSource { message, ..source.unwrap_or_default() },
@@ -73,29 +69,9 @@ impl ApplyRequest {
     }
 }
 
-fn source(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<ChangeSource> {
-    let mut fields = Fields::open(json, at, problems)?;
-    let commit = fields.optional("commit", short);
-    let reference = fields.optional("ref", short);
-    let url = fields.optional("url", short);
-    fields.close();
+fn declare_source(members: &mut Members<'_, '_>) -> Option<ChangeSource> {
+    let commit = members.optional("commit", short(MAX_TEXT));
+    let reference = members.optional("ref", short(MAX_TEXT));
+    let url = members.optional("url", short(MAX_TEXT));
     Some(ChangeSource { commit, reference, url, message: None })
-}
-
-fn owner(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {
-    let text = string(json, at, problems)?;
-    if !is_owner(text) {
-        problems.expected(at, format!("1 to {MAX_OWNER} printable characters without white space"));
-        return None;
-    }
-    Some(text.to_owned())
-}
-
-fn short(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {
-    let text = string(json, at, problems)?;
-    if text.chars().count() > MAX_TEXT {
-        problems.expected(at, format!("at most {MAX_TEXT} characters"));
-        return None;
-    }
-    Some(text.to_owned())
 }

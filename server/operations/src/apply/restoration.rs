@@ -7,7 +7,7 @@ use portcullis_model::Authorship;
 use portcullis_model::apply::{ObjectKind, PlanCounts, PlannedAction, PlannedChange};
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resolver::{SentSecrets, StoredResolver, WantedResolver};
-
+use portcullis_model::resource::ResourceRecord;
 use portcullis_model::role::RoleRecord;
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::types::TypeRecord;
@@ -30,54 +30,20 @@ pub(super) fn plan(
     past: &TenantContent,
     by: &Authorship,
 ) -> Result<ApplyPlan, OperationError> {
-    let actor = || Some(by.actor.clone());
+    let signature = || (Some(by.actor.clone()), Some(by.at));
+    let sign_role = |one: &mut RoleRecord| (one.updated_by, one.updated_at) = signature();
+    let roles = diff(&present.roles, &past.roles, |one| one.name.clone(), sign_role);
+    let sign_type = |one: &mut TypeRecord| (one.updated_by, one.updated_at) = signature();
+    let types = diff(&present.types, &past.types, |one| one.kind.clone(), sign_type);
+    let sign_rule = |one: &mut RuleRecord| (one.updated_by, one.updated_at) = signature();
+    let sign_policy = |one: &mut PolicyRecord| (one.updated_by, one.updated_at) = signature();
+    let sign_resource = |one: &mut ResourceRecord| one.updated_at = Some(by.at);
     let writes = Writes {
-        resources: diff(
-            &present.resources,
-            &past.resources,
-            |one| one.id,
-            |one| {
-                one.updated_at = Some(by.at);
-            },
-        ),
-        rules: apart(diff(
-            &present.rules,
-            &past.rules,
-            |one| one.id,
-            |one: &mut RuleRecord| {
-                (one.updated_by, one.updated_at) = (actor(), Some(by.at));
-            },
-        )),
-        roles: new_ones(
-            diff(
-                &present.roles,
-                &past.roles,
-                |one| one.name.clone(),
-                |one: &mut RoleRecord| {
-                    (one.updated_by, one.updated_at) = (actor(), Some(by.at));
-                },
-            ),
-            |role| (role.updated_by, role.updated_at) = (None, None),
-        ),
-        types: new_ones(
-            diff(
-                &present.types,
-                &past.types,
-                |one| one.kind.clone(),
-                |one: &mut TypeRecord| {
-                    (one.updated_by, one.updated_at) = (actor(), Some(by.at));
-                },
-            ),
-            |declared| (declared.updated_by, declared.updated_at) = (None, None),
-        ),
-        policies: diff(
-            &present.policies,
-            &past.policies,
-            |one| one.id,
-            |one| {
-                (one.updated_by, one.updated_at) = (actor(), Some(by.at));
-            },
-        ),
+        resources: diff(&present.resources, &past.resources, |one| one.id, sign_resource),
+        rules: apart(diff(&present.rules, &past.rules, |one| one.id, sign_rule)),
+        roles: new_ones(roles, |role| (role.updated_by, role.updated_at) = (None, None)),
+        types: new_ones(types, |one| (one.updated_by, one.updated_at) = (None, None)),
+        policies: diff(&present.policies, &past.policies, |one| one.id, sign_policy),
         resolvers: resolvers(present, past, by)?,
         webhooks: Vec::new(),
     };

@@ -14,23 +14,22 @@ use portcullis_model::revision::RevisionVia;
 use portcullis_model::settings::TenantSettings;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::gates::{self, GateVerdict, Judgement};
+use portcullis_runtime::gates;
 use portcullis_runtime::write_refusal::{DeletingWrite, WriteRefusal};
-use portcullis_storage::bulk::RecordWrite;
-use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, entities, tenants, webhooks};
+use portcullis_storage::{Tx, tenants};
 use tokio::time::Instant;
 
-use super::answer::{Shown, answer, case_report};
+use super::answer::{Shown, case_report};
 use super::execute::{Execution, ROLES, execute};
 use super::guards::GuardWrites;
 use super::impact;
+use super::judged_plan::{ContentChange, JudgedPlan, carry_out};
 use super::plan::{ApplyPlan, PlanContext, plan};
-use super::ready::{FoundModule, ReadyResolver, find_modules, make_ready};
+use super::ready::{FoundModule, find_modules, make_ready};
 use super::request::ApplyRequest;
 use super::rights::{self, Sight};
 use super::secrets;
 use super::stored_types::check_types;
-use crate::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
 use crate::proposals::{self, NewProposal};
 use crate::roles::must_not_be_entities;
 use crate::tenant_content::TenantContent;
@@ -87,7 +86,7 @@ pub(super) async fn apply(
     let found = find_modules(app, caller.tenant(), wanted, ready_by).await?;
     let by = app.authored_by(caller.actor());
     let attempt = Attempt { app, caller, request, domain, by: &by, mode, found: &found };
-    let made = attempt.make().await;
+    let made = carry_out(&attempt).await;
     let is_written = made.as_ref().is_ok_and(|answer| answer.applied);
     if !is_written {
         // No resolver got these modules, so their compiled code is of no use.
@@ -110,55 +109,19 @@ struct Attempt<'a> {
     found: &'a [FoundModule],
 }
 
-/// A plan with its effects, and the content that it was made for.
-pub(super) struct JudgedPlan {
-    pub(super) position: HistoryPosition,
-    /// The place in the history of the entities that changed types were compared with; `None` if no type changes.
-    pub(super) entities: Option<HistoryPosition>,
-    pub(super) state: TenantContent,
-    pub(super) ready: Vec<ReadyResolver>,
-    pub(super) plan: ApplyPlan,
-    pub(super) guards: GuardWrites,
-    pub(super) judgement: Judgement,
-    pub(super) shown: Shown,
-}
-
-/// The end of one attempt to carry out a plan.
-pub(super) enum CarriedOut {
-    Done(Box<ApplyAnswer>),
-    /// Nothing is written: the content is not the one that the plan was made for.
-    Changed(Option<WriteTurn>),
-}
-
-impl Attempt<'_> {
-    /// Makes the plan, and carries it out as far as the mode goes. After the first plan for content that changed
-    /// meanwhile, the next one is made in the turn of the tenant: its other writes wait, so that they starve no apply.
-    async fn make(&self) -> Result<ApplyAnswer, OperationError> {
-        // The turn to judge comes before the turn to write, so that no write waits for the judgement of another tenant.
-        let (mut judging, mut turn, mut expected) = (None, None, 0);
-        for _ in 0..MAX_JUDGEMENTS {
-            let judged = self.judge(&mut judging).await?;
-            if matches!(self.mode, ApplyMode::DryRun) {
-                return Ok(judged.into_answer(None));
-            }
-            must_be_allowed(self.request, &judged.plan)?;
-            expected = judged.state.revision;
-            match self.carry_out(judged, turn).await? {
-                CarriedOut::Done(answer) => return Ok(*answer),
-                CarriedOut::Changed(kept) => turn = kept,
-            }
-        }
-        let mut tx = self.app.store.read(self.caller.tenant()).await?;
-        let current = tenants::revision(&mut tx).await?;
-        tx.end().await?;
-        Err(WriteRefusal::RevisionChanged { expected, current }.into())
+impl ContentChange for Attempt<'_> {
+    fn made_by(&self) -> (&App, &Manager, &Authorship) {
+        (self.app, self.caller, self.by)
     }
 
-    /// Makes the plan on a snapshot of the content, and judges it beside the database.
+    fn is_dry_run(&self) -> bool {
+        matches!(self.mode, ApplyMode::DryRun)
+    }
+
     async fn judge(&self, judging: &mut Option<Arc<Turn>>) -> Result<JudgedPlan, OperationError> {
         let Self { app, caller, request, domain, by, .. } = self;
-        let dry_run = matches!(self.mode, ApplyMode::DryRun);
-        let mut tx = app.store.read(caller.tenant()).await?;
+        let dry_run = self.is_dry_run();
+        let mut tx = app.store.begin_read(caller.tenant()).await?;
         let position = tenants::position(&mut tx).await?;
         let state = TenantContent::load(&mut tx).await?;
         if !dry_run {
@@ -197,54 +160,36 @@ impl Attempt<'_> {
             true => Some(impact::report(app, caller.tenant(), &state, &plan).await?),
             false => None,
         };
+        if !dry_run {
+            must_be_allowed(request, &plan)?;
+        }
         let shown = Shown { tests, impact };
         Ok(JudgedPlan { position, entities, state, ready, plan, guards, judgement, shown })
     }
 
-    /// Writes the plan, or makes a proposal of it, if the content is still the one that it was made for.
-    async fn carry_out(
-        &self,
-        mut judged: JudgedPlan,
-        turn: Option<WriteTurn>,
-    ) -> Result<CarriedOut, OperationError> {
+    async fn write(&self, judged: JudgedPlan, mut tx: Tx) -> Result<ApplyAnswer, OperationError> {
         let Self { app, caller, by, mode, .. } = self;
-        must_be_in_time(caller)?;
-        let turn = match turn {
-            Some(turn) => turn,
-            None => app.store.turn(caller.tenant()).await?,
-        };
-        let mut tx = app.write_in(turn, caller, by).await?;
-        if !judged.is_for(&mut tx).await? {
-            return Ok(CarriedOut::Changed(tx.cancel().await?));
-        }
         tx.came_by(RevisionVia::Apply, self.request.source.clone());
         let webhooks = self.request.bundle.webhooks.as_deref().unwrap_or_default();
         let execution = Execution { keys: &app.keys, by, resolvers: &judged.ready, webhooks };
         execute(&mut tx, &judged.plan, &execution).await?;
         judged.guards.store(&mut tx, by).await?;
-        let mut is_approved = false;
         match mode {
             ApplyMode::Apply(body) if tx.gates().approval && tx.concerns_gates() => {
                 gates::must_pass_cases(&tx, &judged.judgement)?;
                 tx.end().await?;
-                let answer = judged.into_answer(None);
-                let proposed = self.propose(answer, body).await?;
-                return Ok(CarriedOut::Done(Box::new(proposed)));
+                self.propose(judged.into_answer(None), body).await
             }
             ApplyMode::Approval(proposal) => {
                 proposals::settle(&mut tx, proposal, caller, by).await?;
-                is_approved = true;
+                judged.commit(app, tx, true).await
             }
-            _ => {}
+            _ => judged.commit(app, tx, false).await,
         }
-        let judgement = Some(std::mem::take(&mut judged.judgement));
-        let verdict = GateVerdict { is_approved, judgement };
-        let revision = app.commit_with(tx, verdict).await?;
-        let ready = std::mem::take(&mut judged.ready);
-        activate(app, caller.tenant(), &judged.plan, ready).await;
-        Ok(CarriedOut::Done(Box::new(judged.into_answer(Some(revision)))))
     }
+}
 
+impl Attempt<'_> {
     /// Makes a proposal of the apply.
     async fn propose(
         &self,
@@ -262,54 +207,6 @@ impl Attempt<'_> {
         let record = proposals::propose(self.app, self.caller, new).await?;
         answer.proposal = Some(ProposalSummary::from(&record));
         Ok(answer)
-    }
-}
-
-impl JudgedPlan {
-    /// Returns whether the content that `tx` meets is the one that the plan was made for. Webhooks have no revision.
-    pub(super) async fn is_for(&self, tx: &mut Tx) -> Result<bool, StoreError> {
-        if let Some(entities) = &self.entities
-            && entities::state(tx).await?.position != *entities
-        {
-            return Ok(false);
-        }
-        Ok(tenants::position(tx).await? == self.position
-            && webhooks::all(tx).await? == self.state.webhooks)
-    }
-
-    /// Returns the answer; with the revision that the plan made, if it was carried out.
-    pub(super) fn into_answer(self, made: Option<u64>) -> ApplyAnswer {
-        answer(self.plan, self.shown, made.unwrap_or(self.state.revision), made.is_some())
-    }
-}
-
-/// Activates the resolvers that the plan wrote, and drops those that it deleted.
-pub(super) async fn activate(app: &App, tenant: &str, plan: &ApplyPlan, ready: Vec<ReadyResolver>) {
-    for write in &plan.writes.resolvers {
-        let new = write.after();
-        if let RecordWrite::Delete(old) = write {
-            app.resolvers.remove(tenant, old.id);
-        }
-        if let Some(old) = write.before()
-            && new.is_none_or(|new| new.module.sha256 != old.module.sha256)
-        {
-            app.resolvers.forget_module(&old.module.sha256).await;
-        }
-    }
-    for resolver in ready {
-        let namespace = &resolver.manifest.namespace;
-        let written = plan.writes.resolvers.iter().filter(|write| {
-            let version = |record: Option<&_>| {
-                record.map(portcullis_model::resolver::StoredResolver::reference)
-            };
-            version(write.before()) != version(write.after())
-        });
-        let mut written = written.filter_map(RecordWrite::after);
-        let Some(new) = written.find(|new| new.manifest.namespace == *namespace) else { continue };
-        match resolver.binding {
-            Some(binding) => app.resolvers.activate(tenant, new.reference(), binding),
-            None => app.resolvers.disable(tenant, new.reference()),
-        }
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) async fn check_types(
     }
     let types = after(&state.types, &plan.writes.types, |record| &*record.kind);
     let (before, after) = (compiled(&state.types), compiled(types.iter().copied()));
-    let mut tx = app.store.read(caller.tenant()).await?;
+    let mut tx = app.store.begin_read(caller.tenant()).await?;
     let position = entities::state(&mut tx).await?.position;
     let mut broken = BrokenObjects::default();
     check_relations(&mut tx, bundle, &types, &mut broken).await?;

@@ -95,7 +95,7 @@ impl World {
     }
 
     async fn state(&self) -> TenantContent {
-        let mut tx = self.store.read("acme").await.expect("begins");
+        let mut tx = self.store.begin_read("acme").await.expect("begins");
         TenantContent::load(&mut tx).await.expect("loads")
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use portcullis_engine::{Effect, Format, ResourcePattern, RuleTuple, json};
 use portcullis_model::ids::Ids;
+use portcullis_model::input::DeclaredBody;
 use portcullis_model::policy::RuleData;
 use portcullis_model::resource::Registration;
 use portcullis_model::role::NewRole;
@@ -164,11 +165,11 @@ async fn every_revision_has_what_was_stored(database: TestDatabase) {
     let mut stored = BTreeMap::new();
     for _ in 0..60 {
         let revision = writer.change(&store).await;
-        let mut tx = store.read("acme").await.expect("begins");
+        let mut tx = store.begin_read("acme").await.expect("begins");
         let content = TenantContent::load(&mut tx).await.expect("loads");
         stored.insert(revision, format!("{content:?}"));
     }
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     for (revision, expected) in stored {
         let content = content_at(&mut tx, revision).await.expect("is kept");
         assert_eq!(format!("{content:?}"), expected, "{revision}");
@@ -185,7 +186,7 @@ async fn a_revision_that_is_not_kept_is_not_found(database: TestDatabase) {
     let mut tx = store.write_all().await.expect("begins");
     revisions::prune(&mut tx, "acme", 2, 10).await.expect("works");
     tx.commit().await.expect("commits");
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     for (revision, is_kept) in [(0, false), (1, false), (2, true), (3, true), (4, false)] {
         let found = content_at(&mut tx, revision).await;
         assert_eq!(found.is_ok(), is_kept, "{revision}: {found:?}");

@@ -37,7 +37,7 @@ async fn changes_at_the_same_time_lose_none(database: TestDatabase) {
     tx.commit().await.expect("commits");
 
     let (ann, bob) = (share("ann"), share("bob"));
-    let mut snapshot = here.read("acme").await.expect("begins");
+    let mut snapshot = here.begin_read("acme").await.expect("begins");
     let stale = entities::find(&mut snapshot, PLAN.0, PLAN.1).await.expect("works");
     let mut first = begun(&here).await;
     let mut second = Box::pin(async {
@@ -50,7 +50,7 @@ async fn changes_at_the_same_time_lose_none(database: TestDatabase) {
     // It has the time of a hundred reads, and waits before its own.
     let reads = async {
         for _ in 0..100 {
-            here.read("acme").await.expect("begins").end().await.expect("ends");
+            here.begin_read("acme").await.expect("begins").end().await.expect("ends");
         }
     };
     tokio::select! {

@@ -3,12 +3,15 @@
 use std::str::FromStr;
 
 use portcullis_bundle::{BundleDocument, DocumentContext};
-use portcullis_engine::fields::{Fields, boolean, string};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Invalid, Json, request};
+use portcullis_engine::names::names;
+use portcullis_engine::{Invalid, Json, fields};
 use portcullis_model::Timestamp;
-use portcullis_model::decision::DecisionSelection;
-use portcullis_model::revision::read_revision;
+use portcullis_model::decision::{DecisionSelection, Via};
+use portcullis_model::fields::{boolean, instant, string};
+use portcullis_model::input::{Field, Members, derived, field, object};
+use portcullis_model::revision::revision;
+use portcullis_model::schema::{self, AnySchema};
 
 use crate::apply::ApplyRequest;
 
@@ -38,86 +41,75 @@ impl ReplayRequest {
     /// # Errors
     /// Every fault, by JSON pointer.
     pub fn parse(json: &Json<'_>, context: DocumentContext<'_>) -> Result<Self, Invalid> {
-        context.parse(json, Self::read)
+        context.parse(json, Self::declare)
     }
 
-    fn read(
-        json: &Json<'_>,
-        at: &Place<'_>,
-        problems: &mut Problems,
-        context: DocumentContext<'_>,
-    ) -> Option<Self> {
-        let mut fields = Fields::open(json, at, problems)?;
-        let candidate = fields
-            .required("candidate", |json, at, problems| candidate(json, at, problems, context));
-        let from = fields.optional("from", instant);
-        let to = fields.optional("to", instant);
-        let filter = fields.optional("filter", filter);
-        fields.close();
+    /// Names the members of the body.
+    pub fn declare(members: &mut Members<'_, '_>, context: DocumentContext<'_>) -> Option<Self> {
+        let candidate = members.required("candidate", candidate(context));
+        let from = members.optional("from", instant().map(Timestamp::from));
+        let to = members.optional("to", instant().map(Timestamp::from));
+        let filter = members.optional("filter", object(declare_filter));
         let selection = DecisionSelection { from, to, ..filter.unwrap_or_default() };
         Some(Self { candidate: candidate?, selection })
     }
 }
 
-fn candidate(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-    context: DocumentContext<'_>,
-) -> Option<ReplayCandidate> {
-    let mut fields = Fields::open(json, at, problems)?;
-    let draft = fields.optional("draft", owned).map(ReplayCandidate::Draft);
-    let revision = fields.optional("revision", read_revision).map(ReplayCandidate::Revision);
-    let bundle = fields
-        .optional("bundle", |json, at, problems| BundleDocument::read(json, at, problems, context));
-    let bundle = bundle.map(|bundle| ReplayCandidate::Bundle(Box::new(bundle)));
-    let apply = fields
-        .optional("apply", |json, at, problems| ApplyRequest::read(json, at, problems, context));
-    let apply = apply.map(|apply| ReplayCandidate::Apply(Box::new(apply)));
-    fields.close();
-    let is_one = json.as_object().is_some_and(|members| members.len() == 1);
-    if !is_one {
-        problems.expected(at, "one of `draft`, `revision`, `bundle` and `apply`");
-        return None;
-    }
-    draft.or(revision).or(bundle).or(apply)
+fn candidate<'j>(context: DocumentContext<'_>) -> impl Field<'j, Value = ReplayCandidate> {
+    let about = "One of them: the name of a draft, a revision that is kept, a bundle that takes the place of the kinds \
+                 that it names, or the body of an apply";
+    let declare = move |members: &mut Members<'j, '_>| {
+        let draft = members.optional("draft", string()).map(ReplayCandidate::Draft);
+        let revision = members.optional("revision", revision()).map(ReplayCandidate::Revision);
+        let bundle = members.optional("bundle", BundleDocument::field(context));
+        let bundle = bundle.map(|bundle| ReplayCandidate::Bundle(Box::new(bundle)));
+        let apply = members.optional("apply", ApplyRequest::field(context));
+        let apply = apply.map(|apply| ReplayCandidate::Apply(Box::new(apply)));
+        Some(draft.or(revision).or(bundle).or(apply))
+    };
+    let candidate = derived(
+        object(declare),
+        |candidate, json, at, problems| {
+            let read = candidate.read(json, at, problems);
+            let is_one = json.as_object().is_some_and(|members| members.len() == 1);
+            if !is_one {
+                problems.expected(at, "one of `draft`, `revision`, `bundle` and `apply`");
+                return None;
+            }
+            read?
+        },
+        Field::schema,
+    );
+    candidate.about(about)
 }
 
-fn instant(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Timestamp> {
-    request::instant(json, at, problems).map(Timestamp::from)
-}
-
-/// Reads the part of a selection that is not its time.
-fn filter(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<DecisionSelection> {
-    let mut fields = Fields::open(json, at, problems)?;
-    let selection = DecisionSelection {
+/// Names the part of a selection that is not its time.
+fn declare_filter(members: &mut Members<'_, '_>) -> Option<DecisionSelection> {
+    let via = || schema::choice(names::<Via>());
+    Some(DecisionSelection {
         from: None,
         to: None,
-        subject: fields.optional("subject", owned),
-        resource: fields.optional("resource", owned),
-        action: fields.optional("action", owned),
-        rule: fields.optional("rule", owned),
-        request_id: fields.optional("request_id", owned),
-        decision: fields.optional("decision", word("`allow` or `deny`")),
-        via: fields.optional("via", word("`check`, `legacy`, `batch` or `authzen`")),
-        undetermined: fields.optional("undetermined", boolean),
-    };
-    fields.close();
-    Some(selection)
+        subject: members.optional("subject", string()),
+        resource: members.optional("resource", string()),
+        action: members.optional("action", string()),
+        rule: members.optional("rule", string()),
+        request_id: members.optional("request_id", string()),
+        decision: members.optional("decision", word("`allow` or `deny`", schema::effect)),
+        via: members.optional("via", word("`check`, `legacy`, `batch` or `authzen`", via)),
+        undetermined: members.optional("undetermined", boolean()),
+    })
 }
 
-fn owned(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {
-    string(json, at, problems).map(str::to_owned)
-}
-
-fn word<T: FromStr>(
+fn word<'j, T: FromStr, A: Into<AnySchema>>(
     expected: &'static str,
-) -> impl Fn(&Json<'_>, &Place<'_>, &mut Problems) -> Option<T> {
-    move |json, at, problems| {
-        let read = string(json, at, problems)?.parse().ok();
+    schema: impl Fn() -> A,
+) -> impl Field<'j, Value = T> {
+    let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        let read = fields::string(json, at, problems)?.parse().ok();
         if read.is_none() {
             problems.expected(at, expected);
         }
         read
-    }
+    };
+    field(read, schema)
 }

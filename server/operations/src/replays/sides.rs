@@ -34,10 +34,7 @@ impl CandidateSide {
         let content = match candidate {
             ReplayCandidate::Draft(name) => drafts::candidate(app, tenant, &name).await?,
             ReplayCandidate::Revision(revision) => {
-                let mut tx = app.store.read(tenant).await?;
-                let content = content_at(&mut tx, revision).await?;
-                tx.end().await?;
-                content
+                app.read(tenant, async |tx| content_at(tx, revision).await).await?
             }
             ReplayCandidate::Bundle(bundle) => {
                 with_bundle(app, caller, *bundle, BundleReach::EveryOwner).await?
@@ -59,9 +56,7 @@ async fn with_bundle(
     bundle: BundleDocument,
     reach: BundleReach,
 ) -> Result<TenantContent, OperationError> {
-    let mut tx = app.store.read(caller.tenant()).await?;
-    let state = TenantContent::load(&mut tx).await?;
-    tx.end().await?;
+    let state = app.read(caller.tenant(), async |tx| TenantContent::load(tx).await).await?;
     // Records have the answers of resolvers; webhooks and cases decide nothing.
     let (resolvers, webhooks, cases) = (None, None, None);
     let bundle = BundleDocument { resolvers, webhooks, cases, users: None, ..bundle };
@@ -71,8 +66,6 @@ async fn with_bundle(
 
 /// Returns whether the tenant ever had an entity.
 pub(super) async fn has_directory(app: &App, tenant: &str) -> Result<bool, OperationError> {
-    let mut tx = app.store.read(tenant).await?;
-    let facts = plan_records::facts(&mut tx).await?;
-    tx.end().await?;
+    let facts = app.read(tenant, async |tx| plan_records::facts(tx).await).await?;
     Ok(facts.directory.is_some())
 }

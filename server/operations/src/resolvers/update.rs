@@ -16,9 +16,8 @@ use uuid::Uuid;
 
 use super::admission::{admit, bind, still_compiling};
 use super::{NOT_FOUND, is_of_operator, must_be_free, must_be_own, taken};
-use crate::etag::Precondition;
 use crate::gated_writes::GatedWrite;
-use crate::ownership;
+use crate::ownership::ChangeTerms;
 use crate::types::declared;
 use crate::written::Written;
 
@@ -33,8 +32,6 @@ pub struct ResolverChange {
     pub module: Option<Bytes>,
     /// The JSON pointer of the manifest in the body.
     pub at: &'static str,
-    /// Whether a managed resolver is changed.
-    pub force: bool,
 }
 
 /// Updates a resolver of the caller's tenant. Calls in flight finish on the version before.
@@ -48,7 +45,7 @@ pub async fn update(
     app: &App,
     caller: &Manager,
     id: Uuid,
-    precondition: &Precondition,
+    terms: &ChangeTerms,
     change: &ResolverChange,
     ready_by: Instant,
 ) -> Result<Written<StoredResolver>, OperationError> {
@@ -59,7 +56,7 @@ pub async fn update(
         Some(bytes) => Some(admit(app, tenant, bytes.clone(), ready_by).await?),
         None => None,
     };
-    let attempt = Attempt { app, caller, id, precondition, change, by: &by };
+    let attempt = Attempt { app, caller, id, terms, change, by: &by };
     let mut write = GatedWrite::new(app, caller, &by);
     for _ in 0..ATTEMPTS {
         let made = attempt.make_judged(&mut write, module.clone()).await;
@@ -94,7 +91,7 @@ struct Attempt<'a> {
     app: &'a App,
     caller: &'a Manager,
     id: Uuid,
-    precondition: &'a Precondition,
+    terms: &'a ChangeTerms,
     change: &'a ResolverChange,
     by: &'a Authorship,
 }
@@ -151,8 +148,7 @@ impl Attempt<'_> {
         let tenant = caller.tenant();
         let mut tx = write.begin().await?;
         let old = resolvers::find(&mut tx, *id).await?.ok_or(NOT_FOUND)?;
-        self.precondition.check(&old)?;
-        ownership::check(caller, old.managed_by.as_deref(), change.force)?;
+        self.terms.check(caller, Some(&old), old.managed_by.as_deref())?;
         let enabled = change.update.enabled.unwrap_or(old.enabled);
         let about = module.as_deref().map_or_else(|| old.module.clone(), module_record);
         let is_outdated = change.module.is_none() && about.sha256 != old.module.sha256;
@@ -188,7 +184,7 @@ impl Attempt<'_> {
             true => secrets::encrypt(&app.keys, &new, &manifest.secrets)?,
             false => encrypted,
         };
-        if !resolvers::update(&mut tx, &new, &encrypted, change.module.as_deref()).await? {
+        if !resolvers::store(&mut tx, &new, &encrypted, change.module.as_deref()).await? {
             return Err(taken(&new.manifest.namespace));
         }
         let Some(revision) = write.commit(tx).await? else { return Ok(Made::Judged) };

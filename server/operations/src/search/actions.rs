@@ -113,10 +113,7 @@ async fn read_verbs(
     resource_type: &str,
     after: &str,
 ) -> Result<VerbChunk, OperationError> {
-    let mut tx = app.store.read(tenant).await?;
-    let chunk = verbs::of_type(&mut tx, resource_type, after).await?;
-    tx.end().await?;
-    Ok(chunk)
+    app.read(tenant, async |tx| verbs::of_type(tx, resource_type, after).await).await
 }
 
 /// Decides the actions of a search, one by one.

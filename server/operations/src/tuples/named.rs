@@ -32,10 +32,7 @@ impl NamedRelations {
     /// Reads the relations on a snapshot: on SQLite all tenants write with one connection, so that lines are compiled before
     /// the transaction.
     pub(super) async fn on_snapshot(app: &App, caller: &Manager) -> Result<Self, OperationError> {
-        let mut tx = app.store.read(caller.tenant()).await?;
-        let read = Self::read(&mut tx).await?;
-        tx.end().await?;
-        Ok(read)
+        app.read(caller.tenant(), async |tx| Self::read(tx).await).await
     }
 
     pub(crate) async fn read(tx: &mut Tx) -> Result<Self, StoreError> {

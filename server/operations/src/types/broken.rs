@@ -48,7 +48,7 @@ impl Breaking {
         name: &str,
         declared: Option<&NewType>,
     ) -> Result<Self, OperationError> {
-        let mut tx = app.store.read(caller.tenant()).await?;
+        let mut tx = app.store.begin_read(caller.tenant()).await?;
         let met = met(&mut tx).await?;
         let stored = types::all(&mut tx).await?;
         let by = app.authored_by(caller.actor());

@@ -64,7 +64,7 @@ async fn read(
     tenant: &str,
     outdated: Option<&LoadedEntities>,
 ) -> Result<(HistoryPosition, Option<(EntityTable, TupleTable)>), StoreError> {
-    let mut tx = store.read(tenant).await?;
+    let mut tx = store.begin_read(tenant).await?;
     let state = entities::state(&mut tx).await?;
     let since = outdated.filter(|outdated| {
         let known = &outdated.position;

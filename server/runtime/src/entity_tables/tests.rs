@@ -2,6 +2,7 @@ use chrono::DateTime;
 use portcullis_directory::{GraphBuffer, Object, RelationNumber};
 use portcullis_engine::json;
 use portcullis_model::entity::EntitiesBody;
+use portcullis_model::input::DeclaredBody;
 use portcullis_model::relation::ObjectName;
 use portcullis_model::types::TypeBody;
 use portcullis_model::{Authorship, Timestamp};
@@ -188,7 +189,7 @@ async fn declare(store: &Store) -> Arc<str> {
     let record = declared.expect("sound").into_record(&by);
     types::store(&mut tx, &record).await.expect("works");
     tx.commit().await.expect("commits");
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     let facts = plan_records::facts(&mut tx).await.expect("works");
     tx.end().await.expect("ends");
     facts.relations.expect("a relation")

@@ -48,9 +48,8 @@ impl Plans {
     async fn compare(&self, tenants: &[Box<str>]) -> Result<(), StoreError> {
         for tenants in tenants.chunks(MAX_COMPARED) {
             let known: Vec<_> = tenants.iter().map(|tenant| self.histories.last(tenant)).collect();
-            let mut tx = self.store.read_all().await?;
-            let found = tenants::positions(&mut tx, tenants).await?;
-            tx.end().await?;
+            let found =
+                self.store.read_all(async |tx| tenants::positions(tx, tenants).await).await?;
             let mut found: HashMap<_, _> = found.into_iter().collect();
             for (tenant, before) in tenants.iter().zip(known) {
                 let Some(position) = found.remove(&**tenant) else {

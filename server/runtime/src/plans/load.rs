@@ -203,7 +203,7 @@ pub(super) async fn read_revisions(
 ) -> Result<PresentRevisions, StoreError> {
     let (store, tenant) = (store.clone(), tenant.to_owned());
     let reading = async move {
-        let mut tx = store.read(&tenant).await?;
+        let mut tx = store.begin_read(&tenant).await?;
         let rules = tenants::revision(&mut tx).await?;
         let entities = entities::state(&mut tx).await?.position;
         tx.end().await?;

@@ -37,7 +37,7 @@ async fn changed(store: &Store, tenant: &str, at: i64, action: AuditAction, reco
 }
 
 async fn listed(store: &Store, tenant: &str, filter: &AuditFilter, page: Page) -> Vec<AuditRecord> {
-    let mut tx = store.read(tenant).await.expect("begins");
+    let mut tx = store.begin_read(tenant).await.expect("begins");
     list(&mut tx, filter, page).await.expect("works").records
 }
 
@@ -105,7 +105,7 @@ async fn filters_and_pages_select(database: TestDatabase) {
             records.iter().map(|record| record.at.millis()).collect::<Vec<_>>()
         };
         assert_eq!(times(listed(&store, "acme", &filter, Page::FIRST).await), expected);
-        let mut tx = store.read_all().await.expect("begins");
+        let mut tx = store.begin_read_all().await.expect("begins");
         let all = list_all(&mut tx, Some("acme"), &filter, Page::FIRST).await.expect("works");
         assert_eq!(times(all.records), expected);
         let mut after = Uuid::nil();
@@ -137,7 +137,7 @@ async fn a_record_is_found_by_its_whole_name_alone(database: TestDatabase) {
         let records = listed(&store, "acme", &filter, Page::FIRST).await;
         let times: Vec<_> = records.iter().map(|record| record.at.millis()).collect();
         assert_eq!(times, expected, "{name}");
-        let mut tx = store.read_all().await.expect("begins");
+        let mut tx = store.begin_read_all().await.expect("begins");
         let all = list_all(&mut tx, None, &filter, Page::FIRST).await.expect("works").records;
         assert_eq!(all, records);
     }
@@ -195,7 +195,7 @@ async fn tenants_see_their_own_records(database: TestDatabase) {
     tx.commit().await.expect("commits");
     let own = listed(&store, "a", &AuditFilter::default(), Page::FIRST).await;
     assert_eq!(own.iter().map(|one| one.tenant_id.as_deref()).collect::<Vec<_>>(), [Some("a")]);
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     for (tenant, expected) in [(None, 3), (Some("b"), 1), (Some(NO_TENANT), 1), (Some("c"), 0)] {
         let found = list_all(&mut tx, tenant, &AuditFilter::default(), Page::FIRST).await;
         assert_eq!(found.expect("works").records.len(), expected, "{tenant:?}");
@@ -219,7 +219,7 @@ async fn refused_credentials_drive_out_no_record_of_the_operator(database: TestD
         let deleted = prune(&mut tx, NO_TENANT, before, 2, 100).await.expect("works");
         tx.commit().await.expect("commits");
         assert_eq!(is_due, deleted > 0);
-        let mut tx = store.read_all().await.expect("begins");
+        let mut tx = store.begin_read_all().await.expect("begins");
         let kept = list_all(&mut tx, Some(NO_TENANT), &AuditFilter::default(), Page::FIRST).await;
         let kept = kept.expect("works").records;
         kept.into_iter().map(|record| (record.at.millis(), record.action)).collect::<Vec<_>>()

@@ -27,13 +27,13 @@ async fn change(store: &Store, tenant: &str) {
 }
 
 async fn position(store: &Store) -> StreamPosition {
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     end(&mut tx).await.expect("reads")
 }
 
 /// Returns the tenants that changed after `last`, each once, and the position after them.
 async fn read(store: &Store, last: &StreamPosition) -> Option<(Vec<TenantChange>, StreamPosition)> {
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     let Changes { mut tenants, position, .. } = since(&mut tx, last).await.expect("reads")?;
     tx.end().await.expect("ends");
     tenants.sort_by(|a, b| a.tenant.cmp(&b.tenant));
@@ -148,7 +148,7 @@ async fn many_changes_are_read_in_parts(database: TestDatabase) {
     }
     tx.commit().await.expect("commits");
     let at = StreamPosition { newest: 0, snapshot: at.snapshot, witness: None };
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     let first = since(&mut tx, &at).await.expect("reads").expect("nothing is lost");
     assert!(first.has_more);
     let rest = since(&mut tx, &first.position).await.expect("reads").expect("nothing is lost");

@@ -73,7 +73,7 @@ async fn claim_all(store: &Store, holder: &str, now: i64, slow: bool) -> Vec<Del
 }
 
 async fn due(store: &Store, holder: &str) -> Option<i64> {
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     next_due(&mut tx, holder).await.expect("works")
 }
 
@@ -144,7 +144,7 @@ async fn a_clock_that_was_put_back_holds_nothing_up(database: TestDatabase) {
     tx.commit().await.expect("commits");
     assert!(!terms("y", before).is_ahead(due(&store, "y").await.expect("something")));
     assert_eq!(claim_all(&store, "y", before, false).await.len(), 1);
-    let mut tx = store.read("a").await.expect("begins");
+    let mut tx = store.begin_read("a").await.expect("begins");
     let terms = terms("y", before);
     let jobs = jobs::next_retries(&mut tx, queue_of(1), &terms, 1).await.expect("works");
     assert_eq!(jobs.len(), 1);

@@ -85,14 +85,14 @@ async fn deny(store: &Store, subjects: std::ops::Range<u32>) -> u64 {
 async fn counted(store: &Store, webhook: u128) -> (i64, i64) {
     const SQL: &str = "SELECT waiting, dropped FROM webhook_lanes \
         WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let row = fetch_optional!(tx, (i64, i64), SQL, TENANT, id(webhook)).expect("works");
     row.expect("a queue")
 }
 
 /// The denials in segments, those in rows of their own, and those that were delivered at the first attempt.
 async fn stored(store: &Store) -> [i64; 3] {
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let mut counts = [0; 3];
     let tables = [
         "SELECT CAST(COALESCE(SUM(total - gone), 0) AS BIGINT) FROM denial_segments WHERE tenant_id = $1",
@@ -171,12 +171,12 @@ async fn delivered(store: &Store, queue: &DeliveryQueue, job: &jobs::Job, number
 }
 
 async fn firsts(store: &Store, queue: &DeliveryQueue, limit: i64) -> Vec<jobs::Job> {
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     jobs::next_firsts(&mut tx, queue.id(), limit).await.expect("works")
 }
 
 async fn listed(store: &Store, page: Page) -> Vec<AttemptRecord> {
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     attempts::list(&mut tx, id(1), page).await.expect("works").records
 }
 

@@ -10,9 +10,9 @@ use uuid::Uuid;
 use super::content::{self, Content};
 use crate::error::StoreError;
 use crate::json_list::from_json_list;
-use crate::macros::row;
+use crate::macros::{on_database, row};
 use crate::row_lists::BATCH;
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 
 /// The type and id of an entity.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -117,10 +117,7 @@ pub(super) async fn find_stored(
                 query
             }};
         }
-        let rows = match &mut tx.inner {
-            Inner::Sqlite(connection) => bound!().fetch_all(&mut **connection).await,
-            Inner::Postgres(connection) => bound!().fetch_all(&mut **connection).await,
-        }?;
+        let rows = on_database!(tx, bound!(), fetch_all)?;
         let keyed = rows.into_iter().map(|row| (EntityKey::new(&row.kind, &row.id), row));
         found.extend(keyed);
     }

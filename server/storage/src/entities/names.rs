@@ -9,10 +9,10 @@ use sqlx::AssertSqlSafe;
 
 use super::found::{EntityKey, StoredEntity, find_stored};
 use crate::error::StoreError;
-use crate::macros::execute;
+use crate::macros::{execute, on_database};
 use crate::roles;
 use crate::row_lists::{BATCH, Rows, numbered, write_rows};
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 
 const COUNTS: Rows = Rows {
     head: "INSERT INTO entity_roles (tenant_id, name, holders)",
@@ -143,10 +143,7 @@ async fn held(tx: &mut Tx, names: Vec<&str>) -> Result<BTreeSet<String>, StoreEr
                 query
             }};
         }
-        let rows = match &mut tx.inner {
-            Inner::Sqlite(connection) => bound!().fetch_all(&mut **connection).await,
-            Inner::Postgres(connection) => bound!().fetch_all(&mut **connection).await,
-        }?;
+        let rows = on_database!(tx, bound!(), fetch_all)?;
         held.extend(rows.into_iter().map(|(name,)| name));
     }
     Ok(held)

@@ -2,6 +2,7 @@
 
 use portcullis_engine::json;
 use portcullis_model::entity::EntitiesBody;
+use portcullis_model::input::DeclaredBody;
 use serde_json::{Value, json};
 
 use super::lists::{changed_since, page};
@@ -49,7 +50,7 @@ fn alice() -> Value {
 }
 
 async fn get(store: &Store, kind: &str, id: &str) -> Option<EntityRecord> {
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     find(&mut tx, kind, id).await.expect("works")
 }
 
@@ -67,11 +68,11 @@ async fn an_entity_comes_back_as_it_went_in(database: TestDatabase) {
     assert!(!delete(&mut tx, "user", "alice").await.expect("works"), "it is gone");
     tx.commit().await.expect("commits");
     assert_eq!(get(&store, "user", "alice").await, None);
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let state = state(&mut tx).await.expect("works");
     assert_eq!((state.position.revision, state.entities), (2, 0));
     assert_eq!(crate::tenants::revision(&mut tx).await.expect("works"), 1);
-    assert_eq!(store.read("other").await.expect("begins").tenant(), "other");
+    assert_eq!(store.begin_read("other").await.expect("begins").tenant(), "other");
 }
 
 async fn what_does_not_change_raises_no_revision(database: TestDatabase) {
@@ -139,7 +140,7 @@ async fn changes_are_read_since_a_revision(database: TestDatabase) {
     let mut tx = store.write(TENANT, 0).await.expect("begins");
     assert!(delete(&mut tx, "chart", "c").await.expect("works"));
     tx.commit().await.expect("commits");
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     for (since, expected) in
         [(0, vec!["alice", "d", "-c"]), (1, vec!["d", "-c"]), (2, vec!["-c"]), (3, vec![])]
     {
@@ -189,7 +190,7 @@ async fn pages_follow_one_another(database: TestDatabase) {
         .flat_map(|kind| (0..3).map(move |id| json!({"type": kind, "id": id.to_string()})))
         .collect();
     write(&store, &json!(all), EntityOrigin::default()).await;
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let first = list(&mut tx, None, ("", ""), 4).await.expect("works");
     assert_eq!((first.records.len(), first.more), (4, true));
     let last = first.records.last().expect("a record");
@@ -210,7 +211,7 @@ async fn a_table_has_the_entities_of_every_page(database: TestDatabase) {
         is_deleted) WITH RECURSIVE series(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM series WHERE n < 4001) \
         SELECT 'acme', 'note', 'n:' || n, '[]', '{}', '{\"n\":' || n || '}', 1, 0, n = 4001 FROM series";
     execute(&store, [notes.to_owned()]).await;
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let table = table(&mut tx).await.expect("works").expect("fits");
     let numbers = |id: &str| table.get("note", id).map(|note| format!("{:?}", note.properties()));
     assert_eq!(table.of_type("note", None).count(), 4_000);
@@ -221,7 +222,7 @@ async fn a_table_has_the_entities_of_every_page(database: TestDatabase) {
     assert!(table.get("chart", "1:é\n").is_some());
     let alice = table.get("user", "alice").expect("an entity");
     assert_eq!(alice.roles_in("ws-1").collect::<Vec<_>>(), ["doctor", "owner"]);
-    let mut tx = store.read("other").await.expect("begins");
+    let mut tx = store.begin_read("other").await.expect("begins");
     let others = super::table(&mut tx).await.expect("works").expect("fits");
     assert!(others.get("user", "alice").is_none(), "it is of another tenant");
 }
@@ -230,7 +231,7 @@ async fn a_table_refuses_content_that_is_no_json(database: TestDatabase) {
     let store = database.open().await;
     write(&store, &json!([alice()]), EntityOrigin::default()).await;
     execute(&store, ["UPDATE entities SET roles = '['".to_owned()]).await;
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let read = table(&mut tx).await;
     assert!(matches!(read, Err(StoreError::Corrupt { what: "entities.roles" })), "{read:?}");
 }

@@ -182,7 +182,7 @@ async fn tables(store: &Store) -> BTreeSet<String> {
         WHERE m.type = 'table' AND c.name = 'tenant_id'";
     const POSTGRES: &str = "SELECT table_name::text FROM information_schema.columns \
         WHERE table_schema = current_schema() AND column_name = 'tenant_id'";
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     let sql = if matches!(tx.inner, Inner::Sqlite(_)) { SQLITE } else { POSTGRES };
     let rows = fetch_all!(tx, (String,), sql).expect("works");
     rows.into_iter().map(|(name,)| name).collect()
@@ -215,7 +215,7 @@ async fn fill(store: &Store, tenant: &str) {
 }
 
 async fn count(store: &Store, table: &str, tenant: &str) -> i64 {
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     let sql = format!("SELECT count(*) FROM {table} WHERE tenant_id = $1");
     let row = fetch_optional!(tx, (i64,), AssertSqlSafe(sql.clone()), tenant);
     row.expect("works").expect("a number").0

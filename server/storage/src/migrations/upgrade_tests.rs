@@ -87,7 +87,7 @@ async fn the_records_of_version_0_1_are_counted_and_its_denials_get_their_queue(
     fill(&store).await;
     store.close().await;
     let store = database.open().await.with_limits(StoreLimits::default());
-    let mut tx = store.read("a").await.expect("begins");
+    let mut tx = store.begin_read("a").await.expect("begins");
     const USED: &str = "SELECT used_rules, used_webhooks, used_policies, used_bytes FROM tenants";
     let used = fetch_optional!(tx, (i64, i64, i64, i64), USED).expect("works").expect("a tenant");
     let bytes = 4 * "rôle-0dx:yy".len() + "wörk:space:read[]".len();

@@ -49,7 +49,7 @@ fn policy(id: u128, resource: &str, name: &str) -> PolicyRecord {
 /// Returns the stored numbers.
 async fn sizes(store: &Store) -> Vec<(String, i64)> {
     const SQL: &str = "SELECT pattern, bytes FROM plan_sizes WHERE tenant_id = $1 ORDER BY pattern";
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     fetch_all!(tx, (String, i64), SQL, TENANT).expect("works")
 }
 

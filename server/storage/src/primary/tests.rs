@@ -28,7 +28,7 @@ async fn write(store: &Store, tenant: &str) {
 }
 
 async fn tenants(store: &Store) -> Vec<String> {
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     let found = tenants::positions(&mut tx, &["before", "after"]).await.expect("reads");
     let mut found: Vec<_> = found.into_iter().map(|(id, _)| id).collect();
     found.sort();

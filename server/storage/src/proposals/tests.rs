@@ -57,12 +57,12 @@ async fn a_proposal_comes_back_and_loses_its_request_when_it_is_decided(database
     };
     decide(&mut tx, &decided).await.expect("works");
     tx.commit().await.expect("commits");
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     let listed = list(&mut tx, Page::FIRST).await.expect("works").records;
     assert_eq!(format!("{listed:?}"), format!("[{decided:?}]"));
     assert_eq!(request(&mut tx, decided.id).await.expect("works"), None);
     assert_eq!(open(&mut tx).await.expect("works"), OpenProposals { count: 0, bytes: 0 });
-    let mut tx = store.read("other").await.expect("begins");
+    let mut tx = store.begin_read("other").await.expect("begins");
     assert!(find(&mut tx, decided.id).await.expect("works").is_none());
 }
 
@@ -75,7 +75,7 @@ async fn old_proposals_go(database: TestDatabase) {
     // The first three expired, and the newest two of them stay.
     prune(&mut tx, Timestamp::from_millis(1_103), 2).await.expect("works");
     tx.commit().await.expect("commits");
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     let listed = list(&mut tx, Page::FIRST).await.expect("works").records;
     let ids: Vec<_> = listed.iter().map(|proposal| proposal.id.as_u128()).collect();
     assert_eq!(ids, [2, 3, 4]);

@@ -96,7 +96,7 @@ async fn insert_rules(store: &Store, ids: std::ops::Range<u128>) -> Result<(), S
 async fn used(store: &Store) -> PerQuota<i64> {
     const SQL: &str = "SELECT used_webhooks, used_policies, used_rules, used_resources, \
         used_service_keys, used_resolvers, used_entities, used_relations, used_bytes FROM tenants WHERE id = $1";
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     fetch_optional!(tx, Row, SQL, TENANT).expect("works").expect("a tenant").into()
 }
 

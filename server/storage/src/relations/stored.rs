@@ -10,9 +10,9 @@ use uuid::Uuid;
 
 use super::TupleKey;
 use crate::error::StoreError;
-use crate::macros::row;
+use crate::macros::{on_database, row};
 use crate::row_lists::{BATCH, numbered};
-use crate::tx::{Inner, Tx};
+use crate::tx::Tx;
 
 const CORRUPT: StoreError = StoreError::Corrupt { what: "relations.relation" };
 
@@ -146,10 +146,7 @@ pub(super) async fn find_stored<'k>(
                 query
             }};
         }
-        let rows = match &mut tx.inner {
-            Inner::Sqlite(connection) => bound!().fetch_all(&mut **connection).await,
-            Inner::Postgres(connection) => bound!().fetch_all(&mut **connection).await,
-        }?;
+        let rows = on_database!(tx, bound!(), fetch_all)?;
         for row in rows {
             found.insert(row.key()?, row);
         }

@@ -2,6 +2,7 @@ use portcullis_directory::{Tuple, TupleTable};
 use portcullis_engine::json;
 use portcullis_model::Authorship;
 use portcullis_model::entity::{EntitiesBody, NewEntity};
+use portcullis_model::input::DeclaredBody;
 use portcullis_model::types::TypeBody;
 use uuid::Uuid;
 
@@ -73,7 +74,7 @@ async fn put(store: &Store, texts: &[&str], origin: EntityOrigin<'_>) -> (Vec<bo
 
 /// Lists what fits in pages of two tuples.
 async fn listed(store: &Store, tenant: &str, filter: TupleFilter<'_>) -> Vec<String> {
-    let mut tx = store.read(tenant).await.expect("begins");
+    let mut tx = store.begin_read(tenant).await.expect("begins");
     let (mut all, mut after) = (Vec::new(), String::new());
     loop {
         let page = list(&mut tx, &filter, &after, 2).await.expect("works");
@@ -147,7 +148,7 @@ async fn what_does_not_change_raises_no_revision(database: TestDatabase) {
     assert_eq!(delete(&mut tx, &gone).await.expect("works"), [true, false]);
     let committed = tx.commit().await.expect("commits");
     assert_eq!(committed.entities.map(|position| position.revision), Some(2));
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let state = state(&mut tx).await.expect("works");
     assert_eq!((state.relations, state.entities), (1, 0));
 }
@@ -272,7 +273,7 @@ async fn shapes_count_tuples_that_are_alike(database: TestDatabase) {
     let store = open(&database).await;
     put(&store, &SHARES, EntityOrigin::default()).await;
     put(&store, &["document:d3 2 user:ann", "document:d3 2 user:*"], EntityOrigin::default()).await;
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let mut counted = shapes(&mut tx, "document").await.expect("works");
     counted.sort_unstable_by_key(|shape| (shape.is_everybody, shape.subject_type.clone()));
     let shape = |subject_type: &str, is_everybody, subject_relation, count| TupleShape {

@@ -39,7 +39,7 @@ fn resolver(tenant: &str, id: u128, namespace: &str, sha256: &str) -> StoredReso
 
 async fn inserted(store: &Store, resolver: &StoredResolver, module: &[u8]) -> bool {
     let mut tx = store.write(&resolver.tenant_id, 0).await.expect("begins");
-    let inserted = insert(&mut tx, resolver, b"sealed", Some(module)).await.expect("works");
+    let inserted = super::store(&mut tx, resolver, b"sealed", Some(module)).await.expect("works");
     let committed = tx.commit().await.expect("commits");
     assert_eq!(
         committed.touched.is_some(),
@@ -50,7 +50,7 @@ async fn inserted(store: &Store, resolver: &StoredResolver, module: &[u8]) -> bo
 }
 
 async fn has_module(store: &Store, tenant: &str, sha256: &str) -> bool {
-    let mut tx = store.read(tenant).await.expect("begins");
+    let mut tx = store.begin_read(tenant).await.expect("begins");
     module(&mut tx, sha256).await.expect("works").is_some()
 }
 
@@ -64,9 +64,9 @@ async fn resolvers_come_back_as_they_went_in(database: TestDatabase) {
     second.manifest.namespace = "places".to_owned();
     second.updated_by = Some("bob".to_owned());
     second.updated_at = Some(Timestamp::from_millis(2_000));
-    assert!(update(&mut tx, &second, b"other", None).await.expect("works"));
+    assert!(super::store(&mut tx, &second, b"other", None).await.expect("works"));
     tx.commit().await.expect("commits");
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     assert_eq!(find(&mut tx, first.id).await.expect("works").as_ref(), Some(&first));
     assert_eq!(secrets(&mut tx, second.id).await.expect("works").as_deref(), Some(&b"other"[..]));
     assert_eq!(secrets(&mut tx, first.id).await.expect("works").as_deref(), Some(&b"sealed"[..]));
@@ -74,7 +74,7 @@ async fn resolvers_come_back_as_they_went_in(database: TestDatabase) {
     assert_eq!(list(&mut tx).await.expect("works"), [first.clone(), second]);
     let names = of_plans(&mut tx).await.expect("works");
     assert_eq!((names.len(), names["hr"].version, names["places"].version), (2, 1, 2));
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     let places = of_tenants(&mut tx, ["acme", "other"]).await.expect("works");
     assert!(of_tenants(&mut tx, ["other"]).await.expect("works").is_empty());
     let of =
@@ -96,10 +96,10 @@ async fn the_enabled_resolvers_that_changed_last_come_first(database: TestDataba
         let mut tx = store.write(&one.tenant_id, 0).await.expect("begins");
         (one.enabled, one.version) = (enabled, 2);
         one.updated_at = Some(Timestamp::from_millis(at));
-        assert!(update(&mut tx, one, b"", None).await.expect("works"));
+        assert!(super::store(&mut tx, one, b"", None).await.expect("works"));
         tx.commit().await.expect("commits");
     }
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     let mut found = async |most| {
         let places = latest(&mut tx, most).await.expect("works");
         places.into_iter().map(|place| place.tenant).collect::<Vec<_>>()
@@ -116,7 +116,7 @@ async fn a_namespace_has_one_resolver(database: TestDatabase) {
     assert!(!has_module(&store, "acme", "cc").await);
     let mut tx = store.write("acme", 0).await.expect("begins");
     second.manifest.namespace = "hr".to_owned();
-    assert!(!update(&mut tx, &second, b"", None).await.expect("works"));
+    assert!(!super::store(&mut tx, &second, b"", None).await.expect("works"));
     assert_eq!(tx.commit().await.expect("commits").position.revision, 2, "nothing changed");
 }
 
@@ -126,7 +126,7 @@ async fn a_module_is_kept_for_as_long_as_a_resolver_has_it(database: TestDatabas
     assert!(inserted(&store, &first, b"a").await && inserted(&store, &second, b"a").await);
     first.module.sha256 = "bb".to_owned();
     let mut tx = store.write("acme", 0).await.expect("begins");
-    assert!(update(&mut tx, &first, b"", Some(b"b")).await.expect("works"));
+    assert!(super::store(&mut tx, &first, b"", Some(b"b")).await.expect("works"));
     tx.commit().await.expect("commits");
     assert!(has_module(&store, "acme", "aa").await && has_module(&store, "acme", "bb").await);
     let mut tx = store.write("acme", 0).await.expect("begins");
@@ -135,7 +135,7 @@ async fn a_module_is_kept_for_as_long_as_a_resolver_has_it(database: TestDatabas
     assert!(!has_module(&store, "acme", "aa").await && has_module(&store, "acme", "bb").await);
     assert!(inserted(&store, &resolver("bolt", 3, "hr", "bb"), b"b").await);
     assert!(inserted(&store, &resolver("bolt", 4, "geo", "cc"), b"c").await);
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     assert_eq!(modules(&mut tx).await.expect("works"), ["bb", "cc"], "of every tenant, each once");
 }
 
@@ -148,7 +148,7 @@ async fn tenants_do_not_meet(database: TestDatabase) {
     delete(&mut tx, own.id).await.expect("works");
     tx.commit().await.expect("commits");
     assert!(has_module(&store, "a", "aa").await && !has_module(&store, "b", "aa").await);
-    let mut tx = store.read("a").await.expect("begins");
+    let mut tx = store.begin_read("a").await.expect("begins");
     assert_eq!(find(&mut tx, own.id).await.expect("works"), Some(own));
 }
 

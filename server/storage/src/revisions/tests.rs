@@ -37,7 +37,7 @@ fn role(name: &str, includes: &[&str]) -> RoleRecord {
 
 /// Returns the names of the roles that differ between two revisions, with what they include before and after.
 async fn differing(store: &Store, from: u64, to: u64) -> Vec<(String, String, String)> {
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     let page = between(&mut tx, (from, to), ("", ""), 10).await.expect("works");
     let includes = |text: Option<String>| {
         let record: Option<serde_json::Value> =
@@ -70,7 +70,7 @@ async fn changes_of_several_revisions_are_one_change(database: TestDatabase) {
     ] {
         assert_eq!(differing(&store, from, to).await, expected, "{from} to {to}");
     }
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     let newest = list(&mut tx, u64::MAX, 2).await.expect("works");
     let shown: Vec<_> =
         newest.records.iter().map(|one| (one.revision, one.count, one.via)).collect();
@@ -98,7 +98,7 @@ async fn a_record_is_stored_once(database: TestDatabase) {
     let mut tx = store.write("acme", 0).await.expect("begins");
     tenant_settings::store(&mut tx, "{\"a\":2}", Gates::default(), &by).await.expect("works");
     tx.commit().await.expect("commits");
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     const VALUES: &str = "SELECT last_revision FROM revision_values ORDER BY last_revision";
     let values = fetch_all!(tx, (i64,), VALUES).expect("works");
     assert_eq!(values, [(4,), (4,)]);
@@ -134,7 +134,7 @@ async fn old_revisions_go_and_the_newest_stays(database: TestDatabase) {
     tx.commit().await.expect("commits");
     // `x` is before revision 4, and is needed by it.
     assert_eq!(differing(&store, 3, 4).await[0].1, "[\"x\"]");
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     assert!(find(&mut tx, 2).await.expect("works").is_none());
     const ROWS: &str =
         "SELECT (SELECT COUNT(*) FROM revision_changes), (SELECT COUNT(*) FROM revision_values)";

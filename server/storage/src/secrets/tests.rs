@@ -39,7 +39,7 @@ async fn fill(store: &Store, tenant: &str, id: u128, keys: &KeyRing) {
 }
 
 async fn secret(store: &Store, sql: &'static str) -> Vec<u8> {
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     fetch_optional!(tx, (Vec<u8>,), sql).expect("works").expect("there").0
 }
 
@@ -58,7 +58,7 @@ async fn run(store: &Store, column: &SecretColumn, keys: &KeyRing, limit: i64) -
 
 async fn counts(store: &Store) -> BTreeMap<KeyId, u64> {
     let mut counts = BTreeMap::new();
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     for column in &COLUMNS {
         count(&mut tx, column, &mut counts).await.expect("works");
     }

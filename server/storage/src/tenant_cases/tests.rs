@@ -33,9 +33,9 @@ async fn cases_come_back_and_those_from_before_are_kept_for_the_transaction(
     assert_eq!(find(&mut tx).await.expect("works"), Some(cases("c")));
     note_skipped(&mut tx, &[]).await.expect("works");
     tx.commit().await.expect("commits");
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     let found = find(&mut tx).await.expect("works").expect("there");
     assert_eq!(found, StoredCases { skipped: Vec::new(), ..cases("c") });
-    let mut tx = store.read("other").await.expect("begins");
+    let mut tx = store.begin_read("other").await.expect("begins");
     assert_eq!(find(&mut tx).await.expect("works"), None);
 }

@@ -34,9 +34,15 @@ fn columns(source: &str) -> String {
     let row = source.split("as columns {").nth(1).and_then(|row| row.split('}').next());
     let fields = row.map(|row| row.lines().filter_map(|line| line.split_once(": ")));
     let fields = fields.map(|fields| fields.map(|(name, _)| name.trim()).collect::<Vec<_>>());
+    // A member that is a struct has a colon behind its name, and its columns in braces.
+    let stored = source.split(" as Row of ").nth(1).and_then(|it| it.split_once('{'));
+    let stored = stored.and_then(|(_, members)| members.split("\n}").next());
+    let is_column = |name: &&str| !name.is_empty() && !name.contains(':');
+    let stored =
+        stored.map(|it| it.split(['{', '}', ',']).map(str::trim).filter(is_column).collect());
     let written = source.split("macro_rules! columns {").nth(1).and_then(|it| it.split('"').nth(1));
     let written = written.map(|columns| columns.replace("\\\n", " "));
-    written.or(fields.map(|fields| fields.join(", "))).unwrap_or_default()
+    written.or(stored.or(fields).map(|names| names.join(", "))).unwrap_or_default()
 }
 
 /// Returns the statements of a source: its string constants that begin with a verb of SQL.

@@ -1,5 +1,6 @@
 use portcullis_engine::json;
 use portcullis_model::Authorship;
+use portcullis_model::input::DeclaredBody;
 use portcullis_model::quota::Quotas;
 use portcullis_model::types::TypeBody;
 
@@ -39,7 +40,7 @@ async fn a_type_comes_back_as_it_went_in_and_stays_in_its_tenant(database: TestD
     }
     let committed = tx.commit().await.expect("commits");
     assert_eq!(committed.touched.map(|touched| touched.len()), Some(3));
-    let mut tx = db.read("acme").await.expect("begins");
+    let mut tx = db.begin_read("acme").await.expect("begins");
     assert_eq!(all(&mut tx).await.expect("works"), [owned, user.clone()]);
     assert_eq!(find(&mut tx, "user").await.expect("works"), Some(user.clone()));
     let page = list(&mut tx, "chart", 1).await.expect("works");
@@ -87,7 +88,7 @@ async fn the_bytes_of_types_count(database: TestDatabase) {
     store(&mut tx, &record("user", "{}")).await.expect("works");
     delete(&mut tx, "user").await.expect("works");
     tx.commit().await.expect("commits");
-    let mut tx = db.read("acme").await.expect("begins");
+    let mut tx = db.begin_read("acme").await.expect("begins");
     assert_eq!(used(&mut tx).await, Some(0));
     tx.end().await.expect("ends");
     let quotas = Quotas { stored_bytes: Some(of_definition.unsigned_abs()), ..Quotas::NONE };

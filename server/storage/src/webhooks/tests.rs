@@ -52,7 +52,7 @@ async fn ids(tx: &mut Tx, page: Page) -> Vec<u128> {
 async fn what_is_inserted_is_found_and_listed(database: TestDatabase) {
     let store = database.open().await;
     insert_all(&store, "acme", &[3, 1, 2]).await;
-    let mut tx = store.read("acme").await.expect("begins");
+    let mut tx = store.begin_read("acme").await.expect("begins");
     let found = find(&mut tx, Uuid::from_u128(2)).await.expect("works");
     assert_eq!(found, Some(webhook(2, "acme")));
     assert_eq!(find(&mut tx, Uuid::from_u128(4)).await.expect("works"), None);
@@ -101,7 +101,7 @@ async fn a_foreign_webhook_is_not_there(database: TestDatabase) {
     // The same id in both tenants is two webhooks.
     assert!(delete(&mut tx, Uuid::from_u128(1)).await.expect("works"));
     tx.commit().await.expect("commits");
-    let mut tx = store.read("b").await.expect("begins");
+    let mut tx = store.begin_read("b").await.expect("begins");
     for id in [1, 2] {
         let kept = find(&mut tx, Uuid::from_u128(id)).await.expect("works");
         assert_eq!(kept, Some(webhook(id, "b")));

@@ -48,7 +48,7 @@ async fn begun(
     store: &Store,
     times: ExportTimes,
 ) -> (Export, impl Future<Output = Result<(), Stop>> + use<>) {
-    let tx = store.read("acme").await.expect("begins");
+    let tx = store.begin_read("acme").await.expect("begins");
     begin(tx, None, "acme".to_owned(), times).await.expect("begins")
 }
 

@@ -73,7 +73,7 @@ impl World {
 
     /// Returns the ids and names of what decides.
     async fn stored(&self) -> Vec<(uuid::Uuid, String)> {
-        let mut tx = self.store.read("acme").await.expect("begins");
+        let mut tx = self.store.begin_read("acme").await.expect("begins");
         let rules = rules::of_every_plan(&mut tx).await.expect("works");
         let policies = policies::of_every_plan(&mut tx).await.expect("works");
         let rules =
@@ -172,7 +172,7 @@ async fn objects_that_the_files_do_not_have_go() {
     assert_eq!(removed.len(), 6, "{removed:?}");
     assert!(removed.iter().all(|change| change.starts_with("- ")), "{removed:?}");
     assert_eq!(world.stored().await, []);
-    let mut tx = world.store.read("acme").await.expect("begins");
+    let mut tx = world.store.begin_read("acme").await.expect("begins");
     let resources = resources::list(&mut tx, Page::FIRST).await.expect("works").records;
     assert_eq!(resources.len(), 0, "{resources:?}");
     assert_eq!(world.apply().await, [""; 0]);

@@ -56,11 +56,11 @@ async fn revision(plans: &Plans, tenant: &str) -> u64 {
 }
 
 async fn end(store: &Store) -> StreamPosition {
-    changes::end(&mut store.read_all().await.expect("begins")).await.expect("reads")
+    changes::end(&mut store.begin_read_all().await.expect("begins")).await.expect("reads")
 }
 
 async fn read(store: &Store, position: &mut StreamPosition) -> Changes {
-    let mut tx = store.read_all().await.expect("begins");
+    let mut tx = store.begin_read_all().await.expect("begins");
     let changes = changes::since(&mut tx, position).await.expect("reads").expect("nothing is lost");
     *position = changes.position.clone();
     changes

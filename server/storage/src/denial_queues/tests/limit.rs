@@ -69,7 +69,7 @@ async fn other_events_are_not_behind_denials(database: TestDatabase) {
     tx.commit().await.expect("commits");
     let other = claim(&store, false, T0).await;
     assert_eq!((held.webhook, other.webhook), (id(1), id(1)));
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let job = jobs::next_firsts(&mut tx, other.id(), 1).await.expect("works").remove(0);
     assert_eq!(job.event_type, "webhook.test");
     let queue = QueueId { webhook: id(1), denials: true };
@@ -96,7 +96,7 @@ async fn an_attempt_of_a_dropped_delivery_is_forgotten(database: TestDatabase) {
     let store = opened(&database, 1, 1).await;
     deny(&store, 0..1).await;
     let queue = claim(&store, true, T0).await;
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let job = jobs::next_firsts(&mut tx, queue.id(), 1).await.expect("works").remove(0);
     tx.end().await.expect("ends");
     deny(&store, 1..2).await;
@@ -131,7 +131,7 @@ async fn what_is_settled_makes_room_and_what_is_redelivered_takes_it(database: T
     assert_eq!(counted(&store, 1).await, (2, 2));
     assert_eq!(redeliver().await, None, "it was the oldest");
     // The attempts of what was dropped go with it.
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let page = Page { after: Uuid::nil(), limit: 10 };
     let attempts = attempts::list(&mut tx, id(1), page).await.expect("works");
     assert!(attempts.records.is_empty());
@@ -144,7 +144,7 @@ async fn an_event_stays_until_no_webhook_waits_for_it(database: TestDatabase) {
     let mut queue = claim(&store, true, T0).await;
     for webhook in [1, 2] {
         queue.webhook = id(webhook);
-        let mut tx = store.read(TENANT).await.expect("begins");
+        let mut tx = store.begin_read(TENANT).await.expect("begins");
         let (job, ..) = next(&mut tx, &queue).await;
         tx.end().await.expect("ends");
         let record = failed_attempt(&job, webhook);
@@ -152,7 +152,7 @@ async fn an_event_stays_until_no_webhook_waits_for_it(database: TestDatabase) {
     }
     const EVENTS: &str = "SELECT count(*) FROM webhook_events";
     let events = async || {
-        let mut tx = store.read(TENANT).await.expect("begins");
+        let mut tx = store.begin_read(TENANT).await.expect("begins");
         fetch_optional!(tx, (i64,), EVENTS).expect("works").expect("a row").0
     };
     assert_eq!((stored(&store).await, events().await), ([2, 2, 0], 1));
@@ -169,7 +169,7 @@ async fn webhooks_get_their_deliveries_in_batches(database: TestDatabase) {
     let store = opened(&database, 1_000, 37).await;
     deny(&store, 0..3).await;
     assert_eq!(stored(&store).await, [3 * 37, 0, 0]);
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     for webhook in 1..=37 {
         let queue = QueueId { webhook: id(webhook), denials: true };
         let job = jobs::next_firsts(&mut tx, queue, 1).await.expect("works").remove(0);

@@ -64,7 +64,7 @@ async fn an_event_that_gets_a_delivery_now_is_left_alone() {
     delivery_rows::delete_unsent(&mut tx, &[id(2), id(1)]).await.expect("waits for nobody");
     tx.commit().await.expect("commits");
     worker.commit().await.expect("its event is there");
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let events = fetch_all!(tx, (Uuid,), "SELECT id FROM webhook_events").expect("works");
     assert_eq!(events, [(id(2),)]);
 }

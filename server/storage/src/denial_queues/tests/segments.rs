@@ -35,7 +35,7 @@ async fn an_attempt_that_fails_takes_its_denial_alone_out_of_the_segment(databas
     let expected: Vec<_> = jobs[70..].iter().map(|job| job.event).collect();
     assert_eq!(next.iter().map(|job| job.event).take(10).collect::<Vec<_>>(), expected);
     assert_eq!(next.len(), 30);
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     let retries = jobs::next_retries(&mut tx, queue.id(), &terms(RETRY), 9).await.expect("works");
     tx.end().await.expect("ends");
     let of = |jobs: &[&jobs::Job]| -> Vec<_> {
@@ -123,7 +123,7 @@ async fn pages_of_attempts_have_those_of_rows_and_of_denials(database: TestDatab
     for limit in [1, 2, 3, 10, 34, 35, 36] {
         let (mut pages, mut after) = (Vec::new(), Uuid::nil());
         loop {
-            let mut tx = store.read(TENANT).await.expect("begins");
+            let mut tx = store.begin_read(TENANT).await.expect("begins");
             let page = Page { after, limit };
             let page = attempts::list(&mut tx, id(1), page).await.expect("works");
             assert!(page.records.len() <= usize::try_from(limit).expect("small"));

@@ -9,7 +9,7 @@ on_every_database!(
 
 async fn due_at(store: &Store) -> Option<i64> {
     const SQL: &str = "SELECT due_at FROM webhook_lanes WHERE denials";
-    let mut tx = store.read(TENANT).await.expect("begins");
+    let mut tx = store.begin_read(TENANT).await.expect("begins");
     fetch_optional!(tx, (Option<i64>,), SQL).expect("works").expect("a queue").0
 }
 
