@@ -40,7 +40,7 @@ const PAUSE: Duration = Duration::from_millis(100);
         "change": "allow_to_deny", "resource": "chart:read", "before": "own-chart", "after": "vip-record", "count": 15,
         "subjects": 4, "samples": ["019e301f-05c0-7a4e-9c1b-5f0e8d3a7b70"],
     }],
-    "complete": true,
+    "more_groups": false, "complete": true,
 })))]
 pub(super) struct ReplayAnswer {
     id: Uuid,
