@@ -61,7 +61,8 @@ impl DecisionLog {
                 return Err(ArchiveError::Silent(heard.silent));
             }
         }
-        keeper.erase(tenant, &selection, now).await?;
+        let _turn = keeper.turn().await;
+        archive.erase(tenant, &selection, now).await?;
         Ok(Erased { records })
     }
 }

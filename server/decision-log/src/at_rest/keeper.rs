@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
-use portcullis_model::decision::DecisionSelection;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use super::archive::{Archive, ArchiveError};
@@ -55,7 +54,7 @@ impl Keeper {
             left_out = leaving;
             let mut outcome = self.seal_all().await;
             if outcome.is_ok() && swept.is_none_or(|at| at.elapsed() >= SWEEP) {
-                let _turn = self.turn.lock().await;
+                let _turn = self.turn().await;
                 outcome = self.archive.sweep(self.now()).await;
                 swept = Some(Instant::now());
             }
@@ -77,7 +76,7 @@ impl Keeper {
 
     /// Brings every finished file to rest.
     pub(crate) async fn seal_all(&self) -> Result<(), ArchiveError> {
-        let _turn = self.turn.lock().await;
+        let _turn = self.turn().await;
         while let Some(segment) = self.segments.oldest() {
             self.archive.seal(Arc::clone(&segment), self.segments.replica(), self.now()).await?;
             self.segments.remove(&segment)?;
@@ -86,15 +85,9 @@ impl Keeper {
         Ok(())
     }
 
-    /// Removes the records of `tenant` that `selection` selects and that are excluded, from every file.
-    pub(crate) async fn erase(
-        &self,
-        tenant: &str,
-        selection: &DecisionSelection,
-        now: Timestamp,
-    ) -> Result<(), ArchiveError> {
-        let _turn = self.turn.lock().await;
-        self.archive.erase(tenant, selection, now).await
+    /// Waits until nobody else of this process changes files at rest.
+    pub(crate) async fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 
     pub(crate) fn now(&self) -> Timestamp {

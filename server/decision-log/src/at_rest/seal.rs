@@ -104,14 +104,15 @@ impl Archive {
 
     /// Returns the records that must not come to rest.
     pub(crate) async fn excluded(&self) -> Result<Excluded, StoreError> {
-        let tenants = self.leaving().await?;
-        let mut tx = self.store().begin_read_all().await?;
-        let mut persons = BTreeMap::<String, BTreeMap<Vec<u8>, i64>>::new();
-        for (tenant, subject, at) in decision_files::erasures(&mut tx).await? {
-            persons.entry(tenant).or_default().insert(subject, at);
-        }
-        tx.end().await?;
-        Ok(Excluded { tenants, persons })
+        let read = async |tx: &mut Tx| {
+            let tenants = tenants::leaving(tx).await?.into_iter().collect();
+            let mut persons = BTreeMap::<String, BTreeMap<Vec<u8>, i64>>::new();
+            for (tenant, subject, at) in decision_files::erasures(tx).await? {
+                persons.entry(tenant).or_default().insert(subject, at);
+            }
+            Ok(Excluded { tenants, persons })
+        };
+        self.store().read_all(read).await
     }
 
     /// Returns the authentication code of a subject: the database does not name the persons whose records are erased.
