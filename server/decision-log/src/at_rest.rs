@@ -6,6 +6,7 @@ mod chain;
 mod columns;
 mod keeper;
 mod objects;
+mod pages;
 mod parts;
 mod place;
 mod prune;

@@ -118,7 +118,7 @@ impl<'b> RecordMembers<'b> {
     fn named(&mut self, name: &str) -> &mut Vec<u8> {
         let start: &[u8] = if std::mem::take(&mut self.empty) { b"\"" } else { b",\"" };
         self.out.extend_from_slice(start);
-        escape(self.out, name);
+        escape(self.out, name.as_bytes());
         self.out.extend_from_slice(b"\":");
         self.out
     }
@@ -145,21 +145,20 @@ struct Escaped<'b>(&'b mut Vec<u8>);
 
 impl Write for Escaped<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        escape(self.0, text);
+        escape(self.0, text.as_bytes());
         Ok(())
     }
 }
 
 #[inline]
-pub(crate) fn quote(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn quote(out: &mut Vec<u8>, text: impl AsRef<[u8]>) {
     out.push(b'"');
-    escape(out, text);
+    escape(out, text.as_ref());
     out.push(b'"');
 }
 
 #[inline]
-fn escape(out: &mut Vec<u8>, text: &str) {
-    let bytes = text.as_bytes();
+fn escape(out: &mut Vec<u8>, bytes: &[u8]) {
     let (words, rest) = bytes.as_chunks::<8>();
     let is_plain = words.iter().all(|word| is_plain(u64::from_ne_bytes(*word)))
         && rest.iter().all(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\');

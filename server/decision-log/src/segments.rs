@@ -14,6 +14,11 @@ use crate::lost::Lost;
 use crate::metrics::LogMetrics;
 use crate::segment::Segment;
 
+/// The most bytes of a file. The more records come to rest together, the fewer bytes a query by subject reads of each.
+const MAX_SEGMENT: u64 = 96 * 1024 * 1024;
+/// The files that fit into the folder: it is emptied file by file.
+const FILES: u64 = 8;
+
 /// The write-ahead files.
 #[derive(Debug)]
 pub(crate) struct Segments {
@@ -128,6 +133,11 @@ impl Segments {
         let day = |instant: Timestamp| instant.millis().div_euclid(DAY);
         let first = self.current().extent().ids.map(|(first, _)| first);
         first.is_some_and(|first| day(Timestamp::of(first)) < day(now))
+    }
+
+    /// Returns the bytes after which the next file begins.
+    pub(crate) fn max_segment(&self) -> u64 {
+        (self.max_bytes / FILES).min(MAX_SEGMENT)
     }
 
     /// Returns whether so many bytes more fit.

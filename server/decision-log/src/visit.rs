@@ -16,8 +16,9 @@ use crate::wanted::Wanted;
 
 impl DecisionLog {
     /// Passes the records of `tenant` that `selection` selects to `visit` with `into`, in order and each once, until it
-    /// breaks. Returns `into`. Other replicas are asked for what they did not bring to rest. Runs on a thread that serves no requests; memory is that of the files whose instants
-    /// overlap, of those at rest one row group each. A text is parsed only if the selection looks at members.
+    /// breaks. Returns `into`. Other replicas are asked for what they did not bring to rest. Runs on a thread that serves no
+    /// requests; memory is that of the wanted records of the files whose instants overlap. A text is parsed only if the
+    /// selection looks at members.
     ///
     /// # Errors
     /// A file cannot be read.

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::decision::LEFT_OUT;
 use crate::frame::Frame;
-use crate::reading::DecisionSpan;
+use crate::reading::{DecisionOrder, DecisionSpan};
 
 /// The records of one tenant that a reader wants.
 #[derive(Clone, Debug)]
@@ -23,6 +23,9 @@ pub(crate) struct Wanted {
     pub(crate) before: Option<Uuid>,
     /// Whether counts of what was left out are wanted, too.
     pub(crate) counts: bool,
+    order: DecisionOrder,
+    /// The most of them that are wanted, the first ones in `order`.
+    limit: Option<usize>,
 }
 
 /// The members of a record that a selection looks at.
@@ -48,9 +51,17 @@ struct Looked<'r> {
 
 impl Wanted {
     pub(crate) fn new(tenant: &str, selection: &DecisionSelection, span: DecisionSpan) -> Self {
-        let DecisionSpan { after, before, counts, .. } = span;
+        let DecisionSpan { after, before, counts, order, limit } = span;
         let (tenant, selection) = (tenant.to_owned(), selection.clone());
-        Self { tenant, selection, after, before, counts }
+        Self { tenant, selection, after, before, counts, order, limit }
+    }
+
+    /// Keeps the first records if only some are wanted.
+    pub(crate) fn retain_first<T>(&self, records: &mut Vec<T>, id: impl Fn(&T) -> Uuid) {
+        if let Some(limit) = self.limit.filter(|limit| *limit < records.len()) {
+            records.select_nth_unstable_by_key(limit, |record| self.order.key(id(record)));
+            records.truncate(limit);
+        }
     }
 
     /// Returns whether the record of a frame is wanted.
@@ -83,32 +94,28 @@ impl Wanted {
             return true;
         }
         let Ok(looked) = serde_json::from_slice::<Looked<'_>>(json) else { return false };
-        let DecisionSelection { decision, via, undetermined, .. } = self.selection;
         self.texts().into_iter().all(|(name, wanted)| {
-            wanted.as_deref().is_none_or(|wanted| looked.text(name).is_some_and(|is| is == wanted))
-        }) && decision.is_none_or(|wanted| looked.decision == wanted.into_str())
-            && via.is_none_or(|wanted| looked.via == wanted.into_str())
-            && undetermined.is_none_or(|wanted| wanted != looked.undetermined.is_empty())
+            wanted.is_none_or(|wanted| looked.text(name).is_some_and(|is| is == wanted))
+        }) && self.selection.undetermined.is_none_or(|some| some != looked.undetermined.is_empty())
     }
 
     /// Returns whether the id of a record does not tell if it is wanted.
     pub(crate) fn needs_members(&self) -> bool {
-        let DecisionSelection { decision, via, undetermined, .. } = self.selection;
-        decision.is_some()
-            || via.is_some()
-            || undetermined.is_some()
+        self.selection.undetermined.is_some()
             || self.texts().iter().any(|(_, wanted)| wanted.is_some())
     }
 
     /// Returns the members that are compared as texts.
-    pub(crate) fn texts(&self) -> [(&'static str, &Option<String>); 5] {
+    pub(crate) fn texts(&self) -> [(&'static str, Option<&str>); 7] {
         let DecisionSelection { subject, resource, action, rule, request_id, .. } = &self.selection;
         [
-            ("subject", subject),
-            ("resource", resource),
-            ("action", action),
-            ("rule", rule),
-            ("request_id", request_id),
+            ("subject", subject.as_deref()),
+            ("resource", resource.as_deref()),
+            ("action", action.as_deref()),
+            ("rule", rule.as_deref()),
+            ("request_id", request_id.as_deref()),
+            ("decision", self.selection.decision.map(|decision| decision.into_str())),
+            ("via", self.selection.via.map(|via| via.into_str())),
         ]
     }
 }
@@ -128,6 +135,8 @@ impl Looked<'_> {
             "action" => &self.action,
             "rule" => &self.rule,
             "request_id" => &self.request_id,
+            "decision" => &self.decision,
+            "via" => &self.via,
             _ => return None,
         })
     }

@@ -20,8 +20,6 @@ use crate::segments::Segments;
 /// The time after which written records are on disk, unless somebody waits for them. With the write before it and the disk's
 /// own time it stays below the 100 ms of `docs/semantics.md`.
 const SYNC: Duration = Duration::from_millis(60);
-/// Bytes after which the next file begins. One file is brought to rest at a time.
-const MAX_SEGMENT: u64 = 64 * 1024 * 1024;
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// Brings records to disk.
@@ -97,7 +95,8 @@ impl Writer {
         let day = day(&self.clock);
         let length = self.segment.length();
         // A clock that is set back begins no file before the present one is a day old.
-        let is_full = length >= MAX_SEGMENT || (day > self.day && length > segment::HEAD);
+        let is_full =
+            length >= self.segments.max_segment() || (day > self.day && length > segment::HEAD);
         let is_asked = self.buffer.is_rotating() && length > segment::HEAD;
         if !is_asked && (!is_full || batch.entries.is_empty()) {
             return;

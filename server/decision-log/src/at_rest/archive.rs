@@ -105,7 +105,7 @@ impl Archive {
     pub(crate) fn object(&self, path: &str, bytes: u64) -> RemoteObject {
         let (objects, path) = (self.0.objects.clone(), path.to_owned());
         let read = Arc::clone(&self.0.read);
-        RemoteObject { objects, path, bytes, ahead: Mutex::new(None), read }
+        RemoteObject { objects, path, bytes, ahead: Mutex::default(), read }
     }
 
     /// Returns the metadata of a file, which `read` reads if they are not known.

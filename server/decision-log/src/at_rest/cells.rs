@@ -1,9 +1,8 @@
 //! A record as the cells of a row, and back: the JSON text of a record comes back byte by byte.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use bytes::Bytes;
-use parquet::data_type::ByteArray;
 use portcullis_model::Timestamp;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -12,10 +11,10 @@ use super::columns::{COLUMNS, Form, WHOLE, place};
 use crate::members::{quote, write_instant, write_integer};
 
 /// A value of a row.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
+#[derive(Clone, Debug)]
+pub(crate) enum Cell<B> {
     /// A text, or a JSON text.
-    Bytes(ByteArray),
+    Bytes(B),
     Number(i64),
     /// The member is absent.
     Null,
@@ -56,12 +55,15 @@ impl<'de> Visitor<'de> for MembersVisitor {
     }
 }
 
-/// Splits the JSON text of a record into the cells of a row, which share it. `joined` is room for a copy of the text.
-pub(crate) fn split(json: &Bytes, joined: &mut Vec<u8>) -> [Cell; COLUMNS.len()] {
+/// Splits the JSON text of a record into the cells of a row. `joined` is room for a copy of the text.
+pub(crate) fn split<'j>(
+    json: &'j [u8],
+    joined: &mut Vec<u8>,
+) -> [Cell<Cow<'j, [u8]>>; COLUMNS.len()] {
     let members = serde_json::from_slice(json).map_or([None; COLUMNS.len()], |Members(all)| all);
     let mut cells = std::array::from_fn(|place| {
         let column = COLUMNS[place];
-        let cell = members[place].and_then(|raw| cell(column.form, raw.get(), json));
+        let cell = members[place].and_then(|raw| cell(column.form, raw.get()));
         match (cell, column.optional) {
             (Some(cell), _) => cell,
             (None, true) => Cell::Null,
@@ -70,44 +72,44 @@ pub(crate) fn split(json: &Bytes, joined: &mut Vec<u8>) -> [Cell; COLUMNS.len()]
     });
     cells[WHOLE] = Cell::Null;
     join(&cells, joined);
-    if *joined != **json {
-        cells[WHOLE] = Cell::Bytes(json.clone().into());
+    if joined != json {
+        cells[WHOLE] = Cell::Bytes(json.into());
     }
     cells
 }
 
-/// Returns the cell of a member of `json`.
-fn cell(form: Form, raw: &str, json: &Bytes) -> Option<Cell> {
+/// Returns the cell of a member.
+fn cell(form: Form, raw: &str) -> Option<Cell<Cow<'_, [u8]>>> {
     let plain = || raw.strip_prefix('"')?.strip_suffix('"').filter(|text| !text.contains('\\'));
     Some(match form {
         Form::Text => Cell::Bytes(match plain() {
-            Some(text) => json.slice_ref(text.as_bytes()).into(),
+            Some(text) => text.as_bytes().into(),
             None => serde_json::from_str::<String>(raw).ok()?.into_bytes().into(),
         }),
-        Form::Json => Cell::Bytes(json.slice_ref(raw.as_bytes()).into()),
+        Form::Json => Cell::Bytes(raw.as_bytes().into()),
         Form::Integer => Cell::Number(raw.parse().ok()?),
         Form::Instant => Cell::Number(Timestamp::parse(plain()?)?.millis()),
     })
 }
 
 /// The value of a required column for a record without the member.
-fn absent(form: Form) -> Cell {
+fn absent(form: Form) -> Cell<Cow<'static, [u8]>> {
     match form {
-        Form::Text | Form::Json => Cell::Bytes(Vec::new().into()),
+        Form::Text | Form::Json => Cell::Bytes(Cow::default()),
         Form::Integer | Form::Instant => Cell::Number(0),
     }
 }
 
 /// Puts the JSON text of a record from the cells of its row in the place of `out`.
-pub(crate) fn join(cells: &[Cell], out: &mut Vec<u8>) {
+pub(crate) fn join<B: AsRef<[u8]>>(cells: &[Cell<B>], out: &mut Vec<u8>) {
     out.clear();
     if let Some(Cell::Bytes(whole)) = cells.get(WHOLE) {
-        out.extend_from_slice(whole.data());
+        out.extend_from_slice(whole.as_ref());
         return;
     }
     out.push(b'{');
     for (column, cell) in COLUMNS.iter().zip(cells) {
-        if *cell == Cell::Null {
+        if matches!(cell, Cell::Null) {
             continue;
         }
         if out.len() > 1 {
@@ -116,8 +118,8 @@ pub(crate) fn join(cells: &[Cell], out: &mut Vec<u8>) {
         quote(out, column.name);
         out.push(b':');
         match (cell, column.form) {
-            (Cell::Bytes(text), Form::Text) => quote(out, &String::from_utf8_lossy(text.data())),
-            (Cell::Bytes(json), _) => out.extend_from_slice(json.data()),
+            (Cell::Bytes(text), Form::Text) => quote(out, text),
+            (Cell::Bytes(json), _) => out.extend_from_slice(json.as_ref()),
             (Cell::Number(millis), Form::Instant) => {
                 write_instant(out, Timestamp::from_millis(*millis));
             }

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
+use parquet::basic::{
+    Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel,
+};
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
@@ -30,6 +32,8 @@ pub(crate) struct Column {
 
 /// The place of the column with the id of the tenant.
 pub(crate) const TENANT: usize = 2;
+/// The place of the column with the subject.
+pub(crate) const SUBJECT: usize = 8;
 /// The place of the column with the id of the record.
 pub(crate) const ID: usize = 0;
 /// The place of the last column, which has the whole JSON text of a record that the others do not tell exactly.
@@ -78,17 +82,29 @@ pub(crate) const COLUMNS: [Column; 27] = {
 };
 
 /// Columns that a query looks a value up in.
-const BLOOM: [&str; 4] = ["subject", "resource", "rule", "request_id"];
+const BLOOM: [&str; 3] = ["resource", "rule", "request_id"];
+/// Columns by which rows are sorted: each page of them has bounds.
+const SORTED: [&str; 2] = ["tenant", "subject"];
 /// Columns whose values are nearly all different.
 const UNLIKE: [&str; 3] = ["id", "request_id", "record"];
 /// The part of the values that a bloom filter has wrongly.
 const FALSE_HITS: f64 = 0.01;
-/// The most rows that are read to get one.
-const PAGE_ROWS: usize = 1_000;
-/// The most rows of a row group.
-pub(crate) const GROUP_ROWS: usize = 50_000;
+/// The most rows of a row group: more than a write-ahead file has.
+pub(crate) const GROUP_ROWS: usize = 500_000;
+/// The rows after which a page may be full.
+const BATCH: usize = 256;
 /// The most bytes of a dictionary: who reads one row reads it.
-const DICTIONARY: usize = 64 * 1024;
+const DICTIONARY: usize = 4 * 1024;
+
+/// Returns the bytes of a page before compression. Who reads one row reads a page of each column, and the places of all pages:
+/// columns with much in a row have many small pages, one with a constant has one.
+const fn page_bytes(column: Column) -> usize {
+    match column.form {
+        Form::Json => 64 * 1024,
+        Form::Text => 16 * 1024,
+        Form::Integer | Form::Instant => 4 * 1024,
+    }
+}
 
 /// The schema of a file.
 pub(crate) static SCHEMA: LazyLock<Result<TypePtr, ParquetError>> = LazyLock::new(|| {
@@ -115,14 +131,27 @@ pub(crate) fn properties() -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_created_by("portcullis".to_owned())
         .set_compression(zstd)
-        .set_dictionary_enabled(true)
         .set_dictionary_page_size_limit(DICTIONARY)
-        .set_data_page_row_count_limit(PAGE_ROWS)
-        .set_write_batch_size(PAGE_ROWS)
+        .set_data_page_row_count_limit(GROUP_ROWS)
+        .set_write_batch_size(BATCH)
         .set_statistics_enabled(EnabledStatistics::None)
         .set_max_row_group_row_count(Some(GROUP_ROWS));
-    for name in ["id", "time", "tenant"] {
+    for column in COLUMNS {
+        let bytes = page_bytes(column);
+        properties = properties.set_column_data_page_size_limit(path(column.name), bytes);
+    }
+    for name in ["id", "time"] {
         properties = properties.set_column_statistics_enabled(path(name), EnabledStatistics::Chunk);
+    }
+    for name in SORTED {
+        properties = properties.set_column_statistics_enabled(path(name), EnabledStatistics::Page);
+    }
+    for (name, encoding) in
+        [("subject", Encoding::DELTA_BYTE_ARRAY), ("time", Encoding::DELTA_BINARY_PACKED)]
+    {
+        properties = properties
+            .set_column_dictionary_enabled(path(name), false)
+            .set_column_encoding(path(name), encoding);
     }
     for name in UNLIKE {
         properties = properties.set_column_dictionary_enabled(path(name), false);

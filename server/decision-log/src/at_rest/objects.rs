@@ -8,7 +8,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{Error, ObjectStore, ObjectStoreExt as _, PutPayload};
-use tokio::runtime::Handle;
 
 /// The store of the files. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -53,9 +52,8 @@ impl Objects {
         }
     }
 
-    /// Reads a range of a file. Blocks, on a thread of the runtime that may.
-    pub(crate) fn read(&self, path: &str, range: Range<u64>) -> Result<Bytes, ObjectError> {
-        let path = Path::parse(path)?;
-        Ok(Handle::current().block_on(self.0.get_range(&path, range))?)
+    /// Reads a range of a file.
+    pub(crate) async fn read(&self, path: &str, range: Range<u64>) -> Result<Bytes, ObjectError> {
+        Ok(self.0.get_range(&Path::parse(path)?, range).await?)
     }
 }

@@ -1,15 +1,18 @@
 //! Ranges of a file at rest, for a reader that blocks.
 
 use std::io::Cursor;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+use object_store::coalesce_ranges;
 use parking_lot::Mutex;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
+use tokio::runtime::Handle;
 
-use super::objects::Objects;
+use super::objects::{ObjectError, Objects};
 
 /// A file that is read by ranges. For threads that may block.
 #[derive(Debug)]
@@ -17,27 +20,44 @@ pub(crate) struct RemoteObject {
     pub(crate) objects: Objects,
     pub(crate) path: String,
     pub(crate) bytes: u64,
-    /// A range that was read ahead, and its start.
-    pub(crate) ahead: Mutex<Option<(u64, Bytes)>>,
+    /// Ranges that were read ahead, each with its start.
+    pub(crate) ahead: Mutex<Vec<(u64, Bytes)>>,
     /// Bytes that were read of the store.
     pub(crate) read: Arc<AtomicU64>,
 }
 
+/// Ranges with fewer bytes between them are read with one request.
+const NEAR: u64 = 1024;
+
 impl RemoteObject {
-    /// Reads a range with one request; what follows is served from it.
-    pub(crate) fn read_ahead(&self, start: u64, length: u64) -> Result<(), ParquetError> {
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let bytes = self.fetch(start, length)?;
-        *self.ahead.lock() = Some((start, bytes));
+    /// Reads ranges at once, as far as they were not read; what follows is served from them.
+    pub(crate) fn read_ahead(&self, ranges: &[Range<u64>]) -> Result<(), ParquetError> {
+        let mut missing = ranges.to_vec();
+        missing.retain(|range| self.known(range).is_none());
+        let read = self.fetch(&missing)?;
+        let starts = missing.into_iter().map(|range| range.start);
+        self.ahead.lock().extend(starts.zip(read));
         Ok(())
     }
 
-    fn fetch(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        let range = start..(start + length as u64).min(self.bytes);
-        let fetched = self.objects.read(&self.path, range);
-        let bytes = fetched.map_err(|error| ParquetError::External(Box::new(error)))?;
-        self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        Ok(bytes)
+    /// Returns the bytes of a range if it was read ahead.
+    fn known(&self, range: &Range<u64>) -> Option<Bytes> {
+        self.ahead.lock().iter().find_map(|(start, bytes)| {
+            let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
+            let to = usize::try_from(range.end.checked_sub(*start)?).ok()?;
+            (from <= to && to <= bytes.len()).then(|| bytes.slice(from..to))
+        })
+    }
+
+    fn fetch(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>, ParquetError> {
+        let fetch = async |range| {
+            let bytes = self.objects.read(&self.path, range).await?;
+            self.read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+            Ok::<_, ObjectError>(bytes)
+        };
+        // On a thread that may block.
+        let fetched = Handle::current().block_on(coalesce_ranges(ranges, fetch, NEAR));
+        fetched.map_err(|error| ParquetError::External(Box::new(error)))
     }
 }
 
@@ -58,13 +78,10 @@ impl ChunkReader for RemoteObject {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        let ahead = self.ahead.lock().clone();
-        if let Some((from, bytes)) = ahead
-            && let Some(offset) = start.checked_sub(from).and_then(|at| usize::try_from(at).ok())
-            && let Some(end) = offset.checked_add(length).filter(|end| *end <= bytes.len())
-        {
-            return Ok(bytes.slice(offset..end));
+        let range = start..start.saturating_add(length as u64).min(self.bytes);
+        match self.known(&range) {
+            Some(bytes) => Ok(bytes),
+            None => Ok(self.fetch(&[range])?.concat().into()),
         }
-        self.fetch(start, length)
     }
 }

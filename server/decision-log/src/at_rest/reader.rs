@@ -1,31 +1,31 @@
-//! Reads the wanted records of a part of a file: by statistics and bloom filters first, then the columns that decide, then
-//! the pages with the rows.
+//! Reads the wanted records of a part of a file: by statistics, bloom filters and bounds of pages first, then the columns that
+//! decide, then the pages with the rows.
 
 use std::io;
+use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 
 use parquet::bloom_filter::Sbbf;
-use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{
-    ColumnChunkMask, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
+    PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
 };
-use parquet::file::properties::ReaderProperties;
-use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::file::statistics::Statistics;
 use portcullis_storage::decision_files::PartRow;
 use uuid::Uuid;
 
 use super::archive::Archive;
 use super::cells::{Cell, join};
-use super::columns::{COLUMNS, Form, ID, TENANT, place};
+use super::columns::{ID, TENANT, place};
+use super::pages::{Pages, is_text};
 use super::ranges::RemoteObject;
 use crate::wanted::Wanted;
 
-/// The bytes at the end of a file that are read at first: they have the metadata of most files.
-const TAIL: u64 = 32 * 1024;
-/// The part of the rows of a group, as one of so many, from which on the whole group is read with one request.
-const MOST: usize = 4;
+/// The bytes at the end of a file that are read at first: a part of the file, which has the metadata of most files.
+const TAIL: Range<u64> = 8 * 1024..64 * 1024;
+const TAIL_PART: u64 = 256;
 
 /// The records of one tenant in one file.
 #[derive(Clone, Debug)]
@@ -90,19 +90,19 @@ pub(crate) fn every_group(object: RemoteObject) -> Result<Vec<RestedGroup>, Parq
     Ok((0..metadata.num_row_groups()).map(group).collect())
 }
 
-/// Reads the end of the file.
+/// Reads the metadata of a file, with the places of its pages.
 fn read_metadata(object: &RemoteObject) -> Result<ParquetMetaData, ParquetError> {
-    use parquet::file::reader::Length;
-    let start = object.len().saturating_sub(TAIL);
-    object.read_ahead(start, object.len() - start)?;
-    ParquetMetaDataReader::new().parse_and_finish(object)
+    let tail = (object.bytes / TAIL_PART).clamp(TAIL.start, TAIL.end);
+    let tail = object.bytes.saturating_sub(tail)..object.bytes;
+    object.read_ahead(slice::from_ref(&tail))?;
+    let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Required);
+    reader.parse_and_finish(object)
 }
 
 /// Returns the least and the greatest text of a column.
 fn bounds(group: &RowGroupMetaData, column: usize) -> Option<(String, String)> {
     let Statistics::ByteArray(statistics) = group.column(column).statistics()? else { return None };
-    let text =
-        |bytes: &parquet::data_type::ByteArray| String::from_utf8(bytes.data().to_vec()).ok();
+    let text = |bytes: &ByteArray| String::from_utf8(bytes.data().to_vec()).ok();
     Some((text(statistics.min_opt()?)?, text(statistics.max_opt()?)?))
 }
 
@@ -116,32 +116,32 @@ impl RestedGroup {
         if !self.may_have(wanted)? {
             return Ok(());
         }
-        let about = self.metadata.row_group(self.group);
-        let is_selective = wanted.needs_members();
-        if !is_selective {
-            self.read_whole_ahead()?;
+        let pages = self.pages();
+        let mut rows = pages.all_rows();
+        let texts = wanted.texts().into_iter();
+        let texts = texts.filter_map(|(name, text)| Some((place(name)?, text?)));
+        let texts = std::iter::once((TENANT, &*wanted.tenant)).chain(texts);
+        // Before a page is read.
+        for (column, text) in texts.clone() {
+            pages.retain_by_bounds(&mut rows, column, text);
         }
-        let pages = self.pages()?;
-        let total = usize::try_from(about.num_rows()).unwrap_or_default();
-        let mut rows: Vec<usize> = (0..total).collect();
-        for (name, text) in wanted.texts() {
-            if let (Some(text), Some(column)) = (text, place(name)) {
-                pages.retain(&mut rows, column, |cell| is_text(cell, text))?;
-            }
+        for (column, text) in texts {
+            pages.retain(&mut rows, column, |cell| is_text(cell, text))?;
         }
-        pages.retain_words(&mut rows, wanted)?;
+        if let (Some(some), Some(column)) = (wanted.selection.undetermined, place("undetermined")) {
+            let is_empty = |cell: &_| matches!(cell, Cell::Null) || is_text(cell, "[]");
+            pages.retain(&mut rows, column, |cell| some != is_empty(cell))?;
+        }
         if let (false, Some(column)) = (wanted.counts, place("left_out")) {
-            pages.retain(&mut rows, column, |cell| *cell == Cell::Null)?;
+            pages.retain(&mut rows, column, |cell| matches!(cell, Cell::Null))?;
         }
-        pages.retain(&mut rows, TENANT, |cell| is_text(cell, &wanted.tenant))?;
         // Last: ids are a third of all bytes.
-        pages.retain(&mut rows, ID, |cell| id_of(cell).is_some_and(|id| wanted.has_id(id)))?;
-        if rows.is_empty() {
-            return Ok(());
-        }
-        if is_selective && rows.len() > total / MOST {
-            self.read_whole_ahead()?;
-        }
+        let ids = pages.cells(ID, &rows)?.into_iter();
+        let ids = ids.zip(rows).filter_map(|(id, row)| Some((id_of(&id)?, row)));
+        let mut ids: Vec<_> = ids.filter(|(id, _)| wanted.has_id(*id)).collect();
+        wanted.retain_first(&mut ids, |(id, _)| *id);
+        let mut rows: Vec<_> = ids.into_iter().map(|(_, row)| row).collect();
+        rows.sort_unstable();
         let mut text = Vec::new();
         pages.records(&rows, |cells| {
             if let Some(id) = cells.get(ID).and_then(id_of) {
@@ -153,11 +153,9 @@ impl RestedGroup {
 
     /// Passes tenant, id and JSON text of every record of every tenant to `add`. Blocks.
     pub(crate) fn every(&self, mut add: impl FnMut(&str, Uuid, &[u8])) -> Result<(), ParquetError> {
-        self.read_whole_ahead()?;
-        let rows = self.metadata.row_group(self.group).num_rows();
-        let rows: Vec<usize> = (0..usize::try_from(rows).unwrap_or_default()).collect();
+        let pages = self.pages();
         let mut text = Vec::new();
-        self.pages()?.records(&rows, |cells| {
+        pages.records(&pages.all_rows(), |cells| {
             let tenant = match cells.get(TENANT) {
                 Some(Cell::Bytes(tenant)) => std::str::from_utf8(tenant.data()).ok(),
                 _ => None,
@@ -169,12 +167,8 @@ impl RestedGroup {
         })
     }
 
-    fn pages(&self) -> Result<Pages<'_>, ParquetError> {
-        let mut index = ParquetMetaDataReader::new_with_metadata((*self.metadata).clone())
-            .with_offset_index_policy(PageIndexPolicy::Required)
-            .with_offset_index_mask(ColumnChunkMask::row_groups([self.group]));
-        index.read_page_indexes(&*self.object)?;
-        Ok(Pages { group: self, metadata: index.finish()? })
+    fn pages(&self) -> Pages<'_> {
+        Pages::new(&self.object, &self.metadata, self.group)
     }
 
     /// Asks the bloom filters.
@@ -183,149 +177,16 @@ impl RestedGroup {
         for (name, text) in wanted.texts() {
             let (Some(text), Some(column)) = (text, place(name)) else { continue };
             let filter = Sbbf::read_from_column_chunk(about.column(column), &*self.object)?;
-            if filter.is_some_and(|filter| !filter.check(&text.as_str())) {
+            if filter.is_some_and(|filter| !filter.check(text)) {
                 return Ok(false);
             }
         }
         Ok(true)
     }
-
-    fn read_whole_ahead(&self) -> Result<(), ParquetError> {
-        let ranges =
-            self.metadata.row_group(self.group).columns().iter().map(|column| column.byte_range());
-        let (mut start, mut end) = (u64::MAX, 0);
-        for (from, length) in ranges {
-            (start, end) = (start.min(from), end.max(from + length));
-        }
-        self.object.read_ahead(start, end.saturating_sub(start))
-    }
 }
 
-/// A row group whose pages are known.
-struct Pages<'g> {
-    group: &'g RestedGroup,
-    metadata: ParquetMetaData,
-}
-
-impl Pages<'_> {
-    /// Passes the cells of each of these rows to `visit`.
-    fn records(&self, rows: &[usize], mut visit: impl FnMut(&[Cell])) -> Result<(), ParquetError> {
-        let columns: Vec<Vec<Cell>> =
-            (0..COLUMNS.len()).map(|column| self.cells(column, rows)).collect::<Result<_, _>>()?;
-        let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
-        let mut cells = Vec::with_capacity(columns.len());
-        for _ in rows {
-            cells.clear();
-            cells.extend(columns.iter_mut().filter_map(Iterator::next));
-            visit(&cells);
-        }
-        Ok(())
-    }
-
-    /// Keeps the rows whose cell of `column` is as `is_wanted` says.
-    fn retain(
-        &self,
-        rows: &mut Vec<usize>,
-        column: usize,
-        is_wanted: impl Fn(&Cell) -> bool,
-    ) -> Result<(), ParquetError> {
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let mut cells = self.cells(column, rows)?.into_iter();
-        rows.retain(|_| cells.next().is_some_and(|cell| is_wanted(&cell)));
-        Ok(())
-    }
-
-    fn retain_words(&self, rows: &mut Vec<usize>, wanted: &Wanted) -> Result<(), ParquetError> {
-        let decision = wanted.selection.decision.map(|decision| decision.into_str());
-        let via = wanted.selection.via.map(|via| via.into_str());
-        for (name, word) in [("decision", decision), ("via", via)] {
-            if let (Some(word), Some(column)) = (word, place(name)) {
-                self.retain(rows, column, |cell| is_text(cell, word))?;
-            }
-        }
-        if let (Some(some), Some(column)) = (wanted.selection.undetermined, place("undetermined")) {
-            let is_empty = |cell: &Cell| *cell == Cell::Null || is_text(cell, "[]");
-            self.retain(rows, column, |cell| some != is_empty(cell))?;
-        }
-        Ok(())
-    }
-
-    /// Reads the cells of `column` in these rows, which ascend.
-    fn cells(&self, column: usize, rows: &[usize]) -> Result<Vec<Cell>, ParquetError> {
-        let about = self.metadata.row_group(self.group.group);
-        let chunk = about.column(column);
-        let total = usize::try_from(about.num_rows()).unwrap_or_default();
-        let index = self.metadata.page_index();
-        let index = index.and_then(|index| index.offset_index(self.group.group, column));
-        let locations = index.map(|index| index.page_locations().clone());
-        let pages = SerializedPageReader::new_with_properties(
-            Arc::clone(&self.group.object),
-            chunk,
-            total,
-            locations,
-            Arc::new(ReaderProperties::builder().build()),
-        )?;
-        let mut reader = get_column_reader(chunk.column_descr_ptr(), Box::new(pages));
-        let (mut cells, mut at) = (Vec::with_capacity(rows.len()), 0);
-        for run in rows.chunk_by(|before, after| before + 1 == *after) {
-            let Some(&start) = run.first() else { continue };
-            skip(&mut reader, start - at)?;
-            read(&mut reader, run.len(), COLUMNS[column].form, &mut cells)?;
-            at = start + run.len();
-        }
-        Ok(cells)
-    }
-}
-
-fn skip(reader: &mut ColumnReader, rows: usize) -> Result<(), ParquetError> {
-    match reader {
-        ColumnReader::ByteArrayColumnReader(reader) => reader.skip_records(rows)?,
-        ColumnReader::Int64ColumnReader(reader) => reader.skip_records(rows)?,
-        _ => 0,
-    };
-    Ok(())
-}
-
-fn read(
-    reader: &mut ColumnReader,
-    rows: usize,
-    form: Form,
-    cells: &mut Vec<Cell>,
-) -> Result<(), ParquetError> {
-    let mut levels = Vec::with_capacity(rows);
-    match reader {
-        ColumnReader::ByteArrayColumnReader(reader) => {
-            let mut values = Vec::with_capacity(rows);
-            reader.read_records(rows, Some(&mut levels), None, &mut values)?;
-            add(cells, &levels, values.into_iter().map(Cell::Bytes));
-        }
-        ColumnReader::Int64ColumnReader(reader) => {
-            let mut values = Vec::with_capacity(rows);
-            reader.read_records(rows, Some(&mut levels), None, &mut values)?;
-            add(cells, &levels, values.into_iter().map(Cell::Number));
-        }
-        _ => return Err(ParquetError::General(format!("a column of {form:?} has another type"))),
-    }
-    Ok(())
-}
-
-/// Adds the values; a required column has no levels.
-fn add(cells: &mut Vec<Cell>, levels: &[i16], mut values: impl Iterator<Item = Cell>) {
-    if levels.is_empty() {
-        cells.extend(values);
-    } else {
-        let cell = |level: &i16| if *level == 0 { Some(Cell::Null) } else { values.next() };
-        cells.extend(levels.iter().filter_map(cell));
-    }
-}
-
-fn is_text(cell: &Cell, text: &str) -> bool {
-    matches!(cell, Cell::Bytes(bytes) if bytes.data() == text.as_bytes())
-}
-
-fn id_of(cell: &Cell) -> Option<Uuid> {
+/// Returns the id in a cell.
+fn id_of(cell: &Cell<ByteArray>) -> Option<Uuid> {
     let Cell::Bytes(bytes) = cell else { return None };
     Uuid::try_parse_ascii(bytes.data()).ok()
 }

@@ -17,6 +17,7 @@ use super::chain::{self, Event};
 use super::reader::every_group;
 use super::rows::UnsortedRows;
 use super::seal::NewFile;
+use crate::reading::DecisionSpan;
 use crate::wanted::Wanted;
 
 /// The time for which a file that is gone stays in the store: queries that began before read on.
@@ -38,9 +39,7 @@ impl Archive {
         selection: &DecisionSelection,
         now: Timestamp,
     ) -> Result<(), ArchiveError> {
-        let (tenant, selection) = (tenant.to_owned(), selection.clone());
-        let wanted =
-            Arc::new(Wanted { tenant, selection, after: None, before: None, counts: false });
+        let wanted = Arc::new(Wanted::new(tenant, selection, DecisionSpan::default()));
         // Another process may write a file anew meanwhile, and knew of no erasure: the new one is looked at, too.
         while self.erase_once(&wanted, now).await? {}
         Ok(())
@@ -144,7 +143,7 @@ impl Archive {
             let tenants: Vec<String> = rows.tenants().map(str::to_owned).collect();
             // The name follows from the records: two processes may write the file anew, and each without others.
             let mut digest = Sha256::new();
-            for (id, _) in tenants.iter().flat_map(|tenant| rows.of(tenant)) {
+            for id in tenants.iter().flat_map(|tenant| rows.ids(tenant)) {
                 digest.update(id.as_bytes());
             }
             let digest = hex::encode(digest.finalize());

@@ -153,9 +153,7 @@ impl NewFile {
         let total: usize = tenants.iter().map(|tenant| rows.bytes(tenant)).sum();
         let size = number(bytes.len());
         let part = |tenant: &String| {
-            let mut ids = rows.ids(tenant);
-            let first_id = ids.next()?;
-            let last_id = ids.next_back().unwrap_or(first_id);
+            let (first_id, last_id) = (rows.ids(tenant).min()?, rows.ids(tenant).max()?);
             let share = bytes.len() as f64 * rows.bytes(tenant) as f64 / total.max(1) as f64;
             Some(PartRow {
                 tenant_id: tenant.clone(),

@@ -2,18 +2,23 @@
 
 use std::sync::Arc;
 
-use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use bytes::Bytes;
+use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
+use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 
-use super::cells::{Cell, split};
-use super::columns::{COLUMNS, Form, GROUP_ROWS, SCHEMA, properties};
-use super::rows::Rows;
+use super::cells::Cell;
+use super::columns::{COLUMNS, GROUP_ROWS, SCHEMA, properties};
+use super::rows::{RowCells, Rows};
 
-/// The values of one column of a row group.
+/// Rows that are taken apart at once: they stay in the caches of the processor.
+const BLOCK: usize = 1024;
+
+/// The values of some rows in one column.
 #[derive(Debug, Default)]
 struct Values {
-    bytes: Vec<ByteArray>,
+    texts: Vec<ByteArray>,
     numbers: Vec<i64>,
     /// For each row 1 if there is a value, else 0.
     levels: Vec<i16>,
@@ -25,45 +30,73 @@ pub(crate) fn write(rows: &Rows, tenants: &[String]) -> Result<Vec<u8>, ParquetE
     let properties = Arc::new(properties());
     let mut file = SerializedFileWriter::new(Vec::new(), Arc::clone(schema), properties)?;
     let mut records = tenants.iter().flat_map(|tenant| rows.of(tenant)).peekable();
-    let mut joined = Vec::new();
     while records.peek().is_some() {
-        let mut columns: Vec<Values> = COLUMNS.iter().map(|_| Values::default()).collect();
-        for (_, json) in records.by_ref().take(GROUP_ROWS) {
-            for (values, cell) in columns.iter_mut().zip(split(&json, &mut joined)) {
-                values.push(cell);
-            }
+        let columns = write_columns(&file, records.by_ref().take(GROUP_ROWS))?;
+        let mut group = file.next_row_group()?;
+        for (bytes, column) in columns {
+            group.append_column(&bytes, column)?;
         }
-        write_group(&mut file, &columns)?;
+        group.close()?;
     }
     file.into_inner()
 }
 
-fn write_group(
-    file: &mut SerializedFileWriter<Vec<u8>>,
-    columns: &[Values],
-) -> Result<(), ParquetError> {
-    let mut group = file.next_row_group()?;
-    for (values, column) in columns.iter().zip(COLUMNS) {
-        let Some(mut writer) = group.next_column()? else { break };
-        let levels = column.optional.then_some(&*values.levels);
-        if matches!(column.form, Form::Text | Form::Json) {
-            writer.typed::<ByteArrayType>().write_batch(&values.bytes, levels, None)?;
-        } else {
-            writer.typed::<Int64Type>().write_batch(&values.numbers, levels, None)?;
+/// Returns the columns of a row group, which are written beside each other: a row is read once.
+fn write_columns(
+    file: &SerializedFileWriter<Vec<u8>>,
+    mut rows: impl Iterator<Item = RowCells>,
+) -> Result<Vec<(Bytes, ColumnCloseResult)>, ParquetError> {
+    let mut sinks = [(); COLUMNS.len()].map(|()| TrackedWrite::new(Vec::new()));
+    let writer = |(sink, column): (_, &Arc<_>)| {
+        let pages = Box::new(SerializedPageWriter::new(sink));
+        get_column_writer(Arc::clone(column), Arc::clone(file.properties()), pages)
+    };
+    let columns = file.schema_descr().columns();
+    let mut writers: Vec<_> = sinks.iter_mut().zip(columns).map(writer).collect();
+    let mut values = [(); COLUMNS.len()].map(|()| Values::default());
+    loop {
+        let block = rows.by_ref().take(BLOCK).map(|mut row| {
+            values.iter_mut().for_each(|values| values.push(row.take()));
+        });
+        if block.count() == 0 {
+            break;
         }
-        writer.close()?;
+        for ((writer, values), column) in writers.iter_mut().zip(&mut values).zip(COLUMNS) {
+            values.write(writer, column.optional)?;
+        }
     }
-    group.close()?;
-    Ok(())
+    let closed = writers.into_iter().map(ColumnWriter::close).collect::<Result<Vec<_>, _>>()?;
+    let written =
+        |(sink, closed): (TrackedWrite<Vec<u8>>, _)| Ok((sink.into_inner()?.into(), closed));
+    sinks.into_iter().zip(closed).map(written).collect()
 }
 
 impl Values {
-    fn push(&mut self, cell: Cell) {
-        self.levels.push(i16::from(cell != Cell::Null));
+    fn push(&mut self, cell: Cell<Bytes>) {
+        self.levels.push(i16::from(!matches!(cell, Cell::Null)));
         match cell {
-            Cell::Bytes(bytes) => self.bytes.push(bytes),
+            Cell::Bytes(bytes) => self.texts.push(bytes.into()),
             Cell::Number(number) => self.numbers.push(number),
             Cell::Null => {}
         }
+    }
+
+    /// Writes the values, and forgets them.
+    fn write(
+        &mut self,
+        writer: &mut ColumnWriter<'_>,
+        is_optional: bool,
+    ) -> Result<(), ParquetError> {
+        let Self { texts, numbers, levels } = self;
+        let written = is_optional.then_some(&**levels);
+        match writer {
+            ColumnWriter::ByteArrayColumnWriter(writer) => writer.write_batch(texts, written, None),
+            ColumnWriter::Int64ColumnWriter(writer) => writer.write_batch(numbers, written, None),
+            _ => Err(ParquetError::General("a column has another type".to_owned())),
+        }?;
+        texts.clear();
+        numbers.clear();
+        levels.clear();
+        Ok(())
     }
 }

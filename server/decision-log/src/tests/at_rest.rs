@@ -16,6 +16,8 @@ use crate::{Archive, DecisionOrder, DecisionSpan, RecordFault, RecordPlace};
 
 on_every_database!(
     answers_are_the_same_before_and_after_records_come_to_rest,
+    pages_of_a_list_follow_each_other_at_rest,
+    a_query_by_subject_reads_a_small_part,
     a_repeated_seal_makes_no_duplicate,
     an_erased_person_is_gone_and_the_chain_says_so,
     a_file_that_is_written_anew_has_no_erased_person,
@@ -162,6 +164,59 @@ async fn answers_are_the_same_before_and_after_records_come_to_rest(database: Te
     assert_eq!(after, before);
     record(&log, &ids, "acme", 10).await;
     assert_eq!(texts(&log, &all(), DecisionOrder::NewestFirst).await.len(), 250, "both are read");
+}
+
+async fn pages_of_a_list_follow_each_other_at_rest(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let (log, ids) = (place.log(), Numbered::default());
+    for _ in 0..3 {
+        record(&log, &ids, "acme", 40).await;
+        log.seal().await.expect("comes to rest");
+    }
+    for selection in [DecisionSelection::default(), of_subject("user \"3\"")] {
+        let whole = log.query("acme", &selection, PAGE).await.expect("reads").into.records;
+        let whole: Vec<Uuid> = whole.into_iter().map(|record| record.id).collect();
+        let (mut paged, mut before) = (Vec::new(), None);
+        loop {
+            let page = DecisionPage { before, limit: 7 };
+            let found = log.query("acme", &selection, page).await.expect("reads").into;
+            paged.extend(found.records.into_iter().map(|record| record.id));
+            before = paged.last().copied();
+            if !found.more {
+                break;
+            }
+        }
+        assert!(!whole.is_empty());
+        assert_eq!(paged, whole);
+    }
+}
+
+async fn a_query_by_subject_reads_a_small_part(database: TestDatabase) {
+    const RECORDS: usize = 20_000;
+    let place = Place::of(&database).await;
+    let (log, ids) = (place.log(), Numbered::default());
+    let json = attributes();
+    for number in 0..RECORDS {
+        let (id, subject) = (ids.next(), format!("user {}", number % (RECORDS / 10)));
+        let request_id = id.to_string();
+        let decision =
+            RecordedDecision { request_id: &request_id, ..denial(id, &subject, sent(&json)) };
+        log.append(&decision, None).expect("is kept");
+        if number % 1_000 == 0 {
+            log.flush().await;
+        }
+    }
+    log.seal().await.expect("comes to rest");
+    let files = place.files().into_iter();
+    let bytes: u64 = files.map(|file| file.metadata().expect("reads").len()).sum();
+    let archive = log.archive().expect("has one");
+    for (subject, records, part) in [("user 1234", 10, 10), ("user 12345", 0, 20)] {
+        let read = archive.bytes_read();
+        let found = texts(&log, &of_subject(subject), DecisionOrder::NewestFirst).await;
+        assert_eq!(found.len(), records);
+        let read = archive.bytes_read() - read;
+        assert!(read < bytes / part, "{read} of {bytes} bytes for `{subject}`");
+    }
 }
 
 async fn a_repeated_seal_makes_no_duplicate(database: TestDatabase) {
