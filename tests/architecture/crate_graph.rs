@@ -1,5 +1,5 @@
-//! The crates depend on each other as ARCHITECTURE.md draws it, in its block of `crates`. `BLESS=1 cargo test -p
-//! portcullis-architecture crate_graph` draws the block again.
+//! The crates depend on each other as `crates.txt` beside this file draws it: a line for each crate of the product, with the
+//! crates of this repository that it depends on. `BLESS=1 cargo test -p portcullis-architecture crate_graph` draws it again.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,9 +9,7 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 use crate::workspace;
 
-const DOCUMENT: &str = "ARCHITECTURE.md";
-const OPENING: &str = "```crates\n";
-const CLOSING: &str = "```";
+const FILE: &str = "tests/architecture/crates.txt";
 const HINT: &str = "`BLESS=1 cargo test -p portcullis-architecture crate_graph` draws it again";
 
 /// Draws the normal dependencies between the packages of the product: a line per package.
@@ -38,20 +36,11 @@ fn draw(metadata: &Metadata) -> Result<String> {
     Ok(drawing)
 }
 
-/// Returns where the drawing of a document begins and ends.
-fn drawing_in(document: &str) -> Result<std::ops::Range<usize>> {
-    let start =
-        document.find(OPENING).context("the document has no block of `crates`")? + OPENING.len();
-    let rest = document.get(start..).unwrap_or_default();
-    Ok(start..start + rest.find(CLOSING).context("the block of `crates` has no end")?)
-}
-
-/// Checks that the drawing of `document` is `actual`.
-fn check(document: &str, actual: &str) -> Result<()> {
-    let drawn = document.get(drawing_in(document)?).unwrap_or_default();
+/// Checks that the drawing is `actual`.
+fn check(drawn: &str, actual: &str) -> Result<()> {
     anyhow::ensure!(
         drawn == actual,
-        "ARCHITECTURE.md draws:\n{}\ncargo has:\n{}\n{HINT}",
+        "{FILE} draws:\n{}\ncargo has:\n{}\n{HINT}",
         only_in(drawn, actual),
         only_in(actual, drawn),
     );
@@ -67,20 +56,17 @@ fn only_in(text: &str, other: &str) -> String {
 
 #[test]
 fn the_crates_depend_on_each_other_as_drawn() -> Result<()> {
-    let path = workspace::root().join(DOCUMENT);
-    let document = std::fs::read_to_string(&path)?;
+    let path = workspace::root().join(FILE);
     let actual = draw(&workspace::metadata()?)?;
     if std::env::var_os("BLESS").is_some() {
-        let mut document = document;
-        document.replace_range(drawing_in(&document)?, &actual);
-        return std::fs::write(&path, document).context("ARCHITECTURE.md");
+        return std::fs::write(&path, actual).context(FILE);
     }
-    check(&document, &actual)
+    check(&std::fs::read_to_string(&path).context(FILE)?, &actual)
 }
 
 #[test]
 fn a_dependency_that_is_not_drawn_is_found() -> Result<()> {
-    check("```crates\na -> b\nb\n```\n", "a -> b\nb\n")?;
-    anyhow::ensure!(check("```crates\na -> b\nb\n```\n", "a -> b\nb -> a\n").is_err());
+    check("a -> b\nb\n", "a -> b\nb\n")?;
+    anyhow::ensure!(check("a -> b\nb\n", "a -> b\nb -> a\n").is_err());
     Ok(())
 }
