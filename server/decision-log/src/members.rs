@@ -160,8 +160,13 @@ pub(crate) fn quote(out: &mut Vec<u8>, text: impl AsRef<[u8]>) {
 #[inline]
 fn escape(out: &mut Vec<u8>, bytes: &[u8]) {
     let (words, rest) = bytes.as_chunks::<8>();
-    let is_plain = words.iter().all(|word| is_plain(u64::from_ne_bytes(*word)))
-        && rest.iter().all(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
+    let is_plain_word = |word: &[u8; 8]| is_plain(u64::from_ne_bytes(*word));
+    let is_plain = words.iter().all(is_plain_word)
+        && match bytes.last_chunk::<8>() {
+            // It has the rest, and a part of the word before.
+            Some(last) => is_plain_word(last),
+            None => rest.iter().all(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\'),
+        };
     match is_plain {
         true => out.extend_from_slice(bytes),
         false => escape_slowly(out, bytes),
