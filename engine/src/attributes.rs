@@ -26,7 +26,7 @@ pub struct Attributes<'r> {
 
 impl<'r> Attributes<'r> {
     /// Returns the map and the name of an attribute of a subject or a resource, which the directory may have.
-    pub(crate) fn of_entity<'p>(
+    pub(crate) fn entity_attribute<'p>(
         &self,
         path: &'p AttributePath,
     ) -> Option<(AttributeMap<'r>, &'p str)> {
@@ -65,29 +65,29 @@ pub(crate) enum PlainAttributes<'r> {
 
 impl Default for AttributeMap<'_> {
     fn default() -> Self {
-        Self::of_members(&[])
+        Self::from_members(&[])
     }
 }
 
 impl<'r> AttributeMap<'r> {
     /// Wraps the members of an object, in which no name occurs twice. `null` is an absent attribute, and an object a
     /// present one that no operator compares. A list has strings and numbers.
-    pub fn of_members(members: &'r [Member<'r>]) -> Self {
+    pub fn from_members(members: &'r [Member<'r>]) -> Self {
         Self(Form::Plain(PlainAttributes::Tree(members)))
     }
 
     /// Wraps the attributes at `range` of `flat`.
-    pub fn of_flat(flat: &'r FlatAttributes<'r>, range: FlatRange) -> Self {
+    pub fn from_flat(flat: &'r FlatAttributes<'r>, range: FlatRange) -> Self {
         Self(Form::Plain(PlainAttributes::Flat(flat, range)))
     }
 
     /// Wraps the properties of an entity.
-    pub fn of_entity(properties: EntityProperties<'r>) -> Self {
+    pub fn from_entity(properties: EntityProperties<'r>) -> Self {
         Self(Form::Plain(PlainAttributes::Entity(properties)))
     }
 
     /// Wraps the attributes of a request and of the directory.
-    pub(crate) fn of_layers(layers: &'r LayeredAttributes<'r>) -> Self {
+    pub(crate) fn from_layers(layers: &'r LayeredAttributes<'r>) -> Self {
         Self(Form::Layers(layers))
     }
 
@@ -169,17 +169,17 @@ impl<'r> AttributeMap<'r> {
     pub fn iter(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
         match self.0 {
             Form::Plain(plain) => Iter { layers: None, plain: plain.iter() },
-            Form::Layers(layers) => Iter::of_layer(layers, PropertySource::Directory),
+            Form::Layers(layers) => Iter::from_layer(layers, PropertySource::Directory),
         }
     }
 
     /// Returns each name and value that the directory supplies.
-    pub fn of_directory(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+    pub fn from_directory(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
         self.supplied_by(PropertySource::Directory)
     }
 
     /// Returns each name and value that the caller's token supplies as a property of the subject.
-    pub fn of_token(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+    pub fn from_token(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
         self.supplied_by(PropertySource::Token)
     }
 
@@ -304,7 +304,7 @@ impl<'r> Iterator for Iter<'r> {
 
 impl<'r> Iter<'r> {
     /// Begins with a layer.
-    fn of_layer(layers: &'r LayeredAttributes<'r>, layer: PropertySource) -> Self {
+    fn from_layer(layers: &'r LayeredAttributes<'r>, layer: PropertySource) -> Self {
         let none = PlainAttributes::Tree(&[]).iter();
         let plain = match layer {
             PropertySource::Directory => {
@@ -331,7 +331,7 @@ impl<'r> Iter<'r> {
             PropertySource::Request => return found,
         };
         found.or_else(|| {
-            *self = Self::of_layer(layers, next);
+            *self = Self::from_layer(layers, next);
             self.next_of(layers, next)
         })
     }
@@ -361,7 +361,7 @@ impl LayeredAttributes<'_> {
     fn declared(&self, name: &str) -> Option<PropertySource> {
         match self.only_sent.contains(&name) {
             true => Some(PropertySource::Request),
-            false => self.sources.of(name),
+            false => self.sources.get(name),
         }
     }
 
@@ -416,7 +416,7 @@ impl LayeredAttributes<'_> {
 
 impl fmt::Debug for LayeredAttributes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        AttributeMap::of_layers(self).fmt(f)
+        AttributeMap::from_layers(self).fmt(f)
     }
 }
 

@@ -69,7 +69,7 @@ impl<'r> Body<'r> for BatchBody<'r> {
 
 impl<'r> BatchBody<'r> {
     /// Returns the batch of items that were read without a tree.
-    pub(crate) fn of_plain(semantic: BatchSemantic, items: PlainItems<'r>) -> Self {
+    pub(crate) fn from_plain(semantic: BatchSemantic, items: PlainItems<'r>) -> Self {
         Self { semantic, items: Items::Plain(items) }
     }
 
@@ -132,7 +132,7 @@ impl<'r> Defaults<'r> {
         }
     }
 
-    fn of(&self, name: &str) -> Option<&'r str> {
+    fn text(&self, name: &str) -> Option<&'r str> {
         match name {
             "subject" => self.subject,
             "resource" => self.resource,
@@ -165,7 +165,7 @@ struct ItemMembers<'i, 'r, 'p> {
 
 impl<'r> CheckMembers<'r> for ItemMembers<'_, 'r, '_> {
     fn required(&mut self, name: &'static str, text: CheckText) -> Option<&'r str> {
-        match self.defaults.of(name) {
+        match self.defaults.text(name) {
             None => CheckMembers::required(self.own, name, text),
             // A faulty member of the item is noted, and refuses the batch.
             default => CheckMembers::optional(self.own, name, text).or(default),
@@ -173,7 +173,7 @@ impl<'r> CheckMembers<'r> for ItemMembers<'_, 'r, '_> {
     }
 
     fn optional(&mut self, name: &'static str, text: CheckText) -> Option<&'r str> {
-        CheckMembers::optional(self.own, name, text).or(self.defaults.of(name))
+        CheckMembers::optional(self.own, name, text).or(self.defaults.text(name))
     }
 
     fn attributes(&mut self, name: &'static str) -> Option<Attributes<'r>> {

@@ -54,7 +54,7 @@ impl<'a> PlainBatch<'a> {
         'a: 'b,
     {
         let items = PlainItems::new(self.items?, &self.defaults, flat)?;
-        Some(BatchBody::of_plain(self.semantic.unwrap_or_default(), items))
+        Some(BatchBody::from_plain(self.semantic.unwrap_or_default(), items))
     }
 }
 

@@ -79,7 +79,7 @@ impl<'a> PlainCheck<'a> {
         'a: 'b,
     {
         let [user, resource, action, context] =
-            self.attributes.unwrap_or_default().map(|range| AttributeMap::of_flat(flat, range));
+            self.attributes.unwrap_or_default().map(|range| AttributeMap::from_flat(flat, range));
         Some(CheckBody {
             subject: self.subject?,
             subject_type: None,

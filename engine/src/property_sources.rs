@@ -22,14 +22,14 @@ impl PropertySources {
     }
 
     /// Returns the sources of `user.*`.
-    pub(crate) fn of_user(&self) -> TypeSources<'_> {
+    pub(crate) fn for_user(&self) -> TypeSources<'_> {
         TypeSources([self.0.get(USER), None])
     }
 
     /// Returns the sources of `resource.*` for a resource of the type `sent` that the request names, if it names one, and of
     /// the type `object` that the checked resource names. What one of both is strict about counts: so no request leaves a
     /// declaration by naming another type.
-    pub(crate) fn of_resource(&self, sent: Option<&str>, object: &str) -> TypeSources<'_> {
+    pub(crate) fn for_resource(&self, sent: Option<&str>, object: &str) -> TypeSources<'_> {
         let sent = sent.filter(|sent| *sent != object);
         TypeSources([self.0.get(object), sent.and_then(|sent| self.0.get(sent))])
     }
@@ -69,7 +69,7 @@ impl<'t> TypeSources<'t> {
     }
 
     /// Returns the only place that a property is taken from; `None` is every place.
-    pub(crate) fn of(self, name: &str) -> Option<PropertySource> {
+    pub(crate) fn get(self, name: &str) -> Option<PropertySource> {
         let mut sources = self.0.iter().flatten().filter_map(|sources| sources.get(name).copied());
         let first = sources.next()?;
         Some(if first == PropertySource::Request { sources.next().unwrap_or(first) } else { first })

@@ -184,7 +184,7 @@ pub fn attribute_map<'r>(
             );
         }
     }
-    Some(AttributeMap::of_members(members))
+    Some(AttributeMap::from_members(members))
 }
 
 /// The sender of a request: the part of the verified token that decisions read.

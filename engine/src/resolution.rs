@@ -74,7 +74,7 @@ impl AttributeAnswers {
     }
 
     /// Returns the attributes of a namespace that were requested, with their answers.
-    pub fn of(&self, namespace: &str) -> impl Iterator<Item = (&str, &AttributeAnswer)> {
+    pub fn for_namespace(&self, namespace: &str) -> impl Iterator<Item = (&str, &AttributeAnswer)> {
         let answers = self.0.get(namespace).into_iter().flatten();
         answers.map(|(name, answer)| (&**name, answer))
     }

@@ -143,10 +143,10 @@ impl<'s> Supply<'s> {
             };
         }
         if let Some(user) = &self.user {
-            check.attributes.user = AttributeMap::of_layers(user);
+            check.attributes.user = AttributeMap::from_layers(user);
         }
         if let Some(resource) = &self.resource {
-            check.attributes.resource = AttributeMap::of_layers(resource);
+            check.attributes.resource = AttributeMap::from_layers(resource);
         }
         check
     }
@@ -158,7 +158,7 @@ fn user<'s>(
     subject: Option<Entity<'s>>,
     check: &Check<'s>,
 ) -> Option<LayeredAttributes<'s>> {
-    let (stored, sources) = (subject.map(Entity::properties), facts.sources.of_user());
+    let (stored, sources) = (subject.map(Entity::properties), facts.sources.for_user());
     if stored.is_none() && sources.is_empty() {
         return None;
     }
@@ -211,7 +211,7 @@ impl TenantFacts {
 
     /// Returns whether a request may have the attribute `name` of the resource.
     pub fn takes_from_request(&self, check: &Check<'_>, name: &str) -> bool {
-        self.sources_of(check).of(name).is_none_or(|source| source == PropertySource::Request)
+        self.sources_of(check).get(name).is_none_or(|source| source == PropertySource::Request)
     }
 
     /// Returns the sources of the properties of the resource of `check`.
@@ -219,7 +219,7 @@ impl TenantFacts {
         if self.sources.is_empty() {
             return TypeSources::default();
         }
-        self.sources.of_resource(sent_text(check, "type"), object_of(check.resource))
+        self.sources.for_resource(sent_text(check, "type"), object_of(check.resource))
     }
 }
 

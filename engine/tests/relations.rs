@@ -293,11 +293,11 @@ fn sets(plan: &Plan, world: &World, facts: &Facts<'_>, table: &EntityTable, tall
         let found: Vec<_> = search.entities(table, "doc", None, &[]).collect();
         for owner in OWNERS {
             let outcome = found.iter().find(|entity| entity.id() == owner).map(|entity| {
-                search.decide(&SearchCandidate::of_resource(entity.id(), entity.properties()))
+                search.decide(&SearchCandidate::for_resource(entity.id(), entity.properties()))
             });
             for facts in every.iter().filter(|facts| facts.owner == owner) {
                 if let Some(entity) = found.iter().find(|entity| entity.id() == owner) {
-                    let candidate = SearchCandidate::of_resource(owner, entity.properties());
+                    let candidate = SearchCandidate::for_resource(owner, entity.properties());
                     let answers = facts.answers();
                     let ask = |name: &str| answers.get(RELATION, name).cloned();
                     let known = search.decide_with(&candidate, ask);

@@ -77,7 +77,7 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let delivery = Delivery::wire(&store, &config, listeners.address(), &metrics)?;
     let edge = &config.edge;
     let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
-    let settings = StartSettings::of(&config);
+    let settings = StartSettings::new(&config);
     let app = wire(store, config, metrics)?;
     app.catch_up().await?;
     app.resolvers.refresh_operator_resolvers().await;

@@ -16,7 +16,7 @@ pub(crate) struct StartSettings {
 }
 
 impl StartSettings {
-    pub(crate) fn of(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config) -> Self {
         let (mode, tenant, issuer) = match &config.mode {
             Mode::Selfhost(oidc) => ("selfhost", None, issuer(oidc.as_ref())),
             Mode::SingleTenant { tenant, oidc } => {

@@ -14,10 +14,10 @@ pub(crate) struct Plans(hashbrown::HashMap<String, Plan>);
 
 impl Plans {
     pub(crate) fn compile(workload: &Workload) -> Result<Self> {
-        Ok(Self::of(&sources(workload)?))
+        Ok(Self::new(&sources(workload)?))
     }
 
-    pub(crate) fn of(sources: &HashMap<String, Source>) -> Self {
+    pub(crate) fn new(sources: &HashMap<String, Source>) -> Self {
         let plan = |(resource, source): (&String, &Source)| {
             (resource.clone(), source.compile(resource, 1))
         };

@@ -100,7 +100,7 @@ fn count(plan: &Plan, check: &Check<'_>, table: &EntityTable, most: usize) -> us
     let input = SearchInput { check, searched: Searched::Resource, is_given: false };
     let search = EntitySearch::new(plan, input);
     let found = search.entities(table, TYPE, None, &[]).filter(|entity| {
-        let candidate = SearchCandidate::of_resource(entity.id(), entity.properties());
+        let candidate = SearchCandidate::for_resource(entity.id(), entity.properties());
         matches!(search.decide(&candidate), SearchOutcome::Allowed(_))
     });
     black_box(found.take(most).count())
@@ -113,12 +113,12 @@ fn compare(plan: &Plan, level: usize, table: &EntityTable) -> Result<()> {
     let check = Check::new(CheckBody::parse(&known)?, DOMAIN, None, DateTime::UNIX_EPOCH);
     let input = SearchInput { check: &check, searched: Searched::Resource, is_given: false };
     let search = EntitySearch::new(plan, input);
-    for entity in table.of_type(TYPE, None).take(COMPARED) {
-        let candidate = SearchCandidate::of_resource(entity.id(), entity.properties());
+    for entity in table.for_type(TYPE, None).take(COMPARED) {
+        let candidate = SearchCandidate::for_resource(entity.id(), entity.properties());
         let found = matches!(search.decide(&candidate), SearchOutcome::Allowed(_));
         let mut whole = check;
         whole.attributes.resource =
-            portcullis_engine::request::AttributeMap::of_entity(entity.properties());
+            portcullis_engine::request::AttributeMap::from_entity(entity.properties());
         let Verdict::Decided(decision) = plan.decide(&whole, &AttributeAnswers::default()) else {
             continue;
         };

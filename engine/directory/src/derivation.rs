@@ -124,7 +124,7 @@ impl<'g, F: Facts> Derivation<'g, F> {
     fn stored(&mut self, subject: Node, relation: Option<RelationNumber>) -> Option<bool> {
         let (schema, table) = (&self.graph.schema, &self.graph.table);
         let mut found = false;
-        table.at(Way::Back, subject).each(EdgeKey::of_subject(relation), |edges| {
+        table.at(Way::Back, subject).each(EdgeKey::for_subject(relation), |edges| {
             found = true;
             let given = schema.by_number(edges.key.turned().relation());
             let term = given.and_then(|relation| schema.stored_term(relation));

@@ -24,7 +24,7 @@ pub struct Graph {
 impl Graph {
     /// Makes the graph. Closures of subjects take at most `max_closure_bytes`.
     pub fn new(schema: Arc<Schema>, table: TupleTable, max_closure_bytes: usize) -> Self {
-        let types = schema.type_names().map(|name| table.of_type(name)).collect();
+        let types = schema.type_names().map(|name| table.for_type(name)).collect();
         let everyone = |object_type| table.find(Object { object_type, id: EVERYONE });
         let everyone = schema.type_names().map(everyone).collect();
         Self { schema, table, types, everyone, closures: Closures::new(max_closure_bytes) }

@@ -134,7 +134,7 @@ impl<'s> SearchRelations<'s> {
         self.entity_type == USER
             && others.any(|name| {
                 let prefix = format!("{name}:");
-                let stored = self.table.of_type(USER, Some(&prefix)).map(|user| user.id()).next();
+                let stored = self.table.for_type(USER, Some(&prefix)).map(|user| user.id()).next();
                 let named = graph.named(USER, Some(&prefix), now).next();
                 let mut first = [stored, named].into_iter().flatten();
                 first.any(|id| id.starts_with(&prefix))

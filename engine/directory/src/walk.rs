@@ -40,7 +40,7 @@ impl<'w> Walk<'w> {
                 Some(objects) => self.is_among(objects)?,
                 None => {
                     self.is_claimed(node, *relation)
-                        || self.is_stored(edges, EdgeKey::of_relation(*number))?
+                        || self.is_stored(edges, EdgeKey::for_relation(*number))?
                 }
             };
         }

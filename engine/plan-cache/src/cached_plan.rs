@@ -61,7 +61,7 @@ impl CachedPlan {
     }
 
     /// Returns a plan of an earlier revision, which no cache has and no change touches.
-    pub fn of_past(plan: Plan) -> Self {
+    pub fn from_past(plan: Plan) -> Self {
         let weight = plan.weight();
         Self::with_weight(plan, None, Arc::default(), weight)
     }

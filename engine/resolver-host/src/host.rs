@@ -188,7 +188,7 @@ impl ResolverHost {
         let call = async move {
             let ended = call.resolve(&module.pre, &request).await;
             drop(turn);
-            CallOutcome::of(ended, |answer| match answer {
+            CallOutcome::new(ended, |answer| match answer {
                 Ok(resolution) => answer::check(&module.descriptor, &request, resolution),
                 Err(error) => Err(answer::failure(error)),
             })
@@ -241,7 +241,7 @@ impl ResolverHost {
 }
 
 impl CallOutcome {
-    fn of<T>(
+    fn new<T>(
         ended: FinishedCall<T>,
         check: impl FnOnce(T) -> Result<Vec<AnsweredAttribute>, CallError>,
     ) -> Self {

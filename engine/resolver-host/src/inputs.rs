@@ -129,7 +129,7 @@ impl Inputs {
 
     /// Selects the declared relations that are known to hold or not to hold.
     fn relations<'c>(&'c self, check: &Check<'c>) -> impl Iterator<Item = (String, String)> + 'c {
-        let known = check.relations.into_iter().flat_map(|known| known.of(RELATION));
+        let known = check.relations.into_iter().flat_map(|known| known.for_namespace(RELATION));
         known.filter_map(|(name, answer)| {
             let AttributeAnswer::Value(value) = answer else { return None };
             let is_declared = self.relations.all || self.relations.some.contains(name);

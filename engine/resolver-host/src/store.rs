@@ -153,7 +153,7 @@ impl CallError {
             return Self::Exited;
         }
         if let Some(trap) = error.downcast_ref::<Trap>() {
-            return Self::of_trap(*trap, state);
+            return Self::from_trap(*trap, state);
         }
         // wasmtime has no type for these two errors. The tests notice a change of the texts.
         let text = error.root_cause().to_string();
@@ -170,7 +170,7 @@ impl CallError {
         }
     }
 
-    fn of_trap(trap: Trap, state: &CallState) -> Self {
+    fn from_trap(trap: Trap, state: &CallState) -> Self {
         match trap {
             Trap::StackOverflow => Self::Stack,
             Trap::UnreachableCodeReached | Trap::MemoryOutOfBounds => {

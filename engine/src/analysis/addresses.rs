@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use ipnet::IpNet;
 
 use super::demand::Demand;
-use super::outcomes::{agree, of_value};
+use super::outcomes::{agree, for_value};
 use super::scope::Scope;
 use crate::condition::Predicate;
 use crate::value::AttributeValue;
@@ -30,7 +30,7 @@ pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
     firsts.dedup();
     firsts.iter().any(|address| {
         let text = address.to_string();
-        agree(demands, |test| of_value(test, AttributeValue::Text(&text), scope))
+        agree(demands, |test| for_value(test, AttributeValue::Text(&text), scope))
     })
 }
 

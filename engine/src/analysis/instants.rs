@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use chrono::{DateTime, Utc};
 
 use super::demand::Demand;
-use super::outcomes::{agree, of_value};
+use super::outcomes::{agree, for_value};
 use super::scope::Scope;
 use super::truth_set::TruthSet;
 use crate::condition::{Operand, Predicate, Test};
@@ -22,7 +22,7 @@ pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
     literals.sort_unstable();
     literals.dedup();
     let is_met = |instant: &DateTime<Utc>| {
-        agree(demands, |test| of_value(test, AttributeValue::Instant(*instant), scope))
+        agree(demands, |test| for_value(test, AttributeValue::Instant(*instant), scope))
     };
     let is_met_before = |place: usize| agree(demands, |test| below(test, literals.get(place)));
     literals.iter().any(is_met) || (0..=literals.len()).any(is_met_before)
@@ -36,7 +36,7 @@ fn below(test: &Test, bound: Option<&DateTime<Utc>>) -> TruthSet {
             (Form::Instants(_), Operand::Instant(literal)) => {
                 let is_before = bound.is_some_and(|bound| bound <= literal);
                 let order = if is_before { Ordering::Less } else { Ordering::Greater };
-                TruthSet::of(operator.holds_in_time(order))
+                TruthSet::from_truth(operator.holds_in_time(order))
             }
             (Form::Near(_), _) => TruthSet::DETERMINED,
             (

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::demand::Demand;
-use super::outcomes::{NO_ITEMS, agree, of_value};
+use super::outcomes::{NO_ITEMS, agree, for_value};
 use super::scope::Scope;
 use super::truth_set::TruthSet;
 use crate::condition::{Operand, Predicate, Test};
@@ -23,7 +23,7 @@ pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
     literals.sort_unstable();
     literals.dedup();
     let is_met = |number: &Number| {
-        agree(demands, |test| of_value(test, AttributeValue::Number(*number), scope))
+        agree(demands, |test| for_value(test, AttributeValue::Number(*number), scope))
     };
     let is_met_below =
         |place: usize| agree(demands, |test| below(test, literals.get(place).copied(), scope));
@@ -38,13 +38,13 @@ fn below(test: &Test, bound: Option<Number>, scope: &Scope<'_>) -> TruthSet {
         Predicate::Compare(operator, Operand::Number(literal)) => {
             let is_less = bound.is_some_and(|bound| bound <= *literal);
             let order = if is_less { Ordering::Less } else { Ordering::Greater };
-            TruthSet::of(operator.holds_in_order(order))
+            TruthSet::from_truth(operator.holds_in_order(order))
         }
         // The number is not an item of a list.
         Predicate::Compare(operator, Operand::List(_)) => {
-            TruthSet::of(operator.holds(other, NO_ITEMS))
+            TruthSet::from_truth(operator.holds(other, NO_ITEMS))
         }
         // No other test depends on which number it is.
-        _ => of_value(test, other, scope),
+        _ => for_value(test, other, scope),
     }
 }

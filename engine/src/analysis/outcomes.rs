@@ -23,7 +23,7 @@ pub(super) fn agree(demands: &[Demand<'_>], possible: impl Fn(&Test) -> TruthSet
         if possible.is_settled() {
             continue;
         }
-        let (predicate, is_negated) = SharedPredicate::of(&demand.test.predicate);
+        let (predicate, is_negated) = SharedPredicate::new(&demand.test.predicate);
         let truths = possible.and(demand.truths);
         let truths = if is_negated { truths.negated() } else { truths };
         match shared.iter_mut().find(|(known, _)| *known == predicate) {
@@ -44,7 +44,7 @@ enum SharedPredicate<'c> {
 
 impl<'c> SharedPredicate<'c> {
     /// Returns the predicate, and whether its operator is the negation of the shared one.
-    fn of(predicate: &'c Predicate) -> (Self, bool) {
+    fn new(predicate: &'c Predicate) -> (Self, bool) {
         let Predicate::Compare(operator, operand) = predicate else {
             return (Self::Other(predicate), false);
         };
@@ -54,7 +54,7 @@ impl<'c> SharedPredicate<'c> {
 }
 
 /// Returns the truths that a test may have for a text, a number, a boolean or an instant.
-pub(super) fn of_value(test: &Test, value: AttributeValue<'_>, scope: &Scope<'_>) -> TruthSet {
+pub(super) fn for_value(test: &Test, value: AttributeValue<'_>, scope: &Scope<'_>) -> TruthSet {
     let text = if let AttributeValue::Text(text) = value { Some(text) } else { None };
     match &test.predicate {
         Predicate::Exists => TruthSet::TRUE,
@@ -63,16 +63,18 @@ pub(super) fn of_value(test: &Test, value: AttributeValue<'_>, scope: &Scope<'_>
             relation::truths(*operator, kind, right, scope)
         }
         Predicate::Compare(operator, literal) => match literal.literal() {
-            Some(literal) => TruthSet::of(operator.holds(value, literal)),
+            Some(literal) => TruthSet::from_truth(operator.holds(value, literal)),
             // The present decides.
             None if value.instant().is_some() => TruthSet::DETERMINED,
             None => TruthSet::UNDETERMINED,
         },
         // A pattern may be over a budget, and then the test is undetermined.
         Predicate::Matches(_) => text.map_or(TruthSet::UNDETERMINED, |_| TruthSet::ANY),
-        Predicate::IpIn(networks) => TruthSet::of(text.and_then(|text| networks.contain(text))),
+        Predicate::IpIn(networks) => {
+            TruthSet::from_truth(text.and_then(|text| networks.contain(text)))
+        }
         Predicate::During(window) => {
-            TruthSet::of(value.instant().map(|instant| window.covers(instant)))
+            TruthSet::from_truth(value.instant().map(|instant| window.covers(instant)))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::demand::Demand;
 use super::instants;
-use super::outcomes::{NO_ITEMS, agree, of_value};
+use super::outcomes::{NO_ITEMS, agree, for_value};
 use super::scope::Scope;
 use super::truth_set::TruthSet;
 use super::{addresses, relation};
@@ -14,7 +14,7 @@ use crate::value::AttributeValue;
 pub(super) fn exist(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
     let is_met = |text: &str| {
         scope.admits(path, text)
-            && agree(demands, |test| of_value(test, AttributeValue::Text(text), scope))
+            && agree(demands, |test| for_value(test, AttributeValue::Text(text), scope))
     };
     if let Some(only) = scope.only(path) {
         return is_met(only);
@@ -103,9 +103,11 @@ fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
                 Form::Order(_) => {
                     use std::cmp::Ordering::{Greater, Less};
                     let order = if is_before(start) { Less } else { Greater };
-                    TruthSet::of(operator.holds_in_order(order))
+                    TruthSet::from_truth(operator.holds_in_order(order))
                 }
-                Form::Part(Part::Start) => TruthSet::of(Some(!is_before(start) && is_before(end))),
+                Form::Part(Part::Start) => {
+                    TruthSet::from_truth(Some(!is_before(start) && is_before(end)))
+                }
                 Form::Part(Part::Anywhere | Part::End) => TruthSet::DETERMINED,
                 Form::Member | Form::Instants(_) | Form::Items(_) | Form::Near(_) => {
                     TruthSet::UNDETERMINED
@@ -119,10 +121,10 @@ fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
         | Predicate::Matches(_) => TruthSet::ANY,
         // The text is not an item of a list.
         Predicate::Compare(operator, Operand::List(_)) => {
-            TruthSet::of(operator.holds(AttributeValue::Text(""), NO_ITEMS))
+            TruthSet::from_truth(operator.holds(AttributeValue::Text(""), NO_ITEMS))
         }
         Predicate::Compare(_, Operand::Number(_) | Operand::Bool(_)) => {
-            of_value(test, AttributeValue::Text(""), scope)
+            for_value(test, AttributeValue::Text(""), scope)
         }
     }
 }

@@ -14,7 +14,7 @@ impl TruthSet {
     pub(super) const DETERMINED: Self = Self(3);
     pub(super) const ANY: Self = Self(7);
 
-    pub(super) fn of(truth: Option<bool>) -> Self {
+    pub(super) fn from_truth(truth: Option<bool>) -> Self {
         match truth {
             Some(true) => Self::TRUE,
             Some(false) => Self::FALSE,
@@ -27,7 +27,7 @@ impl TruthSet {
         [Some(true), Some(false), None]
             .into_iter()
             .filter(|truth| applies(effect, *truth))
-            .fold(Self(0), |set, truth| Self(set.0 | Self::of(truth).0))
+            .fold(Self(0), |set, truth| Self(set.0 | Self::from_truth(truth).0))
     }
 
     /// Returns the truths in both sets.

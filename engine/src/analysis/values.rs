@@ -6,7 +6,7 @@
 
 use super::demand::Demand;
 use super::kinds::kinds;
-use super::outcomes::{NO_ITEMS, agree, of_value};
+use super::outcomes::{NO_ITEMS, agree, for_value};
 use super::scope::Scope;
 use super::truth_set::TruthSet;
 use super::{numbers, relation, texts};
@@ -51,22 +51,22 @@ pub(super) fn is_met_present(
 ) -> bool {
     let has = |kind| kinds(path).contains(&kind);
     let bools = [true, false].map(AttributeValue::Bool);
-    let is_met = |value| agree(demands, |test| of_value(test, value, scope));
+    let is_met = |value| agree(demands, |test| for_value(test, value, scope));
     (has(ComparedKind::Text) && texts::exist(path, scope, demands))
         || (has(ComparedKind::Number) && numbers::exist(scope, demands))
         || (has(ComparedKind::Bool) && bools.into_iter().any(is_met))
-        || (has(ComparedKind::List) && agree(demands, |test| of_list(path, test, scope)))
+        || (has(ComparedKind::List) && agree(demands, |test| for_list(path, test, scope)))
 }
 
 fn is_met_absent(demands: &[Demand<'_>]) -> bool {
     agree(demands, |test| match test.predicate {
         Predicate::Exists => TruthSet::FALSE,
-        _ => TruthSet::of(test.if_missing),
+        _ => TruthSet::from_truth(test.if_missing),
     })
 }
 
 /// Returns the truths that a test may have for a list.
-fn of_list(path: &AttributePath, test: &Test, scope: &Scope<'_>) -> TruthSet {
+fn for_list(path: &AttributePath, test: &Test, scope: &Scope<'_>) -> TruthSet {
     match &test.predicate {
         Predicate::Exists => TruthSet::TRUE,
         Predicate::Compare(operator, Operand::Attribute(right)) => {
@@ -80,7 +80,7 @@ fn of_list(path: &AttributePath, test: &Test, scope: &Scope<'_>) -> TruthSet {
                 || matches!(literal, AttributeValue::Text(_) | AttributeValue::List(_));
             match truth {
                 Some(_) if has_items => TruthSet::DETERMINED,
-                truth => TruthSet::of(truth),
+                truth => TruthSet::from_truth(truth),
             }
         }
         Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => TruthSet::UNDETERMINED,

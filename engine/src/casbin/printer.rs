@@ -127,7 +127,7 @@ fn name(path: &AttributePath) -> Result<String, &'static str> {
         AttributePath::Resource(name) => format!("r.obj.{name}"),
         AttributePath::Action(name) => format!("r.act.{name}"),
         AttributePath::Context(name) => format!("r.ctx.{name}"),
-        AttributePath::Request(field) => return of_request(*field).map(str::to_owned),
+        AttributePath::Request(field) => return request_field(*field).map(str::to_owned),
         AttributePath::Token(_) => return Err("a matcher does not read the token"),
         AttributePath::Resolver(attribute) if &*attribute.namespace == RELATION => {
             return Err("a matcher does not read relations");
@@ -137,7 +137,7 @@ fn name(path: &AttributePath) -> Result<String, &'static str> {
     if is_name(&text) { Ok(text) } else { Err("an attribute of a matcher is words joined by dots") }
 }
 
-fn of_request(field: RequestField) -> Result<&'static str, &'static str> {
+fn request_field(field: RequestField) -> Result<&'static str, &'static str> {
     match field {
         RequestField::Subject => Ok("r.sub"),
         RequestField::Resource => Ok("r.obj"),

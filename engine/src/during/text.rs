@@ -20,11 +20,11 @@ impl TimeWindow {
     /// The expected form, in words that complete "expected …".
     pub fn parse(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split_ascii_whitespace().take(4).collect();
-        Self::of_parts(&parts)
+        Self::from_parts(&parts)
             .map_err(|expected| if is_misplaced(&parts) { FORM.to_owned() } else { expected })
     }
 
-    fn of_parts(parts: &[&str]) -> Result<Self, String> {
+    fn from_parts(parts: &[&str]) -> Result<Self, String> {
         let (days, hours, zone) = match *parts {
             [zone] => (None, None, zone),
             [hours, zone] if begins_with_digit(hours) => (None, Some(hours), zone),

@@ -170,7 +170,7 @@ impl EntityTableBuilder {
         let packed = match value {
             AttributeValue::Text(text) => self.pool.text(text),
             AttributeValue::Number(number) => self.pool.number(number),
-            AttributeValue::Bool(value) => Some(Word::of_bool(value)),
+            AttributeValue::Bool(value) => Some(Word::from_bool(value)),
             _ => Some(Word::pack(Unpacked::Opaque)),
         };
         packed.ok_or(TableFull)

@@ -57,7 +57,7 @@ pub(crate) struct Property<'q> {
 impl EntityTable {
     /// Returns the work that may be spent on narrowing a type down.
     pub(crate) fn narrowing_work(&self, entity_type: &str) -> NarrowingWork {
-        let rows = self.base().of_type(entity_type).len();
+        let rows = self.base().for_type(entity_type).len();
         NarrowingWork(Cell::new(MIN_WORK.max(rows.saturating_mul(WORK_PER_ROW))))
     }
 
@@ -78,7 +78,7 @@ impl EntityTable {
             });
             return row_set(rows_of_ids(base, property.entity_type, ids));
         };
-        let of_type = base.of_type(property.entity_type);
+        let of_type = base.for_type(property.entity_type);
         if of_type.len() <= FEW {
             return None;
         }
@@ -110,7 +110,7 @@ impl EntityTable {
 
     /// Returns whether so many rows of a type are worth collecting.
     pub(crate) fn is_selective(&self, entity_type: &str, rows: usize) -> bool {
-        rows <= FEW.max(self.base().of_type(entity_type).len() / SELECTIVE_SHARE)
+        rows <= FEW.max(self.base().for_type(entity_type).len() / SELECTIVE_SHARE)
     }
 
     /// Makes the indexes that the base of another table has.
@@ -119,7 +119,7 @@ impl EntityTable {
         for (entity_type, name) in other.base().indexed() {
             let Some(known) = base.pool.texts.find(name) else { continue };
             if let Some(index) = base.index(entity_type, known) {
-                let of_type = base.of_type(entity_type);
+                let of_type = base.for_type(entity_type);
                 index.get_or_init(|| PropertyIndex::new(base.values_of(of_type, known)));
             }
         }
@@ -162,7 +162,7 @@ fn lists_of_rows<'i>(
     work: &NarrowingWork,
 ) -> Option<Vec<&'i [Row]>> {
     let of = |postings: &'i Postings, value| {
-        word_of(base, value).map_or(&[] as &[Row], |word| postings.of(word))
+        word_of(base, value).map_or(&[] as &[Row], |word| postings.get(word))
     };
     let mut lists: Vec<&[Row]> = Vec::new();
     let holds = match sought {
@@ -193,7 +193,7 @@ fn word_of(base: &Segment, value: AttributeValue<'_>) -> Option<Word> {
     match value {
         AttributeValue::Text(text) => base.pool.find_text(text),
         AttributeValue::Number(number) => base.pool.find_number(number),
-        AttributeValue::Bool(value) => Some(Word::of_bool(value)),
+        AttributeValue::Bool(value) => Some(Word::from_bool(value)),
         _ => None,
     }
 }

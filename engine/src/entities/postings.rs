@@ -76,7 +76,7 @@ impl Postings {
     }
 
     /// Returns the rows of a word.
-    pub(super) fn of(&self, word: Word) -> &[Row] {
+    pub(super) fn get(&self, word: Word) -> &[Row] {
         self.words.binary_search(&word).map_or(&[], |index| self.rows_at(index))
     }
 

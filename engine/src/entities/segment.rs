@@ -73,7 +73,7 @@ impl Segment {
     }
 
     /// Returns the rows of a type.
-    pub(super) fn of_type(&self, entity_type: &str) -> Range<Row> {
+    pub(super) fn for_type(&self, entity_type: &str) -> Range<Row> {
         let found = self
             .types
             .binary_search_by(|rows| self.pool.texts.get(rows.name).cmp(entity_type))
@@ -83,7 +83,7 @@ impl Segment {
 
     /// Returns the rows of a type whose ids come after `id`.
     pub(super) fn after(&self, entity_type: &str, id: Option<&str>) -> Range<Row> {
-        let all = self.of_type(entity_type);
+        let all = self.for_type(entity_type);
         let Some(id) = id else { return all };
         let rows = &self.rows[all.start as usize..all.end as usize];
         let before = rows.partition_point(|row| self.pool.texts.get(row.id) <= id);

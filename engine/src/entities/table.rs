@@ -67,7 +67,7 @@ impl EntityTable {
     }
 
     /// Returns the entities of a type in the order of their ids, from the one after `after` on.
-    pub fn of_type<'t>(&'t self, entity_type: &str, after: Option<&str>) -> Entities<'t> {
+    pub fn for_type<'t>(&'t self, entity_type: &str, after: Option<&str>) -> Entities<'t> {
         Entities {
             table: self,
             base: Rows::All(self.base.after(entity_type, after)),
@@ -75,8 +75,8 @@ impl EntityTable {
         }
     }
 
-    /// Returns the entities of a type as [`EntityTable::of_type`] does, but of the base only these rows.
-    pub(crate) fn of_rows<'t>(
+    /// Returns the entities of a type as [`EntityTable::for_type`] does, but of the base only these rows.
+    pub(crate) fn for_rows<'t>(
         &'t self,
         entity_type: &str,
         after: Option<&str>,
@@ -142,7 +142,7 @@ impl EntityTable {
     pub fn folded(&self) -> Result<Self, TableFull> {
         let mut builder = Self::builder();
         for entity_type in self.types() {
-            for entity in self.of_type(entity_type, None) {
+            for entity in self.for_type(entity_type, None) {
                 builder.push_entity(entity)?;
             }
         }

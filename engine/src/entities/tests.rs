@@ -84,12 +84,12 @@ fn ids_come_in_order_from_a_position_on() {
     all.push(written("s", "a", plain));
     all.push(written("u", "a", plain));
     let table = table(&all);
-    let ids = |after| table.of_type("t", after).map(Entity::id).collect::<Vec<_>>();
+    let ids = |after| table.for_type("t", after).map(Entity::id).collect::<Vec<_>>();
     assert_eq!(ids(None), ["B", "a", "aa", "b", "ä"]);
     assert_eq!(ids(Some("a")), ["aa", "b", "ä"]);
     assert_eq!(ids(Some("ab")), ["b", "ä"]);
     assert_eq!(ids(Some("ä")), Vec::<&str>::new());
-    assert_eq!(table.of_type("x", None).count(), 0);
+    assert_eq!(table.for_type("x", None).count(), 0);
     assert_eq!(table.types(), ["s", "t", "u"]);
 }
 
@@ -136,7 +136,7 @@ fn changes_give_the_entities_of_a_map() {
             let all = |table: &EntityTable| -> Vec<String> {
                 let types = ["t0", "t1", "t2"].into_iter();
                 types
-                    .flat_map(|of| table.of_type(of, None).map(shown).collect::<Vec<_>>())
+                    .flat_map(|of| table.for_type(of, None).map(shown).collect::<Vec<_>>())
                     .collect()
             };
             assert_eq!(all(&table), all(&expected));
@@ -155,7 +155,7 @@ fn the_last_of_equal_entities_counts() {
     let [old, new] =
         [r#"{"v": 1}"#, r#"{"v": 2}"#].map(|text| written("t", "a", ["[]", "{}", text]));
     let table = table(&[old, new]);
-    assert_eq!(table.of_type("t", None).count(), 1);
+    assert_eq!(table.for_type("t", None).count(), 1);
     assert!(shown(table.get("t", "a").expect("a")).contains("Number(2)"));
 }
 

@@ -35,7 +35,7 @@ impl Word {
     }
 
     /// Returns the word of a boolean.
-    pub(crate) fn of_bool(value: bool) -> Self {
+    pub(crate) fn from_bool(value: bool) -> Self {
         Self::pack(Unpacked::Bool(value))
     }
 

@@ -111,7 +111,7 @@ impl PatternCompiler {
         }
         self.spend(PER_SOURCE_BYTE * source.len() as u64)?;
         let ast = Parser::new().parse(source).map_err(|fault| one_line(&fault.into()))?;
-        self.spend(cost::of_translation(&ast))?;
+        self.spend(cost::for_translation(&ast))?;
         let hir = Translator::new().translate(source, &ast);
         let hir = hir.map_err(|fault| one_line(&fault.into()))?;
         // Anchors are added to the syntax tree, not to the text. So no pattern can close a group around itself, and an

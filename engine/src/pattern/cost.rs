@@ -19,7 +19,7 @@ const WORD: u64 = 20_000;
 const ALL: u64 = 0x11_0000;
 
 /// Returns the cost of translating `ast`.
-pub(super) fn of_translation(ast: &Ast) -> u64 {
+pub(super) fn for_translation(ast: &Ast) -> u64 {
     match ast::visit(ast, Cost::default()) {
         Ok(cost) => cost,
     }

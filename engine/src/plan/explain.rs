@@ -72,7 +72,7 @@ fn beginning(value: Json<'_>) -> Json<'_> {
 
 /// Names the source of an attribute's value.
 fn source_of(path: &AttributePath, check: &Check<'_>) -> Cow<'static, str> {
-    if let Some((attributes, name)) = check.attributes.of_entity(path) {
+    if let Some((attributes, name)) = check.attributes.entity_attribute(path) {
         return attributes.place(name).into_str().into();
     }
     match path {
@@ -354,7 +354,7 @@ impl<'e> Explainer<'e, '_> {
             explained.run.value(slot),
             Some(AttributeValue::Failed | AttributeValue::NotRequested)
         );
-        let attributes = || self.check.attributes.of_entity(path);
+        let attributes = || self.check.attributes.entity_attribute(path);
         let is_overridden = || attributes().is_some_and(|(sent, name)| sent.is_overridden(name));
         let relation = match path {
             AttributePath::Resolver(own) if &*own.namespace == RELATION => Some(&*own.name),

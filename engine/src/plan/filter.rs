@@ -85,7 +85,7 @@ impl Plan {
         let precedence = self.facts().and_then(|facts| facts.directory).unwrap_or_default();
         let mut of_directory = Vec::new();
         for (value, path) in values.iter_mut().zip(slots.paths()) {
-            let of_rows = check.attributes.of_entity(path).filter(|_| rows.has(path));
+            let of_rows = check.attributes.entity_attribute(path).filter(|_| rows.has(path));
             let Some((attributes, name)) = of_rows else { continue };
             let is_sent = attributes.place(name) == PropertySource::Request;
             let is_replaced = value.value.is_none() || rows.replace(precedence) && !is_sent;

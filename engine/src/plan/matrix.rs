@@ -257,7 +257,7 @@ fn forget_unknown(
 ) {
     // Any caller may ask about the cell, so that its claims are unknown.
     let is_absent = |path| {
-        let attribute = attributes.of_entity(path);
+        let attribute = attributes.entity_attribute(path);
         attribute.is_some_and(|(map, name)| map.settled_by(name) == Some(PropertySource::Directory))
     };
     let resource = &*plan.resource;

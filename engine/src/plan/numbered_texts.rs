@@ -30,7 +30,7 @@ impl NumberedTexts {
         if let Some(many) = &self.many {
             return find_among(many, text);
         }
-        let short = ShortText::of(text)?;
+        let short = ShortText::new(text)?;
         self.few.iter().find(|known| known.short == short).map(|known| known.number)
     }
 
@@ -44,7 +44,7 @@ impl NumberedTexts {
 
     /// Inserts a text, which must be new.
     fn insert(&mut self, text: &str, number: u32) {
-        let short = ShortText::of(text).filter(|_| self.few.len() < FEW && self.many.is_none());
+        let short = ShortText::new(text).filter(|_| self.few.len() < FEW && self.many.is_none());
         if let Some(short) = short {
             self.few.push(Numbered { short, text: text.into(), number });
         } else {

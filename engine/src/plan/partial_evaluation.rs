@@ -28,7 +28,7 @@ impl PossibleTruths {
     const NONE: Self = Self(0);
     const ANY: Self = Self(7);
 
-    fn of(truth: Option<bool>) -> Self {
+    fn from_truth(truth: Option<bool>) -> Self {
         match truth {
             Some(true) => Self::TRUE,
             Some(false) => Self::FALSE,
@@ -59,7 +59,7 @@ impl PossibleTruths {
 
     /// Returns the possible truths of a conjunction whose parts are independent of each other. Dependent parts make
     /// the set too large, never too small: a resolver may be called in vain, but no needed call is left out.
-    fn of_all(parts: impl Iterator<Item = Self>) -> Self {
+    fn conjunction(parts: impl Iterator<Item = Self>) -> Self {
         let (mut false_possible, mut undetermined_possible) = (false, false);
         let (mut true_possible, mut not_false_possible) = (true, true);
         for part in parts {
@@ -98,13 +98,14 @@ impl Run<'_> {
         // The run takes an attribute that was not requested as undetermined. A truth that comes out nevertheless does
         // not depend on it.
         if let Some(truth) = self.truth(node) {
-            return PossibleTruths::of(Some(truth));
+            return PossibleTruths::from_truth(Some(truth));
         }
         match operation {
-            Operation::All(children) => PossibleTruths::of_all(self.each(children)),
+            Operation::All(children) => PossibleTruths::conjunction(self.each(children)),
             Operation::Any(children) => {
                 // De Morgan: a OR b is NOT (NOT a AND NOT b).
-                PossibleTruths::of_all(self.each(children).map(PossibleTruths::negated)).negated()
+                PossibleTruths::conjunction(self.each(children).map(PossibleTruths::negated))
+                    .negated()
             }
             Operation::Not(child) => self.truths(*child).negated(),
             Operation::Test(_) => PossibleTruths::UNDETERMINED,
@@ -295,7 +296,7 @@ mod tests {
         let members = |set: PossibleTruths| {
             [Some(true), Some(false), None]
                 .into_iter()
-                .filter(move |truth| set.has(PossibleTruths::of(*truth)))
+                .filter(move |truth| set.has(PossibleTruths::from_truth(*truth)))
         };
         let conjunction = |a: Option<bool>, b: Option<bool>| match (a, b) {
             (Some(false), _) | (_, Some(false)) => Some(false),
@@ -304,16 +305,20 @@ mod tests {
         };
         for a in (1..8).map(PossibleTruths) {
             let negated = members(a).fold(PossibleTruths::NONE, |set, truth| {
-                set.with(PossibleTruths::of(truth.map(|truth| !truth)), true)
+                set.with(PossibleTruths::from_truth(truth.map(|truth| !truth)), true)
             });
             assert_eq!(a.negated(), negated, "not {a:?}");
             for b in (1..8).map(PossibleTruths) {
                 let both = members(a)
                     .flat_map(|a| members(b).map(move |b| conjunction(a, b)))
                     .fold(PossibleTruths::NONE, |set, truth| {
-                        set.with(PossibleTruths::of(truth), true)
+                        set.with(PossibleTruths::from_truth(truth), true)
                     });
-                assert_eq!(PossibleTruths::of_all([a, b].into_iter()), both, "{a:?} and {b:?}");
+                assert_eq!(
+                    PossibleTruths::conjunction([a, b].into_iter()),
+                    both,
+                    "{a:?} and {b:?}"
+                );
             }
         }
     }

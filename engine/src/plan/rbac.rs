@@ -105,7 +105,7 @@ impl Shape {
     const ANY_DOM: u8 = 2;
     const ANY_ACT: u8 = 4;
 
-    fn of([sub, dom, act]: [&str; 3]) -> Self {
+    fn new([sub, dom, act]: [&str; 3]) -> Self {
         let fields = [(sub, Self::ANY_SUB), (dom, Self::ANY_DOM), (act, Self::ANY_ACT)];
         let wildcards = fields.into_iter().filter(|(text, _)| *text == WILDCARD);
         Self(wildcards.fold(0, |bits, (_, bit)| bits | bit))
@@ -138,12 +138,12 @@ impl Shapes {
     }
 
     /// Returns the shapes whose subject is not a wildcard.
-    fn of_named_subjects(self) -> Self {
+    fn with_named_subjects(self) -> Self {
         Self(self.0 & !Self::WITH_ANY_SUB)
     }
 
     /// Returns the shapes whose subject is the wildcard.
-    fn of_any_subject(self) -> Self {
+    fn with_any_subject(self) -> Self {
         Self(self.0 & Self::WITH_ANY_SUB)
     }
 }
@@ -235,7 +235,7 @@ impl RbacIndex {
             *place = Some(other.min(found));
             self.shadowed.push((entry.key, effect, other.max(found)));
         }
-        self.shapes.insert(Shape::of(texts));
+        self.shapes.insert(Shape::new(texts));
     }
 
     /// Returns whether there are no rules.
@@ -290,16 +290,16 @@ impl RbacIndex {
                 }
             }
         };
-        let of_named = self.shapes.of_named_subjects();
+        let of_named = self.shapes.with_named_subjects();
         for principal in std::iter::once(check.subject).chain(check.roles.iter()) {
             look_up(self.named(principal), of_named);
         }
-        look_up(any, self.shapes.of_any_subject());
+        look_up(any, self.shapes.with_any_subject());
     }
 
     /// Returns whether some rule names a subject or a role.
     pub(crate) fn names_subjects(&self) -> bool {
-        !self.shapes.of_named_subjects().is_empty()
+        !self.shapes.with_named_subjects().is_empty()
     }
 
     fn named<'t>(&self, text: &'t str) -> Named<'t> {

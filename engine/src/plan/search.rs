@@ -31,7 +31,7 @@
 //! let input = SearchInput { check: &check, searched: Searched::Resource, is_given: false };
 //! let search = EntitySearch::new(&plan, input);
 //! let found = search.entities(&table, "record", None, &[]).filter(|entity| {
-//!     let candidate = SearchCandidate::of_resource(entity.id(), entity.properties());
+//!     let candidate = SearchCandidate::for_resource(entity.id(), entity.properties());
 //!     matches!(search.decide(&candidate), SearchOutcome::Allowed(_))
 //! });
 //! assert_eq!(found.map(|entity| entity.id()).collect::<Vec<_>>(), ["r1"]);
@@ -143,11 +143,11 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         after: Option<&str>,
         related: &RelatedIds<'_>,
     ) -> Entities<'t> {
-        let universe = Universe::of_entities(table, entity_type);
+        let universe = Universe::for_entities(table, entity_type);
         let rows = self.narrowed(entity_type, universe, related);
         match rows {
-            Some(rows) => table.of_rows(entity_type, after, &rows),
-            None => table.of_type(entity_type, after),
+            Some(rows) => table.for_rows(entity_type, after, &rows),
+            None => table.for_type(entity_type, after),
         }
     }
 
@@ -255,7 +255,7 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
 
     fn outcome(&self, evaluated: EvaluatedCandidate<'p, '_>) -> SearchOutcome<'p> {
         let EvaluatedCandidate { search, otherwise } = evaluated;
-        let decision = OpenDecision::of(self.plan, search, otherwise.effect());
+        let decision = OpenDecision::from_search(self.plan, search, otherwise.effect());
         SearchDependence::new(decision).map_or(otherwise, SearchOutcome::Conditional)
     }
 

@@ -17,7 +17,7 @@ const MAX_LENGTH: usize = 16;
 impl ShortText {
     /// Returns the text; `None` if it is too long.
     #[inline]
-    pub(super) fn of(text: &str) -> Option<Self> {
+    pub(super) fn new(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         if bytes.len() > MAX_LENGTH {
             return None;

@@ -208,7 +208,7 @@ impl Slots {
     /// Returns the value of a slot with its symbol.
     #[inline]
     fn known<'v>(&self, slot: Slot, value: AttributeValue<'v>) -> SlotValue<'v> {
-        SlotValue { value: Some(value), symbol: self.symbols.of(slot, value) }
+        SlotValue { value: Some(value), symbol: self.symbols.for_value(slot, value) }
     }
 
     /// Returns whether the plan reads more than the attributes that a request carries.
@@ -264,7 +264,7 @@ impl Slots {
             if let Some(value) = known.value
                 && known.symbol == Symbol::NO_TEXT
             {
-                known.symbol = self.symbols.of(slot, value);
+                known.symbol = self.symbols.for_value(slot, value);
             }
         }
     }
@@ -313,7 +313,7 @@ impl Slots {
 
     /// Returns the symbol of `text`, if the texts of the attribute are interned.
     pub(crate) fn symbol(&self, slot: Slot, text: &str) -> Option<Symbol> {
-        self.symbols.of_literal(slot, text)
+        self.symbols.for_literal(slot, text)
     }
 
     /// Returns `request.time` as text, or an empty text if the plan does not read it.

@@ -58,7 +58,7 @@ impl Symbols {
         }
         let (mut starts, mut few, mut many) = (vec![0], Vec::new(), Vec::new());
         for (slot, texts) in (0..).zip(by_slot) {
-            let short: Option<Vec<_>> = texts.iter().map(|text| ShortText::of(text)).collect();
+            let short: Option<Vec<_>> = texts.iter().map(|text| ShortText::new(text)).collect();
             match short {
                 Some(short) if short.len() <= FEW => few.extend(short),
                 None if texts.len() < MANY => {}
@@ -77,18 +77,18 @@ impl Symbols {
 
     /// Returns the symbol of an attribute's value.
     #[inline]
-    pub(super) fn of(&self, slot: Slot, value: AttributeValue<'_>) -> Symbol {
+    pub(super) fn for_value(&self, slot: Slot, value: AttributeValue<'_>) -> Symbol {
         let AttributeValue::Text(text) = value else { return Symbol::NO_TEXT };
         let few = self.few_of(slot);
         if !few.is_empty() {
             return find_among_few(few, text).unwrap_or(Symbol::OTHER);
         }
-        if self.many.is_empty() { Symbol::NO_TEXT } else { self.of_many(slot, text) }
+        if self.many.is_empty() { Symbol::NO_TEXT } else { self.for_many(slot, text) }
     }
 
     /// Returns the symbol of a literal of an attribute, if its texts are interned.
-    pub(super) fn of_literal(&self, slot: Slot, text: &str) -> Option<Symbol> {
-        let symbol = self.of(slot, AttributeValue::Text(text));
+    pub(super) fn for_literal(&self, slot: Slot, text: &str) -> Option<Symbol> {
+        let symbol = self.for_value(slot, AttributeValue::Text(text));
         (symbol != Symbol::NO_TEXT && symbol != Symbol::OTHER).then_some(symbol)
     }
 
@@ -108,7 +108,7 @@ impl Symbols {
 
     // A function of its own keeps the search among few texts short.
     #[inline(never)]
-    fn of_many(&self, slot: Slot, text: &str) -> Symbol {
+    fn for_many(&self, slot: Slot, text: &str) -> Symbol {
         match self.many.binary_search_by_key(&slot, |(slot, _)| *slot) {
             Ok(place) => self.many[place].1.get(text).copied().map_or(Symbol::OTHER, Symbol),
             Err(_) => Symbol::NO_TEXT,
@@ -129,7 +129,7 @@ impl Symbols {
 
 #[inline]
 fn find_among_few(few: &[ShortText], text: &str) -> Option<Symbol> {
-    let text = ShortText::of(text)?;
+    let text = ShortText::new(text)?;
     let place = few.iter().position(|own| *own == text)?;
     u32::try_from(place).ok().map(Symbol)
 }

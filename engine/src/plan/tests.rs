@@ -22,10 +22,10 @@ fn policy(number: u128, effect: Effect, attribute: &str, pattern: &str) -> Polic
     let tree = json!({
         "type": "CONDITION", "attribute": format!("user.{attribute}"), "operator": "matches", "value": pattern,
     });
-    of_tree(number, effect, &tree)
+    from_tree(number, effect, &tree)
 }
 
-fn of_tree(number: u128, effect: Effect, tree: &Value) -> Policy {
+fn from_tree(number: u128, effect: Effect, tree: &Value) -> Policy {
     Policy {
         id: Uuid::from_u128(number),
         name: format!("p{number}"),
@@ -138,7 +138,7 @@ fn expensive(prefix: &str, count: usize) -> Value {
 #[test]
 fn a_stored_policy_over_the_budget_loads_and_never_allows() {
     let user = json!({"a": "x"});
-    let plan_of = |effect| plan([of_tree(1, effect, &expensive("a", 998))]);
+    let plan_of = |effect| plan([from_tree(1, effect, &expensive("a", 998))]);
     let denies = plan_of(Effect::Deny);
     assert_eq!(over_budget(&denies), [Uuid::from_u128(1)]);
     assert!(
@@ -151,7 +151,7 @@ fn a_stored_policy_over_the_budget_loads_and_never_allows() {
 fn a_plan_has_a_bound_whatever_the_policies_are() {
     let policies = |count: u128| {
         (1..=count)
-            .map(|number| of_tree(number, Effect::Deny, &expensive(&format!("{number}x"), 16)))
+            .map(|number| from_tree(number, Effect::Deny, &expensive(&format!("{number}x"), 16)))
     };
     assert!(over_budget(&plan(policies(2))).is_empty());
     let plan = plan(policies(40));
@@ -168,7 +168,7 @@ fn equal_patterns_are_compiled_once() {
             let tree = json!({"type": "AND", "children": [expensive("same", 16), {
                 "type": "CONDITION", "attribute": "user.n", "operator": "eq", "value": number as u64,
             }]});
-            of_tree(number, Effect::Deny, &tree)
+            from_tree(number, Effect::Deny, &tree)
         })
     };
     let (few, many) = (plan(policies(2)), plan(policies(40)));
@@ -213,7 +213,7 @@ fn a_decision_by_lists_and_periods_allocates_nothing() {
     let policies = (1..).zip(tests.iter().cycle().take(20)).map(|(number, test)| {
         let mut test = test.clone();
         test["type"] = "CONDITION".into();
-        of_tree(number, Effect::Allow, &test)
+        from_tree(number, Effect::Allow, &test)
     });
     let plan = plan(policies);
     let numbers: Vec<usize> = (0..256).collect();
@@ -279,7 +279,7 @@ fn long_lists_are_scanned_within_a_budget() {
             json!({"a": text}),
         ),
     ] {
-        let plan = plan([of_tree(1, Effect::Deny, &tests(operator, item))]);
+        let plan = plan([from_tree(1, Effect::Deny, &tests(operator, item))]);
         let reason = reason(&plan, &user);
         assert!(
             reason.contains("attribute `user.a` is too long to be compared"),
@@ -325,7 +325,7 @@ fn an_item_that_comes_again_finds_no_policy_again() {
     let policies = (1..=200u128).map(|number| {
         let item = format!("role-{}", number % 100);
         let tree = json!({"type": "CONDITION", "attribute": "user.a", "operator": "contains", "value": item});
-        of_tree(number, Effect::Allow, &tree)
+        from_tree(number, Effect::Allow, &tree)
     });
     let plan = plan(policies);
     for (roles, expected) in [(1, 2), (10, 20), (100, 200)] {
@@ -348,7 +348,7 @@ fn lists_find_the_policies_that_compare_their_items_once() {
         (1..=200usize).map(move |number| {
             let items: Vec<_> = (number..number + 30).map(|item| format!("team-{item}")).collect();
             let tree = json!({"type": "CONDITION", "attribute": "user.a", "operator": operator, "value": items});
-            of_tree(number as u128, Effect::Allow, &tree)
+            from_tree(number as u128, Effect::Allow, &tree)
         })
     };
     let any = plan(policies("contains_any"));
@@ -373,7 +373,7 @@ fn instants_find_the_policies_that_reach_them() {
             .flat_map(|operator| (1..=100).map(move |days| (operator, days)));
         (1..).zip(periods).map(move |(number, (operator, days))| {
             let tree = json!({"type": "CONDITION", "attribute": "user.a", "operator": operator, "value": format!("P{days}D")});
-            of_tree(number, effect, &tree)
+            from_tree(number, effect, &tree)
         })
     };
     let (allows, denies) = (plan(policies(Effect::Allow)), plan(policies(Effect::Deny)));
@@ -411,10 +411,10 @@ fn an_explanation_shows_no_long_expression_and_not_too_many() {
     let equals = |length: usize| json!({"type": "CONDITION", "attribute": "user.a", "operator": "eq", "value": "b".repeat(length)});
     // 12 bytes are `user.a == ""`.
     let sizes = [4_096 - 12, 4_096 - 11];
-    let policies = (1..).zip(sizes).map(|(id, size)| of_tree(id, Effect::Deny, &equals(size)));
+    let policies = (1..).zip(sizes).map(|(id, size)| from_tree(id, Effect::Deny, &equals(size)));
     assert_eq!(expressions(&plan(policies)), [Some(4_096), None]);
     // The first 256 take 1 MiB together.
-    let policies = (1..=300).map(|id| of_tree(id, Effect::Deny, &equals(4_096 - 12)));
+    let policies = (1..=300).map(|id| from_tree(id, Effect::Deny, &equals(4_096 - 12)));
     let shown = expressions(&plan(policies));
     assert_eq!(shown.iter().flatten().count(), 256);
     assert!(shown.iter().take(256).all(Option::is_some));

@@ -105,7 +105,7 @@ struct Search<'e> {
 impl<'e> Search<'e> {
     fn new(plan: &'e Plan, check: &Check<'e>, answers: &AttributeAnswers, has_rule: bool) -> Self {
         let mut relations = AttributeAnswers::default();
-        for (name, answer) in answers.of(RELATION) {
+        for (name, answer) in answers.for_namespace(RELATION) {
             relations.insert(RELATION, name, answer.clone());
         }
         let world = World::new(check);

@@ -91,7 +91,7 @@ impl<'c> Translator<'c> {
         let absent = relation.absent.clone();
         let held = relation.test(|held| match &test.predicate {
             Predicate::Exists => Ok(Clause::Constant(Some(true))),
-            predicate => self.predicate(&test.attribute, of_bool(held), predicate),
+            predicate => self.predicate(&test.attribute, from_bool(held), predicate),
         })?;
         let truth = match test.predicate {
             Predicate::Exists => Some(false),
@@ -131,7 +131,7 @@ impl<'c> Translator<'c> {
             Operand::Attribute(path) => match self.relation(path)? {
                 Some(relation) => {
                     let absent = relation.absent.clone();
-                    Ok(relation.test(|held| compare(of_bool(held)))?.unless(absent))
+                    Ok(relation.test(|held| compare(from_bool(held)))?.unless(absent))
                 }
                 None => compare(self.side(path)?),
             },
@@ -172,6 +172,6 @@ impl<'c> Translator<'c> {
     }
 }
 
-fn of_bool<'v>(value: bool) -> Side<'v> {
+fn from_bool<'v>(value: bool) -> Side<'v> {
     Side::Value(AttributeValue::Bool(value))
 }

@@ -149,7 +149,7 @@ fn a_null_is_absent_and_nothing_takes_its_place() {
     let body =
         json::parse(br#"{"subject": "ann", "resource": "a:b", "action": "b"}"#).expect("JSON");
     let mut body = CheckBody::parse(&body).expect("a check");
-    body.attributes.user = AttributeMap::of_members(json.as_object().expect("an object"));
+    body.attributes.user = AttributeMap::from_members(json.as_object().expect("an object"));
     let check = Check::new(body, "ws", None, chrono::DateTime::UNIX_EPOCH);
     let supply = Supply::new(&facts, KnownEntities::find(&table, &check, ALL), &check, ALL);
     let check = supply.complete(check);

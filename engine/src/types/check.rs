@@ -22,8 +22,8 @@ impl Types {
         let named_type = named_type.and_then(Json::as_str).unwrap_or_else(|| object_of(resource));
         for namespace in ["user", RESOURCE, "action", "context"] {
             let declared = match namespace {
-                RESOURCE => self.of_resource(named_type),
-                other => self.of_namespace(other),
+                RESOURCE => self.for_resource(named_type),
+                other => self.for_namespace(other),
             };
             let sent = attributes.get(namespace).and_then(Json::as_object).unwrap_or_default();
             let Some(declared) = declared else { continue };
@@ -43,7 +43,7 @@ impl Types {
         at: &Place<'_>,
         problems: &mut Problems,
     ) {
-        let Some(declared) = self.of_type(of, &[]) else { return };
+        let Some(declared) = self.for_type(of, &[]) else { return };
         for (name, value) in properties {
             let Some(kind) = declared.kinds(name).first().copied() else {
                 declared.note_unknown(name, "", at, problems);

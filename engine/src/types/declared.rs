@@ -32,20 +32,20 @@ impl Types {
         resource: &'t ResourcePattern,
     ) -> Option<DeclaredNames<'t>> {
         match (namespace, resource) {
-            (RESOURCE, ResourcePattern::Any) => self.of_any_resource(),
-            (RESOURCE, ResourcePattern::Name(name)) => self.of_resource(name),
-            (RESOURCE, ResourcePattern::Exact(resource)) => self.of_resource(object_of(resource)),
-            (namespace, _) => self.of_namespace(namespace),
+            (RESOURCE, ResourcePattern::Any) => self.for_any_resource(),
+            (RESOURCE, ResourcePattern::Name(name)) => self.for_resource(name),
+            (RESOURCE, ResourcePattern::Exact(resource)) => self.for_resource(object_of(resource)),
+            (namespace, _) => self.for_namespace(namespace),
         }
     }
 
     /// Returns the declared properties of `user`, `context` or `action`.
-    pub(super) fn of_namespace(&self, namespace: &'static str) -> Option<DeclaredNames<'_>> {
+    pub(super) fn for_namespace(&self, namespace: &'static str) -> Option<DeclaredNames<'_>> {
         let undeclared = if namespace == USER { OF_USERS } else { &[] };
-        self.of_type(namespace, undeclared)
+        self.for_type(namespace, undeclared)
     }
 
-    pub(super) fn of_type<'t>(
+    pub(super) fn for_type<'t>(
         &'t self,
         name: &'t str,
         undeclared: &'static [(&'static str, PropertyType)],
@@ -55,13 +55,13 @@ impl Types {
     }
 
     /// Returns the declared properties of the resources of a type.
-    pub(super) fn of_resource<'t>(&'t self, name: &'t str) -> Option<DeclaredNames<'t>> {
+    pub(super) fn for_resource<'t>(&'t self, name: &'t str) -> Option<DeclaredNames<'t>> {
         let is_resource = !matches!(name, CONTEXT | ACTION);
-        is_resource.then(|| self.of_type(name, OF_RESOURCES))?
+        is_resource.then(|| self.for_type(name, OF_RESOURCES))?
     }
 
     /// Returns the declared properties of all resources. `user` alone says nothing about resources.
-    fn of_any_resource(&self) -> Option<DeclaredNames<'_>> {
+    fn for_any_resource(&self) -> Option<DeclaredNames<'_>> {
         let resources =
             self.properties.iter().filter(|(name, _)| !matches!(&***name, CONTEXT | ACTION));
         let resources = resources.filter(|(_, properties)| !properties.is_empty());

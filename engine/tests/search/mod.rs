@@ -160,9 +160,9 @@ impl Stored {
     fn candidate<'e>(&self, entity: Entity<'e>, roles: &'e [&'e str]) -> SearchCandidate<'e> {
         let properties = entity.properties();
         match self.searched {
-            Searched::Resource => SearchCandidate::of_resource(entity.id(), properties),
+            Searched::Resource => SearchCandidate::for_resource(entity.id(), properties),
             Searched::Subject => {
-                SearchCandidate::of_subject(entity.id(), Roles::Listed(roles), properties)
+                SearchCandidate::for_subject(entity.id(), Roles::Listed(roles), properties)
             }
         }
     }
@@ -293,7 +293,7 @@ fn check<'j>(json: &'j Json<'j>) -> Check<'j> {
     let map = |kind| {
         let attributes = member(json, "attributes").expect("attributes");
         let members = member(attributes, kind).and_then(Json::as_object).unwrap_or_default();
-        AttributeMap::of_members(members)
+        AttributeMap::from_members(members)
     };
     let attributes =
         Attributes { user: map("user"), resource: map("resource"), ..Attributes::default() };

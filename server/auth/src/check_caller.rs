@@ -36,7 +36,7 @@ impl CheckCaller {
     }
 
     /// Returns the part of the caller that decisions read; `None` for a key, which has no claims and no roles.
-    pub fn of_check(&self) -> Option<Caller<'_>> {
+    pub fn for_check(&self) -> Option<Caller<'_>> {
         match self {
             Self::Member(holder) => Some(holder.identity.caller()),
             Self::Key(_) => None,

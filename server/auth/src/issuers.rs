@@ -44,7 +44,7 @@ impl Issuers {
             // Several tenants may share a key set. So each host has the share of a tenant, under a name that no tenant can
             // have, which would take that share: their ids have no space.
             let host = address.host_str().unwrap_or_default();
-            let client = client.of_tenant(&format!("host {host}"));
+            let client = client.for_tenant(&format!("host {host}"));
             // The issuer is needed for discovery alone.
             http_fetch(client, "", Some(address.clone()))
         };

@@ -42,7 +42,7 @@ pub(super) struct CallerToken {
 
 impl CallerToken {
     /// Returns the token of a sample user.
-    pub(super) fn of(user: &SampleUser) -> Self {
+    pub(super) fn new(user: &SampleUser) -> Self {
         let claims = user.claims.clone();
         Self { subject: user.sub.clone(), roles: user.roles.clone(), claims }
     }
@@ -74,7 +74,7 @@ pub(super) fn decide<'p>(
 }
 
 /// Returns the cases of the tenants' folders.
-pub(super) fn of_cases(tenants: &[Tenant]) -> Vec<MeasuredCheck> {
+pub(super) fn from_cases(tenants: &[Tenant]) -> Vec<MeasuredCheck> {
     let mut asked = Vec::new();
     for (position, tenant) in tenants.iter().enumerate() {
         let Some(bundle) = &tenant.bundle else { continue };
@@ -83,7 +83,7 @@ pub(super) fn of_cases(tenants: &[Tenant]) -> Vec<MeasuredCheck> {
             tenant: position,
             origin: CheckOrigin::Case(index),
             body: case.check.clone(),
-            caller: user(case).map(CallerToken::of),
+            caller: user(case).map(CallerToken::new),
             now: case.now.unwrap_or(DEFAULT_NOW),
             resolved: tenant.answers.get(index).cloned().unwrap_or_default(),
         }));
@@ -115,7 +115,7 @@ pub(super) fn replay(
         let tree = json::parse(line).map_err(|error| place(&error))?;
         let body = CheckBody::parse(&tree).map_err(|error| place(&error))?;
         let bundle = tenants.first().and_then(|tenant| tenant.bundle.as_ref());
-        let caller = bundle.and_then(|bundle| bundle.user(body.subject)).map(CallerToken::of);
+        let caller = bundle.and_then(|bundle| bundle.user(body.subject)).map(CallerToken::new);
         let body = tree.into_owned();
         let resolved = AttributeAnswers::default();
         asked.push(MeasuredCheck {

@@ -187,7 +187,7 @@ fn asked(arguments: &BenchArguments, tenants: &[Tenant]) -> anyhow::Result<Vec<M
     if let Some(file) = &arguments.checks {
         return checks::replay(file, tenants, Clock::system().now());
     }
-    let mut asked = checks::of_cases(tenants);
+    let mut asked = checks::from_cases(tenants);
     let mut seeds = fastrand::Rng::with_seed(arguments.seed);
     for index in 0..tenants.len() {
         asked.extend(generate::checks(index, tenants, fastrand::Rng::with_seed(seeds.u64(..))));

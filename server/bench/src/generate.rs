@@ -65,7 +65,7 @@ impl<'a> Generator<'a> {
         let policies = policies.map(|(index, policy)| (policy.id, Target::Policy(index)));
         Self {
             tenant,
-            words: Vocabulary::of(tenant),
+            words: Vocabulary::new(tenant),
             rng,
             plans: HashMap::new(),
             positions: rules.chain(policies).collect(),

@@ -35,20 +35,20 @@ impl CaseSet {
     ///
     /// # Errors
     /// A fault of a case or user, or there are too many, by JSON pointer: `/cases/…` or `/users/…`.
-    pub fn of_texts<'t>(
+    pub fn from_texts<'t>(
         domain: &str,
         cases: impl Iterator<Item = &'t str>,
         users: impl Iterator<Item = &'t str>,
     ) -> Result<Self, JsonError> {
         let list = |texts: Vec<&str>| format!("[{}]", texts.join(","));
-        Self::of_stored(domain, &list(cases.collect()), &list(users.collect()))
+        Self::from_stored(domain, &list(cases.collect()), &list(users.collect()))
     }
 
     /// Reads the cases and users that a service stored, each the text of a JSON array.
     ///
     /// # Errors
-    /// The errors of [`Self::of_texts`].
-    pub fn of_stored(domain: &str, cases: &str, users: &str) -> Result<Self, JsonError> {
+    /// The errors of [`Self::from_texts`].
+    pub fn from_stored(domain: &str, cases: &str, users: &str) -> Result<Self, JsonError> {
         let (cases, users) = (json::parse(cases.as_bytes())?, json::parse(users.as_bytes())?);
         let mut problems = Problems::default();
         let set = Self::read(domain, &cases, &users, &mut problems);

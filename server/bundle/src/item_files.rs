@@ -41,7 +41,7 @@ impl ItemPlaces {
     /// Returns line and column, from 1, of the member at `pointer` of the item `index` of this file, or else of the next
     /// node around it.
     pub fn position(&self, index: usize, pointer: &str) -> (usize, usize) {
-        let Position { line, column } = self.positions.of_value(&format!("/{index}{pointer}"));
+        let Position { line, column } = self.positions.find_value(&format!("/{index}{pointer}"));
         (line, column)
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn describe(file: &str, text: &str, invalid: &Invalid) -> String {
     let positions = Positions::new(text);
     let mut lines = String::new();
     for problem in invalid.problems().iter().take(MAX_LINES) {
-        let Position { line, column } = positions.of_problem(problem);
+        let Position { line, column } = positions.find_problem(problem);
         let separator = if lines.is_empty() { "" } else { "\n" };
         // Writing to a string cannot fail.
         let _ = write!(lines, "{separator}{file}:{line}:{column}: {problem}");
@@ -55,7 +55,7 @@ pub(super) fn describe_warnings(file: &str, text: &str, warnings: &[ItemWarning]
     let positions = Positions::new(text);
     let shown = warnings.iter().take(MAX_LINES).map(|ItemWarning { index, warning }| {
         let pointer = format!("/{index}{}", warning.path);
-        let Position { line, column } = positions.of_value(&pointer);
+        let Position { line, column } = positions.find_value(&pointer);
         format!("{file}:{line}:{column}: {}", warning.message)
     });
     let mut lines: Vec<String> = shown.collect();
@@ -67,7 +67,7 @@ pub(super) fn describe_warnings(file: &str, text: &str, warnings: &[ItemWarning]
 
 /// Returns the place of the value at `pointer` in `file`, whose content is `text`: the file, line and column.
 pub(super) fn place(file: &str, text: &str, pointer: &str) -> String {
-    let Position { line, column } = Positions::new(text).of_value(pointer);
+    let Position { line, column } = Positions::new(text).find_value(pointer);
     format!("{file}:{line}:{column}")
 }
 
@@ -95,14 +95,14 @@ impl Positions {
 
     /// Returns the position of a fault: the name of a member that is missing its value or unknown, else the value. What
     /// the text does not have itself, such as a part of an alias, is at the next node around it.
-    fn of_problem(&self, problem: &Problem) -> Position {
+    fn find_problem(&self, problem: &Problem) -> Position {
         let member = match &problem.fault {
             Fault::Missing(name) => Some(*name),
             Fault::Unknown { name, .. } => Some(&**name),
             Fault::Expected(_) | Fault::Token { .. } => None,
         };
         let name = member.and_then(|name| self.names.get(&member_pointer(&problem.path, name)));
-        name.copied().unwrap_or_else(|| self.of_value(&problem.path))
+        name.copied().unwrap_or_else(|| self.find_value(&problem.path))
     }
 
     /// Returns the part of an expression around its fault, in one line.
@@ -118,7 +118,7 @@ impl Positions {
     }
 
     /// Returns the position of a value, or else of the next node around it.
-    pub(super) fn of_value(&self, pointer: &str) -> Position {
+    pub(super) fn find_value(&self, pointer: &str) -> Position {
         let mut pointer = pointer;
         loop {
             if let Some(position) = self.values.get(pointer) {

@@ -59,11 +59,11 @@ impl Rulebook {
         let policies = policies.collect();
         let with_id = |rule: NewRule| Rule { id: id(), tuple: rule.tuple, effect: rule.effect };
         let rules = rules_in_force(tenant, resources, rules).into_iter().map(with_id).collect();
-        Self::of_stored(rules, policies)
+        Self::from_stored(rules, policies)
     }
 
     /// Makes a rulebook of the rules and enabled policies that a service has stored.
-    pub fn of_stored(rules: Vec<Rule>, policies: Vec<Policy>) -> Self {
+    pub fn from_stored(rules: Vec<Rule>, policies: Vec<Policy>) -> Self {
         let entities = EntityTable::default();
         Self {
             policies,

@@ -36,7 +36,7 @@ pub(crate) const SENT: &str = r#"{"user": {"pin": 1, "department": "er \"3\"", "
 pub(crate) fn sent<'a>(json: &'a Json<'static>) -> Attributes<'a> {
     let of = |name| {
         let members = json.get(name).and_then(Json::as_object).unwrap_or_default();
-        AttributeMap::of_members(members)
+        AttributeMap::from_members(members)
     };
     Attributes { user: of("user"), resource: of("resource"), ..Attributes::default() }
 }

@@ -46,7 +46,7 @@ impl Client {
     }
 
     /// Returns the client for requests of `tenant`.
-    pub fn of_tenant(&self, tenant: &str) -> Self {
+    pub fn for_tenant(&self, tenant: &str) -> Self {
         Self { tenant: tenant.into(), ..self.clone() }
     }
 

@@ -18,7 +18,7 @@ impl ImportFault {
     }
 
     /// A fault of the whole file.
-    pub(crate) fn of_file(reason: String) -> Self {
+    pub(crate) fn without_line(reason: String) -> Self {
         Self { line: None, reason }
     }
 

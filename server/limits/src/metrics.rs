@@ -101,7 +101,7 @@ impl LimitMetrics {
             }
             metrics.running(class);
             metrics.waiting(class);
-            metrics.waits.get_or_create_owned(&of_class(class));
+            metrics.waits.get_or_create_owned(&class_labels(class));
         }
         for kind in RefusedCredential::ALL {
             metrics.failures.get_or_create_owned(&CredentialLabels { credential: kind.as_str() });
@@ -135,15 +135,15 @@ impl LimitMetrics {
 
     /// Takes note of the time that a request of `class` waited for its place.
     pub fn waited(&self, class: Class, time: Duration) {
-        self.waits.get_or_create(&of_class(class)).observe(time.as_secs_f64());
+        self.waits.get_or_create(&class_labels(class)).observe(time.as_secs_f64());
     }
 
     pub(crate) fn running(&self, class: Class) -> Gauge {
-        self.running.get_or_create_owned(&of_class(class))
+        self.running.get_or_create_owned(&class_labels(class))
     }
 
     pub(crate) fn waiting(&self, class: Class) -> Gauge {
-        self.waiting.get_or_create_owned(&of_class(class))
+        self.waiting.get_or_create_owned(&class_labels(class))
     }
 }
 
@@ -151,7 +151,7 @@ fn refusal(reason: RefusalReason, class: Class) -> RefusalLabels {
     RefusalLabels { reason: reason.as_str(), class: class.as_str() }
 }
 
-fn of_class(class: Class) -> ClassLabels {
+fn class_labels(class: Class) -> ClassLabels {
     ClassLabels { class: class.as_str() }
 }
 

@@ -164,7 +164,7 @@ impl<'b> BatchedChecks<'b> {
     fn get(&self, index: usize) -> Option<Check<'b>> {
         let body = self.items.check(index)?;
         let domain = self.caller.domain_of(body.domain).ok()?;
-        Some(Check::new(body, domain, self.caller.of_check(), self.now))
+        Some(Check::new(body, domain, self.caller.for_check(), self.now))
     }
 
     /// Returns the resources of the checks, each once, and the number of the resource of each check.

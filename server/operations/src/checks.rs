@@ -138,7 +138,7 @@ pub async fn check<'c>(
     let began = Instant::now();
     let (domain, tenant) = open_scope(app, caller, body.domain)?;
     let now = options.now.unwrap_or_else(|| app.clock.now());
-    let check = Check::new(body, domain, caller.of_check(), now);
+    let check = Check::new(body, domain, caller.for_check(), now);
     if options.at_least.entities > 0 {
         options.at_least.rules = Box::pin(app.reach(tenant, options.at_least)).await?;
     }

@@ -30,7 +30,7 @@ impl DecidingRecords<'_> {
             rules.map(|rule| Rule { id: rule.id, tuple: rule.tuple.clone(), effect: rule.effect });
         let enabled = self.policies.into_iter().filter(|policy| policy.enabled);
         let policies = enabled.map(|policy| policies::planned(policy.clone()));
-        let content = Rulebook::of_stored(rules.collect(), policies.collect());
+        let content = Rulebook::from_stored(rules.collect(), policies.collect());
         let roles = self.roles.into_iter().map(|role| (role.name.clone(), role.includes.clone()));
         let relations = self.types.iter().map(|one| (&*one.kind, &one.relations));
         let content = content.with_relations(relations);

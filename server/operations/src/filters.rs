@@ -90,7 +90,7 @@ pub async fn filter(
     let body = request.check;
     caller.may_explain(body.domain, &app.manager_roles)?;
     let (domain, tenant) = open_scope(app, caller, body.domain)?;
-    let check = Check::new(body, domain, caller.of_check(), app.clock.now());
+    let check = Check::new(body, domain, caller.for_check(), app.clock.now());
     let at_least = app.reach(tenant, at_least).await?;
     let cached = app.plans.find(tenant, check.resource, at_least).await?;
     let plan = cached.plan();

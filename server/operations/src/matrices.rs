@@ -102,7 +102,7 @@ pub async fn matrix(
     let past = PastRules::of(app, tenant, request.at_revision).await?;
     let page = Columns::find(app, tenant, &request, past.as_ref(), position.as_ref()).await?;
     let plans = PlanSource::new(app, past.as_ref());
-    let rows = request.rows.into_iter().map(|row| Row::new(row, caller.of_check())).collect();
+    let rows = request.rows.into_iter().map(|row| Row::new(row, caller.for_check())).collect();
     let actions = request.actions;
     let question = MatrixQuestion { rows, actions, domain: domain.to_owned(), awaited };
     let report = PlanByPlan {

@@ -89,7 +89,7 @@ impl<'a> PastRules<'a> {
         let (rules, revision) = (Arc::clone(&self.rules), self.revision());
         let resource = resource.to_owned();
         let compile = move || {
-            Arc::new(CachedPlan::of_past(rules.plan(&resource).renamed(&resource, revision)))
+            Arc::new(CachedPlan::from_past(rules.plan(&resource).renamed(&resource, revision)))
         };
         self.app.compilations.run(self.tenant, compile).await
     }

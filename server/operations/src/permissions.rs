@@ -96,7 +96,7 @@ pub async fn list(
             attributes,
             expected: None,
         };
-        let check = Check::new(body, domain, caller.of_check(), now);
+        let check = Check::new(body, domain, caller.for_check(), now);
         Ok(decide(plan, entities, &check)?)
     };
     let report = PlanByPlan {

@@ -98,10 +98,10 @@ impl Made<'_> {
         let has_claims = self.plan().claims().next().is_some() || self.takes_token();
         let attributes = &self.completed.attributes;
         let is_supplied = self.roles().is_some()
-            || attributes.user.of_directory().next().is_some()
-            || attributes.resource.of_directory().next().is_some();
+            || attributes.user.from_directory().next().is_some()
+            || attributes.resource.from_directory().next().is_some();
         let (has_relations, has_answers) =
-            (self.answers.of(RELATION).next().is_some(), !self.origins.is_empty());
+            (self.answers.for_namespace(RELATION).next().is_some(), !self.origins.is_empty());
         let token = |members: &mut RecordMembers<'_>| self.write_token(members);
         let directory = |members: &mut RecordMembers<'_>| self.write_directory(members);
         let relations = |members: &mut RecordMembers<'_>| self.write_relations(members);
@@ -143,7 +143,7 @@ impl Made<'_> {
     }
 
     fn takes_token(&self) -> bool {
-        self.completed.attributes.user.of_token().next().is_some()
+        self.completed.attributes.user.from_token().next().is_some()
     }
 
     /// Returns the roles that the request does not have. Other rules may read those that the plan does not.
@@ -160,7 +160,7 @@ impl Made<'_> {
                 members.json(path, claim);
             }
         }
-        let properties = self.completed.attributes.user.of_token();
+        let properties = self.completed.attributes.user.from_token();
         for (name, value) in properties.filter(|(name, _)| !self.plan().reads("token", name)) {
             members.attribute(name, value);
         }
@@ -170,11 +170,11 @@ impl Made<'_> {
     fn write_directory(&self, members: &mut RecordMembers<'_>) {
         let attributes = &self.completed.attributes;
         for (namespace, map) in [("user", attributes.user), ("resource", attributes.resource)] {
-            if map.of_directory().next().is_none() {
+            if map.from_directory().next().is_none() {
                 continue;
             }
             members.object(namespace, |members| {
-                let supplied = map.of_directory();
+                let supplied = map.from_directory();
                 for (name, value) in supplied.filter(|(name, _)| self.plan().reads(namespace, name))
                 {
                     members.attribute(name, value);
@@ -193,7 +193,7 @@ impl Made<'_> {
 
     /// Writes the relations; `null` stands for one without an answer.
     fn write_relations(&self, members: &mut RecordMembers<'_>) {
-        for (name, answer) in self.answers.of(RELATION) {
+        for (name, answer) in self.answers.for_namespace(RELATION) {
             match answer {
                 AttributeAnswer::Value(value) => members.json(name, value),
                 AttributeAnswer::Absent | AttributeAnswer::Failed(_) => {
@@ -210,7 +210,7 @@ impl Made<'_> {
     }
 
     fn write_origin(&self, origin: &AnswerOrigin<'_>, members: &mut RecordMembers<'_>) {
-        let answers = || self.answers.of(origin.namespace);
+        let answers = || self.answers.for_namespace(origin.namespace);
         members.object("values", |members| {
             for (name, answer) in answers() {
                 match answer {

@@ -155,6 +155,6 @@ pub(crate) async fn declared(tx: &mut Tx) -> Result<Types, StoreError> {
 
 /// Returns what the policies of the transaction's tenant may read.
 pub(crate) async fn readable(app: &App, tx: &mut Tx) -> Result<Namespaces, StoreError> {
-    let resolvers = namespaces::of_tenant(tx, &app.resolvers.operator_resolvers()).await?;
+    let resolvers = namespaces::for_tenant(tx, &app.resolvers.operator_resolvers()).await?;
     Ok(resolvers.with_types(declared(tx).await?))
 }

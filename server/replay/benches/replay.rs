@@ -55,7 +55,7 @@ fn side(has_vip: bool) -> Side {
         act: "read".to_owned(),
     };
     let rule = Rule { id: Uuid::from_u128(4), tuple, effect: Effect::Allow };
-    let rulebook = Rulebook::of_stored(vec![rule], policies);
+    let rulebook = Rulebook::from_stored(vec![rule], policies);
     Side::new(rulebook, Vec::new(), &DecisionLogSettings::default())
 }
 
@@ -86,7 +86,7 @@ fn record(number: usize) -> String {
 fn decide<'t>(texts: &'t [String], recorded: &Side, candidate: &Side) -> Tally {
     let read = |text: &'t String| RecordedInputs::read(text.as_bytes()).expect("a record");
     let inputs: Vec<_> = texts.iter().map(read).collect();
-    let (directory, mut tally) = (RecordedDirectory::of(&inputs), Tally::default());
+    let (directory, mut tally) = (RecordedDirectory::new(&inputs), Tally::default());
     for (place, inputs) in inputs.iter().enumerate() {
         let compared = compare(inputs, directory.known(place), (recorded, candidate), false);
         tally.add(inputs, compared);

@@ -14,7 +14,7 @@ pub struct RecordedDirectory(Option<EntityTable>);
 
 impl RecordedDirectory {
     /// Collects what the directory supplied to `records`.
-    pub fn of(records: &[RecordedInputs<'_>]) -> Self {
+    pub fn new(records: &[RecordedInputs<'_>]) -> Self {
         let mut builder = EntityTable::builder();
         let mut is_empty = true;
         for (place, record) in records.iter().enumerate() {

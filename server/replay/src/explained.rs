@@ -20,7 +20,7 @@ pub fn explain<T>(
 ) -> Result<T, Unreadable> {
     let text = serde_json::to_vec(record).map_err(|_| Unreadable)?;
     let inputs = [RecordedInputs::read(&text)?];
-    let directory = RecordedDirectory::of(&inputs);
+    let directory = RecordedDirectory::new(&inputs);
     let ([inputs], known) = (&inputs, directory.known(0));
     Ok(side.with_plan(&inputs.resource, |plan| {
         let decision = inputs.decide(known, plan, true);

@@ -196,7 +196,7 @@ impl<'r> RecordedInputs<'r> {
     }
 
     fn sent_of(&self, namespace: &str) -> AttributeMap<'_> {
-        AttributeMap::of_members(members_of(self.attributes.get(namespace)))
+        AttributeMap::from_members(members_of(self.attributes.get(namespace)))
     }
 
     /// Returns the roles of the subject itself; `None` if they are those of the request.

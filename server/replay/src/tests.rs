@@ -62,7 +62,7 @@ impl Rules {
             sources,
             ..TenantFacts::default()
         };
-        let rulebook = Rulebook::of_stored(vec![rule], vec![policy]).with_facts(facts);
+        let rulebook = Rulebook::from_stored(vec![rule], vec![policy]).with_facts(facts);
         let mut recording = DecisionLogSettings::default();
         recording.attributes.insert(text(self.reads), Treatment::Reads);
         Side::new(rulebook, Vec::new(), &recording)
@@ -89,7 +89,7 @@ fn record(decision: &str, rule: u128, members: &Value) -> String {
 
 fn compared(record: &str, old: Rules, new: Rules, has_directory: bool) -> Compared {
     let inputs = [RecordedInputs::read(record.as_bytes()).expect("readable")];
-    let directory = RecordedDirectory::of(&inputs);
+    let directory = RecordedDirectory::new(&inputs);
     compare(&inputs[0], directory.known(0), (&old.side(), &new.side()), has_directory)
 }
 

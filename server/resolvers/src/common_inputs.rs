@@ -65,7 +65,7 @@ impl CommonAnswers {
         let origins = answered.map(|(namespace, found)| {
             let sources = found.attributes.iter().map(|(_, _, source)| *source);
             let elapsed = found.call.as_ref().map(|call| call.elapsed);
-            AnswerOrigin { namespace, source: AnswerSource::of_all(sources), elapsed }
+            AnswerOrigin { namespace, source: AnswerSource::combined(sources), elapsed }
         });
         origins.collect()
     }

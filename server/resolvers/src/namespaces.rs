@@ -10,7 +10,7 @@ use portcullis_storage::{StoreError, Tx, policies, resolvers};
 
 /// Returns the namespaces that policies of the transaction's tenant may read. The tenant's own resolvers take
 /// precedence over the operator resolvers.
-pub async fn of_tenant(
+pub async fn for_tenant(
     tx: &mut Tx,
     operator: &[OperatorResolver],
 ) -> Result<Namespaces, StoreError> {

@@ -111,7 +111,7 @@ impl OperatorResolvers {
         tenant: &str,
         namespace: &str,
     ) -> Option<Entry> {
-        self.of_tenant(runtime, tenant, namespace).map(|found| found.entry)
+        self.for_tenant(runtime, tenant, namespace).map(|found| found.entry)
     }
 
     /// Returns the resolver that answers `namespace` for `tenant`, and its measurements.
@@ -121,11 +121,11 @@ impl OperatorResolvers {
         tenant: &str,
         namespace: &str,
     ) -> Option<(Entry, Measurements)> {
-        let OfTenant { entry, statistics } = self.of_tenant(runtime, tenant, namespace)?;
+        let OfTenant { entry, statistics } = self.for_tenant(runtime, tenant, namespace)?;
         Some((entry, statistics.measurements()))
     }
 
-    fn of_tenant(
+    fn for_tenant(
         &self,
         runtime: &ResolverRuntime,
         tenant: &str,
@@ -135,7 +135,7 @@ impl OperatorResolvers {
             let components = self.components.read();
             components.values().find(|component| component.manifest.namespace == namespace).cloned()
         };
-        Some(component?.of_tenant(runtime, tenant))
+        Some(component?.for_tenant(runtime, tenant))
     }
 
     /// Reads the directory again and again.
@@ -232,7 +232,7 @@ impl OperatorResolvers {
 }
 
 impl Component {
-    fn of_tenant(&self, runtime: &ResolverRuntime, tenant: &str) -> OfTenant {
+    fn for_tenant(&self, runtime: &ResolverRuntime, tenant: &str) -> OfTenant {
         if let Some(known) = self.tenants.get(tenant) {
             return known;
         }

@@ -130,7 +130,7 @@ impl Reconciler {
 
     async fn reconcile(&mut self) -> Result<(), StoreError> {
         // Memory is read before the store: a resolver that is created in between is in neither, and stays.
-        let in_memory = self.registry.of_tenants();
+        let in_memory = self.registry.tenants();
         let mut in_memory: Located<'_> =
             in_memory.iter().map(|(tenant, id)| (&**tenant, *id)).collect();
         // Loads that failed are tried again, until nobody needs the resolver any more.

@@ -149,7 +149,7 @@ impl Registry {
     }
 
     /// Returns the tenant and the id of every resolver of tenants in memory.
-    pub(crate) fn of_tenants(&self) -> Vec<(String, Uuid)> {
+    pub(crate) fn tenants(&self) -> Vec<(String, Uuid)> {
         self.tenants.all()
     }
 

@@ -28,7 +28,7 @@ impl Asked {
     pub fn origins(&self) -> Vec<AnswerOrigin<'_>> {
         let origin = |report: &'_ Report| {
             let sources = report.attributes.iter().map(|one| one.source);
-            (AnswerSource::of_all(sources), report.call.as_ref().map(|call| call.elapsed))
+            (AnswerSource::combined(sources), report.call.as_ref().map(|call| call.elapsed))
         };
         let origins = self.reports.iter().map(|report| {
             let (source, elapsed) = origin(report);
@@ -96,7 +96,7 @@ impl AnswerSource {
     }
 
     /// Returns the source of the answers to several attributes: a call if any of them needed one.
-    pub(crate) fn of_all(sources: impl Iterator<Item = Self>) -> Self {
+    pub(crate) fn combined(sources: impl Iterator<Item = Self>) -> Self {
         sources.filter(|source| *source != Self::Nowhere).max().unwrap_or(Self::Nowhere)
     }
 }

@@ -124,7 +124,7 @@ impl ResolverRuntime {
         module: Arc<Module>,
         manifest: &Manifest,
     ) -> Result<Binding, BindingError> {
-        let client = self.client.of_tenant(tenant);
+        let client = self.client.for_tenant(tenant);
         let endpoints = Granted::new(client, manifest).map_err(BindingError::Header)?;
         let grant = Grant { config: manifest.config.clone(), endpoints: Arc::new(endpoints) };
         Ok(Binding {

@@ -174,7 +174,7 @@ impl ResolverService {
         if stored.enabled && !self.0.registry.knows(tenant, reference) {
             drop(self.0.loader.load(tenant, reference));
         }
-        let status = status_records::of_tenant(&self.0.registry, &stored);
+        let status = status_records::for_tenant(&self.0.registry, &stored);
         ResolverRecord::of_tenant(stored, status)
     }
 

@@ -17,7 +17,7 @@ use crate::registry::Registry;
 use crate::status::{Availability, ResolverStatus};
 
 /// Returns the status of a tenant's resolver.
-pub(crate) fn of_tenant(registry: &Registry, stored: &StoredResolver) -> StatusRecord {
+pub(crate) fn for_tenant(registry: &Registry, stored: &StoredResolver) -> StatusRecord {
     let tenant = &stored.tenant_id;
     let is_known = registry.knows(tenant, stored.reference());
     let status = registry.status(tenant, stored.id);

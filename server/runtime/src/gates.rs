@@ -141,7 +141,7 @@ impl Change {
         }
         let rules = replaced(rules, self.rules, |rule| rule.id);
         let policies = replaced(policies, self.policies, |policy| policy.id);
-        let content = Rulebook::of_stored(rules, policies);
+        let content = Rulebook::from_stored(rules, policies);
         let types = declared_types(self.types.iter().map(TypeRecord::declared));
         let relations = self.types.iter().map(|one| (&*one.kind, &one.relations));
         let content = content.with_inclusions(self.inclusions).with_types(&types);
@@ -243,7 +243,7 @@ fn report(
     if cases.is_empty() {
         return Ok(CaseOutcomes::default());
     }
-    let set = CaseSet::of_stored(&cases.domain, &cases.cases, &cases.users)?;
+    let set = CaseSet::from_stored(&cases.domain, &cases.cases, &cases.users)?;
     Ok(CaseOutcomes::new(content, &set, may_go_on))
 }
 

@@ -34,7 +34,7 @@ pub(super) async fn banner(examples: &Examples, folder: Option<&Path>) -> anyhow
     let end = ending(folder);
     let mut checks = Vec::new();
     for tenant in tenants.iter().take(MAX_TENANTS) {
-        checks.push(examples.of(&tenant.bundle).await?);
+        checks.push(examples.decide(&tenant.bundle).await?);
     }
     let room = SCREEN.saturating_sub(lines.len() + end.len() + 1);
     let chosen = fitting(checks, room);

@@ -21,7 +21,7 @@ pub(super) struct CaseResults {
 
 impl CaseResults {
     /// Runs every case of `bundle`, as `portcullis test` does.
-    pub(super) async fn of(folder: &Path, bundle: &Bundle, variables: &Variables) -> Self {
+    pub(super) async fn new(folder: &Path, bundle: &Bundle, variables: &Variables) -> Self {
         let count = bundle.cases.len();
         match failed_cases(folder, bundle, variables).await {
             Ok(failed) => Self { count, failed, fault: None },

@@ -55,7 +55,7 @@ impl Examples {
     }
 
     /// Returns the examples of a tenant, decided by the running service.
-    pub(super) async fn of(&self, bundle: &Bundle) -> anyhow::Result<Vec<Example>> {
+    pub(super) async fn decide(&self, bundle: &Bundle) -> anyhow::Result<Vec<Example>> {
         let mut examples = Vec::new();
         for case in shown(bundle) {
             let answer = answer(&self.app, bundle, case).await?;
@@ -119,7 +119,7 @@ impl Examples {
                 writeln!(text, "{}", self.token_command(&name))?;
             }
             writeln!(text, "\n   Checks:")?;
-            for Example { name, answer, lines, .. } in self.of(bundle).await? {
+            for Example { name, answer, lines, .. } in self.decide(bundle).await? {
                 writeln!(text, "\n# {name}\n# answers {}", api::answer_text(answer))?;
                 writeln!(text, "{}", lines.join("\n"))?;
             }

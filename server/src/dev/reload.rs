@@ -101,7 +101,7 @@ impl Reloader {
         let mut text = String::new();
         for tenant in self.examples.tenants.all() {
             if let Source::Folder(folder) = &tenant.source {
-                let results = CaseResults::of(folder, &tenant.bundle, &self.variables).await;
+                let results = CaseResults::new(folder, &tenant.bundle, &self.variables).await;
                 text += &self.reports.started(folder, &tenant.bundle, &results);
             }
         }
@@ -209,7 +209,7 @@ impl Reloader {
         let stored = loading::make_equal(app, tenant, base_url).await;
         let mut changes = stored.map_err(|error| format!("{}: {error:#}", folder.display()))?;
         changes.extend(user_changes(before.map(|old| &old.bundle), &tenant.bundle));
-        let results = CaseResults::of(folder, &tenant.bundle, &self.variables).await;
+        let results = CaseResults::new(folder, &tenant.bundle, &self.variables).await;
         Ok(self.reports.loaded(folder, &tenant.bundle, &changes, &results))
     }
 }

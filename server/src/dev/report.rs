@@ -126,7 +126,7 @@ mod tests {
 
     async fn results(folder: &Path, bundle: &Bundle) -> CaseResults {
         let variables = Variables::load(None).expect("variables").only(&[]);
-        CaseResults::of(folder, bundle, &variables).await
+        CaseResults::new(folder, bundle, &variables).await
     }
 
     #[tokio::test]

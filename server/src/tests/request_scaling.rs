@@ -103,7 +103,7 @@ fn on_the_second_processor() {
 }
 
 /// Returns the sum of the rates of two processes that run at the same time.
-fn of_two_processes() -> f64 {
+fn measure_two_processes() -> f64 {
     let start = |name: &str| {
         let name = format!("tests::request_scaling::{name}");
         Command::new(std::env::current_exe().unwrap())
@@ -128,7 +128,7 @@ fn compare() {
     with_service(|service, token| {
         rates(service, token, 0, 2);
         for _ in 0..TURNS {
-            let apart = of_two_processes();
+            let apart = measure_two_processes();
             let together: f64 = rates(service, token, 0, 2).iter().sum();
             println!("two processes {apart:.0}/s, two threads {together:.0}/s of processor time");
             ratios.push(together / apart);

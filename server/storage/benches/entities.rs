@@ -37,7 +37,7 @@ fn insert(count: usize) -> String {
 /// Returns a table of the same entities without properties.
 fn without_properties(table: &EntityTable) -> EntityTable {
     let mut builder = EntityTable::builder();
-    for entity in table.of_type("user", None) {
+    for entity in table.for_type("user", None) {
         let roles: Vec<_> = entity.roles().map(|role| Json::String(role.into())).collect();
         let domain_roles = entity
             .domain_roles()

@@ -47,7 +47,7 @@ pub async fn matrix(
     if !resource.is_empty() {
         question["resources"] = wanted(&service, resource).await?.into();
     }
-    let table = of_roles(&service, &roles, question, domain.as_deref()).await?;
+    let table = decide_for_roles(&service, &roles, question, domain.as_deref()).await?;
     write(&table, *report, out)
 }
 
@@ -65,7 +65,7 @@ pub async fn who(
     let domain = arguments.domain.as_deref();
     let roles = named_roles(&service).await?;
     let question = json!({"resources": [resource], "actions": [action]});
-    let mut table = of_roles(&service, &roles, question, domain).await?;
+    let mut table = decide_for_roles(&service, &roles, question, domain).await?;
     add_subjects(&service, action, resource, domain, &mut table).await?;
     write(&table, arguments.report, out)
 }
@@ -116,7 +116,7 @@ async fn wanted(service: &Service, patterns: &[ResourcePattern]) -> anyhow::Resu
 }
 
 /// Decides `question` for these roles.
-async fn of_roles(
+async fn decide_for_roles(
     service: &Service,
     roles: &[String],
     question: Value,

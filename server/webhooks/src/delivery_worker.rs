@@ -213,7 +213,7 @@ impl DeliveryWorker {
         let context = Context::of_webhook_secret(&queue.tenant, queue.webhook);
         match self.keys.decrypt(context, &job.secret) {
             Ok(secret) => {
-                let client = self.client.of_tenant(&queue.tenant);
+                let client = self.client.for_tenant(&queue.tenant);
                 Some(Target { client, url: Url::parse(&job.url), secret })
             }
             Err(error) => {

@@ -191,7 +191,7 @@ impl<'e> Ground<'e> {
         edges: EdgesAt<'e>,
     ) -> Option<()> {
         let (graph, node) = (self.graph, self.instances.get(place).node);
-        edges.each(EdgeKey::of_relation(number), |edges| {
+        edges.each(EdgeKey::for_relation(number), |edges| {
             self.note(relation, place);
             let related = edges.key.subject_relation();
             let members = self.possible.members(related).to_vec();

@@ -112,7 +112,7 @@ impl Graph {
         let (mut found, mut moment) = (RoaringBitmap::new(), Moment::new(now));
         let key = self.arrow_key(relation).turned();
         for target in self.schema.leads_to(relation).into_iter().flatten() {
-            for node in self.table.of_type(target).into_iter().flatten() {
+            for node in self.table.for_type(target).into_iter().flatten() {
                 // An object is looked at, be there an edge or not.
                 budget.edges = budget.edges.checked_sub(1).ok_or(RowsTooLarge)?;
                 let looked_at = self.table.at(Way::Back, node).each(key.only(), |edges| {

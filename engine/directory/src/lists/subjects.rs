@@ -191,7 +191,7 @@ impl<'g> Descent<'g, '_> {
     /// Finds the subjects of the edges of a relation, and opens the usersets among them.
     fn stored(&mut self, edges: EdgesAt<'g>, number: RelationNumber) -> Option<()> {
         let schema = &self.graph.schema;
-        edges.each(EdgeKey::of_relation(number), |edges| {
+        edges.each(EdgeKey::for_relation(number), |edges| {
             self.left.edges = self.left.edges.checked_sub(edges.len())?;
             let related = edges.key.subject_relation();
             let related = related.map(|number| schema.by_number(number).map(RelationId::term));

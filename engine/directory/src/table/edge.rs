@@ -33,12 +33,12 @@ impl EdgeKey {
     }
 
     /// Returns the keys, on the way from an object, of its relation.
-    pub(crate) fn of_relation(relation: RelationNumber) -> EdgeKeys {
+    pub(crate) fn for_relation(relation: RelationNumber) -> EdgeKeys {
         Self::with_high(relation.0)
     }
 
     /// Returns the keys, on the way back, of a subject: of itself, or of all who have a relation to it.
-    pub(crate) fn of_subject(subject_relation: Option<RelationNumber>) -> EdgeKeys {
+    pub(crate) fn for_subject(subject_relation: Option<RelationNumber>) -> EdgeKeys {
         Self::with_high(subject_relation.map_or(PLAIN, |number| number.0))
     }
 

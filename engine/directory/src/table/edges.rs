@@ -47,7 +47,7 @@ impl EdgeSet {
     }
 
     pub(super) fn has(&self, edge: Edge) -> bool {
-        leads_to(self.forward.of_key(edge.object, edge.key), edge.subject).is_some()
+        leads_to(self.forward.for_key(edge.object, edge.key), edge.subject).is_some()
     }
 
     /// Returns every edge, in the order of objects if most nodes have edges.

@@ -128,7 +128,7 @@ impl EdgeLists {
     }
 
     /// Returns the words of the edges of a node with one key.
-    pub(super) fn of_key(&self, node: Node, key: EdgeKey) -> &[Word] {
+    pub(super) fn for_key(&self, node: Node, key: EdgeKey) -> &[Word] {
         let groups = self.groups(node);
         groups.iter().find(|group| group.key == key).map_or(&[], |group| self.words(group))
     }

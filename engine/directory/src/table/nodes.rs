@@ -45,13 +45,13 @@ impl Nodes {
     }
 
     /// Returns the nodes of a type.
-    pub(super) fn of_type(&self, name: &str) -> Range<Node> {
+    pub(super) fn for_type(&self, name: &str) -> Range<Node> {
         self.type_index(name).map_or(0..0, |index| self.range(index))
     }
 
     /// Returns the nodes of a type whose ids come after `id`.
     pub(super) fn after(&self, name: &str, id: Option<&str>) -> Range<Node> {
-        let mut all = self.of_type(name);
+        let mut all = self.for_type(name);
         let Some(id) = id else { return all };
         let (mut low, mut high) = (all.start, all.end);
         while low < high {

@@ -208,7 +208,7 @@ impl TupleTable {
     }
 
     /// Returns the nodes of a type: those of the base, and those of the overlay.
-    pub(crate) fn of_type(&self, name: &str) -> [Range<Node>; 2] {
+    pub(crate) fn for_type(&self, name: &str) -> [Range<Node>; 2] {
         self.after(name, None)
     }
 

@@ -54,7 +54,7 @@ pub(crate) fn threads(group: &mut Group<'_>) -> Result<()> {
     for _ in 0..TURNS {
         one.push(Rate::sum(&on_threads(&bench, &resolver, 0..1)?));
         two.push(Rate::sum(&on_threads(&bench, &resolver, 0..2)?));
-        apart.push(of_two_processes(file.path())?);
+        apart.push(measure_two_processes(file.path())?);
     }
     for (what, rates) in [("one thread", &one), ("two threads", &two), ("two processes", &apart)] {
         let rate = median(rates.iter().map(|rate| rate.processor).collect());
@@ -138,7 +138,7 @@ pub(crate) fn print_rate(processor: &str, component: &str) -> Result<()> {
 }
 
 /// Returns the sum of the rates of two processes that run at the same time.
-fn of_two_processes(component: &Path) -> Result<Rate> {
+fn measure_two_processes(component: &Path) -> Result<Rate> {
     let start = |processor: &str| {
         let mut process = Command::new(std::env::current_exe()?);
         process.args([ONE_THREAD, processor]).arg(component).stdout(Stdio::piped()).spawn()

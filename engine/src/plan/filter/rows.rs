@@ -26,7 +26,7 @@ pub struct RowAttributes {
 impl RowAttributes {
     /// Returns the rows that supply every attribute of the resource.
     pub fn resource() -> Self {
-        Self { resource: true, ..Self::of_requests() }
+        Self { resource: true, ..Self::for_requests() }
     }
 
     /// Returns the attributes of user and resource that neither the request nor the directory supplies.
@@ -35,7 +35,7 @@ impl RowAttributes {
     }
 
     /// Returns no attributes, of rows that are to the directory as requests are.
-    fn of_requests() -> Self {
+    fn for_requests() -> Self {
         Self { replace_stored: true, ..Self::default() }
     }
 
@@ -46,7 +46,7 @@ impl RowAttributes {
             problems.expected(at, format!("1 to {MAX_ENTRIES} entries"));
             return None;
         }
-        let mut rows = Self::of_requests();
+        let mut rows = Self::for_requests();
         for (index, item) in items.iter().enumerate() {
             if item.as_str().and_then(|text| rows.add(text)).is_none() {
                 problems.expected(&at.index(index), ENTRY);

@@ -100,7 +100,7 @@ impl<'c> PathFinder<'c> {
     }
 
     /// Returns the alternatives for the policy with this condition and effect.
-    pub(super) fn of_policy(&mut self, root: NodeId, effect: Effect) -> Alternatives {
+    pub(super) fn for_policy(&mut self, root: NodeId, effect: Effect) -> Alternatives {
         self.alternatives(root, effect, false)
     }
 
@@ -111,16 +111,16 @@ impl<'c> PathFinder<'c> {
             (Operation::Not(child), _) => self.alternatives(*child, effect, !negated),
             // De Morgan: a negated AND is an OR of negations, and the reverse.
             (Operation::All(children), false) | (Operation::Any(children), true) => {
-                self.of_conjunction(children, effect, negated)
+                self.for_conjunction(children, effect, negated)
             }
             (Operation::Any(children), false) | (Operation::All(children), true) => {
-                self.of_disjunction(children, effect, negated).into_iter().collect()
+                self.for_disjunction(children, effect, negated).into_iter().collect()
             }
             (Operation::Test(test), _) => self.alternatives_of_test(node, test, effect, negated),
         }
     }
 
-    fn of_conjunction(
+    fn for_conjunction(
         &mut self,
         children: &[Child],
         effect: Effect,
@@ -141,7 +141,7 @@ impl<'c> PathFinder<'c> {
     }
 
     /// Any child may hold, so the result needs an access path of every child. `None` when a child has none.
-    fn of_disjunction(
+    fn for_disjunction(
         &mut self,
         children: &[Child],
         effect: Effect,
@@ -252,7 +252,7 @@ impl<'c> PathFinder<'c> {
         let is_true = negated == negates;
         let (unfiltered, keys) = match operator.row().lookup {
             Lookup::Equal if is_true => {
-                let literal = Scalar::of(operand.literal()?)?;
+                let literal = Scalar::from_value(operand.literal()?)?;
                 let key = self.value(slot, literal);
                 let keys = smallvec![AccessKeys::Values([key].into())];
                 (undetermined.without(&[literal.kind()]), keys)
@@ -266,7 +266,7 @@ impl<'c> PathFinder<'c> {
                 (undetermined.without(&[Text, Number, Bool]), keys)
             }
             Lookup::WithItem if is_true => {
-                let literal = Scalar::of(operand.literal()?)?;
+                let literal = Scalar::from_value(operand.literal()?)?;
                 let unfiltered = undetermined.without(&[List]);
                 // `contains` searches a text for a part of it, which no hash finds: every text is a candidate.
                 let is_text = literal.kind() == Text;
@@ -304,7 +304,7 @@ impl<'c> PathFinder<'c> {
             }
             Lookup::Near(direction) if is_true => {
                 let Operand::Duration { length, now } = operand else { return None };
-                let interval = Interval::of_ages(*length, direction);
+                let interval = Interval::from_ages(*length, direction);
                 let keys = AccessKeys::Age { interval, now: *now, or_other: undetermined_applies };
                 (undetermined.without(&[Text]), smallvec![keys])
             }

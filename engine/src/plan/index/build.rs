@@ -47,7 +47,7 @@ pub(crate) fn build(
     let entries: Vec<Entry> = ranked
         .map(|(rank, policy)| {
             let root = policy.condition;
-            let alternatives = root.map(|root| finder.of_policy(root, policy.effect));
+            let alternatives = root.map(|root| finder.for_policy(root, policy.effect));
             Entry { rank, root, alternatives: alternatives.unwrap_or_default() }
         })
         .collect();

@@ -26,7 +26,7 @@ impl Interval {
     }
 
     /// Makes the interval of the ages in seconds of the instants at most `length` before or after the present.
-    pub(super) fn of_ages(length: TimeSpan, direction: Direction) -> Self {
+    pub(super) fn from_ages(length: TimeSpan, direction: Direction) -> Self {
         let (zero, length) = (Number::from(0i64), i64::from(length.seconds()));
         let (low, high) = match direction {
             Direction::Past => (zero, Number::from(length)),

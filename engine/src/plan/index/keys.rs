@@ -103,7 +103,7 @@ impl ValueKinds {
 }
 
 impl<'v> Scalar<'v> {
-    pub(super) fn of(value: AttributeValue<'v>) -> Option<Self> {
+    pub(super) fn from_value(value: AttributeValue<'v>) -> Option<Self> {
         match value {
             AttributeValue::Text(text) => Some(Self::Text(text)),
             AttributeValue::Number(number) => Some(Self::Number(number)),

@@ -117,7 +117,7 @@ impl ByAttribute {
         }
         let mut visited = Distinct::default();
         list.for_each(|item| {
-            let found = Scalar::of(item).and_then(|scalar| self.members.get(&scalar));
+            let found = Scalar::from_value(item).and_then(|scalar| self.members.get(&scalar));
             if let Some(candidates) = found
                 && visited.insert(std::ptr::from_ref(candidates))
             {

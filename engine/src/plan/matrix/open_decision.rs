@@ -40,7 +40,7 @@ impl<'p, 'r> OpenDecision<'p, 'r> {
 
     /// Wraps an evaluation without the open policies that cannot change the decision, which is `otherwise` if none of them
     /// applies.
-    pub(in crate::plan) fn of(
+    pub(in crate::plan) fn from_search(
         plan: &'p Plan,
         search: PartialEvaluation<'p, 'r>,
         otherwise: Effect,

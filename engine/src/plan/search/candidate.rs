@@ -22,13 +22,13 @@ pub struct SearchCandidate<'e> {
 
 impl<'e> SearchCandidate<'e> {
     /// Makes a candidate from a stored object.
-    pub fn of_resource(id: &'e str, properties: EntityProperties<'e>) -> Self {
-        Self::of_subject(id, Roles::Listed(&[]), properties)
+    pub fn for_resource(id: &'e str, properties: EntityProperties<'e>) -> Self {
+        Self::for_subject(id, Roles::Listed(&[]), properties)
     }
 
     /// Makes a candidate from a stored subject.
-    pub fn of_subject(id: &'e str, roles: Roles<'e>, properties: EntityProperties<'e>) -> Self {
-        let stored = AttributeMap::of_entity(properties);
+    pub fn for_subject(id: &'e str, roles: Roles<'e>, properties: EntityProperties<'e>) -> Self {
+        let stored = AttributeMap::from_entity(properties);
         Self { id, roles, given: AttributeMap::default(), stored, claims: None }
     }
 }

@@ -30,7 +30,7 @@ pub(super) enum Universe<'n> {
 
 impl<'n> Universe<'n> {
     /// Returns the entities of a type.
-    pub(super) fn of_entities(table: &'n EntityTable, entity_type: &str) -> Self {
+    pub(super) fn for_entities(table: &'n EntityTable, entity_type: &str) -> Self {
         Self::Entities(table, table.narrowing_work(entity_type))
     }
 }
@@ -127,20 +127,20 @@ impl<'n> Narrowing<'n> {
         let left_state = self.known.state(test.attribute);
         match (left_state, right.map(|slot| self.known.state(slot))) {
             (SlotState::Searched(part), None | Some(SlotState::Known)) => {
-                self.of_left(node, test, part, negated)
+                self.for_left(node, test, part, negated)
             }
             (SlotState::Known, Some(SlotState::Searched(part))) => {
-                self.of_right(node, test, part, negated, right?)
+                self.for_right(node, test, part, negated, right?)
             }
             (SlotState::Open, None | Some(SlotState::Known)) => {
-                self.of_relation(node, test.attribute, negated)
+                self.for_relation(node, test.attribute, negated)
             }
             _ => None,
         }
     }
 
     /// Narrows by a test whose left side is searched.
-    fn of_left(&self, node: NodeId, test: &Test<Slot>, part: Part, negated: bool) -> Narrowed {
+    fn for_left(&self, node: NodeId, test: &Test<Slot>, part: Part, negated: bool) -> Narrowed {
         let slot = test.attribute;
         if self.holds(node, slot, self.known.without_property(slot), negated) {
             return None;
@@ -174,7 +174,7 @@ impl<'n> Narrowing<'n> {
     }
 
     /// Narrows by a test of a relation.
-    fn of_relation(&self, node: NodeId, slot: Slot, negated: bool) -> Narrowed {
+    fn for_relation(&self, node: NodeId, slot: Slot, negated: bool) -> Narrowed {
         let (_, ids) = self.related.iter().find(|(own, _)| *own == slot)?;
         let ids = ids.as_deref()?;
         let holds = |has| self.holds(node, slot, Some(AttributeValue::Bool(has)), negated);
@@ -223,7 +223,7 @@ impl<'n> Narrowing<'n> {
     }
 
     /// Narrows by a test whose right side is searched.
-    fn of_right(
+    fn for_right(
         &self,
         node: NodeId,
         test: &Test<Slot>,

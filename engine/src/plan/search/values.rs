@@ -271,14 +271,14 @@ fn declared(plan: &Plan, input: &SearchInput<'_>) -> Vec<(Slot, PropertySource)>
         return Vec::new();
     };
     let sources = match input.searched {
-        Searched::Subject => facts.sources.of_user(),
+        Searched::Subject => facts.sources.for_user(),
         Searched::Resource => facts.sources_of(input.check),
     };
     let paths = (0..).zip(plan.whole().slots.paths());
     let declared = paths.filter_map(|(slot, path)| {
         let (AttributePath::User(name) | AttributePath::Resource(name)) = path else { return None };
         let is_property = part(path, input.searched)? == Part::Property;
-        Some((slot, sources.of(name).filter(|_| is_property)?))
+        Some((slot, sources.get(name).filter(|_| is_property)?))
     });
     declared.collect()
 }

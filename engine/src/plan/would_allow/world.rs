@@ -36,13 +36,13 @@ impl<'e> World<'e> {
             self.check.attributes.resource.layers_over(resource),
         ];
         let [of_user, of_resource] = &layers;
-        let map = |layers| AttributeMap::of_layers(layers);
+        let map = |layers| AttributeMap::from_layers(layers);
         let mut check = self.check;
         check.attributes = Attributes {
-            user: of_user.as_ref().map_or(AttributeMap::of_members(user), map),
-            resource: of_resource.as_ref().map_or(AttributeMap::of_members(resource), map),
-            action: AttributeMap::of_members(action),
-            context: AttributeMap::of_members(context),
+            user: of_user.as_ref().map_or(AttributeMap::from_members(user), map),
+            resource: of_resource.as_ref().map_or(AttributeMap::from_members(resource), map),
+            action: AttributeMap::from_members(action),
+            context: AttributeMap::from_members(context),
         };
         use_it(&check)
     }

@@ -104,7 +104,7 @@ impl<'a> Question<'a> {
         let [subject, action, resource] =
             [subject, action, resource].map(Option::unwrap_or_default);
         let context = context.unwrap_or_default();
-        let map = |range: FlatRange| AttributeMap::of_flat(flat, range);
+        let map = |range: FlatRange| AttributeMap::from_flat(flat, range);
         CheckBody {
             subject: names.text(self.principal),
             subject_type: Some(subject.kind()),

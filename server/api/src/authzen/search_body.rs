@@ -147,7 +147,7 @@ impl<'j> SearchBody<'j> {
 
     /// Returns the known attributes.
     pub(super) fn attributes(&self) -> Attributes<'_> {
-        let map = |range: FlatRange| AttributeMap::of_flat(&self.properties.flat, range);
+        let map = |range: FlatRange| AttributeMap::from_flat(&self.properties.flat, range);
         Attributes {
             user: map(self.subject.attributes),
             resource: map(self.resource.attributes),
@@ -167,7 +167,7 @@ impl<'j> SearchBody<'j> {
         &'a self,
         [user, resource]: &'a [[Member<'j>; 1]; 2],
     ) -> Attributes<'a> {
-        let [user, resource] = [user, resource].map(|members| AttributeMap::of_members(members));
+        let [user, resource] = [user, resource].map(|members| AttributeMap::from_members(members));
         Attributes { user, resource, ..self.attributes() }
     }
 }

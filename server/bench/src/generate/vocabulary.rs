@@ -34,7 +34,7 @@ struct User {
 }
 
 impl Vocabulary {
-    pub(super) fn of(tenant: &Tenant) -> Self {
+    pub(super) fn new(tenant: &Tenant) -> Self {
         let mut resources = BTreeSet::new();
         let mut actions = BTreeSet::from(["read".to_owned()]);
         let mut principals = BTreeSet::new();
@@ -58,7 +58,7 @@ impl Vocabulary {
             }
         }
         let bundle = tenant.bundle.iter();
-        let users = bundle.clone().flat_map(|bundle| &bundle.users).map(User::of).collect();
+        let users = bundle.clone().flat_map(|bundle| &bundle.users).map(User::new).collect();
         let registered = bundle.flat_map(|bundle| &bundle.resources);
         resources.extend(registered.map(|registered| registered.name.clone()));
         Self {
@@ -120,7 +120,7 @@ impl Vocabulary {
 }
 
 impl User {
-    fn of(user: &SampleUser) -> Self {
+    fn new(user: &SampleUser) -> Self {
         let claims = user.claims.as_object().unwrap_or_default();
         let extra = claims.iter().filter(|(name, _)| !OWN_CLAIMS.contains(&&**name));
         Self {

@@ -50,7 +50,7 @@ fn rulebook() -> Rulebook {
         r#"{"type": "CONDITION", "attribute": "resource.locked", "operator": "eq", "value": true}"#;
     let abroad =
         r#"{"type": "CONDITION", "attribute": "geo.country", "operator": "ne", "value": "de"}"#;
-    Rulebook::of_stored(
+    Rulebook::from_stored(
         vec![rule],
         vec![
             policy(1, "locked", "vault:*", Effect::Deny, locked),
@@ -60,7 +60,7 @@ fn rulebook() -> Rulebook {
 }
 
 fn set() -> CaseSet {
-    CaseSet::of_stored("acme", CASES, "[]").expect("valid")
+    CaseSet::from_stored("acme", CASES, "[]").expect("valid")
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_case_has_the_tuples_that_count_in_it() {
         {"type": "CONDITION", "attribute": "relation.editor", "operator": "eq", "value": true},
         {"type": "CONDITION", "attribute": "resource.state", "operator": "eq", "value": "draft"}]}"#;
     let draft = policy(2, "draft", "doc:read", Effect::Allow, draft);
-    let rulebook = Rulebook::of_stored(vec![rule], vec![draft])
+    let rulebook = Rulebook::from_stored(vec![rule], vec![draft])
         .with_types(&Types::default().with_relations(names))
         .with_relations([("doc", &declared)]);
     let case = |name: &str, rest: &str, decision: &str, rule: &str| {
@@ -132,7 +132,7 @@ fn a_case_has_the_tuples_that_count_in_it() {
         case("unknown", "", "deny", "default-deny"),
         case("refused", &refused, "allow", by_rule),
     ];
-    let set = CaseSet::of_stored("acme", &format!("[{}]", cases.join(",")), "[]").expect("valid");
+    let set = CaseSet::from_stored("acme", &format!("[{}]", cases.join(",")), "[]").expect("valid");
     let report = CaseOutcomes::new(&rulebook, &set, || true);
     assert_eq!(report.passed, 2, "{report:?}");
     assert_eq!(report.skipped[0].cause, SkipCause::Relations);

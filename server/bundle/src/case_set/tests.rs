@@ -13,7 +13,7 @@ fn case(name: &str) -> String {
 }
 
 fn parse(cases: &str, users: &str) -> Result<CaseSet, String> {
-    CaseSet::of_stored("acme", cases, users).map_err(|error| error.to_string())
+    CaseSet::from_stored("acme", cases, users).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn cases_may_name_what_does_not_exist_and_come_back_as_they_were_written() {
     assert_eq!(set.cases_json, expected);
     assert_eq!(set.users_json, r#"[{"claims":{"mfa":true},"roles":["reader"],"sub":"ann"}]"#);
     assert_eq!(set.users[0].claims.get("dom").and_then(Json::as_str), Some("acme"));
-    let again = CaseSet::of_texts(
+    let again = CaseSet::from_texts(
         "acme",
         [case("a").as_str()].into_iter(),
         [USERS.trim_matches(['[', ']'])].into_iter(),

@@ -69,7 +69,7 @@ type Set<'t> = (&'t [&'t str], &'t [&'t str]);
 /// Returns the changes between two sets of rules and policies.
 fn changes(before: Set<'_>, after: Set<'_>) -> Vec<String> {
     let [before, after] =
-        [before, after].map(|(own, of)| Rulebook::of_stored(rules(own), policies(of)));
+        [before, after].map(|(own, of)| Rulebook::from_stored(rules(own), policies(of)));
     let [before, after] = [&before, &after].map(|all| DecisionSet::new(all, REGISTERED));
     lines(&impact(&before, &after, || true))
 }
@@ -145,7 +145,7 @@ fn other_inclusions_change_decisions() {
         let writes = r#"writes, chart:write, allow, 5: request.roles contains "doctor""#;
         let owned = |role: &&str| (*role).to_owned();
         let pairs = pairs.iter().map(|(name, of)| (owned(name), of.iter().map(owned).collect()));
-        Rulebook::of_stored(rules(&read), policies(&[writes]))
+        Rulebook::from_stored(rules(&read), policies(&[writes]))
             .with_inclusions(RoleInclusions::new(pairs))
     };
     let (none, head) = (book(&[]), book(&[("head", &["doctor"])]));
@@ -174,7 +174,7 @@ fn roles_that_include_a_changed_role_change_with_it() {
         RoleInclusions::new(pairs.map(|(role, of)| (owned(role), of.map(owned).to_vec())))
     };
     let book = |lines: &[&str], of: &[&str]| {
-        Rulebook::of_stored(rules(lines), policies(of)).with_inclusions(inclusions())
+        Rulebook::from_stored(rules(lines), policies(of)).with_inclusions(inclusions())
     };
     let read = "doctor, er, chart:read, read, allow";
     let of_doctors = r#"doctors, chart:read, allow, 5: request.roles contains "doctor""#;
@@ -228,7 +228,7 @@ fn more_cells_than_the_limit_are_named() {
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let (many, write) = (rules(&many), rules(&["doctor, er, chart:write, write, allow"]));
     let all = [many, write].concat();
-    let books = [Vec::new(), all].map(|rules| Rulebook::of_stored(rules, Vec::new()));
+    let books = [Vec::new(), all].map(|rules| Rulebook::from_stored(rules, Vec::new()));
     let sets = books.each_ref().map(|book| DecisionSet::new(book, REGISTERED));
     let impact = impact(&sets[0], &sets[1], || true);
     assert!(!impact.complete);
@@ -241,7 +241,7 @@ fn more_cells_than_the_limit_are_named() {
 fn resources_after_the_time_are_named() {
     let all =
         rules(&["doctor, er, chart:read, read, allow", "doctor, er, chart:write, write, allow"]);
-    let books = [Vec::new(), all].map(|rules| Rulebook::of_stored(rules, Vec::new()));
+    let books = [Vec::new(), all].map(|rules| Rulebook::from_stored(rules, Vec::new()));
     let sets = books.each_ref().map(|book| DecisionSet::new(book, REGISTERED));
     let asked = std::cell::Cell::new(0);
     let first_alone = || asked.replace(asked.get() + 1) < 1;
@@ -258,7 +258,7 @@ fn resources_after_the_time_are_named() {
 fn a_table_has_what_is_not_denied() {
     let rules = rules(&["doctor, er, chart:*, *, allow", "nurse, er, chart:read, read, allow"]);
     let policies = policies(&["sealed, chart:read, deny, 9: resource.sealed == true"]);
-    let rulebook = Rulebook::of_stored(rules, policies);
+    let rulebook = Rulebook::from_stored(rules, policies);
     let set = DecisionSet::new(&rulebook, REGISTERED);
     let rows = |roles: &[&str], resources: &[&str]| -> Vec<String> {
         let roles = roles.iter().map(|role| (*role).to_owned()).collect();
@@ -316,7 +316,7 @@ fn compare_single_checks(before: &[Rule], after: &[Rule]) -> [u32; 2] {
     let both = [before, after].concat();
     let known: BTreeSet<String> =
         both.iter().map(|rule| rule.tuple.obj.to_string()).chain(["d:r".to_owned()]).collect();
-    let books = [before, after].map(|rules| Rulebook::of_stored(rules.to_vec(), Vec::new()));
+    let books = [before, after].map(|rules| Rulebook::from_stored(rules.to_vec(), Vec::new()));
     let sets = books.each_ref().map(|book| DecisionSet::new(book, ["d:r"]));
     let impact = impact(&sets[0], &sets[1], || true);
     let mut counts = [0; 2];

@@ -32,7 +32,7 @@ pub(crate) fn decision<'a>(
     sent: &'a Json<'a>,
 ) -> RecordedDecision<'a> {
     let of = |name| {
-        AttributeMap::of_members(sent.get(name).and_then(Json::as_object).unwrap_or_default())
+        AttributeMap::from_members(sent.get(name).and_then(Json::as_object).unwrap_or_default())
     };
     let attributes = Attributes {
         user: of("user"),

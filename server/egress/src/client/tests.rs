@@ -304,7 +304,7 @@ async fn a_name_is_looked_up_on_behalf_of_the_tenant_of_the_request() {
     let client = Client::guarded(&config, TIMEOUT).expect("a client");
     let patient = Client::guarded(&config, PATIENT).expect("a client");
     let requests = (0..50).map(|number| {
-        let client = client.of_tenant("noisy");
+        let client = client.for_tenant("noisy");
         tokio::spawn(async move { get(&client, &format!("http://slow-{number}.example/")).await })
     });
     let requests: Vec<_> = requests.collect();
@@ -312,8 +312,8 @@ async fn a_name_is_looked_up_on_behalf_of_the_tenant_of_the_request() {
         tokio::task::yield_now().await;
     }
     let quick = format!("http://quick.example:{port}/");
-    assert_eq!(get(&patient.of_tenant("quiet"), &quick).await.expect("answers"), b"ok");
-    assert!(get(&client.of_tenant("noisy"), &quick).await.is_err(), "it waits for its own");
+    assert_eq!(get(&patient.for_tenant("quiet"), &quick).await.expect("answers"), b"ok");
+    assert!(get(&client.for_tenant("noisy"), &quick).await.is_err(), "it waits for its own");
     for request in requests {
         assert!(request.await.expect("no panic").is_err());
     }

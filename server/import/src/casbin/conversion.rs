@@ -25,7 +25,7 @@ pub(super) fn convert(
     for (line, read) in lines.zip(0..) {
         if read == MAX_LINES {
             let reason = format!("the file has more than {MAX_LINES} lines");
-            reading.faults.push(ImportFault::of_file(reason));
+            reading.faults.push(ImportFault::without_line(reason));
             break;
         }
         let outcome = line.and_then(|line| reading.line(line));
@@ -188,9 +188,9 @@ impl Conversion<'_> {
     fn without_lines(&mut self, objects: &Objects) -> Result<(), ImportFault> {
         let empty = self.model.columns.iter().map(|column| (column.as_str(), "")).collect();
         let condition = self.known(empty).expand(&self.model.matcher);
-        let condition = condition.map_err(ImportFault::of_file)?;
+        let condition = condition.map_err(ImportFault::without_line)?;
         let origin = Origin { effect: Effect::Allow, priority: 0, line: None };
-        self.add(condition, &origin, objects).map_err(ImportFault::of_file)
+        self.add(condition, &origin, objects).map_err(ImportFault::without_line)
     }
 
     /// Allows everything, if that is what the model does without a deny.
@@ -199,7 +199,7 @@ impl Conversion<'_> {
             return Ok(());
         }
         let dom = self.model.has_domain();
-        self.output.allow_everything(dom).map_err(ImportFault::of_file)
+        self.output.allow_everything(dom).map_err(ImportFault::without_line)
     }
 
     fn known<'k>(&'k self, line: BTreeMap<&'k str, &'k str>) -> Known<'k> {

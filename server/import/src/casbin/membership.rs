@@ -123,7 +123,7 @@ impl Roles {
     ) -> Result<Condition, String> {
         let members = match self.members.get(kind) {
             Some(members) => members
-                .of(role, domain, self.domain_patterns)
+                .holders(role, domain, self.domain_patterns)
                 .ok_or_else(|| format!("`{role}` has members through more than 9 other roles"))?,
             None => BTreeSet::new(),
         };

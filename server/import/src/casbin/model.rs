@@ -63,7 +63,7 @@ impl Model {
             let found = find(&entries, section, key);
             if found.is_none() {
                 let what = format!("`{key} = …` in `[{section}]` is missing");
-                faults.push(ImportFault::of_file(what));
+                faults.push(ImportFault::without_line(what));
             }
             found
         };

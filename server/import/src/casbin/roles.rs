@@ -46,7 +46,7 @@ impl Members {
 
     /// Returns everybody who has `role` in `domain`, directly or through other roles, without the role itself; `None`
     /// if somebody is more steps away than Casbin goes. With `patterns`, domains of links are patterns of `keyMatch`.
-    pub(super) fn of<'m>(
+    pub(super) fn holders<'m>(
         &'m self,
         role: &'m str,
         domain: Option<&str>,

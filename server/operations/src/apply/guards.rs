@@ -167,7 +167,7 @@ fn wanted_cases(
     let guards = &state.guards;
     let cases = texts(bundle.cases.as_deref(), &guards.case_texts);
     let users = texts(bundle.users.as_deref(), &guards.user_texts);
-    let set = CaseSet::of_texts(domain, cases.into_iter(), users.into_iter());
+    let set = CaseSet::from_texts(domain, cases.into_iter(), users.into_iter());
     let set = set.map_err(|error| match error {
         JsonError::Invalid(invalid) => OperationError::from(invalid.under("/bundle")),
         JsonError::Syntax(what) => Invalid::expected("/bundle/cases", what).into(),

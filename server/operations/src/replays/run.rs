@@ -209,7 +209,7 @@ fn decide<'p>(
             None => tally.add_not_replayable(),
         }
     }
-    let directory = RecordedDirectory::of(&inputs);
+    let directory = RecordedDirectory::new(&inputs);
     for (place, (inputs, side)) in inputs.iter().zip(sides).enumerate() {
         let compared = compare(inputs, directory.known(place), (side, candidate), has_directory);
         tally.add(inputs, compared);

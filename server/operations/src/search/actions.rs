@@ -156,7 +156,7 @@ impl ActionDecider<'_> {
         };
         let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
         page.entities_revision = page.entities_revision.max(entities.revision());
-        let check = Check::new(body, self.domain, self.caller.of_check(), app.clock.now());
+        let check = Check::new(body, self.domain, self.caller.for_check(), app.clock.now());
         let supply = entities.supply(plan, CheckKind::Combined, &check);
         let completed = directory::completed(supply.as_ref(), check);
         match entities.decide(plan, CheckKind::Combined, &check, &completed)?.0 {

@@ -156,7 +156,7 @@ impl EntityQuestion<'_> {
             attributes: self.attributes,
             expected: None,
         };
-        Check::new(body, domain, caller.of_check(), now)
+        Check::new(body, domain, caller.for_check(), now)
     }
 
     /// Returns `completed` with the attributes of the searched part as they were sent: an id there names no entity.
@@ -234,7 +234,7 @@ impl Searcher<'_> {
         let names = relations.into_iter().flat_map(|_| scan.search.relations());
         let related: Vec<_> =
             names.filter_map(|name| relations.map(|relations| relations.related(name))).collect();
-        let claiming = relations.and_then(|relations| relations.claiming(self.caller.of_check()));
+        let claiming = relations.and_then(|relations| relations.claiming(self.caller.for_check()));
         let related: Vec<_> = related.iter().map(|one| one.ids(claiming)).collect();
         let entities = scan.search.entities(table, entity_type, after, &related);
         let others = scan.search.others(entity_type, &related);
@@ -269,8 +269,8 @@ impl Searcher<'_> {
         let by_principal = || find_subject(self.known.table, &principal);
         let stored = stored.or_else(|| is_subject.then(by_principal).flatten());
         let roles = if is_subject { self.roles(&principal, stored, given) } else { Vec::new() };
-        let properties = stored.map(|entity| AttributeMap::of_entity(entity.properties()));
-        let caller = self.caller.of_check().filter(|caller| caller.subject == principal);
+        let properties = stored.map(|entity| AttributeMap::from_entity(entity.properties()));
+        let caller = self.caller.for_check().filter(|caller| caller.subject == principal);
         let candidate = SearchCandidate {
             id: if is_subject { &principal } else { id },
             roles: Roles::Listed(&roles),
@@ -312,7 +312,7 @@ impl Searcher<'_> {
         let in_directory = || stored.into_iter().flat_map(|entity| entity.roles_in(domain));
         let roles: Vec<&str> = if stored.is_some() && self.precedence() == Precedence::Directory {
             in_directory().collect()
-        } else if let Some(caller) = self.caller.of_check().filter(|it| it.subject == principal) {
+        } else if let Some(caller) = self.caller.for_check().filter(|it| it.subject == principal) {
             let here = stored.into_iter().flat_map(Entity::domain_roles);
             let here = here.filter(|(of, _)| *of == domain).map(|(_, role)| role);
             caller.roles.iter().map(String::as_str).chain(here).collect()

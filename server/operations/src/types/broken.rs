@@ -120,7 +120,7 @@ async fn broken_rules(
     must_fit(tx).await?;
     let policies = policies::all(tx).await?;
     let cases = tenant_cases::find(tx).await?.map(|stored| stored.cases).unwrap_or_default();
-    let namespaces = namespaces::of_tenant(tx, &app.resolvers.operator_resolvers()).await?;
+    let namespaces = namespaces::for_tenant(tx, &app.resolvers.operator_resolvers()).await?;
     let types = (compiled(before), compiled(after));
     let names = (types.0.relations().clone(), types.1.relations().clone());
     let readable = |types: &Types| namespaces.clone().with_types(types.clone());

@@ -239,7 +239,7 @@ fn judged_after(meanwhile: impl AsyncFnOnce()) -> Judgement {
     runtime.build().expect("a runtime").block_on(async {
         let (release, released) = std::sync::mpsc::channel::<()>();
         let busy = tokio::task::spawn_blocking(move || released.recv());
-        let content = Rulebook::of_stored(Vec::new(), Vec::new());
+        let content = Rulebook::from_stored(Vec::new(), Vec::new());
         let cases = JudgingCases { present: cases(MUST_HOLD), replaced: None };
         let turn = judging_turn().await;
         let (judged, ()) = tokio::join!(judge_content(content, cases, &turn), async {
@@ -268,7 +268,7 @@ async fn no_case_is_decided_for_a_client_that_is_gone() {
     let awaited = Awaited::while_held(&waiting);
     let judged = || {
         let cases = JudgingCases { present: cases(MUST_HOLD), replaced: Some(cases(CLERKS)) };
-        let content = Rulebook::of_stored(Vec::new(), Vec::new());
+        let content = Rulebook::from_stored(Vec::new(), Vec::new());
         judge(&content, cases, || awaited.is_until(until)).expect("valid cases")
     };
     assert!(judged().report.skipped.is_empty(), "the control: somebody waits");

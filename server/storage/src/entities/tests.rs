@@ -214,7 +214,7 @@ async fn a_table_has_the_entities_of_every_page(database: TestDatabase) {
     let mut tx = store.begin_read(TENANT).await.expect("begins");
     let table = table(&mut tx).await.expect("works").expect("fits");
     let numbers = |id: &str| table.get("note", id).map(|note| format!("{:?}", note.properties()));
-    assert_eq!(table.of_type("note", None).count(), 4_000);
+    assert_eq!(table.for_type("note", None).count(), 4_000);
     for n in [1, 1_998, 2_000, 4_000] {
         assert_eq!(numbers(&format!("n:{n}")), Some(format!("{{\"n\": Number({n})}}")));
     }

@@ -38,7 +38,7 @@ impl Question<'_> {
             member("action", text(self.action)),
         ];
         members.extend(self.domain.map(|domain| member("domain", text(domain))));
-        let kinds = KINDS.map(|kind| (kind, self.of_kind(kind)));
+        let kinds = KINDS.map(|kind| (kind, self.for_kind(kind)));
         let kinds = kinds.into_iter().filter(|(_, attributes)| !attributes.is_empty());
         let kinds = kinds.map(|(kind, attributes)| member(kind, Json::Object(attributes)));
         let attributes: Vec<_> = kinds.collect();
@@ -48,7 +48,7 @@ impl Question<'_> {
         Json::Object(members)
     }
 
-    fn of_kind(&self, kind: &str) -> Vec<(Cow<'static, str>, Json<'static>)> {
+    fn for_kind(&self, kind: &str) -> Vec<(Cow<'static, str>, Json<'static>)> {
         let given = self.attributes.iter().filter(|(of, ..)| of == kind);
         let mut all: Vec<_> =
             given.map(|(_, name, value)| (Cow::Owned(name.clone()), value.clone())).collect();

@@ -11,7 +11,7 @@ use crate::ours::{Plans, sources};
 pub(crate) fn memory(group: &mut Group<'_>) -> Result<()> {
     let workload = w2(100_000);
     let sources = sources(&workload)?;
-    show(group, "ours", || Ok(Plans::of(&sources)))?;
+    show(group, "ours", || Ok(Plans::new(&sources)))?;
     for (name, load) in PEERS.into_iter().filter(|(name, _)| *name != "casbin cached hit") {
         show(group, name, || load(&workload))?;
     }

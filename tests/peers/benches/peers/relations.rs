@@ -127,7 +127,7 @@ impl Ours {
 
     fn allows(&self, tuples: &Tuples, (user, document): (usize, usize)) -> Result<bool> {
         let sent = [("id".into(), Json::String((&*tuples.ids[DOCUMENT][document]).into()))];
-        let resource = AttributeMap::of_members(&sent);
+        let resource = AttributeMap::from_members(&sent);
         let body = CheckBody {
             subject: &tuples.ids[USER][user],
             subject_type: None,
