@@ -207,7 +207,7 @@ fn roles_that_include_others_are_exported_planned_and_drift() {
 }
 
 #[test]
-fn what_decides_without_an_owner_is_listed() {
+fn drift_unowned_lists_what_decides_without_an_owner() {
     let exported = Exported::applied();
     let tenant = &exported.tenant;
     let listed = exported.run(&["drift", "--unowned"]).is(0);

@@ -52,7 +52,7 @@ fn items_take_whole_defaults_and_are_answered_in_their_order() {
     let allowed = json!({"decision": "allow", "matched_rule_id": rule, "reason": reason});
     let mut first = allowed.clone();
     first["id"] = json!("first");
-    // The second has attributes of its own, and so no role.
+    // The second has its own attributes, and so no role.
     assert_eq!(reply.json(), json!({"results": [first, denied, third, allowed]}));
     let compact = send_to(&tenant, "?fields=decision", &body).is(200);
     assert_eq!(compact.json(), json!({"allowed": [true, false, false, true]}));

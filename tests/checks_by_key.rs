@@ -50,7 +50,7 @@ fn a_key_asks_about_any_subject_with_the_roles_of_the_request() {
     decide(&bob).is_default();
     let editors = tenant.rule("editor", "doc:read", "read", "allow");
     decide(&bob).is("allow", &editors);
-    // The key is no subject, and has no role of its own.
+    // The key is no subject, and has no role.
     let name = with(check(&tenant), "subject", json!("gateway"));
     decide(&name).is_default();
 }

@@ -242,7 +242,7 @@ fn the_banner_fits_on_a_screen_and_all_of_it_works() {
 }
 
 #[test]
-fn it_says_where_it_is_and_that_it_is_not_for_production() {
+fn the_welcome_says_that_dev_is_not_for_production() {
     let (dev, _directory) = Dev::fresh();
     assert!(dev.welcome[0].contains("not for production"), "{}", dev.welcome[0]);
     Request::new("GET /healthz/ready").send(dev.address).is(200);
@@ -396,7 +396,7 @@ fn it_listens_on_loopback_only() {
 }
 
 #[test]
-fn nothing_else_of_the_environment_is_taken() {
+fn dev_ignores_the_variables_of_a_production_service() {
     let directory = tempfile::tempdir().unwrap();
     let mut command = command(&directory.path().join("data"), "127.0.0.1:0");
     let database = directory.path().join("production.db");

@@ -219,7 +219,7 @@ fn a_search_is_charged_by_its_candidates() {
         ("stored", native, with(None), 3),
         ("standard", "POST /access/v1/search/resource", standard, 3),
     ] {
-        // Each has a credential of its own, so that its first check finds ten.
+        // Each has its own credential, so that its first check finds ten.
         let token = tenant.token(name, &[MANAGER]);
         tenant.send(&Request::new(route).token(&token).json(&body)).is(200);
         assert_eq!(left(check(&token).is(200)), 10 - charged - 1, "{name}");

@@ -9,7 +9,7 @@ use crate::support::saas::{self, ADMIN_KEY, Account};
 use crate::support::tenant::always;
 use crate::support::{MANAGER, Request, Server};
 
-/// The operations of the document that create a record at a path of its own, as `METHOD /path`.
+/// The operations of the document that create a record at its own path, as `METHOD /path`.
 fn creations(server: &Server) -> BTreeSet<String> {
     let document = Request::new("GET /openapi.json").send(server.address).is(200).json();
     let paths = document["paths"].as_object().expect("paths").iter();

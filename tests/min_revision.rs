@@ -53,7 +53,7 @@ fn every_write_of_rules_raises_the_revision_by_one() {
 }
 
 #[test]
-fn what_changes_nothing_does_not_raise_the_revision() {
+fn a_write_without_a_change_keeps_the_revision() {
     let tenant = Tenant::new();
     let id = tenant.policy("p", "doc:read", "deny", 1, &always());
     let put = |body: &Value| tenant.manage(format!("PUT /api/v1/abac/policies/{id}"), body);

@@ -89,7 +89,7 @@ fn a_relation_to_rows_becomes_a_column_of_folders_or_one_of_ids() {
 }
 
 #[test]
-fn what_a_plan_knows_of_its_rows_holds_for_each() {
+fn attributes_of_a_filter_hold_for_each_of_its_rows() {
     let tenant = shelf();
     tenant.rule("viewer@resource", "note:read", "read", "allow");
     let found = |resource: Value| {

@@ -158,7 +158,7 @@ fn a_record_without_an_input_is_not_decided_again() {
 }
 
 #[test]
-fn what_is_not_recorded_is_said_to_be_undetermined() {
+fn a_replay_without_the_recorded_attributes_is_undetermined() {
     let server = start();
     let tenant = tenant_of(&server);
     let known = json!({"entities": [{"type": "user", "id": "ann", "properties": {"level": 4}, "roles": ["nurse"]}]});

@@ -96,7 +96,7 @@ fn a_registration_by_the_same_name_replaces_the_record() {
 }
 
 #[test]
-fn of_simultaneous_registrations_of_one_name_one_creates() {
+fn one_of_simultaneous_registrations_of_a_name_creates() {
     let tenant = Tenant::new();
     let replies = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| register(&tenant, &full()))).collect();

@@ -94,7 +94,7 @@ fn the_same_tuple_again_is_a_conflict() {
 }
 
 #[test]
-fn of_simultaneous_creations_of_one_tuple_one_succeeds() {
+fn one_of_simultaneous_creations_of_a_tuple_succeeds() {
     let tenant = Tenant::new();
     let statuses = std::thread::scope(|scope| {
         let threads: Vec<_> =

@@ -8,7 +8,7 @@ use super::dev::Dev;
 use crate::support::openid::{available, say, skip};
 use crate::support::process::repository;
 
-/// The program, installed into an environment of its own where that was not done yet.
+/// The program, installed into a separate environment where that was not done yet.
 fn installed() -> Option<PathBuf> {
     if !available("python3") {
         skip("schemathesis needs `python3` with pip");

@@ -218,7 +218,7 @@ fn a_live_write_makes_the_draft_anew() {
     };
     let before = counts(&compared(&tenant, 1, check));
     assert_eq!(before[1..4], [0, 0, 0]);
-    // The draft has no rules of its own, so it has this one, too.
+    // The draft has no rules itself, so it has this one, too.
     tenant.rule("ann", "chart:read", "read", "allow");
     let report = compared(&tenant, before[0] + 1, check);
     assert_eq!(counts(&report)[1..4], [0, 0, 0], "{report}");

@@ -114,7 +114,7 @@ fn the_caller_decides_whether_its_request_has_spans() {
     let (unsampled, other) = (TRACE.replace('4', "5"), TRACE.replace('4', "6"));
     tenant.send(&check(&tenant, &unsampled, "00")).is(200);
     tenant.send(&check(&tenant, TRACE, "01")).is(200);
-    // A handler that runs in a task of its own has the trace, too.
+    // A handler that runs in its own task has the trace, too.
     let rule = json!({"sub": "bob", "obj": "doc:read", "act": "read", "effect": "allow"});
     let write = tenant.managing("POST /api/v1/resources/policies").json(&rule);
     tenant.send(&write.header("traceparent", &format!("00-{other}-{CALLER}-01")));

@@ -212,7 +212,7 @@ impl<'r> AttributeMap<'r> {
         }
     }
 
-    /// Returns the items of the list `roles`; a scalar is a list of one. `None` for an entity, which has roles of its own.
+    /// Returns the items of the list `roles`; a scalar is a list of one. `None` for an entity, which has its own roles.
     #[inline]
     pub fn roles(self) -> Option<&'r [Json<'r>]> {
         match self.0 {

@@ -108,7 +108,7 @@ impl<'r> BatchBody<'r> {
     }
 }
 
-/// The members that an item takes whole where it has none of its own.
+/// The members that an item takes whole where it lacks them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Defaults<'r> {
     subject: Option<&'r str>,

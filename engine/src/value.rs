@@ -224,7 +224,7 @@ impl<'r> List<'r> {
     }
 }
 
-/// Returns the bytes that a text has outside of its own value: none if it is short.
+/// Returns the bytes that a text has outside of its value: none if it is short.
 pub(crate) fn heap_bytes(text: &CompactString) -> usize {
     if text.is_heap_allocated() { text.capacity() } else { 0 }
 }

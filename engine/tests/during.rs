@@ -37,7 +37,7 @@ const ZONES: [&str; 18] = [
     "Antarctica/Troll",
 ];
 
-/// The end of 2085, in Unix seconds. The database of time zones has rules of its own for each year of Gaza until 2086,
+/// The end of 2085, in Unix seconds. The database of time zones has its own rules for each year of Gaza until 2086,
 /// and the oracle's copy of it ends in 2100.
 const END_OF_2085: i64 = 3_660_595_200;
 

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::descriptors;
 
-/// Connections of the operator's listener. They have places of their own, so that metrics and probes answer when tenants
+/// Connections of the operator's listener. They have their own places, so that metrics and probes answer when tenants
 /// have all other connections.
 const OPERATOR_CONNECTIONS: usize = 128;
 

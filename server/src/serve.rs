@@ -322,7 +322,7 @@ pub(crate) fn stop_signal(delay: Duration) -> anyhow::Result<impl Future<Output 
     })
 }
 
-/// Ends the process after a time if it has not ended by then. A thread of its own does this, because the timers
+/// Ends the process after a time if it has not ended by then. A separate thread does this, because the timers
 /// of the runtime stand still while all its threads compute.
 fn end_after(time: Duration) {
     let watch = move || {

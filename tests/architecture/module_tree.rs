@@ -28,7 +28,7 @@ pub(crate) struct ModuleTree {
     scopes: BTreeMap<Vec<String>, Scope>,
 }
 
-/// A module, in a file of its own or inline.
+/// A module, in its own file or inline.
 #[derive(Default)]
 struct Scope {
     /// The module of the file.

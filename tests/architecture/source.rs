@@ -68,7 +68,7 @@ fn folder_of(file: &Path, is_root: bool) -> PathBuf {
     file.with_extension("")
 }
 
-/// Returns the names of the modules that `items` declares in files of their own.
+/// Returns the names of the modules that `items` declares in their own files.
 fn declared(items: &[Item]) -> Vec<String> {
     let name = |item: &Item| match item {
         Item::Mod(module) if module.content.is_none() => Some(module.ident.to_string()),

@@ -152,7 +152,7 @@ fn capacity(server: &Server, request: &Request) -> f64 {
     done.into_inner() as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// Sends `rate` requests per second, each by a client of its own. Returns how many were served in time, and the slowest
+/// Sends `rate` requests per second, each by its own client. Returns how many were served in time, and the slowest
 /// probe or check of another tenant meanwhile.
 fn overload(server: &Server, request: &Request, other: &Tenant<'_>, rate: f64) -> (f64, Duration) {
     let (in_time, begun) = (AtomicUsize::new(0), Instant::now());

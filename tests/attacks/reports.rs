@@ -12,7 +12,7 @@ use crate::support::{MANAGER, Provider, Request, Server, Settings, Tenant};
 
 /// The clients of the noisy tenant.
 const CLIENTS: usize = 4;
-/// The policies for every resource, of which each plan has a copy, because each resource has a policy of its own.
+/// The policies for every resource, of which each plan has a copy, because each resource has its own policy.
 const LARGE_POLICIES: usize = 40;
 /// The values of the list of such a policy.
 const VALUES: usize = 5_000;

@@ -61,7 +61,7 @@ fn a_deny_wins_over_any_number_of_allows() {
 }
 
 #[test]
-fn of_several_rules_with_the_deciding_effect_the_smallest_id_is_reported() {
+fn the_smallest_id_of_several_deciding_rules_is_reported() {
     let tenant = Tenant::new();
     let ids = [("*", "*"), ("alice", "doc:read"), ("alice", "doc:*")]
         .map(|(sub, obj)| tenant.rule(sub, obj, "read", "allow"));

@@ -217,7 +217,7 @@ fn busy_connections_of_one_address_do_not_take_every_place() {
 }
 
 #[test]
-fn in_a_table_with_room_an_address_has_no_share() {
+fn an_address_may_take_many_connections_while_places_are_free() {
     let server = server(&[("MAX_CONNECTIONS", "64")]);
     let (_busy, answer) = busy_connections(&server);
     assert!(answer.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer));

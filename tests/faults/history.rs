@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// A rule that the load writes: one subject of one tenant on one resource.
 pub(super) const CELLS: usize = 32;
-/// The resources over which the rules of a tenant are spread. Each has a plan of its own.
+/// The resources over which the rules of a tenant are spread. Each has its own plan.
 const RESOURCES: usize = 4;
 pub(super) const TENANTS: [&str; 2] = ["north", "south"];
 

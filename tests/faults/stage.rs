@@ -16,7 +16,7 @@ use crate::support::{Request, Server, Settings, eventually};
 pub(super) const REPLICAS: usize = 3;
 /// The replica that reads plans from standbys.
 pub(super) const READER: usize = 1;
-/// The replica that is in a network of its own at first.
+/// The replica that is in its own network at first.
 pub(super) const LAST: usize = 2;
 /// `MAX_STALENESS` of the replicas.
 pub(super) const STALENESS: Duration = Duration::from_secs(2);
@@ -167,7 +167,7 @@ fn with_clock(settings: &Settings, library: Option<&Path>, shift: i32) -> Settin
     }
 }
 
-/// Starts a replica in a network of its own.
+/// Starts a replica in its own network.
 fn start_inside(network: &Network, settings: Settings, database: &str) -> Server {
     let url = format!("postgres://portcullis@{}:5432/{database}", network.database_address());
     let settings = settings

@@ -1,6 +1,6 @@
 //! `cargo bench -p portcullis-server --bench http [-- NAME …]`
 //!
-//! Starts the release server and a bare axum echo in turn, each as a process of its own, loads both from a third
+//! Starts the release server and a bare axum echo in turn, each as its own process, loads both from a third
 //! process, and prints CPU per request, throughput and latency in pairs with their ratios (`docs/performance.md`). The
 //! names select the scenarios that contain one of them.
 

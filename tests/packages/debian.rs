@@ -1,4 +1,4 @@
-//! The .deb on a machine of its own with systemd: installed, started, upgraded, removed and purged.
+//! The .deb on its own machine with systemd: installed, started, upgraded, removed and purged.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use crate::support::resolver::guest;
 
 const SYSTEMD: &str = "/lib/systemd/systemd";
 
-/// The beginning of a command that runs in namespaces of its own.
+/// The beginning of a command that runs in its own namespaces.
 fn in_namespaces() -> Command {
     let mut unshare = Command::new("unshare");
     unshare.args(["--pid", "--mount", "--uts", "--ipc", "--net", "--cgroup"]);

@@ -7,7 +7,7 @@ use super::{Packages, serves, succeed};
 use crate::support::openid::{available, skip};
 use crate::support::process::finish;
 
-/// npm in a folder of its own, without the network.
+/// npm in its own folder, without the network.
 fn npm(directory: &Path, arguments: &[&str]) -> Command {
     let mut npm = Command::new("npm");
     npm.args(arguments).args(["--offline", "--no-audit", "--no-fund"]);

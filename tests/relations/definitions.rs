@@ -63,7 +63,7 @@ fn faults_of_lines_have_their_place() {
 }
 
 #[test]
-fn what_tuples_and_types_use_cannot_go() {
+fn relations_that_tuples_or_types_use_are_not_removed() {
     let tenant = Tenant::new();
     declare(&tenant);
     let tuples = [

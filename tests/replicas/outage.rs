@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::support::{Provider, Request, Server, Settings, Tenant, eventually};
 
-/// A server on a PostgreSQL of its own, with a tenant whose rule `rule` allows alice to read.
+/// A server on its own PostgreSQL, with a tenant whose rule `rule` allows alice to read.
 struct Stage {
     server: Server,
     tenant: Tenant<'static>,

@@ -65,7 +65,7 @@ fn an_update_of_a_policy_is_held_against_what_there_is_now() {
 }
 
 #[test]
-fn what_enabled_policies_read_stays() {
+fn a_resolver_that_an_enabled_policy_reads_is_neither_deleted_nor_renamed() {
     let tenant = Tenant::new();
     let resolver = format!("{RESOLVERS}/{}", tenant.directory("hr"));
     let reader = create(&tenant, &department(), true).is(201).id();

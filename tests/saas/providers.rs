@@ -16,7 +16,7 @@ struct Fresh {
     tenant: String,
 }
 
-/// A new tenant of the shared server, under a slug of its own.
+/// A new tenant of the shared server, under its own slug.
 fn fresh(slug: &str) -> Fresh {
     let server = Server::shared();
     let operator = Operator::of(&server);

@@ -32,7 +32,7 @@ fn a_slug_is_unique_and_has_a_form() {
 }
 
 #[test]
-fn of_simultaneous_creations_of_one_slug_one_succeeds() {
+fn one_of_simultaneous_creations_of_a_slug_succeeds() {
     let operator = Operator::shared();
     let mut statuses = std::thread::scope(|scope| {
         let create = || operator.create("simultaneous").status;

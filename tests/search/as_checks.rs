@@ -19,7 +19,7 @@ const CASES: usize = 20_000;
 const MANY_CASES: usize = 1_000_000;
 /// The entities of each of the two types.
 const ENTITIES: usize = 500;
-/// The searches for resources and for subjects that one directory serves, each with rules of its own.
+/// The searches for resources and for subjects that one directory serves, each with its own rules.
 const PLANS: usize = 5;
 
 #[test]

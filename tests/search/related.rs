@@ -49,7 +49,7 @@ fn what_only_tuples_know_is_a_candidate_on_both_sides() {
     assert_eq!(read_by(&tenant, "ann", &[]), ["d1", "d3"]);
     assert_eq!(read_by(&tenant, "bob", &[]), ["d3"]);
     assert_eq!(readers_of(&tenant, "d3"), ["ann", "bob"]);
-    // What the request says of a document replaces its tuples, for each candidate that has nothing of its own.
+    // What the request says of a document replaces its tuples, for each candidate that has nothing itself.
     let moved = |parent: &str| json!({"resource": {"parent": parent}});
     assert_eq!(
         read_by(&tenant, "bob", &[("attributes", moved("folder:f1"))]),

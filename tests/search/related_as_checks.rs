@@ -12,7 +12,7 @@ use crate::support::Tenant;
 /// The number of compared candidates, by default and in the long test.
 const CASES: usize = 6_000;
 const MANY_CASES: usize = 300_000;
-/// The searches that one tenant serves, each with rules of its own.
+/// The searches that one tenant serves, each with its own rules.
 const PLANS: usize = 6;
 const TUPLES: usize = 150;
 

@@ -1,4 +1,4 @@
-//! `portcullis serve` with a database of its own.
+//! `portcullis serve` with its own database.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

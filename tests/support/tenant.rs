@@ -1,4 +1,4 @@
-//! A tenant of its own for each test, and what a test does in it again and again.
+//! A separate tenant for each test, and what a test does in it again and again.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -41,7 +41,7 @@ impl Shell {
         bash.args(["--noprofile", "--norc"]).current_dir(folder).stdin(input).env_clear();
         bash.env("PATH", format!("{}:{others}", binaries.display()));
         bash.env("REPO", repository()).env("LISTEN_ADDR", &addresses[0]);
-        // A group of its own, so that the end of the test ends what a failed block left running.
+        // A separate group, so that the end of the test ends what a failed block left running.
         bash.process_group(0);
         let process = Process::spawn(bash);
         Self { process, script, addresses, seen: 0, directory }

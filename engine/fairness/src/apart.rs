@@ -21,7 +21,7 @@ pub fn run_apart<T: Send + 'static>(
     async { job.await.map_err(pass_panic_on) }
 }
 
-/// Begins `work` in a task of its own, and returns its outcome as [`run_apart`] does. So a caller that goes away does not
+/// Begins `work` in its own task, and returns its outcome as [`run_apart`] does. So a caller that goes away does not
 /// cancel the work between two of its steps.
 ///
 /// # Errors

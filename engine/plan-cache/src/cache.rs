@@ -215,7 +215,7 @@ impl<E: Clone> PlanCache<E> {
             }
         };
         *outcome = Some(loaded.clone());
-        // A check that begins after this load needs a load of its own.
+        // A check that begins after this load needs its own load.
         running.retire();
         loaded
     }

@@ -52,7 +52,7 @@ impl CachedPlan {
     /// Returns the plan of `resource`, which was loaded in a snapshot of its revision.
     pub(crate) fn new(resource: &str, loaded: NewPlan, changes: Arc<ChangeLog>) -> Self {
         let NewPlan { plan, own } = loaded;
-        // The plan itself is a part of its own weight.
+        // The plan itself is a part of its weight.
         let (all, policies) = (plan.weight(), plan.weight_of_policies());
         let allocator = policies / POLICIES_PER_ALLOCATOR + (all - policies) / RULES_PER_ALLOCATOR;
         let own_patterns = own.as_ref().map_or(0, |own| own.weight());

@@ -18,7 +18,7 @@ pub const WILDCARD: &str = "*";
 /// Patterns that changes may add before the set is read again, so that the weight of the set stays true.
 const MAX_ADDED: usize = 256;
 
-/// The patterns of a tenant except `*`, as hashes: a resource with the hash of another one gets a plan of its own, and is
+/// The patterns of a tenant except `*`, as hashes: a resource with the hash of another one gets its own plan, and is
 /// decided rightly.
 #[derive(Debug)]
 pub struct OwnPatterns {

@@ -1,4 +1,4 @@
-//! The compiler of modules: in this process, or in a process of its own with limits.
+//! The compiler of modules: in this process, or in a separate process with limits.
 //!
 //! The memory and time that a compilation takes are no function of the module's size, and no library bounds them. The
 //! operating system bounds those of a process.
@@ -17,6 +17,6 @@ pub enum Compiler {
     /// This process, without limits: for the modules of the person who runs it.
     #[default]
     InProcess,
-    /// A process of its own for each module, with limits: for the modules of tenants.
+    /// A separate process for each module, with limits: for the modules of tenants.
     Process(CompilerProcess),
 }

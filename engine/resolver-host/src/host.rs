@@ -231,7 +231,7 @@ impl ResolverHost {
         tasks::in_time(&*self.runtime, most, turn).await.ok_or(CallError::Busy(most))
     }
 
-    /// Runs a call in a task of its own, so that a panic ends only that task. Ends the call if the caller goes away.
+    /// Runs a call in its own task, so that a panic ends only that task. Ends the call if the caller goes away.
     async fn run_in_task<T: Send + 'static>(
         &self,
         call: BoxFuture<'static, T>,

@@ -1,4 +1,4 @@
-//! One call: a fresh instance in a store of its own. Dropping the store ends the instance, in any case.
+//! One call: a fresh instance in its own store. Dropping the store ends the instance, in any case.
 
 use std::pin::pin;
 use std::sync::Arc;

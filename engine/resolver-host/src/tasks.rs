@@ -19,7 +19,7 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     receiver.await.ok()
 }
 
-/// Runs work in a task of its own. Returns `None` if it panics, which ends only that task. Ends the work if the caller
+/// Runs work in its own task. Returns `None` if it panics, which ends only that task. Ends the work if the caller
 /// goes away.
 pub(crate) async fn run<T: Send + 'static>(
     runtime: &dyn Runtime,

@@ -61,7 +61,7 @@ pub(super) fn attribute(token: Token<'_>) -> Result<AttributePath, Fault> {
 
 pub(super) fn comparison(token: Token<'_>) -> Option<Operator> {
     let is_written = |operator: &&Operator| match operator.row().casbin {
-        // `in` is a word: its right side has a form of its own.
+        // `in` is a word: its right side has its own form.
         CasbinForm::Infix(symbol) => token.is(symbol),
         CasbinForm::NotIn | CasbinForm::Contains | CasbinForm::Prefix | CasbinForm::Missing(_) => {
             false

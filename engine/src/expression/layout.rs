@@ -48,7 +48,7 @@ impl Lines {
         }
     }
 
-    /// Writes the children of a node, each from a line of its own on.
+    /// Writes the children of a node, each from its own line on.
     fn joined(
         &mut self,
         children: &[Condition],

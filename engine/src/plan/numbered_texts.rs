@@ -68,7 +68,7 @@ impl NumberedTexts {
         self.few.is_empty() && self.many.is_none()
     }
 
-    /// Returns the heap bytes, for the weight of a plan. A short text has none of its own.
+    /// Returns the heap bytes, for the weight of a plan. A short text has none.
     pub(super) fn weight(&self) -> usize {
         let many = self.many.as_ref().map_or(0, |many| {
             let texts = many.keys().map(heap_bytes).sum::<usize>();
@@ -83,7 +83,7 @@ impl NumberedTexts {
     }
 }
 
-/// Finds a text by its hash. A function of its own keeps the search among few texts short.
+/// Finds a text by its hash. A separate function keeps the search among few texts short.
 #[inline(never)]
 fn find_among(many: &HashMap<CompactString, u32>, text: &str) -> Option<u32> {
     many.get(text).copied()

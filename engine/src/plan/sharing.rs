@@ -1,7 +1,7 @@
 //! Plans that share rules and policies: the plan of a resource has those on `<name>:*` and `*` in common with the plans of
 //! these patterns, so that a tenant has them in memory once.
 //!
-//! Policies are shared by a plan without any of its own. Else all are compiled together: patterns share budgets in the
+//! Policies are shared by a plan that has none itself. Else all are compiled together: patterns share budgets in the
 //! order in which policies decide (`docs/semantics.md`, section 4.5), and searches read every policy.
 
 use hashbrown::HashSet;
@@ -19,7 +19,7 @@ use crate::resolution::ResolverRef;
 use crate::resource::ResourcePattern;
 
 impl Plan {
-    /// Returns the plan with the rules of `broader`, and with its policies if it has none of its own. `broader` is the plan
+    /// Returns the plan with the rules of `broader`, and with its policies if it has none itself. `broader` is the plan
     /// of `*` or of `<name>:*` at the same revision. This plan was compiled from the rules that `broader` does not have,
     /// and from no policies or from all that match. Rules whose subject is a relation count as policies: those of `broader`
     /// are added to its own.

@@ -106,7 +106,7 @@ impl Symbols {
         self.few.get(*start as usize..*end as usize).unwrap_or_default()
     }
 
-    // A function of its own keeps the search among few texts short.
+    // A separate function keeps the search among few texts short.
     #[inline(never)]
     fn for_many(&self, slot: Slot, text: &str) -> Symbol {
         match self.many.binary_search_by_key(&slot, |(slot, _)| *slot) {

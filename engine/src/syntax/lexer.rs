@@ -4,7 +4,7 @@ use crate::invalid::Fault;
 
 /// The maximum length of a token in a message, in characters.
 const MAX_SHOWN: usize = 64;
-/// The symbols of two characters. Any other character that starts no other token is a symbol of its own.
+/// The symbols of two characters. Any other character that starts no other token is its own symbol.
 const PAIRS: [&str; 7] = ["==", "!=", "<=", ">=", "&&", "||", "??"];
 
 /// A token as written.

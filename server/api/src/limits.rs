@@ -86,7 +86,7 @@ fn beyond_failures(
 ) -> ApiError {
     app.limits.metrics.refused(refusal.reason, request.class());
     if let Some(unwritten) = app.limits.failure_log.pass(Instant::now()) {
-        let credential = kind.as_str();
+        let credential: &str = kind.into();
         tracing::warn!(%address, credential, unwritten, "too many failed authentications");
     }
     ApiError::RateLimited(refusal)

@@ -301,7 +301,7 @@ fn a_manager_credential_is_that_of_the_arguments_before_that_of_the_variables() 
 }
 
 #[test]
-fn only_variables_with_a_value_have_one() {
+fn empty_and_missing_variables_have_no_value() {
     let some = variables(&[("HOOK_SECRET", "s"), ("EMPTY", "")]);
     let values = some.values_of(["HOOK_SECRET", "EMPTY", "MISSING"].into_iter());
     assert_eq!(values.into_iter().collect::<Vec<_>>(), [("HOOK_SECRET".into(), "s".into())]);

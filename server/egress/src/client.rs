@@ -50,7 +50,7 @@ impl Client {
         Self { tenant: tenant.into(), ..self.clone() }
     }
 
-    /// Returns a client for addresses that tenants choose. Each request has a connection of its own.
+    /// Returns a client for addresses that tenants choose. Each request has its own connection.
     pub fn guarded(config: &EgressConfig, timeout: Duration) -> anyhow::Result<Self> {
         Self::guarded_that_keeps(config, timeout, Duration::ZERO)
     }

@@ -2,7 +2,7 @@
 //!
 //! A lookup of the system occupies a thread until it ends, also if nobody waits for it any more. So a lookup has a place
 //! from its begin to its very end. A tenant has a few places at a time and waits for its own first, so that its slow names
-//! delay its own requests alone. A name that was slow is looked up in places of its own for a while: it leaves the other
+//! delay its own requests alone. A name that was slow is looked up in its own places for a while: it leaves the other
 //! places to the names that answer.
 
 use std::collections::HashMap;
@@ -164,7 +164,7 @@ impl Shared {
         found.unwrap_or_else(|| Err(NameError::Failed("the lookup of the name broke off".into())))
     }
 
-    /// Looks the name up in a task of its own, which keeps the turn until the lookup ends.
+    /// Looks the name up in its own task, which keeps the turn until the lookup ends.
     fn begin(
         self: &Arc<Self>,
         turn: Turn,
@@ -186,7 +186,7 @@ impl Shared {
                 }
             };
             drop(turn);
-            // Whoever asks from now on gets an answer of its own.
+            // Whoever asks from now on gets its own answer.
             flight.retire();
             let failed = |error: io::Error| NameError::Failed(error.to_string().into());
             sender.send_replace(Some(found.map(Arc::from).map_err(failed)));

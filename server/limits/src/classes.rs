@@ -1,7 +1,11 @@
 //! The classes of requests.
 
-/// A class of requests with places of its own. Earlier classes go before later ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+use strum::{IntoStaticStr, VariantArray};
+
+/// A class of requests with its own places. Earlier classes go before later ones. The name is the label
+/// in metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Class {
     /// Requests for decisions.
     Checks,
@@ -12,18 +16,4 @@ pub enum Class {
     Management,
     /// Requests whose body is a module.
     Uploads,
-}
-
-impl Class {
-    pub const ALL: [Self; 4] = [Self::Checks, Self::Operator, Self::Management, Self::Uploads];
-
-    /// Returns the label of the class in metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Checks => "checks",
-            Self::Operator => "operator",
-            Self::Management => "management",
-            Self::Uploads => "uploads",
-        }
-    }
 }

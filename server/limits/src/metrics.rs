@@ -8,6 +8,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::classes::Class;
 use crate::credential::RefusedCredential;
@@ -16,8 +17,9 @@ use crate::memory::MemoryMetrics;
 /// Seconds, up to the longest wait for a place.
 const WAIT_BUCKETS: [f64; 10] = [1e-3, 5e-3, 25e-3, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 20.0];
 
-/// The reason why a limit refused a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The reason why a limit refused a request, named as the label in metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum RefusalReason {
     /// The rate of the tenant.
     TenantRate,
@@ -31,28 +33,6 @@ pub enum RefusalReason {
     QueueTime,
     /// Too many requests wait.
     QueueFull,
-}
-
-impl RefusalReason {
-    const ALL: [Self; 6] = [
-        Self::TenantRate,
-        Self::CredentialRate,
-        Self::AddressRate,
-        Self::Failures,
-        Self::QueueTime,
-        Self::QueueFull,
-    ];
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::TenantRate => "tenant_rate",
-            Self::CredentialRate => "credential_rate",
-            Self::AddressRate => "address_rate",
-            Self::Failures => "failures",
-            Self::QueueTime => "queue_time",
-            Self::QueueFull => "queue_full",
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -95,16 +75,16 @@ impl LimitMetrics {
             waits: Waits::new_with_constructor(|| Histogram::new(WAIT_BUCKETS)),
             answers: MemoryMetrics::default(),
         };
-        for class in Class::ALL {
-            for reason in RefusalReason::ALL {
+        for &class in Class::VARIANTS {
+            for &reason in RefusalReason::VARIANTS {
                 metrics.refusals.get_or_create_owned(&refusal(reason, class));
             }
             metrics.running(class);
             metrics.waiting(class);
             metrics.waits.get_or_create_owned(&class_labels(class));
         }
-        for kind in RefusedCredential::ALL {
-            metrics.failures.get_or_create_owned(&CredentialLabels { credential: kind.as_str() });
+        for kind in RefusedCredential::VARIANTS {
+            metrics.failures.get_or_create_owned(&CredentialLabels { credential: kind.into() });
         }
         let help = "Requests that a limit refused";
         registry.register("requests_refused", help, metrics.refusals.clone());
@@ -130,7 +110,7 @@ impl LimitMetrics {
 
     /// Counts a credential that proved no caller.
     pub fn failed(&self, kind: RefusedCredential) {
-        self.failures.get_or_create(&CredentialLabels { credential: kind.as_str() }).inc();
+        self.failures.get_or_create(&CredentialLabels { credential: kind.into() }).inc();
     }
 
     /// Takes note of the time that a request of `class` waited for its place.
@@ -148,11 +128,11 @@ impl LimitMetrics {
 }
 
 fn refusal(reason: RefusalReason, class: Class) -> RefusalLabels {
-    RefusalLabels { reason: reason.as_str(), class: class.as_str() }
+    RefusalLabels { reason: reason.into(), class: class.into() }
 }
 
 fn class_labels(class: Class) -> ClassLabels {
-    ClassLabels { class: class.as_str() }
+    ClassLabels { class: class.into() }
 }
 
 #[cfg(test)]

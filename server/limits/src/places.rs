@@ -11,6 +11,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use portcullis_fairness::TenantLines;
 use prometheus_client::metrics::gauge::Gauge;
+use strum::VariantArray;
 use tokio::sync::oneshot;
 
 use crate::classes::Class;
@@ -172,7 +173,7 @@ struct Waiter {
 
 impl ClassPlaces {
     fn new(class: Class, places: u32, metrics: &LimitMetrics) -> Self {
-        let earlier = Class::ALL.into_iter().filter(|other| *other < class);
+        let earlier = Class::VARIANTS.iter().copied().filter(|other| *other < class);
         let places = i64::from(places.max(1));
         Self {
             places,

@@ -15,7 +15,7 @@ use crate::rate::{Bucket, BucketLevel, Moment, Rate};
 /// the longest time start anew.
 const MAX_COUNTED: usize = 65_536;
 
-/// The kind of a request. Each kind has rates of its own.
+/// The kind of a request. Each kind has its own rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
     Check,

@@ -236,7 +236,7 @@ impl Made<'_> {
         if let Some(elapsed) = origin.elapsed {
             members.integer("us", i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX));
         }
-        members.text("source", origin.source.as_str());
+        members.text("source", origin.source.into());
     }
 }
 

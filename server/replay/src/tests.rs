@@ -212,7 +212,7 @@ fn a_record_is_decided_by_what_it_has() {
 }
 
 #[test]
-fn what_the_service_does_not_write_is_unreadable() {
+fn records_with_mistyped_members_are_unreadable() {
     for members in [
         json!({"id": 7}),
         json!({"time": "yesterday"}),
@@ -276,7 +276,7 @@ fn roles_are_those_of_the_subject_with_the_inclusions_of_each_side() {
 }
 
 #[test]
-fn what_was_not_read_may_be_left_out() {
+fn an_attribute_that_the_record_lacks_leaves_the_new_side_undetermined() {
     let old = Rules { reads: "context.ip", ..RULES };
     let new = Rules::when("context.ip == 'x'");
     let found = compared(&record("deny", 0, &json!({})), old, new, false);

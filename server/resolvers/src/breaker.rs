@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn one_probe_at_a_time_and_an_answer_closes_it() {
+    fn an_open_breaker_admits_one_probe_and_its_answer_closes_it() {
         let mut breaker = opened(s(0));
         let probe = breaker.admit(s(10)).expect("a probe");
         assert_eq!(breaker.admit(s(11)), Err(s(0)), "one is under way");

@@ -1,7 +1,7 @@
 //! The operator resolvers: components in `RESOLVERS_DIR`, for every tenant without a resolver of the same namespace.
 //!
 //! `NAME.wasm` is a component and `NAME.json` its manifest; without one, its namespace is the name, and it is given
-//! nothing. A change is picked up without a restart. Each tenant gets a resolver of its own of a component: what one
+//! nothing. A change is picked up without a restart. Each tenant gets its own resolver of a component: what one
 //! tenant's checks do to it is not felt by others.
 
 mod change_detector;

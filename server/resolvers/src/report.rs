@@ -6,6 +6,7 @@ use portcullis_engine::AttributeAnswers;
 use portcullis_resolver_host::{Log, LogLine};
 use serde::ser::SerializeStruct as _;
 use serde::{Deserialize, Serialize, Serializer};
+use strum::IntoStaticStr;
 
 use portcullis_model::resolver::ResolverOrigin;
 
@@ -71,8 +72,10 @@ pub struct Provenance {
 }
 
 /// The source of an attribute's answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum AnswerSource {
     /// An earlier call, within its time.
     Cache,
@@ -85,16 +88,6 @@ pub enum AnswerSource {
 }
 
 impl AnswerSource {
-    /// Returns the source as its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Cache => "cache",
-            Self::Stale => "stale",
-            Self::Call => "call",
-            Self::Nowhere => "nowhere",
-        }
-    }
-
     /// Returns the source of the answers to several attributes: a call if any of them needed one.
     pub(crate) fn combined(sources: impl Iterator<Item = Self>) -> Self {
         sources.filter(|source| *source != Self::Nowhere).max().unwrap_or(Self::Nowhere)

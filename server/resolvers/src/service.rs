@@ -142,7 +142,7 @@ impl ResolverService {
         self.0.store.read_all(async |tx| resolvers::is_module_used(tx, sha256).await).await
     }
 
-    /// Returns the stored resolver of this id with a binding of its own, or `None` if the tenant has no such resolver.
+    /// Returns the stored resolver of this id with its own binding, or `None` if the tenant has no such resolver.
     pub async fn load(
         &self,
         tenant: &str,

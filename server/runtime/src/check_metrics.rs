@@ -10,6 +10,7 @@ use portcullis_engine::Effect;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
+use strum::{IntoStaticStr, VariantArray};
 use thread_local::ThreadLocal;
 
 /// Seconds. A check from a plan in memory takes microseconds, one that asks a source milliseconds.
@@ -18,24 +19,14 @@ const BOUNDS: [f64; 12] =
 /// The buckets of a histogram: one for each bound, and one for what takes longer.
 const BUCKETS: usize = BOUNDS.len() + 1;
 
-/// The route of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The route of a check, named as the label in metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum CheckKind {
     /// `POST /api/v1/check`
     Combined,
     /// `POST /api/v1/resources/access/check`
     Legacy,
-}
-
-impl CheckKind {
-    const ALL: [Self; 2] = [Self::Combined, Self::Legacy];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Combined => "combined",
-            Self::Legacy => "legacy",
-        }
-    }
 }
 
 /// The metrics of decided checks.
@@ -120,14 +111,14 @@ struct Decisions(Arc<ThreadLocal<ThreadCounts>>);
 
 impl EncodeMetric for Decisions {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
-        for kind in CheckKind::ALL {
+        for &kind in CheckKind::VARIANTS {
             let total = |count: fn(&KindCounts) -> &AtomicU64| sum(&self.0, kind, count);
             let decisions = [
                 ("allow", total(|counts| &counts.allowed)),
                 ("deny", total(|counts| &counts.denied)),
             ];
             for (decision, total) in decisions {
-                let labels = DecisionLabels { kind: kind.name(), decision };
+                let labels = DecisionLabels { kind: kind.into(), decision };
                 encoder
                     .encode_family(&labels)?
                     .encode_counter::<NoLabelSet, u64, u64>(&total, None)?;
@@ -147,7 +138,7 @@ struct Latencies(Arc<ThreadLocal<ThreadCounts>>);
 
 impl EncodeMetric for Latencies {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
-        for kind in CheckKind::ALL {
+        for &kind in CheckKind::VARIANTS {
             let mut totals = [0; BUCKETS];
             for thread in self.0.iter() {
                 for (total, count) in totals.iter_mut().zip(&thread.of(kind).buckets) {
@@ -159,7 +150,7 @@ impl EncodeMetric for Latencies {
             // The count comes from the buckets, so that both agree also while threads count.
             let count = buckets.iter().map(|(_, count)| count).sum();
             let seconds = sum(&self.0, kind, |counts| &counts.nanos) as f64 / 1e9;
-            let labels = KindLabels { kind: kind.name() };
+            let labels = KindLabels { kind: kind.into() };
             let mut of_kind = encoder.encode_family(&labels)?;
             of_kind.encode_histogram::<NoLabelSet>(seconds, count, &buckets, None)?;
         }

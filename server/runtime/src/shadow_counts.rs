@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_stored_is_not_lost() {
+    fn counts_that_could_not_be_stored_are_kept() {
         let counts = ShadowCounts::default();
         for record in 1..=3 {
             counts.note_compared();

@@ -30,7 +30,7 @@ impl World {
         world
     }
 
-    /// Sends a request of a manager of `tenant` in a task of its own.
+    /// Sends a request of a manager of `tenant` in its own task.
     fn send(&self, tenant: &str, path: &str, body: &Value) -> JoinHandle<(u16, Value)> {
         let request = http::Request::post(path)
             .header(

@@ -39,7 +39,7 @@ const REQUESTS: usize = 500;
 /// the service of a route, its future and what it knows about the path.
 const MAX: u64 = 23;
 
-/// An identity provider that serves its key set on a port of its own.
+/// An identity provider that serves its key set on its own port.
 pub(crate) struct Provider {
     key: EncodingKey,
     issuer: String,

@@ -19,7 +19,7 @@ const TURNS: usize = 5;
 /// Least part of the checks of two processes that two threads decide.
 const LEAST: f64 = 0.95;
 
-/// Decides checks on `threads` threads, each on a processor of its own from `first` on. Returns the checks per second of
+/// Decides checks on `threads` threads, each on its own processor from `first` on. Returns the checks per second of
 /// processor time of each thread, so that other processes do not count.
 fn rates(service: &HttpService, token: &str, first: usize, threads: usize) -> Vec<f64> {
     let barrier = Barrier::new(threads);

@@ -32,7 +32,7 @@ on_every_database!(
     a_plan_gets_the_patterns_that_match_and_the_policies_that_count,
     a_plan_gets_records_with_any_text,
     the_read_transaction_cannot_write,
-    what_is_opened_to_read_is_neither_made_nor_changed,
+    a_store_opened_to_read_makes_no_schema_and_refuses_writes,
     only_an_empty_database_is_opened_as_an_empty_one,
     pages_follow_one_another,
     a_page_ends_where_its_records_reach_a_mebibyte,
@@ -234,7 +234,7 @@ async fn a_missing_file_is_created_only_on_demand() {
     Store::open_existing(&url).await.expect("it exists").close().await;
 }
 
-async fn what_is_opened_to_read_is_neither_made_nor_changed(database: TestDatabase) {
+async fn a_store_opened_to_read_makes_no_schema_and_refuses_writes(database: TestDatabase) {
     let url = database.url();
     Store::open_to_read(&url).await.expect_err("there is no schema");
     let store = database.open().await;

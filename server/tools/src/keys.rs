@@ -68,7 +68,7 @@ pub async fn create(variables: &Variables, arguments: &CreateKeyArguments) -> an
 }
 
 /// Returns the id of the tenant that the arguments name. The first write of `selfhost` mode creates a tenant: a mistyped
-/// name would get a key of its own.
+/// name would get its own key.
 async fn existing_or_new(
     operator: &OfflineOperator,
     arguments: &CreateKeyArguments,

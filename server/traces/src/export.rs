@@ -27,7 +27,7 @@ use crate::metrics::TraceMetrics;
 /// Most bytes of an answer of the collector that are read. It says how many spans it refused, and why.
 const MAX_ANSWER: usize = 64 << 10;
 
-/// Returns a provider of spans that sends them from a thread of its own.
+/// Returns a provider of spans that sends them from its own thread.
 pub(crate) fn provider(
     config: &TraceConfig,
     metrics: TraceMetrics,

@@ -62,7 +62,7 @@ pub fn name_request(method: &Method, route: &'static str) {
     Current::name(method, route);
 }
 
-/// Returns `work`, a step of the request that runs, with a span of its own if the request has one.
+/// Returns `work`, a step of the request that runs, with its own span if the request has one.
 pub fn step<F: Future>(name: &'static str, work: F) -> impl Future<Output = F::Output> {
     within(Current::below(name, None), work)
 }

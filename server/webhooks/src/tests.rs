@@ -39,7 +39,7 @@ on_every_database!(
     a_clock_that_is_put_back_stops_nothing,
     a_clock_that_is_put_forward_has_no_attempt_made_twice,
     denied_checks_go_out_one_at_a_time_in_order,
-    as_many_denied_checks_are_on_their_way_as_are_allowed,
+    no_more_denied_checks_are_sent_at_once_than_allowed,
     after_a_failure_a_batch_begins_no_attempt,
     slow_names_of_a_tenant_hold_up_no_other,
 );
@@ -293,7 +293,7 @@ async fn denied_checks_go_out_one_at_a_time_in_order(database: TestDatabase) {
     stage.stop().await;
 }
 
-async fn as_many_denied_checks_are_on_their_way_as_are_allowed(database: TestDatabase) {
+async fn no_more_denied_checks_are_sent_at_once_than_allowed(database: TestDatabase) {
     let mut stage = Stage::with(&database, 4, ("127.0.0.1", Names::default())).await;
     let events = stage.denials(6).await;
     let mut held = Vec::new();

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::{Answers, Check, Supply};
 
-/// Connections, each with a thread of its own.
+/// Connections, each with its own thread.
 const CONNECTIONS: usize = 16;
 
 /// Sends the load, `pipelined` requests at a time on each connection.

@@ -48,7 +48,7 @@ impl Cluster {
     /// each name of a template (letters, digits and `_`). Each later call clones the template, which takes about as
     /// long as an empty database. Connections that `prepare` leaves open are closed.
     ///
-    /// The function blocks. A `prepare` that needs an async runtime makes its own, on a thread of its own if the
+    /// The function blocks. A `prepare` that needs an async runtime makes its own, on its own thread if the
     /// caller is in a runtime.
     #[must_use]
     #[track_caller]

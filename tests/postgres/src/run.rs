@@ -115,7 +115,7 @@ pub(crate) fn say(text: &str) {
 }
 
 /// Returns the process whose end is the end of the run. The parent is the runner only if cargo or nextest started
-/// this test. A test that a person started, or whose parent has ended, is a run of its own.
+/// this test. A test that a person started, or whose parent has ended, is a separate run.
 fn runner() -> u32 {
     let started_by_runner =
         ["CARGO", "NEXTEST"].iter().any(|name| std::env::var_os(name).is_some());

@@ -137,7 +137,7 @@ fn an_own_cluster_goes_away_and_comes_back_with_its_data() {
     assert!(in_time(|| !runs(&server)), "{server} runs still");
 }
 
-/// A run of its own, with a shell for a runner that starts two test processes at the same time, each of
+/// A separate run, with a shell for a runner that starts two test processes at the same time, each of
 /// which has several threads that ask for the cluster first.
 #[test]
 fn threads_and_processes_share_one_cluster_and_nothing_is_left_of_it() {
@@ -193,7 +193,7 @@ fn without_a_server_tests_are_skipped_and_fail_in_ci() {
     let run = |ci: &str| {
         let own = std::env::current_exe().expect("the path of this program");
         let mut command = Command::new(own);
-        // A run of its own: the one that we are in knows already where the programs are.
+        // A separate run: the one that we are in knows already where the programs are.
         command.env_remove("CARGO").env_remove("NEXTEST");
         command.env("PORTCULLIS_TEST_PG_BIN", "/nowhere").env("CI", ci);
         command.args(["--exact", "databases_are_apart"]).output().expect("this program")

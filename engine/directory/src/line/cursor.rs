@@ -5,7 +5,7 @@ use portcullis_engine::leading_word;
 
 use super::part::Word;
 
-/// The operators of two characters. Any other character that starts no word is a symbol of its own.
+/// The operators of two characters. Any other character that starts no word is its own symbol.
 const PAIRS: [&str; 4] = ["||", "&&", "->", "!="];
 
 /// The rest of a line. Spaces before a word or symbol are skipped.

@@ -59,7 +59,7 @@ pub(super) fn flat(terms: &[Term], names: &Names, layers: &[Layer]) -> Vec<FlatT
         flat.arrows.sort_unstable_by_key(|arrow| arrow.over);
         all[id as usize] = flat;
     }
-    // An arrow may lead to a term of its own component, so all flat forms must be known.
+    // An arrow may lead to a term of the same component, so all flat forms must be known.
     let contained: Vec<Vec<TermId>> =
         all.iter_mut().map(|flat| std::mem::take(&mut flat.contained)).collect();
     for arrow in all.iter_mut().flat_map(|flat| &mut flat.arrows) {

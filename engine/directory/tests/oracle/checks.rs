@@ -55,7 +55,7 @@ pub(crate) fn hop(random: &mut Rng, world: &World, of_type: usize) -> Vec<Thing>
     (0..random.usize(..3)).map(|_| parent(random)).collect()
 }
 
-/// Returns what the oracle gives for an object with these parents in place of its own.
+/// Returns what the oracle gives for an object with these parents in its own place.
 pub(crate) fn with_hop(asking: &Asking<'_>, object: Thing, parents: &[Thing]) -> Vec<bool> {
     let root = (object.0, ROOT);
     let own = asking.edges.iter().filter(|edge| edge.object == object && edge.relation != 0);

@@ -297,7 +297,7 @@ async fn a_check_that_goes_away_leaves_the_load_to_the_next() {
 }
 
 #[tokio::test]
-async fn what_callers_invent_leaves_nothing_behind() {
+async fn invented_tenants_and_resources_leave_nothing_behind() {
     let cache = Cache::new(64 << 10);
     let store = Store::open();
     for number in 0..20_000 {

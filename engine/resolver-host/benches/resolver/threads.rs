@@ -1,7 +1,7 @@
 //! Calls on two threads: nothing that they share may slow them down.
 //!
-//! The control is two processes of one thread each, which share nothing of ours. Each thread has a processor of its own and
-//! a runtime of its own, so that no thread of the measurement helps with the calls. The bar counts processor time:
+//! The control is two processes of one thread each, which share nothing of ours. Each thread has its own processor and
+//! its own runtime, so that no thread of the measurement helps with the calls. The bar counts processor time:
 //! another process on the same processor does not matter.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Runs a compiler in a process of its own, and reads what it compiled.
+//! Runs a compiler in its own process, and reads what it compiled.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -17,7 +17,7 @@ use crate::limits::{CODE_BYTES, TEXT_BYTES};
 /// The threads of a compilation. More would be faster for one tenant, and slower for all others.
 const THREADS: &str = "2";
 
-/// Compiles each module in a process of its own.
+/// Compiles each module in its own process.
 #[derive(Clone, Debug)]
 pub struct CompilerProcess {
     /// The program whose command `compile-component` calls [`super::compile_component`]: on Linux the service itself,

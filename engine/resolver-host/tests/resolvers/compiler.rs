@@ -1,4 +1,4 @@
-//! A compiler in a process of its own, played by scripts: whatever it does, the host goes on.
+//! A compiler in its own process, played by scripts: whatever it does, the host goes on.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;

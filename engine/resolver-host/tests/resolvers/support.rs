@@ -144,7 +144,7 @@ pub(crate) fn grant(config: &[(&str, &str)], source: Source) -> Grant {
     Grant { config, endpoints: Arc::new(source) }
 }
 
-/// Loads the component that behaves as the subject says, for a tenant of its own.
+/// Loads the component that behaves as the subject says, for its own tenant.
 pub(crate) async fn behaviours(
     host: &Arc<ResolverHost>,
     limits: Limits,

@@ -190,7 +190,7 @@ impl<'r> Run<'r> {
         match self.program.node(node) {
             Operation::Test(test) => self.test(test),
             Operation::Not(child) => self.truth(*child).map(|truth| !truth),
-            // AND and OR have steps of their own.
+            // AND and OR have their own steps.
             Operation::All(_) | Operation::Any(_) => None,
         }
     }
@@ -217,7 +217,7 @@ impl<'r> Run<'r> {
             (Predicate::Exists, AttributeValue::Failed | AttributeValue::NotRequested) => None,
             (Predicate::Exists, _) => Some(true),
             (Predicate::IpIn(networks), AttributeValue::Text(text)) => networks.contain(text),
-            // A text that is matched has a step of its own.
+            // A text that is matched has its own step.
             (Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_), _) => None,
         }
     }

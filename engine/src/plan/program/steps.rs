@@ -28,7 +28,7 @@ pub(super) struct StepOf {
 /// The compact form of one node. A test handles values of the type that it compares; the node itself handles the
 /// others.
 ///
-/// `repr(u8)` keeps the tag in a byte of its own. Without it the compiler encodes the tag in unused values of a field,
+/// `repr(u8)` keeps the tag in its own byte. Without it the compiler encodes the tag in unused values of a field,
 /// which takes longer to decode, and every check decodes many steps.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]

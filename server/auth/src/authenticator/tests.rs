@@ -324,7 +324,7 @@ async fn times_are_compared_at_each_use() {
 }
 
 #[tokio::test]
-async fn only_the_whole_text_is_the_token() {
+async fn a_changed_text_of_a_remembered_token_is_refused() {
     let service = Service::with_keys(&[jwk(&EC, "ec")]);
     let token = sign(&header(), &claims());
     service.remember(&token).await;
@@ -365,7 +365,7 @@ async fn a_token_counts_for_its_own_issuer_alone() {
     of_other["iss"] = json!(ANOTHER_ISSUER);
     let own = signed_by(&OTHER, &header(), &of_other);
     assert_eq!(service.remember(&own).await.tenant(), "other");
-    // The other issuer signs the claims of the first, by a key of the same id and by one of its own.
+    // The other issuer signs the claims of the first, by a key of the same id and by its own one.
     refused(service.verify(&signed_by(&OTHER, &header(), &claims())).await, "signature");
     let foreign = json!({"alg": "ES256", "kid": "other"});
     refused(service.verify(&signed_by(&OTHER, &foreign, &claims())).await, "exactly one key");

@@ -151,7 +151,7 @@ impl Solver<'_> {
 /// Returns the right side of a comparison as a request writes it, and `now` in place of a duration.
 fn literal(operand: &Operand, now: &Json<'static>) -> Json<'static> {
     match operand {
-        // An attribute has no value of its own.
+        // An attribute has no own value.
         Operand::Attribute(_) => Json::Null,
         Operand::Text(text) => string(&**text),
         Operand::Number(number) => Json::Number(*number),

@@ -10,7 +10,7 @@ use portcullis_engine::resource::split_resource;
 
 use super::decision_set::Matching;
 
-/// The values of each axis. The last value of an axis is `None`: everything that has no value of its own.
+/// The values of each axis. The last value of an axis is `None`: everything that has no own value.
 pub(super) struct Axes<'s> {
     /// The subject of every cell; `None` is anybody whom no rule names.
     subject: Option<&'s str>,
@@ -30,7 +30,7 @@ pub(super) struct Axes<'s> {
 pub(super) struct Wanted<'s> {
     /// One subject, who has all of `roles`.
     pub(super) subject: Option<&'s str>,
-    /// Without a subject, each is a role of its own.
+    /// Without a subject, each is its own role.
     pub(super) roles: &'s [String],
     pub(super) domain: Option<&'s str>,
     pub(super) action: Option<&'s str>,

@@ -55,7 +55,7 @@ pub(crate) struct Restriction {
     pub(crate) user_type: String,
     pub(crate) which: Users,
     pub(crate) condition: Option<String>,
-    /// Whether the tuple must have an expiry of its own.
+    /// Whether the tuple must have its own expiry.
     pub(crate) expires: bool,
 }
 

@@ -131,7 +131,7 @@ impl StoredTuple {
 }
 
 impl Restriction {
-    /// Returns whether a tuple may have this user with this condition, and with or without an expiry of its own.
+    /// Returns whether a tuple may have this user with this condition, and with or without its own expiry.
     fn admits(
         &self,
         user: &ObjectName,

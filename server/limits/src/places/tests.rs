@@ -61,7 +61,7 @@ fn take_all(places: &Places, class: Class, tenant: &str, attempts: usize) -> Vec
 
 #[track_caller]
 fn assert_is_empty(places: &Places) {
-    for class in Class::ALL {
+    for &class in Class::VARIANTS {
         let class = places.for_class(class);
         assert_eq!((class.running.get(), class.waiting.get()), (0, 0));
         assert!(class.requests.lock().tenants() == 0);

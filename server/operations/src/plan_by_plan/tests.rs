@@ -20,7 +20,7 @@ use crate::registration::register;
 on_every_database!(
     only_the_cache_keeps_plans,
     what_another_replica_changed_meanwhile_is_decided_again,
-    what_grows_when_it_is_decided_again_ends_the_page,
+    an_answer_that_grows_when_it_is_decided_again_ends_the_page,
     a_page_ends_by_time_and_by_bytes,
     a_report_that_nobody_waits_for_decides_nothing,
 );
@@ -134,7 +134,7 @@ async fn what_another_replica_changed_meanwhile_is_decided_again(database: TestD
     assert_eq!((decided.of_resources, decided.revision), (all, 4));
 }
 
-async fn what_grows_when_it_is_decided_again_ends_the_page(database: TestDatabase) {
+async fn an_answer_that_grows_when_it_is_decided_again_ends_the_page(database: TestDatabase) {
     let (service, waiting) = (Service::open(&database).await, Arc::new(()));
     let awaited = Awaited::while_held(&waiting);
     service.plans.find("acme", "a:read", 0).await.expect("a plan");

@@ -48,7 +48,7 @@ async fn an_answer_is_used_again_for_the_same_question_to_the_same_resolver() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_what_is_missing_is_asked_for() {
+async fn a_resolver_is_asked_only_for_missing_attributes() {
     let stage = Stage::new();
     let ours = reference(1, 1);
     stage.put("acme", ours, "directory", &directory()).await;

@@ -13,7 +13,7 @@ on_every_database!(
     a_clock_that_was_put_back_holds_nothing_up,
     first_attempts_come_in_the_order_of_their_events,
     a_delivery_that_comes_while_the_queue_is_held_is_not_overlooked,
-    what_a_process_held_is_given_back_and_no_other,
+    a_release_frees_the_queues_of_one_process_alone,
     slow_queues_are_claimed_apart,
     the_queues_of_a_suspended_tenant_pause,
 );
@@ -197,7 +197,7 @@ async fn a_delivery_that_comes_while_the_queue_is_held_is_not_overlooked(databas
     }
 }
 
-async fn what_a_process_held_is_given_back_and_no_other(database: TestDatabase) {
+async fn a_release_frees_the_queues_of_one_process_alone(database: TestDatabase) {
     let store = database.open().await;
     for number in [1, 2, 3] {
         webhook(&store, "a", number).await;

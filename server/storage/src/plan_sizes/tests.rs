@@ -18,7 +18,7 @@ use crate::{policies, rules};
 on_every_database!(
     the_numbers_are_those_of_the_records,
     each_pattern_has_the_quota_and_who_is_above_it_may_shrink,
-    what_a_migration_counts_is_what_writes_count,
+    the_migration_counts_plan_sizes_as_writes_do,
 );
 
 const TENANT: &str = "acme";
@@ -145,7 +145,7 @@ async fn each_pattern_has_the_quota_and_who_is_above_it_may_shrink(database: Tes
     exceeds(insert(&store, 6..7, "doc:*").await, size, 4 * size);
 }
 
-async fn what_a_migration_counts_is_what_writes_count(database: TestDatabase) {
+async fn the_migration_counts_plan_sizes_as_writes_do(database: TestDatabase) {
     let store = database.open().await;
     fill(&store).await;
     let written = sizes(&store).await;

@@ -10,7 +10,7 @@ use crate::testing::{TestDatabase, on_every_database};
 
 on_every_database!(
     an_old_key_can_be_dropped,
-    what_another_writer_replaced_stays,
+    a_secret_that_changed_meanwhile_is_not_overwritten,
     values_without_a_whole_key_id_are_counted,
 );
 
@@ -88,7 +88,7 @@ async fn an_old_key_can_be_dropped(database: TestDatabase) {
     assert_eq!(new.decrypt(context, &resolver).as_deref(), Ok(&b"of a resolver"[..]));
 }
 
-async fn what_another_writer_replaced_stays(database: TestDatabase) {
+async fn a_secret_that_changed_meanwhile_is_not_overwritten(database: TestDatabase) {
     let store = database.open().await;
     fill(&store, "north", 1, &ring(b"a")).await;
     let mut tx = store.write_all().await.expect("begins");

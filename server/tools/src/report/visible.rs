@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_character_is_hidden_and_no_value_is_endless() {
+    fn control_characters_are_escaped_and_long_values_shortened() {
         assert_eq!(visible("a\nb\u{7f}"), "a\\nb\\u{7f}");
         assert_eq!(visible("a\u{1b}[2J\u{202e}b"), "a\\u{1b}[2J\\u{202e}b");
         assert_eq!(shortened(&"x".repeat(1_000)).chars().count(), MAX_VALUE + 1);

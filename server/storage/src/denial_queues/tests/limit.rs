@@ -9,10 +9,10 @@ on_every_database!(
     other_events_are_not_behind_denials,
     a_dropped_delivery_passes_on_what_it_should_report,
     an_attempt_of_a_dropped_delivery_is_forgotten,
-    what_is_settled_makes_room_and_what_is_redelivered_takes_it,
+    a_settled_denial_frees_its_place_and_a_redelivered_one_takes_one,
     an_event_stays_until_no_webhook_waits_for_it,
     webhooks_get_their_deliveries_in_batches,
-    of_what_is_over_as_much_is_kept_as_may_wait,
+    settled_denials_over_the_limit_are_dropped_oldest_first,
     what_an_earlier_version_kept_goes_in_bounded_steps,
 );
 
@@ -104,7 +104,7 @@ async fn an_attempt_of_a_dropped_delivery_is_forgotten(database: TestDatabase) {
     assert_eq!((counted(&store, 1).await, stored(&store).await), ((1, 1), [1, 0, 0]));
 }
 
-async fn what_is_settled_makes_room_and_what_is_redelivered_takes_it(database: TestDatabase) {
+async fn a_settled_denial_frees_its_place_and_a_redelivered_one_takes_one(database: TestDatabase) {
     let store = opened(&database, 2, 1).await;
     deny(&store, 0..2).await;
     let queue = claim(&store, true, T0).await;
@@ -177,7 +177,7 @@ async fn webhooks_get_their_deliveries_in_batches(database: TestDatabase) {
     }
 }
 
-async fn of_what_is_over_as_much_is_kept_as_may_wait(database: TestDatabase) {
+async fn settled_denials_over_the_limit_are_dropped_oldest_first(database: TestDatabase) {
     let store = opened(&database, 5, 1).await;
     let (mut queue, mut newest) = (None, Vec::new());
     for first in (0..5 + u32::try_from(SETTLED_SLACK).expect("small")).step_by(5) {

@@ -46,7 +46,7 @@ fn a_name_that_one_item_has_and_that_resembles_another_is_found() {
         (&[typo], &[sent], Some(of_case)),
         // Two items have each name.
         (&[typo, typo, right, right], &[], None),
-        // Resources of different types, and other namespaces, have names of their own.
+        // Resources of different types, and other namespaces, have their own names.
         (&[typo, ("blog:read", right.1), ("blog:read", right.1)], &[], None),
         (&[typo], &["{user: {confidential: true}}", "{user: {confidential: true}}"], None),
         (&[typo], &["{resource: {type: blog, confidential: true}}"], None),

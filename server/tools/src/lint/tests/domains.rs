@@ -40,7 +40,7 @@ rules.yaml:1:3: warning DOMAIN_NOT_TIED: the rule `reader, sales, wiki:read, rea
 }
 
 #[test]
-fn what_depends_on_no_domain_or_is_tied_has_no_finding() {
+fn rules_without_a_domain_or_with_a_tie_have_no_finding() {
     let tie = |effect, priority, when| policy("tie", effect, priority, when);
     let deny = |when| tie("deny", 50, when);
     for (rules, policies) in [
@@ -68,7 +68,7 @@ fn what_depends_on_no_domain_or_is_tied_has_no_finding() {
 }
 
 #[test]
-fn what_a_tie_does_not_reach_is_found_once_for_each_object() {
+fn rules_without_a_tie_are_found_once_for_each_object() {
     let tie = policy("tie", "deny", 50, "!((resource.team == request.domain) ?? true)");
     for (rules, policies, place, object) in [
         // The tie is about another object, is outranked, or allows.

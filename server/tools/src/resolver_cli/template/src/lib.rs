@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_no_answer() {
+    fn malformed_levels_are_an_internal_error() {
         for levels in ["", "ann", "ann=high"] {
             assert!(
                 matches!(resolve("ann", levels), Err(Error::Internal(_))),
