@@ -95,7 +95,10 @@ fn read_metadata(object: &RemoteObject) -> Result<ParquetMetaData, ParquetError>
     let tail = (object.bytes / TAIL_PART).clamp(TAIL.start, TAIL.end);
     let tail = object.bytes.saturating_sub(tail)..object.bytes;
     object.read_ahead(slice::from_ref(&tail))?;
-    let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Required);
+    let reader = ParquetMetaDataReader::new()
+        .with_offset_index_policy(PageIndexPolicy::Required)
+        // A file without bounds of pages is read page by page.
+        .with_column_index_policy(PageIndexPolicy::Optional);
     reader.parse_and_finish(object)
 }
 
