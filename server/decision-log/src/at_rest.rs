@@ -3,6 +3,7 @@
 mod archive;
 mod cells;
 mod chain;
+mod column_cells;
 mod columns;
 mod keeper;
 mod objects;

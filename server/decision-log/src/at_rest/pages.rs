@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::column::reader::get_column_reader;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
@@ -13,7 +13,8 @@ use parquet::file::properties::ReaderProperties;
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::cells::Cell;
-use super::columns::{COLUMNS, Form};
+use super::column_cells::ColumnCells;
+use super::columns::COLUMNS;
 use super::ranges::RemoteObject;
 
 /// A row group whose pages are known.
@@ -41,16 +42,21 @@ impl<'g> Pages<'g> {
     }
 
     /// Keeps the rows of pages that may have `text` in `column`, by the bounds of each page, if the file has them.
-    pub(crate) fn retain_by_bounds(&self, rows: &mut Vec<usize>, column: usize, text: &str) {
+    pub(crate) fn retain_by_bounds(
+        &self,
+        rows: &mut Vec<usize>,
+        column: usize,
+        text: &str,
+    ) -> Result<(), ParquetError> {
         let index =
             self.metadata.page_index().and_then(|index| index.column_index(self.group, column));
-        let Some(ColumnIndexMetaData::BYTE_ARRAY(bounds)) = index else { return };
+        let Some(ColumnIndexMetaData::BYTE_ARRAY(bounds)) = index else { return Ok(()) };
         let text = text.as_bytes();
         let may_have = |page: usize| {
             bounds.min_value(page).is_none_or(|least| least <= text)
                 && bounds.max_value(page).is_none_or(|greatest| greatest >= text)
         };
-        let pages = self.row_ranges(column).into_iter().enumerate();
+        let pages = self.row_ranges(column)?.into_iter().enumerate();
         let pages: Vec<_> =
             pages.filter(|(page, _)| may_have(*page)).map(|(_, rows)| rows).collect();
         let mut pages = pages.into_iter().peekable();
@@ -58,6 +64,7 @@ impl<'g> Pages<'g> {
             while pages.next_if(|page| page.end <= *row).is_some() {}
             pages.peek().is_some_and(|page| page.contains(row))
         });
+        Ok(())
     }
 
     /// Passes the cells of each of these rows, which ascend, to `visit`.
@@ -66,16 +73,23 @@ impl<'g> Pages<'g> {
         rows: &[usize],
         mut visit: impl FnMut(&[Cell<ByteArray>]),
     ) -> Result<(), ParquetError> {
-        let all: Vec<_> = (0..COLUMNS.len()).flat_map(|column| self.ranges(column, rows)).collect();
-        self.object.read_ahead(&all)?;
-        let columns = (0..COLUMNS.len()).map(|column| self.cells(column, rows));
-        let columns: Vec<_> = columns.collect::<Result<_, _>>()?;
-        let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
+        /// Rows whose cells are in memory at once.
+        const BLOCK: usize = 4096;
+        let all: Result<Vec<_>, _> =
+            (0..COLUMNS.len()).map(|column| self.ranges(column, rows)).collect();
+        self.object.read_ahead(&all?.concat())?;
+        let columns = (0..COLUMNS.len()).map(|column| self.column(column));
+        let mut columns: Vec<_> = columns.collect::<Result<_, _>>()?;
         let mut cells = Vec::with_capacity(columns.len());
-        for _ in rows {
-            cells.clear();
-            cells.extend(columns.iter_mut().filter_map(Iterator::next));
-            visit(&cells);
+        for rows in rows.chunks(BLOCK) {
+            let block = columns.iter_mut().map(|column| column.cells(rows));
+            let block: Vec<_> = block.collect::<Result<_, _>>()?;
+            let mut block: Vec<_> = block.into_iter().map(Vec::into_iter).collect();
+            for _ in rows {
+                cells.clear();
+                cells.extend(block.iter_mut().filter_map(Iterator::next));
+                visit(&cells);
+            }
         }
         Ok(())
     }
@@ -92,31 +106,33 @@ impl<'g> Pages<'g> {
         Ok(())
     }
 
-    fn locations(&self, column: usize) -> &[PageLocation] {
-        let index =
-            self.metadata.page_index().and_then(|index| index.offset_index(self.group, column));
-        index.map_or(&[], |index| index.page_locations())
+    /// Returns where the pages of `column` are.
+    fn locations(&self, column: usize) -> Result<&[PageLocation], ParquetError> {
+        let index = self.metadata.page_index();
+        let index = index.and_then(|index| index.offset_index(self.group, column));
+        let missing = || ParquetError::General("the file does not say where its pages are".into());
+        Ok(index.ok_or_else(missing)?.page_locations())
     }
 
     /// Returns the rows of each page of `column`.
-    fn row_ranges(&self, column: usize) -> Vec<Range<usize>> {
-        let starts = self.locations(column).iter();
+    fn row_ranges(&self, column: usize) -> Result<Vec<Range<usize>>, ParquetError> {
+        let starts = self.locations(column)?.iter();
         let starts = starts.map(|page| usize::try_from(page.first_row_index).unwrap_or_default());
         let ends = starts.clone().skip(1).chain([self.total]);
-        starts.zip(ends).map(|(start, end)| start..end).collect()
+        Ok(starts.zip(ends).map(|(start, end)| start..end).collect())
     }
 
     /// Returns where the pages of `column` with these rows are in the file.
-    fn ranges(&self, column: usize, mut rows: &[usize]) -> Vec<Range<u64>> {
+    fn ranges(&self, column: usize, mut rows: &[usize]) -> Result<Vec<Range<u64>>, ParquetError> {
         let place = |offset: i64| u64::try_from(offset).unwrap_or_default();
-        let locations = self.locations(column);
+        let locations = self.locations(column)?;
         let mut ranges = Vec::new();
         let dictionary = self.about.column(column).dictionary_page_offset();
         if let (Some(start), Some(first), false) = (dictionary, locations.first(), rows.is_empty())
         {
             ranges.push(place(start)..place(first.offset));
         }
-        for (page, page_rows) in locations.iter().zip(self.row_ranges(column)) {
+        for (page, page_rows) in locations.iter().zip(self.row_ranges(column)?) {
             let (here, later) = rows.split_at(rows.partition_point(|row| *row < page_rows.end));
             if !here.is_empty() {
                 let start = place(page.offset);
@@ -124,7 +140,7 @@ impl<'g> Pages<'g> {
             }
             rows = later;
         }
-        ranges
+        Ok(ranges)
     }
 
     /// Reads the cells of `column` in these rows, which ascend.
@@ -133,70 +149,20 @@ impl<'g> Pages<'g> {
         column: usize,
         rows: &[usize],
     ) -> Result<Vec<Cell<ByteArray>>, ParquetError> {
-        self.object.read_ahead(&self.ranges(column, rows))?;
+        self.object.read_ahead(&self.ranges(column, rows)?)?;
+        self.column(column)?.cells(rows)
+    }
+
+    fn column(&self, column: usize) -> Result<ColumnCells, ParquetError> {
         let chunk = self.about.column(column);
         let pages = SerializedPageReader::new_with_properties(
             Arc::clone(self.object),
             chunk,
             self.total,
-            Some(self.locations(column).to_vec()),
+            Some(self.locations(column)?.to_vec()),
             Arc::new(ReaderProperties::builder().build()),
         )?;
-        let mut reader = get_column_reader(chunk.column_descr_ptr(), Box::new(pages));
-        let (mut cells, mut at) = (Vec::with_capacity(rows.len()), 0);
-        for run in rows.chunk_by(|before, after| before + 1 == *after) {
-            let Some(&start) = run.first() else { continue };
-            skip(&mut reader, start - at)?;
-            read(&mut reader, run.len(), COLUMNS[column].form, &mut cells)?;
-            at = start + run.len();
-        }
-        Ok(cells)
-    }
-}
-
-fn skip(reader: &mut ColumnReader, rows: usize) -> Result<(), ParquetError> {
-    match reader {
-        ColumnReader::ByteArrayColumnReader(reader) => reader.skip_records(rows)?,
-        ColumnReader::Int64ColumnReader(reader) => reader.skip_records(rows)?,
-        _ => 0,
-    };
-    Ok(())
-}
-
-fn read(
-    reader: &mut ColumnReader,
-    rows: usize,
-    form: Form,
-    cells: &mut Vec<Cell<ByteArray>>,
-) -> Result<(), ParquetError> {
-    let mut levels = Vec::with_capacity(rows);
-    match reader {
-        ColumnReader::ByteArrayColumnReader(reader) => {
-            let mut values = Vec::with_capacity(rows);
-            reader.read_records(rows, Some(&mut levels), None, &mut values)?;
-            add(cells, &levels, values.into_iter().map(Cell::Bytes));
-        }
-        ColumnReader::Int64ColumnReader(reader) => {
-            let mut values = Vec::with_capacity(rows);
-            reader.read_records(rows, Some(&mut levels), None, &mut values)?;
-            add(cells, &levels, values.into_iter().map(Cell::Number));
-        }
-        _ => return Err(ParquetError::General(format!("a column of {form:?} has another type"))),
-    }
-    Ok(())
-}
-
-/// Adds the values; a required column has no levels.
-fn add(
-    cells: &mut Vec<Cell<ByteArray>>,
-    levels: &[i16],
-    mut values: impl Iterator<Item = Cell<ByteArray>>,
-) {
-    if levels.is_empty() {
-        cells.extend(values);
-    } else {
-        let cell = |level: &i16| if *level == 0 { Some(Cell::Null) } else { values.next() };
-        cells.extend(levels.iter().filter_map(cell));
+        Ok(ColumnCells::new(get_column_reader(chunk.column_descr_ptr(), Box::new(pages))))
     }
 }
 

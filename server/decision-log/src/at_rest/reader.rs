@@ -95,10 +95,7 @@ fn read_metadata(object: &RemoteObject) -> Result<ParquetMetaData, ParquetError>
     let tail = (object.bytes / TAIL_PART).clamp(TAIL.start, TAIL.end);
     let tail = object.bytes.saturating_sub(tail)..object.bytes;
     object.read_ahead(slice::from_ref(&tail))?;
-    let reader = ParquetMetaDataReader::new()
-        .with_offset_index_policy(PageIndexPolicy::Required)
-        // A file without bounds of pages is read page by page.
-        .with_column_index_policy(PageIndexPolicy::Optional);
+    let reader = ParquetMetaDataReader::new().with_page_index_policy(PageIndexPolicy::Optional);
     reader.parse_and_finish(object)
 }
 
@@ -126,7 +123,7 @@ impl RestedGroup {
         let texts = std::iter::once((TENANT, &*wanted.tenant)).chain(texts);
         // Before a page is read.
         for (column, text) in texts.clone() {
-            pages.retain_by_bounds(&mut rows, column, text);
+            pages.retain_by_bounds(&mut rows, column, text)?;
         }
         for (column, text) in texts {
             pages.retain(&mut rows, column, |cell| is_text(cell, text))?;
