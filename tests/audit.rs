@@ -209,9 +209,11 @@ fn a_record_says_what_changed_by_which_key_and_from_which_commit() {
         (&json!(["ward"]), &Value::Null)
     );
     assert!(!written.to_string().contains("obstetrics"));
-    let settings = json!({"owner": "x", "bundle": {"settings": {"audit_values": true}}});
+    let settings = json!({"owner": "x", "source": {"message": "show values"},
+        "bundle": {"settings": {"audit_values": true}}});
     tenant.manage("POST /api/v1/apply", &settings).is(200);
     let changed = newest("action=settings.updated");
+    assert_eq!(changed["source"]["message"], "show values");
     assert_eq!(
         (&changed["before"], &changed["after"]["audit_values"]),
         (&Value::Null, &json!(true))

@@ -169,6 +169,10 @@ fn the_command_line_stops_a_tenant_of_selfhost() {
     let audit = settings.run(&["audit"]);
     let newest = done(&audit).lines().next().expect("a record");
     assert!(newest.contains("\"action\":\"tenant.deleted\""), "{newest}");
+    let cut = settings.run(&["audit", "--limit", "1"]);
+    assert_eq!((cut.code, cut.out.trim()), (Some(1), newest), "{}", cut.err);
+    let all = audit.out.lines().count().to_string();
+    assert_eq!(done(&settings.run(&["audit", "--limit", &all])), audit.out);
     assert!(done(&settings.run(&["audit", "--tenant", "stopped"])).is_empty());
     for name in ["stoped", ""] {
         for change in ["suspend", "resume", "delete"] {

@@ -163,10 +163,12 @@ pub(super) async fn show(
     }
     let DecidedRecord { record, side, resolvers } =
         decisions::find_decided(&app, &caller, id).await?;
-    let explained = portcullis_replay::explain(&record, &side, |explanation, reproduced| {
-        let explanation = ExplanationAnswer::of_record(record.revision, explanation, &resolvers);
-        Json(ExplainedDecision { record: &record, reproduced, explanation }).into_response()
-    });
+    let explained =
+        portcullis_replay::explain(&record, &side, |explanation, changes, reproduced| {
+            let explanation =
+                ExplanationAnswer::of_record(record.revision, explanation, changes, &resolvers);
+            Json(ExplainedDecision { record: &record, reproduced, explanation }).into_response()
+        });
     explained.map_err(|Unreadable| {
         OperationError::Conflict("the record cannot be read".to_owned()).into()
     })

@@ -1,7 +1,7 @@
 //! The explanation of a decision: `POST /api/v1/check?explain=true`.
 
 use portcullis_engine::{
-    ChangeSet, Effect, ExplainedPolicy, ExplainedRule, Explanation, MatchedRuleId,
+    ChangeSet, Counterfactuals, Effect, ExplainedPolicy, ExplainedRule, Explanation, MatchedRuleId,
 };
 use serde::Serialize;
 use utoipa::openapi::schema::Type;
@@ -49,6 +49,7 @@ impl<'e> ExplanationAnswer<'e> {
     pub(super) fn of_record(
         revision: i64,
         explanation: Explanation<'e>,
+        changes: Option<Counterfactuals>,
         resolvers: &'e [Report],
     ) -> Self {
         let Explanation { policies, rules, attributes } = explanation;
@@ -60,8 +61,8 @@ impl<'e> ExplanationAnswer<'e> {
             rules,
             attributes: attributes.map(alone).collect(),
             resolvers,
-            would_allow: None,
-            would_allow_complete: None,
+            would_allow_complete: changes.as_ref().map(|changes| changes.is_complete),
+            would_allow: changes.map(|changes| changes.sets),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `portcullis audit`: the audit records without a running service.
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use anyhow::Context;
 use portcullis_config::Variables;
@@ -42,8 +43,12 @@ fn instant(text: &str) -> Result<Timestamp, &'static str> {
     Timestamp::parse(text).ok_or("expected an RFC 3339 instant, such as `2026-05-16T09:30:00Z`")
 }
 
-/// Prints the audit records that the arguments select, newest first, each as a line of JSON.
-pub async fn list(variables: &Variables, arguments: &AuditArguments) -> anyhow::Result<()> {
+/// Prints the audit records that the arguments select, newest first, each as a line of JSON. The exit code is 1 if the limit
+/// left some out.
+///
+/// # Errors
+/// The database cannot be read, or there is no such tenant.
+pub async fn list(variables: &Variables, arguments: &AuditArguments) -> anyhow::Result<ExitCode> {
     let operator = OfflineOperator::open(variables).await?;
     let tenant = match arguments.tenant.as_deref() {
         // A tenant of `selfhost` mode exists from its first write on. Before it there are no records, and no error.
@@ -61,11 +66,12 @@ pub async fn list(variables: &Variables, arguments: &AuditArguments) -> anyhow::
     let mut out = std::io::stdout();
     let mut left = arguments.limit.map_or(i64::MAX, i64::from);
     let mut page = Page { after: Uuid::nil(), limit: PAGE.min(left) };
-    while page.limit > 0 {
+    let mut has_more = true;
+    while has_more && page.limit > 0 {
         let records = audit::list_all(&operator.store, tenant.as_deref(), &filter, page).await;
         let records = records?;
-        let Some(last) = records.records.last() else { break };
-        page.after = last.id;
+        has_more = records.more;
+        page.after = records.records.last().map_or(page.after, |last| last.id);
         for record in &records.records {
             writeln!(out, "{}", serde_json::to_string(record)?)?;
         }
@@ -73,5 +79,5 @@ pub async fn list(variables: &Variables, arguments: &AuditArguments) -> anyhow::
         page.limit = PAGE.min(left);
     }
     operator.store.close().await;
-    Ok(())
+    Ok(if has_more { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -46,8 +46,9 @@ impl ApplyRequest {
     /// Names the members of the body.
     pub fn declare(members: &mut Members<'_, '_>, context: DocumentContext<'_>) -> Option<Self> {
         let owner = members.required("owner", owner());
-        let source = members.optional("source", object(declare_source));
-        let message = members.optional("message", short(MAX_TEXT));
+        let source: ChangeSource =
+            members.optional("source", object(declare_source)).unwrap_or_default();
+        let message = members.optional("message", short(MAX_TEXT)).or(source.message);
         let prune = members.optional("prune", boolean().default_is(true));
         let force = members.optional("force", boolean().default_is(false));
         let allow_deletes = members.optional("allow_deletes", boolean().default_is(false));
@@ -57,7 +58,7 @@ impl ApplyRequest {
         let bundle = members.required("bundle", BundleDocument::field(context));
         Some(Self {
             owner: owner?,
-            source: ChangeSource { message, ..source.unwrap_or_default() },
+            source: ChangeSource { message, ..source },
             prune: prune.unwrap_or(true),
             force: force.unwrap_or(false),
             allow_deletes: allow_deletes.unwrap_or(false),
@@ -73,5 +74,6 @@ fn declare_source(members: &mut Members<'_, '_>) -> Option<ChangeSource> {
     let commit = members.optional("commit", short(MAX_TEXT));
     let reference = members.optional("ref", short(MAX_TEXT));
     let url = members.optional("url", short(MAX_TEXT));
-    Some(ChangeSource { commit, reference, url, message: None })
+    let message = members.optional("message", short(MAX_TEXT));
+    Some(ChangeSource { commit, reference, url, message })
 }
