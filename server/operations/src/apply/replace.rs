@@ -11,7 +11,6 @@ use portcullis_model::Authorship;
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::audit::ChangeSource;
 use portcullis_model::draft::DraftRecord;
-use portcullis_model::resolver::WantedResolver;
 use portcullis_model::revision::RevisionVia;
 use portcullis_model::service_key::Permission;
 use portcullis_runtime::app::App;
@@ -84,6 +83,14 @@ struct Attempt<'a> {
     ready_by: Instant,
 }
 
+/// What is to take the place of the content, with what was read of it.
+enum Target<'a> {
+    /// That of an earlier revision, with the modules that come back.
+    Past(TenantContent, Vec<FoundModule>),
+    /// A draft with its bundle, and whether managed objects change, too.
+    Draft(&'a DraftRecord, &'a BundleDocument, bool),
+}
+
 /// A plan, and what it needs beside its writes.
 struct Planned {
     plan: ApplyPlan,
@@ -105,8 +112,13 @@ impl ContentChange for Attempt<'_> {
         let mut tx = app.store.begin_read(caller.tenant()).await?;
         let position = tenants::position(&mut tx).await?;
         let state = TenantContent::load(&mut tx).await?;
-        let Planned { mut plan, guards, ready } = self.plan(&mut tx, &state).await?;
         tx.end().await?;
+        // No transaction stays open while another one reads, or a module is made ready.
+        let target = self.target(&state).await?;
+        let mut tx = app.store.begin_read(caller.tenant()).await?;
+        let planned = self.plan(&mut tx, &state, &target).await?;
+        tx.end().await?;
+        let Planned { mut plan, guards, ready } = planned;
         guards.add_to(&mut plan, &state);
         let kinds = plan.changes.iter().map(|change| change.kind);
         rights::must_have_rights_of(caller, kinds, self.dry_run)?;
@@ -128,15 +140,38 @@ impl ContentChange for Attempt<'_> {
 }
 
 impl Attempt<'_> {
-    async fn plan(&self, tx: &mut Tx, state: &TenantContent) -> Result<Planned, OperationError> {
+    /// Reads what is to take the place of `state`. A draft must meet the gates of its tenant.
+    async fn target(&self, state: &TenantContent) -> Result<Target<'_>, OperationError> {
+        let Self { app, caller, .. } = self;
         match self.replacement {
             Replacement::Revision { revision, precondition, .. } => {
                 precondition.check_tag(Some(&format!("\"{}\"", state.revision)))?;
-                let past = content_at(tx, revision).await?;
-                self.plan_of_past(tx, state, &past).await
+                let mut tx = app.store.begin_read(caller.tenant()).await?;
+                let past = content_at(&mut tx, revision).await?;
+                tx.end().await?;
+                let wanted = wanted_resolvers(state, &past);
+                let found = find_modules(app, caller.tenant(), &wanted, self.ready_by).await;
+                let found = found.map_err(|error| does_not_fit(error, past.revision))?;
+                Ok(Target::Past(past, found))
             }
             Replacement::Draft { draft, bundle, force } => {
-                self.plan_of_draft(tx, state, (draft, bundle), force).await
+                let gates = state.settings.gates.of_drafts;
+                shadow_gates::must_pass(app, caller, draft, gates, force).await?;
+                Ok(Target::Draft(draft, bundle, force))
+            }
+        }
+    }
+
+    async fn plan(
+        &self,
+        tx: &mut Tx,
+        state: &TenantContent,
+        target: &Target<'_>,
+    ) -> Result<Planned, OperationError> {
+        match target {
+            Target::Past(past, found) => self.plan_of_past(tx, state, past, found).await,
+            Target::Draft(draft, bundle, force) => {
+                self.plan_of_draft(tx, state, (draft, bundle), *force).await
             }
         }
     }
@@ -146,21 +181,17 @@ impl Attempt<'_> {
         tx: &mut Tx,
         state: &TenantContent,
         past: &TenantContent,
+        found: &[FoundModule],
     ) -> Result<Planned, OperationError> {
         let plan = restoration::plan(state, past, self.by)?;
         let guards = GuardWrites::between(state, past);
         let wanted = wanted_resolvers(state, past);
         let does_not_fit = |error| does_not_fit(error, past.revision);
-        let found = self.modules(&wanted).await.map_err(does_not_fit)?;
-        let ready = make_ready(self.app, tx, state, &wanted, &found).await.map_err(does_not_fit)?;
+        let ready = make_ready(self.app, tx, state, &wanted, found).await.map_err(does_not_fit)?;
         let roles = plan.writes.roles.iter().filter_map(|write| write.after());
         let roles = roles.map(|role| (&*role.name, &*role.includes));
         must_not_be_entities(tx, roles, ROLES).await.map_err(does_not_fit)?;
         Ok(Planned { plan, guards, ready })
-    }
-
-    async fn modules(&self, wanted: &[WantedResolver]) -> Result<Vec<FoundModule>, OperationError> {
-        find_modules(self.app, self.caller.tenant(), wanted, self.ready_by).await
     }
 
     async fn plan_of_draft(
@@ -170,8 +201,6 @@ impl Attempt<'_> {
         (draft, bundle): (&DraftRecord, &BundleDocument),
         force: bool,
     ) -> Result<Planned, OperationError> {
-        let gates = state.settings.gates.of_drafts;
-        shadow_gates::must_pass(self.app, self.caller, draft, gates, force).await?;
         let roles = bundle.roles.iter().flatten();
         let roles = roles.map(|role| (&*role.name, &*role.includes));
         must_not_be_entities(tx, roles, ROLES).await?;
