@@ -16,22 +16,26 @@ use portcullis_runtime::gates::{self, Change, GateVerdict, Judgement};
 use portcullis_runtime::write_refusal::WriteRefusal;
 use portcullis_storage::{HistoryPosition, Tx, WriteTurn};
 
+use crate::written::Written;
+
 /// Most judgements of one change. Within a process none is needed twice, because the tenant's other writes wait for their
 /// turn; another replica may write in between.
 pub(crate) const MAX_JUDGEMENTS: usize = 3;
 
-/// A write of the caller's tenant, made again until its judgement is about the content that it meets:
+/// Makes `change` in a transaction of the caller's tenant, again until its judgement is about the content that it meets.
 ///
-/// ```text
-/// let mut write = GatedWrite::new(app, caller, &by);
-/// loop {
-///     let mut tx = write.begin().await?;
-///     … the changes …
-///     if let Some(revision) = write.commit(tx).await? {
-///         return Ok(revision);
-///     }
-/// }
-/// ```
+/// # Errors
+/// The error of `change`, or those of [`GatedWrite::begin`] and [`GatedWrite::commit`].
+pub(crate) async fn write<T>(
+    app: &App,
+    caller: &Manager,
+    change: impl AsyncFnOnce(&mut Tx, &Authorship) -> Result<T, OperationError> + Clone,
+) -> Result<Written<T>, OperationError> {
+    let by = app.authored_by(caller.actor());
+    GatedWrite::new(app, caller, &by).make(change).await
+}
+
+/// A write of the caller's tenant, whose gates judge it.
 #[derive(Debug)]
 pub(crate) struct GatedWrite<'w> {
     app: &'w App,
@@ -55,6 +59,21 @@ impl<'w> GatedWrite<'w> {
     /// Returns the write in a turn that the caller's tenant has.
     pub(crate) fn in_turn(self, turn: impl Into<Option<WriteTurn>>) -> Self {
         Self { turn: turn.into(), ..self }
+    }
+
+    /// Makes `change` as [`write`] does.
+    pub(crate) async fn make<T>(
+        mut self,
+        // `Clone`, because the compiler cannot see that the future of an `AsyncFnMut` is `Send`.
+        change: impl AsyncFnOnce(&mut Tx, &Authorship) -> Result<T, OperationError> + Clone,
+    ) -> Result<Written<T>, OperationError> {
+        loop {
+            let mut tx = self.begin().await?;
+            let record = (change.clone())(&mut tx, self.by).await?;
+            if let Some(revision) = self.commit(tx).await? {
+                return Ok(Written::new(record, revision));
+            }
+        }
     }
 
     /// Begins the transaction in which the changes are made.

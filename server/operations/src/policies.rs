@@ -3,6 +3,7 @@
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Condition, Effect, Policy};
+use portcullis_model::Authorship;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
 use portcullis_runtime::app::App;
@@ -10,7 +11,7 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, policies};
 use uuid::Uuid;
 
-use crate::gated_writes::GatedWrite;
+use crate::gated_writes;
 use crate::ownership::ChangeTerms;
 use crate::types;
 use crate::warnings;
@@ -46,19 +47,15 @@ async fn create_compiled(
     caller: &Manager,
     policy: &NewPolicy,
 ) -> Result<Written<PolicyRecord>, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let record = policy.clone().into_record(app.ids.next(by.at), tx.tenant(), &by);
-        check_attributes(app, &mut tx, &record, &policy.rule_data.condition).await?;
-        policies::insert(&mut tx, &record).await?;
+    let change = async |tx: &mut Tx, by: &Authorship| {
+        let record = policy.clone().into_record(app.ids.next(by.at), tx.tenant(), by);
+        check_attributes(app, tx, &record, &policy.rule_data.condition).await?;
+        policies::insert(tx, &record).await?;
         let condition = Some(&policy.rule_data);
-        let warnings = warnings::of_policy(&mut tx, &record.resource, condition).await?;
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(Written { record, revision, warnings });
-        }
-    }
+        let warnings = warnings::of_policy(tx, &record.resource, condition).await?;
+        Ok((record, warnings))
+    };
+    Ok(gated_writes::write(app, caller, change).await?.with_warnings())
 }
 
 /// Lists the policies of the caller's tenant, in order of creation.
@@ -102,25 +99,21 @@ async fn update_compiled(
     terms: &ChangeTerms,
     update: &PolicyUpdate,
 ) -> Result<Written<PolicyRecord>, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let old = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    let change = async |tx: &mut Tx, by: &Authorship| {
+        let old = policies::find(tx, id).await?.ok_or(NOT_FOUND)?;
         terms.check(caller, Some(&old), old.managed_by.as_deref())?;
         let mut record = update.applied_to(&old)?;
         if record != old {
-            check_changed_attributes(app, &mut tx, update, &old, &record).await?;
+            check_changed_attributes(app, tx, update, &old, &record).await?;
             record.updated_by = Some(by.actor.clone());
             record.updated_at = Some(by.at);
-            policies::update(&mut tx, &old, &record, &by).await?;
+            policies::update(tx, &old, &record, by).await?;
         }
         let condition = update.rule_data.as_ref();
-        let warnings = warnings::of_policy(&mut tx, &record.resource, condition).await?;
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(Written { record, revision, warnings });
-        }
-    }
+        let warnings = warnings::of_policy(tx, &record.resource, condition).await?;
+        Ok((record, warnings))
+    };
+    Ok(gated_writes::write(app, caller, change).await?.with_warnings())
 }
 
 /// Deletes a policy of the caller's tenant, and returns the tenant's revision. The store retains the record, but no
@@ -131,17 +124,12 @@ pub async fn delete(
     id: Uuid,
     terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let record = policies::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    let change = async |tx: &mut Tx, by: &Authorship| {
+        let record = policies::find(tx, id).await?.ok_or(NOT_FOUND)?;
         terms.check(caller, Some(&record), record.managed_by.as_deref())?;
-        policies::delete(&mut tx, &record, &by).await?;
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(revision);
-        }
-    }
+        Ok(policies::delete(tx, &record, by).await?)
+    };
+    Ok(gated_writes::write(app, caller, change).await?.revision)
 }
 
 /// Checks the attributes of a policy whose condition changes or that is enabled (`docs/semantics.md`, section 5.11).

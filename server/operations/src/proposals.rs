@@ -155,13 +155,13 @@ pub async fn reject(
     caller: &Manager,
     id: Uuid,
 ) -> Result<ProposalRecord, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let record = find_open(&mut tx, id, by.at).await?;
-    let record = decided(record, ProposalState::Rejected, caller, by.at);
-    proposals::decide(&mut tx, &record).await?;
-    app.commit(tx).await?;
-    Ok(record)
+    app.change(caller, async |tx, by| {
+        let record = find_open(tx, id, by.at).await?;
+        let record = decided(record, ProposalState::Rejected, caller, by.at);
+        proposals::decide(tx, &record).await?;
+        Ok(record)
+    })
+    .await
 }
 
 /// Returns the open proposal with this id.

@@ -20,7 +20,7 @@ use portcullis_storage::{StoreError, Tx, resolvers};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::gated_writes::GatedWrite;
+use crate::gated_writes::{self, GatedWrite};
 use crate::ownership::ChangeTerms;
 use crate::types::declared;
 use crate::written::Written;
@@ -106,19 +106,16 @@ async fn store(
     prepared: PreparedResolver,
     by: &Authorship,
 ) -> Result<Written<StoredResolver>, OperationError> {
-    let record = &prepared.record;
-    let mut write = GatedWrite::new(app, caller, by);
-    loop {
-        let mut tx = write.begin().await?;
-        let namespace = &record.manifest.namespace;
-        must_be_free(namespace, declared(&mut tx).await?.relations())?;
-        if is_of_operator(app, namespace) || !insert(&mut tx, &prepared).await? {
+    let namespace = &prepared.record.manifest.namespace;
+    let change = async |tx: &mut Tx, _: &Authorship| {
+        must_be_free(namespace, declared(tx).await?.relations())?;
+        if is_of_operator(app, namespace) || !insert(tx, &prepared).await? {
             return Err(taken(namespace));
         }
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(Written::new(activate(app, prepared), revision));
-        }
-    }
+        Ok(())
+    };
+    let revision = GatedWrite::new(app, caller, by).make(change).await?.revision;
+    Ok(Written::new(activate(app, prepared), revision))
 }
 
 /// Inserts a prepared resolver into the transaction's tenant. Returns whether its namespace is free.
@@ -176,25 +173,23 @@ pub async fn delete(
     terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
     must_be_own(app, caller.tenant(), id)?;
-    let by = app.authored_by(caller.actor());
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let stored = resolvers::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    let change = async |tx: &mut Tx, _: &Authorship| {
+        let stored = resolvers::find(tx, id).await?.ok_or(NOT_FOUND)?;
         terms.check(caller, Some(&stored), stored.managed_by.as_deref())?;
         let namespace = &stored.manifest.namespace;
-        let readers = namespaces::readers(&mut tx, namespace).await?;
+        let readers = namespaces::readers(tx, namespace).await?;
         if !readers.is_empty() {
             let what = format!("enabled policies read `{namespace}`: disable or delete them first");
             return Err(OperationError::StillRead(what, readers));
         }
-        resolvers::delete(&mut tx, id).await?;
-        if let Some(revision) = write.commit(tx).await? {
-            app.resolvers.remove(caller.tenant(), id);
-            app.resolvers.forget_module(&stored.module.sha256).await;
-            return Ok(revision);
-        }
-    }
+        resolvers::delete(tx, id).await?;
+        Ok(stored.module.sha256)
+    };
+    let Written { record: module, revision, .. } =
+        gated_writes::write(app, caller, change).await?;
+    app.resolvers.remove(caller.tenant(), id);
+    app.resolvers.forget_module(&module).await;
+    Ok(revision)
 }
 
 /// Whether the operator has a resolver of this namespace.

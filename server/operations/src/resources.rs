@@ -12,7 +12,7 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, WriteTurn, resources, rules};
 use uuid::Uuid;
 
-use crate::gated_writes::GatedWrite;
+use crate::gated_writes::{self, GatedWrite};
 use crate::ownership;
 use crate::registration;
 use crate::written::{Stored, Written};
@@ -42,17 +42,13 @@ pub async fn register(
     force: bool,
 ) -> Result<Written<Stored<ResourceRecord>>, OperationError> {
     check_new_roles(caller, &registration)?;
-    let by = app.authored_by(caller.actor());
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
+    let change = async |tx: &mut Tx, by: &Authorship| {
         let (record, is_new) =
-            register_in(app, &mut tx, caller, registration.clone(), &by, force).await?;
-        if let Some(revision) = write.commit(tx).await? {
-            let warnings = warnings_about(&record, is_new || force);
-            return Ok(Written { record: Stored { record, is_new }, revision, warnings });
-        }
-    }
+            register_in(app, tx, caller, registration.clone(), by, force).await?;
+        let warnings = warnings_about(&record, is_new || force);
+        Ok((Stored { record, is_new }, warnings))
+    };
+    Ok(gated_writes::write(app, caller, change).await?.with_warnings())
 }
 
 /// Registers a resource in the transaction's tenant, unless it is managed and its change is not forced. Returns the record,
@@ -118,20 +114,17 @@ pub async fn register_all(
         check_new_roles(caller, registration)?;
     }
     let by = app.authored_by(caller.actor());
-    let mut write = GatedWrite::new(app, caller, &by).in_turn(turn);
-    loop {
-        let mut tx = write.begin().await?;
+    let change = async |tx: &mut Tx, by: &Authorship| {
         let mut records = Vec::with_capacity(registrations.len());
         for registration in &registrations {
             let (record, _) =
-                register_in(app, &mut tx, caller, registration.clone(), &by, force).await?;
+                register_in(app, tx, caller, registration.clone(), by, force).await?;
             let warnings = warnings_about(&record, force);
             records.push(RegisteredInBulk { record, warnings });
         }
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(Written::new(records, revision));
-        }
-    }
+        Ok(records)
+    };
+    GatedWrite::new(app, caller, &by).in_turn(turn).make(change).await
 }
 
 /// Lists the resources of the caller's tenant, in order of creation.
@@ -164,15 +157,12 @@ pub async fn delete(
     explicit_rules: bool,
     force: bool,
 ) -> Result<u64, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let resource = resources::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
+    let change = async |tx: &mut Tx, by: &Authorship| {
+        let resource = resources::find(tx, id).await?.ok_or(NOT_FOUND)?;
         ownership::check(caller, resource.managed_by.as_deref(), force)?;
         let name = &resource.registration.name;
         let limit = MAX_DELETED_RULES as i64 + 1;
-        let named = rules::of_object(&mut tx, name, explicit_rules, limit).await?;
+        let named = rules::of_object(tx, name, explicit_rules, limit).await?;
         if !named.is_empty() {
             caller.must_have(Permission::PoliciesWrite)?;
         }
@@ -183,13 +173,11 @@ pub async fn delete(
         }
         for rule in &named {
             ownership::check(caller, rule.managed_by.as_deref(), force)?;
-            rules::delete(&mut tx, rule, &by).await?;
+            rules::delete(tx, rule, by).await?;
         }
-        resources::delete(&mut tx, &resource).await?;
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(revision);
-        }
-    }
+        Ok(resources::delete(tx, &resource).await?)
+    };
+    Ok(gated_writes::write(app, caller, change).await?.revision)
 }
 
 /// Lists every rule that can match a resource of the caller's tenant, including rules with a pattern.

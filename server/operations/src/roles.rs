@@ -10,7 +10,7 @@ use portcullis_storage::entities::{NameClash, clash_of_roles};
 use portcullis_storage::{Tx, roles};
 
 use crate::entities::is_entity;
-use crate::gated_writes::GatedWrite;
+use crate::gated_writes;
 use crate::ownership::ChangeTerms;
 use crate::written::{Stored, Written};
 
@@ -28,33 +28,22 @@ pub async fn put(
     terms: &ChangeTerms,
     body: RoleBody,
 ) -> Result<Written<Stored<RoleRecord>>, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let old = roles::find(&mut tx, name).await?;
+    gated_writes::write(app, caller, async |tx, by| {
+        let old = roles::find(tx, name).await?;
         let owner = old.as_ref().and_then(|old| old.managed_by.as_deref());
         terms.check(caller, old.as_ref(), owner)?;
         let is_new = old.is_none();
+        let includes = body.includes.clone();
         let record = match old {
-            Some(old) if old.includes == body.includes => old,
-            old => {
-                let record = match old {
-                    Some(old) => old.with_includes(body.includes.clone(), &by),
-                    None => {
-                        let includes = body.includes.clone();
-                        NewRole { name: name.to_owned(), includes }.into_record(&by)
-                    }
-                };
-                check_inclusions(&mut tx, &record).await?;
-                roles::store(&mut tx, &record).await?;
-                record
-            }
+            Some(old) if old.includes == includes => return Ok(Stored { record: old, is_new }),
+            Some(old) => old.with_includes(includes, by),
+            None => NewRole { name: name.to_owned(), includes }.into_record(by),
         };
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(Written::new(Stored { record, is_new }, revision));
-        }
-    }
+        check_inclusions(tx, &record).await?;
+        roles::store(tx, &record).await?;
+        Ok(Stored { record, is_new })
+    })
+    .await
 }
 
 /// Refuses a role that would include itself, is one too many, or shares a name with an entity.
@@ -126,15 +115,10 @@ pub async fn delete(
     name: &str,
     terms: &ChangeTerms,
 ) -> Result<u64, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let record = roles::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
+    let change = async |tx: &mut Tx, _: &_| {
+        let record = roles::find(tx, name).await?.ok_or(NOT_FOUND)?;
         terms.check(caller, Some(&record), record.managed_by.as_deref())?;
-        roles::delete(&mut tx, name).await?;
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(revision);
-        }
-    }
+        Ok(roles::delete(tx, name).await?)
+    };
+    Ok(gated_writes::write(app, caller, change).await?.revision)
 }

@@ -13,7 +13,7 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::{StoreError, Tx, rules};
 use uuid::Uuid;
 
-use crate::gated_writes::GatedWrite;
+use crate::gated_writes;
 use crate::ownership;
 use crate::types;
 use crate::warnings;
@@ -31,20 +31,16 @@ pub async fn create(
     rule: NewRule,
 ) -> Result<Written<RuleRecord>, OperationError> {
     must_match(caller, &rule.tuple.dom)?;
-    let by = app.authored_by(caller.actor());
-    let record = rule.into_record(app.ids.next(by.at), RuleOrigin::Explicit, &by);
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        check_subject(&mut tx, &record.tuple).await?;
-        if !rules::insert(&mut tx, &record).await? {
+    let change = async |tx: &mut Tx, by: &Authorship| {
+        let record = rule.clone().into_record(app.ids.next(by.at), RuleOrigin::Explicit, by);
+        check_subject(tx, &record.tuple).await?;
+        if !rules::insert(tx, &record).await? {
             return Err(conflict(&record));
         }
-        let warnings = warnings::of_rule(&mut tx, &record.tuple).await?;
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(Written { record, revision, warnings });
-        }
-    }
+        let warnings = warnings::of_rule(tx, &record.tuple).await?;
+        Ok((record, warnings))
+    };
+    Ok(gated_writes::write(app, caller, change).await?.with_warnings())
 }
 
 /// Inserts a rule into the transaction's tenant, unless the tenant has a rule with this tuple.
@@ -91,30 +87,26 @@ pub async fn update(
     if let Some(domain) = update.domain() {
         must_match(caller, domain)?;
     }
-    let by = app.authored_by(caller.actor());
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let old = find_updated(&mut tx, update).await?.ok_or(NOT_FOUND)?;
-        ownership::check_rule(&mut tx, caller, &old, force).await?;
+    let change = async |tx: &mut Tx, by: &Authorship| {
+        let old = find_updated(tx, update).await?.ok_or(NOT_FOUND)?;
+        ownership::check_rule(tx, caller, &old, force).await?;
         let mut record = update.applied_to(&old);
         // An update that confirms a default rule makes it explicit, even if nothing else changes.
         if update.says_something() {
             record.origin = RuleOrigin::Explicit;
         }
         if differs(&old, &record) {
-            check_subject(&mut tx, &record.tuple).await?;
+            check_subject(tx, &record.tuple).await?;
             record.updated_by = Some(by.actor.clone());
             record.updated_at = Some(by.at);
-            if !rules::update(&mut tx, &old, &record, &by).await? {
+            if !rules::update(tx, &old, &record, by).await? {
                 return Err(conflict(&record));
             }
         }
-        let warnings = warnings::of_rule(&mut tx, &record.tuple).await?;
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(Written { record, revision, warnings });
-        }
-    }
+        let warnings = warnings::of_rule(tx, &record.tuple).await?;
+        Ok((record, warnings))
+    };
+    Ok(gated_writes::write(app, caller, change).await?.with_warnings())
 }
 
 /// Deletes a rule of the caller's tenant, and returns the tenant's revision. Its domain may be any: version 0.1 stored
@@ -128,17 +120,12 @@ pub async fn delete(
     name: &RuleName,
     force: bool,
 ) -> Result<u64, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut write = GatedWrite::new(app, caller, &by);
-    loop {
-        let mut tx = write.begin().await?;
-        let rule = find_named(&mut tx, name).await?.ok_or(NOT_FOUND)?;
-        ownership::check_rule(&mut tx, caller, &rule, force).await?;
-        rules::delete(&mut tx, &rule, &by).await?;
-        if let Some(revision) = write.commit(tx).await? {
-            return Ok(revision);
-        }
-    }
+    let change = async |tx: &mut Tx, by: &Authorship| {
+        let rule = find_named(tx, name).await?.ok_or(NOT_FOUND)?;
+        ownership::check_rule(tx, caller, &rule, force).await?;
+        Ok(rules::delete(tx, &rule, by).await?)
+    };
+    Ok(gated_writes::write(app, caller, change).await?.revision)
 }
 
 /// Refuses a rule in `domain` if it could match no check of the tenant.

@@ -32,11 +32,7 @@ pub async fn create(
 ) -> Result<IssuedKey, OperationError> {
     let fits = must_fit(&key, caller.key_domain());
     fits.map_err(|expected| Invalid::expected("/domain", expected))?;
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let issued = issue(&mut tx, key, &by, &app.ids).await?;
-    app.commit(tx).await?;
-    Ok(issued)
+    app.change(caller, async |tx, by| Ok(issue(tx, key, by, &app.ids).await?)).await
 }
 
 /// Refuses a key with another domain than `only`, the one domain of the tenant's keys if it has one.
@@ -105,11 +101,17 @@ pub async fn get(
 /// # Errors
 /// The tenant has no such key, or the store failed.
 pub async fn revoke(app: &App, caller: &Manager, id: Uuid) -> Result<(), OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    if !service_keys::delete(&mut tx, id, &by).await? {
-        return Err(NOT_FOUND);
+    app.change(caller, async |tx, by| revoke_in(tx, id, by).await).await
+}
+
+/// Revokes a service key of the transaction's tenant.
+pub(crate) async fn revoke_in(
+    tx: &mut Tx,
+    id: Uuid,
+    by: &Authorship,
+) -> Result<(), OperationError> {
+    match service_keys::delete(tx, id, by).await? {
+        true => Ok(()),
+        false => Err(NOT_FOUND),
     }
-    app.commit(tx).await?;
-    Ok(())
 }

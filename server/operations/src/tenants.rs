@@ -12,7 +12,7 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Store, StoreError, Tx, providers, service_keys, tenants};
 use uuid::Uuid;
 
-use crate::service_keys::issue;
+use crate::service_keys::{issue, revoke_in};
 
 const NO_TENANT: OperationError = OperationError::NotFound("tenant");
 const NO_PROVIDER: OperationError = OperationError::NotFound("identity provider");
@@ -189,14 +189,6 @@ pub async fn revoke_key_offline(
     revoke_in(&mut tx, id, by).await?;
     tx.commit().await?;
     Ok(())
-}
-
-async fn revoke_in(tx: &mut Tx, id: Uuid, by: &Authorship) -> Result<(), OperationError> {
-    if service_keys::delete(tx, id, by).await? {
-        Ok(())
-    } else {
-        Err(OperationError::NotFound("service key"))
-    }
 }
 
 /// Runs `work` in a transaction that reads records of `tenant`, which must exist.

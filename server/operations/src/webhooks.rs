@@ -22,13 +22,13 @@ pub async fn create(
     caller: &Manager,
     webhook: NewWebhook,
 ) -> Result<WebhookRecord, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let (record, secret) = webhook.into_record(app.ids.next(by.at), caller.tenant(), &by);
-    let secret = encrypt_secret(app, &record, &secret)?;
-    let mut tx = app.write(caller, &by).await?;
-    webhooks::insert(&mut tx, &record, &secret).await?;
-    app.commit(tx).await?;
-    Ok(record)
+    app.change(caller, async |tx, by| {
+        let (record, secret) = webhook.into_record(app.ids.next(by.at), caller.tenant(), by);
+        let secret = encrypt_secret(app, &record, &secret)?;
+        webhooks::insert(tx, &record, &secret).await?;
+        Ok(record)
+    })
+    .await
 }
 
 /// Lists the webhooks of the caller's tenant, in order of creation.
@@ -59,19 +59,19 @@ pub async fn update(
     update: &WebhookUpdate,
     force: bool,
 ) -> Result<WebhookRecord, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let old = webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    ownership::check(caller, old.managed_by.as_deref(), force)?;
-    let mut record = update.applied_to(&old);
-    let secret = update.secret.as_ref();
-    let secret = secret.map(|secret| encrypt_secret(app, &old, secret)).transpose()?;
-    if record != old || secret.is_some() {
-        record.updated_at = Some(by.at);
-        webhooks::update(&mut tx, &record, secret.as_deref()).await?;
-    }
-    app.commit(tx).await?;
-    Ok(record)
+    app.change(caller, async |tx, by| {
+        let old = webhooks::find(tx, id).await?.ok_or(NOT_FOUND)?;
+        ownership::check(caller, old.managed_by.as_deref(), force)?;
+        let mut record = update.applied_to(&old);
+        let secret = update.secret.as_ref();
+        let secret = secret.map(|secret| encrypt_secret(app, &old, secret)).transpose()?;
+        if record != old || secret.is_some() {
+            record.updated_at = Some(by.at);
+            webhooks::update(tx, &record, secret.as_deref()).await?;
+        }
+        Ok(record)
+    })
+    .await
 }
 
 /// Deletes a webhook of the caller's tenant, with its deliveries.
@@ -84,13 +84,13 @@ pub async fn delete(
     id: Uuid,
     force: bool,
 ) -> Result<(), OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let webhook = webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    ownership::check(caller, webhook.managed_by.as_deref(), force)?;
-    webhooks::delete(&mut tx, id).await?;
-    app.commit(tx).await?;
-    Ok(())
+    app.change(caller, async |tx, _| {
+        let webhook = webhooks::find(tx, id).await?.ok_or(NOT_FOUND)?;
+        ownership::check(caller, webhook.managed_by.as_deref(), force)?;
+        webhooks::delete(tx, id).await?;
+        Ok(())
+    })
+    .await
 }
 
 /// Sends a test event to a webhook of the caller's tenant, and returns the id of the event.
@@ -98,14 +98,14 @@ pub async fn delete(
 /// # Errors
 /// The tenant has no such webhook, or the store failed.
 pub async fn test(app: &App, caller: &Manager, id: Uuid) -> Result<Uuid, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    webhooks::find(&mut tx, id).await?.ok_or(NOT_FOUND)?;
-    tx.record(Event::test(id, by.at));
-    tx.audit(AuditAction::WebhookTested, id);
-    let written = events::write(&mut tx).await?;
-    app.commit(tx).await?;
-    Ok(written.first().copied().unwrap_or_default())
+    app.change(caller, async |tx, by| {
+        webhooks::find(tx, id).await?.ok_or(NOT_FOUND)?;
+        tx.record(Event::test(id, by.at));
+        tx.audit(AuditAction::WebhookTested, id);
+        let written = events::write(tx).await?;
+        Ok(written.first().copied().unwrap_or_default())
+    })
+    .await
 }
 
 /// Lists the delivery attempts of a webhook, newest first.
@@ -135,12 +135,11 @@ pub async fn redeliver(
     webhook: Uuid,
     delivery: Uuid,
 ) -> Result<Uuid, OperationError> {
-    let by = app.authored_by(caller.actor());
-    let mut tx = app.write(caller, &by).await?;
-    let event = deliveries::redeliver(&mut tx, webhook, delivery, by.at).await?;
-    let event = event.ok_or(OperationError::NotFound("delivery"))?;
-    app.commit(tx).await?;
-    Ok(event)
+    app.change(caller, async |tx, by| {
+        let event = deliveries::redeliver(tx, webhook, delivery, by.at).await?;
+        event.ok_or(OperationError::NotFound("delivery"))
+    })
+    .await
 }
 
 /// Encrypts the secret of `record` for the store. It can be decrypted only as the secret of this record.

@@ -19,6 +19,14 @@ pub struct Written<T> {
     pub warnings: Vec<Warning>,
 }
 
+impl<T> Written<(T, Vec<Warning>)> {
+    /// Returns the result of a change that returned a record with the warnings about it.
+    pub(crate) fn with_warnings(self) -> Written<T> {
+        let (record, warnings) = self.record;
+        Written { record, revision: self.revision, warnings }
+    }
+}
+
 impl<T> Written<T> {
     /// Returns the result of a change about which there are no warnings.
     pub fn new(record: T, revision: u64) -> Self {

@@ -169,6 +169,22 @@ impl App {
         Ok(self.store.read(tenant, work).await?)
     }
 
+    /// Makes `change` in a transaction in which `caller` changes its tenant, and commits it.
+    ///
+    /// # Errors
+    /// The error of `change`, or those of [`App::commit`].
+    pub async fn change<T>(
+        &self,
+        caller: &Manager,
+        change: impl AsyncFnOnce(&mut Tx, &Authorship) -> Result<T, OperationError>,
+    ) -> Result<T, OperationError> {
+        let by = self.authored_by(caller.actor());
+        let mut tx = self.write(caller, &by).await?;
+        let changed = change(&mut tx, &by).await?;
+        self.commit(tx).await?;
+        Ok(changed)
+    }
+
     /// Begins a transaction in which `caller` changes its tenant.
     pub async fn write(&self, caller: &Manager, by: &Authorship) -> Result<Tx, StoreError> {
         let mut tx = self.store.write(caller.tenant(), by.at.millis()).await?;
