@@ -22,31 +22,25 @@ mod parser;
 mod printer;
 
 use crate::condition::Condition;
-use crate::invalid::{Fault, Place, Problems};
-use crate::json::Json;
+use crate::invalid::Fault;
 use crate::pattern::PatternCheck;
-use crate::syntax::{self, Lexer, TokenKind, read_member};
+use crate::syntax::{self, Lexer, TokenKind};
 use parser::Parser;
 
 pub(crate) use operands::named_attribute;
 pub use printer::{NoMatcher, print};
-
-/// Reads `{"matcher": "<expression>"}` at `at` of a larger input.
-pub(crate) fn read(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-    patterns: &mut PatternCheck,
-) -> Option<Condition> {
-    read_member(json, at, problems, "matcher", |text| Parser::new(text, patterns)?.whole())
-}
 
 /// Compiles a matcher into a condition.
 ///
 /// # Errors
 /// The first unexpected token, and the tokens that are expected in its place.
 pub fn parse(matcher: &str) -> Result<Condition, Fault> {
-    Parser::new(matcher, &mut PatternCheck::compile())?.whole()
+    compile(matcher, &mut PatternCheck::compile())
+}
+
+/// Compiles as [`parse`] does, with this check of patterns.
+pub(crate) fn compile(matcher: &str, patterns: &mut PatternCheck) -> Result<Condition, Fault> {
+    Parser::new(matcher, patterns)?.whole()
 }
 
 /// Returns the tokens of any Casbin expression as they are written, without the white space between them. A string keeps

@@ -18,32 +18,25 @@ mod parser;
 mod printer;
 
 use crate::condition::Condition;
-use crate::invalid::{Fault, Place, Problems};
-use crate::json::Json;
+use crate::invalid::Fault;
 use crate::pattern::PatternCheck;
-use crate::syntax::read_member;
 use parser::Parser;
 
 pub use layout::layout;
 pub(crate) use operands::named_attribute;
 pub use printer::{print, print_within};
 
-/// Reads `{"expression": "<expression>"}` at `at` of a larger input.
-pub(crate) fn read(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-    patterns: &mut PatternCheck,
-) -> Option<Condition> {
-    read_member(json, at, problems, "expression", |text| Parser::new(text, patterns)?.whole())
-}
-
 /// Compiles an expression into a condition.
 ///
 /// # Errors
 /// The first unexpected token, and the tokens that are expected in its place.
 pub fn parse(text: &str) -> Result<Condition, Fault> {
-    Parser::new(text, &mut PatternCheck::compile())?.whole()
+    compile(text, &mut PatternCheck::compile())
+}
+
+/// Compiles as [`parse`] does, with this check of patterns.
+pub(crate) fn compile(text: &str, patterns: &mut PatternCheck) -> Result<Condition, Fault> {
+    Parser::new(text, patterns)?.whole()
 }
 
 #[cfg(test)]

@@ -39,7 +39,6 @@
 pub mod analysis;
 mod attributes;
 pub mod batch;
-mod batch_buffer;
 mod batch_limits;
 pub mod casbin;
 mod check_buffer;
@@ -63,6 +62,7 @@ pub mod operator;
 mod packed;
 pub mod pattern;
 pub mod period;
+mod plain_batch;
 mod plain_check;
 mod plain_items;
 pub mod plain_text;
@@ -86,7 +86,6 @@ mod tree;
 pub mod types;
 pub mod value;
 
-pub use batch_buffer::BatchBuffer;
 pub use check_buffer::CheckBuffer;
 pub use condition::Condition;
 pub use decision::{DEFAULT_DENY, Decision, Matched, MatchedRuleId, Undetermined, Withheld};

@@ -14,6 +14,7 @@ use crate::json::Json;
 use crate::pattern::PatternCheck;
 use crate::rbac::Effect;
 use crate::resource::ResourcePattern;
+use crate::syntax::read_member;
 
 /// An enabled ABAC policy, as a plan is compiled from it.
 #[derive(Clone, Debug)]
@@ -119,8 +120,12 @@ impl Format {
     ) -> Option<Condition> {
         match self {
             Self::Json => Condition::read(json, at, problems, patterns),
-            Self::Casbin => casbin::read(json, at, problems, patterns),
-            Self::Expression => expression::read(json, at, problems, patterns),
+            Self::Casbin => {
+                read_member(json, at, problems, "matcher", |text| casbin::compile(text, patterns))
+            }
+            Self::Expression => read_member(json, at, problems, "expression", |text| {
+                expression::compile(text, patterns)
+            }),
         }
     }
 }

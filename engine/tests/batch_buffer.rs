@@ -1,7 +1,7 @@
-//! Compares the two paths of reading a batch: `BatchBuffer` accepts the same texts as the tree, returns the same checks, and
+//! Compares the two paths of reading a batch: `CheckBuffer` accepts the same texts as the tree, returns the same checks, and
 //! words faults in the same way.
 
-use portcullis_engine::BatchBuffer;
+use portcullis_engine::CheckBuffer;
 use portcullis_engine::batch::{BatchBody, MAX_ITEMS};
 use portcullis_engine::fields::Body;
 use portcullis_engine::json::{self, JsonError};
@@ -19,8 +19,8 @@ fn shown(batch: &BatchBody<'_>) -> String {
 }
 
 fn by_buffer(text: &[u8]) -> Result<String, String> {
-    let mut buffer = BatchBuffer::default();
-    let body = buffer.read(text).map(|body| shown(&body));
+    let mut buffer = CheckBuffer::default();
+    let body = buffer.read_batch(text).map(|body| shown(&body));
     body.map_err(|error| format!("{error:?}"))
 }
 
@@ -99,8 +99,8 @@ fn plain_and_other_batches_read_the_same() {
 fn a_buffer_can_be_used_again() {
     let first = batch(r#"{"attributes": {"user": {"a": ["x"]}}}, {}"#);
     let second = batch(r#"{"attributes": {"user": {"b": ["y", 2]}}}"#);
-    let mut buffer = BatchBuffer::default();
-    buffer.read(first.as_bytes()).expect("a batch");
-    let body = shown(&buffer.read(second.as_bytes()).expect("a batch"));
+    let mut buffer = CheckBuffer::default();
+    buffer.read_batch(first.as_bytes()).expect("a batch");
+    let body = shown(&buffer.read_batch(second.as_bytes()).expect("a batch"));
     assert_eq!(body, by_tree(second.as_bytes()).expect("a batch"));
 }

@@ -6,7 +6,7 @@ use anyhow::{Result, anyhow, ensure};
 use chrono::DateTime;
 use portcullis_engine::batch::{BatchBody, MAX_ITEMS};
 use portcullis_engine::{
-    AttributeAnswers, BatchBuffer, Check, Effect, Plan, Policy, ResourcePattern, Rule, Verdict,
+    AttributeAnswers, Check, CheckBuffer, Effect, Plan, Policy, ResourcePattern, Rule, Verdict,
     expression,
 };
 use portcullis_workloads::DOMAIN;
@@ -84,15 +84,15 @@ pub(crate) fn batch(group: &mut Group<'_>) -> Result<()> {
     let plans: Result<HashMap<_, _>> =
         (0..RESOURCES).map(|number| Ok((resource(number), plan(number)?))).collect();
     let (plans, text) = (plans?, body());
-    let mut buffer = BatchBuffer::default();
-    let batch = buffer.read(text.as_bytes())?;
+    let mut buffer = CheckBuffer::default();
+    let batch = buffer.read_batch(text.as_bytes())?;
     ensure!(decide(&batch, &plans) == MAX_ITEMS / 2, "every second item is allowed");
     let per_item = |time: std::time::Duration| time.as_secs_f64() * 1e9 / MAX_ITEMS as f64;
     let decided = per_item(load_time(|| decide(&batch, &plans)));
     group.measurement("an item: decision and reason", decided, " ns", Bar::AtMost(1_000.0));
     let parsed = per_item(load_time(|| {
-        let mut buffer = BatchBuffer::default();
-        buffer.read(text.as_bytes()).ok().map(|batch| batch.count())
+        let mut buffer = CheckBuffer::default();
+        buffer.read_batch(text.as_bytes()).ok().map(|batch| batch.count())
     }));
     group.measurement("an item: parse", parsed, " ns", Bar::Shown);
     Ok(())

@@ -1,17 +1,11 @@
 //! The parser: the grammar of a matcher.
 
 use super::operands::{ATTRIBUTE, VALUE, attribute, compare, comparison, test};
-use crate::condition::{
-    AttributePath, Condition, MAX_DEPTH, MAX_NODES, Operand, Predicate, RequestField,
-};
+use crate::condition::{AttributePath, Condition, Operand, Predicate, RequestField};
 use crate::invalid::Fault;
 use crate::operator::Operator;
 use crate::pattern::PatternCheck;
-use crate::syntax::{Token, TokenKind, Tokens};
-
-/// The maximum nesting of parentheses and `!`. It bounds the parser's stack, and still allows parentheses around each
-/// node of the deepest tree.
-const MAX_NESTING: usize = 2 * MAX_DEPTH;
+use crate::syntax::{Token, TokenKind, Tokens, TreeLimits};
 
 /// A condition and its depth in nodes.
 struct Node {
@@ -28,13 +22,12 @@ enum First {
 /// A recursive descent parser. Precedence from low to high: `||`, `&&`, `!`, comparisons, which do not chain.
 pub(super) struct Parser<'s> {
     tokens: Tokens<'s>,
-    nodes: usize,
-    nesting: usize,
+    limits: TreeLimits,
 }
 
 impl<'s> Parser<'s> {
     pub(super) fn new(matcher: &'s str, patterns: &'s mut PatternCheck) -> Result<Self, Fault> {
-        Ok(Self { tokens: Tokens::new(matcher, patterns)?, nodes: 0, nesting: 0 })
+        Ok(Self { tokens: Tokens::new(matcher, patterns)?, limits: TreeLimits::default() })
     }
 
     /// Parses the whole matcher.
@@ -48,13 +41,7 @@ impl<'s> Parser<'s> {
 
     /// Counts a node against the limits. `at` is the token to blame.
     fn node(&mut self, at: Token<'_>, condition: Condition, depth: usize) -> Result<Node, Fault> {
-        self.nodes += 1;
-        if self.nodes > MAX_NODES {
-            return Err(at.fault(format!("at most {MAX_NODES} conditions in the whole matcher")));
-        }
-        if depth > MAX_DEPTH {
-            return Err(at.fault(format!("conditions at most {MAX_DEPTH} deep")));
-        }
+        self.limits.count(at, depth, "matcher")?;
         Ok(Node { condition, depth })
     }
 
@@ -93,11 +80,7 @@ impl<'s> Parser<'s> {
             return self.test();
         }
         let opening = self.tokens.take()?;
-        self.nesting += 1;
-        if self.nesting > MAX_NESTING {
-            let expected = format!("parentheses and `!` nested at most {MAX_NESTING} deep");
-            return Err(opening.fault(expected));
-        }
+        self.limits.enter(opening, "parentheses and `!`")?;
         let node = if opening.is("!") {
             let direct = !self.tokens.next.is("!") && !self.tokens.next.is("(");
             let Node { condition, depth } = if direct { self.negated()? } else { self.unary()? };
@@ -107,7 +90,7 @@ impl<'s> Parser<'s> {
             self.tokens.expect(")", "`&&`, `||` or `)`")?;
             node
         };
-        self.nesting -= 1;
+        self.limits.leave();
         Ok(node)
     }
 

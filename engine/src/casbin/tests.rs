@@ -3,6 +3,7 @@
 use super::operands::{ATTRIBUTE, VALUE};
 use super::*;
 use crate::condition::{Predicate, Test};
+use crate::policy::{Format, Policy};
 
 /// Compiles a tree in JSON.
 fn tree(text: &str) -> Condition {
@@ -286,10 +287,7 @@ fn a_matcher_has_the_limits_of_a_tree() {
 #[test]
 fn rule_data_has_one_member() {
     let read_text = |text: &str| {
-        let json = crate::json::parse(text.as_bytes()).expect("JSON");
-        let mut problems = Problems::default();
-        let condition = read(&json, &Place::root(), &mut problems, &mut PatternCheck::Leave);
-        problems.finish(condition).map_err(|invalid| invalid.to_string())
+        Policy::stored_condition(Format::Casbin, text).map_err(|invalid| invalid.to_string())
     };
     assert_eq!(read_text(r#"{"matcher": "r.sub.vip"}"#), Ok(tree(&is("user.vip", "eq", "true"))));
     for (text, expected) in [

@@ -1,16 +1,12 @@
 //! The parser: the grammar of an expression.
 
 use super::hints;
-use crate::condition::{Condition, MAX_DEPTH, MAX_NODES, Predicate, Test};
+use crate::condition::{Condition, Predicate, Test};
 use crate::invalid::Fault;
 use crate::nearest::any_of;
 use crate::operator::{Operator, UnaryOperator};
 use crate::pattern::{Pattern, PatternCheck};
-use crate::syntax::{Token, TokenKind, Tokens};
-
-/// The maximum nesting of parentheses, calls and `!`. It bounds the parser's stack, and still allows parentheses around
-/// each node of the deepest tree.
-const MAX_NESTING: usize = 2 * MAX_DEPTH;
+use crate::syntax::{Token, TokenKind, Tokens, TreeLimits};
 
 const CONDITION: &str = "a condition such as `user.age > 18`, `exists(user.age)`, `!` or `(`";
 const FUNCTION: &str = "`exists`, `ip_in`, `during`, `all` or `any`, the only functions";
@@ -35,13 +31,12 @@ enum Form<'s> {
 /// A recursive descent parser. Precedence from low to high: `||`, `&&`, `!`. Comparisons do not chain.
 pub(super) struct Parser<'s> {
     tokens: Tokens<'s>,
-    nodes: usize,
-    nesting: usize,
+    limits: TreeLimits,
 }
 
 impl<'s> Parser<'s> {
     pub(super) fn new(text: &'s str, patterns: &'s mut PatternCheck) -> Result<Self, Fault> {
-        Ok(Self { tokens: Tokens::new(text, patterns)?, nodes: 0, nesting: 0 })
+        Ok(Self { tokens: Tokens::new(text, patterns)?, limits: TreeLimits::default() })
     }
 
     /// Parses the whole expression.
@@ -75,24 +70,13 @@ impl<'s> Parser<'s> {
         depth: usize,
         form: Form<'s>,
     ) -> Result<Node<'s>, Fault> {
-        self.nodes += 1;
-        if self.nodes > MAX_NODES {
-            return Err(at.fault(format!("at most {MAX_NODES} conditions in the whole expression")));
-        }
-        if depth > MAX_DEPTH {
-            return Err(at.fault(format!("conditions at most {MAX_DEPTH} deep")));
-        }
+        self.limits.count(at, depth, "expression")?;
         Ok(Node { condition, depth, form })
     }
 
     /// Enters a level of nesting. `at` opens it.
     fn enter(&mut self, at: Token<'_>) -> Result<(), Fault> {
-        self.nesting += 1;
-        if self.nesting > MAX_NESTING {
-            let expected = format!("parentheses, calls and `!` nested at most {MAX_NESTING} deep");
-            return Err(at.fault(expected));
-        }
-        Ok(())
+        self.limits.enter(at, "parentheses, calls and `!`")
     }
 
     fn any(&mut self) -> Result<Node<'s>, Fault> {
@@ -139,7 +123,7 @@ impl<'s> Parser<'s> {
         let opening = self.tokens.take()?;
         self.enter(opening)?;
         let Node { condition, depth, form } = self.unary()?;
-        self.nesting -= 1;
+        self.limits.leave();
         match form {
             Form::Closed => {
                 self.node(opening, Condition::Not(Box::new(condition)), depth + 1, Form::Closed)
@@ -159,7 +143,7 @@ impl<'s> Parser<'s> {
         self.enter(opening)?;
         let Node { condition, depth, .. } = self.any()?;
         self.close()?;
-        self.nesting -= 1;
+        self.limits.leave();
         if !self.tokens.next.is("??") {
             return Ok(Node { condition, depth, form: Form::Closed });
         }
@@ -253,7 +237,7 @@ impl<'s> Parser<'s> {
         self.enter(opening)?;
         let Node { condition, depth, .. } = self.any()?;
         self.close()?;
-        self.nesting -= 1;
+        self.limits.leave();
         self.node(name, make(Box::new([condition])), depth + 1, Form::Closed)
     }
 }

@@ -1,6 +1,7 @@
 //! The tree of each expression, its printed form, and the message of each refused expression.
 
 use super::*;
+use crate::policy::{Format, Policy};
 
 /// Compiles a tree in JSON.
 fn tree(text: &str) -> Condition {
@@ -369,10 +370,7 @@ fn an_expression_has_the_limits_of_a_tree() {
 #[test]
 fn rule_data_has_one_member() {
     let read_text = |text: &str| {
-        let json = crate::json::parse(text.as_bytes()).expect("JSON");
-        let mut problems = Problems::default();
-        let condition = read(&json, &Place::root(), &mut problems, &mut PatternCheck::Leave);
-        problems.finish(condition).map_err(|invalid| invalid.to_string())
+        Policy::stored_condition(Format::Expression, text).map_err(|invalid| invalid.to_string())
     };
     assert!(read_text(r#"{"expression": "exists(user.a)"}"#).is_ok());
     for (text, expected) in [

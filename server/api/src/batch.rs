@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use portcullis_engine::{BatchBuffer, Effect, MatchedRuleId};
+use portcullis_engine::{CheckBuffer, Effect, MatchedRuleId};
 use portcullis_model::check::BatchRequest;
 use portcullis_model::decision::Via;
 use portcullis_model::schema;
@@ -70,8 +70,8 @@ pub(super) async fn check_all(
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let mut buffer = BatchBuffer::default();
-    let batch = buffer.read(body.text()?)?;
+    let mut buffer = CheckBuffer::default();
+    let batch = buffer.read_batch(body.text()?)?;
     caller.count_items(&app, batch.count())?;
     let _items = body.charge_items(batch.count())?;
     let mut id = [0; ID_LENGTH];
