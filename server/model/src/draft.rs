@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use crate::Timestamp;
+use crate::authorship::authored_record;
 
 /// Longest name of a draft, in characters.
 pub const MAX_DRAFT_NAME: usize = 64;
@@ -15,35 +16,31 @@ pub fn is_draft_name(name: &str) -> bool {
     (1..=MAX_DRAFT_NAME).contains(&name.len()) && name.bytes().all(is_allowed)
 }
 
-/// A draft as the store keeps it and the API shows it.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[schema(examples(json!({
-    "name": "stricter-nights",
-    "bundle": {"policies": []},
-    "shadow": true,
-    "created_by": "ines-admin",
-    "created_at": "2026-05-16T09:30:00.000Z",
-    "updated_by": null,
-    "updated_at": null,
-})))]
-pub struct DraftRecord {
-    pub name: String,
-    #[serde(skip)]
-    pub tenant_id: String,
-    /// The kinds that the draft replaces.
-    #[schema(value_type = Object)]
-    pub bundle: Box<RawValue>,
-    /// The domain of what the bundle has without one.
-    #[serde(skip)]
-    pub domain: String,
-    /// Checks are decided by the draft, too.
-    pub shadow: bool,
-    pub created_by: String,
-    pub created_at: Timestamp,
-    #[schema(required)]
-    pub updated_by: Option<String>,
-    #[schema(required)]
-    pub updated_at: Option<Timestamp>,
+authored_record! {
+    /// A draft as the store keeps it and the API shows it.
+    #[derive(Clone, Debug, Serialize, ToSchema)]
+    #[schema(examples(json!({
+        "name": "stricter-nights",
+        "bundle": {"policies": []},
+        "shadow": true,
+        "created_by": "ines-admin",
+        "created_at": "2026-05-16T09:30:00.000Z",
+        "updated_by": null,
+        "updated_at": null,
+    })))]
+    pub struct DraftRecord {
+        pub name: String,
+        #[serde(skip)]
+        pub tenant_id: String,
+        /// The kinds that the draft replaces.
+        #[schema(value_type = Object)]
+        pub bundle: Box<RawValue>,
+        /// The domain of what the bundle has without one.
+        #[serde(skip)]
+        pub domain: String,
+        /// Checks are decided by the draft, too.
+        pub shadow: bool,
+    }
 }
 
 impl DraftRecord {

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::authorship::managed_record;
 use crate::fields::{one_or_more, text};
 use crate::input::{self, DeclaredBody, Field, Members};
-use crate::{Authorship, Timestamp, document};
+use crate::{Authorship, document};
 
 /// Most roles that a role names as included.
 const MAX_INCLUDES: usize = 100;
@@ -21,30 +22,23 @@ const MAX_ROLES: usize = 1_000;
 /// Most roles that those of a tenant name together: a check may have to walk through all of them.
 const MAX_NAMED: usize = 5_000;
 
-/// A role as the store keeps it and the API shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(examples(json!({
-    "name": "head-nurse",
-    "includes": ["nurse"],
-    "created_by": "ines-admin",
-    "created_at": "2026-05-16T09:30:00.000Z",
-    "updated_by": null,
-    "updated_at": null,
-    "managed_by": null,
-})))]
-pub struct RoleRecord {
-    pub name: String,
-    /// The roles that who has this role has too.
-    pub includes: Vec<String>,
-    pub created_by: String,
-    pub created_at: Timestamp,
-    #[schema(required)]
-    pub updated_by: Option<String>,
-    #[schema(required)]
-    pub updated_at: Option<Timestamp>,
-    /// The owner, if the role is managed.
-    #[schema(required)]
-    pub managed_by: Option<String>,
+managed_record! {
+    /// A role as the store keeps it and the API shows it.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+    #[schema(examples(json!({
+        "name": "head-nurse",
+        "includes": ["nurse"],
+        "created_by": "ines-admin",
+        "created_at": "2026-05-16T09:30:00.000Z",
+        "updated_by": null,
+        "updated_at": null,
+        "managed_by": null,
+    })))]
+    pub struct RoleRecord {
+        pub name: String,
+        /// The roles that who has this role has too.
+        pub includes: Vec<String>,
+    }
 }
 
 impl RoleRecord {

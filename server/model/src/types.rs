@@ -15,13 +15,14 @@ use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
+use crate::authorship::managed_record;
 use crate::entity::{MAX_PROPERTY_NAME, entity_type};
 use crate::fields::{by_name, text, variant};
 use crate::input::{self, DeclaredBody, Field, Members, field, object};
 use crate::relation_declaration::{
     RelationDeclaration, RelationDeclarations, relations, stored_relations,
 };
-use crate::{Authorship, Timestamp, document, schema};
+use crate::{Authorship, document, schema};
 
 /// Most types of a tenant: each plan of the tenant may need them.
 pub const MAX_TYPES: usize = 100;
@@ -188,38 +189,31 @@ document!(TypeBody, naming PropertyDeclaration, RelationDeclaration => {
         }))
 });
 
-/// A type as the store keeps it and the API shows it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[schema(examples(json!({
-    "type": "document",
-    "about": "A file of a customer",
-    "properties": {"confidential": {"type": "boolean", "from": "directory"}},
-    "relations": {"owner": "[user]", "viewer": "[user, user:*] || owner"},
-    "created_by": "ines-admin",
-    "created_at": "2026-05-16T09:30:00.000Z",
-    "updated_by": null,
-    "updated_at": null,
-    "managed_by": null,
-})))]
-pub struct TypeRecord {
-    #[serde(rename = "type")]
-    pub kind: String,
-    #[schema(required)]
-    pub about: Option<String>,
-    #[schema(value_type = BTreeMap<String, PropertyDeclaration>)]
-    pub properties: PropertyDeclarations,
-    #[serde(deserialize_with = "stored_relations")]
-    #[schema(value_type = BTreeMap<String, RelationDeclaration>)]
-    pub relations: RelationDeclarations,
-    pub created_by: String,
-    pub created_at: Timestamp,
-    #[schema(required)]
-    pub updated_by: Option<String>,
-    #[schema(required)]
-    pub updated_at: Option<Timestamp>,
-    /// The owner, if the type is managed.
-    #[schema(required)]
-    pub managed_by: Option<String>,
+managed_record! {
+    /// A type as the store keeps it and the API shows it.
+    #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+    #[schema(examples(json!({
+        "type": "document",
+        "about": "A file of a customer",
+        "properties": {"confidential": {"type": "boolean", "from": "directory"}},
+        "relations": {"owner": "[user]", "viewer": "[user, user:*] || owner"},
+        "created_by": "ines-admin",
+        "created_at": "2026-05-16T09:30:00.000Z",
+        "updated_by": null,
+        "updated_at": null,
+        "managed_by": null,
+    })))]
+    pub struct TypeRecord {
+        #[serde(rename = "type")]
+        pub kind: String,
+        #[schema(required)]
+        pub about: Option<String>,
+        #[schema(value_type = BTreeMap<String, PropertyDeclaration>)]
+        pub properties: PropertyDeclarations,
+        #[serde(deserialize_with = "stored_relations")]
+        #[schema(value_type = BTreeMap<String, RelationDeclaration>)]
+        pub relations: RelationDeclarations,
+    }
 }
 
 impl TypeRecord {

@@ -13,6 +13,7 @@ use portcullis_runtime::error::OperationError;
 use portcullis_runtime::write_refusal::DeletingWrite;
 use portcullis_storage::entities::syncs::{self, SYNCS};
 use portcullis_storage::entities::{EntityOrigin, NameClash, Upsert, Upserted};
+use portcullis_storage::syncs::SyncEnd;
 use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, entities, tenants};
 use uuid::Uuid;
 
@@ -73,7 +74,7 @@ pub async fn sync(
         return commit(app, tx, upserted, 0, Some(id)).await;
     }
     let most = sync.max_deletions(&mut tx).await?;
-    let deleted = syncs::finish(&mut tx, &part.source, id, most).await?;
+    let deleted = syncs::finish(&mut tx, SyncEnd { source: &part.source, id, most }).await?;
     let deleted = deleted.map_err(|found| sync.refused(found, most, DeletingWrite::EntitySync))?;
     commit(app, tx, upserted, deleted, None).await
 }

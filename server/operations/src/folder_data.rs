@@ -9,6 +9,7 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::StoreError;
 use portcullis_storage::entities::{self, Upsert};
 use portcullis_storage::relations::{self, EntityOrigin};
+use portcullis_storage::syncs::SyncEnd;
 
 use crate::entities::commit_entities;
 use crate::tuples::NamedRelations;
@@ -29,15 +30,16 @@ pub async fn store_as_operator(
 ) -> Result<(), OperationError> {
     let id = app.ids.next(by.at);
     let origin = EntityOrigin { source: Some(SOURCE), sync: Some(id) };
+    let end = SyncEnd { source: SOURCE, id, most: usize::MAX };
     let mut tx = app.store.write(tenant, by.at.millis()).await?;
     Upsert::of(&mut tx, entities, origin).await?.write(&mut tx).await?;
-    finished(entities::syncs::finish(&mut tx, SOURCE, id, usize::MAX).await?)?;
+    finished(entities::syncs::finish(&mut tx, end).await?)?;
     let (mut problems, root) = (Problems::default(), Place::root());
     let named = NamedRelations::read(&mut tx).await?;
     let writes = named.to_write(tuples, &root, &mut problems);
     problems.into_result()?;
     relations::write(&mut tx, &writes.numbered, origin).await?;
-    finished(relations::syncs::finish(&mut tx, SOURCE, id, usize::MAX).await?)?;
+    finished(relations::syncs::finish(&mut tx, end).await?)?;
     commit_entities(app, tx).await?;
     Ok(())
 }

@@ -16,6 +16,7 @@ use portcullis_runtime::error::OperationError;
 use portcullis_runtime::write_refusal::DeletingWrite;
 use portcullis_storage::relations::syncs::{self, SYNCS};
 use portcullis_storage::relations::{EntityOrigin, state};
+use portcullis_storage::syncs::SyncEnd;
 use portcullis_storage::{Tx, WriteTurn, relations};
 
 use crate::entities::commit_entities;
@@ -109,7 +110,7 @@ pub async fn sync(
     let mut deleted = 0;
     if part.finish {
         let most = if dry_run { usize::MAX } else { sync.max_deletions(&mut tx).await? };
-        let finished = syncs::finish(&mut tx, &part.source, id, most).await?;
+        let finished = syncs::finish(&mut tx, SyncEnd { source: &part.source, id, most }).await?;
         let refused = |found| sync.refused(found, most, DeletingWrite::RelationSync);
         deleted = finished.map_err(refused)? as u64;
     }

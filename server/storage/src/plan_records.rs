@@ -146,33 +146,38 @@ pub struct StoredFacts {
     pub recording: Option<Arc<str>>,
 }
 
+/// The statement that reads the facts about a tenant. `$resolver` writes the id and version of a resolver, `$recording` the
+/// settings for the records of decisions.
+macro_rules! facts {
+    ($resolver:literal, $recording:literal) => {
+        concat!(
+            "SELECT entities_revision, directory_wins, \
+            (SELECT string_agg(octet_length(name) || ':' || name \
+            || octet_length(includes) || ':' || includes, '') FROM roles WHERE tenant_id = $1), \
+            (SELECT string_agg(octet_length(name) || ':' || name \
+            || octet_length(sources) || ':' || sources, '') FROM types \
+            WHERE tenant_id = $1 AND sources <> '{}'), \
+            (SELECT string_agg(octet_length(name) || ':' || name \
+            || octet_length(relations) || ':' || relations, '') FROM types WHERE tenant_id = $1), \
+            (SELECT string_agg(octet_length(namespace) || ':' || namespace || ",
+            $resolver,
+            ", '') FROM resolvers WHERE tenant_id = $1), (SELECT ",
+            $recording,
+            " FROM tenant_settings WHERE tenant_id = $1) FROM tenants WHERE id = $1"
+        )
+    };
+}
+
 /// Reads the facts about the tenant by one statement: most loads are small, and each statement is a round trip.
 pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
-    const SQLITE: &str = "SELECT entities_revision, directory_wins, \
-        (SELECT string_agg(octet_length(name) || ':' || name \
-        || octet_length(includes) || ':' || includes, '') FROM roles WHERE tenant_id = $1), \
-        (SELECT string_agg(octet_length(name) || ':' || name \
-        || octet_length(sources) || ':' || sources, '') FROM types \
-        WHERE tenant_id = $1 AND sources <> '{}'), \
-        (SELECT string_agg(octet_length(name) || ':' || name \
-        || octet_length(relations) || ':' || relations, '') FROM types WHERE tenant_id = $1), \
-        (SELECT string_agg(octet_length(namespace) || ':' || namespace || '32:' || hex(id) \
-        || length(version) || ':' || version, '') FROM resolvers WHERE tenant_id = $1), \
-        (SELECT json_extract(settings, '$.decision_log') FROM tenant_settings WHERE tenant_id = $1) \
-        FROM tenants WHERE id = $1";
-    const POSTGRES: &str = "SELECT entities_revision, directory_wins, \
-        (SELECT string_agg(octet_length(name) || ':' || name \
-        || octet_length(includes) || ':' || includes, '') FROM roles WHERE tenant_id = $1), \
-        (SELECT string_agg(octet_length(name) || ':' || name \
-        || octet_length(sources) || ':' || sources, '') FROM types \
-        WHERE tenant_id = $1 AND sources <> '{}'), \
-        (SELECT string_agg(octet_length(name) || ':' || name \
-        || octet_length(relations) || ':' || relations, '') FROM types WHERE tenant_id = $1), \
-        (SELECT string_agg(octet_length(namespace) || ':' || namespace || '36:' || id \
-        || length(CAST(version AS TEXT)) || ':' || version, '') FROM resolvers WHERE tenant_id = $1), \
-        (SELECT CAST(CAST(settings AS JSON) -> 'decision_log' AS TEXT) FROM tenant_settings \
-        WHERE tenant_id = $1) \
-        FROM tenants WHERE id = $1";
+    const SQLITE: &str = facts!(
+        "'32:' || hex(id) || length(version) || ':' || version",
+        "json_extract(settings, '$.decision_log')"
+    );
+    const POSTGRES: &str = facts!(
+        "'36:' || id || length(CAST(version AS TEXT)) || ':' || version",
+        "CAST(CAST(settings AS JSON) -> 'decision_log' AS TEXT)"
+    );
     type Text = Option<String>;
     type Row = (i64, bool, Text, Text, Text, Text, Text);
     let sql = tx.either(SQLITE, POSTGRES);

@@ -14,7 +14,50 @@ pub struct SyncTable {
     pub(crate) current: &'static str,
     pub(crate) count: &'static str,
     pub(crate) end: &'static str,
+    /// Counts the records of a source that a sync did not name.
+    pub(crate) unnamed: &'static str,
 }
+
+/// The [`SyncTable`] `$syncs` of the records in the table `$records`. The column `$count` has their number when the sync began.
+macro_rules! sync_table {
+    ($syncs:literal, $records:literal, $count:literal) => {
+        $crate::syncs::SyncTable {
+            begin: concat!(
+                "INSERT INTO ",
+                $syncs,
+                " (tenant_id, source, id, begun_at, ",
+                $count,
+                ") \
+                VALUES ($1, $2, $3, $4, \
+                (SELECT count(*) FROM ",
+                $records,
+                " WHERE tenant_id = $1 AND source = $2)) \
+                ON CONFLICT (tenant_id, source) DO UPDATE SET id = excluded.id, \
+                begun_at = excluded.begun_at, ",
+                $count,
+                " = excluded.",
+                $count
+            ),
+            current: concat!(
+                "SELECT id, ",
+                $count,
+                " FROM ",
+                $syncs,
+                " WHERE tenant_id = $1 AND source = $2"
+            ),
+            count: concat!("SELECT count(*) FROM ", $syncs, " WHERE tenant_id = $1"),
+            end: concat!("DELETE FROM ", $syncs, " WHERE tenant_id = $1 AND source = $2"),
+            unnamed: concat!(
+                "SELECT count(*) FROM ",
+                $records,
+                " \
+                WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3)"
+            ),
+        }
+    };
+}
+
+pub(crate) use sync_table;
 
 /// A sync that goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +65,15 @@ pub struct OpenSync {
     pub id: Uuid,
     /// The number of records of the source when it began.
     pub records: usize,
+}
+
+/// The end of a sync.
+#[derive(Clone, Copy, Debug)]
+pub struct SyncEnd<'s> {
+    pub source: &'s str,
+    pub id: Uuid,
+    /// Most records that it may delete.
+    pub most: usize,
 }
 
 /// Begins the sync `id` of a source. Another sync of the source ends with it, and deletes nothing.
@@ -51,12 +103,22 @@ pub async fn count(tx: &mut Tx, table: &SyncTable) -> Result<i64, StoreError> {
     Ok(row.map_or(0, |(count,)| count))
 }
 
+/// Returns the number of records of a source that the sync `id` did not name.
+pub(crate) async fn unnamed(
+    tx: &mut Tx,
+    table: &SyncTable,
+    SyncEnd { source, id, .. }: SyncEnd<'_>,
+) -> Result<usize, StoreError> {
+    let row = fetch_optional!(tx, (i64,), table.unnamed, &tx.tenant, source, id)?;
+    Ok(row.map_or(0, |(count,)| number(count)))
+}
+
 /// Notes that the sync of a source ended.
 pub(crate) async fn end(tx: &mut Tx, table: &SyncTable, source: &str) -> Result<(), StoreError> {
     execute!(tx, table.end, &tx.tenant, source)?;
     Ok(())
 }
 
-pub(crate) fn number(stored: i64) -> usize {
+fn number(stored: i64) -> usize {
     usize::try_from(stored).unwrap_or_default()
 }

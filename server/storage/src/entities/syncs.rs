@@ -8,8 +8,8 @@ use super::forget_deletions;
 use super::found::StoredEntity;
 use super::names::RoleCounts;
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional};
-use crate::syncs::{self, SyncTable, number};
+use crate::macros::{execute, fetch_all};
+use crate::syncs::{self, SyncEnd, SyncTable, sync_table};
 use crate::tx::Tx;
 use crate::{audit, directory, relations, tenant_settings};
 
@@ -17,24 +17,12 @@ use crate::{audit, directory, relations, tenant_settings};
 const BATCH: i64 = 1_000;
 
 /// The syncs of entities.
-pub const SYNCS: SyncTable = SyncTable { begin: BEGIN, current: CURRENT, count: COUNT, end: END };
+pub const SYNCS: SyncTable = sync_table!("entity_syncs", "entities", "entities");
 
-const BEGIN: &str = "INSERT INTO entity_syncs (tenant_id, source, id, begun_at, entities) \
-    VALUES ($1, $2, $3, $4, (SELECT count(*) FROM entities WHERE tenant_id = $1 AND source = $2)) \
-    ON CONFLICT (tenant_id, source) DO UPDATE SET \
-    id = excluded.id, begun_at = excluded.begun_at, entities = excluded.entities";
-const CURRENT: &str = "SELECT id, entities FROM entity_syncs WHERE tenant_id = $1 AND source = $2";
-const COUNT: &str = "SELECT count(*) FROM entity_syncs WHERE tenant_id = $1";
-const END: &str = "DELETE FROM entity_syncs WHERE tenant_id = $1 AND source = $2";
-
-/// Ends the sync `id` of a source: deletes the entities of the source that it did not name. Returns how many. The inner
-/// error has their number if they are more than `most`; nothing of the transaction may be committed then.
-pub async fn finish(
-    tx: &mut Tx,
-    source: &str,
-    id: Uuid,
-    most: usize,
-) -> Result<Result<usize, usize>, StoreError> {
+/// Ends a sync of a source: deletes the entities of the source that it did not name. Returns how many. The inner
+/// error has their number if they are too many; nothing of the transaction may be committed then.
+pub async fn finish(tx: &mut Tx, end: SyncEnd<'_>) -> Result<Result<usize, usize>, StoreError> {
+    let SyncEnd { source, id, most } = end;
     let mut deleted = AuditedEntities::new(tenant_settings::audit_values(tx).await?);
     let mut roles = RoleCounts::default();
     loop {
@@ -46,7 +34,7 @@ pub async fn finish(
             deleted.delete(stored);
         }
         if deleted.count() > most {
-            return Ok(Err(deleted.count() + unnamed(tx, source, id).await?));
+            return Ok(Err(deleted.count() + syncs::unnamed(tx, &SYNCS, end).await?));
         }
         if batch.len() < BATCH as usize {
             break;
@@ -59,14 +47,6 @@ pub async fn finish(
         forget_deletions(tx).await?;
     }
     Ok(Ok(deleted.count()))
-}
-
-/// Returns the number of entities of a source that the sync `id` did not name.
-async fn unnamed(tx: &mut Tx, source: &str, id: Uuid) -> Result<usize, StoreError> {
-    const SQL: &str = "SELECT count(*) FROM entities \
-        WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3)";
-    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant, source, id)?;
-    Ok(row.map_or(0, |(count,)| number(count)))
 }
 
 /// Deletes the next entities of a source that the sync `id` did not name, and returns them as they were.

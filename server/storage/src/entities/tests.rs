@@ -10,6 +10,7 @@ use super::rows::ChangedRow;
 use super::*;
 use crate::commit::Committed;
 use crate::store::Store;
+use crate::syncs::SyncEnd;
 use crate::testing::{TestDatabase, execute, on_every_database};
 
 on_every_database!(
@@ -119,11 +120,17 @@ async fn the_end_of_a_sync_deletes_what_it_did_not_name(database: TestDatabase) 
         crate::syncs::current(&mut tx, &syncs::SYNCS, "hr").await.expect("works"),
         Some(open)
     );
-    assert_eq!(syncs::finish(&mut tx, "hr", id, 2).await.expect("works"), Err(3));
+    assert_eq!(
+        syncs::finish(&mut tx, SyncEnd { source: "hr", id, most: 2 }).await.expect("works"),
+        Err(3)
+    );
     drop(tx);
     assert!(get(&store, "user", "0").await.is_some(), "nothing goes beyond the limit");
     let mut tx = store.write(TENANT, 0).await.expect("begins");
-    assert_eq!(syncs::finish(&mut tx, "hr", id, 3).await.expect("works"), Ok(3));
+    assert_eq!(
+        syncs::finish(&mut tx, SyncEnd { source: "hr", id, most: 3 }).await.expect("works"),
+        Ok(3)
+    );
     assert_eq!(crate::syncs::current(&mut tx, &syncs::SYNCS, "hr").await.expect("works"), None);
     assert_eq!(tx.commit().await.expect("commits").entities.map(|one| one.revision), Some(3));
     let mut left = Vec::new();

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::entities::{EntityOrigin, Upsert};
+use crate::syncs::SyncEnd;
 use crate::testing::{TestDatabase, on_every_database};
 use crate::{Committed, Store, StoreError, Tx, entities, syncs as directory_syncs, types};
 
@@ -227,7 +228,12 @@ async fn entities_take_their_tuples_along(database: TestDatabase) {
     let mut tx = store.write(TENANT, 8).await.expect("begins");
     let id = Uuid::from_u128(7);
     directory_syncs::begin(&mut tx, &entities::syncs::SYNCS, "hr", id).await.expect("works");
-    assert_eq!(entities::syncs::finish(&mut tx, "hr", id, 9).await.expect("works"), Ok(1));
+    assert_eq!(
+        entities::syncs::finish(&mut tx, SyncEnd { source: "hr", id, most: 9 })
+            .await
+            .expect("works"),
+        Ok(1)
+    );
     tx.commit().await.expect("commits");
     assert_eq!(listed(&store, TENANT, TupleFilter::default()).await.len(), 4);
     let mut tx = store.write(TENANT, 8).await.expect("begins");
@@ -261,8 +267,14 @@ async fn a_sync_deletes_what_it_did_not_name(database: TestDatabase) {
     let open = directory_syncs::OpenSync { id, records: 4 };
     let current = directory_syncs::current(&mut tx, &syncs::SYNCS, "hr").await;
     assert_eq!(current.expect("works"), Some(open));
-    assert_eq!(syncs::finish(&mut tx, "hr", id, 2).await.expect("works"), Err(3));
-    assert_eq!(syncs::finish(&mut tx, "hr", id, 3).await.expect("works"), Ok(3));
+    assert_eq!(
+        syncs::finish(&mut tx, SyncEnd { source: "hr", id, most: 2 }).await.expect("works"),
+        Err(3)
+    );
+    assert_eq!(
+        syncs::finish(&mut tx, SyncEnd { source: "hr", id, most: 3 }).await.expect("works"),
+        Ok(3)
+    );
     assert_eq!(directory_syncs::count(&mut tx, &syncs::SYNCS).await.expect("works"), 0);
     tx.commit().await.expect("commits");
     let left = listed(&store, TENANT, TupleFilter::default()).await;
