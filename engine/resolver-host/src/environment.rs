@@ -22,19 +22,17 @@ pub trait Runtime: Send + Sync + 'static {
     fn spawn_blocking(&self, job: Box<dyn FnOnce() + Send>);
 }
 
+/// The response to a request, while it is sent.
+pub type Sending<'a> = BoxFuture<'a, Result<HttpResponse, SendError>>;
+
 /// The endpoints that are granted to one resolver. The implementation knows their URLs and credentials.
 pub trait Endpoints: Send + Sync + 'static {
     /// Returns whether an endpoint of this name is granted.
     fn has(&self, endpoint: &str) -> bool;
 
-    /// Sends a request to a granted endpoint, and reads at most `body_limit` bytes of the response's body. The host
+    /// Sends a request to a granted endpoint, and reads at most `limit` bytes of the response's body. The host
     /// drops the future when the time of the call is over.
-    fn send<'a>(
-        &'a self,
-        endpoint: &'a str,
-        request: HttpRequest,
-        body_limit: usize,
-    ) -> BoxFuture<'a, Result<HttpResponse, SendError>>;
+    fn send<'a>(&'a self, endpoint: &'a str, request: HttpRequest, limit: usize) -> Sending<'a>;
 }
 
 /// The reason why there is no response.
@@ -57,12 +55,7 @@ impl Endpoints for NoEndpoints {
         false
     }
 
-    fn send<'a>(
-        &'a self,
-        endpoint: &'a str,
-        _: HttpRequest,
-        _: usize,
-    ) -> BoxFuture<'a, Result<HttpResponse, SendError>> {
+    fn send<'a>(&'a self, endpoint: &'a str, _: HttpRequest, _: usize) -> Sending<'a> {
         let refused = SendError::Refused(format!("endpoint `{endpoint}` is not granted"));
         Box::pin(async { Err(refused) })
     }

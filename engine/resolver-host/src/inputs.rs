@@ -10,6 +10,15 @@ use portcullis_engine::{AttributeAnswer, Check, Number};
 
 use crate::contract::{Input, Request, Value};
 
+/// The attributes that a check asks a resolver for.
+#[derive(Clone, Copy)]
+pub struct WantedAttributes<'w> {
+    /// The tenant of the check.
+    pub tenant: &'w str,
+    pub check: &'w Check<'w>,
+    pub names: &'w [Box<str>],
+}
+
 /// The declared inputs of a resolver. It gets nothing else, so its answers can be cached by the inputs.
 #[derive(Debug, Default)]
 pub(crate) struct Inputs {
@@ -89,14 +98,9 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Makes the request of a check of `tenant` for the attributes `wanted`. The call may take up to `budget`.
-    pub(crate) fn request(
-        &self,
-        tenant: &str,
-        check: &Check<'_>,
-        wanted: &[Box<str>],
-        budget: Duration,
-    ) -> Request {
+    /// Makes the request for attributes. The call may take up to `budget`.
+    pub(crate) fn request(&self, wanted: WantedAttributes<'_>, budget: Duration) -> Request {
+        let WantedAttributes { tenant, check, names } = wanted;
         let roles =
             if self.roles { check.roles.iter().map(str::to_owned).collect() } else { vec![] };
         Request {
@@ -108,7 +112,7 @@ impl Inputs {
             roles,
             user: self.user.select(check.attributes.user),
             resource_attributes: self.resource_attributes.select(check.attributes.resource),
-            wanted: wanted.iter().map(|name| (**name).to_owned()).collect(),
+            wanted: names.iter().map(|name| (**name).to_owned()).collect(),
             now_ms: u64::try_from(check.now.timestamp_millis()).unwrap_or(0),
             budget_ms: u32::try_from(budget.as_millis()).unwrap_or(u32::MAX),
             ext: self.ext(check),
@@ -214,7 +218,9 @@ mod tests {
         let body = CheckBody::parse(&json).expect("a check");
         let now = DateTime::from_timestamp_millis(1_000).expect("a time");
         let check = Check::new(body, "hospital", None, now);
-        inputs.request("hospital", &check, &["open".into()], Duration::from_millis(250))
+        let names = &["open".into()];
+        let wanted = WantedAttributes { tenant: "hospital", check: &check, names };
+        inputs.request(wanted, Duration::from_millis(250))
     }
 
     #[test]
@@ -275,7 +281,8 @@ mod tests {
         let shown = |declared: &[&str]| {
             let declared: Vec<_> = declared.iter().map(|&input| input.to_owned()).collect();
             let inputs = Inputs::parse(&declared).expect("known inputs");
-            inputs.request("hospital", &check, &[], Duration::ZERO).ext
+            let wanted = WantedAttributes { tenant: "hospital", check: &check, names: &[] };
+            inputs.request(wanted, Duration::ZERO).ext
         };
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let [group, viewer] =

@@ -37,10 +37,11 @@ pub use contract::{
     HttpResponse, Input, Kind, Level, Method, Request, Resolution, Value,
 };
 pub use digest::Digest;
-pub use environment::{Endpoints, NoEndpoints, Runtime, SendError};
+pub use environment::{Endpoints, NoEndpoints, Runtime, SendError, Sending};
 pub use error::{CallError, GrantError, LoadError};
 pub use grant::Grant;
 pub use host::{CallOutcome, HostSettings, ResolverHost};
+pub use inputs::WantedAttributes;
 pub use limits::Limits;
 pub use log::{Log, LogLine};
 pub use module::{BoundResolver, Module};

@@ -5,7 +5,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use portcullis_engine::Check;
 use wasmtime::Engine;
 use wasmtime::component::{Component, Linker};
 
@@ -15,7 +14,7 @@ use crate::digest::Digest;
 use crate::error::{GrantError, LoadError};
 use crate::grant::Grant;
 use crate::imports::is_offered;
-use crate::inputs::Inputs;
+use crate::inputs::{Inputs, WantedAttributes};
 use crate::limits::{
     ATTRIBUTES, CONFIG_KEYS, ENDPOINTS, INPUTS, Limits, MEMORY_BYTES, MODULE_BYTES, NAME_BYTES,
     TIMEOUT_MAX,
@@ -65,16 +64,10 @@ impl Module {
         &self.descriptor
     }
 
-    /// Makes the request for the attributes `wanted` that a check of `tenant` sends. It contains only the inputs that
-    /// the descriptor declares. The call may take up to `budget`.
-    pub fn request(
-        &self,
-        tenant: &str,
-        check: &Check<'_>,
-        wanted: &[Box<str>],
-        budget: Duration,
-    ) -> Request {
-        self.inputs.request(tenant, check, wanted, budget)
+    /// Makes the request for attributes. It contains only the inputs that the descriptor declares. The call may take up to
+    /// `budget`.
+    pub fn request(&self, wanted: WantedAttributes<'_>, budget: Duration) -> Request {
+        self.inputs.request(wanted, budget)
     }
 }
 

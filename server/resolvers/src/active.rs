@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use portcullis_engine::{AttributeAnswer, Check, Json};
-use portcullis_resolver_host::{AnsweredAttribute, CallError, CallOutcome, Request};
+use portcullis_resolver_host::{
+    AnsweredAttribute, CallError, CallOutcome, Request, WantedAttributes,
+};
 
 use crate::attributes::{self, Known, Scope};
 use crate::binding::Binding;
@@ -85,7 +87,8 @@ impl ActiveResolver {
     /// Returns the inputs of `check` for this resolver, as bytes. Checks with equal inputs have equal answers.
     pub(crate) fn inputs(&self, tenant: &str, check: &Check<'_>) -> Arc<[u8]> {
         let module = self.binding.resolver.module();
-        attributes::inputs(&module.request(tenant, check, &[], self.binding.timeout))
+        let wanted = WantedAttributes { tenant, check, names: &[] };
+        attributes::inputs(&module.request(wanted, self.binding.timeout))
     }
 
     /// Returns the inputs that the module declares.
@@ -97,14 +100,13 @@ impl ActiveResolver {
     pub(crate) async fn ask(
         &self,
         runtime: &ResolverRuntime,
-        tenant: &str,
-        check: &Check<'_>,
-        wanted: &[Box<str>],
+        wanted: WantedAttributes<'_>,
     ) -> Found {
         let now = runtime.now();
         let module = self.binding.resolver.module();
-        let mut request = module.request(tenant, check, wanted, self.binding.timeout);
+        let mut request = module.request(wanted, self.binding.timeout);
         let inputs = attributes::inputs(&request);
+        let WantedAttributes { tenant, names: wanted, .. } = wanted;
         let scope = Scope { generation: self.binding.generation, tenant, inputs: &inputs };
         let known: Vec<_> =
             wanted.iter().map(|name| runtime.answers.get(scope, name, now)).collect();
@@ -135,11 +137,9 @@ impl ActiveResolver {
     pub(crate) async fn ask_apart(
         &self,
         runtime: &ResolverRuntime,
-        tenant: &str,
-        check: &Check<'_>,
-        wanted: &[Box<str>],
+        wanted: WantedAttributes<'_>,
     ) -> Found {
-        let declared = wanted.iter().filter(|name| self.declares(name));
+        let declared = wanted.names.iter().filter(|name| self.declares(name));
         let declared: Vec<_> = declared.cloned().collect();
         let suspended = self.suspended(runtime.now());
         let (answers, call) = if declared.is_empty() {
@@ -147,14 +147,15 @@ impl ActiveResolver {
         } else if let Some(missed) = suspended {
             (Err(missed), None)
         } else {
-            let CallOutcome { result, log, elapsed, memory_bytes } =
-                runtime.try_out(&self.binding, tenant, check, &declared).await;
+            let CallOutcome { result, log, elapsed, memory_bytes } = runtime
+                .try_out(&self.binding, WantedAttributes { names: &declared, ..wanted })
+                .await;
             let named = |answer: AnsweredAttribute| (answer.name, answer.value.map(json));
             let answers = result.map(|answers| answers.into_iter().map(named).collect());
             (answers.map_err(Missed::Failed), Some(Call { elapsed, memory_bytes, log }))
         };
-        let unknown = wanted.iter().map(|_| None).collect();
-        let attributes = self.attributes(wanted, unknown, &answers);
+        let unknown = wanted.names.iter().map(|_| None).collect();
+        let attributes = self.attributes(wanted.names, unknown, &answers);
         let cause = answers.err().map(|missed| missed.cause().into());
         Found { attributes, cause, call }
     }

@@ -45,7 +45,7 @@ impl Admissions {
         let hash = move || Digest(Sha256::digest(&hashed).into());
         let digest = run_apart(hash).await.map_err(|_| Arc::new(LoadError::Host))?;
         let (registry, owner) = (Arc::clone(registry), tenant.to_owned());
-        let work = async move { registry.admit(&owner, bytes).await.map_err(Arc::new) };
+        let work = async move { registry.runtime.admit(&owner, bytes).await.map_err(Arc::new) };
         self.join((tenant.to_owned(), digest), work).await
     }
 

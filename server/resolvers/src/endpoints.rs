@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use futures_util::future::BoxFuture;
 use http::header::{
     AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, SET_COOKIE, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
@@ -11,7 +10,7 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 use portcullis_engine::resolver_contract::EndpointMethod;
 use portcullis_resolver_host::{
-    Endpoints, Failure, FailureKind, HttpRequest, HttpResponse, SendError,
+    Endpoints, Failure, FailureKind, HttpRequest, HttpResponse, SendError, Sending,
 };
 use url::Url;
 
@@ -135,13 +134,8 @@ impl Endpoints for Granted {
         self.endpoints.contains_key(endpoint)
     }
 
-    fn send<'a>(
-        &'a self,
-        endpoint: &'a str,
-        request: HttpRequest,
-        body_limit: usize,
-    ) -> BoxFuture<'a, Result<HttpResponse, SendError>> {
-        Box::pin(self.request(endpoint, request, body_limit))
+    fn send<'a>(&'a self, endpoint: &'a str, request: HttpRequest, limit: usize) -> Sending<'a> {
+        Box::pin(self.request(endpoint, request, limit))
     }
 }
 

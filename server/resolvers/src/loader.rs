@@ -159,7 +159,7 @@ impl Loader {
             let Some(module) = self.module_of_stored(tenant, &stored).await? else { continue };
             let secrets = secrets::decrypt(&self.keys, &stored, &encrypted)?;
             let manifest = stored.manifest.clone().with_secrets(secrets);
-            let binding = self.registry.bind(tenant, module, &manifest)?;
+            let binding = self.registry.runtime.bind(tenant, module, &manifest)?;
             return Ok(Some((stored, binding)));
         }
         Err(MISSING.into())
@@ -202,6 +202,6 @@ impl Loader {
         }
         let bytes = self.store.read(tenant, async |tx| resolvers::module(tx, sha256).await).await?;
         let Some(bytes) = bytes else { return Ok(None) };
-        Ok(Some(self.registry.admit(tenant, bytes.into()).await?))
+        Ok(Some(self.registry.runtime.admit(tenant, bytes.into()).await?))
     }
 }

@@ -4,18 +4,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
 use futures_util::future::join_all;
 use portcullis_egress::EgressConfig;
 use portcullis_engine::{AttributeRequest, Check, ResolverRef};
 use portcullis_model::clock::Clock;
-use portcullis_model::resolver::{Manifest, ResolverOrigin};
-use portcullis_resolver_host::{Digest, LoadError, Module};
+use portcullis_model::resolver::ResolverOrigin;
+use portcullis_resolver_host::{Digest, WantedAttributes};
 use portcullis_traces::resolver_step;
 use uuid::Uuid;
 
 use crate::active::{ActiveResolver, Found};
-use crate::binding::{Binding, BindingError};
+use crate::binding::Binding;
 use crate::config::ResolverConfig;
 use crate::entry::Entry;
 use crate::limits::{MAX_FORGOTTEN, RegistryLimits};
@@ -42,7 +41,7 @@ pub(crate) enum CacheMode {
 /// The resolvers in memory. It knows no store: the loader and the reconciler fill it.
 #[derive(Debug)]
 pub struct Registry {
-    pub(crate) runtime: ResolverRuntime,
+    pub runtime: ResolverRuntime,
     tenants: TenantResolvers,
     operator: OperatorResolvers,
     pub(crate) limits: RegistryLimits,
@@ -65,22 +64,6 @@ impl Registry {
             operator: OperatorResolvers::new(config.directory.clone(), egress.rules.clone()),
             limits: RegistryLimits::default(),
         })
-    }
-
-    /// Compiles a module, validates it, and calls its `describe`. The threads of the runtime do this, not those that
-    /// serve requests.
-    pub async fn admit(&self, tenant: &str, bytes: Bytes) -> Result<Arc<Module>, LoadError> {
-        self.runtime.admit(tenant, bytes).await
-    }
-
-    /// Grants a module what `manifest` has for it, for calls on behalf of `tenant`.
-    pub fn bind(
-        &self,
-        tenant: &str,
-        module: Arc<Module>,
-        manifest: &Manifest,
-    ) -> Result<Binding, BindingError> {
-        self.runtime.bind(tenant, module, manifest)
     }
 
     /// Makes a version of a tenant's resolver the active one, unless a later version is known.
@@ -235,12 +218,11 @@ impl Registry {
         let (namespace, wanted) = (&ask.namespace, &ask.attributes);
         match found {
             Some((origin, Entry::Active(resolver))) => {
+                let wanted = WantedAttributes { tenant, check, names: wanted };
                 let asked = async {
                     match mode {
-                        CacheMode::Use => resolver.ask(&self.runtime, tenant, check, wanted).await,
-                        CacheMode::Bypass => {
-                            resolver.ask_apart(&self.runtime, tenant, check, wanted).await
-                        }
+                        CacheMode::Use => resolver.ask(&self.runtime, wanted).await,
+                        CacheMode::Bypass => resolver.ask_apart(&self.runtime, wanted).await,
                     }
                 };
                 let found = resolver_step(namespace, asked).await;

@@ -10,11 +10,11 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use portcullis_egress::{Client, EgressConfig};
-use portcullis_engine::Check;
 use portcullis_model::clock::Clock;
 use portcullis_model::resolver::Manifest;
 use portcullis_resolver_host::{
-    CallOutcome, Compiler, Digest, Grant, HostSettings, LoadError, Module, ResolverHost, limits,
+    CallOutcome, Compiler, Digest, Grant, HostSettings, LoadError, Module, ResolverHost,
+    WantedAttributes, limits,
 };
 use tokio::time::Instant;
 
@@ -26,7 +26,7 @@ use crate::metrics::ResolverMetrics;
 use crate::threads::ResolverThreads;
 
 /// The parts that all resolvers share.
-pub(crate) struct ResolverRuntime {
+pub struct ResolverRuntime {
     pub(crate) host: Arc<ResolverHost>,
     started: Instant,
     pub(crate) answers: Attributes,
@@ -79,7 +79,7 @@ impl ResolverRuntime {
     }
 
     /// Compiles a module and admits it, within the share of `owner`.
-    pub(crate) async fn admit(&self, owner: &str, bytes: Bytes) -> Result<Arc<Module>, LoadError> {
+    pub async fn admit(&self, owner: &str, bytes: Bytes) -> Result<Arc<Module>, LoadError> {
         let loaded = self.host.load(bytes, owner).await;
         self.metrics.admitted(&loaded);
         let module = Arc::new(loaded?);
@@ -118,7 +118,7 @@ impl ResolverRuntime {
     }
 
     /// Grants a module what `manifest` has for it, for calls on behalf of `tenant`.
-    pub(crate) fn bind(
+    pub fn bind(
         &self,
         tenant: &str,
         module: Arc<Module>,
@@ -142,11 +142,9 @@ impl ResolverRuntime {
     pub(crate) async fn try_out(
         &self,
         binding: &Binding,
-        tenant: &str,
-        check: &Check<'_>,
-        wanted: &[Box<str>],
+        wanted: WantedAttributes<'_>,
     ) -> CallOutcome {
-        let request = binding.resolver.module().request(tenant, check, wanted, binding.timeout);
+        let request = binding.resolver.module().request(wanted, binding.timeout);
         self.host.resolve(&binding.resolver, request).await
     }
 

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use portcullis_engine::{AttributeRequest, Check, ResolverRef};
 use portcullis_model::clock::Clock;
 use portcullis_model::resolver::{Manifest, ResolverRecord, StoredResolver};
-use portcullis_resolver_host::{CallOutcome, Digest, Module};
+use portcullis_resolver_host::{CallOutcome, Digest, Module, WantedAttributes};
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::{Store, StoreError, resolvers};
 use uuid::Uuid;
@@ -110,7 +110,7 @@ impl ResolverService {
         module: Arc<Module>,
         manifest: &Manifest,
     ) -> Result<Binding, BindingError> {
-        self.0.registry.bind(tenant, module, manifest)
+        self.0.registry.runtime.bind(tenant, module, manifest)
     }
 
     /// Makes a stored version of a tenant's resolver the active one.
@@ -157,14 +157,8 @@ impl ResolverService {
     }
 
     /// Calls a resolver, past the cache and the circuit breaker.
-    pub async fn try_out(
-        &self,
-        binding: &Binding,
-        tenant: &str,
-        check: &Check<'_>,
-        wanted: &[Box<str>],
-    ) -> CallOutcome {
-        self.0.registry.runtime.try_out(binding, tenant, check, wanted).await
+    pub async fn try_out(&self, binding: &Binding, wanted: WantedAttributes<'_>) -> CallOutcome {
+        self.0.registry.runtime.try_out(binding, wanted).await
     }
 
     /// Returns the record of a tenant's resolver, with its status in this process. If the resolver is not in memory, its

@@ -70,6 +70,7 @@ impl Stage {
     ) {
         let module = self
             .resolvers
+            .runtime
             .admit(tenant, self::component(component).into())
             .await
             .expect("is admitted");
@@ -83,7 +84,8 @@ impl Stage {
         module: &Arc<Module>,
         manifest: &serde_json::Value,
     ) {
-        let bound = self.resolvers.bind(tenant, Arc::clone(module), &self::manifest(manifest));
+        let bound =
+            self.resolvers.runtime.bind(tenant, Arc::clone(module), &self::manifest(manifest));
         self.resolvers.activate(tenant, reference, bound.expect("fits"));
     }
 

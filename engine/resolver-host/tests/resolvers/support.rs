@@ -11,7 +11,7 @@ use portcullis_resolver_host::limits::SLOT_WAIT;
 use portcullis_resolver_host::{
     AnsweredAttribute, BoundResolver, CallError, CallOutcome, Compiler, Endpoints, Failure,
     FailureKind, Grant, HostSettings, HttpRequest, HttpResponse, Limits, LoadError, Module,
-    Request, ResolverHost, Runtime, SendError, Value,
+    Request, ResolverHost, Runtime, SendError, Sending, Value,
 };
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
@@ -70,12 +70,7 @@ impl Endpoints for Source {
         endpoint == "source"
     }
 
-    fn send<'a>(
-        &'a self,
-        _: &'a str,
-        request: HttpRequest,
-        _: usize,
-    ) -> BoxFuture<'a, Result<HttpResponse, SendError>> {
+    fn send<'a>(&'a self, _: &'a str, request: HttpRequest, _: usize) -> Sending<'a> {
         async move {
             let response = |status, body: &[u8]| {
                 Ok(HttpResponse { status, headers: vec![], body: body.into() })

@@ -4,7 +4,7 @@ use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, Invalid};
 use portcullis_model::resolver::StoredResolver;
-use portcullis_resolver_host::CallOutcome;
+use portcullis_resolver_host::{CallOutcome, WantedAttributes};
 use portcullis_resolvers::LoadFailure;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
@@ -46,7 +46,8 @@ pub async fn try_out(
     let check = Check::new(check, domain, None, app.clock.now());
     let relations = relations(app, caller.tenant(), &check, &stored).await?;
     let check = Check { relations: Some(&relations), ..check };
-    let outcome = app.resolvers.try_out(&binding, caller.tenant(), &check, &wanted).await;
+    let asked = WantedAttributes { tenant: caller.tenant(), check: &check, names: &wanted };
+    let outcome = app.resolvers.try_out(&binding, asked).await;
     Ok(TryOutResult::Called { outcome, wanted })
 }
 

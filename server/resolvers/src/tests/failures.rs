@@ -9,8 +9,12 @@ use super::*;
 async fn hostile_components_fail_alone_and_with_a_cause() {
     let stage = Stage::new();
     let port = serve(|stream| send(stream, OK));
-    let hostile =
-        stage.resolvers.admit("acme", component("behaviours").into()).await.expect("is admitted");
+    let hostile = stage
+        .resolvers
+        .runtime
+        .admit("acme", component("behaviours").into())
+        .await
+        .expect("is admitted");
     let good = reference(2, 1);
     stage.put("bolt", good, "directory", &directory()).await;
     let memory = format!("memory limit of {} MiB", MEMORY_BYTES >> 20);

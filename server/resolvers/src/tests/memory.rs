@@ -16,7 +16,7 @@ async fn the_resolvers_that_nobody_needs_make_room() {
     let mut stage = Stage::new();
     let all = [1, 2, 3].map(|id| reference(id, 1));
     let module = component("directory");
-    let module = stage.resolvers.admit("acme", module.into()).await.expect("is admitted");
+    let module = stage.resolvers.runtime.admit("acme", module.into()).await.expect("is admitted");
     let put = |stage: &Stage, one| stage.put_module("acme", one, &module, &directory());
     stage.resolvers.limits = RegistryLimits { resolvers: 2, ..RegistryLimits::default() };
     for one in all {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
-use futures_util::future::{BoxFuture, FutureExt as _};
+use futures_util::future::FutureExt as _;
 use portcullis_bundle::{Bundle, CannedResponses, Case, DESCRIPTOR_FILE, SampleResolver};
 use portcullis_config::Variables;
 use portcullis_engine::{
@@ -12,8 +12,8 @@ use portcullis_engine::{
 };
 use portcullis_model::resolver::Manifest;
 use portcullis_resolver_host::{
-    BoundResolver, CallError, CallOutcome, Endpoints, Grant, HttpRequest, HttpResponse, Module,
-    ResolverHost, SendError,
+    BoundResolver, CallError, CallOutcome, Endpoints, Grant, HttpRequest, Module, ResolverHost,
+    SendError, Sending, WantedAttributes,
 };
 use portcullis_resolvers::{json, module_record};
 
@@ -205,7 +205,8 @@ impl CallableResolver {
         wanted: &[Box<str>],
     ) -> CallOutcome {
         let budget = self.manifest.limits.timeout;
-        let request = || self.module.request(tenant, check, wanted, budget);
+        let wanted = WantedAttributes { tenant, check, names: wanted };
+        let request = || self.module.request(wanted, budget);
         let mut outcome = self.host.resolve(bound, request()).await;
         for _ in 1..ATTEMPTS {
             if !matches!(outcome.result, Err(CallError::TimedOut(_) | CallError::Busy(_))) {
@@ -245,12 +246,7 @@ impl Endpoints for Offline {
         self.0.iter().any(|known| known == endpoint)
     }
 
-    fn send<'a>(
-        &'a self,
-        endpoint: &'a str,
-        _: HttpRequest,
-        _: usize,
-    ) -> BoxFuture<'a, Result<HttpResponse, SendError>> {
+    fn send<'a>(&'a self, endpoint: &'a str, _: HttpRequest, _: usize) -> Sending<'a> {
         let what = format!("`responses` has no response of the endpoint `{endpoint}`");
         async { Err(SendError::Refused(what)) }.boxed()
     }

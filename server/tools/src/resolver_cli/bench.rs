@@ -131,8 +131,8 @@ async fn active(
     let config = ResolverConfig { code: Some(code.to_owned()), ..ResolverConfig::default() };
     let (metrics, clock) = (Metrics::new().resolvers, Clock::system());
     let resolvers = Registry::new(&config, &variables.egress()?, metrics, clock)?;
-    let module = resolvers.admit(checks::TENANT, project.bytes()?.into()).await?;
-    let bound = resolvers.bind(checks::TENANT, module, trial.manifest())?;
+    let module = resolvers.runtime.admit(checks::TENANT, project.bytes()?.into()).await?;
+    let bound = resolvers.runtime.bind(checks::TENANT, module, trial.manifest())?;
     resolvers.activate(checks::TENANT, MEASURED, bound);
     Ok(resolvers)
 }

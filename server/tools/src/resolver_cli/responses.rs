@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use futures_util::future::{BoxFuture, FutureExt as _};
+use futures_util::future::FutureExt as _;
 use portcullis_bundle::CannedResponses;
 use portcullis_engine::resolver_contract::EndpointMethod;
-use portcullis_resolver_host::{Endpoints, HttpRequest, HttpResponse, SendError};
+use portcullis_resolver_host::{Endpoints, HttpRequest, HttpResponse, SendError, Sending};
 
 /// Returns `granted`, with `responses` in place of requests to the endpoints that they name.
 pub(crate) fn scripted(
@@ -26,14 +26,9 @@ impl Endpoints for ScriptedEndpoints {
         self.granted.has(endpoint)
     }
 
-    fn send<'a>(
-        &'a self,
-        endpoint: &'a str,
-        request: HttpRequest,
-        body_limit: usize,
-    ) -> BoxFuture<'a, Result<HttpResponse, SendError>> {
+    fn send<'a>(&'a self, endpoint: &'a str, request: HttpRequest, limit: usize) -> Sending<'a> {
         if !self.responses.has(endpoint) {
-            return self.granted.send(endpoint, request, body_limit);
+            return self.granted.send(endpoint, request, limit);
         }
         let method = EndpointMethod::from(request.method);
         let request = format!("{} {}", method.into_str(), request.path);

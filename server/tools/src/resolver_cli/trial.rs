@@ -11,7 +11,7 @@ use portcullis_engine::Check;
 use portcullis_model::clock::Clock;
 use portcullis_model::resolver::Manifest;
 use portcullis_resolver_host::{
-    BoundResolver, CallOutcome, Endpoints, Grant, Module, ResolverHost, limits,
+    BoundResolver, CallOutcome, Endpoints, Grant, Module, ResolverHost, WantedAttributes, limits,
 };
 use portcullis_resolvers::Granted;
 
@@ -120,7 +120,9 @@ impl Trial {
     pub(super) async fn call(&self, sample: &Sample<'_>) -> anyhow::Result<CallOutcome> {
         let resolver = self.bind(scripted(sample.responses.clone(), self.granted.clone()))?;
         let (check, budget) = (self.check(sample), self.manifest.limits.timeout);
-        let request = self.module.request(checks::TENANT, &check, &self.wanted(sample), budget);
+        let names = self.wanted(sample);
+        let wanted = WantedAttributes { tenant: checks::TENANT, check: &check, names: &names };
+        let request = self.module.request(wanted, budget);
         Ok(self.host.resolve(&resolver, request).await)
     }
 
