@@ -45,8 +45,7 @@ use crate::text_answer::Json;
             headers(("X-Policy-Revision"))),
         (status = 202, description = "The plan, which waits for a second manager as `proposal`",
             body = ApplyAnswer, headers(("X-Policy-Revision"))),
-        Conflict,
-        QuotaExceeded,
+        Conflict, QuotaExceeded,
     ),
 )]
 pub(super) async fn run(

@@ -11,10 +11,10 @@ use portcullis_model::{Timestamp, document, schema};
 use portcullis_operations::drafts::{self, DraftBody};
 use portcullis_operations::shadow_reports::{self, ShadowOutcomes};
 use portcullis_runtime::app::App;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
-use utoipa::openapi::path::{Operation, ParameterIn};
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::apply::answered;
 use crate::body::JsonBody;
@@ -23,32 +23,27 @@ use crate::deadline::Deadline;
 use crate::error::ApiError;
 use crate::etag::{IfMatch, WriteCondition};
 use crate::force::Terms;
-use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::PageQuery;
 use crate::parameters::parameter;
-use crate::path::Segments;
+use crate::path::{NamedRecord, RecordName};
 use crate::query::Query;
 use crate::respond::{stored, tagged};
 use crate::text_answer::Json;
 
-/// The name of a draft in a path.
-#[derive(Debug, Deserialize)]
-pub(super) struct DraftPath {
-    name: String,
-}
+/// A draft that a path names.
+pub(super) struct Draft;
 
-impl DraftPath {
-    /// Returns the name, or the 404 that any unknown draft gets.
-    fn known(&self) -> Result<&str, ApiError> {
-        if is_draft_name(&self.name) { Ok(&self.name) } else { Err(ApiError::not_found("draft")) }
+impl NamedRecord for Draft {
+    const WHAT: &'static str = "draft";
+
+    fn is_name(text: &str) -> bool {
+        is_draft_name(text)
     }
-}
 
-impl HandlerParameter for Segments<DraftPath> {
-    fn describe(operation: &mut Operation) {
+    fn parameter() -> Parameter {
         let name = schema::text(MAX_DRAFT_NAME).pattern(Some(r"^[A-Za-z0-9._-]+$"));
-        add(operation, [parameter(ParameterIn::Path, "name", name, "The name of the draft")]);
+        parameter(ParameterIn::Path, "name", name, "The name of the draft")
     }
 }
 
@@ -68,11 +63,11 @@ impl HandlerParameter for Segments<DraftPath> {
 pub(super) async fn put(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
-    Segments(path): Segments<DraftPath>,
+    name: RecordName<Draft>,
     WriteCondition(precondition): WriteCondition,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let name = path.known()?;
+    let name = name.known()?;
     let (domain, egress) = (caller.domain().to_owned(), app.egress.rules.clone());
     let read = move || -> Result<DraftBody, ApiError> {
         let context = DocumentContext { domain: &domain, egress: &egress };
@@ -104,9 +99,9 @@ pub(super) async fn list(
 pub(super) async fn show(
     State(app): State<App>,
     caller: Allowed<PoliciesRead>,
-    Segments(path): Segments<DraftPath>,
+    name: RecordName<Draft>,
 ) -> Result<Response, ApiError> {
-    Ok(tagged(drafts::get(&app, &caller, path.known()?).await?))
+    Ok(tagged(drafts::get(&app, &caller, name.known()?).await?))
 }
 
 /// Deletes a draft.
@@ -117,10 +112,10 @@ pub(super) async fn show(
 pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
-    Segments(path): Segments<DraftPath>,
+    name: RecordName<Draft>,
     IfMatch(precondition): IfMatch,
 ) -> Result<Response, ApiError> {
-    drafts::delete(&app, &caller, path.known()?, &precondition).await?;
+    drafts::delete(&app, &caller, name.known()?, &precondition).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -134,9 +129,9 @@ pub(super) async fn delete(
 pub(super) async fn show_shadow(
     State(app): State<App>,
     caller: Allowed<PoliciesRead>,
-    Segments(path): Segments<DraftPath>,
+    name: RecordName<Draft>,
 ) -> Result<Json<ShadowAnswer>, ApiError> {
-    let name = path.known()?;
+    let name = name.known()?;
     let ShadowOutcomes { since, report, fault } = shadow_reports::get(&app, &caller, name).await?;
     Ok(Json(ShadowAnswer { draft: name.to_owned(), since, report, error: fault }))
 }
@@ -177,11 +172,11 @@ pub(super) struct ShadowAnswer {
 pub(super) async fn publish(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
-    Segments(path): Segments<DraftPath>,
+    name: RecordName<Draft>,
     Terms(terms): Terms,
     deadline: Deadline,
 ) -> Result<Response, ApiError> {
-    let (name, ready_by) = (path.known()?, deadline.instant());
+    let (name, ready_by) = (name.known()?, deadline.instant());
     Ok(answered(drafts::publish(&app, &caller, name, &terms, ready_by).await?))
 }
 

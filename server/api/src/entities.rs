@@ -25,8 +25,7 @@ use crate::paging::PageQuery;
 use crate::parameters::parameter;
 use crate::path::Segments;
 use crate::query::{Query, QueryParameters, QueryReader};
-use crate::respond::{entities_header, stored, tagged};
-use crate::text_answer::Json;
+use crate::respond::{entities_header, stored, tagged, written_to_directory};
 
 /// Inserts entities, or replaces those of the same types and ids.
 ///
@@ -47,7 +46,8 @@ pub(super) async fn write(
     // Before anything is waited for: beside the threads of other requests. The body charges what was read of it.
     let entities = EntitiesBody::parse(&body.parse()?)?;
     let turn = entities::turn(&app, &caller).await?;
-    Ok(all_written(entities::write(&app, &caller, turn, &entities).await?))
+    let written = entities::write(&app, &caller, turn, &entities).await?;
+    Ok(written_to_directory(written.entities_revision, written))
 }
 
 /// Replaces all entities of a source, in one call or in several.
@@ -58,8 +58,7 @@ pub(super) async fn write(
     post, path = "/api/v1/entities/sync", tag = "Entities", operation_id = "syncEntities", request_body = SyncBody,
     responses(
         (status = 200, description = "What changed", body = WrittenEntities, headers(("X-Entities-Revision"))),
-        Conflict,
-        QuotaExceeded,
+        Conflict, QuotaExceeded,
     ),
 )]
 pub(super) async fn sync(
@@ -69,7 +68,8 @@ pub(super) async fn sync(
 ) -> Result<Response, ApiError> {
     let part = SyncBody::parse(&body.parse()?)?;
     let turn = entities::turn(&app, &caller).await?;
-    Ok(all_written(entities::sync(&app, &caller, turn, &part).await?))
+    let written = entities::sync(&app, &caller, turn, &part).await?;
+    Ok(written_to_directory(written.entities_revision, written))
 }
 
 /// Lists the tenant's entities, in the order of types and ids.
@@ -190,10 +190,6 @@ pub(super) async fn patch(
 
 fn written((entity, revision): (Stored<EntityRecord>, u64)) -> Response {
     (entities_header(Some(revision)), stored(entity)).into_response()
-}
-
-fn all_written(entities: WrittenEntities) -> Response {
-    (entities_header(Some(entities.entities_revision)), Json(entities)).into_response()
 }
 
 /// Deletes an entity.

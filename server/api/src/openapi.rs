@@ -11,7 +11,7 @@ use portcullis_auth::Mode;
 use portcullis_model::schema as words;
 use serde_json::{Map, Value, json};
 use utoipa::IntoResponses;
-use utoipa::openapi::{Ref, RefOr, Response};
+use utoipa::openapi::{Header, Ref, RefOr, Response, ResponseBuilder};
 
 use crate::error::{ErrorBody, schema as errors};
 use crate::managed_domain;
@@ -31,6 +31,18 @@ macro_rules! errors {
 }
 
 errors!(NotFound = "404", Conflict = "409", PreconditionFailed = "412", QuotaExceeded = "422",);
+
+/// The success of a deletion that raises the tenant's revision.
+pub(super) struct Deleted;
+
+impl IntoResponses for Deleted {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        let revision = Header::default();
+        let deleted = ResponseBuilder::new().description("It is gone");
+        let deleted = deleted.header("X-Policy-Revision", revision);
+        [("204".to_owned(), deleted.into())].into()
+    }
+}
 
 /// The document as text.
 #[derive(Clone, Debug)]

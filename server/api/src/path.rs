@@ -1,10 +1,12 @@
 //! The parameters of a path.
 
+use std::marker::PhantomData;
+
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
 use portcullis_model::schema;
 use serde::de::DeserializeOwned;
-use utoipa::openapi::path::{Operation, ParameterIn};
+use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use uuid::Uuid;
 
 use crate::error::ApiError;
@@ -39,6 +41,44 @@ impl<S: Send + Sync> FromRequestParts<S> for RecordId {
 impl HandlerParameter for RecordId {
     fn describe(operation: &mut Operation) {
         add(operation, [parameter(ParameterIn::Path, "id", schema::id(), "The record's id")]);
+    }
+}
+
+/// A kind of record that has its name in a path.
+pub(crate) trait NamedRecord {
+    /// The kind, as an error names it.
+    const WHAT: &'static str;
+
+    /// Returns whether a record of this kind can have the name.
+    fn is_name(text: &str) -> bool;
+
+    /// Describes the parameter of the path.
+    fn parameter() -> Parameter;
+}
+
+/// The name of a record of the kind `K`, the only parameter of a path. A path that is not UTF-8 gets the 404 of an unknown
+/// route.
+pub(crate) struct RecordName<K>(String, PhantomData<fn() -> K>);
+
+impl<K: NamedRecord> RecordName<K> {
+    /// Returns the name, or the 404 that any unknown name gets.
+    pub(crate) fn known(&self) -> Result<&str, ApiError> {
+        if K::is_name(&self.0) { Ok(&self.0) } else { Err(ApiError::not_found(K::WHAT)) }
+    }
+}
+
+impl<S: Send + Sync, K> FromRequestParts<S> for RecordName<K> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Segments(name) = Segments::from_request_parts(parts, state).await?;
+        Ok(Self(name, PhantomData))
+    }
+}
+
+impl<K: NamedRecord> HandlerParameter for RecordName<K> {
+    fn describe(operation: &mut Operation) {
+        add(operation, [K::parameter()]);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
 use crate::etag;
 use crate::force::Terms;
-use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
+use crate::openapi::{Conflict, Deleted, PreconditionFailed, QuotaExceeded};
 use crate::paging::PageQuery;
 use crate::path::RecordId;
 use crate::query::{Query, QueryParameters, QueryReader};
@@ -107,9 +107,7 @@ pub(super) async fn show(
     responses(
         (status = 200, description = "The record", body = WrittenPolicy,
             headers(("ETag"), ("X-Policy-Revision"))),
-        Conflict,
-        PreconditionFailed,
-        QuotaExceeded,
+        Conflict, PreconditionFailed, QuotaExceeded,
     ),
 )]
 pub(super) async fn update(
@@ -134,12 +132,11 @@ pub(super) async fn update(
 ///
 /// The record is retained, but no route returns it.
 #[utoipa::path(
-    delete, path = "/api/v1/abac/policies/{id}", tag = "ABAC policies", operation_id = "deletePolicy",
-    responses(
-        (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
-        Conflict,
-        PreconditionFailed,
-    ),
+    delete,
+    path = "/api/v1/abac/policies/{id}",
+    tag = "ABAC policies",
+    operation_id = "deletePolicy",
+    responses(Deleted, Conflict, PreconditionFailed)
 )]
 pub(super) async fn delete(
     State(app): State<App>,

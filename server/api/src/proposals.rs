@@ -53,8 +53,7 @@ pub(super) async fn show(
     responses(
         (status = 200, description = "The plan, which was carried out", body = ApplyAnswer,
             headers(("X-Policy-Revision"))),
-        Conflict,
-        QuotaExceeded,
+        Conflict, QuotaExceeded,
     ),
 )]
 pub(super) async fn approve(

@@ -18,8 +18,7 @@ use crate::error::ApiError;
 use crate::openapi::{Conflict, QuotaExceeded};
 use crate::paging::PageQuery;
 use crate::query::{Query, QueryParameters, QueryReader};
-use crate::respond::entities_header;
-use crate::text_answer::Json;
+use crate::respond::{entities_header, written_to_directory};
 
 /// Writes and deletes tuples.
 ///
@@ -41,7 +40,7 @@ pub(super) async fn write(
     let body = RelationsBody::parse(&body.parse()?)?;
     let turn = entities::turn(&app, &caller).await?;
     let written = tuples::write(&app, &caller, turn, &body, with_details).await?;
-    Ok((entities_header(Some(written.entities_revision)), Json(written)).into_response())
+    Ok(written_to_directory(written.entities_revision, written))
 }
 
 /// The query parameter of [`write()`].
@@ -62,8 +61,7 @@ impl QueryParameters for Details {
     request_body = RelationsSyncBody,
     responses(
         (status = 200, description = "What changed", body = WrittenEntities, headers(("X-Entities-Revision"))),
-        Conflict,
-        QuotaExceeded,
+        Conflict, QuotaExceeded,
     ),
 )]
 pub(super) async fn sync(
@@ -75,7 +73,7 @@ pub(super) async fn sync(
     let part = RelationsSyncBody::parse(&body.parse()?)?;
     let turn = entities::turn(&app, &caller).await?;
     let written = tuples::sync(&app, &caller, turn, &part, dry_run).await?;
-    Ok((entities_header(Some(written.entities_revision)), Json(written)).into_response())
+    Ok(written_to_directory(written.entities_revision, written))
 }
 
 /// Lists the tenant's tuples, in the order of objects.
@@ -112,7 +110,7 @@ pub(super) async fn delete(
         return Err(ApiError::bad_request(what));
     }
     let deleted = tuples::delete(&app, &caller, &selection).await?;
-    Ok((entities_header(Some(deleted.entities_revision)), Json(deleted)).into_response())
+    Ok(written_to_directory(deleted.entities_revision, deleted))
 }
 
 /// The query parameters that select tuples.

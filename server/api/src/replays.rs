@@ -66,8 +66,7 @@ impl ReplayAnswer {
     responses(
         (status = 200, description = "Reports, as events", content_type = "text/event-stream", body = String),
         (status = 202, description = "The report so far", body = ReplayAnswer, headers(("Location"))),
-        NotFound,
-        Conflict,
+        NotFound, Conflict,
     ),
 )]
 pub(super) async fn start(

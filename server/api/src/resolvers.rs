@@ -13,7 +13,7 @@ use crate::callers::{Allowed, ResolversRead, ResolversWrite};
 use crate::error::ApiError;
 use crate::etag;
 use crate::force::Terms;
-use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
+use crate::openapi::{Conflict, Deleted, PreconditionFailed, QuotaExceeded};
 use crate::paging::PageQuery;
 use crate::path::RecordId;
 use crate::query::Query;
@@ -32,8 +32,7 @@ pub(super) use try_out::*;
     responses(
         (status = 201, description = "The record", body = ResolverRecord,
             headers(("ETag"), ("Location"), ("X-Policy-Revision"))),
-        Conflict,
-        QuotaExceeded,
+        Conflict, QuotaExceeded,
     ),
 )]
 pub(super) async fn create(
@@ -100,9 +99,7 @@ pub(super) async fn show(
     responses(
         (status = 200, description = "The record", body = ResolverRecord,
             headers(("ETag"), ("X-Policy-Revision"))),
-        Conflict,
-        PreconditionFailed,
-        QuotaExceeded,
+        Conflict, PreconditionFailed, QuotaExceeded,
     ),
 )]
 pub(super) async fn update(
@@ -126,12 +123,11 @@ pub(super) async fn update(
 ///
 /// Not while an enabled policy reads its namespace: `details.policy_ids` names those that do.
 #[utoipa::path(
-    delete, path = "/api/v1/resolvers/{id}", tag = "Resolvers", operation_id = "deleteResolver",
-    responses(
-        (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
-        Conflict,
-        PreconditionFailed,
-    ),
+    delete,
+    path = "/api/v1/resolvers/{id}",
+    tag = "Resolvers",
+    operation_id = "deleteResolver",
+    responses(Deleted, Conflict, PreconditionFailed)
 )]
 pub(super) async fn delete(
     State(app): State<App>,

@@ -14,7 +14,7 @@ use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, ResourcesRead, ResourcesWrite};
 use crate::error::ApiError;
 use crate::force::Force;
-use crate::openapi::{Conflict, QuotaExceeded};
+use crate::openapi::{Conflict, Deleted, QuotaExceeded};
 use crate::paging::PageQuery;
 use crate::path::RecordId;
 use crate::query::{Query, QueryParameters, QueryReader};
@@ -120,11 +120,11 @@ pub(super) async fn show(
 /// With `rules=true` the explicit rules go too whose `obj` is exactly its name. Policies stay, whatever resource they
 /// name. A service key needs `policies:write` too if any rule goes. More than 10,000 rules are a conflict.
 #[utoipa::path(
-    delete, path = "/api/v1/resources/{id}", tag = "Resources", operation_id = "deleteResource",
-    responses(
-        (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
-        Conflict,
-    ),
+    delete,
+    path = "/api/v1/resources/{id}",
+    tag = "Resources",
+    operation_id = "deleteResource",
+    responses(Deleted, Conflict)
 )]
 pub(super) async fn delete(
     State(app): State<App>,

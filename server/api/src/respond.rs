@@ -29,6 +29,11 @@ pub(crate) fn entities_header(revision: Option<u64>) -> Option<[(HeaderName, Hea
     revision.map(|revision| [(ENTITIES_REVISION, HeaderValue::from(revision))])
 }
 
+/// Answers with what a write of the directory did, and its revision.
+pub(crate) fn written_to_directory(revision: u64, written: impl Serialize) -> Response {
+    (entities_header(Some(revision)), Json(written)).into_response()
+}
+
 /// Returns the header with the id of the record of a decision, if it is recorded.
 pub(crate) fn decision_header(id: Option<Uuid>) -> Option<[(HeaderName, HeaderValue); 1]> {
     let mut text = [0; Hyphenated::LENGTH];

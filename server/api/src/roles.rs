@@ -8,38 +8,32 @@ use portcullis_model::role::{RoleBody, RoleRecord, is_role};
 use portcullis_model::schema;
 use portcullis_operations::roles;
 use portcullis_runtime::app::App;
-use serde::Deserialize;
-use utoipa::openapi::path::{Operation, ParameterIn};
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
 use crate::force::Terms;
-use crate::handler_parameters::{HandlerParameter, add};
-use crate::openapi::{Conflict, PreconditionFailed};
+use crate::openapi::{Conflict, Deleted, PreconditionFailed};
 use crate::paging::PageQuery;
 use crate::parameters::parameter;
-use crate::path::Segments;
+use crate::path::{NamedRecord, RecordName};
 use crate::query::Query;
 use crate::respond::{deleted, revision_header, stored, tagged};
 
-/// The name of a role in a path.
-#[derive(Debug, Deserialize)]
-pub(super) struct RolePath {
-    name: String,
-}
+/// A role that a path names.
+pub(super) struct Role;
 
-impl RolePath {
-    /// Returns the name, or the 404 that any unknown role gets.
-    fn known(&self) -> Result<&str, ApiError> {
-        if is_role(&self.name) { Ok(&self.name) } else { Err(ApiError::not_found("role")) }
+impl NamedRecord for Role {
+    const WHAT: &'static str = "role";
+
+    fn is_name(text: &str) -> bool {
+        is_role(text)
     }
-}
 
-impl HandlerParameter for Segments<RolePath> {
-    fn describe(operation: &mut Operation) {
+    fn parameter() -> Parameter {
         let name = schema::text(MAX_SUBJECT);
-        add(operation, [parameter(ParameterIn::Path, "name", name, "The name of the role")]);
+        parameter(ParameterIn::Path, "name", name, "The name of the role")
     }
 }
 
@@ -59,11 +53,11 @@ impl HandlerParameter for Segments<RolePath> {
 pub(super) async fn put(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
-    Segments(path): Segments<RolePath>,
+    name: RecordName<Role>,
     Terms(terms): Terms,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let name = path.known()?;
+    let name = name.known()?;
     let body = RoleBody::parse(&body.parse()?)?;
     let written = roles::put(&app, &caller, name, &terms, body).await?;
     Ok((revision_header(written.revision), stored(written.record)).into_response())
@@ -92,25 +86,25 @@ pub(super) async fn list(
 pub(super) async fn show(
     State(app): State<App>,
     caller: Allowed<PoliciesRead>,
-    Segments(path): Segments<RolePath>,
+    name: RecordName<Role>,
 ) -> Result<Response, ApiError> {
-    Ok(tagged(roles::get(&app, &caller, path.known()?).await?))
+    Ok(tagged(roles::get(&app, &caller, name.known()?).await?))
 }
 
 /// Makes a role include no other any more.
 #[utoipa::path(
-    delete, path = "/api/v1/roles/{name}", tag = "Roles", operation_id = "deleteRole",
-    responses(
-        (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
-        Conflict, PreconditionFailed,
-    ),
+    delete,
+    path = "/api/v1/roles/{name}",
+    tag = "Roles",
+    operation_id = "deleteRole",
+    responses(Deleted, Conflict, PreconditionFailed)
 )]
 pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
-    Segments(path): Segments<RolePath>,
+    name: RecordName<Role>,
     Terms(terms): Terms,
 ) -> Result<Response, ApiError> {
-    let revision = roles::delete(&app, &caller, path.known()?, &terms).await?;
+    let revision = roles::delete(&app, &caller, name.known()?, &terms).await?;
     Ok(deleted(revision))
 }

@@ -15,7 +15,7 @@ use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
 use crate::force::Force;
-use crate::openapi::{Conflict, NotFound, QuotaExceeded};
+use crate::openapi::{Conflict, Deleted, NotFound, QuotaExceeded};
 use crate::paging::PageQuery;
 use crate::path::RecordId;
 use crate::query::{Query, QueryParameters, QueryReader, query};
@@ -149,8 +149,7 @@ pub(super) async fn update(
 #[utoipa::path(
     delete, path = "/api/v1/resources/policies", tag = "RBAC rules", operation_id = "deleteRule",
     request_body(content = RuleName, description = "An `id`, or a tuple"),
-    responses((status = 204, description = "It is gone", headers(("X-Policy-Revision"))), NotFound,
-        Conflict),
+    responses(Deleted, NotFound, Conflict),
 )]
 pub(super) async fn delete(
     State(app): State<App>,

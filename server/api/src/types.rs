@@ -8,40 +8,32 @@ use portcullis_model::schema;
 use portcullis_model::types::{TypeBody, TypeRecord};
 use portcullis_operations::types;
 use portcullis_runtime::app::App;
-use serde::Deserialize;
-use utoipa::openapi::path::{Operation, ParameterIn};
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::error::ApiError;
 use crate::force::Terms;
-use crate::handler_parameters::{HandlerParameter, add};
-use crate::openapi::{Conflict, PreconditionFailed};
+use crate::openapi::{Conflict, Deleted, PreconditionFailed};
 use crate::paging::PageQuery;
 use crate::parameters::parameter;
-use crate::path::Segments;
+use crate::path::{NamedRecord, RecordName};
 use crate::query::Query;
 use crate::respond::{deleted, revision_header, stored, tagged};
 
-/// The name of a type in a path.
-#[derive(Debug, Deserialize)]
-pub(super) struct TypePath {
-    #[serde(rename = "type")]
-    kind: String,
-}
+/// A type that a path names.
+pub(super) struct Type;
 
-impl TypePath {
-    /// Returns the name, or the 404 that any unknown type gets.
-    fn known(&self) -> Result<&str, ApiError> {
-        if is_type(&self.kind) { Ok(&self.kind) } else { Err(ApiError::not_found("type")) }
+impl NamedRecord for Type {
+    const WHAT: &'static str = "type";
+
+    fn is_name(text: &str) -> bool {
+        is_type(text)
     }
-}
 
-impl HandlerParameter for Segments<TypePath> {
-    fn describe(operation: &mut Operation) {
-        let name = schema::text(MAX_TYPE);
+    fn parameter() -> Parameter {
         let about = "A type of entities and resources, or `user`, `context` or `action`";
-        add(operation, [parameter(ParameterIn::Path, "type", name, about)]);
+        parameter(ParameterIn::Path, "type", schema::text(MAX_TYPE), about)
     }
 }
 
@@ -62,11 +54,11 @@ impl HandlerParameter for Segments<TypePath> {
 pub(super) async fn put(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
-    Segments(path): Segments<TypePath>,
+    name: RecordName<Type>,
     Terms(terms): Terms,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let name = path.known()?;
+    let name = name.known()?;
     let declared = TypeBody::parse(&body.parse()?)?.into_type(name)?;
     let written = types::put(&app, &caller, &terms, declared).await?;
     Ok((revision_header(written.revision), stored(written.record)).into_response())
@@ -95,9 +87,9 @@ pub(super) async fn list(
 pub(super) async fn show(
     State(app): State<App>,
     caller: Allowed<PoliciesRead>,
-    Segments(path): Segments<TypePath>,
+    name: RecordName<Type>,
 ) -> Result<Response, ApiError> {
-    Ok(tagged(types::get(&app, &caller, path.known()?).await?))
+    Ok(tagged(types::get(&app, &caller, name.known()?).await?))
 }
 
 /// Takes the declaration of a type back.
@@ -105,18 +97,18 @@ pub(super) async fn show(
 /// Any name may be used again. Where another type declares properties of resources, policies on all resources may only read
 /// those: stored ones that would break are a 409 that lists them.
 #[utoipa::path(
-    delete, path = "/api/v1/types/{type}", tag = "Types", operation_id = "deleteType",
-    responses(
-        (status = 204, description = "It is gone", headers(("X-Policy-Revision"))),
-        Conflict, PreconditionFailed,
-    ),
+    delete,
+    path = "/api/v1/types/{type}",
+    tag = "Types",
+    operation_id = "deleteType",
+    responses(Deleted, Conflict, PreconditionFailed)
 )]
 pub(super) async fn delete(
     State(app): State<App>,
     caller: Allowed<PoliciesWrite>,
-    Segments(path): Segments<TypePath>,
+    name: RecordName<Type>,
     Terms(terms): Terms,
 ) -> Result<Response, ApiError> {
-    let revision = types::delete(&app, &caller, path.known()?, &terms).await?;
+    let revision = types::delete(&app, &caller, name.known()?, &terms).await?;
     Ok(deleted(revision))
 }

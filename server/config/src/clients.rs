@@ -12,9 +12,19 @@ use crate::variables::Variables;
 /// The header of service keys.
 const SERVICE_KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
 
+/// The name and value of a header that proves who calls.
+pub type CredentialHeader = (HeaderName, HeaderValue);
+
+/// The token or the key in the arguments of a command.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GivenCredential<'g> {
+    pub token: Option<&'g str>,
+    pub key: Option<&'g str>,
+}
+
 impl Variables {
     /// Returns the header with which `resolver push` calls a Portcullis service.
-    pub fn credential(&self) -> Result<(HeaderName, HeaderValue), ConfigError> {
+    pub fn credential(&self) -> Result<CredentialHeader, ConfigError> {
         let expected = "a service key with `resolvers:read` and `resolvers:write`; or in TOKEN, a manager's token";
         let key = self.secret(SERVICE_API_KEY)?;
         let (name, header, text) = match self.secret(TOKEN)? {
@@ -31,10 +41,9 @@ impl Variables {
     /// that of the variables.
     pub fn check_credential(
         &self,
-        token: Option<&str>,
-        key: Option<&str>,
-    ) -> Result<(HeaderName, HeaderValue), ConfigError> {
-        if let Some(header) = self.token_or_given_key(token, key)? {
+        given: GivenCredential<'_>,
+    ) -> Result<CredentialHeader, ConfigError> {
+        if let Some(header) = self.token_or_given_key(given)? {
             return Ok(header);
         }
         let expected = "a token in --token or TOKEN, a service key with `access:evaluate` in --key or \
@@ -51,10 +60,9 @@ impl Variables {
     /// the key of the arguments, or else that of the variables.
     pub fn manager_credential(
         &self,
-        token: Option<&str>,
-        key: Option<&str>,
-    ) -> Result<(HeaderName, HeaderValue), ConfigError> {
-        if let Some(header) = self.token_or_given_key(token, key)? {
+        given: GivenCredential<'_>,
+    ) -> Result<CredentialHeader, ConfigError> {
+        if let Some(header) = self.token_or_given_key(given)? {
             return Ok(header);
         }
         let expected = "a service key with the permissions of every kind that the command touches; or in TOKEN, a \
@@ -66,13 +74,12 @@ impl Variables {
     /// Returns the header of the token or the key of the arguments, or else of the token of the variables.
     fn token_or_given_key(
         &self,
-        token: Option<&str>,
-        key: Option<&str>,
-    ) -> Result<Option<(HeaderName, HeaderValue)>, ConfigError> {
-        if let Some(token) = token {
+        given: GivenCredential<'_>,
+    ) -> Result<Option<CredentialHeader>, ConfigError> {
+        if let Some(token) = given.token {
             return Ok(Some((AUTHORIZATION, sensitive("--token", format!("Bearer {token}"))?)));
         }
-        if let Some(key) = key {
+        if let Some(key) = given.key {
             return Ok(Some((SERVICE_KEY_HEADER, sensitive("--key", key.to_owned())?)));
         }
         let Some(token) = self.secret(TOKEN)? else { return Ok(None) };

@@ -22,6 +22,7 @@ mod traces;
 mod units;
 mod variables;
 
+pub use clients::{CredentialHeader, GivenCredential};
 pub use compiler::own_compiler;
 pub use database::{
     open_database, open_existing_database, refuse_bypass, with_standbys, without_password,

@@ -9,6 +9,7 @@ use portcullis_model::provider::ClaimConfig;
 use portcullis_model::quota::Quotas;
 use portcullis_traces::{Batches, Sampler};
 
+use crate::clients::GivenCredential;
 use crate::service::Config;
 use crate::traces::TraceSettings;
 use crate::variables::Variables;
@@ -282,7 +283,7 @@ fn a_secret_can_be_in_a_file() {
         "ENCRYPTION_KEY: expected 32 bytes in base64, as `openssl rand -base64 32` prints them",
     );
     let client = variables(&[("SERVICE_API_KEY_FILE", &*file("service", "pck_1\n"))]);
-    let (name, key) = client.manager_credential(None, None).expect("is there");
+    let (name, key) = client.manager_credential(GivenCredential::default()).expect("is there");
     assert_eq!((name.as_str(), key.as_bytes()), ("x-service-api-key", &b"pck_1"[..]));
 }
 
@@ -290,13 +291,17 @@ fn a_secret_can_be_in_a_file() {
 fn a_manager_credential_is_that_of_the_arguments_before_that_of_the_variables() {
     let both = variables(&[("SERVICE_API_KEY", "pck_1"), ("TOKEN", "t")]);
     let shown = |token, key| {
-        let (name, value) = both.manager_credential(token, key).expect("is there");
+        let (name, value) =
+            both.manager_credential(GivenCredential { token, key }).expect("is there");
         format!("{name}: {}", value.to_str().expect("text"))
     };
     assert_eq!(shown(None, None), "authorization: Bearer t");
     assert_eq!(shown(Some("u"), None), "authorization: Bearer u");
     assert_eq!(shown(None, Some("pck_2")), "x-service-api-key: pck_2");
-    let error = variables(&[]).manager_credential(None, None).expect_err("none").to_string();
+    let error = variables(&[])
+        .manager_credential(GivenCredential::default())
+        .expect_err("none")
+        .to_string();
     assert!(error.starts_with("SERVICE_API_KEY: expected a service key"), "{error}");
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use http::{HeaderName, HeaderValue};
-use portcullis_config::Variables;
+use portcullis_config::{GivenCredential, Variables};
 use portcullis_engine::json;
 use portcullis_tools::as_code::{self, Service};
 use serde::Serialize;
@@ -30,7 +30,7 @@ impl<'a> Target<'a> {
     ) -> anyhow::Result<Self> {
         let credential = match key_file {
             Some(file) => (KEY_HEADER, key(file)?),
-            None => variables.manager_credential(None, None)?,
+            None => variables.manager_credential(GivenCredential::default())?,
         };
         Ok(Self { service: Service::with_credential(base, credential)?, owner })
     }

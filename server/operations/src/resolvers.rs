@@ -185,8 +185,7 @@ pub async fn delete(
         resolvers::delete(tx, id).await?;
         Ok(stored.module.sha256)
     };
-    let Written { record: module, revision, .. } =
-        gated_writes::write(app, caller, change).await?;
+    let Written { record: module, revision, .. } = gated_writes::write(app, caller, change).await?;
     app.resolvers.remove(caller.tenant(), id);
     app.resolvers.forget_module(&module).await;
     Ok(revision)

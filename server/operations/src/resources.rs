@@ -117,8 +117,7 @@ pub async fn register_all(
     let change = async |tx: &mut Tx, by: &Authorship| {
         let mut records = Vec::with_capacity(registrations.len());
         for registration in &registrations {
-            let (record, _) =
-                register_in(app, tx, caller, registration.clone(), by, force).await?;
+            let (record, _) = register_in(app, tx, caller, registration.clone(), by, force).await?;
             let warnings = warnings_about(&record, force);
             records.push(RegisteredInBulk { record, warnings });
         }

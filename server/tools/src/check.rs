@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use chrono::{DateTime, Utc};
 use portcullis_bundle::Bundle;
-use portcullis_config::Variables;
+use portcullis_config::{GivenCredential, Variables};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::request::instant;
 use portcullis_engine::{CheckBody, Json};
@@ -117,7 +117,7 @@ pub async fn run(
         }
         None => {
             let (token, key) = (arguments.token.as_deref(), arguments.key.as_deref());
-            let credential = variables.check_credential(token, key)?;
+            let credential = variables.check_credential(GivenCredential { token, key })?;
             let body = at(body, arguments.now);
             service::ask(&arguments.url, credential, &body, arguments.explain).await?
         }

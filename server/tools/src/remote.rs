@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use portcullis_bundle::matrix::{CellDecision, MatrixRow, MatrixTable};
-use portcullis_config::Variables;
+use portcullis_config::{GivenCredential, Variables};
 use portcullis_engine::ResourcePattern;
 use portcullis_engine::rbac::WILDCARD;
 use serde::Deserialize;
@@ -27,7 +27,8 @@ const MAX_PAGES: usize = 1_000;
 fn service(arguments: &RemoteArguments, variables: &Variables) -> anyhow::Result<Service> {
     let RemoteArguments { url, token, key } = arguments;
     let url = url.as_ref().context("expected the URL of a service in --url")?;
-    let credential = variables.manager_credential(token.as_deref(), key.as_deref())?;
+    let given = GivenCredential { token: token.as_deref(), key: key.as_deref() };
+    let credential = variables.manager_credential(given)?;
     Service::with_credential(url, credential)
 }
 

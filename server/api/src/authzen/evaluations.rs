@@ -42,8 +42,8 @@ pub(crate) async fn evaluations(
     MinRevision(at_least): MinRevision,
     body: StandardBody,
 ) -> Result<Response, ApiError> {
-    let mut tree = None;
-    let mut questions = RequestBody::evaluations(body.text()?, &mut tree)?;
+    let (text, mut tree) = (body.text()?, None);
+    let mut questions = RequestBody::evaluations(text, &mut tree)?;
     let options = questions.options;
     let request = Request { app: &app, caller: &caller, body: &body, options, at_least };
     if !questions.is_many {

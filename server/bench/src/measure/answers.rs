@@ -9,7 +9,7 @@ use portcullis_engine::Effect;
 use portcullis_plan_cache::CachedPlan;
 use rustix::time::{ClockId, clock_gettime};
 
-use super::bench::{Bench, BenchCache, GETS, HITS, LOADS, Question, THROUGHPUT, since, times};
+use super::bench::{Bench, BenchCache, LOADS, Question, THROUGHPUT, since, times};
 use crate::checks::decide;
 use crate::progress::TimedStep;
 use crate::report::Throughput;
@@ -19,51 +19,6 @@ use crate::source::Source;
 const BATCH: usize = 256;
 
 impl Bench<'_> {
-    /// Puts every plan into the cache.
-    pub(super) async fn warm_up(
-        &self,
-        questions: &[Question<'_>],
-        cache: &BenchCache,
-        source: &Source,
-    ) -> anyhow::Result<()> {
-        for question in questions {
-            question.plan(cache, source).await?;
-        }
-        Ok(())
-    }
-
-    /// Measures answers from plans in the view, as the service gives them.
-    pub(super) async fn hits(
-        &self,
-        questions: &[Question<'_>],
-        cache: &BenchCache,
-        source: &Source,
-        clock: u64,
-    ) -> anyhow::Result<Histogram<u64>> {
-        let step = self.progress.step("answering from plans in the view", self.share(HITS));
-        time_each(&step, questions, clock, async |question| question.answer(cache, source).await)
-            .await
-    }
-
-    /// Measures answers from plans in memory that moka looks up, as without the view.
-    pub(super) async fn gets(
-        &self,
-        questions: &[Question<'_>],
-        cache: &BenchCache,
-        source: &Source,
-        clock: u64,
-    ) -> anyhow::Result<Histogram<u64>> {
-        let step = self.progress.step("answering from plans of moka", self.share(GETS));
-        time_each(&step, questions, clock, async |question| {
-            let (tenant, resource) = question.key();
-            match cache.owned(tenant, resource) {
-                Some(cached) => Ok(question.decide(&cached)),
-                None => question.answer(cache, source).await,
-            }
-        })
-        .await
-    }
-
     /// Measures the first check of each plan with an empty cache, again and again.
     pub(super) async fn misses(
         &self,
@@ -150,7 +105,11 @@ impl Bench<'_> {
 
 impl Question<'_> {
     /// Decides as the service does: with a hot plan, if there is one.
-    async fn answer(&self, cache: &BenchCache, source: &Source) -> anyhow::Result<Effect> {
+    pub(super) async fn answer(
+        &self,
+        cache: &BenchCache,
+        source: &Source,
+    ) -> anyhow::Result<Effect> {
         let (tenant, resource) = self.key();
         if let Some(cached) = cache.hot().get(tenant, resource, 0) {
             return Ok(self.decide(cached));
@@ -158,7 +117,7 @@ impl Question<'_> {
         Ok(self.decide(&*self.plan(cache, source).await?))
     }
 
-    fn decide(&self, cached: &CachedPlan) -> Effect {
+    pub(super) fn decide(&self, cached: &CachedPlan) -> Effect {
         decide(cached.plan(), &self.check, self.resolved).effect()
     }
 }
@@ -224,7 +183,7 @@ fn thread_counts(most: usize) -> Vec<usize> {
 }
 
 /// Measures each `answer` to one question after the other, until the step is over.
-async fn time_each(
+pub(super) async fn time_each(
     step: &TimedStep,
     questions: &[Question<'_>],
     clock: u64,

@@ -2,7 +2,8 @@
 
 use hdrhistogram::Histogram;
 
-use super::bench::{Bench, BenchCache, Question, clock, first_of_plan};
+use super::answers::time_each;
+use super::bench::{Bench, BenchCache, GETS, HITS, Question, clock, first_of_plan};
 use crate::checks::MeasuredCheck;
 use crate::report::{Answering, Latency, Report, Way};
 use crate::source::Source;
@@ -27,10 +28,23 @@ impl Bench<'_> {
         let Some(first) = self.sources.first() else { return Ok(report) };
         let cache = BenchCache::new(self.cache_bytes);
         self.runtime.block_on(async {
-            self.warm_up(&questions, &cache, first).await?;
-            let times = self.hits(&questions, &cache, first, clock).await?;
+            for question in &questions {
+                question.plan(&cache, first).await?;
+            }
+            let step = self.progress.step("answering from plans in the view", self.share(HITS));
+            let answer = async |question: &Question<'_>| question.answer(&cache, first).await;
+            let times = time_each(&step, &questions, clock, answer).await?;
             report.answers.push(answering(Way::Hit, None, &times));
-            let times = self.gets(&questions, &cache, first, clock).await?;
+            // As without the view.
+            let step = self.progress.step("answering from plans of moka", self.share(GETS));
+            let answer = async |question: &Question<'_>| {
+                let (tenant, resource) = question.key();
+                match cache.owned(tenant, resource) {
+                    Some(cached) => Ok(question.decide(&cached)),
+                    None => question.answer(&cache, first).await,
+                }
+            };
+            let times = time_each(&step, &questions, clock, answer).await?;
             report.answers.push(answering(Way::Get, None, &times));
             anyhow::Ok(())
         })?;

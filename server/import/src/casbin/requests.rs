@@ -38,6 +38,23 @@ impl Default for Request<'_> {
     }
 }
 
+impl<'r> Request<'r> {
+    /// Returns the request with these values, which are in the order of the model.
+    pub(super) fn new(model: &'r Model, values: &[&'r str]) -> Self {
+        let mut request = Self::default();
+        for ((_, attribute), value) in model.request.iter().zip(values) {
+            match attribute {
+                Attribute::Field(Field::Subject) => request.subject = value,
+                Attribute::Field(Field::Domain) => request.domain = Some(value),
+                Attribute::Field(Field::Object) => request.object = value,
+                Attribute::Field(Field::Action) => request.action = value,
+                Attribute::Path(path) => request.attributes.push((path, (*value).into())),
+            }
+        }
+        request
+    }
+}
+
 /// The imported rules and policies, ready to decide.
 pub(super) struct Decider {
     objects: Objects,
@@ -155,17 +172,8 @@ fn difference(
         "false" => false,
         other => return Err(format!("expected `true` or `false` at the end, not `{other}`")),
     };
-    let mut request = Request::default();
-    for ((_, attribute), value) in model.request.iter().zip(values) {
-        match attribute {
-            Attribute::Field(Field::Subject) => request.subject = value,
-            Attribute::Field(Field::Domain) => request.domain = Some(value),
-            Attribute::Field(Field::Object) => request.object = value,
-            Attribute::Field(Field::Action) => request.action = value,
-            Attribute::Path(path) => request.attributes.push((path, (*value).into())),
-        }
-    }
-    let decided = decider.allows(&request, now).map_err(|error| error.to_string())?;
+    let decided =
+        decider.allows(&Request::new(model, values), now).map_err(|error| error.to_string())?;
     if decided == expected {
         return Ok(());
     }

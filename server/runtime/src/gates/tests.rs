@@ -101,6 +101,14 @@ async fn refused_cases(store: &Store, tx: &mut Tx) -> Vec<String> {
     }
 }
 
+/// Takes the gates of the tenant away.
+async fn open_gates(store: &Store) {
+    let mut tx = store.write("acme", 0).await.expect("begins");
+    set_gates(&mut tx, OPEN).await;
+    judged(store, &mut tx).await.expect("the cases pass");
+    tx.commit().await.expect("commits");
+}
+
 async fn a_change_that_fails_a_case_is_refused(database: TestDatabase) {
     let (store, mut tx) = tenant(&database, CASES, MUST_HOLD).await;
     allow(&mut tx, "bob").await;
@@ -109,10 +117,7 @@ async fn a_change_that_fails_a_case_is_refused(database: TestDatabase) {
     assert_eq!(refused_cases(&store, &mut tx).await, ["eve"]);
     drop(tx);
     // The control: the same change without the gate.
-    let mut tx = store.write("acme", 0).await.expect("begins");
-    set_gates(&mut tx, OPEN).await;
-    judged(&store, &mut tx).await.expect("the cases pass");
-    tx.commit().await.expect("commits");
+    open_gates(&store).await;
     let mut tx = store.write("acme", 0).await.expect("begins");
     allow(&mut tx, "eve").await;
     assert!(refused_cases(&store, &mut tx).await.is_empty());
@@ -165,10 +170,7 @@ async fn a_policy_that_reads_a_resolver_takes_no_case_out_of_the_gate(database: 
     assert_eq!(refused_cases(&store, &mut tx).await, ["ann"]);
     drop(tx);
     // Cases that bring no answer of the resolver may stay undecided if they were stored so.
-    let mut tx = store.write("acme", 0).await.expect("begins");
-    set_gates(&mut tx, OPEN).await;
-    judged(&store, &mut tx).await.expect("the cases pass");
-    tx.commit().await.expect("commits");
+    open_gates(&store).await;
     let mut tx = store.write("acme", 0).await.expect("begins");
     add_policy(&mut tx, ABROAD).await;
     judged(&store, &mut tx).await.expect("no gate");

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use http::header::{CONTENT_TYPE, LINK};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use portcullis_config::Variables;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use portcullis_config::{CredentialHeader, GivenCredential, Variables};
 use portcullis_egress::{Answer, Client};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -27,7 +27,7 @@ const MAX_PAGES: usize = 1_000;
 /// A running service, and the credential for it.
 pub struct Service {
     pub(super) base: Url,
-    credential: (HeaderName, HeaderValue),
+    credential: CredentialHeader,
     client: Client,
 }
 
@@ -38,7 +38,8 @@ impl Service {
     /// There is no credential.
     pub(crate) fn new(arguments: &ServiceArguments, variables: &Variables) -> anyhow::Result<Self> {
         let ServiceArguments { url, token, key } = arguments;
-        let credential = variables.manager_credential(token.as_deref(), key.as_deref());
+        let given = GivenCredential { token: token.as_deref(), key: key.as_deref() };
+        let credential = variables.manager_credential(given);
         // The exit code of a setting that is missing is that of a plan with changes, so the error is one of the command.
         let credential = credential.map_err(|error| anyhow::anyhow!("{error}"))?;
         Self::with_credential(url, credential)
@@ -48,10 +49,7 @@ impl Service {
     ///
     /// # Errors
     /// There is no client for HTTP.
-    pub fn with_credential(
-        base: &Url,
-        credential: (HeaderName, HeaderValue),
-    ) -> anyhow::Result<Self> {
+    pub fn with_credential(base: &Url, credential: CredentialHeader) -> anyhow::Result<Self> {
         Ok(Self { base: base.clone(), credential, client: Client::trusted(TIMEOUT)? })
     }
 
@@ -87,17 +85,31 @@ impl Service {
         Ok(answer)
     }
 
+    /// Returns the answer to a call of a route, whose `url` may have more than its name.
+    ///
+    /// # Errors
+    /// The service gives no answer, or refuses the call.
+    async fn call(
+        &self,
+        method: Method,
+        route: &'static str,
+        url: Url,
+        body: Option<Vec<u8>>,
+    ) -> anyhow::Result<Answer> {
+        let answer = self.send(method.clone(), url, body).await?;
+        match answer.status.is_success() {
+            true => Ok(answer),
+            false => Err(refusal(&Call { method, ..Call::get(&self.base, route) }, &answer)),
+        }
+    }
+
     /// Returns the body of the answer to a `GET`.
     pub(super) async fn get(
         &self,
         route: &'static str,
         query: &[(&str, &str)],
     ) -> anyhow::Result<Vec<u8>> {
-        let answer = self.send(Method::GET, self.route(route, query), None).await?;
-        match answer.status.is_success() {
-            true => Ok(answer.body),
-            false => Err(refusal(&Call::get(&self.base, route), &answer)),
-        }
+        Ok(self.call(Method::GET, route, self.route(route, query), None).await?.body)
     }
 
     /// Returns the answer to a `POST` of a question, which changes nothing.
@@ -107,11 +119,8 @@ impl Service {
         question: &Value,
     ) -> anyhow::Result<T> {
         let body = serde_json::to_vec(question)?;
-        let answer = self.send(Method::POST, self.route(route, &[]), Some(body)).await?;
-        if !answer.status.is_success() {
-            let call = Call { method: Method::POST, ..Call::get(&self.base, route) };
-            return Err(refusal(&call, &answer));
-        }
+        let url = self.route(route, &[]);
+        let answer = self.call(Method::POST, route, url, Some(body)).await?;
         serde_json::from_slice(&answer.body)
             .with_context(|| format!("the answer to POST /api/v1/{route}"))
     }
@@ -122,11 +131,7 @@ impl Service {
         list: &'static str,
         query: &[(&str, &str)],
     ) -> anyhow::Result<T> {
-        let answer = self.send(Method::DELETE, self.route(list, query), None).await?;
-        if !answer.status.is_success() {
-            let call = Call { method: Method::DELETE, ..Call::get(&self.base, list) };
-            return Err(refusal(&call, &answer));
-        }
+        let answer = self.call(Method::DELETE, list, self.route(list, query), None).await?;
         serde_json::from_slice(&answer.body)
             .with_context(|| format!("the answer to DELETE /api/v1/{list}"))
     }
@@ -137,10 +142,8 @@ impl Service {
         list: &'static str,
         id: &str,
     ) -> anyhow::Result<T> {
-        let answer = self.send(Method::GET, self.route(&format!("{list}/{id}"), &[]), None).await?;
-        if !answer.status.is_success() {
-            return Err(refusal(&Call::get(&self.base, list), &answer));
-        }
+        let url = self.route(&format!("{list}/{id}"), &[]);
+        let answer = self.call(Method::GET, list, url, None).await?;
         serde_json::from_slice(&answer.body).with_context(|| format!("a record of `{list}`"))
     }
 
@@ -154,10 +157,7 @@ impl Service {
     ) -> anyhow::Result<bool> {
         let (mut url, mut is_whole) = (self.route(route, query), true);
         loop {
-            let answer = self.send(Method::GET, url.clone(), None).await?;
-            if !answer.status.is_success() {
-                return Err(refusal(&Call::get(&self.base, route), &answer));
-            }
+            let answer = self.call(Method::GET, route, url.clone(), None).await?;
             let page = serde_json::from_slice(&answer.body)
                 .with_context(|| format!("the answer to GET /api/v1/{route}"))?;
             is_whole &= !answer.headers.contains_key(MISSING_REPLICAS);

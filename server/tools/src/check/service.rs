@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use portcullis_config::CredentialHeader;
 use portcullis_egress::{Answer, Client};
 use portcullis_engine::Json;
 use serde_json::Value;
@@ -25,7 +26,7 @@ const SHOWN: usize = 200;
 /// The service cannot be reached, refuses the check, or is no Portcullis service.
 pub(super) async fn ask(
     base: &Url,
-    credential: (HeaderName, HeaderValue),
+    credential: CredentialHeader,
     body: &Json<'_>,
     explain: bool,
 ) -> anyhow::Result<Value> {

@@ -17,9 +17,9 @@ pub(super) enum Shape {
 pub(super) struct Identifiers(HashSet<String>);
 
 impl Identifiers {
-    /// Returns a scope in which these identifiers are taken.
-    pub(super) fn new(reserved: &[&str]) -> Self {
-        Self(reserved.iter().map(|word| (*word).to_owned()).collect())
+    /// Returns a scope in which these identifiers, with spaces between them, are taken.
+    pub(super) fn new(reserved: &str) -> Self {
+        Self(reserved.split_whitespace().map(str::to_owned).collect())
     }
 
     /// Makes the identifier of a name, from its ASCII letters and digits. The second of a form ends with `_2`.

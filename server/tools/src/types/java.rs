@@ -8,83 +8,14 @@ use super::identifiers::{Identifiers, Shape};
 use super::names::{NamedType, TenantNames, comment};
 
 /// The identifiers that no type of a tenant has: those that the class uses.
-pub(super) const RESERVED: &[&str] = &[
-    "PortcullisTypes",
-    "Resources",
-    "Boolean",
-    "LinkedHashMap",
-    "List",
-    "Map",
-    "Number",
-    "Object",
-    "Record",
-    "String",
-];
+pub(super) const RESERVED: &str =
+    "PortcullisTypes Resources Boolean LinkedHashMap List Map Number Object Record String";
 /// The identifiers that no component of a record has: words of Java, and methods that every record has.
-const RESERVED_COMPONENTS: &[&str] = &[
-    "abstract",
-    "assert",
-    "attributes",
-    "boolean",
-    "break",
-    "byte",
-    "case",
-    "catch",
-    "char",
-    "class",
-    "clone",
-    "const",
-    "continue",
-    "default",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "extends",
-    "false",
-    "final",
-    "finalize",
-    "finally",
-    "float",
-    "for",
-    "getClass",
-    "goto",
-    "hashCode",
-    "if",
-    "implements",
-    "import",
-    "instanceof",
-    "int",
-    "interface",
-    "long",
-    "native",
-    "new",
-    "notify",
-    "notifyAll",
-    "null",
-    "package",
-    "private",
-    "protected",
-    "public",
-    "return",
-    "short",
-    "static",
-    "strictfp",
-    "super",
-    "switch",
-    "synchronized",
-    "this",
-    "throw",
-    "throws",
-    "toString",
-    "transient",
-    "true",
-    "try",
-    "void",
-    "volatile",
-    "wait",
-    "while",
-];
+const RESERVED_COMPONENTS: &str = "abstract assert attributes boolean break byte case catch char \
+    class clone const continue default do double else enum extends false final finalize finally float for getClass goto \
+    hashCode if implements import instanceof int interface long native new notify notifyAll \
+    null package private protected public return short static strictfp super switch \
+    synchronized this throw throws toString transient true try void volatile wait while";
 
 /// Returns the file `PortcullisTypes.java`. Writing to a string cannot fail.
 pub(super) fn text(names: &TenantNames<'_>) -> String {
@@ -101,7 +32,7 @@ pub(super) fn text(names: &TenantNames<'_>) -> String {
     }
     out.push_str("\n    /** The registered resources: <code>type:verb</code>. */\n    public static final class Resources {\n");
     out.push_str("        private Resources() {}\n");
-    let mut identifiers = Identifiers::new(&[]);
+    let mut identifiers = Identifiers::new("");
     for resource in &names.resources {
         let identifier = identifiers.make(resource, Shape::Screaming);
         let value = literal(resource);

@@ -35,7 +35,7 @@ pub(super) struct NamedProperty<'b> {
 impl<'b> TenantNames<'b> {
     /// Reads the names: `user`, `context` and `action`, declared or not, then the other types in the order of names. No type
     /// has a `reserved` identifier.
-    pub(super) fn new(bundle: &'b Bundle, reserved: &[&str]) -> Self {
+    pub(super) fn new(bundle: &'b Bundle, reserved: &str) -> Self {
         let declared =
             |name: &str| bundle.types.iter().flatten().find(|declared| declared.kind == name);
         let others = bundle.types.iter().flatten().map(|declared| &*declared.kind);

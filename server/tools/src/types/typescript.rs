@@ -7,7 +7,7 @@ use portcullis_engine::types::PropertyType;
 use super::names::{NamedType, TenantNames, comment, literal};
 
 /// The identifiers that no type of a tenant has.
-pub(super) const RESERVED: &[&str] = &["ResourceName", "PropertiesByType"];
+pub(super) const RESERVED: &str = "ResourceName PropertiesByType";
 
 /// Returns the module. Writing to a string cannot fail.
 pub(super) fn text(names: &TenantNames<'_>) -> String {

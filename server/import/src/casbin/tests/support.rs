@@ -61,18 +61,8 @@ pub(super) fn converted(model: &str, policy: &str) -> Converted {
 
 /// Returns whether what was imported allows the request, whose values are in the order of the model.
 pub(super) fn decided(model: &Model, decider: &Decider, values: &[&str]) -> bool {
-    let mut request = Request::default();
-    for ((_, attribute), value) in model.request.iter().zip(values) {
-        match attribute {
-            Attribute::Field(Field::Subject) => request.subject = value,
-            Attribute::Field(Field::Domain) => request.domain = Some(value),
-            Attribute::Field(Field::Object) => request.object = value,
-            Attribute::Field(Field::Action) => request.action = value,
-            Attribute::Path(path) => panic!("{path}"),
-        }
-    }
     decider
-        .allows(&request, DateTime::UNIX_EPOCH)
+        .allows(&Request::new(model, values), DateTime::UNIX_EPOCH)
         .unwrap_or_else(|error| panic!("{error}: {values:?}"))
 }
 
