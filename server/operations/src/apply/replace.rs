@@ -83,7 +83,7 @@ struct Attempt<'a> {
     ready_by: Instant,
 }
 
-/// What is to take the place of the content, with what was read of it.
+/// The content that is to take the place of the present one, with what was read of it.
 enum Target<'a> {
     /// That of an earlier revision, with the modules that come back.
     Past(TenantContent, Vec<FoundModule>),
