@@ -17,6 +17,7 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use serde::Serialize;
 use serde_json::json;
+use uuid::Uuid;
 
 use crate::audit::instant;
 use crate::callers::{Allowed, DecisionsRead, DecisionsWrite, Requester};
@@ -35,7 +36,8 @@ const MISSING_REPLICAS: HeaderName = HeaderName::from_static("x-missing-replicas
 
 /// Lists the recorded decisions of the tenant, newest first.
 ///
-/// A member who is no manager sees those about itself. A 409 says that the service keeps no record.
+/// A member who is no manager sees those about itself. A page ends after a second of search: one with few records or none may
+/// have a `Link` to the next. A 409 says that the service keeps no record.
 #[utoipa::path(
     get, path = "/api/v1/decisions", tag = "Decisions", operation_id = "listDecisions",
     responses((status = 200, description = "A page", body = [DecisionRecord], headers(("Link"), ("X-Missing-Replicas"))), Conflict),
@@ -49,12 +51,16 @@ pub(super) async fn list(
     let page = page.in_list("decisions", caller.tenant(), &format!("{selection:?}"))?;
     let found = decisions::list(&app, &caller, selection, page.fetch()).await?;
     let missing = (found.silent > 0).then(|| [(MISSING_REPLICAS, found.silent.to_string())]);
-    Ok((missing, page.respond(found.into, |record| record.id)).into_response())
+    // A cursor is the record before the page.
+    let before = |rest: Uuid| Uuid::from_u128(rest.as_u128().saturating_add(1));
+    let rest = found.rest.map(before);
+    Ok((missing, page.respond_up_to(found.into, rest, |record| record.id)).into_response())
 }
 
 /// Counts recorded decisions, and those that the settings left out, in groups.
 ///
-/// A member who is no manager counts those about itself. A 409 says that the service keeps no record.
+/// A member who is no manager counts those about itself. What is not read within five seconds is not in the answer, whose
+/// `complete` is false. A 409 says that the service keeps no record.
 #[utoipa::path(
     get, path = "/api/v1/decisions/stats", tag = "Decisions", operation_id = "countDecisions",
     responses((status = 200, description = "The counts", body = DecisionStats), Conflict),
@@ -71,7 +77,8 @@ pub(super) async fn stats(
 /// Counts how often checks agree with another system.
 ///
 /// Counted are recorded checks that carried what the other system decided, as `expected`. A member who is no manager counts
-/// those about itself. A 409 says that the service keeps no record.
+/// those about itself. What is not read within five seconds is not in the answer, whose `complete` is false. A 409 says that
+/// the service keeps no record.
 #[utoipa::path(
     get, path = "/api/v1/parity", tag = "Decisions", operation_id = "compareDecisions",
     responses((status = 200, description = "The counts", body = Parity), Conflict),

@@ -151,6 +151,16 @@ impl<K: CursorKey> Requested<K> {
         listed: Listed<T>,
         key: impl Fn(&T) -> K,
     ) -> Response {
+        self.respond_up_to(listed, None, key)
+    }
+
+    /// Answers as [`Requested::respond`] does. If the search ended early, the page after this one begins after `rest`.
+    pub(super) fn respond_up_to<T: Serialize>(
+        &self,
+        listed: Listed<T>,
+        rest: Option<K>,
+        key: impl Fn(&T) -> K,
+    ) -> Response {
         let Listed { records, more } = listed;
         let (list, written) = match write(&records) {
             Ok(page) => page,
@@ -158,7 +168,7 @@ impl<K: CursorKey> Requested<K> {
         };
         let last = records.get(..written).and_then(<[T]>::last);
         let last = last.filter(|_| more || written < records.len()).map(key);
-        let link = last.and_then(|last| self.link(&last));
+        let link = last.or(rest).and_then(|last| self.link(&last));
         (link.map(|link| [(LINK, link)]), text_answer::written(JSON, list)).into_response()
     }
 
@@ -208,6 +218,31 @@ mod tests {
 
     use super::*;
     use crate::recipient::tests::in_request;
+
+    #[tokio::test]
+    async fn a_page_links_to_the_place_where_its_search_ended() {
+        let page = Requested {
+            uri: Uri::from_static("/list?limit=2"),
+            after: Uuid::nil(),
+            limit: 2,
+            mark: [7; MARK_BYTES],
+        };
+        let (last, rest) = (Uuid::from_u128(3), Uuid::from_u128(5));
+        for (records, more, rest, expected) in [
+            (vec![], false, None, None),
+            (vec![], false, Some(rest), Some(rest)),
+            (vec![last], false, Some(rest), Some(rest)),
+            (vec![last], true, None, Some(last)),
+        ] {
+            let respond = || page.respond_up_to(Listed { records, more }, rest, |id| *id);
+            let answer = in_request(respond).await;
+            let link = answer.headers().get(LINK).and_then(|link| link.to_str().ok());
+            let next = expected.map(|after| {
+                format!("</list?limit=2&cursor={}>; rel=\"next\"", page.cursor(&after))
+            });
+            assert_eq!(link, next.as_deref());
+        }
+    }
 
     #[tokio::test]
     async fn a_list_ends_before_it_is_too_large() {

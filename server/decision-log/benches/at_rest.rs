@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use portcullis_decision_log::{
-    Archive, DecisionLog, DecisionSpan, LogConfig, LogMetrics, RawRecord, RecordPlace,
+    Archive, DecisionLog, DecisionSpan, LogConfig, LogMetrics, RawRecord, ReadLimit, RecordPlace,
     RecordedDecision,
 };
 use portcullis_engine::json;
@@ -78,7 +78,9 @@ async fn main() {
         *count += 1;
         ControlFlow::Continue(())
     };
-    let found = log.visit("hospital", &selection, DecisionSpan::default(), 0, count).await;
+    let found = log
+        .visit("hospital", &selection, DecisionSpan::default(), ReadLimit::none(), 0, count)
+        .await;
     let (found, elapsed) = (found.expect("reads").into, began.elapsed());
     assert_eq!(found, RECORDS / SUBJECTS, "the records of one subject");
     let part = archive.bytes_read() as f64 / bytes as f64;

@@ -10,7 +10,7 @@ use portcullis_storage::decision_files;
 use crate::at_rest::{ArchiveError, Erased};
 use crate::log::DecisionLog;
 use crate::question::Wants;
-use crate::reading::{DecisionSpan, RawRecord};
+use crate::reading::{DecisionSpan, RawRecord, ReadLimit};
 
 /// The time after which the writer is asked again to begin a file.
 const ROTATION: Duration = Duration::from_secs(1);
@@ -48,7 +48,8 @@ impl DecisionLog {
             *count += 1;
             ControlFlow::Continue(())
         };
-        let counted = self.visit(tenant, &selection, DecisionSpan::default(), 0, count).await;
+        let (span, limit) = (DecisionSpan::default(), ReadLimit::none());
+        let counted = self.visit(tenant, &selection, span, limit, 0, count).await;
         let records = counted.map_err(io::Error::other)?.into;
         let now = keeper.now();
         let mut tx = archive.store().write_as(tenant).await?;

@@ -44,7 +44,7 @@ pub use members::{RecordMembers, RecordTexts};
 pub use metrics::LogMetrics;
 pub use minimisation::{HashKey, Minimisation};
 pub use query::DecisionPage;
-pub use reading::{DecisionOrder, DecisionSpan, QueryError, RawRecord, Visited};
+pub use reading::{DecisionOrder, DecisionSpan, QueryError, RawRecord, ReadLimit, Visited};
 pub use segments::LogOpenError;
 
 #[cfg(test)]

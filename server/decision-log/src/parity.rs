@@ -9,7 +9,7 @@ use portcullis_model::parity::{Parity, ParityGroup, ParityRow};
 use portcullis_model::period::CountPeriod;
 
 use crate::log::DecisionLog;
-use crate::reading::{DecisionSpan, QueryError};
+use crate::reading::{DecisionSpan, QueryError, ReadLimit};
 
 /// The most rows of an answer. Those of the newest decisions are there.
 const MAX_ROWS: usize = 1_000;
@@ -29,10 +29,11 @@ impl DecisionLog {
         tenant: &str,
         selection: &DecisionSelection,
         period: Option<CountPeriod>,
+        limit: ReadLimit,
     ) -> Result<Parity, QueryError> {
         let (span, counted) = (DecisionSpan::default(), Counted::by(period));
         let (mut counted, complete) =
-            self.count(tenant, selection, span, counted, Counted::add).await?;
+            self.count(tenant, selection, span, limit, counted, Counted::add).await?;
         counted.is_partial |= !complete;
         Ok(counted.end())
     }

@@ -8,7 +8,7 @@ use portcullis_model::page::Listed;
 use uuid::Uuid;
 
 use crate::log::DecisionLog;
-use crate::reading::{DecisionSpan, QueryError, RawRecord, Visited};
+use crate::reading::{DecisionSpan, QueryError, RawRecord, ReadLimit, Visited};
 
 /// The part of a list of decisions that is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,8 @@ pub struct DecisionPage {
 }
 
 impl DecisionLog {
-    /// Lists the records of `tenant` that `selection` selects, newest first.
+    /// Lists the records of `tenant` that `selection` selects, newest first. If `limit` ends the search, the list goes on
+    /// before the id after [`Visited::rest`].
     ///
     /// # Errors
     /// A file cannot be read.
@@ -29,6 +30,7 @@ impl DecisionLog {
         tenant: &str,
         selection: &DecisionSelection,
         page: DecisionPage,
+        limits: ReadLimit,
     ) -> Result<Visited<Listed<DecisionRecord>>, QueryError> {
         let limit = page.limit;
         // One more tells whether there are more.
@@ -44,7 +46,7 @@ impl DecisionLog {
             found.records.extend(serde_json::from_slice(record.json));
             ControlFlow::Continue(())
         };
-        self.visit(tenant, selection, span, found, add).await
+        self.visit(tenant, selection, span, limits, found, add).await
     }
 
     /// Returns the record `id` of `tenant`.
@@ -62,8 +64,9 @@ impl DecisionLog {
             DecisionSelection { from: Some(at), to: Some(until), ..DecisionSelection::default() };
         let before = Uuid::from_u128(id.as_u128().saturating_add(1));
         let page = DecisionPage { before: Some(before), limit: 1 };
-        let Visited { into, silent } = self.query(tenant, &selection, page).await?;
+        let Visited { into, silent, rest } =
+            self.query(tenant, &selection, page, ReadLimit::none()).await?;
         let found = into.records.into_iter().next();
-        Ok(Visited { into: found.filter(|record| record.id == id), silent })
+        Ok(Visited { into: found.filter(|record| record.id == id), silent, rest })
     }
 }

@@ -1,6 +1,8 @@
 //! The part of the record that a reader wants, and the outcome.
 
+use std::fmt;
 use std::io;
+use std::time::Duration;
 
 use portcullis_fairness::{Stopping, TurnRefusal};
 use portcullis_storage::StoreError;
@@ -29,12 +31,47 @@ pub struct DecisionSpan {
     pub limit: Option<usize>,
 }
 
+/// The limit of the work of a visit.
+pub struct ReadLimit {
+    /// The time after which it ends. What it reads first it reads in any case.
+    pub(crate) time: Duration,
+    /// Whether somebody waits for its outcome.
+    pub(crate) is_awaited: Box<dyn Fn() -> bool + Send>,
+}
+
+impl ReadLimit {
+    /// No limit: the visit reads everything.
+    pub fn none() -> Self {
+        Self::new(Duration::MAX, || true)
+    }
+
+    /// A visit ends after `time`, and when `is_awaited` says that nobody waits for it.
+    pub fn new(time: Duration, is_awaited: impl Fn() -> bool + Send + 'static) -> Self {
+        Self { time, is_awaited: Box::new(is_awaited) }
+    }
+}
+
+impl fmt::Debug for ReadLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadLimit").field("time", &self.time).finish_non_exhaustive()
+    }
+}
+
 /// The outcome of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visited<T> {
     pub into: T,
     /// The replicas that did not answer: their records that are not at rest are missing.
     pub silent: usize,
+    /// The id at which the limit ended the visit: this record and those after it in the order were not visited.
+    pub rest: Option<Uuid>,
+}
+
+impl<T> Visited<T> {
+    /// Returns whether every record was visited that the visitor wanted.
+    pub fn is_complete(&self) -> bool {
+        self.silent == 0 && self.rest.is_none()
+    }
 }
 
 /// A record that is visited.
@@ -65,6 +102,14 @@ impl DecisionOrder {
         match self {
             Self::NewestFirst => !id.as_u128(),
             Self::OldestFirst => id.as_u128(),
+        }
+    }
+
+    /// Returns the id with this number.
+    pub(crate) fn id(self, key: u128) -> Uuid {
+        match self {
+            Self::NewestFirst => Uuid::from_u128(!key),
+            Self::OldestFirst => Uuid::from_u128(key),
         }
     }
 }

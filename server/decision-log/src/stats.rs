@@ -9,7 +9,7 @@ use portcullis_model::decision_stats::{DecisionGroup, DecisionStats, StatsDimens
 
 use crate::left_out::MINUTE;
 use crate::log::DecisionLog;
-use crate::reading::{DecisionSpan, QueryError};
+use crate::reading::{DecisionSpan, QueryError, ReadLimit};
 
 /// The most groups of an answer. Those of the newest decisions are there.
 const MAX_GROUPS: usize = 1_000;
@@ -24,12 +24,14 @@ impl DecisionLog {
         tenant: &str,
         selection: &DecisionSelection,
         dimensions: &[StatsDimension],
+        limit: ReadLimit,
     ) -> Result<DecisionStats, QueryError> {
         let counting = Counting::new(selection.clone(), dimensions.to_vec());
         let read = counting.to_read();
         let span = DecisionSpan { counts: true, ..DecisionSpan::default() };
         let add = |counting: &mut Counting, record| counting.add(&record);
-        let (mut counting, complete) = self.count(tenant, &read, span, counting, add).await?;
+        let (mut counting, complete) =
+            self.count(tenant, &read, span, limit, counting, add).await?;
         counting.complete &= complete;
         Ok(counting.end())
     }

@@ -7,6 +7,7 @@ mod counts;
 mod crashes;
 mod feeds;
 mod kills;
+mod limits;
 mod others;
 mod pruned;
 
@@ -22,7 +23,7 @@ use portcullis_model::ids::Ids;
 use uuid::Uuid;
 
 use crate::{
-    DecisionLog, DecisionPage, LogConfig, LogMetrics, LogOpenError, RecordedCaller,
+    DecisionLog, DecisionPage, LogConfig, LogMetrics, LogOpenError, ReadLimit, RecordedCaller,
     RecordedDecision,
 };
 
@@ -113,5 +114,9 @@ pub(crate) fn attributes() -> Json<'static> {
 
 /// Returns all records of the tenant `acme`, newest first.
 pub(crate) async fn all(log: &DecisionLog) -> Vec<DecisionRecord> {
-    log.query("acme", &DecisionSelection::default(), PAGE).await.expect("reads").into.records
+    log.query("acme", &DecisionSelection::default(), PAGE, ReadLimit::none())
+        .await
+        .expect("reads")
+        .into
+        .records
 }

@@ -2,23 +2,25 @@
 
 use std::io;
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 use portcullis_fairness::run_apart;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
+use uuid::Uuid;
 
 use crate::at_rest::ArchiveError;
 use crate::chunk::{Chunk, Loaded, Opened};
 use crate::log::DecisionLog;
 use crate::others::Heard;
 use crate::question::Wants;
-use crate::reading::{DecisionOrder, DecisionSpan, QueryError, RawRecord, Visited};
+use crate::reading::{DecisionOrder, DecisionSpan, QueryError, RawRecord, ReadLimit, Visited};
 use crate::wanted::Wanted;
 
 impl DecisionLog {
     /// Passes the records of `tenant` that `selection` selects to `visit` with `into`, in order and each once, until it
-    /// breaks. Returns `into`. Other replicas are asked for what they did not bring to rest. Runs on a thread that serves no
-    /// requests; memory is that of the wanted records of the files whose instants overlap. A text is parsed only if the
-    /// selection looks at members.
+    /// breaks or `limit` ends the visit. Returns `into`. Other replicas are asked for what they did not bring to rest. Runs on
+    /// a thread that serves no requests; memory is that of the wanted records of the files whose instants overlap. A text
+    /// is parsed only if the selection looks at members.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -27,6 +29,7 @@ impl DecisionLog {
         tenant: &str,
         selection: &DecisionSelection,
         span: DecisionSpan,
+        limit: ReadLimit,
         into: T,
         visit: impl FnMut(&mut T, RawRecord<'_>) -> ControlFlow<()> + Send + 'static,
     ) -> Result<Visited<T>, QueryError> {
@@ -44,10 +47,12 @@ impl DecisionLog {
             chunks.extend(parts.into_iter().map(Chunk::Part));
         }
         let read = move || {
-            let of_others = Loaded::of_others(&heard, &wanted);
-            visit_all(chunks, of_others, &wanted, span.order, into, visit)
+            let mut merge = Merge::new(chunks, &wanted, span.order, limit);
+            merge.add(Loaded::of_others(&heard, &wanted));
+            merge.visit_all(into, visit)
         };
-        Ok(Visited { into: run_apart(read).await??, silent })
+        let (into, rest) = run_apart(read).await??;
+        Ok(Visited { into, silent, rest })
     }
 
     /// Passes the records of `tenant` that `selection` selects to `add` with `into`, those of this moment included. Returns
@@ -60,6 +65,7 @@ impl DecisionLog {
         tenant: &str,
         selection: &DecisionSelection,
         span: DecisionSpan,
+        limit: ReadLimit,
         into: T,
         mut add: impl FnMut(&mut T, DecisionRecord) + Send + 'static,
     ) -> Result<(T, bool), QueryError> {
@@ -72,9 +78,10 @@ impl DecisionLog {
             }
             ControlFlow::Continue(())
         };
-        let counted = self.visit(tenant, selection, span, (into, true), add).await?;
-        let Visited { into: (into, complete), silent } = counted;
-        Ok((into, complete && silent == 0))
+        let counted = self.visit(tenant, selection, span, limit, (into, true), add).await?;
+        let is_complete = counted.is_complete();
+        let (into, complete) = counted.into;
+        Ok((into, complete && is_complete))
     }
 
     /// Visits, as [`DecisionLog::visit`] does, what is in the write-ahead files of this process.
@@ -87,36 +94,17 @@ impl DecisionLog {
         visit: impl FnMut(&mut T, RawRecord<'_>) -> ControlFlow<()> + Send + 'static,
     ) -> Result<T, ArchiveError> {
         let wanted = Wanted::new(tenant, selection, span);
-        let (chunks, none) = (self.buffered(), Loaded::default());
-        let read = move || visit_all(chunks, none, &wanted, span.order, into, visit);
-        Ok(run_apart(read).await??)
+        let chunks = self.buffered();
+        let read = move || {
+            Merge::new(chunks, &wanted, span.order, ReadLimit::none()).visit_all(into, visit)
+        };
+        let (into, _) = run_apart(read).await??;
+        Ok(into)
     }
 
     fn buffered(&self) -> Vec<Chunk> {
         self.segments().newest_first().into_iter().map(Chunk::of_segment).collect()
     }
-}
-
-/// Visits the records of `chunks` and of other replicas.
-fn visit_all<T>(
-    chunks: Vec<Chunk>,
-    of_others: Loaded,
-    wanted: &Wanted,
-    order: DecisionOrder,
-    mut into: T,
-    mut visit: impl FnMut(&mut T, RawRecord<'_>) -> ControlFlow<()>,
-) -> io::Result<T> {
-    let mut merge = Merge::new(chunks, wanted, order);
-    merge.add(of_others);
-    let mut before = None;
-    while let Some(loaded) = merge.next()? {
-        let Some((id, json)) = loaded.next() else { continue };
-        // A record is there twice while its file comes to rest.
-        if before.replace(id) != Some(id) && visit(&mut into, RawRecord { id, json }).is_break() {
-            break;
-        }
-    }
-    Ok(into)
 }
 
 /// Merges chunks.
@@ -126,13 +114,43 @@ struct Merge<'w> {
     /// Chunks that are not read yet, with the key from which on their records are due; the next one is the last.
     waiting: Vec<(u128, Chunk)>,
     loaded: Vec<Loaded>,
+    limit: ReadLimit,
+    began: Instant,
+    /// The key at which the visit began.
+    first: Option<u128>,
+    /// The key at which the limit ended the visit.
+    rest: Option<u128>,
 }
 
+/// The records that are visited between two looks at the limit.
+const UNLIMITED: usize = 256;
+
 impl<'w> Merge<'w> {
-    fn new(chunks: Vec<Chunk>, wanted: &'w Wanted, order: DecisionOrder) -> Self {
-        let mut merge = Self { wanted, order, waiting: Vec::new(), loaded: Vec::new() };
+    fn new(chunks: Vec<Chunk>, wanted: &'w Wanted, order: DecisionOrder, limit: ReadLimit) -> Self {
+        let (waiting, loaded, began) = (Vec::new(), Vec::new(), Instant::now());
+        let mut merge =
+            Self { wanted, order, waiting, loaded, limit, began, first: None, rest: None };
         merge.wait_for(chunks);
         merge
+    }
+
+    /// Visits all records. Returns `into`, and the id at which the limit ended the visit.
+    fn visit_all<T>(
+        mut self,
+        mut into: T,
+        mut visit: impl FnMut(&mut T, RawRecord<'_>) -> ControlFlow<()>,
+    ) -> io::Result<(T, Option<Uuid>)> {
+        let (mut before, mut visited) = (None, 0_usize);
+        while let Some(loaded) = self.next(visited.is_multiple_of(UNLIMITED))? {
+            let Some((id, json)) = loaded.next() else { continue };
+            visited += 1;
+            // A record is there twice while its file comes to rest.
+            if before.replace(id) != Some(id) && visit(&mut into, RawRecord { id, json }).is_break()
+            {
+                break;
+            }
+        }
+        Ok((into, self.rest.map(|key| self.order.id(key))))
     }
 
     fn add(&mut self, mut loaded: Loaded) {
@@ -142,24 +160,39 @@ impl<'w> Merge<'w> {
 
     fn wait_for(&mut self, chunks: Vec<Chunk>) {
         let (order, wanted) = (self.order, self.wanted);
+        // A chunk may begin before the records that are wanted.
+        let start = match order {
+            DecisionOrder::NewestFirst => wanted.before,
+            DecisionOrder::OldestFirst => wanted.after,
+        };
+        let start = start.map_or(0, |id| order.key(id).saturating_add(1));
         let due = |chunk: Chunk| {
             let (first, last) =
                 chunk.ids().filter(|&(first, last)| wanted.overlaps(first, last))?;
-            Some((order.key(first).min(order.key(last)), chunk))
+            Some((order.key(first).min(order.key(last)).max(start), chunk))
         };
         self.waiting.extend(chunks.into_iter().filter_map(due));
         self.waiting.sort_by_key(|(key, _)| std::cmp::Reverse(*key));
     }
 
-    /// Returns the part whose first record is the next one.
-    fn next(&mut self) -> io::Result<Option<&mut Loaded>> {
+    /// Returns the part whose first record is the next one. None at the end, and where the limit is reached, which matters
+    /// before a chunk is read, and if this call `checks` it.
+    fn next(&mut self, checks: bool) -> io::Result<Option<&mut Loaded>> {
         let order = self.order;
         loop {
             self.loaded.retain(|loaded| loaded.next_id().is_some());
             let keys = self.loaded.iter().filter_map(|loaded| loaded.next_id());
             let next = keys.map(|id| order.key(id)).min();
             let is_due = |(key, _): &mut (u128, Chunk)| next.is_none_or(|next| *key <= next);
-            let Some((_, chunk)) = self.waiting.pop_if(is_due) else { break };
+            let chunk = self.waiting.pop_if(is_due);
+            let Some(key) = chunk.as_ref().map(|(key, _)| *key).or(next.filter(|_| checks)) else {
+                break;
+            };
+            if self.is_over(key) {
+                self.rest = Some(key);
+                return Ok(None);
+            }
+            let Some((_, chunk)) = chunk else { break };
             match chunk.open(self.wanted)? {
                 Opened::Chunks(chunks) => self.wait_for(chunks),
                 Opened::Records(loaded) => self.add(loaded),
@@ -167,5 +200,12 @@ impl<'w> Merge<'w> {
         }
         let key = |loaded: &&mut Loaded| loaded.next_id().map(|id| order.key(id));
         Ok(self.loaded.iter_mut().min_by_key(key))
+    }
+
+    /// Returns whether the limit ends the visit before `key`. What is due first is read, so that who goes on at the end of each
+    /// visit comes to the end of all.
+    fn is_over(&mut self, key: u128) -> bool {
+        let is_later = key > *self.first.get_or_insert(key);
+        !(self.limit.is_awaited)() || is_later && self.began.elapsed() >= self.limit.time
     }
 }

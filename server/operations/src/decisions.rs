@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use portcullis_auth::{CheckCaller, Manager};
-use portcullis_decision_log::{ArchiveError, DecisionLog, DecisionPage, FeedRefused, QueryError};
+use portcullis_decision_log::{
+    ArchiveError, DecisionLog, DecisionPage, FeedRefused, QueryError, ReadLimit,
+};
 pub use portcullis_decision_log::{DecisionFeed, FeedItem, Visited};
 use portcullis_model::audit::AuditAction;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisions};
@@ -16,6 +19,7 @@ use portcullis_replay::Side;
 use portcullis_resolvers::{AnswerSource, Provenance, Report};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
+use portcullis_runtime::searches::{Awaited, PAGE_TIME, SCAN_TIME};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use uuid::Uuid;
@@ -23,7 +27,7 @@ use uuid::Uuid;
 use crate::recorded_sides::recorded_side;
 
 /// Lists the recorded decisions of the caller's tenant that `selection` selects, newest first. A member who is no manager
-/// sees those about itself.
+/// sees those about itself. A page ends after [`PAGE_TIME`].
 ///
 /// # Errors
 /// The caller may not see decisions about the selected subject, or there is no log.
@@ -37,7 +41,10 @@ pub async fn list(
     let limit = usize::try_from(page.limit).unwrap_or_default();
     let before = Some(page.after).filter(|after| !after.is_nil());
     let page = DecisionPage { before, limit };
-    log(app)?.query(caller.tenant(), &selection, page).await.map_err(unreadable)
+    scan(app, caller, PAGE_TIME, async move |log, tenant, limit| {
+        log.query(tenant, &selection, page, limit).await
+    })
+    .await
 }
 
 /// Returns a recorded decision of the caller's tenant.
@@ -72,12 +79,11 @@ pub async fn stats(
     dimensions: &[StatsDimension],
 ) -> Result<DecisionStats, OperationError> {
     let selection = visible(app, caller, selection)?;
-    let (log, tenant) = (log(app)?.clone(), caller.tenant().to_owned());
     let dimensions = dimensions.to_vec();
-    let count = move |_| async move {
-        log.stats(&tenant, &selection, &dimensions).await.map_err(unreadable)
-    };
-    app.searches.run(caller.tenant(), count).await
+    scan(app, caller, SCAN_TIME, async move |log, tenant, limit| {
+        log.stats(tenant, &selection, &dimensions, limit).await
+    })
+    .await
 }
 
 /// Compares the decisions of the caller's tenant that `selection` selects with those of another system, in each `period` if
@@ -92,10 +98,26 @@ pub async fn parity(
     period: Option<CountPeriod>,
 ) -> Result<Parity, OperationError> {
     let selection = visible(app, caller, selection)?;
+    scan(app, caller, SCAN_TIME, async move |log, tenant, limit| {
+        log.parity(tenant, &selection, period, limit).await
+    })
+    .await
+}
+
+/// Runs `work` on the log and the caller's tenant when it is the tenant's turn to scan its record. It ends after `time`, and
+/// when the caller is gone.
+async fn scan<T: Send + 'static>(
+    app: &App,
+    caller: &CheckCaller,
+    time: Duration,
+    work: impl AsyncFnOnce(&DecisionLog, &str, ReadLimit) -> Result<T, QueryError> + Send + 'static,
+) -> Result<T, OperationError> {
     let (log, tenant) = (log(app)?.clone(), caller.tenant().to_owned());
-    let count =
-        move |_| async move { log.parity(&tenant, &selection, period).await.map_err(unreadable) };
-    app.searches.run(caller.tenant(), count).await
+    let scan = async move |awaited: Awaited| {
+        let limit = ReadLimit::new(time, move || awaited.check().is_ok());
+        work(&log, &tenant, limit).await.map_err(unreadable)
+    };
+    app.record_scans.run(caller.tenant(), scan).await
 }
 
 /// Follows the new records of the caller's tenant that `selection` selects. A member who is no manager sees those about

@@ -75,6 +75,8 @@ pub struct Parts {
     pub limits: CallerLimits,
     pub metrics: Metrics,
     pub searches: Searches,
+    /// The scans of the record of decisions.
+    pub record_scans: Searches,
     /// Records decisions; `None` if the operator keeps no log.
     pub recorder: Option<Recorder>,
     /// The replays of recorded decisions.

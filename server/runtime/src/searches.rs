@@ -12,6 +12,8 @@ use crate::turns::WorkQueue;
 
 /// The time after which a page of a search or report ends. The next page goes on where it ended.
 pub const PAGE_TIME: Duration = Duration::from_secs(1);
+/// The time after which statistics of the record of decisions end. The answer says that they are not complete.
+pub const SCAN_TIME: Duration = Duration::from_secs(5);
 
 /// The searches and reports that run and wait.
 #[derive(Debug)]
@@ -28,6 +30,11 @@ impl Default for Searches {
 }
 
 impl Searches {
+    /// Returns the scans of the record of decisions. They have turns of their own, because they take longer.
+    pub fn of_records() -> Self {
+        Self(WorkQueue::for_record_scans(cores()))
+    }
+
     /// Runs a search of `tenant` on a thread that no request uses, when it is its turn. A page takes up to a second of CPU
     /// time. A search whose parts take longer asks between them whether its outcome is still awaited.
     ///

@@ -45,6 +45,21 @@ impl WorkQueue {
         Self::new(limits, |_| "too many searches of this tenant run already; try again later")
     }
 
+    /// Returns the queue of scans of the record of decisions, which read many files of a tenant. A scan ends after
+    /// [`SCAN_TIME`](crate::searches::SCAN_TIME). One tenant never has every turn, so that others wait for none of its scans.
+    pub fn for_record_scans(cores: usize) -> Self {
+        let limits = TurnLimits {
+            at_once: (cores / 2).max(2),
+            pending_per_tenant: 16,
+            wait: Some(Duration::from_secs(15)),
+            ..half_of(cores)
+        };
+        Self::new(
+            limits,
+            |_| "too many questions for recorded decisions of this tenant run already; try again later",
+        )
+    }
+
     /// Returns the queue of judgements, which leave half of the cores to everything else. A judgement decides up to 1,000
     /// cases on all content of a tenant, for 10 s at most. A tenant judges one change at a time, and waits for those of
     /// others while its request may.
@@ -181,6 +196,20 @@ mod tests {
                 what.starts_with(&format!("too many bundles or modules {whose} are")),
                 "{what}"
             );
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn scans_of_one_tenant_leave_a_turn_to_others() {
+        for cores in [1, 2, 8] {
+            let scans = WorkQueue::for_record_scans(cores);
+            let mut turns = Vec::new();
+            while let Ok(Ok(turn)) = timeout(Duration::ZERO, scans.begin("acme")).await {
+                turns.push(turn);
+            }
+            assert!(!turns.is_empty());
+            let other = timeout(Duration::ZERO, scans.begin("bolt")).await;
+            other.expect("at once").expect("a turn");
         }
     }
 

@@ -53,11 +53,11 @@ async fn a_durable_record_is_written_and_a_page_is_full() {
     assert_eq!(metrics.written.get(), 4);
     let selection = DecisionSelection { subject: Some("dana".to_owned()), ..Default::default() };
     let page = DecisionPage { before: None, limit: 2 };
-    let first = log.query("acme", &selection, page).await.expect("reads").into;
+    let first = log.query("acme", &selection, page, ReadLimit::none()).await.expect("reads").into;
     let ids = |page: &[DecisionRecord]| page.iter().map(|one| one.id).collect::<Vec<_>>();
     assert_eq!((ids(&first.records), first.more), (vec![made[3], made[2]], true));
     let page = DecisionPage { before: Some(made[2]), limit: 2 };
-    let last = log.query("acme", &selection, page).await.expect("reads").into;
+    let last = log.query("acme", &selection, page, ReadLimit::none()).await.expect("reads").into;
     assert_eq!((ids(&last.records), last.more), (vec![made[0]], false));
 }
 
@@ -86,7 +86,13 @@ async fn each_member_of_a_selection_selects() {
         (DecisionSelection { undetermined: Some(false), ..none() }, 0),
     ];
     for (selection, expected) in table {
-        let found = log.query("acme", &selection, PAGE).await.expect("reads").into.records.len();
+        let found = log
+            .query("acme", &selection, PAGE, ReadLimit::none())
+            .await
+            .expect("reads")
+            .into
+            .records
+            .len();
         assert_eq!(found, expected, "{selection:?}");
     }
 }

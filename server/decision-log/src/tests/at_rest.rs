@@ -120,7 +120,10 @@ pub(super) async fn texts(
         texts.push(String::from_utf8(record.json.to_vec()).expect("UTF-8"));
         std::ops::ControlFlow::Continue(())
     };
-    log.visit("acme", selection, span, Vec::new(), add).await.expect("reads").into
+    log.visit("acme", selection, span, ReadLimit::none(), Vec::new(), add)
+        .await
+        .expect("reads")
+        .into
 }
 
 pub(super) fn of_subject(subject: &str) -> DecisionSelection {
@@ -174,12 +177,18 @@ async fn pages_of_a_list_follow_each_other_at_rest(database: TestDatabase) {
         log.seal().await.expect("comes to rest");
     }
     for selection in [DecisionSelection::default(), of_subject("user \"3\"")] {
-        let whole = log.query("acme", &selection, PAGE).await.expect("reads").into.records;
+        let whole = log
+            .query("acme", &selection, PAGE, ReadLimit::none())
+            .await
+            .expect("reads")
+            .into
+            .records;
         let whole: Vec<Uuid> = whole.into_iter().map(|record| record.id).collect();
         let (mut paged, mut before) = (Vec::new(), None);
         loop {
             let page = DecisionPage { before, limit: 7 };
-            let found = log.query("acme", &selection, page).await.expect("reads").into;
+            let found =
+                log.query("acme", &selection, page, ReadLimit::none()).await.expect("reads").into;
             paged.extend(found.records.into_iter().map(|record| record.id));
             before = paged.last().copied();
             if !found.more {
@@ -261,7 +270,8 @@ async fn an_erased_person_is_gone_and_the_chain_says_so(database: TestDatabase) 
         texts(&log, &DecisionSelection::default(), DecisionOrder::NewestFirst).await.len(),
         54
     );
-    let others = log.query("bolt", &person, PAGE).await.expect("reads").into.records;
+    let others =
+        log.query("bolt", &person, PAGE, ReadLimit::none()).await.expect("reads").into.records;
     assert_eq!(others.len(), 3, "another tenant has its own person of this name");
     let verified = place.archive().verify().await.expect("reads");
     assert_eq!((verified.erased.len(), verified.records, verified.findings), (1, 84, vec![]));
@@ -340,7 +350,10 @@ async fn old_records_go(database: TestDatabase) {
     .await;
     archive.sweep(at(6)).await.expect("works");
     assert_eq!(all(&log).await.len(), 10, "the other tenant of the file is as before");
-    let others = log.query("bolt", &DecisionSelection::default(), PAGE).await.expect("reads");
+    let others = log
+        .query("bolt", &DecisionSelection::default(), PAGE, ReadLimit::none())
+        .await
+        .expect("reads");
     assert!(others.into.records.is_empty());
     archive.sweep(at(7)).await.expect("works");
     assert!(all(&log).await.is_empty());
@@ -370,6 +383,9 @@ async fn records_of_a_deleted_tenant_do_not_come_to_rest(database: TestDatabase)
     timeout(Duration::from_secs(30), at_rest).await.expect("the file is finished");
     keeper.abort();
     assert!(all(&log).await.is_empty());
-    let others = log.query("bolt", &DecisionSelection::default(), PAGE).await.expect("reads");
+    let others = log
+        .query("bolt", &DecisionSelection::default(), PAGE, ReadLimit::none())
+        .await
+        .expect("reads");
     assert_eq!(others.into.records.len(), 10);
 }

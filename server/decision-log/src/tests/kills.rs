@@ -56,7 +56,8 @@ async fn kill_repeatedly(kills: u32) {
     let (log, _) = open(folder.path());
     let selection = DecisionSelection::default();
     let page = DecisionPage { before: None, limit: usize::MAX / 4 };
-    let mut found = log.query("acme", &selection, page).await.expect("reads").into.records;
+    let mut found =
+        log.query("acme", &selection, page, ReadLimit::none()).await.expect("reads").into.records;
     found.sort_unstable_by_key(|record| record.id);
     let has = |id: &Uuid| found.binary_search_by_key(id, |record| record.id).is_ok();
     assert!(acknowledged.iter().all(has), "a durable record is lost");

@@ -3,13 +3,15 @@
 use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::Duration;
 
-use portcullis_decision_log::{DecisionSpan, RawRecord, Visited};
+use portcullis_decision_log::{DecisionSpan, RawRecord, ReadLimit, Visited};
 use portcullis_model::decision::DecisionSelection;
 use portcullis_replay::{RecordedDirectory, RecordedInputs, Side, Tally, compare};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::replays::{ReplayProgress, RunningReplay};
+use portcullis_runtime::searches::Awaited;
 use serde::Deserialize;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
@@ -82,7 +84,7 @@ impl Replay {
     /// Decides all records, as long as somebody waits for the outcome.
     pub(super) async fn run(self, running: RunningReplay) {
         let RunningReplay { progress, awaited, .. } = running;
-        let failure = match self.decide_all(&progress, || awaited.check()).await {
+        let failure = match self.decide_all(&progress, &awaited).await {
             Ok(0) => None,
             Ok(silent) => Some(format!(
                 "{silent} replicas did not answer: their newest decisions are missing; repeat the replay"
@@ -106,13 +108,13 @@ impl Replay {
     async fn decide_all(
         &self,
         progress: &watch::Sender<ReplayProgress>,
-        is_wanted: impl Fn() -> Result<(), OperationError>,
+        awaited: &Awaited,
     ) -> Result<usize, OperationError> {
         let (sender, mut parts) = mpsc::channel(AHEAD);
         let decide = async move {
             let (mut tally, mut sides) = (Tally::default(), RecordedSides::default());
             while let Some(part) = parts.recv().await {
-                if is_wanted().is_err() {
+                if awaited.check().is_err() {
                     // Without a receiver the reader ends, too.
                     return Ok(());
                 }
@@ -124,12 +126,16 @@ impl Replay {
             progress.send_modify(|progress| progress.report = report);
             Ok(())
         };
-        let (silent, ()) = tokio::try_join!(self.read(sender), decide)?;
+        let (silent, ()) = tokio::try_join!(self.read(sender, awaited), decide)?;
         Ok(silent)
     }
 
     /// Sends the record in parts, as long as somebody takes them. Returns the number of replicas whose records are missing.
-    async fn read(&self, parts: mpsc::Sender<Part>) -> Result<usize, OperationError> {
+    async fn read(
+        &self,
+        parts: mpsc::Sender<Part>,
+        awaited: &Awaited,
+    ) -> Result<usize, OperationError> {
         let (sender, mut size) = (parts.clone(), FIRST_PART);
         let add = move |part: &mut Part, record: RawRecord<'_>| {
             part.add(record.json);
@@ -142,9 +148,10 @@ impl Replay {
                 Err(_) => ControlFlow::Break(()),
             }
         };
-        let (span, first) = (DecisionSpan::default(), Part::default());
-        let read = log(&self.app)?.visit(&self.tenant, &self.selection, span, first, add);
-        let Visited { into: last, silent } = read.await.map_err(unreadable)?;
+        let (span, first, awaited) = (DecisionSpan::default(), Part::default(), awaited.clone());
+        let limit = ReadLimit::new(Duration::MAX, move || awaited.check().is_ok());
+        let read = log(&self.app)?.visit(&self.tenant, &self.selection, span, limit, first, add);
+        let Visited { into: last, silent, .. } = read.await.map_err(unreadable)?;
         // Nobody takes it if nobody waits any more.
         let _ = parts.send(last).await;
         Ok(silent)
