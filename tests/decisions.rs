@@ -3,7 +3,9 @@
 mod scans;
 mod streams;
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -262,6 +264,26 @@ fn commands_print_the_record() {
         exported.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!((lines.len(), &lines[1]["id"]), (2, &json!(id)));
     assert!(run(&["search", "--decision", "maybe"]).code == Some(1));
+    for (since, count) in [("1h", 2), ("2126-01-01T00:00:00Z", 0)] {
+        let found = run(&["search", "--since", since]).out;
+        assert_eq!(found.lines().count(), count, "{since}");
+    }
+    assert_eq!(
+        run(&["tail", "--since", "soon"]).code,
+        Some(2),
+        "neither an instant nor a time ago"
+    );
+    let mut command = portcullis(&["decisions", "tail", "--since", "1h"]);
+    let token = tenant.token("boss", &[MANAGER]);
+    command.args(["--url", &format!("http://{}", server.address)]).env("TOKEN", token);
+    let mut tail = command.stdout(Stdio::piped()).spawn().expect("runs");
+    let mut lines = BufReader::new(tail.stdout.take().expect("piped")).lines();
+    for subject in ["alice", "bob"] {
+        let line = lines.next().expect("a line").expect("text");
+        assert!(line.contains(subject), "oldest first: {line}");
+    }
+    tail.kill().expect("ends");
+    tail.wait().expect("ended");
 }
 
 #[test]

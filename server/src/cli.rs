@@ -225,7 +225,7 @@ pub(crate) enum Tenants {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Decisions {
     /// Print new decisions as they are made.
-    Tail(decisions::DecisionFilter),
+    Tail(decisions::TailDecisions),
     /// Print decisions, newest first, one in a line.
     ///
     /// The exit code is 1 if there are more.

@@ -194,13 +194,14 @@ fn decisions_command(
         Decisions::Verify { file } => file,
         _ => &no_file,
     };
+    let clock = Clock::system();
     with_variables(file, async |variables| match command {
-        Decisions::Tail(filter) => decisions::tail(filter, variables, out).await,
+        Decisions::Tail(arguments) => decisions::tail(arguments, variables, &clock, out).await,
         Decisions::Search { arguments, limit } => {
-            decisions::search(arguments, *limit, variables, out).await
+            decisions::search(arguments, *limit, variables, &clock, out).await
         }
         Decisions::Show(arguments) => decisions::show(arguments, variables, out).await,
-        Decisions::Export(arguments) => decisions::export(arguments, variables, out).await,
+        Decisions::Export(arguments) => decisions::export(arguments, variables, &clock, out).await,
         Decisions::Erase(arguments) => decisions::erase(arguments, variables, out).await,
         Decisions::Verify { .. } => Ok(decision_files::verify(variables, out, err).await),
     })

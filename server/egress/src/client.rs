@@ -12,7 +12,7 @@ use std::time::Duration;
 use http::{HeaderMap, Method, StatusCode};
 use portcullis_model::egress_rules::EgressRules;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{RequestBuilder, multipart, redirect};
+use reqwest::{RequestBuilder, Response, multipart, redirect};
 use url::{Host, Url};
 
 use crate::config::EgressConfig;
@@ -20,6 +20,9 @@ use crate::names::Names;
 
 /// Most connections to a host that are kept: as many as a webhook may get requests at a time.
 const MAX_KEPT: usize = 32;
+
+/// The longest time of an answer that comes in pieces. Whoever reads it ends it earlier.
+const ENDLESS: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The part of the error of rustls about an answer that is not TLS.
 const NO_TLS: &str = "InvalidContentType";
@@ -112,6 +115,28 @@ impl Client {
         self.answer(request, max_bytes).await
     }
 
+    /// Sends a request that has all the time it needs, and passes each piece of the body of a successful answer to `take`.
+    /// Returns the answer, without that body; of any other status with the first `max_bytes` of its body.
+    pub async fn send_for_pieces(
+        &self,
+        method: Method,
+        url: Url,
+        headers: HeaderMap,
+        body: Vec<u8>,
+        max_bytes: usize,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<Answer, RequestError> {
+        let request = self.request(method, url, headers)?.body(body).timeout(ENDLESS);
+        let mut response = self.begin(request).await?;
+        if !response.status().is_success() {
+            return read(response, max_bytes).await;
+        }
+        while let Some(piece) = response.chunk().await? {
+            take(&piece);
+        }
+        read(response, 0).await
+    }
+
     /// Sends a form as `multipart/form-data` (RFC 7578), and gives the answer like [`Client::send`].
     pub async fn send_form(
         &self,
@@ -149,23 +174,33 @@ impl Client {
         request: RequestBuilder,
         max_bytes: usize,
     ) -> Result<Answer, RequestError> {
-        let mut response = TENANT.scope(Arc::clone(&self.tenant), request.send()).await?;
+        read(self.begin(request).await?, max_bytes).await
+    }
+
+    /// Sends the request, and returns the head of the answer.
+    async fn begin(&self, request: RequestBuilder) -> Result<Response, RequestError> {
+        let response = TENANT.scope(Arc::clone(&self.tenant), request.send()).await?;
         if let Some(rules) = &self.rules {
             let peer = response.remote_addr().map(|peer| peer.ip());
             if !peer.is_some_and(|peer| rules.permits(peer)) {
                 return Err(RequestError::Refused("an address that is allowed".to_owned()));
             }
         }
-        let mut body = Vec::new();
-        while body.len() < max_bytes
-            && let Some(chunk) = response.chunk().await?
-        {
-            let room = max_bytes - body.len();
-            body.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        }
-        let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
-        Ok(Answer { status, headers, body })
+        Ok(response)
     }
+}
+
+/// Returns the answer with the first `max_bytes` of its body.
+async fn read(mut response: Response, max_bytes: usize) -> Result<Answer, RequestError> {
+    let mut body = Vec::new();
+    while body.len() < max_bytes
+        && let Some(chunk) = response.chunk().await?
+    {
+        let room = max_bytes - body.len();
+        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+    }
+    let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+    Ok(Answer { status, headers, body })
 }
 
 /// The answer to a request.

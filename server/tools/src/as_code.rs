@@ -5,6 +5,7 @@ mod answer;
 mod apply;
 mod arguments;
 mod drift;
+mod event_reader;
 mod export;
 mod import;
 mod lines;

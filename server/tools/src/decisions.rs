@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use portcullis_config::Variables;
 use portcullis_model::Timestamp;
+use portcullis_model::clock::Clock;
 use portcullis_model::decision::ErasedDecisions;
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::as_code::{Service, ServiceArguments};
+use crate::moments::Moment;
 use crate::report::visible;
 
 const ROUTE: &str = "decisions";
@@ -58,12 +60,22 @@ pub struct DecisionFilter {
 pub struct DecisionSearch {
     #[command(flatten)]
     filter: DecisionFilter,
-    /// Only decisions from this instant on, such as `2026-05-16T09:30:00Z`.
-    #[arg(long, value_name = "INSTANT")]
-    since: Option<String>,
-    /// Only decisions before this instant.
-    #[arg(long, value_name = "INSTANT")]
-    until: Option<String>,
+    /// Only decisions from then on: a time ago such as `7d`, or an instant such as `2026-05-16T09:30:00Z`.
+    #[arg(long, value_name = "WHEN")]
+    since: Option<Moment>,
+    /// Only decisions before then.
+    #[arg(long, value_name = "WHEN")]
+    until: Option<Moment>,
+}
+
+/// The arguments of `portcullis decisions tail`.
+#[derive(Debug, clap::Args)]
+pub struct TailDecisions {
+    #[command(flatten)]
+    filter: DecisionFilter,
+    /// First the decisions from then on: a time ago such as `30m`, or an instant such as `2026-05-16T09:30:00Z`.
+    #[arg(long, value_name = "WHEN")]
+    since: Option<Moment>,
 }
 
 /// The arguments of `portcullis decisions show`.
@@ -86,7 +98,7 @@ pub struct EraseDecisions {
 }
 
 impl DecisionFilter {
-    fn query(&self) -> Vec<(&str, &str)> {
+    fn query(&self) -> Vec<(&str, String)> {
         let members = [
             ("subject", &self.subject),
             ("resource", &self.resource),
@@ -97,15 +109,16 @@ impl DecisionFilter {
             ("undetermined", &self.undetermined),
             ("request_id", &self.request_id),
         ];
-        let given = members.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
-        given.chain([("limit", PAGE)]).collect()
+        let given = members.into_iter().filter_map(|(name, value)| Some((name, value.clone()?)));
+        given.chain([("limit", PAGE.to_owned())]).collect()
     }
 }
 
 impl DecisionSearch {
-    fn query(&self) -> Vec<(&str, &str)> {
-        let instants = [("from", &self.since), ("to", &self.until)];
-        let given = instants.into_iter().filter_map(|(name, at)| Some((name, at.as_deref()?)));
+    fn query(&self, now: Timestamp) -> Vec<(&str, String)> {
+        let moments = [("from", self.since), ("to", self.until)];
+        let given =
+            moments.into_iter().filter_map(|(name, at)| Some((name, at?.at(now).to_string())));
         self.filter.query().into_iter().chain(given).collect()
     }
 }
@@ -119,12 +132,13 @@ pub async fn search(
     arguments: &DecisionSearch,
     limit: usize,
     variables: &Variables,
+    clock: &Clock,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let service = Service::new(&arguments.filter.service, variables)?;
     let (mut left, mut has_more) = (limit, false);
     let is_whole = service
-        .each_page(ROUTE, &arguments.query(), |page| {
+        .each_page(ROUTE, &arguments.query(clock.now().into()), |page| {
             has_more |= page.len() > left;
             for record in page.iter().take(left) {
                 writeln!(out, "{}", line(record))?;
@@ -143,6 +157,7 @@ pub async fn search(
 pub async fn export(
     arguments: &DecisionSearch,
     variables: &Variables,
+    clock: &Clock,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
     let service = Service::new(&arguments.filter.service, variables)?;
@@ -152,7 +167,7 @@ pub async fn export(
         }
         Ok(true)
     };
-    let is_whole = service.each_page(ROUTE, &arguments.query(), write).await?;
+    let is_whole = service.each_page(ROUTE, &arguments.query(clock.now().into()), write).await?;
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -194,17 +209,22 @@ pub async fn erase(
 /// # Errors
 /// As for [`search`].
 pub async fn tail(
-    arguments: &DecisionFilter,
+    arguments: &TailDecisions,
     variables: &Variables,
+    clock: &Clock,
     out: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
-    let service = Service::new(&arguments.service, variables)?;
+    let TailDecisions { filter, since } = arguments;
+    let service = Service::new(&filter.service, variables)?;
+    let now: Timestamp = clock.now().into();
     let mut seen = Seen::default();
-    seen.begin(&service, arguments).await?;
+    match since {
+        Some(since) => seen.begin_at(since.at(now)),
+        None => seen.begin(&service, filter).await?,
+    }
     loop {
-        let from = seen.from();
-        let mut query = arguments.query();
-        query.extend(from.as_deref().map(|from| ("from", from)));
+        let mut query = filter.query();
+        query.extend(seen.from().map(|from| ("from", from)));
         let mut new = Vec::new();
         let take = |page: Vec<Value>| {
             new.extend(page.into_iter().filter_map(|record| seen.add(record)));
@@ -234,11 +254,17 @@ impl Seen {
             let oldest = page.into_iter().filter_map(|record| self.add(record)).last();
             let oldest = oldest.as_ref().and_then(instant);
             let since = self.newest.map(|newest| newest.millis() - LATE);
-            Ok(oldest.is_some_and(|oldest| Some(oldest.millis()) >= since))
+            // A page whose search took long may be empty.
+            Ok(oldest.is_none_or(|oldest| Some(oldest.millis()) >= since))
         };
         service.each_page(ROUTE, &filter.query(), take).await?;
         self.forget();
         Ok(())
+    }
+
+    /// Takes the records before `since` as seen.
+    fn begin_at(&mut self, since: Timestamp) {
+        self.newest = Some(Timestamp::from_millis(since.millis() + LATE));
     }
 
     /// Returns the instant from which records may be new.

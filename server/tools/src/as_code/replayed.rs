@@ -2,20 +2,17 @@
 
 use std::time::Duration;
 
-use http::Method;
 use portcullis_bundle::{Bundle, SecretValues};
 use portcullis_engine::Json;
 use portcullis_model::replay::{ReplayChange, ReplayGroup, ReplayReport};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::timeout;
 
 use super::service::Service;
 use crate::report::{Entry, Sign, SignedLine};
 
 const ROUTE: &str = "replays";
-/// The pause between two looks at a report.
-const PAUSE: Duration = Duration::from_millis(200);
 
 /// A replay, as far as it is.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -30,24 +27,27 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// Starts a replay, and returns it when it has ended, or after `wait`, if that is shorter. Then it is told to end.
+    /// Starts a replay, and returns it when it has ended, or after `wait`, if that is shorter. It ends with the connection on
+    /// which its reports come.
     pub(crate) async fn run(
         service: &Service,
         question: &Value,
         wait: Option<Duration>,
     ) -> anyhow::Result<Self> {
-        let until = wait.map(|wait| Instant::now() + wait);
-        let mut replay: Self = service.post(ROUTE, question).await?;
-        while replay.error.is_none() && !replay.report.complete {
-            if until.is_some_and(|until| Instant::now() >= until) {
-                // It ends by itself, too.
-                let url = service.route(&format!("{ROUTE}/{}", replay.id), &[]);
-                let _ = service.send(Method::DELETE, url, None).await;
-                replay.error = Some("it took too long; `portcullis replay` waits".to_owned());
-                break;
-            }
-            tokio::time::sleep(PAUSE).await;
-            replay = service.record(ROUTE, &replay.id).await?;
+        let mut replay = Self::default();
+        let reports = service.post_for_events(ROUTE, question, |report| replay = report);
+        match wait {
+            None => reports.await?,
+            Some(wait) => match timeout(wait, reports).await {
+                Ok(ended) => ended?,
+                Err(_) => {
+                    replay.error = Some("it took too long; `portcullis replay` waits".to_owned());
+                }
+            },
+        }
+        if replay.error.is_none() && !replay.report.complete {
+            let which = if replay.id.is_empty() { "" } else { &format!(" `{}`", replay.id) };
+            replay.error = Some(format!("the service ended the replay{which}; repeat it"));
         }
         Ok(replay)
     }

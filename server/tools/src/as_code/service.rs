@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use http::header::{CONTENT_TYPE, LINK};
+use http::header::{ACCEPT, CONTENT_TYPE, LINK};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use portcullis_config::{CredentialHeader, GivenCredential, Variables};
 use portcullis_egress::{Answer, Client};
@@ -12,6 +12,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::arguments::ServiceArguments;
+use super::event_reader::EventReader;
 use super::refusal::{Call, refusal};
 
 /// The header with the number of replicas whose decisions an answer lacks.
@@ -125,6 +126,41 @@ impl Service {
             .with_context(|| format!("the answer to POST /api/v1/{route}"))
     }
 
+    /// Passes each event of the answer to a `POST` of a question, which changes nothing, to `take`. All come on one connection, so
+    /// that one replica sends them.
+    pub(crate) async fn post_for_events<T: DeserializeOwned>(
+        &self,
+        route: &'static str,
+        question: &Value,
+        mut take: impl FnMut(T),
+    ) -> anyhow::Result<()> {
+        let headers = [
+            (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+            (ACCEPT, HeaderValue::from_static("text/event-stream")),
+            self.credential.clone(),
+        ];
+        let (url, body) = (self.route(route, &[]), serde_json::to_vec(question)?);
+        let (mut events, mut wrong) = (EventReader::default(), None);
+        let each = |piece: &[u8]| {
+            events.add(piece, |data| match serde_json::from_slice(data) {
+                Ok(event) => take(event),
+                Err(error) => wrong = Some(error),
+            });
+        };
+        let headers = HeaderMap::from_iter(headers);
+        let answer =
+            self.client.send_for_pieces(Method::POST, url, headers, body, MAX_ANSWER, each).await;
+        let answer = answer.with_context(|| {
+            format!("`{}` gives no whole answer; is the service running there?", self.base)
+        })?;
+        if !answer.status.is_success() {
+            let call = Call { method: Method::POST, ..Call::get(&self.base, route) };
+            return Err(refusal(&call, &answer));
+        }
+        let wrong = wrong.map_or(Ok(()), Err);
+        wrong.with_context(|| format!("the answer to POST /api/v1/{route}"))
+    }
+
     /// Returns the answer to a `DELETE` of what `query` selects in a list.
     pub(crate) async fn delete<T: DeserializeOwned>(
         &self,
@@ -152,10 +188,11 @@ impl Service {
     pub(crate) async fn each_page(
         &self,
         route: &'static str,
-        query: &[(&str, &str)],
+        query: &[(&str, String)],
         mut take: impl FnMut(Vec<Value>) -> anyhow::Result<bool>,
     ) -> anyhow::Result<bool> {
-        let (mut url, mut is_whole) = (self.route(route, query), true);
+        let query: Vec<_> = query.iter().map(|(name, value)| (*name, &**value)).collect();
+        let (mut url, mut is_whole) = (self.route(route, &query), true);
         loop {
             let answer = self.call(Method::GET, route, url.clone(), None).await?;
             let page = serde_json::from_slice(&answer.body)
