@@ -37,6 +37,9 @@ async fn main() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Clock::system());
     let database = TestDatabase::sqlite().expect("a database");
     let store = database.open().await;
+    // The records of a tenant that is not in the database do not come to rest.
+    let tenant = store.write("hospital", 0).await.expect("begins");
+    tenant.commit().await.expect("is made");
     let keys = KeyRing::generate_key().expect("a key");
     let place = RecordPlace::Folder(folder.path().join("rest"));
     let open = || {

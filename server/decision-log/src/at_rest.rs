@@ -2,9 +2,10 @@
 
 mod archive;
 mod cells;
-mod chain;
+pub(crate) mod chain;
 mod column_cells;
 mod columns;
+mod excluded;
 mod keeper;
 mod objects;
 mod pages;
@@ -16,6 +17,7 @@ mod reader;
 mod rewrite;
 mod rows;
 mod seal;
+pub(crate) mod uploads;
 mod verify;
 mod writer;
 

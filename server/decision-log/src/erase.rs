@@ -1,19 +1,28 @@
 //! Erases the records about a person, wherever they are.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::time::Duration;
 
+use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
-use portcullis_storage::decision_files;
+use portcullis_storage::Tx;
+use portcullis_storage::decision_erasures::{self, ErasureRow};
+use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::at_rest::{ArchiveError, Erased};
+use crate::at_rest::{ArchiveError, Erased, Keeper};
 use crate::log::DecisionLog;
 use crate::question::Wants;
-use crate::reading::{DecisionSpan, RawRecord, ReadLimit};
 
 /// The time after which the writer is asked again to begin a file.
 const ROTATION: Duration = Duration::from_secs(1);
+/// The longest wait of a request for the end of its erasure.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The time between two looks of a request whether its erasure is done.
+const LOOK: Duration = Duration::from_secs(1);
+/// The time between two looks for erasures that are not done.
+const AGAIN: Duration = Duration::from_secs(10);
+/// The most erasures of one round.
+const ROUND: i64 = 100;
 
 impl DecisionLog {
     /// Brings every record up to now to rest.
@@ -36,25 +45,71 @@ impl DecisionLog {
     }
 
     /// Erases the records of `tenant` about a person, up to now: those at rest, and those that are not yet, of every process.
+    /// The erasure is noted, and goes on without this call, in [`DecisionLog::keep_for_ever`] of any process. Returns the number
+    /// of records that are gone and that no earlier call returned.
     ///
     /// # Errors
-    /// There is no place of finished files, or it failed: a repetition goes on.
+    /// There is no place of finished files, the database failed, or the erasure takes longer than a request may: a repetition
+    /// tells whether it is done.
     pub async fn erase(&self, tenant: &str, subject: &str) -> Result<Erased, ArchiveError> {
         let keeper = self.keeper().ok_or(ArchiveError::NoStore)?;
         let archive = &keeper.archive;
-        let selection =
-            DecisionSelection { subject: Some(subject.to_owned()), ..DecisionSelection::default() };
-        let count = |count: &mut u64, _: RawRecord<'_>| {
-            *count += 1;
-            ControlFlow::Continue(())
-        };
-        let (span, limit) = (DecisionSpan::default(), ReadLimit::none());
-        let counted = self.visit(tenant, &selection, span, limit, 0, count).await;
-        let records = counted.map_err(io::Error::other)?.into;
-        let now = keeper.now();
+        let code = archive.code_of(tenant, subject);
+        self.erasures().add(tenant, &code, subject);
         let mut tx = archive.store().write_as(tenant).await?;
-        decision_files::erase(&mut tx, &archive.code_of(tenant, subject), now).await?;
+        decision_erasures::begin(&mut tx, &code, keeper.now()).await?;
         tx.commit().await?;
+        self.erasures().due.notify_one();
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let done = self.erasures().done.notified();
+            let mut tx = archive.store().write_as(tenant).await?;
+            let records = decision_erasures::take(&mut tx, &code).await?;
+            tx.commit().await?;
+            if let Some(records) = records {
+                return Ok(Erased { records: records.unsigned_abs() });
+            }
+            // Another process may have done it.
+            if timeout_at(end.min(Instant::now() + LOOK), done).await.is_err()
+                && Instant::now() >= end
+            {
+                return Err(ArchiveError::Erasing);
+            }
+        }
+    }
+
+    /// Goes on with the erasures that are not done, until it is dropped.
+    pub(crate) async fn erase_for_ever(&self, keeper: &Keeper) {
+        loop {
+            let due = self.erasures().due.notified();
+            if let Err(error) = self.erase_pending(keeper).await {
+                tracing::warn!(%error, "decisions about persons are not erased yet");
+            }
+            let _ = timeout(AGAIN, due).await;
+        }
+    }
+
+    /// Goes on with every erasure that is not done. One that fails does not prevent the others.
+    ///
+    /// # Errors
+    /// One failed.
+    async fn erase_pending(&self, keeper: &Keeper) -> Result<(), ArchiveError> {
+        let pending = async |tx: &mut Tx| decision_erasures::pending(tx, ROUND).await;
+        let mut outcome = Ok(());
+        for erasure in keeper.archive.store().read_all(pending).await? {
+            let ended = self.erase_all_of(keeper, &erasure).await;
+            outcome = outcome.and(ended);
+        }
+        outcome
+    }
+
+    /// Brings every record up to now to rest without those about the person, and removes them from the files.
+    async fn erase_all_of(
+        &self,
+        keeper: &Keeper,
+        erasure: &ErasureRow,
+    ) -> Result<(), ArchiveError> {
+        let ErasureRow { tenant_id: tenant, subject: code, erased_at } = erasure;
         self.seal().await?;
         if let Some(others) = self.others() {
             let heard = others.ask(tenant, Wants::Rest).await.map_err(io::Error::other)?;
@@ -62,8 +117,18 @@ impl DecisionLog {
                 return Err(ArchiveError::Silent(heard.silent));
             }
         }
-        let _turn = keeper.turn().await;
-        archive.erase(tenant, &selection, now).await?;
-        Ok(Erased { records })
+        let selection = DecisionSelection {
+            subject: self.erasures().name(tenant, code),
+            to: Some(Timestamp::from_millis(erased_at.saturating_add(1))),
+            ..DecisionSelection::default()
+        };
+        let turn = keeper.turn().await;
+        keeper.archive.erase(tenant, &selection, keeper.now()).await?;
+        drop(turn);
+        let mut tx = keeper.archive.store().write_all().await?;
+        decision_erasures::end(&mut tx, erasure).await?;
+        tx.commit().await?;
+        self.erasures().end(tenant, code);
+        Ok(())
     }
 }

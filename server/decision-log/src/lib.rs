@@ -13,6 +13,7 @@ mod buffer;
 mod chunk;
 mod decision;
 mod erase;
+mod erasures;
 mod feed;
 mod frame;
 mod left_out;

@@ -14,6 +14,7 @@ use crate::at_rest::{Archive, ArchiveError, Keeper};
 use crate::batch::Group;
 use crate::buffer::Buffer;
 use crate::decision::RecordedDecision;
+use crate::erasures::Erasures;
 use crate::feed::{DecisionFeed, FeedRefused, Followers};
 use crate::frame::Kind;
 use crate::lost::Lost;
@@ -46,6 +47,7 @@ struct Shared {
     metrics: LogMetrics,
     followers: Arc<Followers>,
     keeper: Option<Keeper>,
+    erasures: Erasures,
     /// The other replicas, which share the database of the files at rest.
     others: Option<Others>,
     /// Gone after [`DecisionLog::close`].
@@ -90,7 +92,9 @@ impl DecisionLog {
             .spawn(move || writer.run())
             .map_err(|error| LogOpenError::Io(folder, error))?;
         let writer = Mutex::new(Some(writer));
-        let shared = Shared { buffer, segments, metrics, followers, keeper, others, writer };
+        let erasures = Erasures::default();
+        let shared =
+            Shared { buffer, segments, metrics, followers, keeper, erasures, others, writer };
         Ok(Self(Arc::new(shared)))
     }
 
@@ -160,10 +164,10 @@ impl DecisionLog {
         self.0.followers.close();
     }
 
-    /// Brings finished files to rest and removes what is too old, until it is dropped.
+    /// Brings finished files to rest, removes what is too old and erases persons, until it is dropped.
     pub async fn keep_for_ever(self) {
         if let Some(keeper) = &self.0.keeper {
-            keeper.run(|| self.0.buffer.rotate()).await;
+            tokio::join!(keeper.run(|| self.0.buffer.rotate()), self.erase_for_ever(keeper));
         }
     }
 
@@ -189,6 +193,10 @@ impl DecisionLog {
 
     pub(crate) fn keeper(&self) -> Option<&Keeper> {
         self.0.keeper.as_ref()
+    }
+
+    pub(crate) fn erasures(&self) -> &Erasures {
+        &self.0.erasures
     }
 
     pub(crate) fn others(&self) -> Option<&Others> {

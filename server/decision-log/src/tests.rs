@@ -5,11 +5,13 @@ mod at_rest;
 mod bucket;
 mod counts;
 mod crashes;
+mod erasures;
 mod feeds;
 mod kills;
 mod limits;
 mod others;
 mod pruned;
+mod unnamed;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -136,10 +136,10 @@ pub fn follow(
     log(app)?.follow(caller.tenant(), selection).map_err(refused)
 }
 
-/// Erases the records of the caller's tenant about `subject`, on every replica.
+/// Erases the records of the caller's tenant about `subject`, on every replica. Once it is noted, it goes on without the caller.
 ///
 /// # Errors
-/// There is no log, or it cannot be changed now: a repetition goes on.
+/// There is no log, the erasure cannot be noted, or it takes longer than a request may: a repetition tells whether it is done.
 pub async fn erase(
     app: &App,
     caller: &Manager,
@@ -153,8 +153,8 @@ pub async fn erase(
     app.commit(tx).await?;
     let erased = log.erase(caller.tenant(), subject).await.map_err(|error| match error {
         ArchiveError::Stopping(stopping) => stopping.into(),
-        ArchiveError::Silent(_) => OperationError::NotNow(
-            "a replica does not answer, and may keep decisions about the person until it does; try again later"
+        ArchiveError::Erasing => OperationError::NotNow(
+            "the erasure takes longer than a request may, and goes on; repeat the request to learn whether it is done"
                 .to_owned(),
         ),
         ArchiveError::Manifest(error) => error.into(),

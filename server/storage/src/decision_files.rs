@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, row};
-use crate::tx::Tx;
+use crate::tx::{Inner, Tx};
 
 row! {
     /// A row of the chain.
@@ -113,10 +113,18 @@ pub async fn find(tx: &mut Tx, path: &str) -> Result<Option<FileRow>, StoreError
     Ok(fetch_optional!(tx, FileRow, SQL, path)?)
 }
 
-/// Appends a row to the chain.
-///
-/// # Errors
-/// Another process appended one with this place: the transaction is to be repeated.
+/// Waits until no other transaction appends to the chain, or ends one that does. SQLite has one writer.
+pub async fn lock(tx: &mut Tx) -> Result<(), StoreError> {
+    /// The advisory lock: any number that no other program uses.
+    const CHAIN: i64 = 0x5043_4C53_0001;
+    if let Inner::Postgres(connection) = &mut tx.inner {
+        let lock = sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(CHAIN);
+        lock.execute(&mut **connection).await?;
+    }
+    Ok(())
+}
+
+/// Appends a row to the chain, for a transaction that has its [`lock`].
 pub async fn append(tx: &mut Tx, row: &FileRow) -> Result<(), StoreError> {
     const SQL: &str = "INSERT INTO decision_files \
         (seq, cause, path, replaces, created_at, records, bytes, sha256, hash, mac) \
@@ -243,20 +251,4 @@ pub(crate) async fn keep(tx: &mut Tx, keep: i64) -> Result<(), StoreError> {
 pub async fn settings(tx: &mut Tx, tenant: &str) -> Result<Option<String>, StoreError> {
     const SQL: &str = "SELECT settings FROM tenant_settings WHERE tenant_id = $1";
     Ok(fetch_optional!(tx, (String,), SQL, tenant)?.map(|(settings,)| settings))
-}
-
-/// Notes that the records about a person up to `at` are erased. `subject` is its authentication code.
-pub async fn erase(tx: &mut Tx, subject: &[u8], at: Timestamp) -> Result<(), StoreError> {
-    const SQL: &str = "INSERT INTO decision_erasures (tenant_id, subject, erased_at) \
-        VALUES ($1, $2, $3) ON CONFLICT (tenant_id, subject) DO UPDATE SET \
-        erased_at = excluded.erased_at";
-    execute!(tx, SQL, &tx.tenant, subject, at.millis())?;
-    Ok(())
-}
-
-/// Lists the persons whose records are erased: tenant, authentication code of the subject, instant in milliseconds.
-pub async fn erasures(tx: &mut Tx) -> Result<Vec<(String, Vec<u8>, i64)>, StoreError> {
-    const SQL: &str =
-        "SELECT tenant_id, subject, erased_at FROM decision_erasures ORDER BY tenant_id";
-    Ok(fetch_all!(tx, (String, Vec<u8>, i64), SQL)?)
 }

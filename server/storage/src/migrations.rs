@@ -10,7 +10,7 @@ use sqlx::migrate::{Migration, MigrationType, Migrator};
 /// A migration file: version, description and statements.
 type Source = (i64, &'static str, &'static str);
 
-const SQLITE: [Source; 26] = [
+const SQLITE: [Source; 27] = [
     (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
     (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
@@ -37,8 +37,9 @@ const SQLITE: [Source; 26] = [
     (24, "drafts", include_str!("../migrations/sqlite/0024_drafts.sql")),
     (25, "shadows", include_str!("../migrations/sqlite/0025_shadows.sql")),
     (26, "record_answers", include_str!("../migrations/sqlite/0026_record_answers.sql")),
+    (27, "decision_work", include_str!("../migrations/sqlite/0027_decision_work.sql")),
 ];
-const POSTGRES: [Source; 26] = [
+const POSTGRES: [Source; 27] = [
     (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
     (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
     (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
@@ -65,6 +66,7 @@ const POSTGRES: [Source; 26] = [
     (24, "drafts", include_str!("../migrations/postgres/0024_drafts.sql")),
     (25, "shadows", include_str!("../migrations/postgres/0025_shadows.sql")),
     (26, "record_answers", include_str!("../migrations/postgres/0026_record_answers.sql")),
+    (27, "decision_work", include_str!("../migrations/postgres/0027_decision_work.sql")),
 ];
 
 /// Returns the migrations of SQLite.
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 52] = [
+    const RELEASED: [(&str, &str); 54] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -203,6 +205,10 @@ mod tests {
             "e746c19487e37c280ad5e395ce97159b3ee5faa560eabc2d839c910f91450c2f1fc7d16a5480a8674b0f007907f631ff",
         ),
         (
+            "postgres/0027_decision_work.sql",
+            "9293c9dd0059f5d81bb34d0963c7bc23412b197eb8ae4a1efb1feb96ea3db5fca9e9ed0ef7f4933a3d4277f3f59a4f35",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -305,6 +311,10 @@ mod tests {
         (
             "sqlite/0026_record_answers.sql",
             "ad67d5ee24dae97e2d31bd4392ff9c53b82c270a39a9e39913c225514102aaddfca869f23bb1a9414fc93486a308d1f3",
+        ),
+        (
+            "sqlite/0027_decision_work.sql",
+            "4a0997a7928f715bd86ab023f35c7f83738acc716be4e3b9ea554ccd42b2b46bc6334283bea0757f507769d5062c2b98",
         ),
     ];
 

@@ -137,6 +137,19 @@ pub async fn positions(
     Ok(rows.into_iter().map(|(id, revision, ids)| (id, position(revision, &ids))).collect())
 }
 
+/// Returns when those of `tenants` that exist were made, in milliseconds since the epoch.
+pub async fn created(
+    tx: &mut Tx,
+    tenants: &[impl AsRef<str>],
+) -> Result<Vec<(String, i64)>, StoreError> {
+    const SQLITE: &str = "SELECT id, created_at FROM tenants \
+        WHERE id IN (SELECT value FROM json_each($1))";
+    const POSTGRES: &str = "SELECT id, created_at FROM tenants \
+        WHERE id = ANY (ARRAY(SELECT json_array_elements_text(CAST($1 AS JSON))))";
+    let sql = tx.either(SQLITE, POSTGRES);
+    Ok(fetch_all!(tx, (String, i64), sql, to_json_list(tenants))?)
+}
+
 /// Inserts a tenant of `saas` mode. False if its slug is taken.
 pub async fn insert(tx: &mut Tx, tenant: &TenantRecord) -> Result<bool, StoreError> {
     const SQL: &str = "INSERT INTO tenants (id, revision, name, slug, created_at) \

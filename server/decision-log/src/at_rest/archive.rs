@@ -51,6 +51,12 @@ pub enum ArchiveError {
     Busy,
     #[error("{0} replicas did not bring their decisions to rest")]
     Silent(usize),
+    /// A file was removed before the manifest named it: the next try stores it anew.
+    #[error("a file of the decision log was removed before its manifest named it")]
+    Unnamed,
+    /// The erasure goes on.
+    #[error("the erasure is not done yet")]
+    Erasing,
     #[error(transparent)]
     Stopping(#[from] Stopping),
 }

@@ -25,15 +25,13 @@ pub(crate) struct Event {
     pub(crate) sha256: Vec<u8>,
 }
 
-/// Appends the events.
-///
-/// # Errors
-/// Another process appended meanwhile: the transaction is to be repeated.
+/// Appends the events. Other processes wait until the transaction ends.
 pub(crate) async fn append(
     tx: &mut Tx,
     keys: &KeyRing,
     events: impl IntoIterator<Item = Event>,
 ) -> Result<(), StoreError> {
+    decision_files::lock(tx).await?;
     let last = decision_files::last(tx).await?;
     let (mut seq, mut hash) = last.map_or((0, Vec::new()), |row| (row.seq, row.hash));
     for event in events {

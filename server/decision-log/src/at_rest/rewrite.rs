@@ -14,9 +14,11 @@ use uuid::Uuid;
 
 use super::archive::{Archive, ArchiveError};
 use super::chain::{self, Event};
+use super::excluded::ErasedRecords;
 use super::reader::every_group;
 use super::rows::UnsortedRows;
 use super::seal::NewFile;
+use super::uploads;
 use crate::reading::DecisionSpan;
 use crate::wanted::Wanted;
 
@@ -47,16 +49,18 @@ impl Archive {
 
     /// Writes the files anew that have wanted records which are excluded. Returns whether there were any.
     async fn erase_once(&self, wanted: &Arc<Wanted>, now: Timestamp) -> Result<bool, ArchiveError> {
-        let (excluded, mut found_any) = (Arc::new(self.excluded().await?), false);
+        let tenants = BTreeSet::from([wanted.tenant.clone()]);
+        let (excluded, mut found_any) = (Arc::new(self.excluded(&tenants).await?), false);
         for part in self.parts(wanted).await? {
             let path = part.path().to_owned();
             let (archive, wanted, excluded) =
                 (self.clone(), Arc::clone(wanted), Arc::clone(&excluded));
             let has_some = run_apart(move || {
-                let mut found = false;
+                let (mut found, mut erased) = (false, ErasedRecords::default());
                 for group in part.groups(&wanted)? {
                     group.load(&wanted, |id, json| {
-                        found |= excluded.has(&archive, &wanted.tenant, id, json);
+                        let record = (&*wanted.tenant, id, json);
+                        found |= excluded.has(&archive, record, &mut erased);
                     })?;
                 }
                 Ok::<_, ArchiveError>(found)
@@ -90,6 +94,7 @@ impl Archive {
         for path in shrunk {
             self.rewrite(&path, now).await?;
         }
+        uploads::remove_unnamed(self, now).await?;
         if left.is_empty() {
             self.prune(now).await?;
         }
@@ -109,14 +114,14 @@ impl Archive {
         let parts = decision_files::parts_of_file(&mut tx, path).await?;
         tx.end().await?;
         let Some(row) = row.filter(|row| row.gone_at.is_none()) else { return Ok(()) };
-        let file = match parts.is_empty() {
-            true => None,
+        let (file, erased) = match parts.is_empty() {
+            true => (None, ErasedRecords::default()),
             false => self.written_anew(&row, path, &parts).await?,
         };
         if let Some(file) = &file {
-            self.put(&file.path, file.bytes.clone()).await?;
+            uploads::store(self, &file.path, file.bytes.clone(), now).await?;
         }
-        self.replace(path, &parts, file, now).await
+        self.replace(path, &parts, (file, erased), now).await
     }
 
     async fn written_anew(
@@ -124,17 +129,18 @@ impl Archive {
         row: &FileRow,
         path: &str,
         parts: &[PartRow],
-    ) -> Result<Option<NewFile>, ArchiveError> {
-        let excluded = self.excluded().await?;
+    ) -> Result<(Option<NewFile>, ErasedRecords), ArchiveError> {
         let bytes = u64::try_from(row.bytes).unwrap_or_default();
         let object = self.object(path, bytes);
         let tenants: BTreeSet<String> = parts.iter().map(|part| part.tenant_id.clone()).collect();
+        let excluded = self.excluded(&tenants).await?;
         let (archive, path) = (self.clone(), path.to_owned());
         let write = move || {
-            let mut rows = UnsortedRows::default();
+            let (mut rows, mut erased) = (UnsortedRows::default(), ErasedRecords::default());
             for group in every_group(object)? {
                 group.every(|tenant, id, json| {
-                    if tenants.contains(tenant) && !excluded.has(&archive, tenant, id, json) {
+                    let record = (tenant, id, json);
+                    if tenants.contains(tenant) && !excluded.has(&archive, record, &mut erased) {
                         rows.add(tenant, id, json);
                     }
                 })?;
@@ -149,23 +155,26 @@ impl Archive {
             let digest = hex::encode(digest.finalize());
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
             let name = |first: Uuid| format!("{folder}/{first}-{digest}.parquet");
-            NewFile::write(&rows, &tenants, name)
+            Ok((NewFile::write(&rows, &tenants, name)?, erased))
         };
         run_apart(write).await?
     }
 
-    /// Puts `file` in the place of the one at `path`.
+    /// Puts `file`, which has the records that are not `erased`, in the place of the one at `path`.
     async fn replace(
         &self,
         path: &str,
         parts: &[PartRow],
-        file: Option<NewFile>,
+        (file, erased): (Option<NewFile>, ErasedRecords),
         now: Timestamp,
     ) -> Result<(), ArchiveError> {
         let mut tx = self.store().write_all().await?;
         if !decision_files::leave(&mut tx, path, now).await? {
-            // Another process was faster.
+            // Another process was faster. What it did not name of the new file is removed later.
             return Ok(());
+        }
+        if let Some(file) = &file {
+            uploads::name(&mut tx, &file.path).await?;
         }
         decision_files::remove_parts(&mut tx, path).await?;
         let replaces = Some(path.to_owned());
@@ -187,6 +196,7 @@ impl Archive {
             let expires_at = before.map_or(part.last_at, |before| before.expires_at);
             decision_files::add_part(&mut tx, &PartRow { expires_at, ..part.clone() }).await?;
         }
+        erased.note(&mut tx).await?;
         tx.commit().await?;
         Ok(())
     }

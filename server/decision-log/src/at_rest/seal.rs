@@ -1,6 +1,7 @@
 //! Brings a finished write-ahead file to rest: upload, manifest, then the file may go. Each step can be repeated.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,29 +10,21 @@ use portcullis_fairness::run_apart;
 use portcullis_model::Timestamp;
 use portcullis_model::decision_log::Keep;
 use portcullis_storage::decision_files::{self, PartRow};
-use portcullis_storage::{StoreError, Tx, tenants};
+use portcullis_storage::{StoreError, Tx};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::archive::{Archive, ArchiveError};
 use super::chain::{self, Event};
+use super::excluded::ErasedRecords;
 use super::rows::{Rows, UnsortedRows};
-use super::writer;
+use super::{uploads, writer};
 use crate::segment::Segment;
 
 /// Tenants with fewer bytes in a write-ahead file share one file: many small tenants must not make as many objects.
 const OWN_FILE: usize = 1024 * 1024;
 /// The most bytes at rest of a tenant.
 const MAX_TENANT: i64 = 1 << 30;
-
-/// The records that must not come to rest.
-#[derive(Debug, Default)]
-pub(crate) struct Excluded {
-    /// Tenants that are being deleted.
-    tenants: BTreeSet<String>,
-    /// Instants of erasures, by tenant and authentication code of the subject.
-    persons: BTreeMap<String, BTreeMap<Vec<u8>, i64>>,
-}
 
 /// A file that is written, with the part of each tenant.
 #[derive(Debug)]
@@ -51,36 +44,50 @@ impl Archive {
         replica: &str,
         now: Timestamp,
     ) -> Result<(), ArchiveError> {
-        let excluded = self.excluded().await?;
+        let from = Arc::clone(&segment);
+        let tenants = run_apart(move || tenants_of(&from)).await??;
+        let excluded = self.excluded(&tenants).await?;
         let (archive, replica) = (self.clone(), replica.to_owned());
-        let files = run_apart(move || {
-            let mut rows = UnsortedRows::default();
+        let write = move || {
+            let (mut rows, mut erased) = (UnsortedRows::default(), ErasedRecords::default());
             segment.read(segment.length(), |frame| {
-                if !excluded.has(&archive, frame.tenant, frame.id, frame.json) {
+                let record = (frame.tenant, frame.id, frame.json);
+                if !excluded.has(&archive, record, &mut erased) {
                     rows.add(frame.tenant, frame.id, frame.json);
                 }
             })?;
-            write_files(&rows.sorted(), &replica)
-        });
-        let mut new = Vec::new();
-        for file in files.await?? {
-            let mut tx = self.store().begin_read_all().await?;
-            let is_known = decision_files::find(&mut tx, &file.path).await?.is_some();
-            tx.end().await?;
-            if !is_known {
-                self.put(&file.path, file.bytes.clone()).await?;
+            Ok::<_, ArchiveError>((write_files(&rows.sorted(), &replica)?, erased))
+        };
+        let (files, erased) = run_apart(write).await??;
+        let (mut new, mut is_repetition) = (Vec::new(), false);
+        for file in files {
+            let find = async |tx: &mut Tx| decision_files::find(tx, &file.path).await;
+            if self.store().read_all(find).await?.is_some() {
+                is_repetition = true;
+            } else {
+                uploads::store(self, &file.path, file.bytes.clone(), now).await?;
                 new.push(file);
             }
         }
-        self.note(&new, now).await
+        // The transaction that named a file counted, too.
+        let erased = if is_repetition { ErasedRecords::default() } else { erased };
+        self.note(&new, &erased, now).await
     }
 
     /// Writes the manifest.
-    async fn note(&self, files: &[NewFile], now: Timestamp) -> Result<(), ArchiveError> {
-        if files.is_empty() {
+    async fn note(
+        &self,
+        files: &[NewFile],
+        erased: &ErasedRecords,
+        now: Timestamp,
+    ) -> Result<(), ArchiveError> {
+        if files.is_empty() && erased.is_empty() {
             return Ok(());
         }
         let mut tx = self.store().write_all().await?;
+        for file in files {
+            uploads::name(&mut tx, &file.path).await?;
+        }
         let events: Vec<Event> = files.iter().map(|file| file.event("sealed", None, now)).collect();
         chain::append(&mut tx, self.keys(), events).await?;
         for file in files {
@@ -92,51 +99,21 @@ impl Archive {
                 decision_files::shrink(&mut tx, &part.tenant_id, MAX_TENANT).await?;
             }
         }
+        erased.note(&mut tx).await?;
         tx.commit().await?;
         Ok(())
     }
-
-    /// Returns the tenants that are being deleted.
-    pub(crate) async fn leaving(&self) -> Result<BTreeSet<String>, StoreError> {
-        let leaving = self.store().read_all(async |tx| tenants::leaving(tx).await).await?;
-        Ok(leaving.into_iter().collect())
-    }
-
-    /// Returns the records that must not come to rest.
-    pub(crate) async fn excluded(&self) -> Result<Excluded, StoreError> {
-        let read = async |tx: &mut Tx| {
-            let tenants = tenants::leaving(tx).await?.into_iter().collect();
-            let mut persons = BTreeMap::<String, BTreeMap<Vec<u8>, i64>>::new();
-            for (tenant, subject, at) in decision_files::erasures(tx).await? {
-                persons.entry(tenant).or_default().insert(subject, at);
-            }
-            Ok(Excluded { tenants, persons })
-        };
-        self.store().read_all(read).await
-    }
-
-    /// Returns the authentication code of a subject: the database does not name the persons whose records are erased.
-    pub(crate) fn code_of(&self, tenant: &str, subject: &str) -> Vec<u8> {
-        let parts = [b"erased subject".as_slice(), tenant.as_bytes(), subject.as_bytes()];
-        self.keys().authenticate(&parts).to_vec()
-    }
 }
 
-impl Excluded {
-    /// Returns whether the record must not be kept.
-    pub(crate) fn has(&self, archive: &Archive, tenant: &str, id: Uuid, json: &[u8]) -> bool {
-        #[derive(serde::Deserialize)]
-        struct Subject {
-            subject: String,
+/// Returns the tenants with records in a write-ahead file. Blocks.
+fn tenants_of(segment: &Segment) -> io::Result<BTreeSet<String>> {
+    let mut tenants = BTreeSet::new();
+    segment.read(segment.length(), |frame| {
+        if !tenants.contains(frame.tenant) {
+            tenants.insert(frame.tenant.to_owned());
         }
-        if self.tenants.contains(tenant) {
-            return true;
-        }
-        let Some(persons) = self.persons.get(tenant) else { return false };
-        let Ok(Subject { subject }) = serde_json::from_slice(json) else { return false };
-        let erased = persons.get(&archive.code_of(tenant, &subject));
-        erased.is_some_and(|at| Timestamp::of(id).millis() <= *at)
-    }
+    })?;
+    Ok(tenants)
 }
 
 impl NewFile {

@@ -1,0 +1,121 @@
+//! The records that must not come to rest: those of tenants that are gone, and those about erased persons.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use portcullis_model::Timestamp;
+use portcullis_storage::decision_erasures;
+use portcullis_storage::{StoreError, Tx, tenants};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::archive::Archive;
+
+/// The milliseconds by which the clocks of replicas may differ. The id of a deleted tenant is free after ten minutes.
+const SKEW: i64 = 5 * 60 * 1_000;
+
+/// The records that must not come to rest.
+#[derive(Debug, Default)]
+pub(crate) struct Excluded {
+    /// Tenants that are being deleted.
+    leaving: BTreeSet<String>,
+    /// Instants at which the tenants that exist were made, in milliseconds since the epoch.
+    created: BTreeMap<String, i64>,
+    /// Instants of erasures, by tenant and authentication code of the subject.
+    persons: BTreeMap<String, BTreeMap<Vec<u8>, i64>>,
+}
+
+/// The numbers of records about erased persons that were left out, by tenant and code of the subject.
+#[derive(Debug, Default)]
+pub(crate) struct ErasedRecords(BTreeMap<(String, Vec<u8>), i64>);
+
+impl Archive {
+    /// Returns the tenants that are being deleted.
+    pub(crate) async fn leaving(&self) -> Result<BTreeSet<String>, StoreError> {
+        let leaving = self.store().read_all(async |tx| tenants::leaving(tx).await).await?;
+        Ok(leaving.into_iter().collect())
+    }
+
+    /// Returns the records of `tenants` that must not come to rest.
+    pub(crate) async fn excluded(
+        &self,
+        tenants: &BTreeSet<String>,
+    ) -> Result<Excluded, StoreError> {
+        let names: Vec<&String> = tenants.iter().collect();
+        let read = async |tx: &mut Tx| {
+            let leaving = tenants::leaving(tx).await?.into_iter().collect();
+            let created = tenants::created(tx, &names).await?.into_iter().collect();
+            let mut persons = BTreeMap::<String, BTreeMap<Vec<u8>, i64>>::new();
+            for erasure in decision_erasures::list(tx).await? {
+                let of_tenant = persons.entry(erasure.tenant_id).or_default();
+                of_tenant.insert(erasure.subject, erasure.erased_at);
+            }
+            Ok(Excluded { leaving, created, persons })
+        };
+        self.store().read_all(read).await
+    }
+
+    /// Returns the authentication code of a subject: the database does not name the persons whose records are erased.
+    pub(crate) fn code_of(&self, tenant: &str, subject: &str) -> Vec<u8> {
+        let parts = [b"erased subject".as_slice(), tenant.as_bytes(), subject.as_bytes()];
+        self.keys().authenticate(&parts).to_vec()
+    }
+}
+
+impl Excluded {
+    /// Returns whether the record must not be kept. Counts it in `erased` if it is about an erased person.
+    pub(crate) fn has(
+        &self,
+        archive: &Archive,
+        (tenant, id, json): (&str, Uuid, &[u8]),
+        erased: &mut ErasedRecords,
+    ) -> bool {
+        if self.leaving.contains(tenant) || self.is_of_a_deleted_tenant(tenant, id, json) {
+            return true;
+        }
+        let Some(code) = self.person(archive, tenant, id, json) else { return false };
+        *erased.0.entry((tenant.to_owned(), code)).or_default() += 1;
+        true
+    }
+
+    /// Returns the code of the erased person that the record is about.
+    fn person(&self, archive: &Archive, tenant: &str, id: Uuid, json: &[u8]) -> Option<Vec<u8>> {
+        #[derive(Deserialize)]
+        struct Subject {
+            subject: String,
+        }
+        let persons = self.persons.get(tenant)?;
+        let Subject { subject } = serde_json::from_slice(json).ok()?;
+        let code = archive.code_of(tenant, &subject);
+        persons.get(&code).filter(|at| Timestamp::of(id).millis() <= **at)?;
+        Some(code)
+    }
+
+    /// Returns whether the record is of a tenant that is gone, or of one that had the id before: it names a revision, and
+    /// no tenant that exists had one then. A tenant without a write has the revision 0 and need not be in the database.
+    fn is_of_a_deleted_tenant(&self, tenant: &str, id: Uuid, json: &[u8]) -> bool {
+        #[derive(Deserialize)]
+        struct Decided {
+            revision: i64,
+        }
+        let made = self.created.get(tenant);
+        if made.is_some_and(|made| Timestamp::of(id).millis() >= made - SKEW) {
+            return false;
+        }
+        serde_json::from_slice(json).map_or(true, |Decided { revision }| revision > 0)
+    }
+}
+
+impl ErasedRecords {
+    /// Returns whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Counts them as gone.
+    pub(crate) async fn note(&self, tx: &mut Tx) -> Result<(), StoreError> {
+        for ((tenant, subject), records) in &self.0 {
+            decision_erasures::count(tx, tenant, subject, *records).await?;
+        }
+        Ok(())
+    }
+}

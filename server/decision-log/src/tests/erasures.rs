@@ -1,0 +1,110 @@
+//! Erasures that outlive their request, and records of tenants that are gone.
+
+use std::time::Duration;
+
+use portcullis_storage::testing::{TestDatabase, execute, on_every_database};
+use portcullis_storage::{Store, decision_erasures};
+use tokio::time::timeout;
+
+use super::at_rest::{Place, erase, of_subject, record, texts};
+use super::*;
+use crate::DecisionOrder;
+
+on_every_database!(
+    an_erasure_goes_on_without_its_request_and_in_another_process,
+    a_name_that_is_not_known_is_not_needed,
+    records_of_a_tenant_that_is_gone_do_not_come_to_rest,
+);
+
+const PERSON: &str = "user \"3\"";
+
+/// Returns the number of erasures that are not done.
+async fn pending(store: &Store) -> usize {
+    let pending = async |tx: &mut _| decision_erasures::pending(tx, 10).await;
+    store.read_all(pending).await.expect("reads").len()
+}
+
+/// Waits until so many erasures are not done.
+async fn have(store: &Store, count: usize) {
+    let is_there = async {
+        while pending(store).await != count {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(30), is_there).await.expect("in time");
+}
+
+/// Returns a log with records of before noon, of which half are at rest.
+async fn written(place: &Place, buffer: &str) -> DecisionLog {
+    let (log, ids) = (place.log_in(buffer, u64::MAX), Numbered::default());
+    ids.1.store(-10_000, Ordering::Relaxed);
+    record(&log, &ids, "acme", 20).await;
+    log.seal().await.expect("comes to rest");
+    record(&log, &ids, "acme", 20).await;
+    log
+}
+
+async fn an_erasure_goes_on_without_its_request_and_in_another_process(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let log = written(&place, "first").await;
+    let request = log.clone();
+    let request = tokio::spawn(async move { request.erase("acme", PERSON).await });
+    have(place.store(), 1).await;
+    request.abort();
+    assert!(request.await.is_err(), "the client went away, and nothing is erased yet");
+    assert_eq!(texts(&log, &of_subject(PERSON), DecisionOrder::NewestFirst).await.len(), 4);
+    // The process ends, and the records that it has not brought to rest come at its next start.
+    drop(log);
+    let other = place.log_in("second", u64::MAX);
+    let keeper = tokio::spawn(other.clone().keep_for_ever());
+    have(place.store(), 0).await;
+    keeper.abort();
+    assert!(texts(&other, &of_subject(PERSON), DecisionOrder::NewestFirst).await.is_empty());
+    let log = place.log_in("first", u64::MAX);
+    assert_eq!(erase(&log, PERSON).await, 4, "the repetition counts everything");
+    assert_eq!(erase(&log, PERSON).await, 0);
+    let all = DecisionSelection::default();
+    assert_eq!(texts(&log, &all, DecisionOrder::NewestFirst).await.len(), 36);
+}
+
+async fn a_name_that_is_not_known_is_not_needed(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let log = written(&place, "buffer").await;
+    let code = place.archive().code_of("acme", PERSON);
+    let mut tx = place.store().write_as("acme").await.expect("begins");
+    let noon = Timestamp::from_millis(NOON);
+    decision_erasures::begin(&mut tx, &code, noon).await.expect("is noted");
+    tx.commit().await.expect("is kept");
+    let keeper = tokio::spawn(log.clone().keep_for_ever());
+    have(place.store(), 0).await;
+    keeper.abort();
+    assert!(texts(&log, &of_subject(PERSON), DecisionOrder::NewestFirst).await.is_empty());
+}
+
+async fn records_of_a_tenant_that_is_gone_do_not_come_to_rest(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let (log, ids, json) = (place.log_of(u64::MAX), Numbered::default(), attributes());
+    let made = format!(
+        "INSERT INTO tenants (id, revision, created_at) VALUES ('anew', 1, {}), ('late', 1, {})",
+        NOON + 600_000,
+        NOON + 60_000
+    );
+    execute(place.store(), [made]).await;
+    // One without a write need not be in the database, and the clock of another replica may be late.
+    for (tenant, revision, kept) in [
+        ("acme", 812, 1),
+        ("gone", 812, 0),
+        ("anew", 812, 0),
+        ("anew", 0, 1),
+        ("late", 812, 1),
+        ("fresh", 0, 1),
+    ] {
+        let id = ids.next();
+        let decision = RecordedDecision { tenant, revision, ..denial(id, "ann", sent(&json)) };
+        let pending = log.append_durably(&decision, None).expect("is taken");
+        pending.written().await.expect("is written");
+        log.seal().await.expect("comes to rest");
+        let found = log.find(tenant, id).await.expect("reads").into;
+        assert_eq!(found.iter().count(), kept, "{tenant} {revision}");
+    }
+}
