@@ -52,6 +52,15 @@ impl Chunk {
         }
     }
 
+    /// Returns the path of the file at rest.
+    pub(crate) fn path(&self) -> Option<&str> {
+        match self {
+            Self::Buffered(..) => None,
+            Self::Part(part) => Some(part.path()),
+            Self::Group(group) => Some(group.path()),
+        }
+    }
+
     /// Reads the wanted records. Blocks.
     pub(crate) fn open(&self, wanted: &Wanted) -> io::Result<Opened> {
         let mut loaded = Loaded::default();

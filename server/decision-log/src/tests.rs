@@ -11,6 +11,7 @@ mod kills;
 mod limits;
 mod others;
 mod pruned;
+mod replaced;
 mod unnamed;
 
 use std::path::Path;

@@ -1,14 +1,16 @@
 //! Reading in order: the parts of the record are merged, and each is read when its first record is due.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 use portcullis_fairness::run_apart;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
+use tokio::runtime::Handle;
 use uuid::Uuid;
 
-use crate::at_rest::ArchiveError;
+use crate::at_rest::{Archive, ArchiveError};
 use crate::chunk::{Chunk, Loaded, Opened};
 use crate::log::DecisionLog;
 use crate::others::Heard;
@@ -46,9 +48,11 @@ impl DecisionLog {
             let parts = archive.parts(&wanted).await?;
             chunks.extend(parts.into_iter().map(Chunk::Part));
         }
+        let archive = self.archive().cloned();
         let read = move || {
-            let mut merge = Merge::new(chunks, &wanted, span.order, limit);
-            merge.add(Loaded::of_others(&heard, &wanted));
+            let of_others = Loaded::of_others(&heard, &wanted);
+            let mut merge = Merge::new(chunks, wanted, span.order, limit, archive);
+            merge.add(of_others);
             merge.visit_all(into, visit)
         };
         let (into, rest) = run_apart(read).await??;
@@ -96,7 +100,8 @@ impl DecisionLog {
         let wanted = Wanted::new(tenant, selection, span);
         let chunks = self.buffered();
         let read = move || {
-            Merge::new(chunks, &wanted, span.order, ReadLimit::none()).visit_all(into, visit)
+            let merge = Merge::new(chunks, wanted, span.order, ReadLimit::none(), None);
+            merge.visit_all(into, visit)
         };
         let (into, _) = run_apart(read).await??;
         Ok(into)
@@ -108,9 +113,13 @@ impl DecisionLog {
 }
 
 /// Merges chunks.
-struct Merge<'w> {
-    wanted: &'w Wanted,
+struct Merge {
+    wanted: Wanted,
     order: DecisionOrder,
+    /// The place of the files that come to rest while the visit lasts.
+    archive: Option<Archive>,
+    /// The files at rest that were added.
+    paths: BTreeSet<String>,
     /// Chunks that are not read yet, with the key from which on their records are due; the next one is the last.
     waiting: Vec<(u128, Chunk)>,
     loaded: Vec<Loaded>,
@@ -125,11 +134,26 @@ struct Merge<'w> {
 /// The records that are visited between two looks at the limit.
 const UNLIMITED: usize = 256;
 
-impl<'w> Merge<'w> {
-    fn new(chunks: Vec<Chunk>, wanted: &'w Wanted, order: DecisionOrder, limit: ReadLimit) -> Self {
-        let (waiting, loaded, began) = (Vec::new(), Vec::new(), Instant::now());
-        let mut merge =
-            Self { wanted, order, waiting, loaded, limit, began, first: None, rest: None };
+impl Merge {
+    fn new(
+        chunks: Vec<Chunk>,
+        wanted: Wanted,
+        order: DecisionOrder,
+        limit: ReadLimit,
+        archive: Option<Archive>,
+    ) -> Self {
+        let mut merge = Self {
+            wanted,
+            order,
+            archive,
+            paths: BTreeSet::new(),
+            waiting: Vec::new(),
+            loaded: Vec::new(),
+            limit,
+            began: Instant::now(),
+            first: None,
+            rest: None,
+        };
         merge.wait_for(chunks);
         merge
     }
@@ -159,7 +183,8 @@ impl<'w> Merge<'w> {
     }
 
     fn wait_for(&mut self, chunks: Vec<Chunk>) {
-        let (order, wanted) = (self.order, self.wanted);
+        self.paths.extend(chunks.iter().filter_map(|chunk| chunk.path().map(str::to_owned)));
+        let (order, wanted) = (self.order, &self.wanted);
         // A chunk may begin before the records that are wanted.
         let start = match order {
             DecisionOrder::NewestFirst => wanted.before,
@@ -193,13 +218,40 @@ impl<'w> Merge<'w> {
                 return Ok(None);
             }
             let Some((_, chunk)) = chunk else { break };
-            match chunk.open(self.wanted)? {
-                Opened::Chunks(chunks) => self.wait_for(chunks),
-                Opened::Records(loaded) => self.add(loaded),
+            match chunk.open(&self.wanted) {
+                Ok(Opened::Chunks(chunks)) => self.wait_for(chunks),
+                Ok(Opened::Records(loaded)) => self.add(loaded),
+                Err(error) => self.go_on_without(&chunk, key, error)?,
             }
         }
         let key = |loaded: &&mut Loaded| loaded.next_id().map(|id| order.key(id));
         Ok(self.loaded.iter_mut().min_by_key(key))
+    }
+
+    /// Goes on from `key` without the file of a chunk that cannot be read, if that is gone: with the one that took its place, or
+    /// with none. Blocks.
+    fn go_on_without(&mut self, chunk: &Chunk, key: u128, error: io::Error) -> io::Result<()> {
+        let (Some(archive), Some(path)) = (&self.archive, chunk.path()) else { return Err(error) };
+        let parts = archive.parts(&self.wanted);
+        let parts = Handle::current().block_on(parts).map_err(io::Error::other)?;
+        if parts.iter().any(|part| part.path() == path) {
+            return Err(error);
+        }
+        self.waiting.retain(|(_, waiting)| waiting.path() != Some(path));
+        // What is due before `key` was visited.
+        let start = self.order.id(key).as_u128();
+        match self.order {
+            DecisionOrder::NewestFirst => {
+                self.wanted.before = Some(Uuid::from_u128(start.saturating_add(1)));
+            }
+            DecisionOrder::OldestFirst => {
+                self.wanted.after = start.checked_sub(1).map(Uuid::from_u128);
+            }
+        }
+        let new = parts.into_iter().filter(|part| !self.paths.contains(part.path()));
+        let new = new.map(Chunk::Part).collect();
+        self.wait_for(new);
+        Ok(())
     }
 
     /// Returns whether the limit ends the visit before `key`. What is due first is read, so that who goes on at the end of each

@@ -107,6 +107,10 @@ fn bounds(group: &RowGroupMetaData, column: usize) -> Option<(String, String)> {
 }
 
 impl RestedGroup {
+    pub(crate) fn path(&self) -> &str {
+        &self.object.path
+    }
+
     /// Passes the id and the JSON text of each wanted record to `add`. Blocks.
     pub(crate) fn load(&self, wanted: &Wanted, add: impl FnMut(Uuid, &[u8])) -> io::Result<()> {
         self.read(wanted, add).map_err(io::Error::other)

@@ -1,8 +1,9 @@
 //! Compares the files with the manifest, and the manifest with its chain.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use portcullis_storage::decision_files::{self, FileRow};
+use portcullis_storage::{StoreError, Tx};
 use sha2::{Digest, Sha256};
 
 use super::archive::{Archive, ArchiveError};
@@ -52,12 +53,26 @@ impl Archive {
     /// # Errors
     /// The database or the store failed.
     pub async fn verify(&self) -> Result<Verification, ArchiveError> {
-        let (mut found, mut hash, mut seq) = (Verification::default(), Vec::new(), 0);
+        // One snapshot: a running service takes rows out meanwhile.
+        let (mut found, present) =
+            self.store().read_all(async |tx| self.verify_chain(tx).await).await?;
+        for row in present {
+            self.verify_file(&row, &mut found).await?;
+        }
+        Ok(found)
+    }
+
+    /// Verifies the chain. Returns the rows of the files that are to be there, too.
+    pub(crate) async fn verify_chain(
+        &self,
+        tx: &mut Tx,
+    ) -> Result<(Verification, Vec<FileRow>), StoreError> {
+        let (mut found, mut present) = (Verification::default(), Vec::new());
+        let (mut hash, mut seq) = (Vec::new(), 0);
         let (mut replaced, mut gone) = (BTreeSet::new(), BTreeSet::new());
-        let mut digests = std::collections::BTreeMap::<String, String>::new();
+        let mut digests = BTreeMap::<String, String>::new();
         loop {
-            let rows =
-                self.store().read_all(async |tx| decision_files::list(tx, seq, PAGE).await).await?;
+            let rows = decision_files::list(tx, seq, PAGE).await?;
             if rows.is_empty() {
                 break;
             }
@@ -65,18 +80,17 @@ impl Archive {
                 self.verify_row((seq, &hash), &row, &mut found);
                 note_replaced(&mut found, &digests, &row);
                 replaced.extend(row.replaces.clone());
-                if let Some(path) = &row.path {
-                    digests.insert(path.clone(), hex::encode(&row.sha256));
-                    match row.gone_at {
-                        Some(_) => _ = gone.insert(path.clone()),
-                        None => self.verify_file(path, &row, &mut found).await?,
-                    }
+                (seq, hash) = (row.seq, row.hash.clone());
+                let Some(path) = &row.path else { continue };
+                digests.insert(path.clone(), hex::encode(&row.sha256));
+                match row.gone_at {
+                    Some(_) => _ = gone.insert(path.clone()),
+                    None => present.push(row),
                 }
-                (seq, hash) = (row.seq, row.hash);
             }
         }
         found.findings.extend(gone.difference(&replaced).cloned().map(RecordFault::Hidden));
-        Ok(found)
+        Ok((found, present))
     }
 
     /// Verifies a row that follows the one at the place `seq` with this hash.
@@ -97,32 +111,36 @@ impl Archive {
         }
     }
 
-    async fn verify_file(
+    /// Reads the file of `row`.
+    pub(crate) async fn verify_file(
         &self,
-        path: &str,
         row: &FileRow,
         found: &mut Verification,
     ) -> Result<(), ArchiveError> {
-        match self.get(path).await? {
-            None => found.findings.push(RecordFault::Missing(path.to_owned())),
+        let Some(path) = &row.path else { return Ok(()) };
+        let fault = match self.get(path).await? {
+            None => RecordFault::Missing(path.clone()),
             Some(bytes) if *Sha256::digest(&bytes) != *row.sha256 => {
-                found.findings.push(RecordFault::Changed(path.to_owned()));
+                RecordFault::Changed(path.clone())
             }
             Some(_) => {
                 found.files += 1;
                 found.records += u64::try_from(row.records).unwrap_or_default();
                 found.bytes += u64::try_from(row.bytes).unwrap_or_default();
+                return Ok(());
             }
+        };
+        // A running service may have written the file anew or removed it meanwhile.
+        let present =
+            self.store().read_all(async |tx| decision_files::find(tx, path).await).await?;
+        if present.is_some_and(|row| row.gone_at.is_none()) {
+            found.findings.push(fault);
         }
         Ok(())
     }
 }
 
-fn note_replaced(
-    found: &mut Verification,
-    digests: &std::collections::BTreeMap<String, String>,
-    row: &FileRow,
-) {
+fn note_replaced(found: &mut Verification, digests: &BTreeMap<String, String>, row: &FileRow) {
     let Some(before) = &row.replaces else { return };
     if row.cause == "expired" {
         found.expired += 1;
