@@ -74,6 +74,7 @@ impl Chunk {
                 segment.read(extent.length, |frame| {
                     if wanted.has(&frame) {
                         loaded.add(frame.id, frame.json);
+                        loaded.retain_first(wanted);
                     }
                 })?;
             }
@@ -98,6 +99,18 @@ impl Loaded {
         let start = self.texts.len();
         self.texts.extend_from_slice(json);
         self.places.push((id, start..self.texts.len()));
+    }
+
+    /// Forgets records if only the first ones are wanted, and there are many others.
+    fn retain_first(&mut self, wanted: &Wanted) {
+        if wanted.is_many(self.places.len()) {
+            wanted.retain_first(&mut self.places, |(id, _)| *id);
+            let mut kept = Self::default();
+            for (id, place) in std::mem::take(&mut self.places) {
+                kept.add(id, &self.texts[place]);
+            }
+            *self = kept;
+        }
     }
 
     /// Sorts the records by `key`, the last one first.

@@ -37,11 +37,13 @@ impl DecisionLog {
         let (before, wanted) = (page.before, Some(limit.saturating_add(1)));
         let span = DecisionSpan { before, limit: wanted, ..DecisionSpan::default() };
         let found = Listed { records: Vec::new(), more: false };
+        let mut seen = 0;
         let add = move |found: &mut Listed<DecisionRecord>, record: RawRecord<'_>| {
-            if found.records.len() == limit {
+            if seen == limit {
                 found.more = true;
                 return ControlFlow::Break(());
             }
+            seen += 1;
             // A record of a later version may have what this one cannot read.
             found.records.extend(serde_json::from_slice(record.json));
             ControlFlow::Continue(())

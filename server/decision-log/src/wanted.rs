@@ -56,6 +56,13 @@ impl Wanted {
         Self { tenant, selection, after, before, counts, order, limit }
     }
 
+    /// Returns whether so many records are far more than are wanted.
+    pub(crate) fn is_many(&self, records: usize) -> bool {
+        /// Records that are gathered before some are forgotten.
+        const SPARE: usize = 1_000;
+        self.limit.is_some_and(|limit| records > limit.saturating_mul(2).saturating_add(SPARE))
+    }
+
     /// Keeps the first records if only some are wanted.
     pub(crate) fn retain_first<T>(&self, records: &mut Vec<T>, id: impl Fn(&T) -> Uuid) {
         if let Some(limit) = self.limit.filter(|limit| *limit < records.len()) {

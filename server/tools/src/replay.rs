@@ -122,7 +122,7 @@ fn shown(report: &ReplayReport) -> Report {
     };
     Report::new(title, heading)
         .section(Section::main("counts", "").with_lines(replayed::counts(report)))
-        .section(Section::apart("differences").with_entries(replayed::differences(report)))
+        .section(replayed::with_differences(Section::apart("differences"), report))
 }
 
 #[cfg(test)]
@@ -142,13 +142,12 @@ mod tests {
             subjects: 1,
             samples: vec![uuid::Uuid::nil()],
         };
-        let report = ReplayReport {
+        let mut report = ReplayReport {
             replayed: 5,
             reproduced: 5,
             unchanged: 3,
             allow_to_deny: 2,
             groups: vec![group],
-            more_groups: false,
             complete: true,
             ..ReplayReport::default()
         };
@@ -160,5 +159,8 @@ allow to deny: 2
     such as 00000000-0000-0000-0000-000000000000
 ";
         assert_eq!(shown(&report).text(false), expected);
+        report.more_groups = true;
+        let cut = shown(&report).text(false);
+        assert!(cut.starts_with(expected) && cut.contains("further groups"), "{cut}");
     }
 }

@@ -86,7 +86,7 @@ struct Attempt<'a> {
 /// The content that is to take the place of the present one, with what was read of it.
 enum Target<'a> {
     /// That of an earlier revision, with the modules that come back.
-    Past(TenantContent, Vec<FoundModule>),
+    Past(Box<TenantContent>, Vec<FoundModule>),
     /// A draft with its bundle, and whether managed objects change, too.
     Draft(&'a DraftRecord, &'a BundleDocument, bool),
 }
@@ -152,7 +152,7 @@ impl Attempt<'_> {
                 let wanted = wanted_resolvers(state, &past);
                 let found = find_modules(app, caller.tenant(), &wanted, self.ready_by).await;
                 let found = found.map_err(|error| does_not_fit(error, past.revision))?;
-                Ok(Target::Past(past, found))
+                Ok(Target::Past(Box::new(past), found))
             }
             Replacement::Draft { draft, bundle, force } => {
                 let gates = state.settings.gates.of_drafts;

@@ -52,8 +52,8 @@ impl Recorded {
         let counts: Vec<String> = replayed::counts(report).collect();
         let separator = if counts.is_empty() { "" } else { "; " };
         let summary = format!("{} replayed{separator}{}", report.replayed, counts.join(", "));
-        let mut section =
-            Section::new(TITLE).with_summary(summary).with_entries(replayed::differences(report));
+        let section = Section::new(TITLE).with_summary(summary);
+        let mut section = replayed::with_differences(section, report);
         section.notes.extend(error.iter().map(|error| format!("there are more: {error}")));
         section
     }

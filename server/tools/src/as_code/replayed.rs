@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::service::Service;
-use crate::report::{Entry, Sign, SignedLine};
+use crate::report::{Entry, Section, Sign, SignedLine};
 
 const ROUTE: &str = "replays";
 
@@ -77,9 +77,12 @@ pub(crate) fn counts(report: &ReplayReport) -> impl Iterator<Item = String> {
     counts.map(|(name, count)| format!("{name}: {count}"))
 }
 
-/// Returns an entry for each group of differences.
-pub(crate) fn differences(report: &ReplayReport) -> Vec<Entry> {
-    report.groups.iter().map(entry).collect()
+/// Puts an entry for each group of differences into `section`, and a note if the report leaves groups out.
+pub(crate) fn with_differences(section: Section, report: &ReplayReport) -> Section {
+    let mut section = section.with_entries(report.groups.iter().map(entry).collect());
+    let note = "there are further groups, which are smaller: replay a shorter time to see them";
+    section.notes.extend(report.more_groups.then(|| note.to_owned()));
+    section
 }
 
 fn entry(group: &ReplayGroup) -> Entry {
