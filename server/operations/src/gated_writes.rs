@@ -61,7 +61,7 @@ impl<'w> GatedWrite<'w> {
         Self { turn: turn.into(), ..self }
     }
 
-    /// Makes `change` as [`write`] does.
+    /// Makes `change` as [`write()`] does.
     pub(crate) async fn make<T>(
         mut self,
         // `Clone`, because the compiler cannot see that the future of an `AsyncFnMut` is `Send`.
