@@ -24,9 +24,14 @@ pub(crate) struct Excluded {
     persons: BTreeMap<String, BTreeMap<Vec<u8>, i64>>,
 }
 
-/// The numbers of records about erased persons that were left out, by tenant and code of the subject.
+/// The numbers of records that were left out.
 #[derive(Debug, Default)]
-pub(crate) struct ErasedRecords(BTreeMap<(String, Vec<u8>), i64>);
+pub(crate) struct ErasedRecords {
+    /// Those about erased persons, by tenant and code of the subject.
+    by_person: BTreeMap<(String, Vec<u8>), i64>,
+    /// Those of tenants that are gone.
+    pub(crate) of_tenants: u64,
+}
 
 impl Archive {
     /// Returns the tenants that are being deleted.
@@ -70,10 +75,11 @@ impl Excluded {
         erased: &mut ErasedRecords,
     ) -> bool {
         if self.leaving.contains(tenant) || self.is_of_a_deleted_tenant(tenant, id, json) {
+            erased.of_tenants += 1;
             return true;
         }
         let Some(code) = self.person(archive, tenant, id, json) else { return false };
-        *erased.0.entry((tenant.to_owned(), code)).or_default() += 1;
+        *erased.by_person.entry((tenant.to_owned(), code)).or_default() += 1;
         true
     }
 
@@ -106,14 +112,14 @@ impl Excluded {
 }
 
 impl ErasedRecords {
-    /// Returns whether there is none.
+    /// Returns whether there is none about a person.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.by_person.is_empty()
     }
 
     /// Counts them as gone.
     pub(crate) async fn note(&self, tx: &mut Tx) -> Result<(), StoreError> {
-        for ((tenant, subject), records) in &self.0 {
+        for ((tenant, subject), records) in &self.by_person {
             decision_erasures::count(tx, tenant, subject, *records).await?;
         }
         Ok(())

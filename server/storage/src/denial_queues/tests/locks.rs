@@ -123,7 +123,10 @@ async fn a_transaction_that_a_deadlock_undid_is_repeated() {
     let (one, other) = tokio::join!(lock([1, 2]), lock([2, 1]));
     one.expect("it ends");
     other.expect("it ends");
-    assert_eq!((store.conflicts(), runs.load(Ordering::SeqCst)), (1, 3));
+    let conflicts = store.conflicts();
+    // A repetition may be faster than the one that waits, and the two wait for each other again.
+    assert!(conflicts >= 1, "they waited for each other");
+    assert_eq!(u64::try_from(runs.load(Ordering::SeqCst)), Ok(2 + conflicts));
 }
 
 #[tokio::test]
