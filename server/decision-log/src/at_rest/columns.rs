@@ -96,10 +96,10 @@ const BATCH: usize = 256;
 /// The most bytes of a dictionary: who reads one row reads it.
 const DICTIONARY: usize = 4 * 1024;
 
-/// Returns the bytes of a page before compression. Who reads one row reads a page of each column, and the places of all pages:
+/// Returns the bytes of a page of values before compression. Who reads one row reads a page of each column, and the places of all pages:
 /// columns with much in a row have many small pages, one with a constant has one.
-const fn page_bytes(column: Column) -> usize {
-    match column.form {
+const fn page_bytes(form: Form) -> usize {
+    match form {
         Form::Json => 64 * 1024,
         Form::Text => 16 * 1024,
         Form::Integer | Form::Instant => 4 * 1024,
@@ -137,7 +137,7 @@ pub(crate) fn properties() -> WriterProperties {
         .set_statistics_enabled(EnabledStatistics::None)
         .set_max_row_group_row_count(Some(GROUP_ROWS));
     for column in COLUMNS {
-        let bytes = page_bytes(column);
+        let bytes = page_bytes(column.form);
         properties = properties.set_column_data_page_size_limit(path(column.name), bytes);
     }
     for name in ["id", "time"] {

@@ -122,8 +122,7 @@ impl Service {
         let body = serde_json::to_vec(question)?;
         let url = self.route(route, &[]);
         let answer = self.call(Method::POST, route, url, Some(body)).await?;
-        serde_json::from_slice(&answer.body)
-            .with_context(|| format!("the answer to POST /api/v1/{route}"))
+        parsed(&answer, &Method::POST, route)
     }
 
     /// Passes each event of the answer to a `POST` of a question, which changes nothing, to `take`. All come on one connection, so
@@ -168,8 +167,7 @@ impl Service {
         query: &[(&str, &str)],
     ) -> anyhow::Result<T> {
         let answer = self.call(Method::DELETE, list, self.route(list, query), None).await?;
-        serde_json::from_slice(&answer.body)
-            .with_context(|| format!("the answer to DELETE /api/v1/{list}"))
+        parsed(&answer, &Method::DELETE, list)
     }
 
     /// Returns the record `id` of a list.
@@ -195,8 +193,7 @@ impl Service {
         let (mut url, mut is_whole) = (self.route(route, &query), true);
         loop {
             let answer = self.call(Method::GET, route, url.clone(), None).await?;
-            let page = serde_json::from_slice(&answer.body)
-                .with_context(|| format!("the answer to GET /api/v1/{route}"))?;
+            let page = parsed(&answer, &Method::GET, route)?;
             is_whole &= !answer.headers.contains_key(MISSING_REPLICAS);
             let wants_more = take(page)?;
             match next_page(&answer.headers) {
@@ -246,9 +243,7 @@ impl Service {
             if !answer.status.is_success() {
                 return Ok(Err(answer));
             }
-            let page: Vec<Value> = serde_json::from_slice(&answer.body)
-                .with_context(|| format!("the answer to GET /api/v1/{route}"))?;
-            records.extend(page);
+            records.extend(parsed::<Vec<Value>>(&answer, &Method::GET, route)?);
             match next_page(&answer.headers) {
                 Some(next) => url = url.join(next)?,
                 None => return Ok(Ok(records)),
@@ -256,6 +251,12 @@ impl Service {
         }
         anyhow::bail!("`{}` has more than {MAX_PAGES} pages of {route}", self.base)
     }
+}
+
+/// Reads the body of the answer to a call of a route.
+fn parsed<T: DeserializeOwned>(answer: &Answer, method: &Method, route: &str) -> anyhow::Result<T> {
+    serde_json::from_slice(&answer.body)
+        .with_context(|| format!("the answer to {method} /api/v1/{route}"))
 }
 
 /// Returns the URL in `Link: <…>; rel="next"`.
