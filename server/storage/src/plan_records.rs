@@ -185,31 +185,31 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     let Some((entities, wins, roles, types, relations, resolvers, recording)) = row else {
         return Ok(StoredFacts::default());
     };
-    let roles = Records::Measured(roles.unwrap_or_default());
+    let roles = Records::from(roles);
     let roles = roles.read(|columns| Some((columns.next()?, columns.next()?)), "roles")?;
     let role = |(name, includes): (&str, &str)| {
         Ok((name.to_owned(), from_json_list(includes, "roles.includes")?))
     };
     let mut roles = roles.into_iter().map(role).collect::<Result<Vec<_>, StoreError>>()?;
     roles.sort_unstable();
-    let types = Records::Measured(types.unwrap_or_default());
+    let types = Records::from(types);
     let types = types.read(|columns| Some((columns.next()?, columns.next()?)), "types")?;
     let sources = types.into_iter().map(|(name, sources)| read_sources(name, sources));
     let sources = sources.collect::<Result<PropertySources, _>>()?;
-    let resolvers = Records::Measured(resolvers.unwrap_or_default());
+    let resolvers = Records::from(resolvers);
     let resolvers = resolvers.read(resolver, "resolvers")?;
     let precedence = if wins { Precedence::Directory } else { Precedence::Request };
     let directory = (entities > 0).then_some(precedence);
     let resolvers = resolvers.into_iter().collect();
-    let relations = relations_of(relations.unwrap_or_default())?;
+    let relations = relations_of(relations)?;
     let recording = recording.map(Arc::from);
     Ok(StoredFacts { resolvers, directory, roles, sources, relations, recording })
 }
 
 /// Returns the relations of all types as one text, in the order of the names of types; `None` if no type has any.
-fn relations_of(types: String) -> Result<Option<Arc<str>>, StoreError> {
+fn relations_of(types: Option<String>) -> Result<Option<Arc<str>>, StoreError> {
     const NONE: &str = "{}";
-    let types = Records::Measured(types);
+    let types = Records::from(types);
     let mut types = types.read(|columns| Some((columns.next()?, columns.next()?)), "types")?;
     if types.iter().all(|(_, relations)| *relations == NONE) {
         return Ok(None);

@@ -29,7 +29,8 @@ pub(crate) use stream_rows;
 pub(crate) fn records<'t, R, T>(rows: BoxStream<'t, Result<R, sqlx::Error>>) -> Records<'t, T>
 where
     R: Send + 't,
-    T: TryFrom<R, Error = StoreError> + Send + 't,
+    T: TryFrom<R> + Send + 't,
+    StoreError: From<T::Error>,
 {
-    rows.map(|row| T::try_from(row?)).boxed()
+    rows.map(|row| Ok(T::try_from(row?)?)).boxed()
 }

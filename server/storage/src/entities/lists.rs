@@ -51,7 +51,7 @@ pub(super) async fn page(
         WHERE tenant_id = $1 AND (type, id) > ($2, $3) AND NOT is_deleted \
         ORDER BY type, id LIMIT $4) AS entity";
     let row = fetch_optional!(tx, (Option<String>,), SQL, &tx.tenant, after_type, after_id, limit)?;
-    Ok(EntityPage::of(row.and_then(|(text,)| text).unwrap_or_default()))
+    Ok(EntityPage::from(row.and_then(|(text,)| text)))
 }
 
 /// Reads up to `limit` entities that changed after `revision`, deleted ones included.

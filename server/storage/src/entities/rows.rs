@@ -37,12 +37,14 @@ impl ChangedRow {
 #[derive(Debug)]
 pub(super) struct EntityPage(Records);
 
-impl EntityPage {
-    /// Returns the entities in `text`, each with the columns of [`EntityRow`] in their order.
-    pub(super) fn of(text: String) -> Self {
-        Self(Records::Measured(text))
+impl From<Option<String>> for EntityPage {
+    /// Takes entities as one text, each with the columns of [`EntityRow`] in their order.
+    fn from(text: Option<String>) -> Self {
+        Self(Records::from(text))
     }
+}
 
+impl EntityPage {
     /// Returns each entity, in no order.
     ///
     /// # Errors

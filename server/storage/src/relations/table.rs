@@ -75,7 +75,7 @@ async fn page(tx: &mut Tx, after: &TuplePlace) -> Result<Records, StoreError> {
         after.subject_relation,
         limit(PAGE),
     )?;
-    Ok(Records::Measured(row.and_then(|(text,)| text).unwrap_or_default()))
+    Ok(Records::from(row.and_then(|(text,)| text)))
 }
 
 /// Builds the table of the tuples that come.
