@@ -84,7 +84,8 @@ impl Row {
             _ => RequestKind::Write,
         };
         let facts = Arc::new(RouteFacts { class, kind, max_body, known_query });
-        let handler = MethodRouter::new().on(filter, Routed { handler, facts, path });
+        let answer = Arc::new(move |request, app| handler.clone().call(request, app));
+        let handler = MethodRouter::new().on(filter, Routed { answer, facts, path });
         Self { method, path, operation, schemas, handler }
     }
 
@@ -108,29 +109,30 @@ pub(crate) fn router(rows: Vec<Row>) -> Router<App> {
     })
 }
 
+/// The handler of a route, whatever its type. Each place of axum that is generic over a handler makes the compiler prove anew
+/// that its future, with all that it awaits, may change threads: most of the time that this crate takes to build.
+type Answer = Arc<dyn Fn(Request, App) -> BoxFuture<'static, Response> + Send + Sync>;
+
 /// A handler that gives each request the facts of its route. It is not a layer: each layer of axum costs a check two
 /// allocations.
 #[derive(Clone)]
-struct Routed<H> {
-    handler: H,
+struct Routed {
+    answer: Answer,
     facts: Arc<RouteFacts>,
     path: &'static str,
 }
 
-impl<H, P> Handler<P, App> for Routed<H>
-where
-    H: Handler<P, App, Future = BoxFuture<'static, Response>>,
-{
+impl Handler<(), App> for Routed {
     type Future = BoxFuture<'static, Response>;
 
     fn call(self, mut request: Request, app: App) -> Self::Future {
-        let Self { handler, facts, path } = self;
+        let Self { answer, facts, path } = self;
         let class = facts.class;
         name_request(request.method(), path);
         if let Some(context) = request.extensions_mut().get_mut::<RequestContext>() {
             context.route = Some(facts);
         }
-        let answer = handler.call(request, app);
+        let answer = answer(request, app);
         match class {
             None | Some(Class::Checks) => answer,
             Some(Class::Operator | Class::Management | Class::Uploads) => {
