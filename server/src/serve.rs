@@ -34,7 +34,7 @@ use portcullis_runtime::searches::Searches;
 use portcullis_runtime::shadows::Shadows;
 
 use crate::front::{Front, Listeners};
-use crate::start_log::StartSettings;
+use crate::start_log::log_settings;
 use portcullis_api::BodyBudget;
 use portcullis_model::ids::Ids;
 use portcullis_model::jitter::Jitter;
@@ -77,12 +77,11 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let delivery = Delivery::wire(&store, &config, listeners.address(), &metrics)?;
     let edge = &config.edge;
     let bodies = BodyBudget::new(edge.body_memory, edge.apply_body, metrics.bodies.clone());
-    let settings = StartSettings::new(&config);
+    log_settings(&config);
     let app = wire(store, config, metrics)?;
     app.catch_up().await?;
     app.resolvers.refresh_operator_resolvers().await;
     app.spawn_background_tasks();
-    settings.log();
     let fronts = listeners.with_routes(&app, &bodies);
     let stop = after_delay(app.clone(), stop, delay);
     until_stopped(app, delivery, fronts, stop).await;

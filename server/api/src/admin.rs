@@ -20,7 +20,7 @@ use crate::callers::Admin;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
 use crate::paging::PageQuery;
-use crate::path::Segments;
+use crate::path::{RecordId, Segments};
 use crate::query::Query;
 use crate::respond::{created_at, created_with_key};
 use crate::text_answer::Json;
@@ -175,7 +175,7 @@ pub(super) async fn revoke_key(
     operator: Admin,
     Segments((tenant, key)): Segments<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let id = Uuid::try_parse(&key).map_err(|_| ApiError::not_found("service key"))?;
+    let id = RecordId::from_text(&key).known("service key")?;
     tenants::revoke_key(&app, &operator, &tenant, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
@@ -234,7 +234,7 @@ pub(super) async fn show_provider(
     _: Admin,
     Segments((tenant, provider)): Segments<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let id = provider_segment(&provider)?;
+    let id = RecordId::from_text(&provider).known("identity provider")?;
     Ok(Json(tenants::show_provider(&app, &tenant, id).await?).into_response())
 }
 
@@ -254,12 +254,7 @@ pub(super) async fn remove_provider(
     operator: Admin,
     Segments((tenant, provider)): Segments<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let id = provider_segment(&provider)?;
+    let id = RecordId::from_text(&provider).known("identity provider")?;
     tenants::remove_provider(&app, &operator, &tenant, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-/// Reads the id of a provider in a path. Text that is not a UUID is an id that no provider has.
-fn provider_segment(text: &str) -> Result<Uuid, ApiError> {
-    Uuid::try_parse(text).map_err(|_| ApiError::not_found("identity provider"))
 }

@@ -51,7 +51,12 @@ impl QueryParameters for AuditFilter {
         let about =
             "Only records about the record with this id, or about the role or entity of this name";
         Ok(Self {
-            action: action(query)?,
+            action: query.parsed(
+                "action",
+                "Only records of this action",
+                <AuditAction as PartialSchema>::schema,
+                "be the action of an audit record, such as `policy.updated`",
+            )?,
             actor: query.text("actor", "Only records of this actor, character by character")?,
             record: query.text("record", about)?,
             from: instant(query, "from", "Only records from this instant on")?,
@@ -68,12 +73,6 @@ impl QueryParameters for TenantFilter {
         let about = "Only records of the tenant with this id; empty: only those of no tenant";
         query.text("tenant", about).map(Self)
     }
-}
-
-fn action(query: &mut QueryReader<'_>) -> Result<Option<AuditAction>, ApiError> {
-    let (about, schema) = ("Only records of this action", <AuditAction as PartialSchema>::schema);
-    let expected = "be the action of an audit record, such as `policy.updated`";
-    query.optional("action", about, schema, |text| text.parse().ok(), expected)
 }
 
 /// Declares an instant that records are selected by.

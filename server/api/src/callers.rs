@@ -96,12 +96,12 @@ impl<R: Right> FromRequestParts<App> for Requester<R> {
             Credential::Bearer(token) => {
                 let holder = verified_token(app, request, token).await?;
                 let subject = &holder.identity.subject;
-                let place = enter(app, request, holder.tenant(), subject).await?;
+                let place = limits::admit(app, request, holder.tenant(), subject).await?;
                 (CheckCaller::Member(holder), place)
             }
             Credential::ServiceKey(key) => {
                 let key = verified_key(app, request, key).await?;
-                let place = enter(app, request, key.tenant(), key.actor()).await?;
+                let place = limits::admit(app, request, key.tenant(), key.actor()).await?;
                 R::PERMISSIONS.iter().try_for_each(|one| key.must_have(*one))?;
                 (CheckCaller::Key(key), place)
             }
@@ -149,7 +149,7 @@ impl TenantManager {
             }
         };
         let holder = verified_token(app, request, token).await?;
-        let place = enter(app, request, holder.tenant(), &holder.identity.subject).await?;
+        let place = limits::admit(app, request, holder.tenant(), &holder.identity.subject).await?;
         begin_write(parts)?;
         let domain = managed_domain::named(&app.mode, parts)?;
         let manager = holder.to_manager(domain, &app.manager_roles)?;
@@ -326,7 +326,7 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
                 let request = RequestContext::find(&parts.extensions)?;
                 let key = verified_key(app, request, key).await?;
                 managed_domain::refuse(parts, "a service key manages its own tenant alone")?;
-                let place = enter(app, request, key.tenant(), key.actor()).await?;
+                let place = limits::admit(app, request, key.tenant(), key.actor()).await?;
                 begin_write(parts)?;
                 TenantManager { manager: sent_with(key.manager(), request), place }
             }
@@ -385,17 +385,6 @@ async fn verified_key(
     let verified = verified.map_err(refuse)?;
     app.limits.failures.proved(key);
     Ok(verified)
-}
-
-/// Counts a request of a verified caller and returns its place, which the handler holds until it has its answer.
-async fn enter(
-    app: &App,
-    request: &RequestContext,
-    tenant: &str,
-    actor: &str,
-) -> Result<RequestPlace, ApiError> {
-    recipient::charge_to(MemoryAccount::for_tenant(tenant));
-    limits::admit(app, request, tenant, actor, app.clock.now()).await
 }
 
 /// Begins a request that may write, unless its method is safe.

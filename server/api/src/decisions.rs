@@ -4,7 +4,6 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::HeaderName;
-use portcullis_engine::Effect;
 use portcullis_engine::names::names;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisions, Via};
 use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
@@ -214,8 +213,7 @@ impl QueryParameters for ByPeriod {
         let about =
             "The period of UTC by which checks are counted; without it a row has all of them";
         let words = || schema::choice(names::<CountPeriod>());
-        let read = |text: &str| text.parse().ok();
-        query.optional("group_by", about, words, read, "be `hour` or `day`").map(Self)
+        query.parsed("group_by", about, words, "be `hour` or `day`").map(Self)
     }
 }
 
@@ -230,27 +228,24 @@ impl QueryParameters for DecisionSelection {
             action: query.text("action", "Only decisions about this action")?,
             rule: query.text("rule", rule)?,
             request_id: query.text("request_id", "Only decisions of the request with this id")?,
-            decision: decision(query)?,
-            via: via(query)?,
-            undetermined: undetermined(query)?,
+            decision: query.parsed(
+                "decision",
+                "Only decisions of this effect",
+                schema::effect,
+                "be `allow` or `deny`",
+            )?,
+            via: query.parsed(
+                "via",
+                "Only decisions of this kind of request",
+                || schema::choice(names::<Via>()),
+                "be `check`, `legacy`, `batch` or `authzen`",
+            )?,
+            undetermined: query.parsed(
+                "undetermined",
+                "Only decisions with an undetermined condition, or only those without one",
+                schema::boolean,
+                "be `true` or `false`",
+            )?,
         })
     }
-}
-
-fn decision(query: &mut QueryReader<'_>) -> Result<Option<Effect>, ApiError> {
-    let (about, read) = ("Only decisions of this effect", |text: &str| text.parse().ok());
-    query.optional("decision", about, schema::effect, read, "be `allow` or `deny`")
-}
-
-fn via(query: &mut QueryReader<'_>) -> Result<Option<Via>, ApiError> {
-    let words = || schema::choice(names::<Via>());
-    let expected = "be `check`, `legacy`, `batch` or `authzen`";
-    let about = "Only decisions of this kind of request";
-    query.optional("via", about, words, |text: &str| text.parse().ok(), expected)
-}
-
-fn undetermined(query: &mut QueryReader<'_>) -> Result<Option<bool>, ApiError> {
-    let about = "Only decisions with an undetermined condition, or only those without one";
-    let read = |text: &str| text.parse().ok();
-    query.optional("undetermined", about, schema::boolean, read, "be `true` or `false`")
 }

@@ -7,8 +7,8 @@ use http::header::{FORWARDED, HeaderName};
 use http::{HeaderMap, HeaderValue};
 use portcullis_auth::AuthError;
 use portcullis_limits::{
-    Admission, Class, KeyLookup, Moment, RateRefusal, RefusalReason, RefusedCredential,
-    RequestKind, RequestPlace,
+    Admission, Class, KeyLookup, MemoryAccount, Moment, RateRefusal, RefusalReason,
+    RefusedCredential, RequestKind, RequestPlace,
 };
 use portcullis_operations::search::CANDIDATES_PER_CHECK;
 use portcullis_runtime::app::App;
@@ -16,6 +16,7 @@ use portcullis_runtime::error::OperationError;
 use tokio::time::Instant;
 
 use crate::error::ApiError;
+use crate::recipient;
 use crate::request_context::RequestContext;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -92,7 +93,8 @@ fn beyond_failures(
     ApiError::RateLimited(refusal)
 }
 
-/// Counts a request of an authenticated caller, and returns its place. The place must live as long as the request.
+/// Counts a request of an authenticated caller, to whose tenant the memory of its answer is charged, and returns its place. The
+/// place must live as long as the request.
 ///
 /// # Errors
 /// A rate refuses the request, or it finds no place in time.
@@ -101,9 +103,9 @@ pub(crate) async fn admit(
     request: &RequestContext,
     tenant: &str,
     actor: &str,
-    now: DateTime<Utc>,
 ) -> Result<RequestPlace, ApiError> {
-    let now = Moment::from_time(now);
+    recipient::charge_to(MemoryAccount::for_tenant(tenant));
+    let now = Moment::from_time(app.clock.now());
     count(app, request, (tenant, actor), now)?;
     find_place(app, request.class(), tenant, now).await
 }

@@ -3,6 +3,7 @@
 //! extractor refuses all others once the caller's right is proved.
 
 use std::collections::HashSet;
+use std::str::FromStr;
 
 use axum::extract::FromRequestParts;
 use http::Uri;
@@ -90,6 +91,17 @@ impl QueryReader<'_> {
         read(&value).map(Some).ok_or_else(|| ApiError::bad_request(what()))
     }
 
+    /// Declares a parameter that `T` parses. `expected` completes "must …".
+    pub(crate) fn parsed<T: FromStr, S: Into<AnySchema>>(
+        &mut self,
+        name: &str,
+        about: &str,
+        schema: impl FnOnce() -> S,
+        expected: &str,
+    ) -> Result<Option<T>, ApiError> {
+        self.optional(name, about, schema, |text| text.parse().ok(), expected)
+    }
+
     /// Declares a parameter that records are selected by.
     pub(crate) fn text(&mut self, name: &str, about: &str) -> Result<Option<String>, ApiError> {
         // PostgreSQL refuses U+0000 in a text, SQLite does not.
@@ -99,19 +111,12 @@ impl QueryReader<'_> {
 
     /// Declares an effect that records are selected by.
     pub(crate) fn effect(&mut self, about: &str) -> Result<Option<Effect>, ApiError> {
-        self.optional(
-            "effect",
-            about,
-            schema::effect,
-            |text| text.parse().ok(),
-            "be `allow` or `deny`",
-        )
+        self.parsed("effect", about, schema::effect, "be `allow` or `deny`")
     }
 
     /// Declares a parameter that is `true` or `false`; false if it is absent.
     pub(crate) fn flag(&mut self, name: &str, about: &str) -> Result<bool, ApiError> {
-        let read = |text: &str| text.parse().ok();
-        let flag = self.optional(name, about, schema::boolean, read, "be `true` or `false`")?;
+        let flag = self.parsed(name, about, schema::boolean, "be `true` or `false`")?;
         Ok(flag.unwrap_or_default())
     }
 

@@ -159,12 +159,8 @@ pub(super) async fn redeliver(
     caller: Allowed<WebhooksWrite>,
     Segments((webhook, delivery)): Segments<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let (webhook, delivery) = (delivery_segment(&webhook)?, delivery_segment(&delivery)?);
-    let event_id = webhooks::redeliver(&app, &caller, webhook, delivery).await?;
+    let [webhook, delivery] =
+        [webhook, delivery].map(|id| RecordId::from_text(&id).known("delivery"));
+    let event_id = webhooks::redeliver(&app, &caller, webhook?, delivery?).await?;
     Ok((StatusCode::ACCEPTED, Json(Accepted { event_id })).into_response())
-}
-
-/// Reads an id in the path of a delivery. Text that is not a UUID is an id that no delivery has.
-fn delivery_segment(text: &str) -> Result<Uuid, ApiError> {
-    Uuid::try_parse(text).map_err(|_| ApiError::not_found("delivery"))
 }

@@ -7,7 +7,6 @@ use portcullis_engine::names::read_name;
 use portcullis_engine::plain_text::{PlainText, fill};
 use portcullis_engine::source::{Source, Tree};
 use portcullis_engine::{CheckBody, Invalid, Json, json};
-use portcullis_limits::MemoryCharge;
 
 use super::entity::Parts;
 use super::names::MadeNames;
@@ -24,7 +23,7 @@ const SHORT_ITEM: usize = 48;
 
 /// A JSON body of a standard route: another type is a 400 there.
 #[derive(Debug)]
-pub(crate) struct StandardBody(JsonBody);
+pub(crate) struct StandardBody(pub(crate) JsonBody);
 
 impl HandlerParameter for StandardBody {}
 
@@ -42,23 +41,6 @@ impl<S: Send + Sync> FromRequest<S> for StandardBody {
     }
 }
 
-impl StandardBody {
-    /// Returns the text of the body, or a 400 if the request has no body.
-    pub(crate) fn text(&self) -> Result<&[u8], ApiError> {
-        self.0.text()
-    }
-
-    /// Charges the evaluations that were read of the body.
-    pub(super) fn charge_items(&self, items: usize) -> Result<MemoryCharge, ApiError> {
-        self.0.charge_items(items)
-    }
-
-    /// Parses the body into a tree.
-    pub(crate) fn parse(&self) -> Result<Json<'_>, ApiError> {
-        self.0.parse()
-    }
-}
-
 /// The body of an evaluation, or of evaluations.
 #[derive(Debug)]
 pub(super) struct RequestBody<'a> {
@@ -72,29 +54,11 @@ pub(super) struct RequestBody<'a> {
 }
 
 impl<'a> RequestBody<'a> {
-    /// Reads the body of an evaluation. Unusual JSON becomes a `tree`.
+    /// Reads the body of an evaluation, or of evaluations if it `may_be_many`. Unusual JSON becomes a `tree`.
     ///
     /// # Errors
-    /// The fault of the JSON text, or every missing or ill-typed member, by JSON pointer.
-    pub(super) fn evaluation<'t: 'a>(
-        text: &'t [u8],
-        tree: &'a mut Option<Json<'t>>,
-    ) -> Result<Self, ApiError> {
-        Self::parse(text, tree, false)
-    }
-
-    /// Reads the body of evaluations. Without any, it is an evaluation. Unusual JSON becomes a `tree`.
-    ///
-    /// # Errors
-    /// The fault of the JSON text, or every fault that is not of a single evaluation, by JSON pointer.
-    pub(super) fn evaluations<'t: 'a>(
-        text: &'t [u8],
-        tree: &'a mut Option<Json<'t>>,
-    ) -> Result<Self, ApiError> {
-        Self::parse(text, tree, true)
-    }
-
-    fn parse<'t: 'a>(
+    /// The fault of the JSON text, or every fault that is not of a single one of many evaluations, by JSON pointer.
+    pub(super) fn parse<'t: 'a>(
         text: &'t [u8],
         tree: &'a mut Option<Json<'t>>,
         may_be_many: bool,

@@ -62,29 +62,10 @@ impl<'a> Entity<'a> {
         Self { id: Some(""), ..Self::default() }
     }
 
-    /// Reads the entity that `source` has at `at`. Ignores unknown members.
+    /// Reads the entity that `source` has at `at`; without its id if `is_any`: any is meant. Ignores unknown members.
     pub(super) fn read(
         role: Role,
-        source: &mut impl PropertySource<'a>,
-        at: &Place<'_>,
-        properties: &mut Properties<'a>,
-    ) -> Option<Self> {
-        Self::read_members(role, Some(role.id()), source, at, properties)
-    }
-
-    /// Reads the entity that `source` has at `at` without its id, whatever that is: any is meant. Ignores unknown members.
-    pub(super) fn read_any(
-        role: Role,
-        source: &mut impl PropertySource<'a>,
-        at: &Place<'_>,
-        properties: &mut Properties<'a>,
-    ) -> Option<Self> {
-        Self::read_members(role, None, source, at, properties)
-    }
-
-    fn read_members(
-        role: Role,
-        id_member: Option<&str>,
+        is_any: bool,
         source: &mut impl PropertySource<'a>,
         at: &Place<'_>,
         properties: &mut Properties<'a>,
@@ -94,10 +75,10 @@ impl<'a> Entity<'a> {
             _ if source.is_null() => source.ignore(),
             "type" if role != Role::Action => fill(&mut kind, source.string(at)),
             "properties" => fill(&mut attributes, source.properties(at, properties)),
-            name if id_member == Some(name) => fill(&mut id, source.string(at)),
+            name if !is_any && name == role.id() => fill(&mut id, source.string(at)),
             _ => source.ignore(),
         })?;
-        let id = if id_member.is_none() { Self::any().id } else { id };
+        let id = if is_any { Self::any().id } else { id };
         let flat = &mut properties.flat;
         let mut attributes = attributes.or_else(|| flat.nothing())?;
         // The subject's type is an attribute unless the subject has a property of that name.
@@ -224,8 +205,7 @@ impl<'a> Parts<'a> {
             EXPECTED => return fill(&mut self.expected, read_expected(source, at)),
             _ => return source.ignore(),
         };
-        let read = if any == Some(role) { Entity::read_any } else { Entity::read };
-        fill(part, read(role, source, at, properties))
+        fill(part, Entity::read(role, any == Some(role), source, at, properties))
     }
 
     /// Takes from `defaults` what is missing. Returns whether nothing is missing any more.

@@ -36,10 +36,10 @@ pub(crate) async fn evaluation(
     State(app): State<App>,
     caller: CheckRequester,
     MinRevision(at_least): MinRevision,
-    body: StandardBody,
+    StandardBody(body): StandardBody,
 ) -> Result<Response, ApiError> {
     let mut tree = None;
-    let body = RequestBody::evaluation(body.text()?, &mut tree)?;
+    let body = RequestBody::parse(body.text()?, &mut tree, false)?;
     let (check, topic) = body.only()?;
     decide(&app, &caller, check, topic, body.options.reasons, at_least).await
 }

@@ -20,6 +20,7 @@ use super::evaluation::decide;
 use super::options::Options;
 use super::scope::{QuestionFault, Scope};
 use super::topic::Topic;
+use crate::body::JsonBody;
 use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
 use crate::error::ApiError;
@@ -40,15 +41,15 @@ pub(crate) async fn evaluations(
     State(app): State<App>,
     caller: CheckRequester,
     MinRevision(at_least): MinRevision,
-    body: StandardBody,
+    StandardBody(body): StandardBody,
 ) -> Result<Response, ApiError> {
     let (text, mut tree) = (body.text()?, None);
-    let mut questions = RequestBody::evaluations(text, &mut tree)?;
+    let mut questions = RequestBody::parse(text, &mut tree, true)?;
     let options = questions.options;
     let request = Request { app: &app, caller: &caller, body: &body, options, at_least };
     if !questions.is_many {
         let (check, topic) = questions.only()?;
-        return request.decide(check, topic).await;
+        return decide(&app, &caller, check, topic, options.reasons, at_least).await;
     }
     let faults = find_faults(&caller, &mut questions);
     let checks = DecidableChecks::new(&questions, &faults, options.semantic);
@@ -123,17 +124,12 @@ impl BatchItems for DecidableChecks<'_> {
 struct Request<'r> {
     app: &'r App,
     caller: &'r CheckRequester,
-    body: &'r StandardBody,
+    body: &'r JsonBody,
     options: Options,
     at_least: MinRevisions,
 }
 
 impl Request<'_> {
-    /// Decides the only question, and answers it.
-    async fn decide(&self, check: CheckBody<'_>, topic: Topic<'_>) -> Result<Response, ApiError> {
-        decide(self.app, self.caller, check, topic, self.options.reasons, self.at_least).await
-    }
-
     /// Decides the checks of the questions without a fault. Answers all questions, each with its topic or its fault.
     async fn decide_all<'q>(
         &self,

@@ -17,6 +17,7 @@ use super::body::StandardBody;
 use super::document::{ActionSearch, ResourceSearch, SubjectSearch};
 use super::scope::domain_of;
 use super::search_body::{SearchBody, Wanted};
+use crate::body::JsonBody;
 use crate::callers::SearchRequester;
 use crate::checks::MinRevision;
 use crate::error::ApiError;
@@ -102,7 +103,7 @@ pub(crate) async fn subjects(
     State(app): State<App>,
     caller: SearchRequester,
     MinRevision(at_least): MinRevision,
-    body: StandardBody,
+    StandardBody(body): StandardBody,
 ) -> Result<Response, ApiError> {
     run(app, caller, body, Wanted::Subjects, at_least).await
 }
@@ -122,7 +123,7 @@ pub(crate) async fn resources(
     State(app): State<App>,
     caller: SearchRequester,
     MinRevision(at_least): MinRevision,
-    body: StandardBody,
+    StandardBody(body): StandardBody,
 ) -> Result<Response, ApiError> {
     run(app, caller, body, Wanted::Resources, at_least).await
 }
@@ -141,7 +142,7 @@ pub(crate) async fn actions(
     State(app): State<App>,
     caller: SearchRequester,
     MinRevision(at_least): MinRevision,
-    body: StandardBody,
+    StandardBody(body): StandardBody,
 ) -> Result<Response, ApiError> {
     run(app, caller, body, Wanted::Actions, at_least).await
 }
@@ -150,7 +151,7 @@ pub(crate) async fn actions(
 async fn run(
     app: App,
     caller: SearchRequester,
-    body: StandardBody,
+    body: JsonBody,
     wanted: Wanted,
     at_least: MinRevisions,
 ) -> Result<Response, ApiError> {

@@ -212,51 +212,28 @@ fn error_body() -> AnySchema {
     // Any text: an error quotes what it is about, and that may be U+0000.
     let text = || schema::typed(Type::String);
     let about = |what: &str| text().description(Some(what));
+    let number = |what: &str| schema::typed(Type::Integer).description(Some(what));
+    let objects = |what: &str| schema::list(schema::typed(Type::Object)).description(Some(what));
     let problem = schema::record().field("path", text()).field("message", text());
     let details = schema::typed(Type::Object)
         .property("path", about("JSON pointer to the first problem in the body"))
         .property("missing_fields", schema::list(text()))
         .property("unknown_fields", schema::list(text()))
-        .property(
-            "position",
-            schema::typed(Type::Integer)
-                .description(Some("Characters before the token at which a matcher cannot be read")),
-        )
+        .property("position", number("Characters before the token at which a matcher cannot be read"))
         .property("token", about("That token; empty at the end of the matcher"))
         .property(
             "errors",
             schema::list(problem).description(Some("The first problems, at most 100")),
         )
-        .property(
-            "more_errors",
-            schema::typed(Type::Integer).description(Some(
-                "The number of problems that `errors` leaves out, if there are any",
-            )),
-        )
+        .property("more_errors", number("The number of problems that `errors` leaves out, if there are any"))
         .property("allow", schema::nullable(about("The methods that the path has")))
         .property("quota", about("The quota that the write would exceed"))
         .property("limit", about("The limit of the quota, a number; or the name of the limit that refused the request"))
-        .property(
-            "used",
-            schema::typed(Type::Integer).description(Some("What the tenant uses of the quota")),
-        )
+        .property("used", number("What the tenant uses of the quota"))
         .property("managed_by", about("The owner of the record"))
-        .property(
-            "conflicts",
-            schema::list(schema::typed(Type::Object))
-                .description(Some("The objects of other owners, as many as fit")),
-        )
-        .property(
-            "failed",
-            schema::list(schema::typed(Type::Object)).description(Some(
-                "The cases that would fail, at most 100: `case`, `expected`, `actual` and `reason`",
-            )),
-        )
-        .property(
-            "more_failed",
-            schema::typed(Type::Integer)
-                .description(Some("The number of cases that `failed` leaves out, if there are any")),
-        )
+        .property("conflicts", objects("The objects of other owners, as many as fit"))
+        .property("failed", objects("The cases that would fail, at most 100: `case`, `expected`, `actual` and `reason`"))
+        .property("more_failed", number("The number of cases that `failed` leaves out, if there are any"))
         .property("request_id", about("Finds the line in the log"))
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))
         .description(Some("For a program. What is there depends on `error`"));

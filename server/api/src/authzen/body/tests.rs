@@ -12,7 +12,7 @@ fn checks(text: &str) -> Result<Vec<String>, Invalid> {
         assert_eq!(plain, checks, "{text}");
     }
     let mut tree = None;
-    let read = RequestBody::evaluations(text.as_bytes(), &mut tree);
+    let read = RequestBody::parse(text.as_bytes(), &mut tree, true);
     assert_eq!(read.is_ok(), checks.is_ok(), "{text}");
     checks
 }
@@ -277,7 +277,7 @@ fn a_long_default_is_not_copied_for_each_question() {
         let text = format!(r#"{{{members}, "evaluations": [{}]}}"#, ["{}"; 1_000].join(", "));
         let read = allocation_counter::measure(|| {
             let mut tree = None;
-            let body = RequestBody::evaluations(text.as_bytes(), &mut tree);
+            let body = RequestBody::parse(text.as_bytes(), &mut tree, true);
             assert!(body.expect("a body").take_faults().iter().all(Option::is_some));
         });
         assert!(read.bytes_total < 100 * text.len() as u64, "{} bytes", read.bytes_total);
