@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use portcullis_api::listener::{ConnectionLimits, Listener, TlsError, TlsFiles, TlsIdentity};
+use portcullis_api::listener::{ConnectionLimits, Listener, TlsIdentity};
 use portcullis_api::{BodyBudget, HttpService, RouteSet, router};
 use portcullis_config::{ConfigError, EdgeConfig, TlsConfig};
 use portcullis_runtime::app::App;
@@ -56,8 +56,8 @@ impl Listeners {
             None => None,
         };
         if let Some(TlsConfig { certificate, key }) = config.tls.clone() {
-            let identity = TlsIdentity::read(TlsFiles { certificate, key });
-            let identity = identity.map_err(unusable)?;
+            let identity = TlsIdentity::read(certificate, key)
+                .map_err(|error| ConfigError::unusable_file(error.variable, &error.reason))?;
             public = public.with_tls(&identity)?;
             operator = operator.map(|listener| listener.with_tls(&identity)).transpose()?;
             tokio::spawn(identity.keep_up());
@@ -89,15 +89,6 @@ impl Listeners {
             front(operator, RouteSet::Operator, of_operator),
         ]
     }
-}
-
-/// Returns the error of the configuration for files that do not serve.
-fn unusable(error: TlsError) -> ConfigError {
-    let (name, reason) = match error {
-        TlsError::Certificate(reason) => ("TLS_CERT_FILE", reason),
-        TlsError::Key(reason) => ("TLS_KEY_FILE", reason),
-    };
-    ConfigError::unusable_file(name, &reason)
 }
 
 /// Returns the limits of the connections with tenants.

@@ -27,7 +27,7 @@ use activity::Activity;
 use connection::{Connection, Serving};
 pub use limits::ConnectionLimits;
 use places::ConnectionPlaces;
-pub use tls::{TlsError, TlsFiles, TlsIdentity};
+pub use tls::{TlsError, TlsIdentity};
 
 /// Longest time for running requests after the start of a shutdown.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);

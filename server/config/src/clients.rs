@@ -48,11 +48,8 @@ impl Variables {
         }
         let expected = "a token in --token or TOKEN, a service key with `access:evaluate` in --key or \
                         SERVICE_API_KEY, or a tenant folder in --dir";
-        let key = self.secret(SERVICE_API_KEY)?.ok_or_else(|| ConfigError {
-            name: "check",
-            expected: expected.to_owned(),
-            found: None,
-        })?;
+        let key =
+            self.secret(SERVICE_API_KEY)?.ok_or_else(|| ConfigError::new("check", expected))?;
         Ok((SERVICE_KEY_HEADER, sensitive("SERVICE_API_KEY", key)?))
     }
 
@@ -102,11 +99,7 @@ impl Variables {
 
 /// Returns the value of a header that no log shows. The error names the source of the secret, and does not have it.
 fn sensitive(name: &'static str, text: String) -> Result<HeaderValue, ConfigError> {
-    let fault = |_| ConfigError {
-        name,
-        expected: "characters that a header can have".to_owned(),
-        found: None,
-    };
+    let fault = |_| ConfigError::new(name, "characters that a header can have");
     let mut value = HeaderValue::try_from(text).map_err(fault)?;
     value.set_sensitive(true);
     Ok(value)

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use portcullis_resolvers::{Compiler, CompilerLimits, CompilerProcess};
 
 use crate::error::ConfigError;
-use crate::units::{SIZE_UNITS, parse_size};
 use crate::variables::Variables;
 
 /// Least memory of a compilation. The program itself takes some 100 MiB of the address space.
@@ -14,10 +13,7 @@ const MIN_MEMORY: u64 = 256 << 20;
 impl Variables {
     /// Returns the limits of a compilation.
     pub(crate) fn compiler_limits(&self) -> Result<CompilerLimits, ConfigError> {
-        let expected = format!("a size of at least `256MiB` {SIZE_UNITS}");
-        let memory = self.parsed("RESOLVER_COMPILER_MEMORY", &expected, |text| {
-            parse_size(text).filter(|bytes| *bytes >= MIN_MEMORY)
-        })?;
+        let memory = self.size_from("RESOLVER_COMPILER_MEMORY", MIN_MEMORY)?;
         let default = CompilerLimits::default();
         Ok(CompilerLimits { memory_bytes: memory.unwrap_or(default.memory_bytes), ..default })
     }

@@ -19,10 +19,12 @@ pub async fn open_existing_database(url: &str) -> anyhow::Result<Store> {
 /// Returns the store with the servers at `url`, which plans may be read from. Nothing is connected yet: a server that is
 /// down does not prevent the start.
 pub fn with_standbys(store: Store, url: &str) -> Result<Store, ConfigError> {
-    let shown = without_password(url);
-    store.with_standbys(url).map_err(|error| match error {
-        OpenError::Url(expected) => ConfigError::database_read_url(expected, shown),
-        other => ConfigError::database_read_url(other.to_string(), shown),
+    store.with_standbys(url).map_err(|error| {
+        let expected = match error {
+            OpenError::Url(expected) => expected,
+            other => other.to_string(),
+        };
+        ConfigError::new("DATABASE_READ_URL", expected).not(without_password(url))
     })
 }
 
@@ -43,7 +45,7 @@ pub async fn refuse_bypass(store: &Store) -> anyhow::Result<()> {
     }
     let expected = "a role that is not a superuser, has no BYPASSRLS and owns the tables with forced row-level security; \
                     or POSTGRES_ALLOW_BYPASS_RLS=true";
-    Err(ConfigError { name: "DATABASE_URL", expected: expected.to_owned(), found: None }.into())
+    Err(ConfigError::new("DATABASE_URL", expected).into())
 }
 
 /// Returns `url` without its passwords, for messages and the log. It need not be a valid URL: everything between the user

@@ -10,7 +10,6 @@ use url::Url;
 
 use crate::bucket;
 use crate::error::ConfigError;
-use crate::units::{SIZE_UNITS, parse_size};
 use crate::variables::Variables;
 
 /// The fewest bytes of the write-ahead files: two of them.
@@ -35,11 +34,7 @@ pub struct DecisionLogConfig {
 impl Variables {
     /// Returns the settings of the decision log; `None` if the operator keeps none.
     pub fn decision_log(&self) -> Result<Option<DecisionLogConfig>, ConfigError> {
-        let least = LEAST_BUFFER >> 20;
-        let size = format!("a size of at least `{least}MiB` {SIZE_UNITS}");
-        let bytes = self.parsed("DECISION_LOG_BUFFER_BYTES", &size, |text| {
-            parse_size(text).filter(|bytes| *bytes >= LEAST_BUFFER)
-        })?;
+        let bytes = self.size_from("DECISION_LOG_BUFFER_BYTES", LEAST_BUFFER)?;
         let expected = "a folder as a URL, such as `file:///var/lib/decisions`, or a bucket, such as \
                         `s3://bucket/prefix`";
         let Some(url) = self.parsed("DECISION_LOG_URL", expected, place)? else {

@@ -70,20 +70,14 @@ impl Variables {
     pub(crate) fn edge(&self) -> Result<EdgeConfig, ConfigError> {
         let default = EdgeConfig::default();
         let address = "an address such as `127.0.0.1:9090`";
-        let size = format!("a size of at least `{}MiB` {SIZE_UNITS}", LEAST_BODY_MEMORY >> 20);
-        let body_memory = self.parsed("REQUEST_BODY_MEMORY", &size, |text| {
-            parse_size(text).filter(|bytes| *bytes >= LEAST_BODY_MEMORY)
-        })?;
-        let max_connections = self.parsed("MAX_CONNECTIONS", "a number of at least 1", |text| {
-            text.parse().ok().filter(|most| *most > 0)
-        })?;
+        let body_memory = self.size_from("REQUEST_BODY_MEMORY", LEAST_BODY_MEMORY)?;
         Ok(EdgeConfig {
             admin_listen: self.parsed("ADMIN_LISTEN_ADDR", address, |text| text.parse().ok())?,
             tls: self.tls()?,
             public_url: self.public_url()?,
             body_memory: body_memory.unwrap_or(default.body_memory),
             apply_body: self.apply_body()?.unwrap_or(default.apply_body),
-            max_connections,
+            max_connections: self.positive("MAX_CONNECTIONS")?,
             idle_timeout: self
                 .positive_duration("CONNECTION_IDLE_TIMEOUT", default.idle_timeout)?,
             write_timeout: self
@@ -122,10 +116,8 @@ impl Variables {
         let expected = "a readable file in PEM";
         let certificate = self.parsed("TLS_CERT_FILE", expected, file)?;
         let key = self.parsed("TLS_KEY_FILE", expected, file)?;
-        let missing = |name, other| ConfigError {
-            name,
-            expected: format!("{expected} beside {other}, but it is not set"),
-            found: None,
+        let missing = |name, other| {
+            ConfigError::new(name, format!("{expected} beside {other}, but it is not set"))
         };
         match (certificate, key) {
             (Some(certificate), Some(key)) => Ok(Some(TlsConfig { certificate, key })),

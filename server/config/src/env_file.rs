@@ -29,7 +29,7 @@ fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
         ),
         _ => format!("a readable file of NAME=value lines, but `{path}` is none: {error}"),
     };
-    ConfigError { name: OPTION, expected, found: None }
+    ConfigError::new(OPTION, expected)
 }
 
 /// Refuses a `$` that would be replaced by the value of another variable: a password would silently become shorter.
@@ -46,7 +46,7 @@ fn refuse_substitution(path: &Path, text: &str) -> Result<(), ConfigError> {
         "a file of NAME=value lines, but line {number} of `{}` has a `$` outside of single quotes: write NAME='value'",
         path.display()
     );
-    Err(ConfigError { name: OPTION, expected, found: None })
+    Err(ConfigError::new(OPTION, expected))
 }
 
 /// Returns whether `value` has a `$` without a `\` before it.
@@ -69,7 +69,7 @@ fn malformed(path: &Path, text: &str, error: &dotenvy::Error) -> ConfigError {
     let expected = format!(
         "a file of NAME=value lines, but {place} of `{path}` has another form (a value with spaces needs quotes)"
     );
-    ConfigError { name: OPTION, expected, found: None }
+    ConfigError::new(OPTION, expected)
 }
 
 /// Returns the number of the first line of `fault`, which is a line or its value. It may have several lines: a value in

@@ -22,18 +22,23 @@ fn shown(found: Option<&str>) -> String {
 }
 
 impl ConfigError {
-    /// The error of a `DATABASE_URL` whose database is not supported.
-    pub fn database_url(expected: String, found: String) -> Self {
-        Self { name: "DATABASE_URL", expected, found: Some(found) }
+    /// Returns the error of a value that is missing, or that may be a secret.
+    pub(crate) fn new(name: &'static str, expected: impl Into<String>) -> Self {
+        Self { name, expected: expected.into(), found: None }
     }
 
-    /// The error of a `DATABASE_READ_URL` that is malformed, or does not fit the database.
-    pub(crate) fn database_read_url(expected: String, found: String) -> Self {
-        Self { name: "DATABASE_READ_URL", expected, found: Some(found) }
+    /// Returns the error with the value, which it shows.
+    pub(crate) fn not(self, found: impl Into<String>) -> Self {
+        Self { found: Some(found.into()), ..self }
+    }
+
+    /// The error of a `DATABASE_URL` whose database is not supported.
+    pub fn database_url(expected: String, found: String) -> Self {
+        Self::new("DATABASE_URL", expected).not(found)
     }
 
     /// The error of a file in PEM that cannot be used, named by the variable `name`.
     pub fn unusable_file(name: &'static str, reason: &str) -> Self {
-        Self { name, expected: format!("a usable file in PEM: {reason}"), found: None }
+        Self::new(name, format!("a usable file in PEM: {reason}"))
     }
 }

@@ -174,7 +174,7 @@ pub(crate) fn check(name: &str, source: Source<'_>) -> Result<(), ConfigError> {
         Source::File(path) => (format!("`{path}`"), "rename it or delete its line"),
     };
     let expected = format!("this name, but {place} has `{name}`, which is not a setting: {remedy}");
-    Err(ConfigError { name: meant, expected, found: None })
+    Err(ConfigError::new(meant, expected))
 }
 
 /// Returns whether some command reads `name`.

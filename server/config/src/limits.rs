@@ -1,10 +1,8 @@
 //! The settings of the limits of callers (`docs/semantics.md`, section 8.12).
 
-use portcullis_engine::operator::parse_network;
 use portcullis_limits::{ClassCapacities, LimitConfig, Rate, RateSettings, ScopeRates};
 
 use crate::error::ConfigError;
-use crate::units::{SIZE_UNITS, parse_size};
 use crate::variables::Variables;
 
 /// Most requests of one class at a time. More than the connections of the service could send are no limit.
@@ -20,14 +18,10 @@ impl Variables {
             self.parsed("RATE_LIMIT_FAILURES", "a rate such as `60/m`, or `off`", |text| {
                 if text == "off" { Some(None) } else { Rate::parse(text).map(Some) }
             })?;
-        let networks = "networks such as `10.0.0.0/8,192.168.1.7`, with host bits zero";
-        let trusted_proxies = self.parsed("TRUSTED_PROXIES", networks, |text| {
-            text.split(',').map(|network| parse_network(network.trim())).collect()
-        })?;
-        let size = format!("a size of at least `{}KiB` {SIZE_UNITS}", LEAST_ANSWER_MEMORY >> 10);
-        let answer_memory = self.parsed("ANSWER_MEMORY", &size, |text| {
-            parse_size(text).filter(|bytes| *bytes >= LEAST_ANSWER_MEMORY)
-        })?;
+        let answer_memory = self.size_from("ANSWER_MEMORY", LEAST_ANSWER_MEMORY)?;
+        let places = |name, default| {
+            self.number(name, 1..=MAX_PLACES).map(|places| places.unwrap_or(default))
+        };
         Ok(LimitConfig {
             answer_memory: answer_memory.unwrap_or(default.answer_memory),
             rates: RateSettings {
@@ -36,11 +30,11 @@ impl Variables {
                 writes: self.rates("RATE_LIMIT_WRITES")?,
             },
             failures: failures.unwrap_or(default.failures),
-            trusted_proxies: trusted_proxies.unwrap_or_default(),
+            trusted_proxies: self.networks("TRUSTED_PROXIES")?,
             capacities: ClassCapacities {
-                checks: self.places("MAX_CHECKS", default.capacities.checks)?,
-                management: self.places("MAX_MANAGEMENT", default.capacities.management)?,
-                uploads: self.places("MAX_UPLOADS", default.capacities.uploads)?,
+                checks: places("MAX_CHECKS", default.capacities.checks)?,
+                management: places("MAX_MANAGEMENT", default.capacities.management)?,
+                uploads: places("MAX_UPLOADS", default.capacities.uploads)?,
             },
         })
     }
@@ -48,14 +42,6 @@ impl Variables {
     fn rates(&self, name: &'static str) -> Result<ScopeRates, ConfigError> {
         let expected = "rates such as `tenant=1000/s,credential=100/s,address=100/s`, or `off`";
         Ok(self.parsed(name, expected, parse_rates)?.unwrap_or_default())
-    }
-
-    fn places(&self, name: &'static str, default: u32) -> Result<u32, ConfigError> {
-        let expected = format!("a number from 1 to {MAX_PLACES}");
-        let places = self.parsed(name, &expected, |text| {
-            text.parse().ok().filter(|places| (1..=MAX_PLACES).contains(places))
-        })?;
-        Ok(places.unwrap_or(default))
     }
 }
 

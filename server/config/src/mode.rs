@@ -15,19 +15,11 @@ pub(crate) fn read(variables: &Variables) -> Result<Mode, ConfigError> {
         if single_tenant.is_some() {
             let expected =
                 "no value with `MODE=saas`, where the issuer of a token decides its tenant";
-            return Err(ConfigError {
-                name: "SINGLE_TENANT",
-                expected: expected.to_owned(),
-                found: None,
-            });
+            return Err(ConfigError::new("SINGLE_TENANT", expected));
         }
         if variables.boolean("OIDC_ENABLED")? == Some(false) {
             let expected = "no `false` with `MODE=saas`, where tokens come from the providers that the operator registers";
-            return Err(ConfigError {
-                name: "OIDC_ENABLED",
-                expected: expected.to_owned(),
-                found: None,
-            });
+            return Err(ConfigError::new("OIDC_ENABLED", expected));
         }
         return Ok(Mode::Saas { admin_keys: variables.admin_keys()? });
     }
@@ -65,11 +57,8 @@ fn oidc(variables: &Variables) -> Result<Option<OidcConfig>, ConfigError> {
     }
     let issuer = "the issuer of your tokens (or OIDC_ENABLED=false)";
     let issuer = variables.required("AUTH_SERVER_URL", issuer)?;
-    http_url(issuer).ok_or_else(|| ConfigError {
-        name: "AUTH_SERVER_URL",
-        expected: "an http or https URL".to_owned(),
-        found: Some(issuer.to_owned()),
-    })?;
+    http_url(issuer)
+        .ok_or_else(|| ConfigError::new("AUTH_SERVER_URL", "an http or https URL").not(issuer))?;
     let default = ClaimConfig::default();
     Ok(Some(OidcConfig {
         issuer: issuer.to_owned(),

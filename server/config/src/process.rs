@@ -6,7 +6,6 @@ use tracing_subscriber::EnvFilter;
 
 use crate::error::ConfigError;
 use crate::secrets::DATABASE_URL;
-use crate::units::{SIZE_UNITS, parse_size};
 use crate::variables::Variables;
 
 /// The format of log lines.
@@ -59,16 +58,12 @@ impl Variables {
 
     /// Returns the most bytes that plans may take in memory.
     pub fn plan_cache_bytes(&self) -> Result<u64, ConfigError> {
-        let expected = format!("a size such as `256MiB` {SIZE_UNITS}");
-        let bytes = self.parsed("PLAN_CACHE_BYTES", &expected, parse_size)?;
-        Ok(bytes.unwrap_or(256 << 20))
+        Ok(self.size("PLAN_CACHE_BYTES", "256MiB")?.unwrap_or(256 << 20))
     }
 
     /// Returns the most bytes that the entities of all tenants may take in memory.
     pub fn entities_bytes(&self) -> Result<u64, ConfigError> {
-        let expected = format!("a size such as `1GiB` {SIZE_UNITS}");
-        let bytes = self.parsed("ENTITIES_BYTES", &expected, parse_size)?;
-        Ok(bytes.unwrap_or(1 << 30))
+        Ok(self.size("ENTITIES_BYTES", "1GiB")?.unwrap_or(1 << 30))
     }
 
     /// Returns the address for `dev`, which must be a loopback address.
@@ -77,10 +72,7 @@ impl Variables {
         if listen.ip().is_loopback() {
             return Ok(listen);
         }
-        Err(ConfigError {
-            name: "LISTEN_ADDR",
-            expected: "a loopback address: `dev` is not for production".to_owned(),
-            found: Some(listen.to_string()),
-        })
+        Err(ConfigError::new("LISTEN_ADDR", "a loopback address: `dev` is not for production")
+            .not(listen.to_string()))
     }
 }

@@ -19,10 +19,7 @@ impl Variables {
             let read = self.parsed(name, &bytes, |text| or_none(text, parse_size));
             read.map(|size| size.unwrap_or(standard))
         };
-        let denials =
-            self.parsed("WEBHOOK_MAX_WAITING_DENIALS", "a number of at least 1", |text| {
-                text.parse().ok().filter(|denials| *denials > 0)
-            })?;
+        let denials = self.positive("WEBHOOK_MAX_WAITING_DENIALS")?;
         Ok(StoreLimits {
             quotas: Quotas {
                 webhooks: self.quota("QUOTA_WEBHOOKS", standard.webhooks)?,

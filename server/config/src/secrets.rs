@@ -44,13 +44,10 @@ impl Variables {
         let Some(path) = self.get(file) else { return Ok(self.get(name).map(str::to_owned)) };
         if self.get(name).is_some() {
             let expected = format!("only one of {name} and {file}, but both are set");
-            return Err(ConfigError { name: file, expected, found: None });
+            return Err(ConfigError::new(file, expected));
         }
-        let text = std::fs::read_to_string(Path::new(path)).map_err(|_| ConfigError {
-            name: file,
-            expected: "a readable file in UTF-8".to_owned(),
-            found: Some(path.to_owned()),
-        })?;
+        let text = std::fs::read_to_string(Path::new(path))
+            .map_err(|_| ConfigError::new(file, "a readable file in UTF-8").not(path))?;
         let text = text.strip_suffix('\n').unwrap_or(&text);
         let text = text.strip_suffix('\r').unwrap_or(text);
         Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
@@ -62,18 +59,15 @@ impl Variables {
         secret: SecretVariable,
         expected: &str,
     ) -> Result<String, ConfigError> {
-        self.secret(secret)?.ok_or_else(|| ConfigError {
-            name: secret.name,
-            expected: format!("{expected}, but it is not set"),
-            found: None,
-        })
+        self.secret(secret)?
+            .ok_or_else(|| ConfigError::new(secret.name, format!("{expected}, but it is not set")))
     }
 
     /// Returns the keys that encrypt secrets at rest.
     pub fn encryption_keys(&self) -> Result<KeyRing, ConfigError> {
         let expected = "32 bytes in base64, as `openssl rand -base64 32` prints them";
         let text = self.required_secret(ENCRYPTION_KEY, expected)?;
-        let fault = |expected| ConfigError { name: ENCRYPTION_KEY.name, expected, found: None };
+        let fault = |expected| ConfigError::new(ENCRYPTION_KEY.name, expected);
         KeyRing::parse(&text).map_err(fault)
     }
 
@@ -88,7 +82,7 @@ impl Variables {
         };
         if let Some(key) = unnamed {
             if key.chars().count() < MIN_ADMIN_KEY {
-                return Err(ConfigError { name: ADMIN_API_KEY.name, expected, found: None });
+                return Err(ConfigError::new(ADMIN_API_KEY.name, expected));
             }
             // It is the first.
             let _ = keys.add("", &key);
@@ -102,13 +96,14 @@ impl Variables {
 
 /// Adds a key of the form `name=key`. A fault names the number of the key and not the key.
 fn add_named_key(keys: &mut AdminKeys, entry: &str, number: usize) -> Result<(), ConfigError> {
-    let fault = |what: &str| ConfigError {
-        name: ADMIN_API_KEYS.name,
-        expected: format!(
-            "`name=key` with commas in between, names of letters, digits, `.`, `_` and `-`, and keys of at least \
+    let fault = |what: &str| {
+        ConfigError::new(
+            ADMIN_API_KEYS.name,
+            format!(
+                "`name=key` with commas in between, names of letters, digits, `.`, `_` and `-`, and keys of at least \
              {MIN_ADMIN_KEY} characters; key {number} {what}"
-        ),
-        found: None,
+            ),
+        )
     };
     let (name, key) = entry.split_once('=').ok_or_else(|| fault("has no name"))?;
     let usual = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);

@@ -21,7 +21,7 @@ use crate::error::ConfigError;
 use crate::mode;
 use crate::secrets::DATABASE_READ_URL;
 use crate::traces::TraceSettings;
-use crate::units::{DURATION_UNITS, SIZE_UNITS, parse_duration, parse_size};
+use crate::units::{DURATION_UNITS, parse_duration};
 use crate::variables::Variables;
 
 /// The settings of `portcullis serve`.
@@ -92,9 +92,7 @@ impl Config {
 
 fn audit(variables: &Variables) -> Result<AuditRetention, ConfigError> {
     let default = AuditRetention::default();
-    let records = variables.parsed("AUDIT_MAX_RECORDS", "a number of at least 1", |text| {
-        text.parse().ok().filter(|records| *records > 0)
-    })?;
+    let records = variables.positive("AUDIT_MAX_RECORDS")?;
     Ok(AuditRetention {
         age: variables.positive_duration("AUDIT_RETENTION", default.age)?,
         records: records.unwrap_or(default.records),
@@ -108,8 +106,7 @@ fn history(variables: &Variables) -> Result<HistoryRetention, ConfigError> {
         "all" => Some(None),
         text => parse_duration(text).filter(|age| !age.is_zero()).map(Some),
     })?;
-    let size = format!("a size such as `256MiB` {SIZE_UNITS}");
-    let bytes = variables.parsed("HISTORY_BYTES", &size, parse_size)?;
+    let bytes = variables.size("HISTORY_BYTES", "256MiB")?;
     Ok(HistoryRetention { age: age.unwrap_or(default.age), bytes: bytes.unwrap_or(default.bytes) })
 }
 
@@ -119,13 +116,8 @@ fn webhooks(variables: &Variables) -> Result<WebhookConfig, ConfigError> {
     let backoff = variables.parsed("WEBHOOK_BACKOFF", &waits, |text| {
         text.split(',').map(|wait| parse_duration(wait.trim())).collect()
     })?;
-    let failures = variables.parsed("WEBHOOK_MAX_FAILURES", "a number of at least 1", |text| {
-        text.parse().ok().filter(|failures| *failures > 0)
-    })?;
-    let range = format!("a number from 1 to {MAX_DENIALS_AT_ONCE}");
-    let at_once = variables.parsed("WEBHOOK_DENIALS_AT_ONCE", &range, |text| {
-        text.parse().ok().filter(|count| (1..=MAX_DENIALS_AT_ONCE).contains(count))
-    })?;
+    let failures = variables.positive("WEBHOOK_MAX_FAILURES")?;
+    let at_once = variables.number("WEBHOOK_DENIALS_AT_ONCE", 1..=MAX_DENIALS_AT_ONCE)?;
     Ok(WebhookConfig {
         denials_at_once: at_once.unwrap_or(default.denials_at_once),
         backoff: backoff.unwrap_or(default.backoff),
@@ -137,12 +129,8 @@ fn webhooks(variables: &Variables) -> Result<WebhookConfig, ConfigError> {
 
 fn resolvers(variables: &Variables) -> Result<ResolverConfig, ConfigError> {
     let default = ResolverConfig::default();
-    let number = format!("a number from 1 to {MAX_INSTANCES}");
-    let instances = variables.parsed("RESOLVER_INSTANCES", &number, |text| {
-        text.parse().ok().filter(|instances| (1..=MAX_INSTANCES).contains(instances))
-    })?;
-    let size = format!("a size such as `64MiB` {SIZE_UNITS}");
-    let cache_bytes = variables.parsed("RESOLVER_CACHE_BYTES", &size, parse_size)?;
+    let instances = variables.number("RESOLVER_INSTANCES", 1..=MAX_INSTANCES)?;
+    let cache_bytes = variables.size("RESOLVER_CACHE_BYTES", "64MiB")?;
     let directory = variables.parsed("RESOLVERS_DIR", "a directory that can be read", |path| {
         std::fs::read_dir(path).is_ok().then(|| PathBuf::from(path))
     })?;

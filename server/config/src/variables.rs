@@ -1,13 +1,19 @@
 //! The variables from which every setting is read. This is the only module that reads the environment.
 
 use std::collections::HashMap;
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::path::Path;
+use std::str::FromStr;
 use std::time::Duration;
+
+use ipnet::IpNet;
+use portcullis_engine::operator::parse_network;
 
 use crate::env_file;
 use crate::error::ConfigError;
 use crate::known::{self, Source};
-use crate::units::{DURATION_UNITS, parse_duration};
+use crate::units::{DURATION_UNITS, SIZE_UNITS, parse_duration, parse_size};
 
 /// The variables: the environment, over the entries of a file.
 #[derive(Debug)]
@@ -54,18 +60,64 @@ impl Variables {
         read: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>, ConfigError> {
         let Some(text) = self.get(name) else { return Ok(None) };
-        let fault =
-            || ConfigError { name, expected: expected.to_owned(), found: Some(text.to_owned()) };
+        let fault = || ConfigError::new(name, expected).not(text);
         read(text).map(Some).ok_or_else(fault)
     }
 
     /// Returns the value of `name`, which must be set.
     pub(crate) fn required(&self, name: &'static str, expected: &str) -> Result<&str, ConfigError> {
-        self.get(name).ok_or_else(|| ConfigError {
-            name,
-            expected: format!("{expected}, but it is not set"),
-            found: None,
-        })
+        self.get(name)
+            .ok_or_else(|| ConfigError::new(name, format!("{expected}, but it is not set")))
+    }
+
+    /// Returns a number of this range.
+    pub(crate) fn number<N: FromStr + PartialOrd + Display>(
+        &self,
+        name: &'static str,
+        range: RangeInclusive<N>,
+    ) -> Result<Option<N>, ConfigError> {
+        let expected = format!("a number from {} to {}", range.start(), range.end());
+        self.parsed(name, &expected, |text| text.parse().ok().filter(|n| range.contains(n)))
+    }
+
+    pub(crate) fn positive<N: FromStr + PartialOrd + Default>(
+        &self,
+        name: &'static str,
+    ) -> Result<Option<N>, ConfigError> {
+        let read = |text: &str| text.parse().ok().filter(|number| *number > N::default());
+        self.parsed(name, "a number of at least 1", read)
+    }
+
+    /// Returns a number of bytes. An error shows the `example`.
+    pub(crate) fn size(
+        &self,
+        name: &'static str,
+        example: &str,
+    ) -> Result<Option<u64>, ConfigError> {
+        self.parsed(name, &format!("a size such as `{example}` {SIZE_UNITS}"), parse_size)
+    }
+
+    /// Returns a number of bytes, `least` or more, which is a number of KiB or MiB.
+    pub(crate) fn size_from(
+        &self,
+        name: &'static str,
+        least: u64,
+    ) -> Result<Option<u64>, ConfigError> {
+        let shown = match least.is_multiple_of(1 << 20) {
+            true => format!("{}MiB", least >> 20),
+            false => format!("{}KiB", least >> 10),
+        };
+        let expected = format!("a size of at least `{shown}` {SIZE_UNITS}");
+        self.parsed(name, &expected, |text| parse_size(text).filter(|bytes| *bytes >= least))
+    }
+
+    /// Returns networks in CIDR notation, with commas between them.
+    pub(crate) fn networks(&self, name: &'static str) -> Result<Vec<IpNet>, ConfigError> {
+        let expected = "networks such as `10.0.0.0/8,192.168.1.7`, with host bits zero";
+        let networks = self.parsed(name, expected, |text| {
+            text.split(',').map(|network| parse_network(network.trim())).collect()
+        })?;
+        Ok(networks.unwrap_or_default())
     }
 
     pub(crate) fn boolean(&self, name: &'static str) -> Result<Option<bool>, ConfigError> {
