@@ -194,7 +194,9 @@ pub(crate) fn cost_of_limits() -> Vec<Figure> {
     let limits = CallerLimits::new(config, Metrics::new().limits);
     let now = Moment::from_time(DateTime::UNIX_EPOCH);
     let place = nanos(|| drop(limits.places.enter(Class::Checks, "acme", now)));
-    let rate = nanos(|| drop(limits.rates.count(RequestKind::Check, "acme", "alice", None, now)));
+    let of_caller = ("acme", "alice");
+    let count = || limits.rates.count(RequestKind::Check, of_caller, None, now, 1);
+    let rate = nanos(|| drop(count()));
     vec![
         Figure::count("nanoseconds for a place", place, BOUND),
         Figure::count("nanoseconds for a rate", rate, BOUND),

@@ -133,18 +133,18 @@ pub(crate) fn count_candidates(
     }
 }
 
-/// Counts a request of `actor` of `tenant` for the rates.
+/// Counts a request of a caller for the rates.
 fn count(
     app: &App,
     request: &RequestContext,
-    (tenant, actor): (&str, &str),
+    of_caller: (&str, &str),
     now: Moment,
 ) -> Result<(), ApiError> {
     let rates = &app.limits.rates;
     let Some(report) = &request.rates else { return Ok(()) };
     let kind = request.route.as_ref().map_or(RequestKind::Check, |route| route.kind);
     let address = rates.for_kind(kind).address.and(request.address);
-    match rates.count(kind, tenant, actor, address, now) {
+    match rates.count(kind, of_caller, address, now, 1) {
         Ok(levels) => {
             report.set(levels);
             Ok(())
@@ -161,10 +161,10 @@ pub(crate) fn counted_address(app: &App, request: &RequestContext) -> Option<IpA
     app.limits.rates.for_kind(RequestKind::Check).address.and(request.address)
 }
 
-/// Counts `more` checks of `actor` of `tenant` for the rates, all or none.
+/// Counts `more` checks of a caller for the rates, all or none.
 pub(crate) fn count_more(
     app: &App,
-    (tenant, actor): (&str, &str),
+    of_caller: (&str, &str),
     address: Option<IpAddr>,
     more: u32,
 ) -> Result<(), ApiError> {
@@ -173,7 +173,7 @@ pub(crate) fn count_more(
         return Ok(());
     }
     let now = Moment::from_time(app.clock.now());
-    let counted = rates.count_many(RequestKind::Check, (tenant, actor), address, now, more);
+    let counted = rates.count(RequestKind::Check, of_caller, address, now, more);
     counted.map(drop).map_err(|refusal| {
         app.limits.metrics.refused(refusal.reason, Class::Checks);
         ApiError::RateLimited(refusal)

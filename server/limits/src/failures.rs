@@ -78,7 +78,7 @@ impl FailedAuthentications {
         let Some(rate) = &self.rate else { return Ok(()) };
         let address = counted(address);
         let failures = self.addresses.get_or_add(&address, || address, AddressFailures::default);
-        failures.bucket.take(rate, now).map(|_| ()).map_err(|level| refusal(*rate, level))
+        failures.bucket.take(rate, now, 1).map(|_| ()).map_err(|level| refusal(*rate, level))
     }
 
     /// Returns the permission to look up `key` for `address`.

@@ -6,7 +6,6 @@
 mod address;
 mod bounded;
 mod classes;
-mod credential;
 mod failures;
 mod memory;
 mod metrics;
@@ -19,10 +18,9 @@ use portcullis_fairness::Throttle;
 
 pub use address::TrustedProxies;
 pub use classes::Class;
-pub use credential::RefusedCredential;
 pub use failures::{FailedAuthentications, KeyLookup};
 pub use memory::{MemoryAccount, MemoryBudget, MemoryCharge, MemoryMetrics, Spent};
-pub use metrics::{LimitMetrics, RefusalReason};
+pub use metrics::{LimitMetrics, RefusalReason, RefusedCredential};
 pub use places::{Admission, ClassCapacities, Places, RequestPlace, WaitingRequest};
 pub use rate::{Bucket, BucketLevel, Moment, Rate};
 pub use rates::{

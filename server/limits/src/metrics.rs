@@ -11,7 +11,6 @@ use prometheus_client::registry::Registry;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::classes::Class;
-use crate::credential::RefusedCredential;
 use crate::memory::MemoryMetrics;
 
 /// Seconds, up to the longest wait for a place.
@@ -33,6 +32,15 @@ pub enum RefusalReason {
     QueueTime,
     /// Too many requests wait.
     QueueFull,
+}
+
+/// The kind of a refused credential, named as the label in metrics and log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum RefusedCredential {
+    Token,
+    ServiceKey,
+    AdminKey,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]

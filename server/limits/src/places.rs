@@ -39,14 +39,9 @@ impl Default for ClassCapacities {
     }
 }
 
-/// The places of all classes.
+/// The places of all classes, in their order.
 #[derive(Debug)]
-pub struct Places {
-    checks: Arc<ClassPlaces>,
-    operator: Arc<ClassPlaces>,
-    management: Arc<ClassPlaces>,
-    uploads: Arc<ClassPlaces>,
-}
+pub struct Places([Arc<ClassPlaces>; 4]);
 
 /// The answer to a request for a place.
 #[derive(Debug)]
@@ -107,12 +102,12 @@ impl Drop for WaitingRequest {
 impl Places {
     pub(crate) fn new(capacities: &ClassCapacities, metrics: &LimitMetrics) -> Self {
         let class = |class, places| Arc::new(ClassPlaces::new(class, places, metrics));
-        Self {
-            checks: class(Class::Checks, capacities.checks),
-            operator: class(Class::Operator, OPERATOR_PLACES),
-            management: class(Class::Management, capacities.management),
-            uploads: class(Class::Uploads, capacities.uploads),
-        }
+        Self([
+            class(Class::Checks, capacities.checks),
+            class(Class::Operator, OPERATOR_PLACES),
+            class(Class::Management, capacities.management),
+            class(Class::Uploads, capacities.uploads),
+        ])
     }
 
     /// Returns a place of `class` for a request of `tenant`, or a wait for one.
@@ -136,12 +131,7 @@ impl Places {
     }
 
     fn for_class(&self, class: Class) -> &Arc<ClassPlaces> {
-        match class {
-            Class::Checks => &self.checks,
-            Class::Operator => &self.operator,
-            Class::Management => &self.management,
-            Class::Uploads => &self.uploads,
-        }
+        &self.0[class as usize]
     }
 }
 

@@ -22,14 +22,6 @@ impl Moment {
     }
 }
 
-impl std::ops::Add<Duration> for Moment {
-    type Output = Self;
-
-    fn add(self, duration: Duration) -> Self {
-        Self(self.0.saturating_add(duration.as_nanos().try_into().unwrap_or(u64::MAX)))
-    }
-}
-
 /// Most requests of a rate per window. Beyond it a step would be so few nanoseconds that the rate is not exact.
 const MAX_QUOTA: u32 = 10_000_000;
 
@@ -102,19 +94,12 @@ pub struct BucketLevel {
 pub struct Bucket(AtomicU64);
 
 impl Bucket {
-    /// Takes one request of `rate` at `now`. Exactly as many calls succeed as the rate allows, on however many threads.
-    ///
-    /// # Errors
-    /// The bucket is empty.
-    pub fn take(&self, rate: &Rate, now: Moment) -> Result<BucketLevel, BucketLevel> {
-        self.take_many(rate, now, 1)
-    }
-
-    /// Takes all of `requests` of `rate` at `now`, or none. More than the quota never succeed.
+    /// Takes all of `requests` of `rate` at `now`, or none. Exactly as many succeed as the rate allows, on however many
+    /// threads; more than the quota at once never do.
     ///
     /// # Errors
     /// The bucket has fewer. `next_in` is the time until so many may come.
-    pub fn take_many(
+    pub fn take(
         &self,
         rate: &Rate,
         now: Moment,

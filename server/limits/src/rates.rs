@@ -1,7 +1,7 @@
 //! Rates of authenticated requests: of each tenant, each credential and each address.
 
-use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use arrayvec::ArrayVec;
 use equivalent::Equivalent;
@@ -64,23 +64,31 @@ pub struct RateRefusal {
     pub levels: RateLevels,
 }
 
-/// One bucket for each kind of request.
-#[derive(Debug, Default)]
-struct KindBuckets {
-    checks: Bucket,
-    reads: Bucket,
-    writes: Bucket,
+/// One bucket for each [`RequestKind`], in their order.
+type KindBuckets = [Bucket; 3];
+
+/// The callers for whom a rate counts a request together.
+#[derive(Clone, Copy)]
+enum Scope {
+    Address,
+    Credential,
+    Tenant,
 }
 
-impl KindBuckets {
-    fn for_kind(&self, kind: RequestKind) -> &Bucket {
-        match kind {
-            RequestKind::Check => &self.checks,
-            RequestKind::Read => &self.reads,
-            RequestKind::Write => &self.writes,
-        }
-    }
-}
+/// The scopes, the narrowest first, each with the reason of its refusals and the names of its limits by kind.
+const SCOPES: [(Scope, RefusalReason, [&str; 3]); 3] = [
+    (
+        Scope::Address,
+        RefusalReason::AddressRate,
+        ["address-checks", "address-reads", "address-writes"],
+    ),
+    (
+        Scope::Credential,
+        RefusalReason::CredentialRate,
+        ["credential-checks", "credential-reads", "credential-writes"],
+    ),
+    (Scope::Tenant, RefusalReason::TenantRate, ["tenant-checks", "tenant-reads", "tenant-writes"]),
+];
 
 /// A subject or a service key of a tenant.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -89,17 +97,11 @@ struct Credential {
     actor: Box<str>,
 }
 
-/// Looks a [`Credential`] up without allocating one.
+/// Looks a [`Credential`] up without allocating one. The same fields in the same order have the same hash.
+#[derive(Hash)]
 struct CredentialRef<'c> {
     tenant: &'c str,
     actor: &'c str,
-}
-
-impl Hash for CredentialRef<'_> {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.tenant.hash(state);
-        self.actor.hash(state);
-    }
 }
 
 impl Equivalent<Credential> for CredentialRef<'_> {
@@ -150,75 +152,33 @@ impl RateLimits {
         }
     }
 
-    /// Counts a request of `actor`, and returns the levels of the rates that it counts for. `address` is only needed where
-    /// [`RateLimits::for_kind`] has a rate for addresses.
+    /// Counts `requests` of `actor`, all or none of a rate, and returns the levels of the rates that they count for.
+    /// `address` is only needed where [`RateLimits::for_kind`] has a rate for addresses.
     ///
     /// The narrowest rate comes first: a credential beyond its own rate takes nothing from its tenant.
     ///
     /// # Errors
-    /// A rate refuses the request.
+    /// A rate refuses that many.
     pub fn count(
         &self,
         kind: RequestKind,
-        tenant: &str,
-        actor: &str,
-        address: Option<IpAddr>,
-        now: Moment,
-    ) -> Result<RateLevels, Box<RateRefusal>> {
-        self.count_many(kind, (tenant, actor), address, now, 1)
-    }
-
-    /// Counts `requests` of `actor` as [`RateLimits::count`] counts one: all or none of a rate.
-    ///
-    /// # Errors
-    /// A rate refuses that many.
-    pub fn count_many(
-        &self,
-        kind: RequestKind,
-        (tenant, actor): (&str, &str),
+        of_caller: (&str, &str),
         address: Option<IpAddr>,
         now: Moment,
         requests: u32,
     ) -> Result<RateLevels, Box<RateRefusal>> {
-        let rates = self.for_kind(kind);
         let mut levels = RateLevels::new();
-        if let (Some(rate), Some(address)) = (rates.address, address.map(counted)) {
-            let buckets = self.addresses.get_or_add(&address, || address, KindBuckets::default);
-            let name = name(kind, ["address-checks", "address-reads", "address-writes"]);
-            take(
-                &mut levels,
-                name,
-                rate,
-                (buckets.for_kind(kind), requests),
-                RefusalReason::AddressRate,
-                now,
-            )?;
-        }
-        if let Some(rate) = rates.credential {
-            let key = CredentialRef { tenant, actor };
-            let own = || Credential { tenant: tenant.into(), actor: actor.into() };
-            let buckets = self.credentials.get_or_add(&key, own, KindBuckets::default);
-            let name = name(kind, ["credential-checks", "credential-reads", "credential-writes"]);
-            take(
-                &mut levels,
-                name,
-                rate,
-                (buckets.for_kind(kind), requests),
-                RefusalReason::CredentialRate,
-                now,
-            )?;
-        }
-        if let Some(rate) = rates.tenant {
-            let buckets = self.tenants.get_or_add(tenant, || tenant.into(), KindBuckets::default);
-            let name = name(kind, ["tenant-checks", "tenant-reads", "tenant-writes"]);
-            take(
-                &mut levels,
-                name,
-                rate,
-                (buckets.for_kind(kind), requests),
-                RefusalReason::TenantRate,
-                now,
-            )?;
+        for (scope, reason, names) in SCOPES {
+            let Some((rate, buckets)) = self.buckets(scope, kind, of_caller, address) else {
+                continue;
+            };
+            let taken = buckets[kind as usize].take(&rate, now, requests);
+            let level = taken.unwrap_or_else(|level| level);
+            let level = RateLevel { name: names[kind as usize], rate, level };
+            levels.push(level);
+            if taken.is_err() {
+                return Err(Box::new(RateRefusal { reason, refused: level, levels }));
+            }
         }
         Ok(levels)
     }
@@ -228,51 +188,41 @@ impl RateLimits {
     pub fn spend(
         &self,
         kind: RequestKind,
-        (tenant, actor): (&str, &str),
+        of_caller: (&str, &str),
         address: Option<IpAddr>,
         now: Moment,
         more: u32,
     ) {
-        let rates = self.for_kind(kind);
-        let spend =
-            |rate: Rate, buckets: &KindBuckets| buckets.for_kind(kind).spend(&rate, more, now);
-        if let (Some(rate), Some(address)) = (rates.address, address.map(counted)) {
-            spend(rate, &self.addresses.get_or_add(&address, || address, KindBuckets::default));
-        }
-        if let Some(rate) = rates.credential {
-            let key = CredentialRef { tenant, actor };
-            let own = || Credential { tenant: tenant.into(), actor: actor.into() };
-            spend(rate, &self.credentials.get_or_add(&key, own, KindBuckets::default));
-        }
-        if let Some(rate) = rates.tenant {
-            spend(rate, &self.tenants.get_or_add(tenant, || tenant.into(), KindBuckets::default));
+        for (scope, ..) in SCOPES {
+            if let Some((rate, buckets)) = self.buckets(scope, kind, of_caller, address) {
+                buckets[kind as usize].spend(&rate, more, now);
+            }
         }
     }
-}
 
-fn name(kind: RequestKind, [checks, reads, writes]: [&'static str; 3]) -> &'static str {
-    match kind {
-        RequestKind::Check => checks,
-        RequestKind::Read => reads,
-        RequestKind::Write => writes,
-    }
-}
-
-/// Takes requests from a bucket, and adds its level to `levels`.
-fn take(
-    levels: &mut RateLevels,
-    name: &'static str,
-    rate: Rate,
-    (bucket, requests): (&Bucket, u32),
-    reason: RefusalReason,
-    now: Moment,
-) -> Result<(), Box<RateRefusal>> {
-    let taken = bucket.take_many(&rate, now, requests);
-    let level = RateLevel { name, rate, level: taken.unwrap_or_else(|level| level) };
-    levels.push(level);
-    match taken {
-        Ok(_) => Ok(()),
-        Err(_) => Err(Box::new(RateRefusal { reason, refused: level, levels: levels.clone() })),
+    /// Returns the rate of requests of `kind` in `scope`, and the buckets of the caller; `None` if there is no limit.
+    fn buckets(
+        &self,
+        scope: Scope,
+        kind: RequestKind,
+        (tenant, actor): (&str, &str),
+        address: Option<IpAddr>,
+    ) -> Option<(Rate, Arc<KindBuckets>)> {
+        let (rates, new) = (self.for_kind(kind), KindBuckets::default);
+        Some(match scope {
+            Scope::Address => {
+                let (rate, address) = (rates.address?, counted(address?));
+                (rate, self.addresses.get_or_add(&address, || address, new))
+            }
+            Scope::Credential => {
+                let (rate, key) = (rates.credential?, CredentialRef { tenant, actor });
+                let own = || Credential { tenant: tenant.into(), actor: actor.into() };
+                (rate, self.credentials.get_or_add(&key, own, new))
+            }
+            Scope::Tenant => {
+                (rates.tenant?, self.tenants.get_or_add(tenant, || tenant.into(), new))
+            }
+        })
     }
 }
 

@@ -288,7 +288,7 @@ fn at_three_times_the_capacity_most_of_it_serves_clients_in_time() {
 #[test]
 fn without_shedding_little_of_the_capacity_serves_clients_in_time() {
     let mut places = places(8, 8);
-    let class = Arc::get_mut(&mut places.management).unwrap();
+    let class = Arc::get_mut(&mut places.0[Class::Management as usize]).unwrap();
     class.most_waiting = i64::MAX;
     class.patience = Duration::MAX;
     let part = goodput(&places);

@@ -13,9 +13,19 @@ fn now() -> Moment {
     Moment::from_time(chrono::DateTime::UNIX_EPOCH)
 }
 
+/// Counts one request.
+fn count(
+    limits: &RateLimits,
+    kind: RequestKind,
+    of_caller: (&str, &str),
+    address: Option<IpAddr>,
+) -> Result<RateLevels, Box<RateRefusal>> {
+    limits.count(kind, of_caller, address, now(), 1)
+}
+
 /// Returns how many of `attempts` checks of `actor` pass.
 fn passed(limits: &RateLimits, tenant: &str, actor: &str, attempts: usize) -> usize {
-    let check = |_: &usize| limits.count(RequestKind::Check, tenant, actor, None, now()).is_ok();
+    let check = |_: &usize| count(limits, RequestKind::Check, (tenant, actor), None).is_ok();
     (0..attempts).filter(check).count()
 }
 
@@ -39,11 +49,11 @@ fn a_refusal_names_the_rate() {
         credential: Some(Rate::new(1, 60)),
         address: None,
     });
-    let count = || limits.count(RequestKind::Check, "acme", "alice", None, now());
-    let levels = count().unwrap();
+    let of_alice = || count(&limits, RequestKind::Check, ("acme", "alice"), None);
+    let levels = of_alice().unwrap();
     let names: Vec<_> = levels.iter().map(|level| (level.name, level.level.remaining)).collect();
     assert_eq!(names, [("credential-checks", 0), ("tenant-checks", 9)]);
-    let refusal = count().unwrap_err();
+    let refusal = of_alice().unwrap_err();
     assert_eq!(refusal.reason, RefusalReason::CredentialRate);
     assert_eq!((refusal.refused.name, refusal.levels.len()), ("credential-checks", 1));
 }
@@ -51,14 +61,14 @@ fn a_refusal_names_the_rate() {
 #[test]
 fn kinds_and_addresses_are_counted_apart() {
     let limits = limits(ScopeRates { address: Some(Rate::new(1, 60)), ..Default::default() });
-    let count = |kind, address: &str| {
+    let passes = |kind, address: &str| {
         let address = Some(address.parse().unwrap());
-        limits.count(kind, "acme", "alice", address, now()).is_ok()
+        count(&limits, kind, ("acme", "alice"), address).is_ok()
     };
-    assert!(count(RequestKind::Check, "2001:db8::1"));
-    assert!(!count(RequestKind::Check, "2001:db8::2"), "an IPv6 /64 is one address");
-    assert!(count(RequestKind::Check, "2001:db8:0:1::1"));
-    assert!(count(RequestKind::Write, "2001:db8::1"));
+    assert!(passes(RequestKind::Check, "2001:db8::1"));
+    assert!(!passes(RequestKind::Check, "2001:db8::2"), "an IPv6 /64 is one address");
+    assert!(passes(RequestKind::Check, "2001:db8:0:1::1"));
+    assert!(passes(RequestKind::Write, "2001:db8::1"));
 }
 
 #[test]
