@@ -208,8 +208,8 @@ impl Delivery {
 /// The service on top of an open store.
 pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Result<App> {
     let authenticator = match &config.mode {
-        Mode::Selfhost(oidc) => Authenticator::selfhost(oidc.as_ref())?,
-        Mode::SingleTenant { tenant, oidc } => Authenticator::single_tenant(tenant, oidc.as_ref())?,
+        Mode::Selfhost(oidc) => Authenticator::one(oidc.as_ref(), None)?,
+        Mode::SingleTenant { tenant, oidc } => Authenticator::one(oidc.as_ref(), Some(tenant))?,
         Mode::Saas { .. } => {
             let client = Client::guarded(&config.egress, FETCH_TIMEOUT)?;
             Authenticator::saas(client, store.clone())

@@ -35,16 +35,10 @@ pub struct Authenticator {
 }
 
 impl Authenticator {
-    /// Returns a verifier for the one provider of `selfhost` mode. It fetches the key set in the background.
-    pub fn selfhost(config: Option<&OidcConfig>) -> anyhow::Result<Self> {
-        let issuer = config.map(|config| Issuers::one(config, None)).transpose()?;
-        Ok(Self::new(issuer))
-    }
-
-    /// Returns a verifier for the one provider, whose tokens all belong to `tenant`. It fetches the key set in the
-    /// background.
-    pub fn single_tenant(tenant: &str, config: Option<&OidcConfig>) -> anyhow::Result<Self> {
-        let issuer = config.map(|config| Issuers::one(config, Some(tenant))).transpose()?;
+    /// Returns a verifier for the one provider. All its tokens belong to `tenant`; `None` if the domain of a token is its
+    /// tenant. It fetches the key set in the background.
+    pub fn one(config: Option<&OidcConfig>, tenant: Option<&str>) -> anyhow::Result<Self> {
+        let issuer = config.map(|config| Issuers::one(config, tenant)).transpose()?;
         Ok(Self::new(issuer))
     }
 
@@ -96,11 +90,6 @@ impl Authenticator {
         let holder = Arc::new(TokenHolder { tenant, identity, one_tenant_per_domain });
         self.tokens.keep(token, CachedToken::new(&verifier, key, validity, &holder));
         Ok(holder)
-    }
-
-    /// Returns whether tenants register providers.
-    pub fn has_registered_providers(&self) -> bool {
-        matches!(self.issuers, Some(Issuers::Registered(_)))
     }
 
     /// Returns those of `tenants` that have identity providers in memory. The caller reads their records next.

@@ -8,9 +8,8 @@ use portcullis_model::service_key::Permission;
 use strum::VariantArray;
 use tokio::time::Instant;
 
-use crate::error::AuthError;
+use crate::error::{AuthError, must_have};
 use crate::identity::Identity;
-use crate::permissions::must_have;
 
 /// A caller with a token, who may request decisions.
 #[derive(Debug)]

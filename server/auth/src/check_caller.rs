@@ -29,10 +29,7 @@ impl CheckCaller {
 
     /// Returns the subject of a legacy check that names none; `None` for a key, which is no subject.
     pub fn subject(&self) -> Option<&str> {
-        match self {
-            Self::Member(holder) => Some(&holder.identity.subject),
-            Self::Key(_) => None,
-        }
+        self.for_check().map(|caller| caller.subject)
     }
 
     /// Returns the part of the caller that decisions read; `None` for a key, which has no claims and no roles.
@@ -65,22 +62,6 @@ impl CheckCaller {
         }
     }
 
-    /// Refuses a member who asks about another subject in `domain` and does not manage it. A key that asks has the
-    /// permission `access:search`.
-    pub fn may_ask_about(
-        &self,
-        subject: &str,
-        domain: Option<&str>,
-        manager_roles: &[String],
-    ) -> Result<(), AuthError> {
-        match self {
-            Self::Member(holder) if *holder.identity.subject != *subject => {
-                holder.must_manage(domain, manager_roles)
-            }
-            Self::Member(_) | Self::Key(_) => Ok(()),
-        }
-    }
-
     /// Refuses a caller who may not see explanations of checks in `domain`: a member who does not manage it, or a key
     /// without `policies:read`.
     pub fn may_explain(
@@ -94,8 +75,8 @@ impl CheckCaller {
         }
     }
 
-    /// Refuses a caller who may not search: a member who does not manage `domain`, unless `subject` is its own. A key has
-    /// proved its permission.
+    /// Refuses a caller who may not search in `domain`, or ask about another subject: a member who does not manage it,
+    /// unless `subject` is its own. A key has proved its permission.
     ///
     /// # Errors
     /// [`AuthError::AccessDenied`]

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use portcullis_model::service_key::Permission;
 use portcullis_storage::StoreError;
 
 /// The reason why a credential proves no caller, or why a caller does not have the right.
@@ -32,6 +33,31 @@ impl AuthError {
     pub(crate) fn unknown_key() -> Self {
         Self::CredentialRefused("the service key is unknown or revoked".to_owned())
     }
+
+    /// Returns the error of a token whose issuer is not registered.
+    pub(crate) fn unknown_issuer() -> Self {
+        let why = "the claim `iss` names an issuer that is not registered here";
+        Self::TokenRefused(why.to_owned())
+    }
+}
+
+/// Refuses a token.
+pub(crate) fn refused<T>(why: impl Into<String>) -> Result<T, AuthError> {
+    Err(AuthError::TokenRefused(why.into()))
+}
+
+/// Refuses a caller with `permissions` who does not have `permission`.
+pub(crate) fn must_have(
+    permissions: &[Permission],
+    permission: Permission,
+) -> Result<(), AuthError> {
+    if permissions.contains(&permission) {
+        return Ok(());
+    }
+    Err(AuthError::AccessDenied(format!(
+        "the service key does not have the permission `{}`",
+        permission.into_str()
+    )))
 }
 
 impl From<StoreError> for AuthError {

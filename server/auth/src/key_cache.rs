@@ -32,12 +32,6 @@ struct Bookkeeping {
     changes: u64,
 }
 
-/// A read of a key that began. It must begin before the store is read.
-#[derive(Debug)]
-pub(crate) struct KeyRead {
-    changes: u64,
-}
-
 impl Default for KeyCache {
     fn default() -> Self {
         Self::new(MAX_KEYS, MAX_KEYS_OF_TENANT)
@@ -63,16 +57,16 @@ impl KeyCache {
         self.keys.len()
     }
 
-    /// Begins to read a key from the store.
-    pub(crate) fn begin_read(&self) -> KeyRead {
-        KeyRead { changes: self.bookkeeping.lock().changes }
+    /// Returns the number of changes so far. A read of the store begins after it.
+    pub(crate) fn changes(&self) -> u64 {
+        self.bookkeeping.lock().changes
     }
 
-    /// Keeps a key that `read` found. Does nothing if the key may have been revoked since.
-    pub(crate) fn keep(&self, read: &KeyRead, key: &Arc<VerifiedKey>) {
+    /// Keeps a key that a read found that began after `changes` changes. Does nothing if the key may have been revoked since.
+    pub(crate) fn keep(&self, changes: u64, key: &Arc<VerifiedKey>) {
         let mut bookkeeping = self.bookkeeping.lock();
         let keys = self.keys.pin();
-        if bookkeeping.changes != read.changes || keys.contains_key(&key.id()) {
+        if bookkeeping.changes != changes || keys.contains_key(&key.id()) {
             return;
         }
         for dropped in bookkeeping.shares.add(key.tenant(), key.id(), 1) {
@@ -85,7 +79,9 @@ impl KeyCache {
     pub(crate) fn forget(&self, id: Uuid) {
         let mut bookkeeping = self.bookkeeping.lock();
         bookkeeping.changes += 1;
-        self.remove(&mut bookkeeping, id);
+        if let Some(key) = self.keys.pin().remove(&id) {
+            bookkeeping.shares.remove(key.tenant(), &id);
+        }
     }
 
     /// Drops the keys of `tenants`, of which some may be revoked, and every read that began before.
@@ -106,12 +102,6 @@ impl KeyCache {
         bookkeeping.changes += 1;
         bookkeeping.shares.clear();
         self.keys.pin().clear();
-    }
-
-    fn remove(&self, bookkeeping: &mut Bookkeeping, id: Uuid) {
-        if let Some(key) = self.keys.pin().remove(&id) {
-            bookkeeping.shares.remove(key.tenant(), &id);
-        }
     }
 }
 

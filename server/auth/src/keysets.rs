@@ -16,6 +16,7 @@ use portcullis_engine::excerpt::excerpt;
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
+use crate::error::AuthError;
 use fetch::shown;
 pub(crate) use fetch::{Fetch, http_fetch};
 pub(crate) use refreshes::Refreshes;
@@ -37,11 +38,6 @@ const MAX_AGE: Duration = Duration::from_secs(3_600);
 const WARNING_INTERVAL: Duration = Duration::from_secs(300);
 /// Longest cause in the log, in bytes. It quotes the key set.
 const MAX_CAUSE: usize = 2_048;
-
-/// No key set of the issuer is available.
-#[derive(Debug, thiserror::Error)]
-#[error("no key set of the issuer could be fetched so far")]
-pub(crate) struct NoKeys;
 
 /// The source of a key set, which it refreshes while it is in use. Cheap to clone.
 #[derive(Clone)]
@@ -151,14 +147,16 @@ impl KeySource {
         &self,
         algorithm: Algorithm,
         kid: Option<String>,
-    ) -> Result<Option<UsedKey>, NoKeys> {
+    ) -> Result<Option<UsedKey>, AuthError> {
         self.0.note_use();
         let present = self.0.present();
         if present.is_none() {
             self.refresh_on_demand().await;
         }
         self.refresh_while_used();
-        let mut good = present.or_else(|| self.good()).ok_or(NoKeys)?;
+        let none =
+            || AuthError::NoKeys("no key set of the issuer could be fetched so far".to_owned());
+        let mut good = present.or_else(|| self.good()).ok_or_else(none)?;
         if kid.as_deref().is_some_and(|kid| !good.keys.knows(kid)) {
             self.refresh_on_demand().await;
             let Some(fresh) = self.good() else { return Ok(None) };

@@ -13,7 +13,6 @@ mod identity;
 mod issuers;
 mod key_cache;
 mod keysets;
-mod permissions;
 mod providers;
 mod service_keys;
 mod shared_key_sets;

@@ -5,12 +5,11 @@ mod memory;
 use std::fmt;
 use std::sync::Arc;
 
-use ahash::RandomState;
 use chrono::{DateTime, Utc};
 use futures_util::future::{BoxFuture, join_all};
+use portcullis_fairness::{TurnLimits, TurnQueue};
 use portcullis_model::provider::ProviderRecord;
 use portcullis_storage::StoreError;
-use tokio::sync::Mutex;
 use url::Url;
 use uuid::Uuid;
 
@@ -18,13 +17,13 @@ use crate::closed_tenants::ClosedTenants;
 use crate::config::OidcConfig;
 use crate::error::AuthError;
 use crate::shared_key_sets::SharedKeySets;
-use crate::token::{TokenError, Verifier};
+use crate::token::Verifier;
 use crate::token_cache::CachedToken;
-use memory::{Known, Provider, ProviderMemory};
+use memory::{Provider, ProviderMemory};
 
-/// Reads at a time for issuers that are not in memory. Issuers of one slot wait for each other, so that an issuer is read
-/// once for all who wait, and invented issuers leave connections to other requests.
-const SLOTS: usize = 8;
+/// The reads of issuers that are not in memory. The turns of one issuer follow each other, so that it is read once for all
+/// who wait, and invented issuers leave connections to other requests.
+const READS: TurnLimits = TurnLimits { at_once: 8, per_tenant: 1, ..TurnLimits::NONE };
 /// Longest issuer that is looked for, in bytes: four for each of the 2,048 characters that a registration may have.
 const MAX_ISSUER: usize = 8_192;
 
@@ -46,9 +45,8 @@ pub(crate) struct Providers {
     lookup: ProviderLookup,
     key_sets: SharedKeySets,
     memory: ProviderMemory,
-    slots: [Mutex<()>; SLOTS],
-    /// Random, so that nobody can choose issuers that share a slot with those of others.
-    hasher: RandomState,
+    /// Each issuer has its own turns.
+    reads: TurnQueue,
 }
 
 impl fmt::Debug for Providers {
@@ -60,9 +58,8 @@ impl fmt::Debug for Providers {
 impl Providers {
     /// Returns providers of which none is in memory.
     pub(crate) fn new(lookup: ProviderLookup, key_sets: SharedKeySets) -> Self {
-        let slots = std::array::from_fn(|_| Mutex::default());
         let memory = ProviderMemory::default();
-        Self { lookup, key_sets, memory, slots, hasher: RandomState::new() }
+        Self { lookup, key_sets, memory, reads: TurnQueue::new(READS) }
     }
 
     /// Returns the verifier of the tokens of `issuer`, and their tenant. Reads the provider unless it is in memory.
@@ -74,39 +71,33 @@ impl Providers {
             Some(known) => known,
             None => self.read(issuer).await?,
         };
-        let Known::Provider(provider) = known else {
-            return Err(TokenError::unknown_issuer().into());
-        };
+        let provider = known.ok_or_else(AuthError::unknown_issuer)?;
         let verifier = provider.verifier.as_ref().ok_or(AuthError::TenantSuspended)?;
         Ok((Arc::clone(verifier), provider.record.tenant_id.clone()))
     }
 
-    /// Reads the provider of `issuer`, once for all who wait.
-    async fn read(&self, issuer: &str) -> Result<Known, AuthError> {
+    /// Reads the provider of `issuer`, once for all who wait. `None` if nobody registered it.
+    async fn read(&self, issuer: &str) -> Result<Option<Arc<Provider>>, AuthError> {
         if issuer.len() > MAX_ISSUER {
-            return Ok(Known::Nobody);
+            return Ok(None);
         }
-        let slot = usize::try_from(self.hasher.hash_one(issuer) % SLOTS as u64).unwrap_or_default();
-        let _turn = match self.slots.get(slot) {
-            Some(slot) => Some(slot.lock().await),
-            None => None,
-        };
+        let _turn = self.reads.begin_patiently(issuer).await;
         if let Some(known) = self.memory.find(issuer) {
             return Ok(known);
         }
-        let read = self.memory.begin_read();
+        let changes = self.memory.changes();
         // In its own task: a client that disconnects must not cancel a `begin` (transact-rs/sqlx#4385).
         let found = tokio::spawn((self.lookup)(issuer.to_owned())).await;
         let found = found.map_err(|failed| AuthError::Internal(failed.into()))??;
-        let known = found.map_or(Known::Nobody, |found| self.known(found));
-        self.memory.keep(&read, issuer, &known);
+        let known = found.and_then(|found| self.provider(found));
+        self.memory.keep(changes, issuer, known.as_ref());
         Ok(known)
     }
 
-    /// Returns a provider of the store. A stored address is valid, so that nobody does not occur.
-    fn known(&self, found: FoundProvider) -> Known {
+    /// Returns a provider of the store. A stored address is valid, so that `None` does not occur.
+    fn provider(&self, found: FoundProvider) -> Option<Arc<Provider>> {
         let FoundProvider { record, is_closed } = found;
-        let Ok(jwks_uri) = record.jwks_uri.parse::<Url>() else { return Known::Nobody };
+        let jwks_uri: Url = record.jwks_uri.parse().ok()?;
         let verifier = (!is_closed).then(|| {
             let keys = self.key_sets.at(&jwks_uri, &record.issuer_url);
             let config = OidcConfig {
@@ -117,7 +108,7 @@ impl Providers {
             };
             Arc::new(Verifier::new(config, keys))
         });
-        Known::Provider(Arc::new(Provider::new(record, verifier)))
+        Some(Arc::new(Provider::new(record, verifier)))
     }
 
     /// Returns those of `tenants` that have providers in memory. What is being read now is not kept: it may be older than
@@ -156,7 +147,7 @@ impl Providers {
 
     /// Reads the providers of `issuers` and fetches their key sets.
     pub(crate) async fn warm_up(&self, issuers: &[String]) {
-        for issuers in issuers.chunks(SLOTS) {
+        for issuers in issuers.chunks(READS.at_once) {
             join_all(issuers.iter().map(|issuer| self.warm_up_one(issuer))).await;
         }
     }

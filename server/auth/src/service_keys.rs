@@ -63,7 +63,7 @@ impl ServiceKeys {
         presented: &PresentedKey,
         now: Timestamp,
     ) -> Result<Arc<VerifiedKey>, AuthError> {
-        let read = self.cache.begin_read();
+        let changes = self.cache.changes();
         // In its own task: a client that disconnects must not cancel a `begin` (transact-rs/sqlx#4385).
         let found = run_to_end(find(self.store.clone(), presented.id)).await;
         let found = found.map_err(|stopping| AuthError::Internal(stopping.into()))??;
@@ -74,7 +74,7 @@ impl ServiceKeys {
         if !is_open {
             return Err(AuthError::TenantSuspended);
         }
-        self.cache.keep(&read, &key);
+        self.cache.keep(changes, &key);
         self.judge(key, presented, now)
     }
 

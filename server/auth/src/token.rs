@@ -4,7 +4,6 @@
 //! token before the signature, and every claim after it, at a given instant.
 
 mod claims;
-mod refusal;
 mod unverified;
 mod validity;
 
@@ -13,11 +12,10 @@ use portcullis_engine::request::claimed_roles;
 
 use crate::claims::Claims;
 use crate::config::OidcConfig;
+use crate::error::{AuthError, refused};
 use crate::identity::Identity;
 use crate::keysets::{KeySource, UsedKey};
 use claims::{check_audience, missing, one_domain, short_claim};
-pub(crate) use refusal::TokenError;
-use refusal::refused;
 use unverified::Signed;
 pub(crate) use unverified::Unverified;
 pub(crate) use validity::Validity;
@@ -64,9 +62,9 @@ impl Verifier {
         &self,
         token: Unverified<'_>,
         now: DateTime<Utc>,
-    ) -> Result<Proof, TokenError> {
+    ) -> Result<Proof, AuthError> {
         if token.issuer()? != self.config.issuer {
-            return Err(TokenError::unknown_issuer());
+            return Err(AuthError::unknown_issuer());
         }
         let key = self.verify_signature(token.signed).await?;
         let validity = Validity::from_claims(token.claims.tree())?;
@@ -75,7 +73,7 @@ impl Verifier {
     }
 
     /// Verifies that the one matching key has signed the token, and returns the key. It does not check the payload.
-    async fn verify_signature(&self, signed: Signed<'_>) -> Result<UsedKey, TokenError> {
+    async fn verify_signature(&self, signed: Signed<'_>) -> Result<UsedKey, AuthError> {
         let Signed { algorithm, kid, message, signature } = signed;
         let Some(key) = self.keys.find(algorithm, kid).await? else {
             return refused(
@@ -89,7 +87,7 @@ impl Verifier {
     }
 
     /// Checks the claims of a token whose signature is valid, and returns its identity.
-    fn identity(&self, claims: Claims) -> Result<Identity, TokenError> {
+    fn identity(&self, claims: Claims) -> Result<Identity, AuthError> {
         let tree = claims.tree();
         if let Some(audience) = &self.config.audience {
             check_audience(tree, audience)?;

@@ -9,8 +9,7 @@ use portcullis_storage::service_keys::FoundKey;
 use uuid::Uuid;
 
 use crate::callers::Manager;
-use crate::error::AuthError;
-use crate::permissions::must_have;
+use crate::error::{AuthError, must_have};
 
 /// Longest lag of `last_used_at`, in milliseconds. It prevents a write per request of a busy key.
 const LAST_USED_LAG: i64 = 60_000;

@@ -74,7 +74,7 @@ pub async fn list(
 ) -> Result<PermissionPage, OperationError> {
     let subject = request.subject.or(caller.subject());
     let subject = subject.ok_or_else(|| Invalid::missing("subject", SUBJECT_OF_KEY))?;
-    caller.may_ask_about(subject, request.domain, &app.manager_roles)?;
+    caller.may_search(Some(subject), request.domain, &app.manager_roles)?;
     let (domain, tenant) = open_scope(app, caller, request.domain)?;
     let page = Page { limit: page.limit.min(MAX_PAGE), ..page };
     let at_least = app.reach(tenant, at_least).await?;

@@ -12,7 +12,7 @@ fn key(tenant: &str, id: u128) -> Arc<VerifiedKey> {
 }
 
 fn keep(cache: &KeyCache, tenant: &str, id: u128) {
-    cache.keep(&cache.begin_read(), &key(tenant, id));
+    cache.keep(cache.changes(), &key(tenant, id));
 }
 
 fn has(cache: &KeyCache, id: u128) -> bool {
@@ -44,9 +44,9 @@ fn forgotten_entries_leave_nothing_behind() {
 #[test]
 fn a_key_that_is_revoked_while_it_is_read_is_not_kept() {
     let cache = KeyCache::default();
-    let read = cache.begin_read();
+    let changes = cache.changes();
     cache.forget(Uuid::from_u128(1));
-    cache.keep(&read, &key("acme", 1));
+    cache.keep(changes, &key("acme", 1));
     assert!(!has(&cache, 1));
     // The control: nothing came in between.
     keep(&cache, "acme", 1);
@@ -59,14 +59,14 @@ fn the_keys_of_a_changed_tenant_are_read_again() {
     keep(&cache, "acme", 1);
     keep(&cache, "acme", 2);
     keep(&cache, "other", 3);
-    let read = cache.begin_read();
+    let changes = cache.changes();
     cache.forget_tenants(["acme", "unknown"]);
-    cache.keep(&read, &key("acme", 4));
+    cache.keep(changes, &key("acme", 4));
     let left: Vec<_> = (1..5).filter(|id| has(&cache, *id)).collect();
     assert_eq!(left, [3], "a key whose read began before may be revoked");
     keep(&cache, "acme", 1);
-    let read = cache.begin_read();
+    let changes = cache.changes();
     cache.clear();
-    cache.keep(&read, &key("acme", 4));
+    cache.keep(changes, &key("acme", 4));
     assert_eq!((cache.bookkeeping.lock().shares.total(), cache.len()), (0, 0));
 }

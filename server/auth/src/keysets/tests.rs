@@ -55,7 +55,7 @@ impl Provider {
     }
 }
 
-async fn finds(source: &KeySource, kid: &str) -> Result<bool, NoKeys> {
+async fn finds(source: &KeySource, kid: &str) -> Result<bool, AuthError> {
     source.find(Algorithm::ES256, Some(kid.to_owned())).await.map(|key| key.is_some())
 }
 

@@ -43,12 +43,6 @@ struct Bookkeeping {
     changes: u64,
 }
 
-/// A read of a provider that began. It must begin before the store is read.
-#[derive(Debug)]
-pub(super) struct ProviderRead {
-    changes: u64,
-}
-
 /// A registered provider.
 #[derive(Debug)]
 pub(super) struct Provider {
@@ -95,23 +89,15 @@ impl Provider {
     }
 }
 
-/// The knowledge about an issuer.
-#[derive(Clone, Debug)]
-pub(super) enum Known {
-    Provider(Arc<Provider>),
-    /// Nobody registered the issuer.
-    Nobody,
-}
-
 impl ProviderMemory {
-    /// Returns what is known of `issuer`.
-    pub(super) fn find(&self, issuer: &str) -> Option<Known> {
+    /// Returns the provider of `issuer`, or `Some(None)` if nobody registered it. `None` if that is not in memory.
+    pub(super) fn find(&self, issuer: &str) -> Option<Option<Arc<Provider>>> {
         if let Some(provider) = self.providers.pin().get(issuer) {
             provider.note_use();
-            return Some(Known::Provider(Arc::clone(provider)));
+            return Some(Some(Arc::clone(provider)));
         }
         let since = self.unknown.pin().get(issuer).copied()?;
-        (since.elapsed() < UNKNOWN_AGE).then_some(Known::Nobody)
+        (since.elapsed() < UNKNOWN_AGE).then_some(None)
     }
 
     /// Returns whether the provider of `issuer` is in memory and `holds` for it.
@@ -123,18 +109,19 @@ impl ProviderMemory {
         })
     }
 
-    /// Begins to read a provider from the store.
-    pub(super) fn begin_read(&self) -> ProviderRead {
-        ProviderRead { changes: self.bookkeeping.lock().changes }
+    /// Returns the number of changes so far. A read of the store begins after it.
+    pub(super) fn changes(&self) -> u64 {
+        self.bookkeeping.lock().changes
     }
 
-    /// Keeps what `read` found about `issuer`. Does nothing if that may have changed since.
-    pub(super) fn keep(&self, read: &ProviderRead, issuer: &str, known: &Known) {
+    /// Keeps what a read found about `issuer` that began after `changes` changes. Does nothing if that may have changed
+    /// since.
+    pub(super) fn keep(&self, changes: u64, issuer: &str, found: Option<&Arc<Provider>>) {
         let mut bookkeeping = self.bookkeeping.lock();
-        if bookkeeping.changes != read.changes {
+        if bookkeeping.changes != changes {
             return;
         }
-        let Known::Provider(provider) = known else {
+        let Some(provider) = found else {
             if issuer.len() > MAX_UNKNOWN_BYTES {
                 return;
             }

@@ -3,7 +3,7 @@
 use portcullis_engine::json::Json;
 use portcullis_engine::rbac::WILDCARD;
 
-use super::refusal::{TokenError, refused};
+use crate::error::{AuthError, refused};
 
 /// Longest subject and domain, in characters, as in checks and rules (`docs/semantics.md`, sections 2.1 and 6.5).
 const MAX_NAME: usize = 256;
@@ -14,7 +14,7 @@ pub(super) fn missing(claim: &str) -> String {
 }
 
 /// Returns a claim, which must be a non-empty string without control characters.
-pub(super) fn text_claim<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, TokenError> {
+pub(super) fn text_claim<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, AuthError> {
     let text = claims.claim(name).and_then(Json::as_str);
     match text {
         Some(text) if !text.is_empty() && !text.contains(char::is_control) => Ok(text),
@@ -23,7 +23,7 @@ pub(super) fn text_claim<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str
 }
 
 /// Returns a text claim that is used in checks and rules, and therefore has their greatest length.
-pub(super) fn short_claim<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, TokenError> {
+pub(super) fn short_claim<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, AuthError> {
     let text = text_claim(claims, name)?;
     if text.chars().count() > MAX_NAME {
         return refused(missing(name));
@@ -33,7 +33,7 @@ pub(super) fn short_claim<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c st
 
 /// Returns the domain claim. `*` is refused: in rules and in the admin-domain claim it stands for every domain, and no
 /// caller belongs to every domain.
-pub(super) fn one_domain<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, TokenError> {
+pub(super) fn one_domain<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str, AuthError> {
     match short_claim(claims, name)? {
         WILDCARD => refused(format!("the claim `{name}` is `*`, which is not a domain")),
         domain => Ok(domain),
@@ -41,7 +41,7 @@ pub(super) fn one_domain<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str
 }
 
 /// Refuses a token that is not for the audience `expected`.
-pub(super) fn check_audience(claims: &Json<'_>, expected: &str) -> Result<(), TokenError> {
+pub(super) fn check_audience(claims: &Json<'_>, expected: &str) -> Result<(), AuthError> {
     let audiences = match claims.get("aud") {
         Some(text @ Json::String(_)) => std::slice::from_ref(text),
         Some(Json::Array(items)) => items,

@@ -35,7 +35,8 @@ async fn verify_with(
         Err(error) => Err(error),
     };
     verified.map(|proof| proof.identity).map_err(|error| match error {
-        TokenError::Refused(why) | TokenError::NoKeys(why) => why,
+        AuthError::TokenRefused(why) | AuthError::NoKeys(why) => why,
+        other => panic!("{other:?}"),
     })
 }
 

@@ -6,11 +6,23 @@ use jsonwebtoken::Algorithm;
 use portcullis_engine::json::{self, Json};
 
 use super::claims::text_claim;
-use super::refusal::{TokenError, refused};
 use crate::claims::Claims;
+use crate::error::{AuthError, refused};
 
 /// Longest token, in bytes: a token with a hundred roles stays below half of it.
 pub(super) const MAX_TOKEN: usize = 8 * 1024;
+/// The accepted algorithms, all asymmetric: `none` proves nothing, and the key of a MAC would be public.
+const ALGORITHMS: [Algorithm; 9] = [
+    Algorithm::RS256,
+    Algorithm::RS384,
+    Algorithm::RS512,
+    Algorithm::PS256,
+    Algorithm::PS384,
+    Algorithm::PS512,
+    Algorithm::ES256,
+    Algorithm::ES384,
+    Algorithm::EdDSA,
+];
 /// Header members that would change the verified text or the key. An attacker writes the header.
 const REFUSED_HEADERS: [&str; 8] = ["crit", "jku", "jwk", "x5u", "x5c", "zip", "enc", "b64"];
 
@@ -30,7 +42,7 @@ pub(crate) struct Unverified<'t> {
 
 impl<'t> Unverified<'t> {
     /// Reads a token and its claims.
-    pub(crate) fn read(token: &'t str) -> Result<Self, TokenError> {
+    pub(crate) fn read(token: &'t str) -> Result<Self, AuthError> {
         let (signed, payload) = decode(token)?;
         let Some(claims) = Claims::read(payload) else {
             return refused(no_object("payload"));
@@ -39,13 +51,13 @@ impl<'t> Unverified<'t> {
     }
 
     /// Returns the `iss`. It may only be used to choose the verifier.
-    pub(crate) fn issuer(&self) -> Result<&str, TokenError> {
+    pub(crate) fn issuer(&self) -> Result<&str, AuthError> {
         text_claim(self.claims.tree(), "iss")
     }
 }
 
 /// Splits a token into its parts, decodes them, and checks the header. Returns the payload beside the rest.
-pub(super) fn decode(token: &str) -> Result<(Signed<'_>, Vec<u8>), TokenError> {
+pub(super) fn decode(token: &str) -> Result<(Signed<'_>, Vec<u8>), AuthError> {
     if token.len() > MAX_TOKEN {
         return refused(format!("the token is larger than {MAX_TOKEN} bytes"));
     }
@@ -63,8 +75,8 @@ pub(super) fn decode(token: &str) -> Result<(Signed<'_>, Vec<u8>), TokenError> {
     if let Some(name) = REFUSED_HEADERS.into_iter().find(|name| header.get(name).is_some()) {
         return refused(format!("the token's header has `{name}`, which is not accepted"));
     }
-    let Some(algorithm) = header.get("alg").and_then(Json::as_str).and_then(allowed_algorithm)
-    else {
+    let algorithm = header.get("alg").and_then(Json::as_str).and_then(|name| name.parse().ok());
+    let Some(algorithm) = algorithm.filter(|one| ALGORITHMS.contains(one)) else {
         return refused("the token's algorithm is not accepted");
     };
     let kid = match header.get("kid") {
@@ -76,26 +88,10 @@ pub(super) fn decode(token: &str) -> Result<(Signed<'_>, Vec<u8>), TokenError> {
     Ok((Signed { algorithm, kid, message, signature }, payload))
 }
 
-fn decode_part(part: &str, what: &str) -> Result<Vec<u8>, TokenError> {
+fn decode_part(part: &str, what: &str) -> Result<Vec<u8>, AuthError> {
     URL_SAFE_NO_PAD.decode(part).or_else(|_| refused(no_object(what)))
 }
 
 fn no_object(what: &str) -> String {
     format!("the {what} of the token is not a JSON object without duplicate keys, in base64url")
-}
-
-/// Returns the algorithm of this name, if it is asymmetric. `none` proves nothing, and the key of a MAC would be public.
-fn allowed_algorithm(name: &str) -> Option<Algorithm> {
-    Some(match name {
-        "RS256" => Algorithm::RS256,
-        "RS384" => Algorithm::RS384,
-        "RS512" => Algorithm::RS512,
-        "PS256" => Algorithm::PS256,
-        "PS384" => Algorithm::PS384,
-        "PS512" => Algorithm::PS512,
-        "ES256" => Algorithm::ES256,
-        "ES384" => Algorithm::ES384,
-        "EdDSA" => Algorithm::EdDSA,
-        _ => return None,
-    })
 }

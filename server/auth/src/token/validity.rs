@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use portcullis_engine::json::Json;
 
 use super::claims::missing;
-use super::refusal::{TokenError, refused};
+use crate::error::{AuthError, refused};
 
 /// Largest difference between the clocks of issuer and service, in seconds.
 const LEEWAY: f64 = 30.0;
@@ -23,7 +23,7 @@ impl Validity {
     ///
     /// # Errors
     /// `exp` is missing, or a time is not a number.
-    pub(super) fn from_claims(claims: &Json<'_>) -> Result<Self, TokenError> {
+    pub(super) fn from_claims(claims: &Json<'_>) -> Result<Self, AuthError> {
         let Some(expires) = numeric_date(claims, "exp")? else {
             return refused(missing("exp"));
         };
@@ -31,7 +31,7 @@ impl Validity {
     }
 
     /// Refuses a token that is not valid at `now`.
-    pub(super) fn check(self, now: DateTime<Utc>) -> Result<(), TokenError> {
+    pub(super) fn check(self, now: DateTime<Utc>) -> Result<(), AuthError> {
         if self.has_ended(now) {
             return refused("the token has expired");
         }
@@ -62,7 +62,7 @@ fn seconds(now: DateTime<Utc>) -> f64 {
 }
 
 /// Returns a NumericDate (RFC 7519, section 2): seconds since the epoch, fractions allowed.
-fn numeric_date(claims: &Json<'_>, name: &str) -> Result<Option<f64>, TokenError> {
+fn numeric_date(claims: &Json<'_>, name: &str) -> Result<Option<f64>, AuthError> {
     match claims.get(name) {
         None | Some(Json::Null) => Ok(None),
         Some(Json::Number(number)) => Ok(Some(number.as_f64())),

@@ -126,11 +126,12 @@ async fn outcome(vector: &Vector) -> String {
     };
     match verified {
         Ok(()) => ACCEPTED.to_owned(),
-        Err(TokenError::NoKeys(why)) => why,
-        Err(TokenError::Refused(why)) if why.ends_with("algorithm is not accepted") => {
+        Err(AuthError::NoKeys(why)) => why,
+        Err(AuthError::TokenRefused(why)) if why.ends_with("algorithm is not accepted") => {
             format!("{why}: {}", header_algorithm(&vector.jws))
         }
-        Err(TokenError::Refused(why)) => why,
+        Err(AuthError::TokenRefused(why)) => why,
+        Err(other) => panic!("{other:?}"),
     }
 }
 
