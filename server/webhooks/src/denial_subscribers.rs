@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ahash::RandomState;
 use parking_lot::Mutex;
+use portcullis_fairness::{TurnLimits, TurnQueue};
 use portcullis_storage::{Store, StoreError, webhooks};
-use tokio::sync::Mutex as Turn;
 
 /// Most tenants in memory. Each takes some 200 bytes.
 const MAX: usize = 20_000;
 /// Rounds of a minute without a use after which a tenant is forgotten: an hour.
 const IDLE_ROUNDS: u32 = 60;
-/// Reads at a time. Checks of tenants of one slot wait for each other, so that a tenant is read once for all who wait.
-const SLOTS: usize = 8;
+/// The reads. Those of one tenant follow each other, so that it is read once for all who wait.
+const READS: TurnLimits = TurnLimits { at_once: 8, per_tenant: 1, ..TurnLimits::NONE };
 
 /// The tenants of which it is known whether they have a webhook for denied checks.
 #[derive(Debug)]
@@ -25,9 +25,7 @@ pub(crate) struct DenialSubscribers {
     /// The number of times that webhooks may have changed without the knowledge of a read that runs. Held while tenants are
     /// added or removed.
     changes: Mutex<u64>,
-    slots: [Turn<()>; SLOTS],
-    /// Random, so that nobody can choose tenants that share a slot with others.
-    hasher: RandomState,
+    reads: TurnQueue,
 }
 
 #[derive(Debug)]
@@ -43,8 +41,7 @@ impl DenialSubscribers {
             store,
             by_tenant: papaya::HashMap::default(),
             changes: Mutex::default(),
-            slots: std::array::from_fn(|_| Turn::default()),
-            hasher: RandomState::new(),
+            reads: TurnQueue::new(READS),
         }
     }
 
@@ -66,11 +63,7 @@ impl DenialSubscribers {
         if let Some(subscribes) = self.known(tenant) {
             return Ok(subscribes);
         }
-        let slot = usize::try_from(self.hasher.hash_one(tenant) % SLOTS as u64).unwrap_or_default();
-        let _turn = match self.slots.get(slot) {
-            Some(slot) => Some(slot.lock().await),
-            None => None,
-        };
+        let _turn = self.reads.begin_patiently(tenant).await;
         if let Some(subscribes) = self.known(tenant) {
             return Ok(subscribes);
         }

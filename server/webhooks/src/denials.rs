@@ -39,16 +39,6 @@ struct Shared {
     dropped: Counter,
 }
 
-/// The tenant that an event was added for.
-enum Added {
-    /// It has no task that stores its events.
-    Idle,
-    /// It has one.
-    Busy,
-    /// It has too many events, and this one was not added.
-    Full,
-}
-
 #[derive(Debug)]
 struct Waiting {
     event: Event,
@@ -79,7 +69,7 @@ impl Denials {
         let mut notified = Vec::with_capacity(events.len());
         for event in events {
             let (written, waits) = oneshot::channel();
-            if let Added::Idle = self.0.enqueue(tenant, Waiting { event, written }) {
+            if self.0.enqueue(tenant, Waiting { event, written }) {
                 let (shared, tenant) = (Arc::clone(&self.0), tenant.to_owned());
                 tokio::spawn(async move { shared.write_all(&tenant).await });
             }
@@ -103,20 +93,18 @@ impl Denials {
 }
 
 impl Shared {
-    /// Adds an event to the queue of its tenant.
-    fn enqueue(&self, tenant: &str, waiting: Waiting) -> Added {
+    /// Adds an event to the queue of its tenant unless that is full. Returns whether the tenant had no queue, so that no task
+    /// stores its events.
+    fn enqueue(&self, tenant: &str, waiting: Waiting) -> bool {
         let mut queues = self.queues.lock();
-        match queues.get_mut(tenant) {
-            Some(queue) if queue.len() >= MAX_WAITING => Added::Full,
-            Some(queue) => {
-                queue.push(waiting);
-                Added::Busy
-            }
-            None => {
-                queues.insert(tenant.to_owned(), vec![waiting]);
-                Added::Idle
-            }
+        let Some(queue) = queues.get_mut(tenant) else {
+            queues.insert(tenant.to_owned(), vec![waiting]);
+            return true;
+        };
+        if queue.len() < MAX_WAITING {
+            queue.push(waiting);
         }
+        false
     }
 
     /// Removes the next group of events from the queue of the tenant. An empty queue is removed itself.
@@ -234,10 +222,10 @@ mod tests {
             let event = Event::test(Uuid::nil(), Timestamp::from_millis(0));
             shared.enqueue(tenant, Waiting { event, written: oneshot::channel().0 })
         };
-        assert!(matches!(add("acme"), Added::Idle));
-        assert!((1..MAX_WAITING).all(|_| matches!(add("acme"), Added::Busy)));
-        assert!(matches!(add("acme"), Added::Full));
-        assert!(matches!(add("bolt"), Added::Idle), "another tenant");
+        assert!(add("acme"));
+        assert!((1..MAX_WAITING + 1).all(|_| !add("acme")));
+        assert_eq!(shared.queues.lock()["acme"].len(), MAX_WAITING);
+        assert!(add("bolt"), "another tenant");
         // A tenant without an event takes no memory.
         for tenant in ["acme", "bolt"] {
             while !shared.dequeue(tenant).is_empty() {}

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use portcullis_storage::delivery_queues::{self, DeliveryQueue};
-use portcullis_storage::{Store, StoreError, Tx};
+use portcullis_storage::{StoreError, Tx};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -29,7 +29,6 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Dispatcher {
     worker: Arc<DeliveryWorker>,
-    store: Store,
     /// The name of this replica, which a restart keeps.
     replica: String,
     wake: Arc<Notify>,
@@ -38,8 +37,7 @@ pub struct Dispatcher {
 
 impl Dispatcher {
     pub fn new(worker: Arc<DeliveryWorker>, replica: String, wake: Arc<Notify>) -> Self {
-        let store = worker.store.clone();
-        Self { worker, store, replica, wake, slow_queues: Arc::default() }
+        Self { worker, replica, wake, slow_queues: Arc::default() }
     }
 
     /// Delivers until the delivery worker stops, and then waits for the attempts in progress.
@@ -69,12 +67,12 @@ impl Dispatcher {
     /// Releases the queues that this replica held when its last process ended. False if the store is down.
     async fn take_over(&self) -> bool {
         let release = || async {
-            let mut tx = self.store.write_all().await?;
+            let mut tx = self.worker.store.write_all().await?;
             let count = delivery_queues::release_all(&mut tx, &self.replica).await?;
             tx.commit().await?;
             Ok::<u64, StoreError>(count)
         };
-        let release = self.store.repeated(release).await;
+        let release = self.worker.store.repeated(release).await;
         match &release {
             Ok(count) => tracing::debug!(count, "took over delivery queues"),
             Err(error) => tracing::warn!(%error, "cannot take over delivery queues"),
@@ -91,7 +89,7 @@ impl Dispatcher {
         }
         let terms = self.worker.terms();
         let due = async |tx: &mut Tx| delivery_queues::next_due(tx, terms.holder).await;
-        let due = self.store.read_all(due).await?;
+        let due = self.worker.store.read_all(due).await?;
         match due {
             None => return Ok(MAX_SLEEP),
             Some(due) if terms.is_ahead(due) => {
@@ -101,7 +99,7 @@ impl Dispatcher {
             Some(_) => {}
         }
         let slow_room = MAX_SLOW_QUEUES.saturating_sub(self.slow_queues.load(Ordering::Relaxed));
-        let mut tx = self.store.write_all().await?;
+        let mut tx = self.worker.store.write_all().await?;
         let mut claimed = delivery_queues::claim(&mut tx, &terms, false, room).await?;
         let slow_room = slow_room.min(room - claimed.len());
         claimed.extend(delivery_queues::claim(&mut tx, &terms, true, slow_room).await?);
