@@ -112,7 +112,7 @@ impl Client {
         if let Some(body) = body {
             request = request.body(body);
         }
-        self.answer(request, max_bytes).await
+        read(self.begin(request).await?, max_bytes).await
     }
 
     /// Sends a request that has all the time it needs, and passes each piece of the body of a successful answer to `take`.
@@ -147,7 +147,7 @@ impl Client {
         max_bytes: usize,
     ) -> Result<Answer, RequestError> {
         let request = self.request(method, url, headers)?.multipart(form);
-        self.answer(request, max_bytes).await
+        read(self.begin(request).await?, max_bytes).await
     }
 
     /// A request without a body, to an address where requests may go.
@@ -166,15 +166,6 @@ impl Client {
             }
         }
         Ok(self.http.request(method, url).headers(headers))
-    }
-
-    /// Sends the request, and reads the answer with the first `max_bytes` of its body.
-    async fn answer(
-        &self,
-        request: RequestBuilder,
-        max_bytes: usize,
-    ) -> Result<Answer, RequestError> {
-        read(self.begin(request).await?, max_bytes).await
     }
 
     /// Sends the request, and returns the head of the answer.

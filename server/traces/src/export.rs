@@ -32,7 +32,9 @@ pub(crate) fn provider(
     config: &TraceConfig,
     metrics: TraceMetrics,
 ) -> anyhow::Result<SdkTracerProvider> {
-    let collector = Collector { client: client(config.timeout)?, runtime: Handle::current() };
+    let client =
+        Client::trusted(config.timeout).context("cannot make the client of the collector")?;
+    let collector = Collector { client, runtime: Handle::current() };
     let header = |(name, value): (&http::HeaderName, &http::HeaderValue)| {
         Some((name.to_string(), value.to_str().ok()?.to_owned()))
     };
@@ -57,10 +59,6 @@ pub(crate) fn provider(
         .with_resource(resource(config))
         .with_span_processor(processor)
         .build())
-}
-
-fn client(timeout: Duration) -> anyhow::Result<Client> {
-    Client::trusted(timeout).context("cannot make the client of the collector")
 }
 
 fn sampler(config: &TraceConfig) -> Box<dyn ShouldSample> {
