@@ -40,9 +40,9 @@ impl Graph {
         &self.table
     }
 
-    /// Returns the bytes that the kept closures of subjects occupy.
-    pub fn closure_bytes(&self) -> usize {
-        self.closures.bytes()
+    /// Returns the bytes of the schema and of the closures that are kept.
+    pub fn weight(&self) -> usize {
+        self.schema.weight() + self.closures.bytes()
     }
 
     /// Returns whether a stored tuple of `relation`, which stores objects alone, counts at `now` for the object `id`.

@@ -22,7 +22,6 @@ mod schema;
 mod searched;
 mod subject;
 mod table;
-mod tenant_graph;
 mod walk;
 
 pub use closures::ClaimedObjects;
@@ -41,4 +40,3 @@ pub use schema::{MAX_TYPES, RelationId, RelationNumber, Schema, TypeRelations};
 pub use searched::{AskedCandidate, RelatedCandidates, SearchRelations};
 pub use subject::{GraphSubject, MAX_EDGES};
 pub use table::{Object, Tuple, TupleChange, TupleTable, TupleTableBuilder, TuplesFull};
-pub use tenant_graph::TenantGraph;

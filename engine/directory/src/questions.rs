@@ -14,11 +14,11 @@ use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Json, Preceden
 use crate::closures::ClaimedObjects;
 use crate::combined::GraphBuffer;
 use crate::explain::RelationExplanation;
+use crate::graph::Graph;
 use crate::resource::FirstHop;
 use crate::schema::{RelationId, Schema};
 use crate::subject::{GraphSubject, MAX_EDGES};
 use crate::table::Object;
-use crate::tenant_graph::TenantGraph;
 
 pub use rows::{PlannedRows, RelationsOfRows};
 
@@ -27,7 +27,7 @@ thread_local! {
     static BUFFER: RefCell<GraphBuffer> = RefCell::default();
 }
 
-impl TenantGraph {
+impl Graph {
     /// Returns the answers to the attributes `names` of the namespace `relation` for a check as it was sent, of this resource.
     pub fn answers(
         &self,
@@ -70,7 +70,7 @@ pub fn resource_of<'r>(check: &Check<'r>) -> Option<Object<'r>> {
 
 /// Calls `use_it` with the questions of a check and its subject.
 fn ask<T>(
-    graph: &TenantGraph,
+    graph: &Graph,
     facts: &TenantFacts,
     (check, resource): (&Check<'_>, Option<Object<'_>>),
     use_it: impl FnOnce(&RelationQuestions<'_>, &GraphSubject<'_>, &mut GraphBuffer) -> T,
@@ -89,18 +89,18 @@ pub(crate) fn with_buffer<T>(use_it: impl FnOnce(&mut GraphBuffer) -> T) -> T {
 
 /// Finds the subject of a check in the graph.
 pub(crate) fn subject_of<'g>(
-    graph: &'g TenantGraph,
+    graph: &'g Graph,
     check: &Check<'_>,
     buffer: &mut GraphBuffer,
 ) -> GraphSubject<'g> {
-    let object = subject_named(graph.graph.schema(), check);
+    let object = subject_named(graph.schema(), check);
     let claims = check.claims.filter(|_| matches!(check.roles, Roles::Claimed(_)));
     subject(graph, object, claims, check.now, buffer)
 }
 
 /// Finds a subject in the graph. `claims` are of its own token.
 pub(crate) fn subject<'g>(
-    graph: &'g TenantGraph,
+    graph: &'g Graph,
     object: Object<'_>,
     claims: Option<&Json<'_>>,
     now: DateTime<Utc>,
@@ -109,7 +109,7 @@ pub(crate) fn subject<'g>(
     let claimed = claimed(graph, claims);
     let claims = claimed.iter().map(|(relation, ids)| ClaimedObjects { relation: *relation, ids });
     let claims: Vec<ClaimedObjects<'_>> = claims.collect();
-    graph.graph.subject(object, &claims, now, buffer)
+    graph.subject(object, &claims, now, buffer)
 }
 
 /// Returns the subject of a check: of the type that the request names, or that its name reads as.
@@ -130,23 +130,21 @@ pub(crate) fn object_of<'s>(schema: &Schema, principal: &'s str) -> Object<'s> {
 }
 
 /// Returns the ids of objects that the token of the subject lists, by relation.
-fn claimed<'c>(
-    graph: &TenantGraph,
-    claims: Option<&'c Json<'c>>,
-) -> Vec<(RelationId, Vec<&'c str>)> {
+fn claimed<'c>(graph: &Graph, claims: Option<&'c Json<'c>>) -> Vec<(RelationId, Vec<&'c str>)> {
     let Some(claims) = claims else { return Vec::new() };
     let ids = |claim: &'c Json<'c>| match claim {
         Json::Array(items) => items.iter().filter_map(Json::as_str).collect(),
         _ => claim.as_str().into_iter().collect::<Vec<_>>(),
     };
-    let listed = graph.claims().map(|(relation, name)| (relation, claims.claim(name).map(ids)));
+    let listed =
+        graph.schema.claims().map(|(relation, name)| (relation, claims.claim(name).map(ids)));
     listed.filter_map(|(relation, ids)| Some((relation, ids?))).collect()
 }
 
 /// The questions of one check.
 #[derive(Clone, Copy)]
 pub(crate) struct RelationQuestions<'q> {
-    pub(crate) graph: &'q TenantGraph,
+    pub(crate) graph: &'q Graph,
     pub(crate) facts: &'q TenantFacts,
     pub(crate) check: &'q Check<'q>,
     /// The check with the attributes of its resource that go first.
@@ -191,7 +189,7 @@ impl<'q> RelationQuestions<'q> {
         match subject.has(relation, id, &question.first_hops(), buffer) {
             Some(has) => AttributeAnswer::Value(Json::Bool(has)),
             None => {
-                let name = self.graph.graph.schema().name(relation);
+                let name = self.graph.schema().name(relation);
                 let what =
                     format!("more than {MAX_EDGES} edges decide `{name}` of `{object_type}:{id}`");
                 AttributeAnswer::Failed(what.into())
@@ -204,7 +202,7 @@ impl<'q> RelationQuestions<'q> {
     /// # Errors
     /// The answer, if there is nothing to ask.
     pub(crate) fn question(&self, name: &'q str) -> Result<RelationQuestion<'q>, AttributeAnswer> {
-        let schema = self.graph.graph.schema();
+        let schema = self.graph.schema();
         let (object, name, is_resource) = match RelationTarget::parse(name) {
             RelationTarget::OfResource(relation) => {
                 (self.resource.ok_or(AttributeAnswer::Absent)?, relation, true)
@@ -231,8 +229,8 @@ impl<'q> RelationQuestions<'q> {
 
     /// Returns whether the request has edges of the resource in place of stored ones.
     pub(crate) fn has_hops(&self, object_type: &str) -> bool {
-        let schema = self.graph.graph.schema();
-        let mut requests = self.graph.requests();
+        let schema = self.graph.schema();
+        let mut requests = self.graph.schema.requests();
         requests.any(|(relation, attribute)| {
             schema.type_of(relation) == object_type && self.sent(attribute).is_some()
         })
@@ -243,14 +241,14 @@ impl<'q> RelationQuestions<'q> {
     /// # Errors
     /// A value that is no reference, with what is expected.
     fn hops(&self, Object { object_type, id }: Object<'_>) -> Result<Vec<Hop<'q>>, String> {
-        let schema = self.graph.graph.schema();
+        let schema = self.graph.schema();
         let mut hops = Vec::new();
-        for (relation, attribute) in self.graph.requests() {
+        for (relation, attribute) in self.graph.schema.requests() {
             if schema.type_of(relation) != object_type {
                 continue;
             }
             let Some(sent) = self.sent(attribute) else { continue };
-            let is_stored = || self.graph.graph.has_stored(relation, id, self.check.now);
+            let is_stored = || self.graph.has_stored(relation, id, self.check.now);
             if self.facts.directory == Some(Precedence::Directory) && is_stored() {
                 continue;
             }

@@ -151,14 +151,14 @@ impl Schema {
         self.entry(relation).number
     }
 
-    /// Returns the claim that makes a caller a member of the objects that it lists.
-    pub fn claim(&self, relation: RelationId) -> Option<&str> {
-        self.entry(relation).claim.as_deref()
+    /// Returns each relation that a claim of the caller's token gives, with the claim.
+    pub fn claims(&self) -> impl Iterator<Item = (RelationId, &str)> {
+        self.names.claims.iter().map(|(relation, claim)| (*relation, &**claim))
     }
 
-    /// Returns the attribute of the resource that stands for its stored edges.
-    pub fn request(&self, relation: RelationId) -> Option<&str> {
-        self.entry(relation).request.as_deref()
+    /// Returns each relation for whose stored edges an attribute of the resource stands, with the attribute.
+    pub fn requests(&self) -> impl Iterator<Item = (RelationId, &str)> {
+        self.names.requests.iter().map(|(relation, attribute)| (*relation, &**attribute))
     }
 
     /// Returns the types of the objects that a relation leads to, if it stores objects alone.
@@ -320,13 +320,15 @@ fn names<'d>(types: &[TypeRelations<'d>]) -> (Names, Vec<(usize, &'d RelationDef
         relations.sort_unstable_by_key(|(_, definition)| &definition.name);
         let start = u32::try_from(definitions.len()).unwrap_or(u32::MAX);
         for (number, definition) in relations {
+            let relation = RelationId(u32::try_from(definitions.len()).unwrap_or(u32::MAX));
+            let (claim, request) = (definition.claim.as_deref(), definition.request.as_deref());
+            names.claims.extend(claim.map(|claim| (relation, claim.into())));
+            names.requests.extend(request.map(|attribute| (relation, attribute.into())));
             definitions.push((index, definition));
             names.relations.push(RelationEntry {
                 name: (*definition.name).into(),
                 of_type,
                 number: *number,
-                claim: definition.claim.as_deref().map(Into::into),
-                request: definition.request.as_deref().map(Into::into),
                 stored: Box::default(),
                 leads_to: None,
             });

@@ -5,11 +5,11 @@ use portcullis_engine::relation::RelationTarget;
 use portcullis_engine::search::Searched;
 use portcullis_engine::{AttributeAnswer, Caller, Check, Json, TenantFacts};
 
+use crate::graph::Graph;
 use crate::lists::{ObjectList, SubjectList, SubjectQuestion};
 use crate::questions::{self, RelationQuestions, resource_of};
 use crate::subject::{GraphSubject, MAX_EDGES};
 use crate::table::Object;
-use crate::tenant_graph::TenantGraph;
 
 /// The relations of the candidates of a search.
 pub struct SearchRelations<'s> {
@@ -49,7 +49,7 @@ impl<'s> SearchRelations<'s> {
     /// Makes the relations of a search for what `check`, as it was sent, leaves open: candidates of a type, of which `table`
     /// has entities.
     pub fn new(
-        (graph, facts): (&'s TenantGraph, &'s TenantFacts),
+        (graph, facts): (&'s Graph, &'s TenantFacts),
         check: &'s Check<'s>,
         (searched, entity_type): (Searched, &'s str),
         table: &'s EntityTable,
@@ -83,7 +83,7 @@ impl<'s> SearchRelations<'s> {
                 AttributeAnswer::Value(_) | AttributeAnswer::Absent => RelatedCandidates::Any,
             };
         };
-        let schema = questions.graph.graph.schema();
+        let schema = questions.graph.schema();
         if !schema.has_type(self.entity_type) || questions.has_hops(self.entity_type) {
             return RelatedCandidates::Any;
         }
@@ -95,7 +95,7 @@ impl<'s> SearchRelations<'s> {
     }
 
     fn subjects(&'s self, name: &str) -> RelatedCandidates<'s> {
-        let (questions, graph) = (self.questions, &self.questions.graph.graph);
+        let (questions, graph) = (self.questions, self.questions.graph);
         let question = match questions.question(name) {
             Ok(question) => question,
             Err(AttributeAnswer::Absent) => return RelatedCandidates::Any,
@@ -129,7 +129,7 @@ impl<'s> SearchRelations<'s> {
 
     /// Returns whether the id of a user reads as an object of another declared type.
     fn has_foreign_principals(&self) -> bool {
-        let (graph, now) = (&self.questions.graph.graph, self.questions.check.now);
+        let (graph, now) = (self.questions.graph, self.questions.check.now);
         let mut others = graph.schema().type_names().filter(|name| *name != USER);
         self.entity_type == USER
             && others.any(|name| {
@@ -143,7 +143,8 @@ impl<'s> SearchRelations<'s> {
 
     /// Returns the id of the caller among the candidates of a search for subjects, if its token can make it a member.
     pub fn claiming<'c>(&self, caller: Option<Caller<'c>>) -> Option<&'c str> {
-        let may_claim = self.subject.is_none() && self.questions.graph.claims().next().is_some();
+        let may_claim =
+            self.subject.is_none() && self.questions.graph.schema.claims().next().is_some();
         let subject = caller.filter(|_| may_claim)?.subject;
         match self.entity_type {
             USER => Some(subject),
@@ -161,8 +162,7 @@ impl<'s> SearchRelations<'s> {
                 let questions = RelationQuestions { given, resource: Some(object), ..questions };
                 return questions.answer(subject, name, buffer);
             }
-            let (schema, principal) =
-                (questions.graph.graph.schema(), principal(self.entity_type, id));
+            let (schema, principal) = (questions.graph.schema(), principal(self.entity_type, id));
             let object =
                 if self.is_typed() { object } else { questions::object_of(schema, &principal) };
             let subject = questions::subject(questions.graph, object, claims, now, buffer);
@@ -177,8 +177,8 @@ impl RelatedCandidates<'_> {
         let mut ids: Vec<&str> = match self {
             Self::Any => return None,
             Self::Nobody => Vec::new(),
-            Self::Objects(list) => list.ids(None).collect(),
-            Self::Subjects(list) => list.ids(None).collect(),
+            Self::Objects(list) => list.ids().collect(),
+            Self::Subjects(list) => list.ids().collect(),
         };
         if let Some(id) = also
             && let Err(place) = ids.binary_search(&id)

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use portcullis_directory::{RelationExplanation, TenantGraph, TupleTable, resource_of};
+use portcullis_directory::{Graph, RelationExplanation, TupleTable, resource_of};
 use portcullis_engine::entities::EntityTable;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
@@ -28,7 +28,7 @@ pub struct Rulebook {
     /// The roles that include others, the relations of types, and the source that goes first.
     facts: Arc<TenantFacts>,
     /// The relations of the types; `None` without types, or if their lines do not fit together.
-    graph: Option<Arc<TenantGraph>>,
+    graph: Option<Arc<Graph>>,
     /// The people and resources of a folder.
     entities: EntityTable,
     /// The resolvers by namespace.
@@ -122,7 +122,7 @@ impl Rulebook {
     ) -> Self {
         let graph = schema_of(types).ok().map(|schema| {
             let tuples = TupleTable::default();
-            Arc::new(TenantGraph::new("".into(), Arc::new(schema), tuples, CLOSURE_BYTES))
+            Arc::new(Graph::new(Arc::new(schema), tuples, CLOSURE_BYTES))
         });
         Self { graph, ..self }
     }
@@ -143,13 +143,13 @@ impl Rulebook {
     }
 
     /// Returns the rulebook with another graph.
-    pub(super) fn with_graph(self, graph: Option<Arc<TenantGraph>>) -> Self {
+    pub(super) fn with_graph(self, graph: Option<Arc<Graph>>) -> Self {
         Self { graph, ..self }
     }
 
     /// Returns the relations that nobody can have, whatever is stored, each with its type.
     pub fn relations_of_nobody(&self) -> impl Iterator<Item = (&str, &str)> {
-        let schemas = self.graph.iter().map(|graph| graph.graph.schema());
+        let schemas = self.graph.iter().map(|graph| graph.schema());
         schemas.flat_map(|schema| {
             let relations = schema.without_subjects();
             relations.map(move |one| (schema.type_of(one), schema.name(one)))
@@ -162,7 +162,7 @@ impl Rulebook {
         tuples: &[NewTuple],
         at: &Place<'_>,
         problems: &mut Problems,
-    ) -> Option<Arc<TenantGraph>> {
+    ) -> Option<Arc<Graph>> {
         let known = self.graph.as_ref();
         let Some(known) = known.filter(|_| !tuples.is_empty()) else {
             if !tuples.is_empty() {
@@ -170,9 +170,9 @@ impl Rulebook {
             }
             return known.cloned();
         };
-        let (table, schema) = (known.graph.table(), known.graph.schema());
+        let (table, schema) = (known.table(), known.schema());
         let table = with_tuples(table, schema, tuples, at, problems)?;
-        Some(Arc::new(known.with_tuples(table, CLOSURE_BYTES)))
+        Some(Arc::new(Graph::new(Arc::clone(schema), table, CLOSURE_BYTES)))
     }
 
     /// Returns the answers to the relations `names` of the subject of a check as it was sent to its resource, where the tuples

@@ -4,7 +4,7 @@ mod explained;
 
 use std::sync::Arc;
 
-use portcullis_directory::{Object, PlannedRows, RelationsOfRows, TenantGraph, resource_of};
+use portcullis_directory::{Graph, Object, PlannedRows, RelationsOfRows, resource_of};
 use portcullis_engine::entities::EntityTable;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::relation::RELATION;
@@ -193,7 +193,7 @@ impl NeededEntities {
     ///
     /// # Errors
     /// The stored types are corrupt.
-    pub(crate) fn graph(&self, plan: &Plan) -> Result<Option<Arc<TenantGraph>>, EntitiesError> {
+    pub(crate) fn graph(&self, plan: &Plan) -> Result<Option<Arc<Graph>>, EntitiesError> {
         let declared = plan.facts().and_then(|facts| facts.relations.as_ref());
         let (Self::Loaded(loaded), Some(declared)) = (self, declared) else { return Ok(None) };
         loaded.graph(declared).map(Some)

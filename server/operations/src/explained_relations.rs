@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_directory::TenantGraph;
+use portcullis_directory::Graph;
 use portcullis_engine::{AttributeAnswers, Check, Plan};
 use portcullis_model::relation::NewTuple;
 use portcullis_runtime::app::App;
@@ -35,7 +35,7 @@ pub(crate) async fn explained_relations(
         return Ok(ExplainedRelations::new());
     };
     let mut relations = relations(&graph, sent, (plan, entities), answers);
-    let schema = graph.graph.schema();
+    let schema = graph.schema();
     let mut edges: Vec<(TupleKey, &mut ExplainedEdge)> = Vec::new();
     for edge in relations.values_mut().flat_map(ExplainedRelation::edges) {
         if edge.source.is_none()
@@ -62,7 +62,7 @@ pub(crate) async fn explained_relations(
 
 /// Explains the relations that the conditions and rules of a plan read.
 fn relations(
-    graph: &TenantGraph,
+    graph: &Graph,
     sent: &Check<'_>,
     (plan, entities): (&Plan, &NeededEntities),
     answers: &AttributeAnswers,

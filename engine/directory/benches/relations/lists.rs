@@ -49,7 +49,7 @@ fn objects(
         let subject = graph.subject(user, &[], DateTime::UNIX_EPOCH, &mut buffer);
         let list = |most| {
             let list = subject.objects(relation, ALL_EDGES).context("too many edges")?;
-            anyhow::Ok(list.ids(None).take(most).count())
+            anyhow::Ok(list.ids().take(most).count())
         };
         let seen = list(usize::MAX)?;
         ensure!(seen > 0, "{who} has no {name}");
@@ -77,7 +77,7 @@ fn first_page<'g>(
     buffer: &mut GraphBuffer,
 ) -> Vec<String> {
     if let Some(list) = subject.objects(relation, MAX_EDGES) {
-        return list.ids(None).take(PAGE).map(str::to_owned).collect();
+        return list.ids().take(PAGE).map(str::to_owned).collect();
     }
     let all = graph.named("document", None, DateTime::UNIX_EPOCH);
     let seen = all.filter(|id| subject.has(relation, id, &[], buffer) == Some(true));
@@ -102,7 +102,7 @@ fn subjects(
         let mut list = || {
             let list =
                 graph.subjects(&question, ALL_EDGES, &mut buffer).context("too many edges")?;
-            anyhow::Ok(list.ids(None).count())
+            anyhow::Ok(list.ids().count())
         };
         let found = list()?;
         let took = load_time(&mut list).as_secs_f64() * 1e3;

@@ -3,7 +3,7 @@
 use portcullis_engine::invalid::Fault;
 
 use super::cursor::Cursor;
-use super::part::{Factor, Part, StoredSubjects, Subjects, Word};
+use super::part::{Factor, Part, StoredSubjects, Subjects};
 
 /// The maximum nesting of parentheses and `!`. It bounds the stack of everything that walks through a line.
 const MAX_NESTING: usize = 32;
@@ -134,7 +134,7 @@ impl Parser<'_> {
         let mut all = vec![self.subjects()?];
         while self.cursor.take(",") {
             let next = self.subjects()?;
-            if all.iter().any(|known| is_same(known, &next)) {
+            if all.contains(&next) {
                 return Err(next.subject_type.fault("each type once"));
             }
             all.push(next);
@@ -167,16 +167,4 @@ impl Parser<'_> {
 fn first_negation(factors: &[Factor]) -> Option<usize> {
     let all: Option<Vec<usize>> = factors.iter().map(|factor| factor.negation).collect();
     all?.first().copied()
-}
-
-fn is_same(a: &StoredSubjects, b: &StoredSubjects) -> bool {
-    fn text(word: &Word) -> &str {
-        &word.text
-    }
-    let is_same = match (&a.which, &b.which) {
-        (Subjects::One, Subjects::One) | (Subjects::Everyone, Subjects::Everyone) => true,
-        (Subjects::Related(a), Subjects::Related(b)) => text(a) == text(b),
-        _ => false,
-    };
-    is_same && text(&a.subject_type) == text(&b.subject_type)
 }

@@ -10,6 +10,13 @@ pub(crate) struct Word {
     pub(crate) position: usize,
 }
 
+/// Words are equal wherever they stand.
+impl PartialEq for Word {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
 impl Word {
     /// Makes the fault of a word that is not what is `expected`.
     pub(crate) fn fault(&self, expected: impl Into<String>) -> Fault {
@@ -40,14 +47,14 @@ pub(crate) struct Factor {
 }
 
 /// Subjects that can be stored: an item between `[` and `]`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StoredSubjects {
     pub(crate) subject_type: Word,
     pub(crate) which: Subjects,
 }
 
 /// The subjects that one tuple names.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Subjects {
     /// `user`: one subject.
     One,

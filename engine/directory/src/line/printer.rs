@@ -7,32 +7,24 @@ use super::part::{Part, StoredSubjects, Subjects, Word};
 impl fmt::Display for Part {
     /// Writes the part with the fewest parentheses.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        print(self, f)
-    }
-}
-
-fn print(part: &Part, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match part {
-        Part::Stored(subjects) => {
-            f.write_str("[")?;
-            joined(subjects, ", ", f, stored)?;
-            f.write_str("]")
-        }
-        Part::Path(words) => joined(words, ".", f, |Word { text, .. }, f| f.write_str(text)),
-        Part::Any(parts) => joined(parts, " || ", f, print),
-        Part::All(factors) => joined(factors, " && ", f, |factor, f| {
-            if factor.negation.is_some() {
-                f.write_str("!")?;
+        match self {
+            Self::Stored(subjects) => {
+                f.write_str("[")?;
+                joined(subjects, ", ", f, stored)?;
+                f.write_str("]")
             }
-            match &factor.part {
-                part @ (Part::Any(_) | Part::All(_)) => {
-                    f.write_str("(")?;
-                    print(part, f)?;
-                    f.write_str(")")
+            Self::Path(words) => joined(words, ".", f, |Word { text, .. }, f| f.write_str(text)),
+            Self::Any(parts) => joined(parts, " || ", f, fmt::Display::fmt),
+            Self::All(factors) => joined(factors, " && ", f, |factor, f| {
+                if factor.negation.is_some() {
+                    f.write_str("!")?;
                 }
-                part => print(part, f),
-            }
-        }),
+                match &factor.part {
+                    part @ (Self::Any(_) | Self::All(_)) => write!(f, "({part})"),
+                    part => write!(f, "{part}"),
+                }
+            }),
+        }
     }
 }
 

@@ -42,46 +42,25 @@ impl GraphSubject<'_> {
 }
 
 impl ObjectList<'_> {
-    /// Returns the number of objects.
-    pub fn len(&self) -> usize {
-        usize::try_from(self.nodes.len()).unwrap_or(usize::MAX)
-    }
-
-    /// Returns whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
-
-    /// Returns whether an object is among them.
-    pub fn contains(&self, id: &str) -> bool {
-        let graph = self.subject.graph;
-        let type_id = graph.schema.type_id_of(self.relation);
-        let unknown = || self.subject.closure.as_ref()?.unknown(type_id, id);
-        let node = graph.find(type_id, id).or_else(unknown);
-        node.is_some_and(|node| self.nodes.contains(node))
-    }
-
-    /// Returns the ids in their order, from the one after `after` on.
-    pub fn ids(&self, after: Option<&str>) -> impl Iterator<Item = &str> {
+    /// Returns the ids in their order.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
         let type_id = self.subject.graph.schema.type_id_of(self.relation);
-        self.subject.ids(&self.nodes, type_id, after)
+        self.subject.ids(&self.nodes, type_id)
     }
 }
 
 impl GraphSubject<'_> {
-    /// Returns the ids of those of `nodes` that are of a type, in their order, from the one after `after` on.
+    /// Returns the ids of those of `nodes` that are of a type, in their order.
     pub(super) fn ids<'s>(
         &'s self,
         nodes: &RoaringBitmap,
         type_id: TypeId,
-        after: Option<&str>,
     ) -> impl Iterator<Item = &'s str> {
         let graph = self.graph;
-        let stored = graph.table.ids_of_nodes(nodes, graph.schema.type_name(type_id), after);
+        let stored = graph.table.ids_of_nodes(nodes, graph.schema.type_name(type_id));
         let unknown = self.closure.iter().flat_map(|closure| closure.unknown_nodes());
         let unknown = unknown.filter(|(node, own, _)| *own == type_id && nodes.contains(*node));
         let mut unknown: Vec<&str> = unknown.map(|(_, _, id)| id).collect();
-        unknown.retain(|id| after.is_none_or(|after| *id > after));
         unknown.sort_unstable();
         merged(stored, unknown.into_iter())
     }

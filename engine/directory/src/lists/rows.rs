@@ -124,7 +124,7 @@ impl Graph {
             }
         }
         let of_type = self.schema.type_of(relation);
-        let ids: Vec<&str> = self.table.ids_of_nodes(&found, of_type, None).collect();
+        let ids: Vec<&str> = self.table.ids_of_nodes(&found, of_type).collect();
         budget.take(ids.iter().copied())?;
         Ok(ids)
     }
@@ -227,7 +227,7 @@ impl RowBuilder<'_> {
     /// Returns the rows of these nodes.
     fn rows(&mut self, nodes: &RoaringBitmap) -> Result<RelatedRows, RowsTooLarge> {
         let ids: Vec<&str> =
-            self.subject.ids(nodes, self.type_id, None).take(self.budget.ids + 1).collect();
+            self.subject.ids(nodes, self.type_id).take(self.budget.ids + 1).collect();
         self.budget.take(ids.iter().copied())?;
         Ok(if ids.is_empty() { RelatedRows::none() } else { RelatedRows::Ids(shared(ids)) })
     }
@@ -245,7 +245,7 @@ impl RowBuilder<'_> {
         let (subject, mut objects) = (self.subject, Vec::new());
         for (type_id, term) in &arrow.targets {
             let object_type = subject.graph.schema.type_name(*type_id);
-            let ids = subject.ids(self.facts.get(*term), *type_id, None);
+            let ids = subject.ids(self.facts.get(*term), *type_id);
             let ids = ids.take(self.budget.ids + 1);
             objects.extend(ids.map(|id| Object { object_type, id }));
         }

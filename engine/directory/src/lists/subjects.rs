@@ -78,14 +78,11 @@ impl Graph {
 }
 
 impl SubjectList<'_> {
-    /// Returns the ids of the subjects that tuples name, in their order, from the one after `after` on.
-    pub fn ids(&self, after: Option<&str>) -> impl Iterator<Item = &str> {
+    /// Returns the ids of the subjects that tuples name, in their order.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
         let name = self.graph.schema.type_name(self.type_id);
-        let stored = self.graph.table.ids_of_nodes(&self.nodes, name, after);
-        let unknown = self.unknown.iter().map(|id| &**id);
-        let unknown = unknown.filter(move |id| after.is_none_or(|after| *id > after));
-        let unknown: Vec<&str> = unknown.collect();
-        merged(stored, unknown.into_iter())
+        let stored = self.graph.table.ids_of_nodes(&self.nodes, name);
+        merged(stored, self.unknown.iter().map(|id| &**id))
     }
 
     /// Returns whether the subjects that no tuple names have the relation.

@@ -7,10 +7,10 @@ use portcullis_engine::sql::{Columns, RelatedRows, RowReference, RowRelation, Ro
 use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Precedence, TenantFacts};
 
 use super::{RelationQuestions, ask, no_reference, objects, resource_of};
+use crate::graph::Graph;
 use crate::lists::{HopObjects, RowBudget, RowHop, RowsTooLarge};
 use crate::schema::Schema;
 use crate::subject::GraphSubject;
-use crate::tenant_graph::TenantGraph;
 
 /// The rows of a plan.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ impl From<RowsTooLarge> for Inexact {
     }
 }
 
-impl TenantGraph {
+impl Graph {
     /// Returns the answers to the attributes `names` of the namespace `relation` for rows.
     pub fn rows(
         &self,
@@ -107,8 +107,8 @@ type Hops<'q> = (Vec<RowHop<'q>>, Vec<RowReference>);
 impl<'q> RowPlan<'q> {
     /// Returns whether relations to the resource depend on the row.
     fn is_of_rows(&self) -> bool {
-        let schema = self.questions.graph.graph.schema();
-        let requests = self.questions.graph.requests();
+        let schema = self.questions.graph.schema();
+        let requests = self.questions.graph.schema.requests();
         let of_type = |relation| schema.type_of(relation) == self.rows.check.resource_type();
         let mut attributes = requests.filter(|(relation, _)| of_type(*relation));
         self.has("id") || attributes.any(|(_, attribute)| self.column(attribute).is_some())
@@ -138,7 +138,7 @@ impl<'q> RowPlan<'q> {
             let what = "`resource.type` is a column: relations are those of one type";
             return Err(Inexact::Because(what.to_owned()));
         }
-        let schema = self.questions.graph.graph.schema();
+        let schema = self.questions.graph.schema();
         let object_type = self.rows.check.resource_type();
         if !schema.has_type(object_type) {
             return Ok(None);
@@ -159,7 +159,7 @@ impl<'q> RowPlan<'q> {
     fn hops(&mut self, schema: &'q Schema, object_type: &str) -> Result<Hops<'q>, Inexact> {
         let RelationQuestions { graph, facts, check, .. } = self.questions;
         let (mut hops, mut references) = (Vec::new(), Vec::new());
-        for (relation, attribute) in graph.requests() {
+        for (relation, attribute) in graph.schema.requests() {
             if schema.type_of(relation) != object_type
                 || !facts.takes_from_request(check, attribute)
             {
@@ -177,7 +177,7 @@ impl<'q> RowPlan<'q> {
             };
             let stored = match facts.directory {
                 Some(Precedence::Directory) => {
-                    graph.graph.having_stored(relation, check.now, &mut self.budget)?
+                    graph.having_stored(relation, check.now, &mut self.budget)?
                 }
                 _ => Vec::new(),
             };

@@ -9,6 +9,10 @@ use super::terms::{RelationId, RelationNumber, Storable, TypeId};
 pub(crate) struct Names {
     pub(crate) types: Vec<TypeEntry>,
     pub(crate) relations: Vec<RelationEntry>,
+    /// The relations that a claim of the caller's token gives, each with the claim.
+    pub(crate) claims: Vec<(RelationId, Box<str>)>,
+    /// The relations for whose stored edges an attribute of the resource stands, each with the attribute.
+    pub(crate) requests: Vec<(RelationId, Box<str>)>,
 }
 
 /// A type.
@@ -24,8 +28,6 @@ pub(crate) struct RelationEntry {
     pub(crate) name: Box<str>,
     pub(crate) of_type: TypeId,
     pub(crate) number: RelationNumber,
-    pub(crate) claim: Option<Box<str>>,
-    pub(crate) request: Option<Box<str>>,
     /// The subjects that can be stored; empty if nothing can.
     pub(crate) stored: Box<[Storable]>,
     /// The types of the objects, if the whole line is `[types]`, without usersets and `*`.

@@ -1,21 +1,13 @@
 //! Terms: the parts of lines with every name resolved. A term holds or not for one object and one subject.
 
-use std::fmt;
-
 /// The number by which rows and tuples name a relation. A tenant gives each of its relations another one, and a rename keeps
 /// it. `u16::MAX` is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelationNumber(pub u16);
 
 /// A relation of one type of a [`Schema`](super::Schema).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RelationId(pub(crate) u32);
-
-impl fmt::Debug for RelationId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RelationId({})", self.0)
-    }
-}
 
 impl RelationId {
     /// Returns the term of the whole line: the terms begin with those of the relations.

@@ -50,7 +50,7 @@ fn a_drive_compiles() {
     assert_eq!(schema.levels(), 2);
     assert!(schema.has_type("user") && !schema.has_type("files"));
     let parent = relation("document", "parent");
-    assert_eq!(schema.request(parent), Some("parent"));
+    assert_eq!(schema.requests().collect::<Vec<_>>(), [(parent, "parent")]);
     assert_eq!(schema.leads_to(parent).expect("objects").collect::<Vec<_>>(), ["folder"]);
     assert!(schema.leads_to(read).is_none());
     let viewer = relation("folder", "viewer");
@@ -202,7 +202,8 @@ fn sources_of_edges_need_lines_that_have_them() {
     }
     let schema =
         compile(&[("doc", r#"{"a": {"from": "[user] || a", "claim": "docs"}}"#)]).expect("types");
-    assert_eq!(schema.claim(schema.relation("doc", "a").expect("a")), Some("docs"));
+    let a = schema.relation("doc", "a").expect("a");
+    assert_eq!(schema.claims().collect::<Vec<_>>(), [(a, "docs")]);
 }
 
 #[test]

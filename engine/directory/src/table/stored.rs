@@ -157,15 +157,14 @@ impl TupleTable {
         merged(base, new).filter(|id| *id != EVERYONE)
     }
 
-    /// Returns the ids of those of `nodes` that are of a type, in their order, from the one after `after` on.
+    /// Returns the ids of those of `nodes` that are of a type, in their order.
     pub(crate) fn ids_of_nodes<'t>(
         &'t self,
         nodes: &RoaringBitmap,
         of_type: &str,
-        after: Option<&str>,
     ) -> impl Iterator<Item = &'t str> {
         let ids = |range| nodes.range(range).map(|node| self.id(node));
-        let [base, new] = self.after(of_type, after).map(ids);
+        let [base, new] = self.for_type(of_type).map(ids);
         merged(base, new)
     }
 

@@ -22,11 +22,7 @@ fn name(thing: Thing) -> &'static str {
 
 fn objects(subject: &GraphSubject<'_>, relation: RelationId, expected: &BTreeSet<&str>) {
     let list = subject.objects(relation, MAX).expect("few edges");
-    assert_eq!(list.ids(None).collect::<Vec<_>>(), Vec::from_iter(expected.iter().copied()));
-    assert_eq!(list.len(), expected.len());
-    let after: Vec<&str> = list.ids(Some("2")).collect();
-    assert_eq!(after, expected.range("3"..).copied().collect::<Vec<_>>());
-    assert!(IDS.iter().all(|id| list.contains(id) == expected.contains(id)));
+    assert_eq!(list.ids().collect::<Vec<_>>(), Vec::from_iter(expected.iter().copied()));
 }
 
 /// Returns whether a row with this id and these parents is among the rows.
@@ -140,7 +136,7 @@ fn compare_subjects(random: &mut Rng, world: &World) -> usize {
                 false => holding[id].contains(&(thing, own)),
             };
             let list = world.graph.subjects(&question, MAX, buffer).expect("few edges");
-            let found: Vec<&str> = list.ids(None).collect();
+            let found: Vec<&str> = list.ids().collect();
             // A parent that only the request names may be listed.
             let is_requested = |id: usize| {
                 is_hopped && parents.contains(&(subject_type, id)) && found.contains(&IDS[id])
@@ -157,7 +153,6 @@ fn compare_subjects(random: &mut Rng, world: &World) -> usize {
             assert_eq!(found, expected, "{}", context());
             let is_reached = list.others() || found.contains(&IDS[last]);
             assert!(named(last) || is_reached == holds(last), "{}", context());
-            assert!(list.ids(Some("2")).eq(expected.iter().copied().filter(|id| *id > "2")));
             compared += IDS.len();
         }
     }
@@ -202,9 +197,14 @@ fn lists_end_at_a_bound() {
         for id in IDS {
             let user = Object { object_type: "user", id };
             let asked = world.graph.subject(user, &[], at(0), buffer);
-            few += usize::from(asked.objects(relation, 0).is_some_and(|list| !list.is_empty()));
-            all += usize::from(asked.objects(relation, MAX).is_some_and(|list| !list.is_empty()));
-            let is_empty = asked.objects(relation, MAX).is_some_and(|list| list.is_empty());
+            few += usize::from(
+                asked.objects(relation, 0).is_some_and(|list| list.ids().next().is_some()),
+            );
+            all += usize::from(
+                asked.objects(relation, MAX).is_some_and(|list| list.ids().next().is_some()),
+            );
+            let is_empty =
+                asked.objects(relation, MAX).is_some_and(|list| list.ids().next().is_none());
             for limits in [RowBudget { ids: 0, ..budget() }, RowBudget { bytes: 0, ..budget() }] {
                 let rows = asked.rows(relation, &[], &mut limits.clone());
                 let expected = if is_empty { Ok(RelatedRows::none()) } else { Err(RowsTooLarge) };

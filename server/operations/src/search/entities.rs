@@ -101,7 +101,7 @@ pub async fn search_entities(
         let searched = (question.searched, question.entity_type);
         SearchRelations::new((graph, facts), &check, searched, table)
     });
-    let graph = graph.as_deref().map(|graph| &graph.graph);
+    let graph = graph.as_deref();
     let entity_type = question.entity_type;
     let searcher = Searcher {
         question,

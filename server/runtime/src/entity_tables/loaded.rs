@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::RwLock;
-use portcullis_directory::{Schema, TenantGraph, TupleTable, TypeRelations};
+use portcullis_directory::{Graph, Schema, TupleTable, TypeRelations};
 use portcullis_engine::entities::EntityTable;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_model::relation::{NewTuple, with_tuples};
@@ -23,8 +23,8 @@ pub struct LoadedEntities {
     weight: u64,
     /// The maximum bytes of the closures of subjects.
     max_closure_bytes: usize,
-    /// The graph with the types that a check needed last.
-    graph: RwLock<Option<Arc<TenantGraph>>>,
+    /// The graph with the types that a check needed last, after their description.
+    graph: RwLock<Option<(Arc<str>, Arc<Graph>)>>,
 }
 
 impl LoadedEntities {
@@ -38,8 +38,10 @@ impl LoadedEntities {
         let weight = u64::try_from(table.weight() + tuples.weight()).unwrap_or(u64::MAX);
         let max_closure_bytes = usize::try_from(most / CLOSURES_SHARE).unwrap_or(usize::MAX);
         let known = outdated.and_then(|outdated| outdated.graph.read().clone());
-        let graph =
-            known.map(|known| Arc::new(known.with_tuples(tuples.clone(), max_closure_bytes)));
+        let graph = known.map(|(declared, known)| {
+            let schema = Arc::clone(known.schema());
+            (declared, Arc::new(Graph::new(schema, tuples.clone(), max_closure_bytes)))
+        });
         Self { table, tuples, position, weight, max_closure_bytes, graph: RwLock::new(graph) }
     }
 
@@ -49,15 +51,14 @@ impl LoadedEntities {
     ///
     /// # Errors
     /// The stored types are corrupt.
-    pub fn graph(&self, declared: &Arc<str>) -> Result<Arc<TenantGraph>, EntitiesError> {
-        let known = self.graph.read().clone();
-        if let Some(known) = known.filter(|known| known.is_of(declared)) {
-            return Ok(known);
+    pub fn graph(&self, declared: &Arc<str>) -> Result<Arc<Graph>, EntitiesError> {
+        let is_same = |known: &Arc<str>| Arc::ptr_eq(known, declared) || known == declared;
+        if let Some((_, graph)) = self.graph.read().as_ref().filter(|(known, _)| is_same(known)) {
+            return Ok(Arc::clone(graph));
         }
         let schema = Arc::new(compiled(declared).map_err(Arc::new)?);
-        let (declared, tuples) = (Arc::clone(declared), self.tuples.clone());
-        let graph = Arc::new(TenantGraph::new(declared, schema, tuples, self.max_closure_bytes));
-        *self.graph.write() = Some(Arc::clone(&graph));
+        let graph = Arc::new(Graph::new(schema, self.tuples.clone(), self.max_closure_bytes));
+        *self.graph.write() = Some((Arc::clone(declared), Arc::clone(&graph)));
         Ok(graph)
     }
 
@@ -74,20 +75,24 @@ impl LoadedEntities {
         problems: &mut Problems,
     ) -> Result<Option<Self>, EntitiesError> {
         let graph = self.graph(declared)?;
-        let tuples = with_tuples(&self.tuples, graph.graph.schema(), tuples, at, problems);
-        Ok(tuples.map(|tuples| Self {
-            table: self.table.clone(),
-            tuples: tuples.clone(),
-            position: self.position.clone(),
-            weight: self.weight,
-            max_closure_bytes: self.max_closure_bytes,
-            graph: RwLock::new(Some(Arc::new(graph.with_tuples(tuples, self.max_closure_bytes)))),
+        let tuples = with_tuples(&self.tuples, graph.schema(), tuples, at, problems);
+        Ok(tuples.map(|tuples| {
+            let schema = Arc::clone(graph.schema());
+            let graph = Arc::new(Graph::new(schema, tuples.clone(), self.max_closure_bytes));
+            Self {
+                table: self.table.clone(),
+                tuples,
+                position: self.position.clone(),
+                weight: self.weight,
+                max_closure_bytes: self.max_closure_bytes,
+                graph: RwLock::new(Some((Arc::clone(declared), graph))),
+            }
         }))
     }
 
     /// Returns the bytes of the tables, and of the compiled types and the closures that are kept.
     pub(super) fn weight(&self) -> u64 {
-        let graph = self.graph.read().as_ref().map_or(0, |graph| graph.weight());
+        let graph = self.graph.read().as_ref().map_or(0, |(_, graph)| graph.weight());
         self.weight + u64::try_from(graph).unwrap_or(u64::MAX)
     }
 }

@@ -221,8 +221,8 @@ async fn a_graph_has_the_tuples_of_its_revision(database: TestDatabase) {
     let is_member = |loaded: &LoadedEntities, id: &str| {
         let graph = loaded.graph(&declared).expect("sound types");
         let (user, buffer) = (Object { object_type: "user", id }, &mut GraphBuffer::default());
-        let subject = graph.graph.subject(user, &[], DateTime::UNIX_EPOCH, buffer);
-        let member = graph.graph.schema().relation("group", "member").expect("a relation");
+        let subject = graph.subject(user, &[], DateTime::UNIX_EPOCH, buffer);
+        let member = graph.schema().relation("group", "member").expect("a relation");
         subject.has(member, "eng", &[], buffer).expect("few edges")
     };
     let first = tables.table("acme").await.expect("loads");
@@ -234,7 +234,7 @@ async fn a_graph_has_the_tuples_of_its_revision(database: TestDatabase) {
     let second = tables.table("acme").await.expect("loads");
     assert!(is_member(&second, "ann") && !is_member(&first, "ann"));
     let types = second.graph(&declared).expect("sound types");
-    assert!(Arc::ptr_eq(known.graph.schema(), types.graph.schema()), "the types stay compiled");
+    assert!(Arc::ptr_eq(known.schema(), types.schema()), "the types stay compiled");
     // The place of the change is noted, and the graph has both changes.
     tables.note("acme", &change_member(&store, "bob", true).await).await;
     tables.note("acme", &change_member(&store, "ann", false).await).await;

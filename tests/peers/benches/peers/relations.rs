@@ -13,7 +13,7 @@ use cedar_policy::{
 };
 use chrono::DateTime;
 use fastrand::Rng;
-use portcullis_directory::{TenantGraph, resource_of};
+use portcullis_directory::{Graph, resource_of};
 use portcullis_engine::json::Json;
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::request::{AttributeMap, Attributes};
@@ -104,14 +104,12 @@ fn drive(size: usize) -> Result<Tuples> {
 /// The engine of Portcullis with one rule: who is a viewer of the document may read it.
 struct Ours {
     plan: Plan,
-    graph: TenantGraph,
+    graph: Graph,
 }
 
 impl Ours {
     fn load(tuples: &Tuples) -> Result<Self> {
-        let declared: Arc<str> = "drive".into();
-        let facts =
-            TenantFacts { relations: Some(Arc::clone(&declared)), ..TenantFacts::default() };
+        let facts = TenantFacts { relations: Some("drive".into()), ..TenantFacts::default() };
         let tuple = RuleTuple {
             sub: "viewer@resource".to_owned(),
             dom: "*".to_owned(),
@@ -121,7 +119,7 @@ impl Ours {
         let rule = Rule { id: Uuid::from_u128(1), tuple, effect: Effect::Allow };
         let plan = Plan::compile_with(RESOURCE, 1, &[rule], [], Arc::new(facts), |_| None);
         let schema = Arc::clone(&tuples.schema);
-        let graph = TenantGraph::new(declared, schema, tuples.table()?, CLOSURE_BYTES);
+        let graph = Graph::new(schema, tuples.table()?, CLOSURE_BYTES);
         Ok(Self { plan, graph })
     }
 
