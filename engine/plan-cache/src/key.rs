@@ -1,6 +1,5 @@
 //! The key of a plan.
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use equivalent::Equivalent;
@@ -12,18 +11,12 @@ pub(crate) struct Key {
     pub(crate) resource: Arc<str>,
 }
 
-/// Looks a [`Key`] up without allocating one. Compares the whole fields, so different keys never match.
+/// Looks a [`Key`] up without allocating one. Compares the whole fields, so different keys never match. The same
+/// fields in the same order have the same hash.
+#[derive(Hash)]
 pub(crate) struct KeyRef<'k> {
     pub(crate) tenant: &'k str,
     pub(crate) resource: &'k str,
-}
-
-impl Hash for KeyRef<'_> {
-    #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.tenant.hash(state);
-        self.resource.hash(state);
-    }
 }
 
 impl Equivalent<Key> for KeyRef<'_> {
