@@ -3,10 +3,10 @@
 use std::fmt;
 
 use crate::condition::AttributePath;
-use crate::entities::{EntityProperties, PropertyIter};
-use crate::flat_attributes::{FlatAttributes, FlatIter, FlatRange};
+use crate::entities::EntityProperties;
+use crate::flat_attributes::{FlatAttributes, FlatRange};
 use crate::json::{Json, Member};
-use crate::property_sources::{ClaimIter, TypeSources};
+use crate::property_sources::TypeSources;
 use crate::tenant_facts::Precedence;
 use crate::types::PropertySource;
 use crate::value::AttributeValue;
@@ -118,7 +118,10 @@ impl<'r> AttributeMap<'r> {
         match self.0 {
             Form::Plain(PlainAttributes::Entity(_)) => false,
             Form::Plain(_) => true,
-            Form::Layers(layers) => layers.is_up_to_request(name),
+            Form::Layers(layers) => match layers.declared(name) {
+                Some(source) => source == PropertySource::Request,
+                None => layers.precedence == Precedence::Request || layers.stored(name).is_none(),
+            },
         }
     }
 
@@ -133,10 +136,13 @@ impl<'r> AttributeMap<'r> {
 
     /// Returns the place, other than the request, that alone says which value the attribute `name` has, or that it has none.
     pub(crate) fn settled_by(self, name: &str) -> Option<PropertySource> {
-        match self.0 {
-            Form::Layers(layers) => layers.settled_by(name),
-            Form::Plain(_) => None,
-        }
+        let Form::Layers(layers) = self.0 else { return None };
+        // Which entity a request means is open if it names none.
+        layers.declared(name).filter(|source| match source {
+            PropertySource::Request => false,
+            PropertySource::Token => true,
+            PropertySource::Directory => layers.is_named,
+        })
     }
 
     /// Returns whether only the directory has the attribute `name`.
@@ -155,7 +161,10 @@ impl<'r> AttributeMap<'r> {
     pub(crate) fn has(self, name: &str) -> bool {
         match self.0 {
             Form::Plain(plain) => plain.has(name),
-            Form::Layers(layers) => layers.sent.has(name) || layers.is_stored(name),
+            Form::Layers(layers) => {
+                let is_supplied = || layers.place(name) == PropertySource::Directory;
+                layers.sent.has(name) || is_supplied() && layers.stored(name).is_some()
+            }
         }
     }
 
@@ -167,10 +176,11 @@ impl<'r> AttributeMap<'r> {
     /// Returns each name and value.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
-        match self.0 {
-            Form::Plain(plain) => Iter { layers: None, plain: plain.iter() },
-            Form::Layers(layers) => Iter::from_layer(layers, PropertySource::Directory),
-        }
+        let (plain, layers) = match self.0 {
+            Form::Plain(plain) => (Some(plain.iter()), None),
+            Form::Layers(layers) => (None, Some(layers.iter())),
+        };
+        plain.into_iter().flatten().chain(layers.into_iter().flatten())
     }
 
     /// Returns each name and value that the directory supplies.
@@ -250,90 +260,15 @@ impl<'r> PlainAttributes<'r> {
     }
 
     #[inline]
-    fn iter(self) -> PlainIter<'r> {
-        match self {
-            Self::Tree(members) => PlainIter::Tree(members.iter()),
-            Self::Flat(flat, range) => PlainIter::Flat(flat.iter(range)),
-            Self::Entity(properties) => PlainIter::Entity(properties.iter()),
-        }
-    }
-}
-
-/// The names and values of a map. An enum, so that a loop over them exists once.
-enum PlainIter<'r> {
-    Tree(std::slice::Iter<'r, Member<'r>>),
-    Flat(FlatIter<'r>),
-    Entity(PropertyIter<'r>),
-    Claims(ClaimIter<'r>),
-}
-
-impl<'r> Iterator for PlainIter<'r> {
-    type Item = (&'r str, AttributeValue<'r>);
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        match self {
-            Self::Tree(members) => {
-                let (name, value) = members.find(|(_, value)| *value != Json::Null)?;
-                Some((name, value.into()))
-            }
-            Self::Flat(attributes) => attributes.next(),
-            Self::Entity(properties) => properties.next(),
-            Self::Claims(claims) => claims.next(),
-        }
-    }
-}
-
-/// The names and values of a map: of layers, those of the directory come first, then those of the token.
-struct Iter<'r> {
-    layers: Option<(&'r LayeredAttributes<'r>, PropertySource)>,
-    plain: PlainIter<'r>,
-}
-
-impl<'r> Iterator for Iter<'r> {
-    type Item = (&'r str, AttributeValue<'r>);
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.layers {
-            None => self.plain.next(),
-            Some((layers, layer)) => self.next_of(layers, layer),
-        }
-    }
-}
-
-impl<'r> Iter<'r> {
-    /// Begins with a layer.
-    fn from_layer(layers: &'r LayeredAttributes<'r>, layer: PropertySource) -> Self {
-        let none = PlainAttributes::Tree(&[]).iter();
-        let plain = match layer {
-            PropertySource::Directory => {
-                layers.stored.map_or(none, |stored| PlainAttributes::Entity(stored).iter())
-            }
-            PropertySource::Token => {
-                layers.claims.map_or(none, |all| PlainIter::Claims(layers.sources.claims(all)))
-            }
-            PropertySource::Request => layers.sent.iter(),
+    fn iter(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+        let (tree, flat, entity) = match self {
+            Self::Tree(members) => (Some(members), None, None),
+            Self::Flat(flat, range) => (None, Some(flat.iter(range)), None),
+            Self::Entity(properties) => (None, None, Some(properties.iter())),
         };
-        Self { layers: Some((layers, layer)), plain }
-    }
-
-    /// Returns the next attribute that its layer supplies.
-    fn next_of(
-        &mut self,
-        layers: &'r LayeredAttributes<'r>,
-        layer: PropertySource,
-    ) -> Option<(&'r str, AttributeValue<'r>)> {
-        let found = self.plain.find(|(name, _)| layers.place(name) == layer);
-        let next = match layer {
-            PropertySource::Directory => PropertySource::Token,
-            PropertySource::Token => PropertySource::Request,
-            PropertySource::Request => return found,
-        };
-        found.or_else(|| {
-            *self = Self::from_layer(layers, next);
-            self.next_of(layers, next)
-        })
+        let tree = tree.into_iter().flatten().filter(|(_, value)| *value != Json::Null);
+        let tree = tree.map(|(name, value)| (&**name, value.into()));
+        tree.chain(flat.into_iter().flatten()).chain(entity.into_iter().flatten())
     }
 }
 
@@ -356,7 +291,18 @@ pub(crate) struct LayeredAttributes<'r> {
     pub(crate) is_named: bool,
 }
 
-impl LayeredAttributes<'_> {
+impl<'r> LayeredAttributes<'r> {
+    /// Returns each name and value, of the place that it is taken from: first those of the directory, then those of the token.
+    fn iter(&'r self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+        let of = |source| move |(name, _): &(&str, _)| self.place(name) == source;
+        let stored = self.stored.into_iter().flat_map(EntityProperties::iter);
+        let claims = self.claims.into_iter().flat_map(|all| self.sources.claims(all));
+        stored
+            .filter(of(PropertySource::Directory))
+            .chain(claims.filter(of(PropertySource::Token)))
+            .chain(self.sent.iter().filter(of(PropertySource::Request)))
+    }
+
     /// Returns the only place that the attribute `name` is taken from; `None` is every place.
     fn declared(&self, name: &str) -> Option<PropertySource> {
         match self.only_sent.contains(&name) {
@@ -367,38 +313,16 @@ impl LayeredAttributes<'_> {
 
     /// Returns the place that the attribute `name` is taken from.
     fn place(&self, name: &str) -> PropertySource {
-        let is_stored = || self.stored.is_some_and(|stored| stored.get(name).is_some());
         let wins = || self.precedence == Precedence::Directory || !self.sent.has(name);
-        self.declared(name).unwrap_or_else(|| match is_stored() && wins() {
+        self.declared(name).unwrap_or_else(|| match self.stored(name).is_some() && wins() {
             true => PropertySource::Directory,
             false => PropertySource::Request,
         })
     }
 
-    /// See [`AttributeMap::is_up_to_request`].
-    fn is_up_to_request(&self, name: &str) -> bool {
-        match self.declared(name) {
-            Some(source) => source == PropertySource::Request,
-            None => {
-                self.precedence == Precedence::Request
-                    || self.stored.is_none_or(|stored| stored.get(name).is_none())
-            }
-        }
-    }
-
-    /// Returns whether the directory supplies the attribute `name`.
-    fn is_stored(&self, name: &str) -> bool {
-        self.place(name) == PropertySource::Directory
-            && self.stored.is_some_and(|stored| stored.get(name).is_some())
-    }
-
-    /// See [`AttributeMap::settled_by`]. Which entity a request means is open if it names none.
-    fn settled_by(&self, name: &str) -> Option<PropertySource> {
-        self.declared(name).filter(|source| match source {
-            PropertySource::Request => false,
-            PropertySource::Token => true,
-            PropertySource::Directory => self.is_named,
-        })
+    /// Returns the property `name` in the directory.
+    fn stored(&self, name: &str) -> Option<AttributeValue<'r>> {
+        self.stored?.get(name)
     }
 
     fn is_overridden(&self, name: &str) -> bool {

@@ -34,7 +34,6 @@ mod segment;
 mod table;
 
 pub use builder::{EntityInput, EntityTableBuilder, TableFull};
-pub(crate) use entity::PropertyIter;
 pub use entity::{Entity, EntityProperties, USER, principal};
 pub(crate) use narrowed::{NarrowingWork, Property, Sought};
 pub(crate) use postings::RowSet;

@@ -87,8 +87,12 @@ impl<'a> FlatAttributes<'a> {
 
     /// Returns the names and values at `range`.
     #[inline]
-    pub(crate) fn iter(&'a self, range: FlatRange) -> FlatIter<'a> {
-        FlatIter { attributes: self.at(range).iter(), items: &self.items }
+    pub(crate) fn iter(
+        &'a self,
+        range: FlatRange,
+    ) -> impl Iterator<Item = (&'a str, AttributeValue<'a>)> {
+        let present = self.at(range).iter().filter(|attribute| !attribute.is_null());
+        present.map(|attribute| attribute.read(&self.items))
     }
 
     /// Returns the items of the list `name` at `range`; a scalar is a list of one.
@@ -196,12 +200,6 @@ impl<'a> FlatAttributes<'a> {
     }
 }
 
-/// The names and values of a range.
-pub(crate) struct FlatIter<'a> {
-    attributes: std::slice::Iter<'a, FlatAttribute<'a>>,
-    items: &'a [Json<'a>],
-}
-
 impl<'a> FlatAttribute<'a> {
     #[inline]
     fn read(&'a self, items: &'a [Json<'a>]) -> (&'a str, AttributeValue<'a>) {
@@ -216,23 +214,6 @@ impl<'a> FlatAttribute<'a> {
     #[inline]
     fn is_null(&self) -> bool {
         matches!(self.value, FlatValue::Scalar(Json::Null))
-    }
-}
-
-impl<'a> Iterator for FlatIter<'a> {
-    type Item = (&'a str, AttributeValue<'a>);
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        let attribute = self.attributes.find(|attribute| !attribute.is_null())?;
-        Some(attribute.read(self.items))
-    }
-
-    // A loop by it is faster than by `next`, which makes an option for each attribute.
-    #[inline]
-    fn fold<B, F: FnMut(B, Self::Item) -> B>(self, init: B, mut f: F) -> B {
-        let present = self.attributes.filter(|attribute| !attribute.is_null());
-        present.fold(init, |all, attribute| f(all, attribute.read(self.items)))
     }
 }
 

@@ -1,7 +1,6 @@
 //! The only places that declared properties are taken from (`docs/semantics.md`, section 12.9).
 
 use hashbrown::HashMap;
-use hashbrown::hash_map::Iter;
 
 use crate::json::Json;
 use crate::types::{PropertySource, USER};
@@ -76,27 +75,16 @@ impl<'t> TypeSources<'t> {
     }
 
     /// Returns the claims that are taken as properties of a subject, which has one type.
-    pub(crate) fn claims<'r>(self, claims: &'r Json<'r>) -> ClaimIter<'r>
+    pub(crate) fn claims<'r>(
+        self,
+        claims: &'r Json<'r>,
+    ) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)>
     where
         't: 'r,
     {
-        ClaimIter { names: self.0[0].map(HashMap::iter).unwrap_or_default(), claims }
-    }
-}
-
-/// The claims that are taken as properties, by name.
-pub(crate) struct ClaimIter<'r> {
-    names: Iter<'r, Box<str>, PropertySource>,
-    claims: &'r Json<'r>,
-}
-
-impl<'r> Iterator for ClaimIter<'r> {
-    type Item = (&'r str, AttributeValue<'r>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.names.find_map(|(name, source)| {
+        self.0[0].into_iter().flatten().filter_map(move |(name, source)| {
             let is_claim = *source == PropertySource::Token;
-            let claim = is_claim.then(|| self.claims.claim(name)).flatten()?;
+            let claim = is_claim.then(|| claims.claim(name)).flatten()?;
             Some((&**name, claim.into()))
         })
     }

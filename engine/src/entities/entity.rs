@@ -98,8 +98,10 @@ impl<'t> EntityProperties<'t> {
     }
 
     /// Returns each name and value.
-    pub(crate) fn iter(self) -> PropertyIter<'t> {
-        PropertyIter { segment: self.0.segment, words: self.words().iter() }
+    pub(crate) fn iter(self) -> impl Iterator<Item = (&'t str, AttributeValue<'t>)> {
+        let segment = self.0.segment;
+        let words = self.words().iter();
+        words.map(move |[name, value]| (segment.pool.texts.get(*name), segment.value(*value)))
     }
 
     /// Returns the words of each name and value.
@@ -110,21 +112,6 @@ impl<'t> EntityProperties<'t> {
     /// Returns the value of the property `name`.
     pub fn get(self, name: &str) -> Option<AttributeValue<'t>> {
         self.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
-    }
-}
-
-/// The names and values of the properties of an entity.
-pub(crate) struct PropertyIter<'t> {
-    segment: &'t Segment,
-    words: std::slice::Iter<'t, [u32; 2]>,
-}
-
-impl<'t> Iterator for PropertyIter<'t> {
-    type Item = (&'t str, AttributeValue<'t>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let [name, value] = self.words.next()?;
-        Some((self.segment.pool.texts.get(*name), self.segment.value(*value)))
     }
 }
 
