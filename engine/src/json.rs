@@ -9,14 +9,15 @@ use std::fmt;
 use serde::de::{
     Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
 };
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::excerpt::quoted;
 use crate::invalid::{Invalid, Place, Problems};
 use crate::number::Number;
 
 /// A JSON value. Borrows its strings from the text, except those with escapes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Json<'a> {
     /// `null`
     Null,
@@ -29,6 +30,7 @@ pub enum Json<'a> {
     /// An array.
     Array(Vec<Json<'a>>),
     /// An object, with its members in the order of the text.
+    #[serde(serialize_with = "write_members")]
     Object(Vec<Member<'a>>),
 }
 
@@ -324,23 +326,8 @@ fn push_exactly<T>(items: &mut Vec<T>, item: T) {
     items.push(item);
 }
 
-impl Serialize for Json<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Bool(value) => serializer.serialize_bool(*value),
-            Self::Number(number) => number.serialize(serializer),
-            Self::String(text) => serializer.serialize_str(text),
-            Self::Array(items) => serializer.collect_seq(items),
-            Self::Object(members) => {
-                let mut map = serializer.serialize_map(Some(members.len()))?;
-                for (key, value) in members {
-                    map.serialize_entry(key, value)?;
-                }
-                map.end()
-            }
-        }
-    }
+fn write_members<S: Serializer>(members: &[Member<'_>], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(members.iter().map(|(key, value)| (key, value)))
 }
 
 impl fmt::Display for Json<'_> {

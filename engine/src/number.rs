@@ -4,15 +4,17 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// A finite JSON number. Integers from −2⁶³ to 2⁶⁴−1 are exact; every other number is an IEEE 754 double. Comparison
 /// is by value: `1` equals `1.0`, and no 64-bit integer is rounded.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
+#[serde(transparent)]
 pub struct Number(Repr);
 
 /// Canonical: a value has exactly one representation, which makes equality a comparison of fields.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
 enum Repr {
     /// Below zero.
     Negative(i64),
@@ -167,16 +169,6 @@ impl fmt::Display for Number {
 impl fmt::Debug for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
-    }
-}
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Repr::Negative(value) => serializer.serialize_i64(value),
-            Repr::Natural(value) => serializer.serialize_u64(value),
-            Repr::Double(value) => serializer.serialize_f64(value),
-        }
     }
 }
 

@@ -20,7 +20,7 @@ impl Condition {
         problems: &mut Problems,
     ) {
         let mut check = Check { attributes, read: Vec::new(), faults: Faults::InTree(problems) };
-        check.condition(self, at);
+        self.visit_tests(at, &mut |test, at| check.test(test, at));
     }
 
     /// Checks the condition of a `rule_data` in this format at `at`, as [`Condition::check`] does. `rule_data` is its
@@ -53,7 +53,7 @@ impl Condition {
     ) {
         let faults = Faults::InText(Vec::new());
         let mut check = Check { attributes, read: Vec::new(), faults };
-        check.condition(self, &Place::root());
+        self.visit_tests(&Place::root(), &mut |test, at| check.test(test, at));
         let Check { read, faults: Faults::InText(faults), .. } = check else { return };
         if faults.is_empty() {
             return;
@@ -96,19 +96,6 @@ enum Faults<'p> {
 }
 
 impl<'c> Check<'c, '_> {
-    fn condition(&mut self, condition: &'c Condition, at: &Place<'_>) {
-        match condition {
-            Condition::And(children) | Condition::Or(children) => {
-                let list = at.key("children");
-                for (index, child) in children.iter().enumerate() {
-                    self.condition(child, &list.index(index));
-                }
-            }
-            Condition::Not(child) => self.condition(child, &at.key("child")),
-            Condition::Test(test) => self.test(test, at),
-        }
-    }
-
     /// Checks one test. Notes a fault at each side that does not exist, or at the side whose type does not fit.
     fn test(&mut self, test: &'c Test, at: &Place<'_>) {
         let value = at.key("value");

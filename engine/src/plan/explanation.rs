@@ -1,7 +1,6 @@
 //! The parts of an explanation (`docs/semantics.md`, section 2.8).
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::Serialize;
 use uuid::Uuid;
@@ -43,23 +42,14 @@ pub struct ExplainedPolicy<'e> {
 }
 
 /// The truth of a condition, or of a part of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum TruthValue {
     True,
     False,
     Undetermined,
-}
-
-impl fmt::Display for TruthValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::True => "true",
-            Self::False => "false",
-            Self::Undetermined => "undetermined",
-        })
-    }
 }
 
 impl From<Option<bool>> for TruthValue {

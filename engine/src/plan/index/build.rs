@@ -233,6 +233,7 @@ fn list(entries: &[&Entry]) -> Candidates {
 }
 
 /// The policies under the access paths of one attribute, while the index is built.
+#[derive(Default)]
 struct Group<'e> {
     slot: Slot,
     /// The policies that each value leads to.
@@ -261,14 +262,7 @@ impl GroupAges {
 
 impl<'e> Group<'e> {
     fn new(slot: Slot) -> Self {
-        Self {
-            slot,
-            sought: Vec::new(),
-            members_overlap: false,
-            ranges: Vec::new(),
-            ages: None,
-            unfiltered: Default::default(),
-        }
+        Self { slot, ..Self::default() }
     }
 
     /// Adds an entry. `counts` is at least the number of entries under each key.

@@ -21,6 +21,7 @@ const HOURS: i64 = 8 * 24;
 const ADDRESSES: [&str; 3] = ["192.0.2.1", "203.0.113.1", "2001:db8::1"];
 
 /// The values of one attribute, of which the first are those that tests name.
+#[derive(Default)]
 pub(super) struct Values<'v> {
     /// The present value.
     present: Option<AttributeValue<'v>>,
@@ -42,21 +43,7 @@ pub(super) struct Values<'v> {
 
 impl<'v> Values<'v> {
     pub(super) fn new(present: Option<AttributeValue<'v>>, now: DateTime<Utc>) -> Self {
-        let (named, others, numbers, instants) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (texts, prefixes, suffixes) = (Vec::new(), Vec::new(), Vec::new());
-        Self {
-            present,
-            now,
-            named,
-            others,
-            numbers,
-            instants,
-            texts,
-            prefixes,
-            suffixes,
-            has_parts: false,
-            are_exact: true,
-        }
+        Self { present, now, are_exact: true, ..Self::default() }
     }
 
     /// Adds the values that a test of the attribute at `slot` tells apart.

@@ -99,19 +99,5 @@ fn place(kind: &str) -> usize {
 
 /// Returns a value of a request as JSON; `None` if it has none.
 pub(super) fn json(value: AttributeValue<'_>) -> Option<Json<'static>> {
-    Some(match value {
-        AttributeValue::Text(text) => Json::String(text.to_owned().into()),
-        AttributeValue::Number(number) => Json::Number(number),
-        AttributeValue::Bool(value) => Json::Bool(value),
-        AttributeValue::List(list) => {
-            let mut items = Vec::new();
-            list.for_each(|item| items.extend(json(item)));
-            Json::Array(items)
-        }
-        AttributeValue::Instant(_)
-        | AttributeValue::Period(_)
-        | AttributeValue::Opaque
-        | AttributeValue::Failed
-        | AttributeValue::NotRequested => return None,
-    })
+    Some(value.to_json().into_owned()).filter(|json| *json != Json::Null)
 }
