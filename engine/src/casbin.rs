@@ -24,9 +24,9 @@ mod printer;
 use crate::condition::Condition;
 use crate::invalid::Fault;
 use crate::pattern::PatternCheck;
-use crate::syntax::{self, Lexer, TokenKind};
-use parser::Parser;
+use crate::syntax::{Tokens, all_tokens};
 
+pub use crate::syntax::unquoted;
 pub(crate) use operands::named_attribute;
 pub use printer::{NoMatcher, print};
 
@@ -40,7 +40,7 @@ pub fn parse(matcher: &str) -> Result<Condition, Fault> {
 
 /// Compiles as [`parse`] does, with this check of patterns.
 pub(crate) fn compile(matcher: &str, patterns: &mut PatternCheck) -> Result<Condition, Fault> {
-    Parser::new(matcher, patterns)?.whole()
+    parser::whole(&mut Tokens::new(matcher, "matcher", patterns)?)
 }
 
 /// Returns the tokens of any Casbin expression as they are written, without the white space between them. A string keeps
@@ -49,19 +49,7 @@ pub(crate) fn compile(matcher: &str, patterns: &mut PatternCheck) -> Result<Cond
 /// # Errors
 /// The first string that has no end or an unknown escape.
 pub fn tokens(expression: &str) -> Result<Vec<&str>, Fault> {
-    let (mut lexer, mut tokens) = (Lexer::new(expression), Vec::new());
-    loop {
-        let token = lexer.next()?;
-        if token.kind == TokenKind::End {
-            return Ok(tokens);
-        }
-        tokens.push(token.text);
-    }
-}
-
-/// Returns the text of a string token of [`tokens`], without quotes and escapes.
-pub fn unquoted(token: &str) -> String {
-    syntax::unquoted(token)
+    Ok(all_tokens(expression)?.into_iter().map(|token| token.text).collect())
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@
 mod calls;
 mod hints;
 mod layout;
-mod limited;
 mod operands;
 mod parser;
 mod printer;
@@ -20,7 +19,7 @@ mod printer;
 use crate::condition::Condition;
 use crate::invalid::Fault;
 use crate::pattern::PatternCheck;
-use parser::Parser;
+use crate::syntax::Tokens;
 
 pub use layout::layout;
 pub(crate) use operands::named_attribute;
@@ -36,7 +35,7 @@ pub fn parse(text: &str) -> Result<Condition, Fault> {
 
 /// Compiles as [`parse`] does, with this check of patterns.
 pub(crate) fn compile(text: &str, patterns: &mut PatternCheck) -> Result<Condition, Fault> {
-    Parser::new(text, patterns)?.whole()
+    parser::whole(&mut Tokens::new(text, "expression", patterns)?)
 }
 
 #[cfg(test)]

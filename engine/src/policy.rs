@@ -9,12 +9,12 @@ use uuid::Uuid;
 use crate::casbin;
 use crate::condition::Condition;
 use crate::expression;
-use crate::invalid::{Invalid, Place, Problems};
+use crate::fields::{self, string};
+use crate::invalid::{Fault, Invalid, Place, Problems};
 use crate::json::Json;
 use crate::pattern::PatternCheck;
 use crate::rbac::Effect;
 use crate::resource::ResourcePattern;
-use crate::syntax::read_member;
 
 /// An enabled ABAC policy, as a plan is compiled from it.
 #[derive(Clone, Debug)]
@@ -148,4 +148,20 @@ impl Policy {
         let condition = format.read_condition(&json, &Place::root(), &mut problems, &mut patterns);
         problems.finish(condition)
     }
+}
+
+/// Reads `{"<name>": "<text>"}` at `at` of a larger input. `parse` compiles the text.
+fn read_member(
+    json: &Json<'_>,
+    at: &Place<'_>,
+    problems: &mut Problems,
+    name: &'static str,
+    parse: impl FnOnce(&str) -> Result<Condition, Fault>,
+) -> Option<Condition> {
+    fields::object(json, at, problems, |fields| {
+        fields.required(name, |json, at, problems| {
+            let text = string(json, at, problems)?;
+            parse(text).map_err(|fault| problems.push(at, fault)).ok()
+        })
+    })
 }

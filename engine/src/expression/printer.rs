@@ -2,7 +2,6 @@
 
 use std::fmt::{self, Display, Write};
 
-use super::limited::Limited;
 use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
 use crate::syntax::{Quoted, is_name};
 use crate::value::{LiteralList, date_time};
@@ -20,9 +19,25 @@ pub fn print_within(condition: &Condition, most: usize) -> Option<String> {
     if condition.has_search() {
         return None;
     }
-    let mut text = Limited::new(most);
-    write_condition(condition, Within::Nothing, &mut text).ok()?;
-    Some(text.into_text())
+    let mut limited = Limited { text: String::new(), most };
+    write_condition(condition, Within::Nothing, &mut limited).ok()?;
+    Some(limited.text)
+}
+
+/// A text of at most so many bytes. To write more is an error.
+struct Limited {
+    text: String,
+    most: usize,
+}
+
+impl Write for Limited {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        if part.len() > self.most - self.text.len() {
+            return Err(fmt::Error);
+        }
+        self.text.push_str(part);
+        Ok(())
+    }
 }
 
 /// Writes a part of an expression that stands within this node.

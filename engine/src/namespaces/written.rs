@@ -5,7 +5,7 @@ use crate::condition::AttributePath;
 use crate::expression;
 use crate::invalid::Fault;
 use crate::policy::Format;
-use crate::syntax::{Lexer, Token, TokenKind};
+use crate::syntax::{Token, all_tokens};
 
 /// Returns the fault of the token that names the attribute `read[at]` in a text, where a condition reads the attributes
 /// `read` in the order of the text.
@@ -28,12 +28,7 @@ pub(super) fn fault(
 
 /// Returns the attributes of a sound text, in its order, each with its token.
 fn attributes(format: Format, text: &str) -> Vec<(AttributePath, Token<'_>)> {
-    let (mut lexer, mut tokens) = (Lexer::new(text), Vec::new());
-    while let Ok(token) = lexer.next()
-        && token.kind != TokenKind::End
-    {
-        tokens.push(token);
-    }
+    let tokens = all_tokens(text).unwrap_or_default();
     let attribute = |index: usize| match format {
         Format::Json => None,
         Format::Casbin => casbin::named_attribute(tokens[index]),

@@ -1,5 +1,7 @@
 //! The lexer: cuts a text into tokens, each with its position in characters.
 
+use std::fmt::{self, Display, Write as _};
+
 use crate::invalid::Fault;
 
 /// The maximum length of a token in a message, in characters.
@@ -50,7 +52,7 @@ impl Token<'_> {
 }
 
 /// Returns the text of a string as written, without quotes and escapes.
-pub(crate) fn unquoted(string: &str) -> String {
+pub fn unquoted(string: &str) -> String {
     let inner = string.get(1..string.len().saturating_sub(1)).unwrap_or_default();
     let mut content = String::with_capacity(inner.len());
     let mut chars = inner.chars();
@@ -58,6 +60,33 @@ pub(crate) fn unquoted(string: &str) -> String {
         content.extend(if char == '\\' { chars.next() } else { Some(char) });
     }
     content
+}
+
+/// A string in quotes, with the escapes of the lexer.
+pub(crate) struct Quoted<'t>(pub(crate) &'t str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for char in self.0.chars() {
+            if matches!(char, '"' | '\\') {
+                f.write_char('\\')?;
+            }
+            f.write_char(char)?;
+        }
+        f.write_char('"')
+    }
+}
+
+/// Returns the tokens of a text, without the end.
+pub(crate) fn all_tokens(text: &str) -> Result<Vec<Token<'_>>, Fault> {
+    let (mut lexer, mut tokens) = (Lexer::new(text), Vec::new());
+    loop {
+        match lexer.next()? {
+            Token { kind: TokenKind::End, .. } => return Ok(tokens),
+            token => tokens.push(token),
+        }
+    }
 }
 
 /// Cuts a text into tokens.

@@ -9,17 +9,24 @@ use crate::invalid::Fault;
 const MAX_NESTING: usize = 2 * MAX_DEPTH;
 
 /// The nodes of the tree so far, and the levels of nesting that are open.
-#[derive(Default)]
 pub(crate) struct TreeLimits {
+    /// The word for the whole text.
+    text: &'static str,
     nodes: usize,
     nesting: usize,
 }
 
 impl TreeLimits {
-    /// Counts a node of this depth. `at` is the token to blame, `text` the word for the whole text.
-    pub(crate) fn count(&mut self, at: Token<'_>, depth: usize, text: &str) -> Result<(), Fault> {
+    /// Begins a tree. `text` is the word for the whole text.
+    pub(super) fn new(text: &'static str) -> Self {
+        Self { text, nodes: 0, nesting: 0 }
+    }
+
+    /// Counts a node of this depth. `at` is the token to blame.
+    pub(super) fn count(&mut self, at: Token<'_>, depth: usize) -> Result<(), Fault> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
+            let text = self.text;
             return Err(at.fault(format!("at most {MAX_NODES} conditions in the whole {text}")));
         }
         if depth > MAX_DEPTH {
