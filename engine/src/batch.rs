@@ -2,12 +2,13 @@
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-pub use crate::batch_limits::{MAX_ITEM_ID, MAX_ITEMS};
 use crate::fields::{self, Body, Fields, list, text};
+use crate::flat_attributes::FlatAttributes;
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
 use crate::names::named;
-use crate::plain_items::PlainItems;
+use crate::plain_items::PlainItem;
+pub use crate::plain_items::{MAX_ITEM_ID, MAX_ITEMS};
 use crate::rbac::{Effect, MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use crate::request::{Attributes, CheckBody, CheckMembers, CheckText, EXPECTED, note_misplaced};
 
@@ -45,7 +46,8 @@ pub struct BatchBody<'r> {
 #[derive(Debug)]
 enum Items<'r> {
     Listed(Vec<(CheckBody<'r>, Option<&'r str>)>),
-    Plain(PlainItems<'r>),
+    /// The attributes are in the buffer.
+    Plain(Vec<PlainItem<'r>>, &'r FlatAttributes<'r>),
 }
 
 impl<'r> Body<'r> for BatchBody<'r> {
@@ -69,15 +71,19 @@ impl<'r> Body<'r> for BatchBody<'r> {
 
 impl<'r> BatchBody<'r> {
     /// Returns the batch of items that were read without a tree.
-    pub(crate) fn from_plain(semantic: BatchSemantic, items: PlainItems<'r>) -> Self {
-        Self { semantic, items: Items::Plain(items) }
+    pub(crate) fn from_plain(
+        semantic: BatchSemantic,
+        items: Vec<PlainItem<'r>>,
+        flat: &'r FlatAttributes<'r>,
+    ) -> Self {
+        Self { semantic, items: Items::Plain(items, flat) }
     }
 
     /// Returns the number of items.
     pub fn count(&self) -> usize {
         match &self.items {
             Items::Listed(items) => items.len(),
-            Items::Plain(items) => items.count(),
+            Items::Plain(items, _) => items.len(),
         }
     }
 
@@ -85,7 +91,7 @@ impl<'r> BatchBody<'r> {
     pub fn check(&self, index: usize) -> Option<CheckBody<'_>> {
         match &self.items {
             Items::Listed(items) => items.get(index).map(|(check, _)| *check),
-            Items::Plain(items) => items.check(index),
+            Items::Plain(items, flat) => items.get(index)?.check.body(flat),
         }
     }
 
@@ -95,7 +101,7 @@ impl<'r> BatchBody<'r> {
             Items::Listed(items) => {
                 items.get(index).map(|(check, _)| (check.resource, check.domain))
             }
-            Items::Plain(items) => items.scope(index),
+            Items::Plain(items, _) => items.get(index)?.check.scope(),
         }
     }
 
@@ -103,7 +109,7 @@ impl<'r> BatchBody<'r> {
     pub fn id(&self, index: usize) -> Option<&str> {
         match &self.items {
             Items::Listed(items) => items.get(index).and_then(|(_, id)| *id),
-            Items::Plain(items) => items.id(index),
+            Items::Plain(items, _) => items.get(index)?.id,
         }
     }
 }

@@ -1,16 +1,17 @@
 //! Reads a check or a batch from JSON text: a check without allocating. Allocation would be most of the cost of a decision.
 //!
 //! Nearly every check is *plain*: each known member at most once, strings without escapes, few attributes. The fast
-//! path reads a plain text directly into a [`CheckBody`]. Every other text, and every faulty one, goes through the
+//! path reads a plain text directly into a [`CheckBody`], or a batch into few pieces of memory, where a tree takes several
+//! for each item. Every other text, and every faulty one, goes through the
 //! tree of [`json::parse`], so that one place finds faults and words their messages. The tests compare both paths.
 
-use crate::batch::BatchBody;
+use crate::batch::{BatchBody, BatchSemantic};
 use crate::fields::Body;
 use crate::flat_attributes::FlatAttributes;
 use crate::json::{self, Json, JsonError};
-use crate::plain_batch::PlainBatch;
 use crate::plain_check::PlainCheck;
-use crate::plain_text::PlainText;
+use crate::plain_items::{self, PlainItem};
+use crate::plain_text::{PlainText, fill};
 use crate::request::CheckBody;
 
 /// The memory for one check, or one batch, while it is read.
@@ -74,4 +75,36 @@ fn read_plain<'a>(text: &'a [u8], flat: &mut FlatAttributes<'a>) -> Option<Plain
     text.object(|text, name| check.read_member(name, text, flat))?;
     text.end()?;
     Some(check)
+}
+
+/// A plain batch, whose attributes are in a buffer.
+#[derive(Default)]
+struct PlainBatch<'a> {
+    semantic: Option<BatchSemantic>,
+    defaults: PlainCheck<'a>,
+    items: Option<Vec<PlainItem<'a>>>,
+}
+
+impl<'a> PlainBatch<'a> {
+    /// Reads a batch; `None` if it is not plain or has a fault.
+    fn read(text: &'a [u8], flat: &mut FlatAttributes<'a>) -> Option<Self> {
+        flat.reserve_for(text.len());
+        let (mut text, mut batch) = (PlainText::new(text)?, Self::default());
+        text.object(|text, name| match name {
+            "semantic" => fill(&mut batch.semantic, text.string()?.parse().ok()),
+            "checks" => fill(&mut batch.items, plain_items::read(text, flat)),
+            _ => batch.defaults.read_member(name, text, flat),
+        })?;
+        text.end()?;
+        Some(batch)
+    }
+
+    /// Returns the body; `None` if an item is not complete.
+    fn body<'b>(self, flat: &'b FlatAttributes<'a>) -> Option<BatchBody<'b>>
+    where
+        'a: 'b,
+    {
+        let items = plain_items::completed(self.items?, &self.defaults)?;
+        Some(BatchBody::from_plain(self.semantic.unwrap_or_default(), items, flat))
+    }
 }

@@ -185,7 +185,7 @@ impl<'a> FlatAttributes<'a> {
 
     #[inline]
     fn value(&mut self, text: &mut PlainText<'a>) -> Option<FlatValue<'a>> {
-        if text.is_at_array() {
+        if text.next_is(b'[') {
             let start = place(self.items.len())?;
             text.array(|text| {
                 self.items.push(text.string_or_number()?);

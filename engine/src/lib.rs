@@ -39,7 +39,6 @@
 pub mod analysis;
 mod attributes;
 pub mod batch;
-mod batch_limits;
 pub mod casbin;
 mod check_buffer;
 pub mod condition;
@@ -62,7 +61,6 @@ pub mod operator;
 mod packed;
 pub mod pattern;
 pub mod period;
-mod plain_batch;
 mod plain_check;
 mod plain_items;
 pub mod plain_text;

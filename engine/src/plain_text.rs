@@ -95,16 +95,6 @@ impl<'a> PlainText<'a> {
         }
     }
 
-    /// Returns whether a list is next.
-    pub(crate) fn is_at_array(&mut self) -> bool {
-        self.next_is(b'[')
-    }
-
-    /// Returns whether an object is next.
-    pub(crate) fn is_at_object(&mut self) -> bool {
-        self.next_is(b'{')
-    }
-
     /// Returns whether `true` or `false` is next, in text that is JSON.
     pub(crate) fn is_at_boolean(&mut self) -> bool {
         matches!(self.peek(), Some(b't' | b'f'))
@@ -141,8 +131,9 @@ impl<'a> PlainText<'a> {
         self.next_is(sign).then(|| self.at += 1)
     }
 
+    /// Returns whether `sign` is next.
     #[inline]
-    fn next_is(&mut self, sign: u8) -> bool {
+    pub(crate) fn next_is(&mut self, sign: u8) -> bool {
         self.peek() == Some(sign)
     }
 

@@ -112,12 +112,12 @@ impl<'j> Source<'j> for PlainText<'j> {
 
     #[inline]
     fn is_array(&mut self) -> bool {
-        self.is_at_array()
+        self.next_is(b'[')
     }
 
     #[inline]
     fn is_object(&mut self) -> bool {
-        self.is_at_object()
+        self.next_is(b'{')
     }
 
     #[inline]
