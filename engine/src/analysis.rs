@@ -6,16 +6,13 @@
 
 mod absences;
 mod addresses;
-mod demand;
 mod instants;
-mod kinds;
 mod numbers;
 mod outcomes;
 mod relation;
 mod scope;
 mod search;
 mod texts;
-mod truth_set;
 mod values;
 
 use crate::condition::{AttributePath, Condition, Operand, Predicate, RequestField, Test};
@@ -23,12 +20,12 @@ use crate::invalid::Place;
 use crate::operator::Operator;
 use crate::rbac::{Effect, RuleTuple, WILDCARD};
 use crate::resource::ResourcePattern;
+use crate::truths::TruthSet;
 
 pub use absences::implicit_attributes;
-use demand::Demand;
+use outcomes::Demand;
 use scope::Scope;
 use search::{Goal, Search};
-use truth_set::TruthSet;
 
 /// The maximum number of steps of one question. A step is the evaluation of one test for one value. Conditions that
 /// people write take tens to thousands; this many take about 10 ms.

@@ -39,7 +39,7 @@ impl<'r> Attributes<'r> {
 }
 
 /// The name of the attribute that lists the roles of a subject.
-const ROLES: &str = "roles";
+pub(crate) const ROLES: &str = "roles";
 
 /// Attributes by name. Each name occurs once.
 #[derive(Clone, Copy)]

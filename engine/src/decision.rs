@@ -45,27 +45,22 @@ pub struct Decision<'p> {
 #[derive(Clone, Debug)]
 pub enum Matched<'p> {
     /// An ABAC policy, or a rule whose subject is a relation.
-    Policy {
-        /// The policy.
-        policy: &'p PlannedPolicy,
-        /// The causes of an undetermined condition; empty if the condition is true.
-        undetermined: Vec<Undetermined<'p>>,
-    },
+    Policy(JudgedPolicy<'p>),
     /// An RBAC rule.
     Rule(MatchedRule<'p>),
     /// None: denied by default.
     Nothing {
         /// A policy that might have allowed the check if a resolver had not failed.
-        withheld: Option<Withheld<'p>>,
+        withheld: Option<JudgedPolicy<'p>>,
     },
 }
 
-/// An allow policy that does not apply because resolvers failed.
+/// A policy that decided, or that might have.
 #[derive(Clone, Debug)]
-pub struct Withheld<'p> {
+pub struct JudgedPolicy<'p> {
     /// The policy.
     pub policy: &'p PlannedPolicy,
-    /// The causes of the undetermined condition.
+    /// The causes of an undetermined condition; empty if the condition is true.
     pub undetermined: Vec<Undetermined<'p>>,
 }
 
@@ -86,18 +81,10 @@ pub enum Undetermined<'p> {
     Broken,
 }
 
-/// The ABAC policy that decided, or the rule whose subject is a relation.
-#[derive(Clone, Debug)]
-pub(crate) struct Applied<'p> {
-    pub(crate) policy: &'p PlannedPolicy,
-    /// The causes of an undetermined condition; empty if the condition is true.
-    pub(crate) undetermined: Vec<Undetermined<'p>>,
-}
-
 /// Combines both engines: 1. ABAC deny, 2. RBAC deny, 3. ABAC allow, 4. RBAC allow, 5. deny by default. Calls `rbac`
 /// only if ABAC does not deny.
 pub(crate) fn combine<'p>(
-    abac: Option<Applied<'p>>,
+    abac: Option<JudgedPolicy<'p>>,
     rbac: impl FnOnce() -> Option<MatchedRule<'p>>,
 ) -> Decision<'p> {
     match abac {
@@ -129,9 +116,8 @@ pub(crate) fn precedes(rule: (Effect, Uuid), other: &PlannedPolicy) -> bool {
 const NOTHING_ALLOWS: &str = "no RBAC rule and no ABAC policy allows it";
 
 impl<'p> Decision<'p> {
-    fn by_policy(applied: Applied<'p>) -> Self {
-        let Applied { policy, undetermined } = applied;
-        Self { effect: policy.effect, matched: Matched::Policy { policy, undetermined } }
+    fn by_policy(applied: JudgedPolicy<'p>) -> Self {
+        Self { effect: applied.policy.effect, matched: Matched::Policy(applied) }
     }
 
     fn by_rule(rule: MatchedRule<'p>) -> Self {
@@ -139,7 +125,7 @@ impl<'p> Decision<'p> {
     }
 
     /// Adds the policy that might have allowed the check to a denial by default.
-    pub(crate) fn or_withheld(mut self, find: impl FnOnce() -> Option<Withheld<'p>>) -> Self {
+    pub(crate) fn or_withheld(mut self, find: impl FnOnce() -> Option<JudgedPolicy<'p>>) -> Self {
         if let Matched::Nothing { withheld } = &mut self.matched {
             *withheld = find();
         }
@@ -164,7 +150,7 @@ impl<'p> Decision<'p> {
     /// Returns the id of the policy or rule that decided; `None` for a denial by default.
     pub fn rule_id(&self) -> Option<Uuid> {
         match &self.matched {
-            Matched::Policy { policy, .. } => Some(policy.id),
+            Matched::Policy(judged) => Some(judged.policy.id),
             Matched::Rule(rule) => Some(rule.id),
             Matched::Nothing { .. } => None,
         }
@@ -173,7 +159,7 @@ impl<'p> Decision<'p> {
     /// Returns what displays the name of the policy or the tuple of the rule that decided; [`DEFAULT_DENY`] without any.
     pub fn name(&self) -> impl fmt::Display {
         fmt::from_fn(|f| match &self.matched {
-            Matched::Policy { policy, .. } => f.write_str(&policy.name),
+            Matched::Policy(judged) => f.write_str(&judged.policy.name),
             Matched::Rule(rule) => fmt::Display::fmt(rule, f),
             Matched::Nothing { .. } => f.write_str(DEFAULT_DENY),
         })
@@ -182,8 +168,9 @@ impl<'p> Decision<'p> {
     /// Returns the attributes because of which the condition that decided, or that might have allowed, is undetermined.
     pub fn undetermined(&self) -> impl Iterator<Item = &'p AttributePath> {
         let causes = match &self.matched {
-            Matched::Policy { undetermined, .. }
-            | Matched::Nothing { withheld: Some(Withheld { undetermined, .. }) } => &**undetermined,
+            Matched::Policy(judged) | Matched::Nothing { withheld: Some(judged) } => {
+                &*judged.undetermined
+            }
             Matched::Rule(_) | Matched::Nothing { withheld: None } => &[],
         };
         causes.iter().filter_map(Undetermined::attribute)
@@ -192,7 +179,7 @@ impl<'p> Decision<'p> {
     /// Returns whether the reason is that of every decision with this effect by this rule or policy.
     pub fn has_common_reason(&self) -> bool {
         match &self.matched {
-            Matched::Policy { undetermined, .. } => undetermined.is_empty(),
+            Matched::Policy(judged) => judged.undetermined.is_empty(),
             Matched::Rule(_) => true,
             Matched::Nothing { withheld } => withheld.is_none(),
         }
@@ -217,7 +204,7 @@ impl<'p> Decision<'p> {
             Effect::Deny => "denies",
         };
         match &self.matched {
-            Matched::Policy { policy, undetermined } => {
+            Matched::Policy(JudgedPolicy { policy, undetermined }) => {
                 let (what, part) = parts(policy);
                 write!(text, "{what} `{}` {verb}", policy.name)?;
                 match &**undetermined {
@@ -230,7 +217,7 @@ impl<'p> Decision<'p> {
             }
             Matched::Rule(rule) => write!(text, "RBAC rule `{rule}` {verb}"),
             Matched::Nothing { withheld: None } => text.write_str(NOTHING_ALLOWS),
-            Matched::Nothing { withheld: Some(Withheld { policy, undetermined }) } => {
+            Matched::Nothing { withheld: Some(JudgedPolicy { policy, undetermined }) } => {
                 let (what, part) = parts(policy);
                 let (name, causes) = (&policy.name, Causes(undetermined));
                 write!(

@@ -81,12 +81,13 @@ mod syntax;
 mod tenant_facts;
 mod touched;
 mod tree;
+mod truths;
 pub mod types;
 pub mod value;
 
 pub use check_buffer::CheckBuffer;
 pub use condition::Condition;
-pub use decision::{DEFAULT_DENY, Decision, Matched, MatchedRuleId, Undetermined, Withheld};
+pub use decision::{DEFAULT_DENY, Decision, JudgedPolicy, Matched, MatchedRuleId, Undetermined};
 pub use invalid::Invalid;
 pub use json::Json;
 pub use namespaces::{AttributeKind, Namespaces};

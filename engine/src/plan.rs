@@ -32,7 +32,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use uuid::Uuid;
 
-use crate::decision::{Applied, Decision, combine};
+use crate::decision::{Decision, JudgedPolicy, combine};
 use crate::policy::Policy;
 use crate::rbac::Rule;
 use crate::relation::relation_of_subject;
@@ -275,7 +275,7 @@ impl Plan {
         &'p self,
         check: &Check<'_>,
         answers: &AttributeAnswers,
-    ) -> Option<Applied<'p>> {
+    ) -> Option<JudgedPolicy<'p>> {
         let first = self.first_applicable(check, answers);
         match &first {
             Some(applied) if applied.policy.is_denying_rule() => {
@@ -291,7 +291,7 @@ impl Plan {
         &'p self,
         check: &Check<'_>,
         answers: &AttributeAnswers,
-    ) -> Option<Applied<'p>> {
+    ) -> Option<JudgedPolicy<'p>> {
         let (mut first, mut scanned) = (None, 0);
         // Most plans have one layer.
         if let [only] = &*self.layers {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
+use crate::condition::{AttributePath, ResolverAttribute};
 use crate::json::Json;
+use crate::relation::RELATION;
 
 /// A version of a tenant's resolver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,5 +84,16 @@ impl AttributeAnswers {
     /// Returns the answer for `<namespace>.<attribute>`; `None` if it was not requested.
     pub fn get(&self, namespace: &str, attribute: &str) -> Option<&AttributeAnswer> {
         self.0.get(namespace)?.get(attribute)
+    }
+    /// Returns why the value of an attribute of a resolver, or of a relation, is not known.
+    pub(crate) fn why_unknown(&self, path: &AttributePath) -> String {
+        let AttributePath::Resolver(ResolverAttribute { namespace, name }) = path else {
+            return String::new();
+        };
+        match self.get(namespace, name) {
+            Some(AttributeAnswer::Failed(cause)) => cause.to_string(),
+            _ if &**namespace == RELATION => "its relations were not looked up".to_owned(),
+            _ => format!("resolver `{namespace}` was not asked"),
+        }
     }
 }

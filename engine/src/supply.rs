@@ -11,7 +11,7 @@ use crate::types::PropertySource;
 use crate::value::AttributeValue;
 
 /// The attributes of a resource that find its entity. Only requests have them.
-const KEYS: [&str; 2] = ["id", "type"];
+pub(crate) const KEYS: [&str; 2] = ["id", "type"];
 
 /// The parts of the directory that a plan can need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -39,13 +39,8 @@ impl Condition {
 
     /// Returns whether the condition has a search, which only Casbin's functions make.
     pub fn has_search(&self) -> bool {
-        match self {
-            Self::And(children) | Self::Or(children) => children.iter().any(Self::has_search),
-            Self::Not(child) => child.has_search(),
-            Self::Test(test) => {
-                matches!(&test.predicate, Predicate::Matches(pattern) if pattern.is_search())
-            }
-        }
+        let mut tests = self.tests().into_iter();
+        tests.any(|test| matches!(&test.predicate, Predicate::Matches(own) if own.is_search()))
     }
 }
 

@@ -4,8 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::IpNet;
 
-use super::demand::Demand;
-use super::outcomes::{agree, for_value};
+use super::outcomes::{Demand, agree, for_value};
 use super::scope::Scope;
 use crate::condition::Predicate;
 use crate::value::AttributeValue;

@@ -4,12 +4,11 @@ use std::cmp::Ordering;
 
 use chrono::{DateTime, Utc};
 
-use super::demand::Demand;
-use super::outcomes::{agree, for_value};
+use super::outcomes::{Demand, agree, for_value};
 use super::scope::Scope;
-use super::truth_set::TruthSet;
 use crate::condition::{Operand, Predicate, Test};
 use crate::operator::Form;
+use crate::truths::TruthSet;
 use crate::value::AttributeValue;
 
 /// Returns whether an instant may meet all demands: one of the literals, or one between two neighbours of them.

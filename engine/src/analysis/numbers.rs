@@ -2,12 +2,11 @@
 
 use std::cmp::Ordering;
 
-use super::demand::Demand;
-use super::outcomes::{NO_ITEMS, agree, for_value};
+use super::outcomes::{Demand, NO_ITEMS, agree, for_value};
 use super::scope::Scope;
-use super::truth_set::TruthSet;
 use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
+use crate::truths::TruthSet;
 use crate::value::AttributeValue;
 
 /// Returns whether a number may meet all demands: one of the literals, or one between two neighbours of them.

@@ -1,15 +1,21 @@
 //! The truths that tests may have for one value.
 
-use super::demand::Demand;
 use super::relation;
 use super::scope::Scope;
-use super::truth_set::TruthSet;
 use crate::condition::{Operand, Predicate, Test};
 use crate::operator::{ComparedKind, Operator};
+use crate::truths::TruthSet;
 use crate::value::{AttributeValue, List};
 
 /// A list without items. A value that is not an item of a list compares with it as with this one.
 pub(super) const NO_ITEMS: AttributeValue<'static> = AttributeValue::List(List::Json(&[]));
+
+/// A test, and the truths that it may have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Demand<'c> {
+    pub(super) test: &'c Test,
+    pub(super) truths: TruthSet,
+}
 
 /// Returns whether all demands are met at the same time if each test has one of its `possible` truths. Tests of one
 /// predicate have one truth.

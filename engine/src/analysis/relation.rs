@@ -1,10 +1,9 @@
 //! Tests that compare an attribute with another attribute.
 
-use super::kinds::kinds;
 use super::scope::Scope;
-use super::truth_set::TruthSet;
-use crate::condition::AttributePath;
+use crate::condition::{AttributePath, RequestField};
 use crate::operator::{ComparedKind, Operator};
+use crate::truths::TruthSet;
 
 /// Returns the truths that a test of a present value of kind `left` may have, whose right side is the attribute at
 /// `right`.
@@ -23,5 +22,14 @@ pub(super) fn truths(
             TruthSet::DETERMINED
         }
         _ => TruthSet::ANY,
+    }
+}
+
+/// Returns the kinds that present values of the attribute may have.
+pub(super) fn kinds(path: &AttributePath) -> &'static [ComparedKind] {
+    match path {
+        AttributePath::Request(RequestField::Roles) => &[ComparedKind::List],
+        AttributePath::Request(_) => &[ComparedKind::Text],
+        _ => &[ComparedKind::Text, ComparedKind::Number, ComparedKind::Bool, ComparedKind::List],
     }
 }

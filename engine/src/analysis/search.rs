@@ -1,10 +1,10 @@
 //! The search for a check with which conditions have wanted truths.
 
-use super::demand::Demand;
+use super::outcomes::Demand;
 use super::scope::Scope;
-use super::truth_set::TruthSet;
 use super::values;
 use crate::condition::{Condition, Operand, Predicate, Test};
+use crate::truths::TruthSet;
 
 /// A condition, and the truths that it may have: with or without true, with or without false, never all and never
 /// undetermined alone.

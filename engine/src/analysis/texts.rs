@@ -1,13 +1,12 @@
 //! Texts with which tests have wanted truths.
 
-use super::demand::Demand;
 use super::instants;
-use super::outcomes::{NO_ITEMS, agree, for_value};
+use super::outcomes::{Demand, NO_ITEMS, agree, for_value};
 use super::scope::Scope;
-use super::truth_set::TruthSet;
 use super::{addresses, relation};
 use crate::condition::{AttributePath, Operand, Predicate, RequestField, Test};
 use crate::operator::{ComparedKind, Form, Part};
+use crate::truths::TruthSet;
 use crate::value::AttributeValue;
 
 /// Returns whether a text may meet all demands: one of the literals, or any other.

@@ -4,14 +4,12 @@
 //! literal. Of everything else, the truths may be more than are possible, and never fewer: an answer "there is no such
 //! value" is always right. Budgets (`docs/semantics.md`, section 4.8) are left aside.
 
-use super::demand::Demand;
-use super::kinds::kinds;
-use super::outcomes::{NO_ITEMS, agree, for_value};
+use super::outcomes::{Demand, NO_ITEMS, agree, for_value};
 use super::scope::Scope;
-use super::truth_set::TruthSet;
 use super::{numbers, relation, texts};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::operator::ComparedKind;
+use crate::truths::TruthSet;
 use crate::value::AttributeValue;
 
 /// Returns whether the attribute at `path` may have a value, or be absent, so that all demands are met.
@@ -49,7 +47,7 @@ pub(super) fn is_met_present(
     scope: &Scope<'_>,
     demands: &[Demand<'_>],
 ) -> bool {
-    let has = |kind| kinds(path).contains(&kind);
+    let has = |kind| relation::kinds(path).contains(&kind);
     let bools = [true, false].map(AttributeValue::Bool);
     let is_met = |value| agree(demands, |test| for_value(test, value, scope));
     (has(ComparedKind::Text) && texts::exist(path, scope, demands))

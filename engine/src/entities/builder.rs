@@ -43,29 +43,15 @@ impl EntityTableBuilder {
     ///
     /// # Errors
     /// [`TableFull`] if the table cannot hold it.
-    pub fn push(&mut self, entity: &EntityInput<'_>) -> Result<(), TableFull> {
-        self.begin(entity.entity_type, entity.id, false)?;
-        let header = self.header();
-        for role in entity.roles.iter().filter_map(Json::as_str) {
-            let role = self.text(role)?;
-            self.words.push(role);
-            self.words[header] += 1;
-        }
-        for (domain, roles) in entity.domain_roles {
-            for role in roles.as_array().unwrap_or_default().iter().filter_map(Json::as_str) {
-                let pair = [self.text(domain)?, self.text(role)?];
-                self.words.extend(pair);
-                self.words[header + 1] += 1;
-            }
-        }
-        for (name, value) in entity.properties {
-            if !matches!(value, Json::Null) {
-                let pair = [self.text(name)?, self.value(value.into())?.0];
-                self.words.extend(pair);
-                self.words[header + 2] += 1;
-            }
-        }
-        Ok(())
+    pub fn push<'e>(&mut self, entity: &EntityInput<'e>) -> Result<(), TableFull> {
+        let roles = |roles: &'e [Json<'e>]| roles.iter().filter_map(Json::as_str);
+        let in_domains = entity.domain_roles.iter().flat_map(|(domain, all)| {
+            roles(all.as_array().unwrap_or_default()).map(move |role| (&**domain, role))
+        });
+        let present = entity.properties.iter().filter(|(_, value)| *value != Json::Null);
+        let properties = present.map(|(name, value)| (&**name, value.into()));
+        let key = (entity.entity_type, entity.id);
+        self.record(key, roles(entity.roles), in_domains, properties)
     }
 
     /// Adds an entity of another table.
@@ -73,19 +59,31 @@ impl EntityTableBuilder {
     /// # Errors
     /// [`TableFull`] if the table cannot hold it.
     pub fn push_entity(&mut self, entity: Entity<'_>) -> Result<(), TableFull> {
-        self.begin(entity.entity_type(), entity.id(), false)?;
-        let header = self.header();
-        for role in entity.roles() {
+        let key = (entity.entity_type(), entity.id());
+        let properties = entity.properties().iter();
+        self.record(key, entity.roles(), entity.domain_roles(), properties)
+    }
+
+    fn record<'e>(
+        &mut self,
+        (entity_type, id): (&str, &str),
+        roles: impl Iterator<Item = &'e str>,
+        in_domains: impl Iterator<Item = (&'e str, &'e str)>,
+        properties: impl Iterator<Item = (&'e str, AttributeValue<'e>)>,
+    ) -> Result<(), TableFull> {
+        self.begin(entity_type, id, false)?;
+        let header = self.words.len() - HEADER;
+        for role in roles {
             let role = self.text(role)?;
             self.words.push(role);
             self.words[header] += 1;
         }
-        for (domain, role) in entity.domain_roles() {
+        for (domain, role) in in_domains {
             let pair = [self.text(domain)?, self.text(role)?];
             self.words.extend(pair);
             self.words[header + 1] += 1;
         }
-        for (name, value) in entity.properties().iter() {
+        for (name, value) in properties {
             let pair = [self.text(name)?, self.value(value)?.0];
             self.words.extend(pair);
             self.words[header + 2] += 1;
@@ -146,11 +144,6 @@ impl EntityTableBuilder {
         let id = self.text(id)?;
         self.rows.push(RowEntry { entity_type, id, record });
         Ok(())
-    }
-
-    /// Returns the place of the counts of the entity that was begun last.
-    fn header(&self) -> usize {
-        self.words.len() - HEADER
     }
 
     fn text(&mut self, text: &str) -> Result<TextId, TableFull> {

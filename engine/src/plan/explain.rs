@@ -11,12 +11,11 @@ use super::explanation::{
     TruthValue,
 };
 use super::index::Rank;
-use super::layer::{Layer, unresolved_cause};
+use super::layer::Layer;
 use super::program::{Child, NodeId, Operation, Run, as_written};
 use super::slots::{Slot, SlotValue};
 use super::stages::LayerValues;
 use crate::condition::{AttributePath, Condition, RequestField, Test};
-use crate::decision::Undetermined;
 use crate::excerpt::excerpt;
 use crate::expression;
 use crate::json::Json;
@@ -243,11 +242,9 @@ impl<'e> Explainer<'e, '_> {
         expression: Option<String>,
     ) -> ExplainedTest<'e> {
         let explained = &self.layers[at];
-        let cause = || explained.run.cause(node, test);
+        let slots = &explained.layer.abac.slots;
         let because = (outcome == TruthValue::Undetermined)
-            .then(|| explained.layer.undetermined(cause(), self.answers))
-            .as_ref()
-            .map(Undetermined::to_string);
+            .then(|| explained.run.cause(node, test, slots, self.answers).to_string());
         ExplainedTest {
             outcome,
             expression,
@@ -366,7 +363,7 @@ impl<'e> Explainer<'e, '_> {
             source: source_of(path, self.check),
             overridden: is_overridden(),
             value: explained.actual(self.check, slot),
-            because: is_unknown.then(|| unresolved_cause(path, self.answers)),
+            because: is_unknown.then(|| self.answers.why_unknown(path)),
         }
     }
 }

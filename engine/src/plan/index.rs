@@ -13,9 +13,7 @@ mod lookup;
 mod prefixes;
 mod ranges;
 mod ranks;
-mod visitor;
 
 pub(super) use build::build;
 pub(super) use lookup::Index;
-pub(super) use ranks::{Indexed, Rank};
-pub(super) use visitor::Search;
+pub(super) use ranks::{Indexed, Rank, Search};

@@ -10,17 +10,14 @@ use smallvec::SmallVec;
 
 use super::abac::Abac;
 use super::index::{Indexed, Rank, Search};
-use super::program::{Cause, Run};
-use super::slots::{Slot, Symbol, TimeText, Values};
+use super::program::Run;
+use super::slots::{TimeText, Values};
 use super::source::Source;
-use crate::condition::{AttributePath, ResolverAttribute};
-use crate::decision::{Applied, Undetermined, Withheld};
+use crate::decision::{JudgedPolicy, Undetermined};
 use crate::policy::{PlannedPolicy, applies};
 use crate::rbac::Effect;
-use crate::relation::RELATION;
 use crate::request::Check;
-use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
-use crate::value::AttributeValue;
+use crate::resolution::{AttributeAnswers, ResolverRef};
 
 /// Policies that were compiled together, less those that are gone.
 #[derive(Clone, Debug)]
@@ -81,9 +78,9 @@ impl Layer {
         &'p self,
         check: &Check<'_>,
         answers: &AttributeAnswers,
-        others: Option<&Applied<'p>>,
+        others: Option<&JudgedPolicy<'p>>,
         scanned: &mut usize,
-    ) -> Option<Applied<'p>> {
+    ) -> Option<JudgedPolicy<'p>> {
         let slots = &self.abac.slots;
         let mut now = TimeText::new();
         slots.write_time(check.now, &mut now);
@@ -111,13 +108,13 @@ impl Layer {
         rank: Rank,
         run: &mut Run<'_>,
         answers: &AttributeAnswers,
-    ) -> Option<Applied<'p>> {
+    ) -> Option<JudgedPolicy<'p>> {
         let policy = self.policy(rank)?;
         let undetermined = match policy.effect {
             Effect::Deny => self.causes_of(rank, run, answers),
             Effect::Allow => Vec::new(),
         };
-        Some(Applied { policy, undetermined })
+        Some(JudgedPolicy { policy, undetermined })
     }
 
     /// Returns the policy of a rank, if there is one and failed resolvers leave it undetermined.
@@ -126,11 +123,11 @@ impl Layer {
         rank: Rank,
         run: &mut Run<'_>,
         answers: &AttributeAnswers,
-    ) -> Option<Withheld<'p>> {
+    ) -> Option<JudgedPolicy<'p>> {
         let policy = self.policy(rank).filter(|_| !answers.is_empty())?;
         let undetermined = self.causes_of(rank, run, answers);
         let failed = |cause: &Undetermined<'_>| matches!(cause, Undetermined::Unresolved(..));
-        undetermined.iter().any(failed).then_some(Withheld { policy, undetermined })
+        undetermined.iter().any(failed).then_some(JudgedPolicy { policy, undetermined })
     }
 
     /// Returns why the policy of a rank is undetermined; empty if it is not.
@@ -147,27 +144,8 @@ impl Layer {
             return Vec::new();
         }
         let mut causes = Vec::new();
-        run.causes(condition, &mut causes);
-        causes.into_iter().map(|cause| self.undetermined(cause, answers)).collect()
-    }
-
-    /// Names the attribute of a cause.
-    pub(super) fn undetermined(
-        &self,
-        cause: Cause,
-        answers: &AttributeAnswers,
-    ) -> Undetermined<'_> {
-        let path = |slot| self.abac.slots.path(slot);
-        match cause {
-            Cause::Absent(slot) => Undetermined::Absent(path(slot)),
-            Cause::Unresolved(slot) => {
-                let cause = unresolved_cause(path(slot), answers);
-                Undetermined::Unresolved(path(slot), cause.into())
-            }
-            Cause::Incomparable(slot, operator) => Undetermined::Incomparable(path(slot), operator),
-            Cause::TooLong(slot) => Undetermined::TooLong(path(slot)),
-            Cause::PatternTooLarge(slot) => Undetermined::PatternTooLarge(path(slot)),
-        }
+        run.causes(condition, &self.abac.slots, answers, &mut causes);
+        causes
     }
 
     /// Returns the heap bytes, for the weight of a plan.
@@ -187,18 +165,6 @@ pub(super) fn is_gone(gone: &[Rank], rank: Rank) -> bool {
     !gone.is_empty() && gone.binary_search(&rank).is_ok()
 }
 
-/// Returns why the value of an attribute of a resolver, or of a relation, is not known.
-pub(super) fn unresolved_cause(path: &AttributePath, answers: &AttributeAnswers) -> String {
-    let AttributePath::Resolver(ResolverAttribute { namespace, name }) = path else {
-        return String::new();
-    };
-    match answers.get(namespace, name) {
-        Some(AttributeAnswer::Failed(cause)) => cause.to_string(),
-        _ if &**namespace == RELATION => "its relations were not looked up".to_owned(),
-        _ => format!("resolver `{namespace}` was not asked"),
-    }
-}
-
 /// A search for the first policy of a layer that applies.
 pub(super) struct FirstApplicable<'p, 'r> {
     pub(super) conditions: &'p [Indexed],
@@ -210,12 +176,8 @@ pub(super) struct FirstApplicable<'p, 'r> {
 }
 
 impl<'r> Search<'r> for FirstApplicable<'_, 'r> {
-    fn value(&self, slot: Slot) -> Option<AttributeValue<'r>> {
-        self.run.value(slot)
-    }
-
-    fn symbol(&self, slot: Slot) -> Symbol {
-        self.run.symbol(slot)
+    fn run(&self) -> &Run<'r> {
+        &self.run
     }
 
     fn evaluate(&mut self, ranks: &[Rank]) {

@@ -29,7 +29,6 @@
 //! ```
 
 mod open_decision;
-mod outcome;
 mod residual;
 mod simplify;
 
@@ -54,8 +53,7 @@ use crate::types::PropertySource;
 use crate::value::AttributeValue;
 
 pub(super) use open_decision::OpenDecision;
-pub use outcome::Outcome;
-pub use residual::{OpenPolicy, Residual};
+pub use residual::{OpenPolicy, Outcome, Residual};
 
 /// The maximum size of all conditions of one residual, in bytes of memory: some twenty tests. Nobody reads more, and
 /// a matrix has thousands of cells.

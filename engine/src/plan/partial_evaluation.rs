@@ -10,109 +10,39 @@ use smallvec::SmallVec;
 use super::index::{Indexed, Rank, Search};
 use super::layer::is_gone;
 use super::program::{Child, NodeId, Operation, Run};
-use super::slots::{Slot, Slots, Symbol};
+use super::slots::{Slot, Slots};
 use crate::condition::{AttributePath, Test};
-use crate::policy::applies;
 use crate::rbac::Effect;
 use crate::resolution::AttributeRequest;
+use crate::truths::TruthSet;
 use crate::value::AttributeValue;
-
-/// The set of truths that a condition can still have, one bit per truth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct PossibleTruths(u8);
-
-impl PossibleTruths {
-    const TRUE: Self = Self(1);
-    const FALSE: Self = Self(2);
-    const UNDETERMINED: Self = Self(4);
-    const NONE: Self = Self(0);
-    const ANY: Self = Self(7);
-
-    fn from_truth(truth: Option<bool>) -> Self {
-        match truth {
-            Some(true) => Self::TRUE,
-            Some(false) => Self::FALSE,
-            None => Self::UNDETERMINED,
-        }
-    }
-
-    fn has(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// Adds `other` if it is possible.
-    fn with(self, other: Self, is_possible: bool) -> Self {
-        if is_possible { Self(self.0 | other.0) } else { self }
-    }
-
-    /// Returns whether exactly one truth is possible.
-    fn is_settled(self) -> bool {
-        self.0.count_ones() == 1
-    }
-
-    /// Returns the possible truths of the negation: undetermined stays undetermined.
-    fn negated(self) -> Self {
-        Self(self.0 & Self::UNDETERMINED.0)
-            .with(Self::TRUE, self.has(Self::FALSE))
-            .with(Self::FALSE, self.has(Self::TRUE))
-    }
-
-    /// Returns the possible truths of a conjunction whose parts are independent of each other. Dependent parts make
-    /// the set too large, never too small: a resolver may be called in vain, but no needed call is left out.
-    fn conjunction(parts: impl Iterator<Item = Self>) -> Self {
-        let (mut false_possible, mut undetermined_possible) = (false, false);
-        let (mut true_possible, mut not_false_possible) = (true, true);
-        for part in parts {
-            // One false part makes the conjunction false. It is true only if every part is. It is undetermined if a
-            // part is undetermined and no part is false.
-            false_possible |= part.has(Self::FALSE);
-            true_possible &= part.has(Self::TRUE);
-            undetermined_possible |= part.has(Self::UNDETERMINED);
-            not_false_possible &= part != Self::FALSE;
-        }
-        Self::NONE
-            .with(Self::FALSE, false_possible)
-            .with(Self::TRUE, true_possible)
-            .with(Self::UNDETERMINED, undetermined_possible && not_false_possible)
-    }
-
-    /// Returns whether a policy with this effect applies; `None` if that is open.
-    fn apply(self, effect: Effect) -> Option<bool> {
-        // The truths with which it applies, as a set: two intersections answer for all three truths.
-        let applying = Self::TRUE.with(Self::UNDETERMINED, applies(effect, None));
-        let can_apply = self.has(applying);
-        let can_fail_to = self.0 & !applying.0 != 0;
-        (can_apply != can_fail_to).then_some(can_apply)
-    }
-}
 
 impl Run<'_> {
     /// Returns the truths that a node can still have.
-    fn truths(&mut self, node: NodeId) -> PossibleTruths {
+    fn truths(&mut self, node: NodeId) -> TruthSet {
         let operation = self.operation(node);
         if let Operation::Test(test) = operation
             && self.not_requested(test).next().is_some()
         {
-            return PossibleTruths::ANY;
+            return TruthSet::ANY;
         }
         // The run takes an attribute that was not requested as undetermined. A truth that comes out nevertheless does
         // not depend on it.
         if let Some(truth) = self.truth(node) {
-            return PossibleTruths::from_truth(Some(truth));
+            return TruthSet::from_truth(Some(truth));
         }
         match operation {
-            Operation::All(children) => PossibleTruths::conjunction(self.each(children)),
+            Operation::All(children) => TruthSet::conjunction(self.each(children)),
             Operation::Any(children) => {
                 // De Morgan: a OR b is NOT (NOT a AND NOT b).
-                PossibleTruths::conjunction(self.each(children).map(PossibleTruths::negated))
-                    .negated()
+                TruthSet::conjunction(self.each(children).map(TruthSet::negated)).negated()
             }
             Operation::Not(child) => self.truths(*child).negated(),
-            Operation::Test(_) => PossibleTruths::UNDETERMINED,
+            Operation::Test(_) => TruthSet::UNDETERMINED,
         }
     }
 
-    fn each(&mut self, children: &[Child]) -> impl Iterator<Item = PossibleTruths> {
+    fn each(&mut self, children: &[Child]) -> impl Iterator<Item = TruthSet> {
         children.iter().map(|child| self.truths(child.node))
     }
 
@@ -148,9 +78,9 @@ impl Run<'_> {
         self.truths_of(policy).apply(policy.effect)
     }
 
-    fn truths_of(&mut self, policy: Indexed) -> PossibleTruths {
+    fn truths_of(&mut self, policy: Indexed) -> TruthSet {
         let truths = policy.condition.map(|condition| self.truths(condition));
-        truths.unwrap_or(PossibleTruths::UNDETERMINED)
+        truths.unwrap_or(TruthSet::UNDETERMINED)
     }
 }
 
@@ -252,12 +182,8 @@ impl<'p, 'r> PartialEvaluation<'p, 'r> {
 }
 
 impl<'r> Search<'r> for PartialEvaluation<'_, 'r> {
-    fn value(&self, slot: Slot) -> Option<AttributeValue<'r>> {
-        self.run.value(slot)
-    }
-
-    fn symbol(&self, slot: Slot) -> Symbol {
-        self.run.symbol(slot)
+    fn run(&self) -> &Run<'r> {
+        &self.run
     }
 
     fn evaluate(&mut self, ranks: &[Rank]) {
@@ -276,71 +202,12 @@ impl<'r> Search<'r> for PartialEvaluation<'_, 'r> {
                     self.found = rank;
                     return;
                 }
-                Some(false) if truths == PossibleTruths::UNDETERMINED => {
+                Some(false) if truths == TruthSet::UNDETERMINED => {
                     self.withheld = self.withheld.min(rank);
                 }
                 Some(false) => {}
                 None => self.open.push(rank),
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The set equals the results of every choice of its parts' truths.
-    #[test]
-    fn sets_of_truths_are_those_of_their_members() {
-        let members = |set: PossibleTruths| {
-            [Some(true), Some(false), None]
-                .into_iter()
-                .filter(move |truth| set.has(PossibleTruths::from_truth(*truth)))
-        };
-        let conjunction = |a: Option<bool>, b: Option<bool>| match (a, b) {
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            (Some(true), Some(true)) => Some(true),
-            _ => None,
-        };
-        for a in (1..8).map(PossibleTruths) {
-            let negated = members(a).fold(PossibleTruths::NONE, |set, truth| {
-                set.with(PossibleTruths::from_truth(truth.map(|truth| !truth)), true)
-            });
-            assert_eq!(a.negated(), negated, "not {a:?}");
-            for b in (1..8).map(PossibleTruths) {
-                let both = members(a)
-                    .flat_map(|a| members(b).map(move |b| conjunction(a, b)))
-                    .fold(PossibleTruths::NONE, |set, truth| {
-                        set.with(PossibleTruths::from_truth(truth), true)
-                    });
-                assert_eq!(
-                    PossibleTruths::conjunction([a, b].into_iter()),
-                    both,
-                    "{a:?} and {b:?}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn a_policy_is_open_if_its_truths_differ_in_whether_it_applies() {
-        let set = |truths: &[PossibleTruths]| {
-            truths.iter().fold(PossibleTruths::NONE, |set, truth| set.with(*truth, true))
-        };
-        let (yes, no, open) =
-            (PossibleTruths::TRUE, PossibleTruths::FALSE, PossibleTruths::UNDETERMINED);
-        for (truths, allow, deny) in [
-            (set(&[yes]), Some(true), Some(true)),
-            (set(&[no]), Some(false), Some(false)),
-            (set(&[open]), Some(false), Some(true)),
-            (set(&[yes, open]), None, Some(true)),
-            (set(&[no, open]), Some(false), None),
-            (set(&[yes, no]), None, None),
-            (PossibleTruths::ANY, None, None),
-        ] {
-            assert_eq!(truths.apply(Effect::Allow), allow, "allow, {truths:?}");
-            assert_eq!(truths.apply(Effect::Deny), deny, "deny, {truths:?}");
         }
     }
 }

@@ -14,7 +14,7 @@ mod steps;
 pub(crate) use build::Builder;
 use matching::PatternTests;
 pub(crate) use nodes::{Child, NodeId, Operation, as_written};
-pub(crate) use run::{Cause, Run};
+pub(crate) use run::Run;
 use steps::Steps;
 
 use super::slots::Slot;

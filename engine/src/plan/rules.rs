@@ -96,16 +96,13 @@ impl Rules {
         Some(part.matched(found, key, effect, resource))
     }
 
-    /// Returns every rule that matches, in the order in which they decide. `resource` is the plan's.
+    /// Returns every rule that matches, in any order. `resource` is the plan's.
     pub(super) fn matching<'p>(
         &'p self,
         check: &Check<'_>,
         resource: &'p str,
     ) -> Vec<MatchedRule<'p>> {
-        let mut rules: Vec<MatchedRule<'p>> =
-            self.parts().flat_map(|part| part.matching(check, resource)).collect();
-        rules.sort_unstable_by_key(|rule| (rule.effect, rule.id));
-        rules
+        self.parts().flat_map(|part| part.matching(check, resource)).collect()
     }
 
     /// Returns whether there are no rules.

@@ -38,7 +38,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod candidate;
 mod input;
 mod narrowing;
 mod outcome;
@@ -59,8 +58,7 @@ use crate::entities::{Entities, EntityTable, RowSet};
 use crate::rbac::Effect;
 use crate::resolution::AttributeAnswer;
 
-pub use candidate::SearchCandidate;
-pub use input::{SearchInput, Searched};
+pub use input::{SearchCandidate, SearchInput, Searched};
 use narrowing::{Narrowing, Universe};
 pub use outcome::{SearchDependence, SearchOutcome};
 use relations::ReadRelation;

@@ -15,7 +15,7 @@ use crate::relation::RELATION;
 use crate::request::{AttributeMap, Check};
 use crate::resolution::{AttributeAnswer, AttributeAnswers, ResolverRef};
 use crate::resource::object_of;
-use crate::supply::DirectoryNeeds;
+use crate::supply::{DirectoryNeeds, KEYS};
 use crate::value::{AttributeValue, List};
 
 /// The values of one check, by slot. A plan that reads more attributes than fit inline costs one allocation per check.
@@ -129,12 +129,11 @@ impl Slots {
         let is_of_relations = |namespace: &Namespace| has_relations && &*namespace.name == RELATION;
         let relations = has_relations && !self.resolved.is_empty();
         let has_resolvers = !self.resolved.iter().all(is_of_relations);
-        let is_key = |name: &str| matches!(name, "id" | "type");
         DirectoryNeeds {
             roles: has_resolvers
                 || self.request.iter().any(|(field, _)| *field == RequestField::Roles),
             user: has_resolvers || !self.user.is_empty(),
-            resource: has_resolvers || self.resource.iter().any(|(name, _)| !is_key(name)),
+            resource: has_resolvers || self.resource.iter().any(|(name, _)| !KEYS.contains(&name)),
             relations,
         }
     }

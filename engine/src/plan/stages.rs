@@ -10,7 +10,7 @@ use super::partial_evaluation::PartialEvaluation;
 use super::program::Run;
 use super::slots::{TimeText, Values};
 use super::{Plan, Verdict};
-use crate::decision::{Applied, Withheld, combine};
+use crate::decision::{JudgedPolicy, combine};
 use crate::policy::PlannedPolicy;
 use crate::rbac::Effect;
 use crate::request::Check;
@@ -73,13 +73,13 @@ where
     }
 
     /// Returns the first policy that certainly applies, with the causes if it is undetermined.
-    fn applied(&mut self, answers: &AttributeAnswers) -> Option<Applied<'p>> {
+    fn applied(&mut self, answers: &AttributeAnswers) -> Option<JudgedPolicy<'p>> {
         let (layer, evaluation, rank) = self.first(|one| one.found)?;
         layer.applied(rank, &mut evaluation.run, answers)
     }
 
     /// Returns the first policy that would allow if failed resolvers did not leave it undetermined.
-    fn withheld(&mut self, answers: &AttributeAnswers) -> Option<Withheld<'p>> {
+    fn withheld(&mut self, answers: &AttributeAnswers) -> Option<JudgedPolicy<'p>> {
         let (layer, evaluation, rank) = self.first(|one| one.withheld)?;
         layer.withheld(rank, &mut evaluation.run, answers)
     }
@@ -175,7 +175,7 @@ impl Plan {
         &'p self,
         check: &Check<'_>,
         answers: &AttributeAnswers,
-    ) -> Option<Applied<'p>> {
+    ) -> Option<JudgedPolicy<'p>> {
         let now = self.time_text(check);
         let mut values = LayerValues::default();
         self.read_values(check, answers, &now, &mut values);

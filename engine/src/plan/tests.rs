@@ -5,7 +5,8 @@ use portcullis_workloads::measure::allocations;
 use serde_json::{Value, json};
 
 use super::index::{Rank, Search};
-use super::slots::{Slot, Symbol};
+use super::program::Run;
+use super::slots::{SlotValue, Symbol};
 use super::*;
 use crate::json::{self, Json};
 use crate::policy::Format;
@@ -293,26 +294,25 @@ fn long_lists_are_scanned_within_a_budget() {
 
 /// Counts the policies that the index passes on.
 struct Counted<'v> {
-    values: &'v [AttributeValue<'v>],
+    run: Run<'v>,
     evaluated: usize,
 }
 
-impl<'v> Counted<'v> {
+impl Counted<'_> {
     /// Returns how many policies of a plan the index passes on for these values of its slots.
-    fn count(plan: &Plan, values: &'v [AttributeValue<'v>]) -> usize {
-        let mut counted = Counted { values, evaluated: 0 };
-        plan.layers[0].abac.index.visit(&mut counted);
+    fn count(plan: &Plan, values: &[AttributeValue<'_>]) -> usize {
+        let value = |value: &_| SlotValue { value: Some(*value), symbol: Symbol::NO_TEXT };
+        let values: Vec<SlotValue<'_>> = values.iter().map(value).collect();
+        let abac = &plan.layers[0].abac;
+        let mut counted = Counted { run: Run::new(&abac.program, &values), evaluated: 0 };
+        abac.index.visit(&mut counted);
         counted.evaluated
     }
 }
 
 impl<'v> Search<'v> for Counted<'v> {
-    fn value(&self, slot: Slot) -> Option<AttributeValue<'v>> {
-        self.values.get(slot as usize).copied()
-    }
-
-    fn symbol(&self, _: Slot) -> Symbol {
-        Symbol::NO_TEXT
+    fn run(&self) -> &Run<'v> {
+        &self.run
     }
 
     fn evaluate(&mut self, ranks: &[Rank]) {

@@ -10,7 +10,7 @@ pub type ObjectIds = Arc<[Box<str>]>;
 
 /// The relations of the subject to rows, by the name of the relation; a text says why one has no exact form.
 #[derive(Clone, Debug, Default)]
-pub struct RowRelations(HashMap<Box<str>, Result<RowRelation, String>>);
+pub struct RowRelations(pub(super) HashMap<Box<str>, Result<RowRelation, String>>);
 
 /// A relation of the subject to each row that has a `resource.id`.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,10 +68,5 @@ impl RowRelations {
     /// Adds a relation, or the reason why it has no exact form.
     pub fn insert(&mut self, name: &str, relation: Result<RowRelation, String>) {
         self.0.insert(name.into(), relation);
-    }
-
-    /// Returns each relation by its name.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Result<RowRelation, String>)> {
-        self.0.iter().map(|(name, relation)| (&**name, relation))
     }
 }

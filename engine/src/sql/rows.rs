@@ -32,7 +32,7 @@ impl RowRelations {
             Ok(relation) => RelationClause::new(columns, relation),
             Err(reason) => Err(reason.clone()),
         };
-        self.iter().map(|(name, relation)| (name, clause(relation))).collect()
+        self.0.iter().map(|(name, relation)| (&**name, clause(relation))).collect()
     }
 }
 

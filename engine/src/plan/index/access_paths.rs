@@ -220,7 +220,7 @@ impl<'c> PathFinder<'c> {
     }
 
     /// Returns the number of a literal as a sought value. A text that is interned is sought by its symbol.
-    fn value(&mut self, slot: Slot, literal: Scalar<'c>) -> KeyId {
+    fn value(&mut self, slot: Slot, literal: Scalar<&'c str>) -> KeyId {
         let literal = match literal {
             Scalar::Text(text) => self.slots.symbol(slot, text).map_or(literal, Scalar::Symbol),
             other => other,

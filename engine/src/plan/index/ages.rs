@@ -1,8 +1,7 @@
 //! Finds the policies that test how far an instant is from the present.
 
 use super::ranges::Ranges;
-use super::ranks::Rank;
-use super::visitor::Search;
+use super::ranks::{Rank, Search};
 use crate::number::Number;
 use crate::period;
 use crate::plan::slots::Slot;
@@ -29,7 +28,7 @@ impl Ages {
         if text.len() > MAX_INSTANT {
             return search.evaluate(&self.all);
         }
-        let now = search.value(self.now).and_then(|now| now.instant());
+        let now = search.run().value(self.now).and_then(|now| now.instant());
         match now.zip(parse_instant(text)) {
             Some((now, instant)) => {
                 let age = Number::from(period::age(instant, now));

@@ -13,9 +13,9 @@ pub(super) type KeyId = u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Sought<'c> {
     /// An equal scalar.
-    Value(Scalar<'c>),
+    Value(Scalar<&'c str>),
     /// A list that contains the scalar.
-    Member(Scalar<'c>),
+    Member(Scalar<&'c str>),
     /// A text that starts with the prefix.
     Prefix(&'c str),
 }
@@ -45,22 +45,16 @@ impl<'c> SoughtKeys<'c> {
 
 /// A text, number or boolean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Scalar<'v> {
-    Text(&'v str),
+pub(super) enum Scalar<T> {
+    Text(T),
     /// An interned text.
     Symbol(Symbol),
     Number(Number),
     Bool(bool),
 }
 
-/// An owned [`Scalar`].
-#[derive(Debug)]
-pub(super) enum Key {
-    Text(Box<str>),
-    Symbol(Symbol),
-    Number(Number),
-    Bool(bool),
-}
+/// An owned [`Scalar`], with the hash of a borrowed one.
+pub(super) type Key = Scalar<Box<str>>;
 
 /// The kind of a value. The discriminant is a bit of [`ValueKinds`] and an array index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +96,7 @@ impl ValueKinds {
     }
 }
 
-impl<'v> Scalar<'v> {
+impl<'v> Scalar<&'v str> {
     pub(super) fn from_value(value: AttributeValue<'v>) -> Option<Self> {
         match value {
             AttributeValue::Text(text) => Some(Self::Text(text)),
@@ -129,19 +123,10 @@ impl Key {
             Self::Text(_) | Self::Number(_) | Self::Bool(_) => None,
         }
     }
-
-    fn scalar(&self) -> Scalar<'_> {
-        match self {
-            Self::Text(text) => Scalar::Text(text),
-            Self::Symbol(symbol) => Scalar::Symbol(*symbol),
-            Self::Number(number) => Scalar::Number(*number),
-            Self::Bool(value) => Scalar::Bool(*value),
-        }
-    }
 }
 
-impl From<Scalar<'_>> for Key {
-    fn from(scalar: Scalar<'_>) -> Self {
+impl From<Scalar<&str>> for Key {
+    fn from(scalar: Scalar<&str>) -> Self {
         match scalar {
             Scalar::Text(text) => Self::Text(text.into()),
             Scalar::Symbol(symbol) => Self::Symbol(symbol),
@@ -151,22 +136,14 @@ impl From<Scalar<'_>> for Key {
     }
 }
 
-impl std::hash::Hash for Key {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.scalar().hash(state);
-    }
-}
-
-impl PartialEq for Key {
-    fn eq(&self, other: &Self) -> bool {
-        self.scalar() == other.scalar()
-    }
-}
-
-impl Eq for Key {}
-
-impl Equivalent<Key> for Scalar<'_> {
+impl Equivalent<Key> for Scalar<&str> {
     fn equivalent(&self, key: &Key) -> bool {
-        *self == key.scalar()
+        match (self, key) {
+            (Scalar::Text(a), Scalar::Text(b)) => *a == &**b,
+            (Scalar::Symbol(a), Scalar::Symbol(b)) => a == b,
+            (Scalar::Number(a), Scalar::Number(b)) => a == b,
+            (Scalar::Bool(a), Scalar::Bool(b)) => a == b,
+            _ => false,
+        }
     }
 }

@@ -9,8 +9,8 @@ use super::ages::Ages;
 use super::keys::{KINDS, Key, Scalar, ValueKind};
 use super::prefixes::Prefixes;
 use super::ranges::Ranges;
-use super::ranks::Rank;
-use super::visitor::Search;
+use super::ranks::{Rank, Search};
+use crate::plan::program::Run;
 use crate::plan::slots::{Slot, Symbol};
 use crate::value::{AttributeValue, List};
 
@@ -71,10 +71,10 @@ impl Index {
 
 impl ByAttribute {
     fn visit<'v>(&self, search: &mut impl Search<'v>) {
-        let value = search.value(self.slot);
+        let value = search.run().value(self.slot);
         match value {
             Some(AttributeValue::Text(text)) => {
-                let symbol = search.symbol(self.slot);
+                let symbol = search.run().symbol(self.slot);
                 if let Some(known) = self.symbols.get(symbol.place()) {
                     known.iter().for_each(|candidates| candidates.visit(search));
                 } else {
@@ -185,12 +185,8 @@ struct Once<'s, 'v> {
 }
 
 impl<'v> Search<'v> for Once<'_, 'v> {
-    fn value(&self, slot: Slot) -> Option<AttributeValue<'v>> {
-        self.search.value(slot)
-    }
-
-    fn symbol(&self, slot: Slot) -> Symbol {
-        self.search.symbol(slot)
+    fn run(&self) -> &Run<'v> {
+        self.search.run()
     }
 
     fn evaluate(&mut self, ranks: &[Rank]) {
@@ -203,7 +199,7 @@ impl<'v> Search<'v> for Once<'_, 'v> {
 }
 
 /// Visits the candidates of one key.
-fn visit_one<'v>(map: &HashMap<Key, Candidates>, key: Scalar<'_>, search: &mut impl Search<'v>) {
+fn visit_one<'v>(map: &HashMap<Key, Candidates>, key: Scalar<&str>, search: &mut impl Search<'v>) {
     // Most attributes have no key of one of the kinds, and hashing a text costs more than this test.
     if map.is_empty() {
         return;

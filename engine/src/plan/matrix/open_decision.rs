@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::outcome::Outcome;
-use super::residual::Residual;
+use super::residual::{Outcome, Residual};
 use super::simplify::Simplifier;
 use crate::plan::Plan;
 use crate::plan::index::{Rank, Search};

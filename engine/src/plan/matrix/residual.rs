@@ -1,12 +1,32 @@
-//! The part of a plan that decides once the unknown attributes are known.
+//! The outcome of a cell, and the part of a plan that decides it once the unknown attributes are known.
 
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::condition::Condition;
 use crate::expression;
 use crate::policy::PlannedPolicy;
 use crate::rbac::Effect;
+
+/// The decision on every request that fits a cell.
+#[derive(Clone, Debug)]
+pub enum Outcome<'p> {
+    /// Each is allowed.
+    Allow,
+    /// Each is denied.
+    Deny,
+    /// The unknown attributes decide.
+    Depends(Arc<Residual<'p>>),
+}
+
+impl From<Effect> for Outcome<'_> {
+    fn from(effect: Effect) -> Self {
+        match effect {
+            Effect::Allow => Self::Allow,
+            Effect::Deny => Self::Deny,
+        }
+    }
+}
 
 /// The policies that can change the decision on a cell, and what each depends on.
 #[derive(Debug)]

@@ -5,24 +5,11 @@ use super::matching::PatternResults;
 use super::nodes::{NodeId, Operation, as_written};
 use super::steps::{Children, Step};
 use crate::condition::{Predicate, Test};
+use crate::decision::Undetermined;
 use crate::during::TimeWindow;
-use crate::plan::slots::{Slot, SlotValue, Symbol};
+use crate::plan::slots::{Slot, SlotValue, Slots, Symbol};
+use crate::resolution::AttributeAnswers;
 use crate::value::{AttributeValue, parse_instant};
-
-/// The cause of an undetermined test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cause {
-    /// The attribute is absent.
-    Absent(Slot),
-    /// The attribute's resolver failed, or was not called.
-    Unresolved(Slot),
-    /// The operator does not compare the attribute's type, or the pair of types.
-    Incomparable(Slot, &'static str),
-    /// The attribute is too long to be compared.
-    TooLong(Slot),
-    /// The pattern is over the budget of its policy or plan.
-    PatternTooLarge(Slot),
-}
 
 /// One run of a program, for one check.
 #[derive(Debug)]
@@ -246,43 +233,57 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Returns the cause of `test`, the undetermined test of `node`.
-    pub(crate) fn cause(&self, node: NodeId, test: &Test<Slot>) -> Cause {
+    /// Returns the cause of `test`, the undetermined test of `node`. `slots` names its attributes.
+    pub(crate) fn cause<'p>(
+        &self,
+        node: NodeId,
+        test: &Test<Slot>,
+        slots: &'p Slots,
+        answers: &AttributeAnswers,
+    ) -> Undetermined<'p> {
         let other = test.predicate.other_attribute().copied();
         for slot in [Some(test.attribute), other].into_iter().flatten() {
+            let path = slots.path(slot);
             match self.value(slot) {
-                None => return Cause::Absent(slot),
+                None => return Undetermined::Absent(path),
                 Some(AttributeValue::Failed | AttributeValue::NotRequested) => {
-                    return Cause::Unresolved(slot);
+                    return Undetermined::Unresolved(path, answers.why_unknown(path).into());
                 }
                 Some(_) => {}
             }
         }
+        let path = slots.path(test.attribute);
         match (*self.program.steps.step(node), self.value(test.attribute)) {
-            (Step::Matches { slot, test }, Some(AttributeValue::Text(_))) => {
+            (Step::Matches { test, .. }, Some(AttributeValue::Text(_))) => {
                 if self.program.patterns.is_compiled(test) {
-                    Cause::TooLong(slot)
+                    Undetermined::TooLong(path)
                 } else {
-                    Cause::PatternTooLarge(slot)
+                    Undetermined::PatternTooLarge(path)
                 }
             }
-            _ if self.is_too_long(test) => Cause::TooLong(test.attribute),
-            _ => Cause::Incomparable(test.attribute, test.predicate.operator_name()),
+            _ if self.is_too_long(test) => Undetermined::TooLong(path),
+            _ => Undetermined::Incomparable(path, test.predicate.operator_name()),
         }
     }
 
     /// Collects the causes of a node that is undetermined, in the order in which the condition was written.
-    pub(crate) fn causes(&mut self, node: NodeId, causes: &mut Vec<Cause>) {
+    pub(crate) fn causes<'p>(
+        &mut self,
+        node: NodeId,
+        slots: &'p Slots,
+        answers: &AttributeAnswers,
+        causes: &mut Vec<Undetermined<'p>>,
+    ) {
         match self.program.node(node) {
             Operation::All(children) | Operation::Any(children) => {
                 for child in as_written(children) {
                     if self.truth(child).is_none() {
-                        self.causes(child, causes);
+                        self.causes(child, slots, answers, causes);
                     }
                 }
             }
-            Operation::Not(child) => self.causes(*child, causes),
-            Operation::Test(test) => causes.push(self.cause(node, test)),
+            Operation::Not(child) => self.causes(*child, slots, answers, causes),
+            Operation::Test(test) => causes.push(self.cause(node, test, slots, answers)),
         }
     }
 }

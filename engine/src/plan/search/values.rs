@@ -2,8 +2,7 @@
 
 use uuid::Uuid;
 
-use super::candidate::SearchCandidate;
-use super::input::{SearchInput, Searched};
+use super::input::{SearchCandidate, SearchInput, Searched};
 use crate::condition::{AttributePath, RequestField};
 use crate::entities::USER;
 use crate::plan::Plan;

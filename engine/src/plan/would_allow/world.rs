@@ -1,15 +1,11 @@
 //! The check while its attributes are changed, one after the other.
 
-use crate::attributes::AttributeMap;
+use crate::attributes::{AttributeMap, ROLES};
 use crate::condition::AttributePath;
 use crate::json::{Json, Member};
 use crate::request::{Attributes, Check};
+use crate::supply::KEYS;
 use crate::value::AttributeValue;
-
-/// The name of the attribute that lists the roles of a subject.
-const ROLES: &str = "roles";
-/// The names of the attributes that say which object a check is about.
-const KEYS: [&str; 2] = ["id", "type"];
 
 /// A check whose attributes can be changed. What the directory supplies stays as it is.
 pub(super) struct World<'e> {

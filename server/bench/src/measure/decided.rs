@@ -34,7 +34,7 @@ impl Decided {
 /// Returns the name of the policy or rule that decided.
 fn decider(decision: &Decision<'_>) -> String {
     match decision.matched() {
-        Matched::Policy { policy, .. } => policy.name.to_string(),
+        Matched::Policy(judged) => judged.policy.name.to_string(),
         Matched::Rule(rule) => rule.to_string(),
         Matched::Nothing { .. } => DEFAULT_DENY.to_owned(),
     }
@@ -43,8 +43,8 @@ fn decider(decision: &Decision<'_>) -> String {
 /// Returns the kind of what decided.
 fn kind(decision: &Decision<'_>) -> &'static str {
     match decision.matched() {
-        Matched::Policy { policy, .. } if policy.is_rule => "rule",
-        Matched::Policy { .. } => "policy",
+        Matched::Policy(judged) if judged.policy.is_rule => "rule",
+        Matched::Policy(_) => "policy",
         Matched::Rule(_) => "rule",
         Matched::Nothing { .. } => "default",
     }
