@@ -1,5 +1,7 @@
 //! The host environment: time, tasks and requests, which the service provides.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -46,17 +48,11 @@ pub enum SendError {
     TooLarge,
 }
 
-/// The environment of a module without endpoints.
-#[derive(Debug)]
-pub struct NoEndpoints;
-
-impl Endpoints for NoEndpoints {
-    fn has(&self, _: &str) -> bool {
-        false
-    }
-
-    fn send<'a>(&'a self, endpoint: &'a str, _: HttpRequest, _: usize) -> Sending<'a> {
-        let refused = SendError::Refused(format!("endpoint `{endpoint}` is not granted"));
-        Box::pin(async { Err(refused) })
-    }
+/// The configuration and the endpoints that a manifest grants to a module.
+#[derive(Clone)]
+pub struct Grant {
+    /// The configuration. It holds no secrets: those belong to the endpoints.
+    pub config: BTreeMap<String, String>,
+    /// The endpoints to which the module may send requests.
+    pub endpoints: Arc<dyn Endpoints>,
 }

@@ -6,7 +6,9 @@ use crate::contract::Failure;
 use crate::limits::{HANDLES, MODULE_BYTES, PASSED_BYTES, STACK_BYTES};
 
 /// The reason why a call has no answer. The attributes are unknown, with this text as the cause. It is never cached.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+/// The names of the variants are those of the outcomes of calls.
+#[derive(Clone, Debug, PartialEq, thiserror::Error, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum CallError {
     /// All instances, or the tenant's share of them, were busy.
     #[error("no instance was free within {} ms", .0.as_millis())]

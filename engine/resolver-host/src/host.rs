@@ -20,9 +20,8 @@ use crate::compiler::Compiler;
 use crate::contract::{Descriptor, Request};
 use crate::digest::Digest;
 use crate::engine;
-use crate::environment::Runtime;
+use crate::environment::{Grant, Runtime};
 use crate::error::{CallError, GrantError, LoadError};
-use crate::grant::Grant;
 use crate::imports;
 use crate::limits::{COMPILE_TIMEOUT, DESCRIBE_TIMEOUT, Limits, SHARE, SLOT_WAIT};
 use crate::log::Log;
@@ -167,7 +166,7 @@ impl ResolverHost {
         limits: Limits,
         tenant: &str,
     ) -> Result<BoundResolver, GrantError> {
-        module::check_grant(module.descriptor(), &grant, limits)?;
+        module::check_grant(&module.descriptor, &grant, limits)?;
         Ok(BoundResolver { module, grant: Arc::new(grant), limits, tenant: tenant.into() })
     }
 

@@ -19,7 +19,6 @@ mod digest;
 mod engine;
 mod environment;
 mod error;
-mod grant;
 mod host;
 mod imports;
 mod inputs;
@@ -37,9 +36,8 @@ pub use contract::{
     HttpResponse, Input, Kind, Level, Method, Request, Resolution, Value,
 };
 pub use digest::Digest;
-pub use environment::{Endpoints, NoEndpoints, Runtime, SendError, Sending};
+pub use environment::{Endpoints, Grant, Runtime, SendError, Sending};
 pub use error::{CallError, GrantError, LoadError};
-pub use grant::Grant;
 pub use host::{CallOutcome, HostSettings, ResolverHost};
 pub use inputs::WantedAttributes;
 pub use limits::Limits;

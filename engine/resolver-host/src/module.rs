@@ -11,8 +11,8 @@ use wasmtime::component::{Component, Linker};
 use crate::bindings::GuestPre;
 use crate::contract::{Descriptor, Request};
 use crate::digest::Digest;
+use crate::environment::Grant;
 use crate::error::{GrantError, LoadError};
-use crate::grant::Grant;
 use crate::imports::is_offered;
 use crate::inputs::{Inputs, WantedAttributes};
 use crate::limits::{
@@ -27,41 +27,24 @@ const OVERHEAD: usize = 70 << 10;
 
 /// A component that is admitted as a resolver.
 pub struct Module {
-    pub(crate) digest: Digest,
-    pub(crate) size: usize,
-    pub(crate) imports: Vec<String>,
-    pub(crate) descriptor: Descriptor,
+    /// The SHA-256 of the module's bytes.
+    pub digest: Digest,
+    /// The size of the module in bytes.
+    pub size: usize,
+    /// The names of the imports. Toolchains remove unused imports, so these are the functions that the module can call.
+    pub imports: Vec<String>,
+    /// The module's description of itself.
+    pub descriptor: Descriptor,
     pub(crate) inputs: Inputs,
     pub(crate) pre: GuestPre<CallState>,
 }
 
 impl Module {
-    /// Returns the SHA-256 of the module's bytes.
-    pub fn digest(&self) -> &Digest {
-        &self.digest
-    }
-
-    /// Returns the size of the module in bytes.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
     /// Returns the bytes that the module takes in memory: its compiled code, which may be a mapped file, and what belongs
     /// to it.
     pub fn memory_bytes(&self) -> usize {
         let code = self.pre.instance_pre().component().image_range();
         OVERHEAD + code.end.addr().saturating_sub(code.start.addr())
-    }
-
-    /// Returns the names of the imports. Toolchains remove unused imports, so these are the functions that the module
-    /// can call.
-    pub fn imports(&self) -> &[String] {
-        &self.imports
-    }
-
-    /// Returns the module's description of itself.
-    pub fn descriptor(&self) -> &Descriptor {
-        &self.descriptor
     }
 
     /// Makes the request for attributes. It contains only the inputs that the descriptor declares. The call may take up to

@@ -11,9 +11,8 @@ use wasmtime_wasi::{HostMonotonicClock, HostWallClock, I32Exit, WasiCtx};
 
 use crate::bindings::{Guest, GuestPre};
 use crate::contract::{Descriptor, GuestError, Request, Resolution};
-use crate::environment::Runtime;
+use crate::environment::{Grant, Runtime};
 use crate::error::CallError;
-use crate::grant::Grant;
 use crate::limits::{HANDLES, Limits, PASSED_BYTES, RANDOM_BYTES};
 use crate::log::{Log, cut};
 

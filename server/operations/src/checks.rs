@@ -11,7 +11,7 @@ use portcullis_model::event::Event;
 use portcullis_model::relation::NewTuple;
 use portcullis_model::resource::unregistered;
 use portcullis_plan_cache::CachedPlan;
-use portcullis_resolvers::Asked;
+use portcullis_resolvers::{Asked, CacheMode};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
@@ -240,10 +240,8 @@ async fn decide_with_any_plan<'c>(
                     .relations_of_inputs(asking, plan, &check, &requests, relations)
                     .await?;
                 let completed = Check { relations: Some(&relations), ..completed };
-                let mut asked = match options.now {
-                    None => app.resolvers.ask(tenant, &completed, &requests).await,
-                    Some(_) => app.resolvers.ask_apart(tenant, &completed, &requests).await,
-                };
+                let mode = if options.now.is_none() { CacheMode::Use } else { CacheMode::Bypass };
+                let mut asked = app.resolvers.ask(tenant, &completed, &requests, mode).await;
                 asked.answers.extend(relations.clone());
                 (plan.evaluate_with(&completed, &asked.answers), asked)
             }

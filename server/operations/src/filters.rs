@@ -12,6 +12,7 @@ use portcullis_engine::{
     AttributeAnswers, AttributeRequest, Check, Condition, Effect, Json, expression,
 };
 use portcullis_model::filter::{FilterRequest, SqlOptions};
+use portcullis_resolvers::CacheMode;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::filter_refusal::FilterRefusal;
@@ -113,7 +114,8 @@ pub async fn filter(
     let mut answers = relations.answers;
     let requests = answerable(app, tenant, requests, &request.rows).await;
     if !requests.is_empty() {
-        answers.extend(app.resolvers.ask(tenant, &completed, &requests).await.answers);
+        let asked = app.resolvers.ask(tenant, &completed, &requests, CacheMode::Use).await;
+        answers.extend(asked.answers);
     }
     if !answers.is_empty() {
         filter = plan.filter(&completed, &answers, &request.rows);

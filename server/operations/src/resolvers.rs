@@ -68,7 +68,7 @@ pub async fn create(
     let tenant = caller.tenant();
     let admitted = admit(app, tenant, module.clone(), ready_by).await?;
     let by = app.authored_by(caller.actor());
-    let digest = admitted.digest().to_string();
+    let digest = admitted.digest.to_string();
     let written = match prepare(app, tenant, manifest, module, admitted, &by) {
         Ok(prepared) => store(app, caller, prepared, &by).await,
         Err(error) => Err(error),

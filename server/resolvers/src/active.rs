@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use portcullis_engine::{AttributeAnswer, Check, Json};
 use portcullis_resolver_host::{
     AnsweredAttribute, CallError, CallOutcome, Request, WantedAttributes,
@@ -25,6 +25,14 @@ pub(crate) struct ActiveResolver {
     guard: Mutex<Guard>,
     /// Shared with the earlier versions, whose calls are included.
     statistics: Arc<Statistics>,
+}
+
+/// The entry of a resolver in the registry.
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    Active(Arc<ActiveResolver>),
+    /// It cannot be called; the text completes "resolver `geo` …".
+    Unavailable(Arc<str>),
 }
 
 #[derive(Debug)]
@@ -81,7 +89,7 @@ impl ActiveResolver {
 
     /// Returns the state of the breaker at `now`.
     pub(crate) fn breaker(&self, now: Duration) -> BreakerState {
-        self.guard().breaker.state(now)
+        self.guard.lock().breaker.state(now)
     }
 
     /// Returns the inputs of `check` for this resolver, as bytes. Checks with equal inputs have equal answers.
@@ -93,7 +101,7 @@ impl ActiveResolver {
 
     /// Returns the inputs that the module declares.
     pub(crate) fn declared_inputs(&self) -> &[String] {
-        &self.binding.resolver.module().descriptor().inputs
+        &self.binding.resolver.module().descriptor.inputs
     }
 
     /// Looks up every attribute in the cache, and calls the module for those that are missing.
@@ -192,7 +200,7 @@ impl ActiveResolver {
 
     /// Returns whether the module declares an attribute of this name.
     fn declares(&self, name: &str) -> bool {
-        let declared = &self.binding.resolver.module().descriptor().attributes;
+        let declared = &self.binding.resolver.module().descriptor.attributes;
         declared.iter().any(|spec| spec.name == name)
     }
 
@@ -219,7 +227,7 @@ impl ActiveResolver {
 
     /// Returns the refusal of an open breaker.
     fn suspended(&self, now: Duration) -> Option<Missed> {
-        let guard = self.guard();
+        let guard = self.guard.lock();
         match guard.breaker.state(now) {
             BreakerState::Open(wait) => {
                 Some(Missed::Suspended { wait, failure: guard.failure.clone() })
@@ -229,7 +237,7 @@ impl ActiveResolver {
     }
 
     fn admit<'a>(&'a self, runtime: &'a ResolverRuntime) -> Result<BreakerPass<'a>, Missed> {
-        let mut guard = self.guard();
+        let mut guard = self.guard.lock();
         match guard.breaker.admit(runtime.now()) {
             Ok(turn) => Ok(BreakerPass { resolver: self, runtime, turn, end: End::Nothing }),
             Err(wait) => Err(Missed::Suspended { wait, failure: guard.failure.clone() }),
@@ -251,10 +259,6 @@ impl ActiveResolver {
         runtime.metrics.stale.inc_by(stale);
         runtime.metrics.misses.inc_by(of(&[AnswerSource::Call, AnswerSource::Nowhere]));
     }
-
-    fn guard(&self) -> MutexGuard<'_, Guard> {
-        self.guard.lock()
-    }
 }
 
 /// A call that the breaker let through. It is settled when it is dropped, also if the check was given up.
@@ -272,7 +276,7 @@ impl BreakerPass<'_> {
             Ok(_) | Err(CallError::Invalid(_)) => End::Answer,
             Err(CallError::Busy(_) | CallError::Host) => End::Nothing,
             Err(error) => {
-                self.resolver.guard().failure = Some(error.clone());
+                self.resolver.guard.lock().failure = Some(error.clone());
                 End::Failure
             }
         };
@@ -282,7 +286,7 @@ impl BreakerPass<'_> {
 impl Drop for BreakerPass<'_> {
     fn drop(&mut self) {
         let now = self.runtime.now();
-        if self.resolver.guard().breaker.settle(self.turn, self.end, now) {
+        if self.resolver.guard.lock().breaker.settle(self.turn, self.end, now) {
             self.runtime.metrics.openings.inc();
         }
     }

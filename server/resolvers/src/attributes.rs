@@ -4,7 +4,6 @@
 //! before, so that whatever replaces it finds nothing of it), the tenant, the attribute, and the inputs that the
 //! resolver was shown, written so that no two inputs are the same bytes. Failures are never kept.
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -35,7 +34,7 @@ pub(crate) struct Terms {
 }
 
 /// The resolver, the tenant and the inputs of a lookup.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Hash)]
 pub(crate) struct Scope<'k> {
     /// The generation of the binding.
     pub(crate) generation: u64,
@@ -57,22 +56,15 @@ pub(crate) enum Known {
 struct Key {
     generation: u64,
     tenant: Box<str>,
-    attribute: Box<str>,
     inputs: Arc<[u8]>,
+    attribute: Box<str>,
 }
 
-/// Looks a key up without making one.
+/// Looks a key up without making one. The same fields in the same order have the same hash.
+#[derive(Hash)]
 struct KeyRef<'k> {
     scope: Scope<'k>,
     attribute: &'k str,
-}
-
-impl Hash for KeyRef<'_> {
-    /// As [`Key`] does.
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let Scope { generation, tenant, inputs } = self.scope;
-        (generation, tenant, self.attribute, &**inputs).hash(state);
-    }
 }
 
 impl Equivalent<Key> for KeyRef<'_> {
@@ -140,8 +132,8 @@ impl Attributes {
         let key = Key {
             generation: scope.generation,
             tenant: scope.tenant.into(),
-            attribute: attribute.into(),
             inputs: Arc::clone(scope.inputs),
+            attribute: attribute.into(),
         };
         let entry = Entry { value, fresh_until: now + ttl, usable_until: now + keep, keep };
         self.0.insert(key, entry);

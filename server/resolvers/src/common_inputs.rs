@@ -9,10 +9,9 @@ use futures_util::{StreamExt, stream};
 use portcullis_engine::{AttributeAnswers, AttributeRequest, Check, ResolverRef};
 use portcullis_model::resolver::ResolverOrigin;
 
-use crate::active::Found;
-use crate::entry::Entry;
+use crate::active::{Entry, Found};
 use crate::registry::{CacheMode, Registry};
-use crate::report::{AnswerOrigin, AnswerSource};
+use crate::report::AnswerOrigin;
 
 /// The most calls of resolvers at the same time for one batch, so that a batch leaves instances to other checks.
 const MAX_CALLS: usize = 8;
@@ -64,8 +63,7 @@ impl CommonAnswers {
         let answered = questions.filter_map(|question| self.answered.get(*question));
         let origins = answered.map(|(namespace, found)| {
             let sources = found.attributes.iter().map(|(_, _, source)| *source);
-            let elapsed = found.call.as_ref().map(|call| call.elapsed);
-            AnswerOrigin { namespace, source: AnswerSource::combined(sources), elapsed }
+            AnswerOrigin::new(namespace, sources, found.call.as_ref())
         });
         origins.collect()
     }

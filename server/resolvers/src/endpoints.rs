@@ -7,7 +7,7 @@ use http::header::{
     AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, EXPECT, HOST, SET_COOKIE, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
 };
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use portcullis_engine::resolver_contract::EndpointMethod;
 use portcullis_resolver_host::{
     Endpoints, Failure, FailureKind, HttpRequest, HttpResponse, SendError, Sending,
@@ -72,7 +72,8 @@ impl Granted {
         if !endpoint.methods.contains(&method) {
             return Err(refused(format!("the method {} is not granted", method.into_str())));
         }
-        let method = http_method(method);
+        let method = Method::from_bytes(method.into_str().as_bytes())
+            .map_err(|error| refused(error.to_string()))?;
         let url = path::join(&endpoint.base, &request.path)
             .map_err(|expected| refused(format!("expected a path {expected}")))?;
         let headers = endpoint.headers(request.headers).map_err(refused)?;
@@ -143,17 +144,6 @@ impl fmt::Debug for Granted {
     /// Without URLs and headers, which hold credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.endpoints.keys()).finish()
-    }
-}
-
-fn http_method(method: EndpointMethod) -> http::Method {
-    match method {
-        EndpointMethod::Get => http::Method::GET,
-        EndpointMethod::Head => http::Method::HEAD,
-        EndpointMethod::Post => http::Method::POST,
-        EndpointMethod::Put => http::Method::PUT,
-        EndpointMethod::Patch => http::Method::PATCH,
-        EndpointMethod::Delete => http::Method::DELETE,
     }
 }
 

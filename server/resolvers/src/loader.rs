@@ -70,7 +70,7 @@ impl Loader {
 
     /// Loads a resolver unless it is in memory. Waits until it is, or for as long as one of its calls may take.
     pub(crate) async fn wait_for(self: &Arc<Self>, tenant: &str, reference: ResolverRef) {
-        if self.registry.knows(tenant, reference) {
+        if self.registry.tenants.has(tenant, reference) {
             return;
         }
         let load = self.load(tenant, reference);
@@ -103,7 +103,7 @@ impl Loader {
         limit: &watch::Sender<Option<Duration>>,
     ) {
         let registry = &self.registry;
-        match self.bind_noting(tenant, reference.id, Some(limit)).await {
+        match self.bind(tenant, reference.id, Some(limit)).await {
             Ok(Some((stored, binding))) if stored.enabled => {
                 registry.activate(tenant, stored.reference(), binding);
             }
@@ -126,22 +126,14 @@ impl Loader {
     /// Whether the last load failed in the same way, so that the log has the cause.
     fn is_known_to_fail(&self, tenant: &str, reference: ResolverRef, why: &str) -> bool {
         let status = self.registry.status(tenant, reference.id);
-        self.registry.knows(tenant, reference)
+        self.registry.tenants.has(tenant, reference)
             && status
                 .is_some_and(|status| status.availability == Availability::Unavailable(why.into()))
     }
 
-    /// Binds the stored resolver of this id. Returns `None` if the tenant has no such resolver.
+    /// Binds the stored resolver of this id, and notes in `limit` how long its calls may take. Returns `None` if the tenant
+    /// has no such resolver.
     pub(crate) async fn bind(
-        &self,
-        tenant: &str,
-        id: Uuid,
-    ) -> Result<Option<(StoredResolver, Binding)>, LoadFailure> {
-        self.bind_noting(tenant, id, None).await
-    }
-
-    /// Binds the stored resolver of this id, and notes in `limit` how long its calls may take.
-    async fn bind_noting(
         &self,
         tenant: &str,
         id: Uuid,

@@ -5,55 +5,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use portcullis_model::Timestamp;
+use portcullis_model::resolver::{ActivityRecord, LastErrorRecord, LatencyRecord};
 use portcullis_resolver_host::{CallError, limits};
+use strum::VariantNames as _;
 
-/// Every name that [`outcome`] gives.
-pub(crate) const OUTCOMES: [&str; 18] = [
-    OK,
-    "bad_answer",
-    "busy",
-    "contract",
-    "exited",
-    "handles",
-    "host",
-    "internal",
-    "invalid",
-    "memory",
-    "out_of_bounds",
-    "panicked",
-    "refused",
-    "stack",
-    "timed_out",
-    "too_large",
-    "trapped",
-    "unavailable",
-];
+/// The outcome of a call that has an answer.
 const OK: &str = "ok";
+
+/// Returns every name that [`outcome`] gives.
+pub(crate) fn outcomes() -> impl Iterator<Item = &'static str> {
+    [OK].into_iter().chain(CallError::VARIANTS.iter().copied())
+}
 
 /// Returns the result of a call in one word, for metrics.
 pub(crate) fn outcome<T>(result: &Result<T, CallError>) -> &'static str {
-    let Err(error) = result else { return OK };
-    match error {
-        CallError::Busy(_) => "busy",
-        CallError::TimedOut(_) => "timed_out",
-        CallError::Memory(_) => "memory",
-        CallError::Stack => "stack",
-        CallError::OutOfBounds => "out_of_bounds",
-        CallError::TooLarge => "too_large",
-        CallError::Handles => "handles",
-        CallError::Panicked(_) => "panicked",
-        CallError::Trapped(_) => "trapped",
-        CallError::Exited => "exited",
-        CallError::Contract(_) => "contract",
-        CallError::Refused(_) => "refused",
-        CallError::BadAnswer(_) => "bad_answer",
-        CallError::Invalid(_) => "invalid",
-        CallError::Unavailable(_) => "unavailable",
-        CallError::Internal(_) => "internal",
-        CallError::Host => "host",
-    }
+    result.as_ref().err().map_or(OK, Into::into)
 }
 
 /// The counters of one resolver.
@@ -70,31 +38,7 @@ struct Calls {
     failed: BTreeMap<&'static str, u64>,
     /// Microseconds.
     latency: Histogram<u32>,
-    last_error: Option<(Timestamp, String)>,
-}
-
-/// The measurements of one resolver at one instant.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Measurements {
-    /// Calls of the module, failed ones included.
-    pub(crate) calls: u64,
-    /// Calls that failed, by their outcome.
-    pub(crate) failures: BTreeMap<&'static str, u64>,
-    /// Attributes that needed no call.
-    pub(crate) cached: u64,
-    /// Attributes that were used beyond their time, since the source was unavailable.
-    pub(crate) stale: u64,
-    /// The latency of the calls; `None` if there was no call.
-    pub(crate) latency: Option<Latency>,
-    pub(crate) last_error: Option<(Timestamp, String)>,
-}
-
-/// The latency of calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Latency {
-    pub(crate) p50: Duration,
-    pub(crate) p99: Duration,
-    pub(crate) max: Duration,
+    last_error: Option<LastErrorRecord>,
 }
 
 impl Default for Calls {
@@ -118,13 +62,13 @@ impl Statistics {
         elapsed: Duration,
         at: Timestamp,
     ) {
-        let mut calls = self.calls();
+        let mut calls = self.calls.lock();
         calls.latency.saturating_record(u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX));
         match result {
             Ok(_) => calls.answered += 1,
             Err(error) => {
                 *calls.failed.entry(outcome(result)).or_default() += 1;
-                calls.last_error = Some((at, error.to_string()));
+                calls.last_error = Some(LastErrorRecord { at, message: error.to_string() });
             }
         }
     }
@@ -135,27 +79,23 @@ impl Statistics {
         self.stale.fetch_add(stale, Ordering::Relaxed);
     }
 
-    /// Returns the measurements so far.
-    pub(crate) fn measurements(&self) -> Measurements {
-        let calls = self.calls();
-        let percentile = |of: f64| Duration::from_micros(calls.latency.value_at_quantile(of));
-        let latency = (!calls.latency.is_empty()).then(|| Latency {
-            p50: percentile(0.5),
-            p99: percentile(0.99),
-            max: Duration::from_micros(calls.latency.max()),
-        });
-        Measurements {
+    /// Returns the measurements so far, which say nothing about a breaker.
+    pub(crate) fn measurements(&self) -> ActivityRecord {
+        let calls = self.calls.lock();
+        let latency = &calls.latency;
+        ActivityRecord {
+            breaker: None,
             calls: calls.answered + calls.failed.values().sum::<u64>(),
             failures: calls.failed.clone(),
             cached: self.cached.load(Ordering::Relaxed),
             stale: self.stale.load(Ordering::Relaxed),
-            latency,
+            latency_us: (!latency.is_empty()).then(|| LatencyRecord {
+                p50: latency.value_at_quantile(0.5),
+                p99: latency.value_at_quantile(0.99),
+                max: latency.max(),
+            }),
             last_error: calls.last_error.clone(),
         }
-    }
-
-    fn calls(&self) -> MutexGuard<'_, Calls> {
-        self.calls.lock()
     }
 }
 
@@ -166,7 +106,7 @@ mod tests {
     #[test]
     fn calls_are_counted_by_what_they_came_to() {
         let statistics = Statistics::default();
-        assert_eq!(statistics.measurements().latency, None);
+        assert!(statistics.measurements().latency_us.is_none());
         let at = Timestamp::from_millis;
         for millis in 1..=99 {
             statistics.called(&Ok(()), Duration::from_millis(millis), at(0));
@@ -177,21 +117,40 @@ mod tests {
         let measured = statistics.measurements();
         assert_eq!((measured.calls, measured.cached, measured.stale), (100, 3, 1));
         assert_eq!(measured.failures, BTreeMap::from([("timed_out", 1)]));
-        assert_eq!(measured.last_error, Some((at(7), "timed out after 2000 ms".to_owned())));
-        let latency = measured.latency.expect("calls");
-        let near = |found: Duration, millis: u64| {
-            let found = found.as_secs_f64() * 1e3;
-            (found - millis as f64).abs() <= 0.01 * millis as f64
-        };
+        let last = measured.last_error.expect("a failure");
+        assert_eq!((last.at, &*last.message), (at(7), "timed out after 2000 ms"));
+        let latency = measured.latency_us.expect("calls");
+        let near = |found: u64, millis: u64| found.abs_diff(1_000 * millis) <= 10 * millis;
         assert!(near(latency.p50, 50) && near(latency.p99, 99), "{latency:?}");
         assert!(near(latency.max, 2_000), "{latency:?}");
     }
 
+    /// The labels of `resolver_calls_total` (`docs/semantics.md`, section 5.7).
     #[test]
-    fn every_outcome_has_a_name_of_its_own() {
-        let mut names = OUTCOMES.to_vec();
+    fn outcomes_have_the_names_that_are_documented() {
+        let mut names: Vec<_> = outcomes().collect();
         names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), OUTCOMES.len());
+        let documented = [
+            "bad_answer",
+            "busy",
+            "contract",
+            "exited",
+            "handles",
+            "host",
+            "internal",
+            "invalid",
+            "memory",
+            "ok",
+            "out_of_bounds",
+            "panicked",
+            "refused",
+            "stack",
+            "timed_out",
+            "too_large",
+            "trapped",
+            "unavailable",
+        ];
+        assert_eq!(names, documented);
+        assert_eq!(outcome::<()>(&Err(CallError::OutOfBounds)), "out_of_bounds");
     }
 }

@@ -11,7 +11,7 @@ use prometheus_client::registry::Registry;
 use portcullis_resolver_host::LoadError;
 
 use crate::failure::is_transient;
-use crate::measurements::OUTCOMES;
+use crate::measurements::outcomes;
 
 /// Seconds, up to the longest call that a manifest may allow.
 const CALL_BUCKETS: [f64; 12] =
@@ -49,7 +49,7 @@ impl ResolverMetrics {
     /// Registers every series, so that each shows from the start.
     pub fn register(registry: &mut Registry) -> Self {
         let calls = Family::<OutcomeLabels, Counter>::default();
-        for outcome in OUTCOMES {
+        for outcome in outcomes() {
             calls.get_or_create_owned(&OutcomeLabels { outcome });
         }
         let admissions = Family::<OutcomeLabels, Counter>::default();

@@ -5,13 +5,13 @@ use portcullis_resolver_host::{AttributeSpec, ConfigKey, Module};
 
 /// Returns the record of `module`.
 pub fn module_record(module: &Module) -> ModuleRecord {
-    let descriptor = module.descriptor();
+    let descriptor = &module.descriptor;
     ModuleRecord {
         name: descriptor.name.clone(),
         version: descriptor.version.clone(),
-        sha256: module.digest().to_string(),
-        size: module.size() as u64,
-        imports: module.imports().to_vec(),
+        sha256: module.digest.to_string(),
+        size: module.size as u64,
+        imports: module.imports.clone(),
         attributes: descriptor.attributes.iter().map(attribute_record).collect(),
         inputs: descriptor.inputs.clone(),
         config_keys: descriptor.config_keys.iter().map(config_key_record).collect(),

@@ -21,7 +21,7 @@ pub async fn for_tenant(
         namespaces.insert(&own.manifest.namespace, attributes);
     }
     for resolver in operator {
-        let attributes = &resolver.module.descriptor().attributes;
+        let attributes = &resolver.module.descriptor.attributes;
         let attributes = attributes.iter().map(|spec| (spec.name.clone(), spec.kind.into()));
         namespaces.insert(&resolver.namespace, attributes);
     }

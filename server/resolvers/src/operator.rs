@@ -24,10 +24,9 @@ use tokio::sync::Mutex;
 
 use self::change_detector::ChangeDetector;
 use self::files::{Contents, Fingerprint};
-use crate::active::ActiveResolver;
-use crate::entry::Entry;
+use crate::active::{ActiveResolver, Entry};
 use crate::failure::is_transient;
-use crate::measurements::{Measurements, Statistics};
+use crate::measurements::Statistics;
 use crate::runtime::ResolverRuntime;
 
 /// The pause between two reads of the directory.
@@ -58,10 +57,11 @@ struct Component {
     tenants: Cache<String, OfTenant>,
 }
 
+/// The resolver of a component for one tenant, and the counters of its calls.
 #[derive(Clone, Debug)]
-struct OfTenant {
-    entry: Entry,
-    statistics: Arc<Statistics>,
+pub(crate) struct OfTenant {
+    pub(crate) entry: Entry,
+    pub(crate) statistics: Arc<Statistics>,
 }
 
 /// An operator resolver.
@@ -94,7 +94,7 @@ impl OperatorResolvers {
     /// Whether any of them runs this module.
     pub(crate) fn has_module(&self, digest: &Digest) -> bool {
         let components = self.components.read();
-        components.values().any(|component| component.module.digest() == digest)
+        components.values().any(|component| component.module.digest == *digest)
     }
 
     /// Returns the number of tenants that have a resolver of a component, summed over the components.
@@ -105,27 +105,7 @@ impl OperatorResolvers {
     }
 
     /// Returns the resolver that answers `namespace` for `tenant`.
-    pub(crate) fn find(
-        &self,
-        runtime: &ResolverRuntime,
-        tenant: &str,
-        namespace: &str,
-    ) -> Option<Entry> {
-        self.for_tenant(runtime, tenant, namespace).map(|found| found.entry)
-    }
-
-    /// Returns the resolver that answers `namespace` for `tenant`, and its measurements.
-    pub(crate) fn get(
-        &self,
-        runtime: &ResolverRuntime,
-        tenant: &str,
-        namespace: &str,
-    ) -> Option<(Entry, Measurements)> {
-        let OfTenant { entry, statistics } = self.for_tenant(runtime, tenant, namespace)?;
-        Some((entry, statistics.measurements()))
-    }
-
-    fn for_tenant(
+    pub(crate) fn for_tenant(
         &self,
         runtime: &ResolverRuntime,
         tenant: &str,
@@ -210,7 +190,7 @@ impl OperatorResolvers {
         // A manifest that fits for one tenant fits for all.
         runtime.bind(OPERATOR, Arc::clone(&module), &manifest)?;
         let namespace = &manifest.namespace;
-        tracing::info!(file = name, namespace, sha256 = %module.digest(), "installed a resolver");
+        tracing::info!(file = name, namespace, sha256 = %module.digest, "installed a resolver");
         let component = Arc::new(Component { module, manifest, tenants: resolvers_of_tenants() });
         let mut components = self.components.write();
         components.insert(name.to_owned(), component);

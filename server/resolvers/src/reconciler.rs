@@ -106,7 +106,7 @@ impl Reconciler {
             tracing::warn!(%error, "cannot read the resolvers that changed last");
         }
         for round in 0_u64.. {
-            self.registry.tidy();
+            self.registry.tenants.tidy(self.registry.runtime.now());
             if let Err(error) = self.reconcile().await {
                 tracing::warn!(%error, "cannot read the resolvers");
                 self.changed.note_everything();
@@ -130,7 +130,7 @@ impl Reconciler {
 
     async fn reconcile(&mut self) -> Result<(), StoreError> {
         // Memory is read before the store: a resolver that is created in between is in neither, and stays.
-        let in_memory = self.registry.tenants();
+        let in_memory = self.registry.tenants.all();
         let mut in_memory: Located<'_> =
             in_memory.iter().map(|(tenant, id)| (&**tenant, *id)).collect();
         // Loads that failed are tried again, until nobody needs the resolver any more.
@@ -153,7 +153,7 @@ impl Reconciler {
         let stored: Located<'_> =
             stored.iter().map(|place| (&*place.tenant, place.reference.id)).collect();
         for (tenant, id) in in_memory.difference(&stored) {
-            self.registry.remove(tenant, *id);
+            self.registry.tenants.remove(tenant, *id);
         }
     }
 
@@ -227,7 +227,7 @@ async fn load_in_time<'p>(
 
 fn is_active(registry: &Registry, tenant: &str, reference: ResolverRef) -> bool {
     let status = registry.status(tenant, reference.id);
-    registry.knows(tenant, reference)
+    registry.tenants.has(tenant, reference)
         && status.is_some_and(|status| matches!(status.availability, Availability::Active(_)))
 }
 

@@ -8,19 +8,17 @@ use futures_util::future::join_all;
 use portcullis_egress::EgressConfig;
 use portcullis_engine::{AttributeRequest, Check, ResolverRef};
 use portcullis_model::clock::Clock;
-use portcullis_model::resolver::ResolverOrigin;
+use portcullis_model::resolver::{ActivityRecord, ResolverOrigin};
 use portcullis_resolver_host::{Digest, WantedAttributes};
 use portcullis_traces::resolver_step;
 use uuid::Uuid;
 
-use crate::active::{ActiveResolver, Found};
+use crate::active::{ActiveResolver, Entry, Found};
 use crate::binding::Binding;
 use crate::config::ResolverConfig;
-use crate::entry::Entry;
 use crate::limits::{MAX_FORGOTTEN, RegistryLimits};
-use crate::measurements::Measurements;
 use crate::metrics::ResolverMetrics;
-use crate::operator::{OperatorResolver, OperatorResolvers};
+use crate::operator::OperatorResolvers;
 use crate::report::{Asked, Provenance, Report};
 use crate::runtime::ResolverRuntime;
 use crate::status::{Availability, ResolverStatus};
@@ -31,10 +29,10 @@ pub(crate) const DISABLED: &str = "is disabled";
 
 /// Whether a call uses the cache and the circuit breaker.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum CacheMode {
+pub enum CacheMode {
     /// Uses both.
     Use,
-    /// Uses no cache and does not move the breaker.
+    /// Uses no cache, does not move the breaker, and counts nothing. For checks at an instant other than the present.
     Bypass,
 }
 
@@ -42,8 +40,8 @@ pub(crate) enum CacheMode {
 #[derive(Debug)]
 pub struct Registry {
     pub runtime: ResolverRuntime,
-    tenants: TenantResolvers,
-    operator: OperatorResolvers,
+    pub(crate) tenants: TenantResolvers,
+    pub(crate) operator: OperatorResolvers,
     pub(crate) limits: RegistryLimits,
 }
 
@@ -89,11 +87,6 @@ impl Registry {
         }
     }
 
-    /// Forgets the resolvers of tenants that nobody used for an hour.
-    pub(crate) fn tidy(&self) {
-        self.tenants.tidy(self.runtime.now());
-    }
-
     /// Makes a tenant's resolver unavailable, unless a later version is known. `why` completes "resolver `geo` …".
     pub(crate) fn suspend(&self, tenant: &str, reference: ResolverRef, why: &str) {
         let now = self.runtime.now();
@@ -104,11 +97,6 @@ impl Registry {
     /// version has activated it meanwhile.
     pub(crate) fn fail(&self, tenant: &str, reference: ResolverRef, why: &str) {
         self.tenants.fail(tenant, reference, self.runtime.now(), why.into());
-    }
-
-    /// Removes a tenant's resolver from memory. Calls in flight finish.
-    pub(crate) fn remove(&self, tenant: &str, id: Uuid) {
-        self.tenants.remove(tenant, id);
     }
 
     /// Deletes the compiled code of a module that no tenant has, unless an operator resolver has it.
@@ -126,16 +114,6 @@ impl Registry {
         }
     }
 
-    /// Whether this version of a resolver, or a later one, is in memory, available or not.
-    pub(crate) fn knows(&self, tenant: &str, reference: ResolverRef) -> bool {
-        self.tenants.has(tenant, reference)
-    }
-
-    /// Returns the tenant and the id of every resolver of tenants in memory.
-    pub(crate) fn tenants(&self) -> Vec<(String, Uuid)> {
-        self.tenants.all()
-    }
-
     /// Returns the number of entries of each map.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&'static str, usize)> {
         let own = [
@@ -150,41 +128,25 @@ impl Registry {
         self.tenants.get(tenant, id).map(|found| self.status_of(found))
     }
 
-    /// Returns every operator resolver, ordered by namespace.
-    pub(crate) fn operator_resolvers(&self) -> Vec<OperatorResolver> {
-        self.operator.all()
-    }
-
     /// Returns the status that an operator resolver has for a tenant, or `None` if there is none of this namespace.
     pub(crate) fn operator_status(&self, tenant: &str, namespace: &str) -> Option<ResolverStatus> {
-        self.operator.get(&self.runtime, tenant, namespace).map(|found| self.status_of(found))
-    }
-
-    /// Reads the directory of the operator resolvers once, and applies the changes.
-    pub(crate) async fn refresh_operator_resolvers(&self) {
-        self.operator.refresh(&self.runtime).await;
-    }
-
-    /// Applies changes of the directory of the operator resolvers for as long as the process runs.
-    pub(crate) async fn watch_operator_resolvers(&self) {
-        self.operator.watch(&self.runtime).await;
+        let found = self.operator.for_tenant(&self.runtime, tenant, namespace)?;
+        Some(self.status_of((found.entry, found.statistics.measurements())))
     }
 
     /// Answers the attribute requests of `check`: one call of each resolver, all at the same time. To drop the future
     /// ends the calls.
-    pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[AttributeRequest]) -> Asked {
-        let all = asks.iter().map(|ask| self.ask_one(tenant, check, ask, CacheMode::Use));
-        asked(asks, join_all(all).await)
-    }
-
-    /// Answers as [`Self::ask`] does, but past the caches, and without moving a circuit breaker.
-    pub(crate) async fn ask_apart(
+    pub async fn ask(
         &self,
         tenant: &str,
         check: &Check<'_>,
         asks: &[AttributeRequest],
+        mode: CacheMode,
     ) -> Asked {
-        let all = asks.iter().map(|ask| self.ask_one(tenant, check, ask, CacheMode::Bypass));
+        let all = asks.iter().map(|ask| async move {
+            let found = self.find(tenant, ask);
+            self.ask_entry(found.as_ref(), tenant, check, ask, mode).await
+        });
         asked(asks, join_all(all).await)
     }
 
@@ -194,16 +156,6 @@ impl Registry {
             Some((_, Entry::Active(resolver))) => resolver.declared_inputs().to_vec(),
             _ => Vec::new(),
         }
-    }
-
-    async fn ask_one(
-        &self,
-        tenant: &str,
-        check: &Check<'_>,
-        ask: &AttributeRequest,
-        mode: CacheMode,
-    ) -> (Option<ResolverOrigin>, Found) {
-        self.ask_entry(self.find(tenant, ask).as_ref(), tenant, check, ask, mode).await
     }
 
     /// Answers one attribute request by the resolver that was found for it.
@@ -243,8 +195,8 @@ impl Registry {
         ask: &AttributeRequest,
     ) -> Option<(ResolverOrigin, Entry)> {
         let Some(reference) = ask.resolver else {
-            let entry = self.operator.find(&self.runtime, tenant, &ask.namespace)?;
-            return Some((ResolverOrigin::Operator, entry));
+            let found = self.operator.for_tenant(&self.runtime, tenant, &ask.namespace)?;
+            return Some((ResolverOrigin::Operator, found.entry));
         };
         let found = self.tenants.find(tenant, reference, self.runtime.now());
         // The loader was called before. The resolver is missing only if the time was too short.
@@ -252,7 +204,7 @@ impl Registry {
         Some((ResolverOrigin::Tenant, entry))
     }
 
-    fn status_of(&self, (entry, measurements): (Entry, Measurements)) -> ResolverStatus {
+    fn status_of(&self, (entry, measurements): (Entry, ActivityRecord)) -> ResolverStatus {
         let availability = match entry {
             Entry::Active(resolver) => Availability::Active(resolver.breaker(self.runtime.now())),
             Entry::Unavailable(why) => Availability::Unavailable(why),

@@ -27,13 +27,9 @@ impl Asked {
 
     /// Returns the origins of the answers, one for each resolver.
     pub fn origins(&self) -> Vec<AnswerOrigin<'_>> {
-        let origin = |report: &'_ Report| {
-            let sources = report.attributes.iter().map(|one| one.source);
-            (AnswerSource::combined(sources), report.call.as_ref().map(|call| call.elapsed))
-        };
         let origins = self.reports.iter().map(|report| {
-            let (source, elapsed) = origin(report);
-            AnswerOrigin { namespace: &report.namespace, source, elapsed }
+            let sources = report.attributes.iter().map(|one| one.source);
+            AnswerOrigin::new(&report.namespace, sources, report.call.as_ref())
         });
         origins.collect()
     }
@@ -46,6 +42,19 @@ pub struct AnswerOrigin<'a> {
     pub source: AnswerSource,
     /// The time of the call, if there was one.
     pub elapsed: Option<Duration>,
+}
+
+impl<'a> AnswerOrigin<'a> {
+    /// Returns the origin of answers with these sources: a call if any of them needed one.
+    pub(crate) fn new(
+        namespace: &'a str,
+        sources: impl Iterator<Item = AnswerSource>,
+        call: Option<&Call>,
+    ) -> Self {
+        let source = sources.filter(|source| *source != AnswerSource::Nowhere).max();
+        let source = source.unwrap_or(AnswerSource::Nowhere);
+        Self { namespace, source, elapsed: call.map(|call| call.elapsed) }
+    }
 }
 
 /// The answers of one resolver to a check.
@@ -85,13 +94,6 @@ pub enum AnswerSource {
     Call,
     /// There is no answer.
     Nowhere,
-}
-
-impl AnswerSource {
-    /// Returns the source of the answers to several attributes: a call if any of them needed one.
-    pub(crate) fn combined(sources: impl Iterator<Item = Self>) -> Self {
-        sources.filter(|source| *source != Self::Nowhere).max().unwrap_or(Self::Nowhere)
-    }
 }
 
 /// A call of a module.

@@ -85,7 +85,7 @@ impl ResolverRuntime {
         let module = Arc::new(loaded?);
         let mut modules = self.modules.lock();
         modules.retain(|_, module| module.strong_count() > 0);
-        modules.insert(*module.digest(), Arc::downgrade(&module));
+        modules.insert(module.digest, Arc::downgrade(&module));
         Ok(module)
     }
 

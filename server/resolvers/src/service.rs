@@ -21,7 +21,7 @@ use crate::failure::LoadFailure;
 use crate::loader::Loader;
 use crate::operator::OperatorResolver;
 use crate::reconciler::Reconciler;
-use crate::registry::{DISABLED, Registry};
+use crate::registry::{CacheMode, DISABLED, Registry};
 use crate::report::Asked;
 use crate::status_records;
 
@@ -60,10 +60,15 @@ impl ResolverService {
     }
 
     /// Answers the attribute requests of `check`. Resolvers that are not in memory are loaded first.
-    pub async fn ask(&self, tenant: &str, check: &Check<'_>, asks: &[AttributeRequest]) -> Asked {
-        let references = asks.iter().filter_map(|ask| ask.resolver);
-        join_all(references.map(|reference| self.0.loader.wait_for(tenant, reference))).await;
-        self.0.registry.ask(tenant, check, asks).await
+    pub async fn ask(
+        &self,
+        tenant: &str,
+        check: &Check<'_>,
+        asks: &[AttributeRequest],
+        mode: CacheMode,
+    ) -> Asked {
+        self.load_all(tenant, asks.iter().filter_map(|ask| ask.resolver)).await;
+        self.0.registry.ask(tenant, check, asks, mode).await
     }
 
     /// Answers the attribute requests of many checks of one tenant. Each resolver is asked once for all
@@ -71,31 +76,21 @@ impl ResolverService {
     pub async fn ask_all(&self, tenant: &str, checks: &[OpenCheck<'_>]) -> CommonAnswers {
         let asks = checks.iter().flat_map(|open| &open.requests);
         let references: HashSet<_> = asks.filter_map(|ask| ask.resolver).collect();
-        let references = references.into_iter();
-        join_all(references.map(|reference| self.0.loader.wait_for(tenant, reference))).await;
+        self.load_all(tenant, references).await;
         ask_all(&self.0.registry, tenant, checks).await
     }
 
     /// Returns the inputs that the resolver of a request declares; none if it cannot be called. It is loaded first if it is
     /// not in memory.
     pub async fn declared_inputs(&self, tenant: &str, ask: &AttributeRequest) -> Vec<String> {
-        if let Some(reference) = ask.resolver {
-            self.0.loader.wait_for(tenant, reference).await;
-        }
+        self.load_all(tenant, ask.resolver).await;
         self.0.registry.declared_inputs(tenant, ask)
     }
 
-    /// Answers as [`Self::ask`] does, but past the caches: it reads and changes none, moves no circuit breaker, and
-    /// counts nothing. For checks at an instant other than the present.
-    pub async fn ask_apart(
-        &self,
-        tenant: &str,
-        check: &Check<'_>,
-        asks: &[AttributeRequest],
-    ) -> Asked {
-        let references = asks.iter().filter_map(|ask| ask.resolver);
-        join_all(references.map(|reference| self.0.loader.wait_for(tenant, reference))).await;
-        self.0.registry.ask_apart(tenant, check, asks).await
+    /// Loads those of `references` that are not in memory, or waits for as long as one of their calls may take.
+    async fn load_all(&self, tenant: &str, references: impl IntoIterator<Item = ResolverRef>) {
+        let loads = references.into_iter().map(|one| self.0.loader.wait_for(tenant, one));
+        join_all(loads).await;
     }
 
     /// Admits a module for `tenant`. The admission continues when the future is dropped.
@@ -125,7 +120,7 @@ impl ResolverService {
 
     /// Removes a deleted resolver from memory. Calls in flight finish.
     pub fn remove(&self, tenant: &str, id: Uuid) {
-        self.0.registry.remove(tenant, id);
+        self.0.registry.tenants.remove(tenant, id);
     }
 
     /// Deletes the compiled code of a module that was taken from a resolver, unless another resolver has it.
@@ -148,7 +143,7 @@ impl ResolverService {
         tenant: &str,
         id: Uuid,
     ) -> Result<Option<(StoredResolver, Binding)>, LoadFailure> {
-        self.0.loader.bind(tenant, id).await
+        self.0.loader.bind(tenant, id, None).await
     }
 
     /// Returns the module of the stored resolver of this id, or `None` if the tenant has no such resolver.
@@ -165,7 +160,7 @@ impl ResolverService {
     /// load begins, so that a later record says whether it can be loaded.
     pub fn record(&self, stored: StoredResolver) -> ResolverRecord {
         let (tenant, reference) = (&stored.tenant_id, stored.reference());
-        if stored.enabled && !self.0.registry.knows(tenant, reference) {
+        if stored.enabled && !self.0.registry.tenants.has(tenant, reference) {
             drop(self.0.loader.load(tenant, reference));
         }
         let status = status_records::for_tenant(&self.0.registry, &stored);
@@ -179,17 +174,19 @@ impl ResolverService {
 
     /// Returns every operator resolver, ordered by namespace.
     pub fn operator_resolvers(&self) -> Vec<OperatorResolver> {
-        self.0.registry.operator_resolvers()
+        self.0.registry.operator.all()
     }
 
     /// Reads the directory of the operator resolvers once, and applies the changes.
     pub async fn refresh_operator_resolvers(&self) {
-        self.0.registry.refresh_operator_resolvers().await;
+        let registry = &self.0.registry;
+        registry.operator.refresh(&registry.runtime).await;
     }
 
     /// Applies changes of the directory of the operator resolvers for as long as the process runs.
     pub async fn watch_operator_resolvers(&self) {
-        self.0.registry.watch_operator_resolvers().await;
+        let registry = &self.0.registry;
+        registry.operator.watch(&registry.runtime).await;
     }
 
     /// Notes that something of `tenants` changed in the store. The next round of [`ResolverService::reconcile`] looks.

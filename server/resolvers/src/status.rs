@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use portcullis_model::resolver::ActivityRecord;
+
 use crate::breaker::BreakerState;
-use crate::measurements::Measurements;
 
 /// The status of a resolver in this process, since it started.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct ResolverStatus {
     pub(crate) availability: Availability,
-    pub(crate) measurements: Measurements,
+    pub(crate) measurements: ActivityRecord,
 }
 
 /// Whether a resolver can be called.

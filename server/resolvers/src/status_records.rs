@@ -1,16 +1,12 @@
 //! Renders the status of resolvers for their records.
 
-use std::time::Duration;
-
 use portcullis_model::resolver::{
-    ActivityRecord, BreakerRecord, LastErrorRecord, LatencyRecord, ResolverRecord, ResolverState,
-    StatusRecord, StoredResolver,
+    ActivityRecord, BreakerRecord, ResolverRecord, ResolverState, StatusRecord, StoredResolver,
 };
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::breaker::BreakerState;
-use crate::measurements::Measurements;
 use crate::module_record::module_record;
 use crate::operator::OperatorResolver;
 use crate::registry::Registry;
@@ -19,7 +15,7 @@ use crate::status::{Availability, ResolverStatus};
 /// Returns the status of a tenant's resolver.
 pub(crate) fn for_tenant(registry: &Registry, stored: &StoredResolver) -> StatusRecord {
     let tenant = &stored.tenant_id;
-    let is_known = registry.knows(tenant, stored.reference());
+    let is_known = registry.tenants.has(tenant, stored.reference());
     let status = registry.status(tenant, stored.id);
     let activity = status.as_ref().map(activity);
     // An older version says nothing about this one.
@@ -35,7 +31,7 @@ pub(crate) fn for_tenant(registry: &Registry, stored: &StoredResolver) -> Status
 
 /// Returns the records of the operator resolvers as `tenant` sees them, ordered by id.
 pub(crate) fn operator_records(registry: &Registry, tenant: &str) -> Vec<ResolverRecord> {
-    let resolvers = registry.operator_resolvers().into_iter();
+    let resolvers = registry.operator.all().into_iter();
     let mut records: Vec<_> =
         resolvers.map(|resolver| operator_record(registry, tenant, resolver)).collect();
     records.sort_unstable_by_key(|record| record.id);
@@ -73,8 +69,6 @@ fn operator_id(namespace: &str) -> Uuid {
 }
 
 fn activity(status: &ResolverStatus) -> ActivityRecord {
-    let Measurements { calls, failures, cached, stale, latency, last_error } =
-        status.measurements.clone();
     ActivityRecord {
         breaker: match status.availability {
             Availability::Active(BreakerState::Closed) => Some(BreakerRecord::Closed),
@@ -82,19 +76,6 @@ fn activity(status: &ResolverStatus) -> ActivityRecord {
             Availability::Active(BreakerState::HalfOpen) => Some(BreakerRecord::HalfOpen),
             Availability::Unavailable(_) => None,
         },
-        calls,
-        failures,
-        cached,
-        stale,
-        latency_us: latency.map(|latency| LatencyRecord {
-            p50: micros(latency.p50),
-            p99: micros(latency.p99),
-            max: micros(latency.max),
-        }),
-        last_error: last_error.map(|(at, message)| LastErrorRecord { at, message }),
+        ..status.measurements.clone()
     }
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

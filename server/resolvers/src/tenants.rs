@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use parking_lot::RwLock;
 use portcullis_engine::ResolverRef;
+use portcullis_model::resolver::ActivityRecord;
 use uuid::Uuid;
 
-use crate::entry::Entry;
-use crate::measurements::{Measurements, Statistics};
+use crate::active::Entry;
+use crate::measurements::Statistics;
 
 /// The time without a use after which a resolver is forgotten. A breaker that is open for the longest time is not
 /// forgotten before its next probe.
@@ -78,7 +79,7 @@ impl TenantResolvers {
     }
 
     /// Returns the resolver of this id in any version, and its measurements.
-    pub(crate) fn get(&self, tenant: &str, id: Uuid) -> Option<(Entry, Measurements)> {
+    pub(crate) fn get(&self, tenant: &str, id: Uuid) -> Option<(Entry, ActivityRecord)> {
         let tenants = self.0.read();
         let slot = tenants.get(tenant)?.get(&id)?;
         Some((slot.entry.clone(), slot.statistics.measurements()))

@@ -19,15 +19,14 @@ use portcullis_engine::{
 use portcullis_egress::EgressConfig;
 use portcullis_model::clock::Clock;
 use portcullis_model::egress_rules::EgressRules;
-use portcullis_model::resolver::{Manifest, ResolverOrigin};
+use portcullis_model::resolver::{ActivityRecord, Manifest, ResolverOrigin};
 use portcullis_resolver_host::Module;
 use prometheus_client::encoding::text::encode;
 
 use crate::breaker::BreakerState;
 use crate::config::ResolverConfig;
-use crate::measurements::Measurements;
 use crate::metrics::ResolverMetrics;
-use crate::registry::Registry;
+use crate::registry::{CacheMode, Registry};
 use crate::report::{AnswerSource, Asked, Report};
 use crate::status::Availability;
 
@@ -112,15 +111,15 @@ impl Stage {
         let ask = request(Some(resolver), attribute);
         let body = body(subject);
         let check = check(tenant, &body);
-        One::new(self.resolvers.ask_apart(tenant, &check, &[ask]).await, attribute)
+        One::new(self.resolvers.ask(tenant, &check, &[ask], CacheMode::Bypass).await, attribute)
     }
 
     async fn ask_all(&self, tenant: &str, subject: &str, asks: &[AttributeRequest]) -> Asked {
         let body = body(subject);
-        self.resolvers.ask(tenant, &check(tenant, &body), asks).await
+        self.resolvers.ask(tenant, &check(tenant, &body), asks, CacheMode::Use).await
     }
 
-    fn measurements(&self, tenant: &str, reference: ResolverRef) -> Measurements {
+    fn measurements(&self, tenant: &str, reference: ResolverRef) -> ActivityRecord {
         self.resolvers.status(tenant, reference.id).expect("a resolver").measurements
     }
 

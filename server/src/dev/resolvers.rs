@@ -57,7 +57,7 @@ pub(super) async fn wanted(
         all.push(WantedResolver {
             manifest,
             secrets: SentSecrets::Given,
-            sha256: admitted.digest().to_string(),
+            sha256: admitted.digest.to_string(),
             module: Some(bytes.into()),
             enabled: true,
         });

@@ -5,21 +5,35 @@ use std::time::Duration;
 
 use portcullis_resolver_host::limits::MODULE_BYTES;
 use portcullis_resolver_host::{
-    CallError, ConfigKey, Grant, GrantError, Kind, Limits, LoadError, Module, NoEndpoints,
+    CallError, ConfigKey, Endpoints, Grant, GrantError, HttpRequest, Kind, Limits, LoadError,
+    Module, Sending,
 };
 
 use super::support::{GENEROUS, answers, assert_healthy, component, directory, grant, host, load};
+
+/// The environment of a module without endpoints.
+struct NoEndpoints;
+
+impl Endpoints for NoEndpoints {
+    fn has(&self, _: &str) -> bool {
+        false
+    }
+
+    fn send<'a>(&'a self, endpoint: &'a str, _: HttpRequest, _: usize) -> Sending<'a> {
+        unreachable!("the host sends nothing to {endpoint}")
+    }
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_module_says_what_it_is_and_what_it_can_call() {
     let host = host();
     let bytes = component("directory");
     let module = load(&host, bytes.clone()).await.unwrap();
-    assert_eq!(module.size(), bytes.len());
-    let digest = module.digest().to_string();
+    assert_eq!(module.size, bytes.len());
+    let digest = module.digest.to_string();
     assert!(digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()), "{digest}");
 
-    let descriptor = module.descriptor();
+    let descriptor = &module.descriptor;
     assert_eq!((&descriptor.name[..], &descriptor.version[..]), ("directory", "1.0.0"));
     let attributes: Vec<_> =
         descriptor.attributes.iter().map(|spec| (&spec.name[..], spec.kind)).collect();
@@ -28,7 +42,7 @@ async fn a_module_says_what_it_is_and_what_it_can_call() {
     assert_eq!(descriptor.config_keys, [key]);
 
     // The component sends no requests, so it does not import `http`.
-    let imports = |name: &str| module.imports().iter().any(|import| import == name);
+    let imports = |name: &str| module.imports.iter().any(|import| import == name);
     assert!(imports("portcullis:resolver/config@1.0.0"));
     assert!(!imports("portcullis:resolver/http@1.0.0"));
 }

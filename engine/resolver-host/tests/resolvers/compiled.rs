@@ -24,16 +24,16 @@ async fn code_is_compiled_once() {
     for jobs in [3, 1] {
         let (host, runtime) = host_with(Some(path.clone()), true);
         let module = load(&host, component("directory")).await.unwrap();
-        assert_eq!(module.descriptor().name, "directory");
+        assert_eq!(module.descriptor.name, "directory");
         assert_eq!(runtime.jobs.load(Ordering::Relaxed), jobs);
         let [file] = &files(&path)[..] else { panic!("{:?}", files(&path)) };
         let name = file.file_name().unwrap().to_string_lossy();
-        assert!(name.starts_with(&module.digest().to_string()), "{name}");
+        assert!(name.starts_with(&module.digest.to_string()), "{name}");
         assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         if jobs == 1 {
-            host.forget(module.digest()).unwrap();
-            host.forget(module.digest()).unwrap();
+            host.forget(&module.digest).unwrap();
+            host.forget(&module.digest).unwrap();
             assert_eq!(files(&path), Vec::<PathBuf>::new());
         }
     }
@@ -69,14 +69,14 @@ async fn old_unused_code_files_are_deleted() {
         let is_of = |file: &PathBuf| file.to_string_lossy().contains(&digest.to_string());
         files(&path).into_iter().find(is_of).unwrap()
     };
-    let kept = [code(used.digest()), path.join("notes.txt"), path.join("0123-4567.cwasm")];
+    let kept = [code(&used.digest), path.join("notes.txt"), path.join("0123-4567.cwasm")];
     let unfinished = path.join(".tmpA1b2C3");
     for file in [&kept[1], &kept[2], &unfinished] {
         fs::write(file, b"anything").unwrap();
     }
     let written = |file: &Path| fs::metadata(file).unwrap().modified().unwrap();
     let oldest = files(&path).iter().map(|file| written(file)).min().unwrap();
-    let sweep = async |before| host.sweep([*used.digest()].into(), before).await.unwrap();
+    let sweep = async |before| host.sweep([used.digest].into(), before).await.unwrap();
     sweep(oldest).await;
     assert_eq!(files(&path).len(), 5, "all of it is young");
     sweep(written(&unfinished) + Duration::from_secs(1)).await;

@@ -23,7 +23,7 @@ pub(super) fn of(resolvers: &[&StoredResolver], operator: &[OperatorResolver]) -
         namespaces.insert(&own.manifest.namespace, attributes);
     }
     for resolver in operator {
-        let attributes = &resolver.module.descriptor().attributes;
+        let attributes = &resolver.module.descriptor.attributes;
         let attributes = attributes.iter().map(|spec| (spec.name.clone(), spec.kind.into()));
         namespaces.insert(&resolver.namespace, attributes);
     }

@@ -87,7 +87,7 @@ async fn stored_one(
         return Ok(FoundModule { record, module: None, bytes: None });
     }
     let module = stored_module(app, tenant, holder.id, ready_by).await?;
-    if module.digest().to_string() != record.sha256 {
+    if module.digest.to_string() != record.sha256 {
         return Err(replaced());
     }
     Ok(FoundModule { record, module: Some(module), bytes: None })

@@ -61,7 +61,7 @@ pub async fn update(
     for _ in 0..ATTEMPTS {
         let made = attempt.make_judged(&mut write, module.clone()).await;
         if let (Some(module), true) = (&module, made.is_err()) {
-            app.resolvers.forget_module(&module.digest().to_string()).await;
+            app.resolvers.forget_module(&module.digest.to_string()).await;
         }
         if let Some(written) = made? {
             return Ok(written);

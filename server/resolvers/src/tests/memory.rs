@@ -6,7 +6,7 @@ use crate::limits::RegistryLimits;
 impl Stage {
     /// Returns those of `references` of `acme` that are in memory.
     fn in_memory(&self, references: &[ResolverRef]) -> Vec<u128> {
-        let is_there = |one: &&ResolverRef| self.resolvers.knows("acme", **one);
+        let is_there = |one: &&ResolverRef| self.resolvers.tenants.has("acme", **one);
         references.iter().filter(is_there).map(|one| one.id.as_u128()).collect()
     }
 }
@@ -48,9 +48,9 @@ async fn the_resolvers_that_nobody_needs_for_an_hour_go() {
     stage.put("acme", used, "directory", &directory()).await;
     tokio::time::advance(std::time::Duration::from_mins(59)).await;
     stage.ask("acme", Some(used), "ann", "department").await;
-    stage.resolvers.tidy();
+    stage.resolvers.tenants.tidy(stage.resolvers.runtime.now());
     assert_eq!(stage.in_memory(&[idle, used]), [1, 2]);
     tokio::time::advance(std::time::Duration::from_mins(1)).await;
-    stage.resolvers.tidy();
+    stage.resolvers.tenants.tidy(stage.resolvers.runtime.now());
     assert_eq!(stage.in_memory(&[idle, used]), [2]);
 }

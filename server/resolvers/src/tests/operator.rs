@@ -27,13 +27,18 @@ fn stage() -> (TempDir, Stage) {
 }
 
 fn namespaces(stage: &Stage) -> Vec<String> {
-    stage.resolvers.operator_resolvers().into_iter().map(|installed| installed.namespace).collect()
+    stage.resolvers.operator.all().into_iter().map(|installed| installed.namespace).collect()
+}
+
+/// One look at the directory.
+async fn refresh(stage: &Stage) {
+    stage.resolvers.operator.refresh(&stage.resolvers.runtime).await;
 }
 
 /// Two looks, after which a change counts.
 async fn look(stage: &Stage) {
-    stage.resolvers.refresh_operator_resolvers().await;
-    stage.resolvers.refresh_operator_resolvers().await;
+    refresh(stage).await;
+    refresh(stage).await;
 }
 
 async fn department(stage: &Stage, tenant: &str) -> One {
@@ -44,7 +49,7 @@ async fn department(stage: &Stage, tenant: &str) -> One {
 async fn every_tenant_has_them_unless_it_has_its_own() {
     let (files, stage) = stage();
     install(files.path(), "hr", "directory", Some(directory()));
-    stage.resolvers.refresh_operator_resolvers().await;
+    refresh(&stage).await;
     assert_eq!(namespaces(&stage), ["test"]);
     for tenant in ["acme", "bolt"] {
         let one = department(&stage, tenant).await;
@@ -64,7 +69,7 @@ async fn every_tenant_has_them_unless_it_has_its_own() {
 async fn one_tenants_failures_are_not_felt_by_others() {
     let (files, stage) = stage();
     install(files.path(), "hr", "behaviours", Some(behaviours(1)));
-    stage.resolvers.refresh_operator_resolvers().await;
+    refresh(&stage).await;
     for _ in 0..5 {
         stage.ask("acme", None, "panic", "text").await.cause();
     }
@@ -80,7 +85,7 @@ async fn a_name_is_a_namespace_where_there_is_no_manifest() {
     install(files.path(), "No Namespace", "handles", None);
     install(files.path(), "open-handles", "handles", None);
     fs::write(files.path().join("notes.txt"), "not mine").expect("writes");
-    stage.resolvers.refresh_operator_resolvers().await;
+    refresh(&stage).await;
     assert_eq!(namespaces(&stage), ["open_handles"], "the others cannot be installed");
 }
 
@@ -88,19 +93,19 @@ async fn a_name_is_a_namespace_where_there_is_no_manifest() {
 async fn changes_are_picked_up_and_bad_files_change_nothing() {
     let (files, stage) = stage();
     install(files.path(), "hr", "directory", Some(directory()));
-    stage.resolvers.refresh_operator_resolvers().await;
+    refresh(&stage).await;
     assert_eq!(department(&stage, "acme").await.resolved, text("sales"));
 
     let mut changed = directory();
     changed["config"]["department"] = "research".into();
     fs::write(files.path().join("hr.json"), changed.to_string()).expect("writes");
-    stage.resolvers.refresh_operator_resolvers().await;
+    refresh(&stage).await;
     assert_eq!(
         department(&stage, "acme").await.source,
         AnswerSource::Cache,
         "one look is not enough"
     );
-    stage.resolvers.refresh_operator_resolvers().await;
+    refresh(&stage).await;
     let one = department(&stage, "acme").await;
     assert_eq!((one.resolved, one.source), (text("research"), AnswerSource::Call));
 
@@ -129,12 +134,12 @@ async fn a_namespace_has_one_file_and_the_next_when_that_is_gone() {
     let mut other = directory();
     other["config"]["department"] = "other".into();
     install(files.path(), "b", "directory", Some(other));
-    stage.resolvers.refresh_operator_resolvers().await;
+    refresh(&stage).await;
     assert_eq!(namespaces(&stage), ["test"]);
     assert_eq!(department(&stage, "acme").await.resolved, text("sales"));
     fs::remove_file(files.path().join("a.wasm")).expect("is there");
     look(&stage).await;
-    stage.resolvers.refresh_operator_resolvers().await;
+    refresh(&stage).await;
     assert_eq!(department(&stage, "acme").await.resolved, text("other"));
 }
 
@@ -142,7 +147,7 @@ async fn a_namespace_has_one_file_and_the_next_when_that_is_gone() {
 async fn a_directory_that_is_gone_changes_nothing() {
     let (files, stage) = stage();
     install(files.path(), "hr", "directory", Some(directory()));
-    stage.resolvers.refresh_operator_resolvers().await;
+    refresh(&stage).await;
     fs::rename(files.path(), files.path().with_extension("away")).expect("moves");
     look(&stage).await;
     assert_eq!(department(&stage, "acme").await.resolved, text("sales"));
@@ -160,13 +165,13 @@ async fn compiled_code_that_a_tenant_gives_up_stays_while_it_is_installed() {
     };
     let stage = Stage::with(config, &[]);
     install(files.path(), "hr", "directory", Some(directory()));
-    stage.resolvers.refresh_operator_resolvers().await;
-    let module = Arc::clone(&stage.resolvers.operator_resolvers()[0].module);
+    refresh(&stage).await;
+    let module = Arc::clone(&stage.resolvers.operator.all()[0].module);
     let count = || fs::read_dir(&code).expect("a directory").count();
-    stage.resolvers.forget_code(module.digest());
+    stage.resolvers.forget_code(&module.digest);
     assert_eq!(count(), 1);
     fs::remove_file(files.path().join("hr.wasm")).expect("is there");
     look(&stage).await;
-    stage.resolvers.forget_code(module.digest());
+    stage.resolvers.forget_code(&module.digest);
     assert_eq!(count(), 0);
 }

@@ -162,7 +162,7 @@ impl CallableResolver {
 
     /// Returns the relations that the component names as inputs.
     fn relations(&self) -> impl Iterator<Item = Box<str>> {
-        let inputs = self.module.descriptor().inputs.iter();
+        let inputs = self.module.descriptor.inputs.iter();
         let named = inputs.filter_map(|input| input.strip_prefix("relation."));
         named.filter(|name| *name != "*").map(Box::from)
     }

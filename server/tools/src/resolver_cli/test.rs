@@ -55,7 +55,7 @@ async fn test(
     let module = guest::load(&host, &project).await?;
     let trial = Trial::open(host, module, &project, files, variables)?;
     checks::fit(&samples, trial.attributes()).with_context(|| file.display().to_string())?;
-    let about = trial.module().descriptor();
+    let about = &trial.module().descriptor;
     writeln!(out, "{} {} ({})", about.name, about.version, project.component.display())?;
     let mut failed = 0;
     for sample in &samples {

@@ -77,7 +77,7 @@ impl Trial {
         let granted = Granted::new(client, &manifest).map_err(|name| {
             anyhow::anyhow!("{}: the headers of endpoint `{name}` cannot be made", file.display())
         })?;
-        let attributes = module.descriptor().attributes.iter();
+        let attributes = module.descriptor.attributes.iter();
         let trial = Self {
             attributes: attributes.map(|spec| spec.name.as_str().into()).collect(),
             host,
