@@ -1,6 +1,7 @@
-//! The words of the API's document: schemas of values, of the objects in requests, and of those in responses.
+//! The words of the API's document: schemas of values, of the objects in requests, and of the objects in responses.
 //!
-//! The fields of `crate::input` pair these words with readers.
+//! A request declares its members with `crate::input`, which pairs these words with readers. An answer derives `ToSchema`.
+//! [`record`] is for an answer whose struct is in a crate without utoipa, or whose JSON has another shape than its struct.
 
 mod document;
 mod patterns;
