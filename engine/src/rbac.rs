@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr};
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ pub const EFFECTS: &str = "`allow` or `deny`";
 
 /// The effect of a rule or policy that matches, and of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[derive(Serialize, Display, EnumString, IntoStaticStr)]
+#[derive(Serialize, Deserialize, Display, EnumString, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str)]
 pub enum Effect {
@@ -48,7 +48,7 @@ impl Effect {
 }
 
 /// The match of an RBAC rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleTuple {
     /// A principal (the subject or one of its roles), or `*`.
     pub sub: String,

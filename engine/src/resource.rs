@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::fields::{string, within};
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
@@ -127,6 +130,19 @@ impl fmt::Display for ResourcePattern {
             Self::Name(name) => write!(f, "{name}:*"),
             Self::Exact(resource) => f.write_str(resource),
         }
+    }
+}
+
+impl Serialize for ResourcePattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'d> Deserialize<'d> for ResourcePattern {
+    fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| D::Error::custom("not a pattern of resources"))
     }
 }
 

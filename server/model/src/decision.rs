@@ -1,12 +1,8 @@
 //! Recorded decisions (`docs/semantics.md`, section 12).
 
-use std::fmt;
-use std::str::FromStr;
-
 use portcullis_engine::Effect;
 use portcullis_engine::names::names;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
@@ -29,7 +25,7 @@ pub struct ErasedDecisions {
 }
 
 /// The route that a check came by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
@@ -69,14 +65,12 @@ pub enum Treatment {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DecisionRecord {
     pub id: Uuid,
-    #[serde(deserialize_with = "instant")]
     pub time: Timestamp,
     /// The id of the tenant.
     pub tenant: String,
     /// The revision of the rules that decided.
     pub revision: i64,
     pub entities_revision: i64,
-    #[serde(deserialize_with = "word")]
     pub via: Via,
     pub request_id: String,
     /// The credential: `kind`, `sub`, `iss`.
@@ -100,7 +94,6 @@ pub struct DecisionRecord {
     /// The answers of resolvers, by namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolved: Option<Box<RawValue>>,
-    #[serde(deserialize_with = "word")]
     pub decision: Effect,
     /// The id of the rule or policy that decided, or `default-deny`.
     pub rule: String,
@@ -109,7 +102,7 @@ pub struct DecisionRecord {
     #[serde(default)]
     pub undetermined: Vec<String>,
     /// The decision of another system, which the check carried.
-    #[serde(default, deserialize_with = "optional_word", skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<Effect>,
     /// The decision of a draft: `draft`, `decision`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -180,9 +173,9 @@ pub struct DecisionSelection {
     pub action: Option<String>,
     pub rule: Option<String>,
     pub request_id: Option<String>,
-    #[serde(deserialize_with = "optional_word", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Effect>,
-    #[serde(deserialize_with = "optional_word", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<Via>,
     /// Whether an attribute was undetermined.
     pub undetermined: Option<bool>,
@@ -218,25 +211,4 @@ impl DecisionSelection {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
-}
-
-fn instant<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
-    let text = String::deserialize(from)?;
-    Timestamp::parse(&text).ok_or_else(|| D::Error::custom("expected an instant in RFC 3339"))
-}
-
-fn word<'de, D, T>(from: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: FromStr<Err: fmt::Display>,
-{
-    String::deserialize(from)?.parse().map_err(D::Error::custom)
-}
-
-fn optional_word<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: FromStr<Err: fmt::Display>,
-{
-    word(from).map(Some)
 }

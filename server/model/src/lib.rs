@@ -49,7 +49,6 @@ pub mod search;
 pub mod service_key;
 pub mod settings;
 pub mod shadow;
-mod stored_text;
 pub mod tenant;
 mod timestamp;
 pub mod types;

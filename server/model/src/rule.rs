@@ -2,7 +2,7 @@
 
 use portcullis_engine::rbac::{MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
 use portcullis_engine::{Effect, Invalid, Json, ResourcePattern, RuleTuple};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
@@ -11,7 +11,6 @@ use uuid::Uuid;
 
 use crate::fields::{effect, id, named, parse_id, resource_pattern, rule_field};
 use crate::input::{self, Field, Members, derived, field, object};
-use crate::stored_text::{parsed, pattern};
 use crate::{Authorship, Timestamp, document, schema};
 
 /// The origin of a rule.
@@ -31,9 +30,8 @@ pub enum RuleOrigin {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RuleRecord {
     pub id: Uuid,
-    #[serde(flatten, serialize_with = "serialize_tuple", deserialize_with = "read_tuple")]
+    #[serde(flatten)]
     pub tuple: RuleTuple,
-    #[serde(deserialize_with = "parsed")]
     pub effect: Effect,
     pub origin: RuleOrigin,
     pub created_by: String,
@@ -42,34 +40,6 @@ pub struct RuleRecord {
     pub updated_at: Option<Timestamp>,
     /// The owner, if it is managed.
     pub managed_by: Option<String>,
-}
-
-fn serialize_tuple<S: serde::Serializer>(
-    tuple: &RuleTuple,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    use serde::ser::SerializeMap;
-    let mut map = serializer.serialize_map(Some(4))?;
-    map.serialize_entry("sub", &tuple.sub)?;
-    map.serialize_entry("dom", &tuple.dom)?;
-    map.serialize_entry("obj", &tuple.obj.to_string())?;
-    map.serialize_entry("act", &tuple.act)?;
-    map.end()
-}
-
-/// The members of a tuple in a stored rule.
-#[derive(Deserialize)]
-struct StoredTuple {
-    sub: String,
-    dom: String,
-    #[serde(deserialize_with = "pattern")]
-    obj: ResourcePattern,
-    act: String,
-}
-
-fn read_tuple<'d, D: Deserializer<'d>>(deserializer: D) -> Result<RuleTuple, D::Error> {
-    let StoredTuple { sub, dom, obj, act } = StoredTuple::deserialize(deserializer)?;
-    Ok(RuleTuple { sub, dom, obj, act })
 }
 
 document!(RuleRecord, naming Timestamp, RuleOrigin => {

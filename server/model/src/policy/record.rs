@@ -9,7 +9,6 @@ use super::fields::{format_schema, rule_data_schema};
 use super::rule_data::RuleData;
 use crate::authorship::managed_record;
 use crate::schema;
-use crate::stored_text::{parsed, pattern};
 
 managed_record! {
     /// An ABAC policy as the store keeps it and the API shows it.
@@ -37,13 +36,10 @@ managed_record! {
         pub name: String,
         #[schema(required)]
         pub description: Option<String>,
-        #[serde(serialize_with = "serialize_display", deserialize_with = "pattern")]
         #[schema(schema_with = schema::resource_pattern)]
         pub resource: ResourcePattern,
-        #[serde(deserialize_with = "parsed")]
         #[schema(schema_with = schema::effect)]
         pub effect: Effect,
-        #[serde(deserialize_with = "parsed")]
         #[schema(schema_with = format_schema)]
         pub format: Format,
         #[schema(schema_with = rule_data_schema)]
@@ -63,11 +59,4 @@ impl PolicyRecord {
             && self.resource == other.resource
             && self.rule_data == other.rule_data
     }
-}
-
-fn serialize_display<S: serde::Serializer>(
-    value: &impl std::fmt::Display,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(value)
 }
