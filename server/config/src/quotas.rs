@@ -1,6 +1,6 @@
 //! The settings that limit what each tenant stores (`docs/semantics.md`, section 9.9).
 
-use portcullis_model::quota::Quotas;
+use portcullis_model::quota::{Quota, Quotas};
 use portcullis_storage::StoreLimits;
 
 use crate::error::ConfigError;
@@ -13,33 +13,35 @@ const NO_LIMIT: &str = "none";
 impl Variables {
     /// Reads the quotas of each tenant and the limit of waiting denials.
     pub(crate) fn store_limits(&self) -> Result<StoreLimits, ConfigError> {
-        let standard = Quotas::STANDARD;
-        let bytes = format!("a size such as `2GiB` {SIZE_UNITS}, or `none`");
-        let size = |name: &'static str, standard| {
-            let read = self.parsed(name, &bytes, |text| or_none(text, parse_size));
-            read.map(|size| size.unwrap_or(standard))
-        };
+        let mut quotas = Quotas::STANDARD;
+        let size = format!("a size such as `2GiB` {SIZE_UNITS}, or `none`");
+        for (name, quota) in [
+            ("QUOTA_WEBHOOKS", Quota::Webhooks),
+            ("QUOTA_POLICIES", Quota::Policies),
+            ("QUOTA_RULES", Quota::Rules),
+            ("QUOTA_RESOURCES", Quota::Resources),
+            ("QUOTA_SERVICE_KEYS", Quota::ServiceKeys),
+            ("QUOTA_RESOLVERS", Quota::Resolvers),
+            ("QUOTA_ENTITIES", Quota::Entities),
+            ("QUOTA_RELATIONS", Quota::Relations),
+            ("QUOTA_STORED_BYTES", Quota::StoredBytes),
+            ("QUOTA_PLAN_BYTES", Quota::PlanBytes),
+        ] {
+            let limit = match quota {
+                Quota::StoredBytes | Quota::PlanBytes => {
+                    self.parsed(name, &size, |text| or_none(text, parse_size))?
+                }
+                _ => self.parsed(name, "a number, or `none`", |text| {
+                    or_none(text, |text| text.parse().ok())
+                })?,
+            };
+            quotas = quotas.with(quota, limit.unwrap_or(quotas.of(quota)));
+        }
         let denials = self.positive("WEBHOOK_MAX_WAITING_DENIALS")?;
         Ok(StoreLimits {
-            quotas: Quotas {
-                webhooks: self.quota("QUOTA_WEBHOOKS", standard.webhooks)?,
-                policies: self.quota("QUOTA_POLICIES", standard.policies)?,
-                rules: self.quota("QUOTA_RULES", standard.rules)?,
-                resources: self.quota("QUOTA_RESOURCES", standard.resources)?,
-                service_keys: self.quota("QUOTA_SERVICE_KEYS", standard.service_keys)?,
-                resolvers: self.quota("QUOTA_RESOLVERS", standard.resolvers)?,
-                entities: self.quota("QUOTA_ENTITIES", standard.entities)?,
-                relations: self.quota("QUOTA_RELATIONS", standard.relations)?,
-                stored_bytes: size("QUOTA_STORED_BYTES", standard.stored_bytes)?,
-                plan_bytes: size("QUOTA_PLAN_BYTES", standard.plan_bytes)?,
-            },
+            quotas,
             waiting_denials: denials.unwrap_or(StoreLimits::default().waiting_denials),
         })
-    }
-
-    fn quota(&self, name: &'static str, standard: Option<u64>) -> Result<Option<u64>, ConfigError> {
-        let read = |text: &str| or_none(text, |text| text.parse().ok());
-        Ok(self.parsed(name, "a number, or `none`", read)?.unwrap_or(standard))
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use portcullis_auth::Mode;
 use portcullis_decision_log::RecordPlace;
 use portcullis_model::provider::ClaimConfig;
-use portcullis_model::quota::Quotas;
+use portcullis_model::quota::{Quota, Quotas};
 use portcullis_traces::{Batches, Sampler};
 
 use crate::clients::GivenCredential;
@@ -178,14 +178,12 @@ fn a_quota_is_a_number_or_none() {
         ("QUOTA_PLAN_BYTES", "none"),
     ];
     let quotas = Config::read(&variables(&entries)).expect("valid").store_limits.quotas;
-    let expected = Quotas {
-        webhooks: Some(0),
-        rules: Some(7),
-        resolvers: None,
-        plan_bytes: None,
-        stored_bytes: Some(1 << 20),
-        ..Quotas::STANDARD
-    };
+    let expected = Quotas::STANDARD
+        .with(Quota::Webhooks, Some(0))
+        .with(Quota::Rules, Some(7))
+        .with(Quota::Resolvers, None)
+        .with(Quota::PlanBytes, None)
+        .with(Quota::StoredBytes, Some(1 << 20));
     assert_eq!(quotas, expected);
 }
 

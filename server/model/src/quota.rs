@@ -28,50 +28,24 @@ pub enum Quota {
 
 /// A value for each quota.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PerQuota<T> {
-    pub webhooks: T,
-    pub policies: T,
-    pub rules: T,
-    pub resources: T,
-    pub service_keys: T,
-    pub resolvers: T,
-    pub entities: T,
-    pub relations: T,
-    pub stored_bytes: T,
-    pub plan_bytes: T,
-}
+pub struct PerQuota<T>([T; Quota::VARIANTS.len()]);
 
 impl<T: Copy> PerQuota<T> {
     /// Returns the value for `quota`.
     pub fn of(&self, quota: Quota) -> T {
-        match quota {
-            Quota::Webhooks => self.webhooks,
-            Quota::Policies => self.policies,
-            Quota::Rules => self.rules,
-            Quota::Resources => self.resources,
-            Quota::ServiceKeys => self.service_keys,
-            Quota::Resolvers => self.resolvers,
-            Quota::Entities => self.entities,
-            Quota::Relations => self.relations,
-            Quota::StoredBytes => self.stored_bytes,
-            Quota::PlanBytes => self.plan_bytes,
-        }
+        self.0[quota as usize]
     }
 
     /// Returns the value for `quota`, to change it.
     pub fn of_mut(&mut self, quota: Quota) -> &mut T {
-        match quota {
-            Quota::Webhooks => &mut self.webhooks,
-            Quota::Policies => &mut self.policies,
-            Quota::Rules => &mut self.rules,
-            Quota::Resources => &mut self.resources,
-            Quota::ServiceKeys => &mut self.service_keys,
-            Quota::Resolvers => &mut self.resolvers,
-            Quota::Entities => &mut self.entities,
-            Quota::Relations => &mut self.relations,
-            Quota::StoredBytes => &mut self.stored_bytes,
-            Quota::PlanBytes => &mut self.plan_bytes,
-        }
+        &mut self.0[quota as usize]
+    }
+
+    /// Returns the values with another one for `quota`.
+    #[must_use]
+    pub const fn with(mut self, quota: Quota, value: T) -> Self {
+        self.0[quota as usize] = value;
+        self
     }
 }
 
@@ -80,39 +54,27 @@ pub type Quotas = PerQuota<Option<u64>>;
 
 impl Quotas {
     /// No limits.
-    pub const NONE: Self = Self {
-        webhooks: None,
-        policies: None,
-        rules: None,
-        resources: None,
-        service_keys: None,
-        resolvers: None,
-        entities: None,
-        relations: None,
-        stored_bytes: None,
-        plan_bytes: None,
-    };
+    pub const NONE: Self = Self([None; Quota::VARIANTS.len()]);
 
     /// The limits of a service whose operator sets none. They are far above what a tenant needs; each bounds the cost
     /// that one tenant can cause to others.
-    pub const STANDARD: Self = Self {
+    pub const STANDARD: Self = Self::NONE
         // An event is written once for each webhook, in one transaction.
-        webhooks: Some(50),
-        policies: Some(20_000),
-        rules: Some(500_000),
-        resources: Some(200_000),
-        service_keys: Some(1_000),
+        .with(Quota::Webhooks, Some(50))
+        .with(Quota::Policies, Some(20_000))
+        .with(Quota::Rules, Some(500_000))
+        .with(Quota::Resources, Some(200_000))
+        .with(Quota::ServiceKeys, Some(1_000))
         // Each takes memory for as long as the service runs.
-        resolvers: Some(64),
+        .with(Quota::Resolvers, Some(64))
         // A million takes some 500 MB of memory in each process.
-        entities: Some(1_000_000),
+        .with(Quota::Entities, Some(1_000_000))
         // As many take some 200 MB of memory in each process.
-        relations: Some(5_000_000),
+        .with(Quota::Relations, Some(5_000_000))
         // 64 modules of 16 MiB, and as much again.
-        stored_bytes: Some(2 << 30),
+        .with(Quota::StoredBytes, Some(2 << 30))
         // A plan takes some twenty times its text in memory while it is compiled.
-        plan_bytes: Some(8 << 20),
-    };
+        .with(Quota::PlanBytes, Some(8 << 20));
 }
 
 /// A write that would exceed a quota.

@@ -9,41 +9,11 @@ use strum::VariantArray;
 
 use crate::error::StoreError;
 use crate::json_list::to_json_list;
-use crate::macros::{fetch_optional, row};
+use crate::macros::fetch_optional;
 use crate::tx::Tx;
 
-row! {
-    /// The columns of a tenant's numbers.
-    struct Row {
-        used_webhooks: i64,
-        used_policies: i64,
-        used_rules: i64,
-        used_resources: i64,
-        used_service_keys: i64,
-        used_resolvers: i64,
-        used_entities: i64,
-        used_relations: i64,
-        used_bytes: i64,
-    }
-}
-
-impl From<Row> for PerQuota<i64> {
-    fn from(row: Row) -> Self {
-        Self {
-            webhooks: row.used_webhooks,
-            policies: row.used_policies,
-            rules: row.used_rules,
-            resources: row.used_resources,
-            service_keys: row.used_service_keys,
-            resolvers: row.used_resolvers,
-            entities: row.used_entities,
-            relations: row.used_relations,
-            stored_bytes: row.used_bytes,
-            // `plan_sizes.rs` counts these for each pattern.
-            plan_bytes: 0,
-        }
-    }
-}
+/// The columns of a tenant's numbers, in the order of the quotas.
+type Used = (i64, i64, i64, i64, i64, i64, i64, i64, i64);
 
 /// Adds the changes of the transaction to the tenant's numbers.
 ///
@@ -63,22 +33,23 @@ pub(crate) async fn settle(tx: &mut Tx) -> Result<(), StoreError> {
     }
     let row = fetch_optional!(
         tx,
-        Row,
+        Used,
         SQL,
         &tx.tenant,
-        change.webhooks,
-        change.policies,
-        change.rules,
-        change.resources,
-        change.service_keys,
-        change.resolvers,
-        change.entities,
-        change.relations,
-        change.stored_bytes,
+        change.of(Quota::Webhooks),
+        change.of(Quota::Policies),
+        change.of(Quota::Rules),
+        change.of(Quota::Resources),
+        change.of(Quota::ServiceKeys),
+        change.of(Quota::Resolvers),
+        change.of(Quota::Entities),
+        change.of(Quota::Relations),
+        change.of(Quota::StoredBytes),
     )?;
-    let used = PerQuota::from(row.ok_or(StoreError::Corrupt { what: "tenants.id" })?);
-    for quota in Quota::VARIANTS.iter().copied() {
-        let (used, added) = (used.of(quota), change.of(quota));
+    let used: [i64; 9] = row.ok_or(StoreError::Corrupt { what: "tenants.id" })?.into();
+    // Bytes of plans are not among them: `plan_sizes.rs` counts them for each pattern.
+    for (quota, used) in Quota::VARIANTS.iter().copied().zip(used) {
+        let added = change.of(quota);
         let exceeded =
             |limit: &u64| added > 0 && u64::try_from(used).is_ok_and(|used| used > *limit);
         if let Some(limit) = tx.quotas.of(quota).filter(exceeded) {

@@ -118,7 +118,7 @@ fn exceeds(written: Result<(), StoreError>, limit: u64, used: u64) {
 async fn each_pattern_has_the_quota_and_who_is_above_it_may_shrink(database: TestDatabase) {
     let size = policy_bytes(&policy(1, "doc:*", "p")).unsigned_abs();
     let quotas = |policies: u64| {
-        let quotas = Quotas { plan_bytes: Some(policies * size), ..Quotas::NONE };
+        let quotas = Quotas::NONE.with(Quota::PlanBytes, Some(policies * size));
         StoreLimits { quotas, ..StoreLimits::default() }
     };
     let store = database.open().await.with_limits(quotas(3));

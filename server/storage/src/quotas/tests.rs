@@ -97,7 +97,10 @@ async fn used(store: &Store) -> PerQuota<i64> {
     const SQL: &str = "SELECT used_webhooks, used_policies, used_rules, used_resources, \
         used_service_keys, used_resolvers, used_entities, used_relations, used_bytes FROM tenants WHERE id = $1";
     let mut tx = store.begin_read(TENANT).await.expect("begins");
-    fetch_optional!(tx, Row, SQL, TENANT).expect("works").expect("a tenant").into()
+    let used = fetch_optional!(tx, Used, SQL, TENANT).expect("works").expect("a tenant");
+    let used: [i64; 9] = used.into();
+    let used = Quota::VARIANTS.iter().zip(used);
+    used.fold(PerQuota::default(), |all, (quota, used)| all.with(*quota, used))
 }
 
 /// Twenty writers with three rules each. Returns the number of those that succeeded.
@@ -122,23 +125,23 @@ async fn successes(store: &Store) -> usize {
 }
 
 async fn a_quota_is_exact_however_many_write_at_once(database: TestDatabase) {
-    let quotas = Quotas { rules: Some(20), ..Quotas::NONE };
+    let quotas = Quotas::NONE.with(Quota::Rules, Some(20));
     let store = with(database.open().await, quotas);
     assert_eq!(successes(&store).await, 6);
-    assert_eq!(used(&store).await.rules, 18);
+    assert_eq!(used(&store).await.of(Quota::Rules), 18);
     insert_rules(&store, 100..102).await.expect("exactly the quota");
 }
 
 async fn without_quotas_each_write_succeeds(database: TestDatabase) {
     let store = database.open().await;
     assert_eq!(successes(&store).await, 20);
-    assert_eq!(used(&store).await.rules, 60);
+    assert_eq!(used(&store).await.of(Quota::Rules), 60);
 }
 
 async fn who_is_above_a_quota_may_keep_and_delete_but_not_add(database: TestDatabase) {
     let store = database.open().await;
     insert_rules(&store, 0..10).await.expect("no quota yet");
-    let store = with(store, Quotas { rules: Some(5), ..Quotas::NONE });
+    let store = with(store, Quotas::NONE.with(Quota::Rules, Some(5)));
     let refused = insert_rules(&store, 10..11).await;
     let expected = QuotaExcess { quota: Quota::Rules, limit: 5, used: 10, pattern: None };
     assert!(matches!(refused, Err(StoreError::Quota(excess)) if excess == expected));
@@ -152,7 +155,7 @@ async fn who_is_above_a_quota_may_keep_and_delete_but_not_add(database: TestData
     rules::delete(&mut tx, &rule(3), &by()).await.expect("works");
     assert!(rules::insert(&mut tx, &rule(20)).await.expect("works"));
     tx.commit().await.expect("commits");
-    assert_eq!(used(&store).await.rules, 9);
+    assert_eq!(used(&store).await.of(Quota::Rules), 9);
     // Work of the service itself is not refused.
     let mut tx = store.write_as(TENANT).await.expect("begins");
     assert!(rules::insert(&mut tx, &rule(21)).await.expect("works"));
@@ -160,17 +163,9 @@ async fn who_is_above_a_quota_may_keep_and_delete_but_not_add(database: TestData
 }
 
 async fn each_kind_of_record_has_its_quota(database: TestDatabase) {
-    let zero = Quotas {
-        webhooks: Some(0),
-        policies: Some(0),
-        rules: Some(0),
-        resources: Some(0),
-        service_keys: Some(0),
-        resolvers: Some(0),
-        entities: Some(0),
-        relations: Some(0),
-        ..Quotas::NONE
-    };
+    let zero =
+        Quota::VARIANTS.iter().fold(Quotas::NONE, |quotas, quota| quotas.with(*quota, Some(0)));
+    let zero = zero.with(Quota::StoredBytes, None).with(Quota::PlanBytes, None);
     let store = with(database.open().await, zero);
     let (key, _) = NewServiceKey::named("ci").issue(Uuid::from_u128(7), &by());
     for quota in Quota::VARIANTS.iter().copied() {
@@ -236,18 +231,13 @@ async fn the_numbers_are_those_of_the_records(database: TestDatabase) {
     resources::upsert(&mut tx, Some(&old), &new, &by()).await.expect("works");
     tx.commit().await.expect("commits");
     let counted = used(&store).await;
-    let expected = PerQuota {
-        webhooks: 2,
-        policies: 2,
-        rules: 4,
-        resources: 3,
-        service_keys: 1,
-        resolvers: 0,
-        entities: 0,
-        relations: 0,
-        stored_bytes: counted.stored_bytes,
-        plan_bytes: 0,
-    };
+    let expected = PerQuota::default()
+        .with(Quota::Webhooks, 2)
+        .with(Quota::Policies, 2)
+        .with(Quota::Rules, 4)
+        .with(Quota::Resources, 3)
+        .with(Quota::ServiceKeys, 1)
+        .with(Quota::StoredBytes, counted.of(Quota::StoredBytes));
     assert_eq!(counted, expected);
     let mut tx = store.write_all().await.expect("begins");
     execute!(tx, recount()).expect("works");
@@ -257,7 +247,7 @@ async fn the_numbers_are_those_of_the_records(database: TestDatabase) {
 
 async fn bytes_count_when_they_grow(database: TestDatabase) {
     let size = u64::try_from(policy_bytes(&policy(1))).expect("positive");
-    let quotas = Quotas { stored_bytes: Some(size), ..Quotas::NONE };
+    let quotas = Quotas::NONE.with(Quota::StoredBytes, Some(size));
     let store = with(database.open().await, quotas);
     let mut tx = store.write(TENANT, 0).await.expect("begins");
     policies::insert(&mut tx, &policy(1)).await.expect("works");
@@ -274,5 +264,5 @@ async fn bytes_count_when_they_grow(database: TestDatabase) {
     policies::delete(&mut tx, &policy(1), &by()).await.expect("works");
     tx.commit().await.expect("commits");
     let kept = i64::try_from(size).expect("small");
-    assert_eq!(used(&store).await, PerQuota { stored_bytes: kept, ..PerQuota::default() });
+    assert_eq!(used(&store).await, PerQuota::default().with(Quota::StoredBytes, kept));
 }
