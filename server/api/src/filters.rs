@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_engine::fields::Body;
-use portcullis_model::filter::{FilterBody, FilterRequest};
+use portcullis_model::filter::FilterRequest;
 use portcullis_model::{document, schema};
 use portcullis_operations::filters;
 use portcullis_runtime::app::App;
@@ -23,7 +23,7 @@ use crate::text_answer::Json;
 ///
 /// The condition holds for exactly the rows that a check of each row allows. With `dialect` the answer has it in SQL.
 #[utoipa::path(
-    post, path = "/api/v1/plan", tag = "Decisions", operation_id = "planRows", request_body = FilterBody,
+    post, path = "/api/v1/plan", tag = "Decisions", operation_id = "planRows", request_body = FilterRequest<'_>,
     responses(
         (status = 200, description = "The plan", body = FilterAnswerBody, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict,

@@ -6,7 +6,7 @@ use http::header::{CACHE_CONTROL, ETAG, LINK};
 use http::{HeaderValue, StatusCode};
 use portcullis_engine::fields::Body;
 use portcullis_model::matrix::MatrixRequest;
-use portcullis_model::permissions::{PermissionsBody, PermissionsRequest};
+use portcullis_model::permissions::PermissionsRequest;
 use portcullis_model::{document, schema};
 use portcullis_operations::permissions::{PermissionPage, ResourcePermission};
 use portcullis_operations::search::RequestMark;
@@ -47,7 +47,7 @@ struct PermissionsAnswer {
 /// page depends on; it is absent if a decision depends on the present or on a resolver.
 #[utoipa::path(
     post, path = "/api/v1/permissions", tag = "Decisions", operation_id = "listPermissions",
-    request_body = PermissionsBody,
+    request_body = PermissionsRequest<'_>,
     responses(
         (status = 200, description = "A page", body = PermissionsAnswerBody,
             headers(("Link"), ("ETag"), ("X-Policy-Revision"), ("X-Entities-Revision"))),

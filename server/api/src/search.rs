@@ -7,8 +7,7 @@ use portcullis_engine::resource::object_of;
 use portcullis_engine::search::Searched;
 use portcullis_model::input::DeclaredBody;
 use portcullis_model::search::{
-    ActionSearchBody, ActionSearchRequest, EntitySearchBody, ResourceSearchRequest,
-    SubjectSearchRequest,
+    ActionSearchBody, EntitySearchBody, ResourceSearchRequest, SubjectSearchRequest,
 };
 use portcullis_operations::directory;
 use portcullis_operations::search::{
@@ -206,7 +205,7 @@ pub(super) async fn subjects(
 /// Actions are the verbs of the type that registered resources, rules and policies name. A member may ask about its own
 /// subject, a manager about any.
 #[utoipa::path(
-    post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "searchActions", request_body = ActionSearchRequest,
+    post, path = ACTIONS_PATH, tag = "Decisions", operation_id = "searchActions", request_body = ActionSearchBody<'_>,
     responses(
         (status = 200, description = "A page", body = ActionSearchAnswer, headers(("X-Policy-Revision"), ("X-Entities-Revision"))),
         Conflict, NotFound,

@@ -5,7 +5,7 @@ use portcullis_engine::names::names;
 use portcullis_engine::request::{Attributes, CheckMembers, CheckText, LegacyCheckBody};
 use portcullis_engine::{CheckBody, Effect};
 use serde_json::json;
-use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use crate::document;
 use crate::relation::{MAX_TUPLES, NewTuple};
@@ -16,7 +16,7 @@ use crate::schema::{self, Input};
 pub struct CheckRequest;
 
 document!(CheckRequest, naming NewTuple => {
-    let mut description = Description { input: schema::input(), about: about_check };
+    let mut description = Description::new(about_check);
     CheckBody::declare_compared(&mut description);
     let now = schema::instant().description(Some(
         "Stands for the present in conditions and resolvers; only with `explain=true`",
@@ -39,20 +39,17 @@ document!(CheckRequest, naming NewTuple => {
 pub struct BatchRequest;
 
 document!(BatchRequest => {
-    let members = |input: Input, required: bool| {
-        let mut description = Description { input, about: about_check, };
-        match required {
-            true => CheckBody::declare_compared(&mut description),
-            false => CheckBody::declare_compared(&mut Defaults(&mut description)),
-        };
+    let members = |are_optional: bool| {
+        let mut description = Description { are_optional, ..Description::new(about_check) };
+        CheckBody::declare_compared(&mut description);
         description.input
     };
     let id = schema::text(MAX_ITEM_ID).description(Some("Returned with the answer to the item"));
-    let item = members(schema::input(), false).optional("id", id);
+    let item = members(true).optional("id", id);
     let items = schema::list(item).min_items(Some(1)).max_items(Some(MAX_ITEMS));
     let semantic = schema::choice(names::<BatchSemantic>())
         .description(Some("The item after which the batch ends; `execute_all` when absent"));
-    members(schema::input(), true)
+    members(false)
         .required("checks", items)
         .optional("semantic", semantic)
         .about("The members of a check are defaults: an item may leave out each that the body has")
@@ -67,32 +64,11 @@ document!(BatchRequest => {
         }))
 });
 
-/// Describes each member as one that may be absent.
-struct Defaults<'d>(&'d mut Description);
-
-impl CheckMembers<'static> for Defaults<'_> {
-    fn required(&mut self, name: &'static str, text: CheckText) -> Option<&'static str> {
-        self.0.optional(name, text)
-    }
-
-    fn optional(&mut self, name: &'static str, text: CheckText) -> Option<&'static str> {
-        self.0.optional(name, text)
-    }
-
-    fn attributes(&mut self, name: &'static str) -> Option<Attributes<'static>> {
-        self.0.attributes(name)
-    }
-
-    fn effect(&mut self, name: &'static str) -> Option<Effect> {
-        self.0.effect(name)
-    }
-}
-
 /// A check in a file: the body of a check, whose instant is beside it.
 pub struct FileCheck;
 
 document!(FileCheck as "Check" => {
-    let mut description = Description { input: schema::input(), about: about_check };
+    let mut description = Description::new(about_check);
     CheckBody::declare(&mut description);
     description.input.about("The body of the check, as `POST /api/v1/check` has it")
 });
@@ -101,7 +77,7 @@ document!(FileCheck as "Check" => {
 pub struct LegacyCheckRequest;
 
 document!(LegacyCheckRequest => {
-    let mut description = Description { input: schema::input(), about: about_legacy_check };
+    let mut description = Description::new(about_legacy_check);
     LegacyCheckBody::declare(&mut description);
     description.input.example(json!({"resource": "chart:read"}))
 });
@@ -111,19 +87,25 @@ pub(crate) struct Description {
     input: Input,
     /// Returns the description of a member.
     about: fn(&str) -> Option<&'static str>,
+    /// A member that a body must have may be absent.
+    are_optional: bool,
 }
 
 impl Description {
+    fn new(about: fn(&str) -> Option<&'static str>) -> Self {
+        Self { input: schema::input(), about, are_optional: false }
+    }
+
     /// Describes the members of a check.
     pub(crate) fn of_check() -> Input {
-        let mut description = Self { input: schema::input(), about: about_check };
+        let mut description = Self::new(about_check);
         CheckBody::declare(&mut description);
         description.input
     }
 
     /// Describes the members of a request that is about many resources, so far none.
     pub(crate) fn about_permissions() -> Self {
-        Self { input: schema::input(), about: about_permissions }
+        Self::new(about_permissions)
     }
 
     /// Returns the schema of the members that were named.
@@ -145,6 +127,9 @@ impl Description {
 
 impl CheckMembers<'static> for Description {
     fn required(&mut self, name: &'static str, text: CheckText) -> Option<&'static str> {
+        if self.are_optional {
+            return self.optional(name, text);
+        }
         self.input.add_required(name, self.text(name, text));
         None
     }
@@ -211,15 +196,11 @@ pub(crate) fn attributes_schema() -> Input {
 
 /// Strings, numbers, booleans, and lists of strings and numbers, by name.
 pub(crate) fn attribute_map_schema() -> ObjectBuilder {
-    let scalar = any_of_types([Type::String, Type::Number, Type::Boolean]);
-    let items = schema::list(any_of_types([Type::String, Type::Number]));
+    let scalar = schema::any_of_types([Type::String, Type::Number, Type::Boolean]);
+    let items = schema::list(schema::any_of_types([Type::String, Type::Number]));
     schema::typed(Type::Object)
         .property_names(Some(schema::string()))
         .additional_properties(Some(schema::one_of([scalar.into(), items.into()])))
-}
-
-fn any_of_types<const N: usize>(types: [Type; N]) -> ObjectBuilder {
-    schema::string().schema_type(SchemaType::from_iter(types))
 }
 
 #[cfg(test)]

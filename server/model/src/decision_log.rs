@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use portcullis_engine::Json;
 use portcullis_engine::condition::AttributePath;
-use portcullis_engine::invalid::{Place, Problems};
 use serde::{Serialize, Serializer};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::openapi::schema::Type;
 
 use crate::decision::Treatment;
-use crate::fields::{members, variant};
+use crate::fields::{Names, map, variant};
 use crate::hours::{Hours, hours};
 use crate::input::{Field, Members, field};
 use crate::schema;
@@ -41,8 +40,9 @@ pub struct DecisionLogSettings {
 }
 
 /// The time at which a record is on disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum LogMode {
     /// Nothing is recorded.
@@ -55,8 +55,9 @@ pub enum LogMode {
 }
 
 /// The outcome of a check in the mode `durable` whose record cannot be written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[derive(Display, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum WhenFull {
     /// It is refused.
@@ -125,18 +126,6 @@ impl Default for Keep {
     }
 }
 
-impl Serialize for LogMode {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.into())
-    }
-}
-
-impl Serialize for WhenFull {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.into())
-    }
-}
-
 impl DecisionLogSettings {
     /// Returns whether the tenant says nothing of its own.
     pub fn is_default(&self) -> bool {
@@ -192,41 +181,16 @@ fn share<'j>() -> impl Field<'j, Value = Share> {
 }
 
 fn attributes<'j>() -> impl Field<'j, Value = BTreeMap<String, Treatment>> {
-    field(read_attributes, || {
-        schema::typed(Type::Object)
-            .additional_properties(Some(variant::<Treatment>().schema()))
-            .property_names(Some(schema::text(MAX_PATH)))
-            .max_properties(Some(MAX_ATTRIBUTES))
-            .description(Some(
-                "What records have of attributes, by path such as `user.pin`: `keep` the value, `drop` nothing, `hash` a \
-                 keyed hash, `reads` the value if the rules read it",
-            ))
-    })
+    let names = Names { fault: path_fault, schema: || schema::text(MAX_PATH) };
+    map(MAX_ATTRIBUTES, "attributes", names, variant()).about(
+        "What records have of attributes, by path such as `user.pin`: `keep` the value, `drop` nothing, `hash` a \
+         keyed hash, `reads` the value if the rules read it",
+    )
 }
 
-fn read_attributes(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-) -> Option<BTreeMap<String, Treatment>> {
-    let members = members(json, at, problems)?;
-    if members.len() > MAX_ATTRIBUTES {
-        problems.expected(at, format!("at most {MAX_ATTRIBUTES} attributes"));
-        return None;
-    }
-    let mut attributes = BTreeMap::new();
-    for (path, json) in members {
-        let at = at.key(path);
-        if !is_recorded(path) {
-            let what = "a path such as `user.pin`, of `user`, `resource`, `action`, `context`, `token` or a resolver";
-            problems.expected(&at, what);
-            continue;
-        }
-        if let Some(treatment) = variant::<Treatment>().read(json, &at, problems) {
-            attributes.insert(path.to_string(), treatment);
-        }
-    }
-    Some(attributes)
+fn path_fault(path: &str) -> Option<String> {
+    let expected = "a path such as `user.pin`, of `user`, `resource`, `action`, `context`, `token` or a resolver";
+    (!is_recorded(path)).then(|| expected.to_owned())
 }
 
 /// Returns whether records have the attribute at `path` among their attributes, claims or answers of resolvers.

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use crate::egress_rules::EgressRules;
 use crate::input::{Field, derived, field};
-use crate::schema::{self, MAX_URL};
+use crate::schema::{self, AnySchema, MAX_URL};
 
 /// A string of 1 to `max` characters.
 pub fn text<'j>(max: usize) -> impl Field<'j, Value = String> {
@@ -24,15 +24,9 @@ pub fn text<'j>(max: usize) -> impl Field<'j, Value = String> {
 
 /// A string of at most `max` characters, the empty one included.
 pub fn short<'j>(max: usize) -> impl Field<'j, Value = String> {
-    field(
-        move |json: &'j Json<'j>, at, problems| {
-            let text = read_string(json, at, problems)?;
-            if text.chars().count() > max {
-                problems.expected(at, format!("at most {max} characters"));
-                return None;
-            }
-            Some(text.to_owned())
-        },
+    parsed(
+        move |text| (text.chars().count() <= max).then(|| text.to_owned()),
+        move || format!("at most {max} characters"),
         move || schema::short(max),
     )
 }
@@ -48,6 +42,47 @@ pub(crate) fn owned<'j>(
     schema: impl Fn() -> ObjectBuilder,
 ) -> impl Field<'j, Value = String> {
     field(move |json, at, problems| read(json, at, problems).map(str::to_owned), schema)
+}
+
+/// A string of which `parse` makes a value; `expected` completes "expected …" for another one.
+pub(crate) fn parsed<'j, T>(
+    parse: impl Fn(&str) -> Option<T>,
+    expected: impl Fn() -> String,
+    schema: impl Fn() -> ObjectBuilder,
+) -> impl Field<'j, Value = T> {
+    field(
+        move |json, at, problems| {
+            let value = parse(read_string(json, at, problems)?);
+            if value.is_none() {
+                problems.expected(at, expected());
+            }
+            value
+        },
+        schema,
+    )
+}
+
+/// An integer from `least` to `most`, which `unit` follows in errors.
+pub(crate) fn integer<'j, T: TryFrom<i32>>(
+    least: i32,
+    most: i32,
+    unit: &'static str,
+) -> impl Field<'j, Value = T> {
+    field(
+        move |json: &Json<'_>, at, problems| {
+            let number = match json {
+                Json::Number(number) => number.as_i32(),
+                _ => None,
+            };
+            let number = number.filter(|number| (least..=most).contains(number));
+            let number = number.and_then(|number| number.try_into().ok());
+            if number.is_none() {
+                problems.expected(at, format!("an integer from {least} to {most}{unit}"));
+            }
+            number
+        },
+        move || schema::integer(least.into(), most.into()),
+    )
 }
 
 /// `true` or `false`.
@@ -145,6 +180,22 @@ fn read_list<'j, F: Field<'j>>(
     fields::list(read)(json, at, problems)
 }
 
+/// Returns the reader of an array of at most `max` items, each by `read`. Errors call them `noun`.
+pub(crate) fn at_most<'j, T>(
+    max: usize,
+    noun: &'static str,
+    read: impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<T>,
+) -> impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<Vec<T>> {
+    let list = fields::list(read);
+    move |json, at, problems| {
+        if json.as_array().is_some_and(|items| items.len() > max) {
+            problems.expected(at, format!("at most {max} {noun}"));
+            return None;
+        }
+        list(json, at, problems)
+    }
+}
+
 /// An object whose members may have any names, each a `value`; every bad value is noted.
 pub fn by_name<'j, F: Field<'j>>(value: F) -> impl Field<'j, Value = BTreeMap<String, F::Value>> {
     derived(
@@ -160,6 +211,52 @@ pub fn by_name<'j, F: Field<'j>>(value: F) -> impl Field<'j, Value = BTreeMap<St
         },
         |value| schema::typed(Type::Object).additional_properties(Some(value.schema())).into(),
     )
+}
+
+/// The names of the members of a map.
+#[derive(Clone, Copy)]
+pub(crate) struct Names {
+    /// Returns what is expected instead of a name that is not allowed.
+    pub(crate) fault: fn(&str) -> Option<String>,
+    pub(crate) schema: fn() -> ObjectBuilder,
+}
+
+/// An object with at most `max` members, each a `value`. Errors call them `noun`.
+pub(crate) fn map<'j, F: Field<'j>>(
+    max: usize,
+    noun: &'static str,
+    names: Names,
+    value: F,
+) -> impl Field<'j, Value = BTreeMap<String, F::Value>> {
+    derived(
+        value,
+        move |value, json, at, problems| {
+            let members = members(json, at, problems)?;
+            if members.len() > max {
+                problems.expected(at, format!("at most {max} {noun}"));
+                return None;
+            }
+            let mut entries = BTreeMap::new();
+            for (name, json) in members {
+                let at = at.key(name);
+                match (names.fault)(name) {
+                    Some(expected) => problems.expected(&at, expected),
+                    None => {
+                        let value = value.read(json, &at, problems);
+                        entries.extend(value.map(|value| (name.to_string(), value)));
+                    }
+                }
+            }
+            // A member that is not among the entries has a fault.
+            (entries.len() == members.len()).then_some(entries)
+        },
+        move |value| map_schema(max, value.schema()).property_names(Some((names.schema)())).into(),
+    )
+}
+
+/// The schema of an object with at most `max` members, each a `value`.
+pub(crate) fn map_schema(max: usize, value: impl Into<AnySchema>) -> ObjectBuilder {
+    schema::typed(Type::Object).additional_properties(Some(value.into())).max_properties(Some(max))
 }
 
 /// Returns the members of an object.

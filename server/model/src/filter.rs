@@ -71,10 +71,7 @@ impl<'r> Body<'r> for FilterRequest<'r> {
     }
 }
 
-/// The body of a plan, as the document describes it.
-pub struct FilterBody;
-
-document!(FilterBody as "FilterRequest" => {
+document!(FilterRequest<'_> as "FilterRequest" => {
     let unknown = schema::list(schema::string()).min_items(Some(1)).max_items(Some(256));
     let unknown = unknown.description(Some(
         "The attributes that rows supply: `resource`, `user`, or single ones such as `resource.owner`; `[\"resource\"]` \
@@ -171,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_example_is_accepted() {
-        let schema: AnySchema = FilterBody::schema();
+        let schema: AnySchema = FilterRequest::schema();
         let schema = serde_json::to_value(schema).expect("a schema");
         let text = schema["examples"][0].to_string();
         let json = parse(text.as_bytes()).expect("JSON");

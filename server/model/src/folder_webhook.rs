@@ -3,13 +3,12 @@
 use std::fmt;
 
 use portcullis_engine::Json;
-use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
 use serde_json::json;
 
 use crate::egress_rules::EgressRules;
-use crate::fields::url;
-use crate::input::{self, Field, Members, field};
+use crate::fields::{parsed, url};
+use crate::input::{self, Field, Members};
 use crate::webhook::{EventType, events};
 use crate::{document, schema};
 
@@ -72,23 +71,19 @@ impl SecretReference {
     }
 
     fn field<'j>() -> impl Field<'j, Value = Self> {
-        field(Self::read, || {
-            let about =
-                "The variable that `plan` and `apply` read; the stored secret stays without it";
-            schema::string().pattern(Some(PATTERN)).description(Some(about))
-        })
-    }
-
-    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let reference = Self::parse(string(json, at, problems)?);
-        if reference.is_none() {
+        parsed(
+            Self::parse,
             // The message does not repeat the value: it may be a secret.
-            problems.expected(
-                at,
-                "a reference such as `${env:HOOK_SECRET}`, because files are not the place for secrets",
-            );
-        }
-        reference
+            || {
+                "a reference such as `${env:HOOK_SECRET}`, because files are not the place for secrets"
+                    .to_owned()
+            },
+            || {
+                let about =
+                    "The variable that `plan` and `apply` read; the stored secret stays without it";
+                schema::string().pattern(Some(PATTERN)).description(Some(about))
+            },
+        )
     }
 }
 

@@ -1,33 +1,25 @@
 //! Owners of managed objects (`docs/semantics.md`, section 10.2).
 
-use portcullis_engine::Json;
-use portcullis_engine::fields::string;
-use portcullis_engine::invalid::{Place, Problems};
-
+use crate::fields::parsed;
 use crate::input::Field;
-use crate::{fields, schema};
+use crate::schema;
 
 /// Longest name of an owner, in characters.
 pub const MAX_OWNER: usize = 256;
 
 /// The name of an owner, such as `git:github.com/acme/authz`.
 pub fn owner<'j>() -> impl Field<'j, Value = String> {
-    fields::owned(read, || schema::text(MAX_OWNER).pattern(Some(r"^[!-~\u00a1-\uffff]+$")))
+    parsed(
+        |text| is_owner(text).then(|| text.to_owned()),
+        || format!("1 to {MAX_OWNER} printable characters without white space"),
+        || schema::text(MAX_OWNER).pattern(Some(r"^[!-~\u00a1-\uffff]+$")),
+    )
 }
 
 /// Returns whether `text` can name an owner: 1 to 256 printable characters without white space.
 pub fn is_owner(text: &str) -> bool {
     let is_printable = |c: char| !c.is_control() && !c.is_whitespace();
     (1..=MAX_OWNER).contains(&text.chars().count()) && text.chars().all(is_printable)
-}
-
-fn read<'j>(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<&'j str> {
-    let text = string(json, at, problems)?;
-    if !is_owner(text) {
-        problems.expected(at, format!("1 to {MAX_OWNER} printable characters without white space"));
-        return None;
-    }
-    Some(text)
 }
 
 #[cfg(test)]

@@ -38,10 +38,7 @@ impl<'r> PermissionsRequest<'r> {
     }
 }
 
-/// The body, as the document describes it.
-pub struct PermissionsBody;
-
-document!(PermissionsBody as "PermissionsRequest" => {
+document!(PermissionsRequest<'_> as "PermissionsRequest" => {
     let mut description = Description::about_permissions();
     PermissionsRequest::declare(&mut description);
     description.into_input().example(json!({"attributes": {"user": {"department": "er"}}}))

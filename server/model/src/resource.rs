@@ -1,7 +1,7 @@
 //! Registered resources (`docs/semantics.md`, sections 3.5 and 3.6).
 
 use portcullis_engine::excerpt::quoted;
-use portcullis_engine::fields::{list as read_list, within};
+use portcullis_engine::fields::within;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::nearest::nearest;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::fields::{each_once, list, registered_resource, rule_field, short};
+use crate::fields::{at_most, each_once, list, registered_resource, rule_field, short};
 use crate::input::{self, Field, Members, field};
 use crate::rule::NewRule;
 use crate::{Timestamp, document, schema};
@@ -187,11 +187,7 @@ document!(BulkRegistration, naming Registration => {
 
 /// Reads registrations whose names differ.
 fn read_all(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<Registration>> {
-    if json.as_array().is_some_and(|items| items.len() > MAX_BULK) {
-        problems.expected(at, format!("at most {MAX_BULK} registrations"));
-        return None;
-    }
-    let registrations = read_list(Registration::read)(json, at, problems)?;
+    let registrations = at_most(MAX_BULK, "registrations", Registration::read)(json, at, problems)?;
     let roles: usize = registrations.iter().map(|one| one.default_roles.len()).sum();
     if roles > MAX_ROLES {
         problems.expected(at, format!("at most {MAX_ROLES} default roles in all, not {roles}"));

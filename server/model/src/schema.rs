@@ -226,6 +226,11 @@ pub fn string() -> ObjectBuilder {
     typed(Type::String).pattern(Some(NO_NUL))
 }
 
+/// A value of one of these types. The pattern is about strings alone: U+0000 is refused everywhere.
+pub(crate) fn any_of_types<const N: usize>(types: [Type; N]) -> ObjectBuilder {
+    string().schema_type(SchemaType::from_iter(types))
+}
+
 /// A string in a format.
 pub fn formatted(format: &str) -> ObjectBuilder {
     typed(Type::String).format(Some(SchemaFormat::Custom(format.to_owned())))

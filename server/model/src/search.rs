@@ -10,6 +10,7 @@ use portcullis_engine::{Invalid, Json};
 use serde_json::json;
 
 use crate::check::{attribute_map_schema, attributes_schema};
+use crate::fields::{at_most, integer};
 use crate::input::{self, DeclaredBody, Field, Members, field};
 use crate::revision::at_revision;
 use crate::{document, schema};
@@ -155,7 +156,10 @@ impl<'j> SearchTerms<'j> {
 impl<'j> SearchPage<'j> {
     fn declare(members: &mut Members<'j, '_>) -> Option<Self> {
         let about = "Where the page begins: `next` of the page before";
-        let limit = members.optional("limit", limit());
+        let limit = integer(1, MAX_LIMIT as i32, "")
+            .default_is(MAX_LIMIT)
+            .about("Most results of the page");
+        let limit = members.optional("limit", limit);
         let cursor = members.optional("cursor", text(MAX_CURSOR).about(about));
         Some(Self { limit: limit.unwrap_or(MAX_LIMIT), cursor })
     }
@@ -191,41 +195,14 @@ fn roles<'j>() -> impl Field<'j, Value = &'j [Json<'j>]> {
     field(read, || schema::list(schema::text(MAX_SUBJECT)))
 }
 
-fn limit<'j>() -> impl Field<'j, Value = usize> {
-    let read = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
-        let limit = match json {
-            Json::Number(number) => number.as_i32().and_then(|limit| limit.try_into().ok()),
-            _ => None,
-        };
-        let limit = limit.filter(|limit| (1..=MAX_LIMIT).contains(limit));
-        if limit.is_none() {
-            problems.expected(at, format!("an integer from 1 to {MAX_LIMIT}"));
-        }
-        limit
-    };
-    field(read, || {
-        let most = i64::try_from(MAX_LIMIT).unwrap_or(i64::MAX);
-        schema::integer(1, most)
-            .default(Some(MAX_LIMIT.into()))
-            .description(Some("Most results of the page"))
-    })
-}
-
 /// The candidates of a request, each with the members that `declare` names.
 fn candidates<'j>(
     declare: fn(&mut Members<'j, '_>) -> Option<GivenCandidate<'j>>,
 ) -> impl Field<'j, Value = Vec<GivenCandidate<'j>>> {
-    let read = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
-        if json.as_array().is_some_and(|items| items.len() > MAX_CANDIDATES) {
-            problems.expected(at, format!("at most {MAX_CANDIDATES} candidates"));
-            return None;
-        }
-        let item = |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
-            input::read(json, at, problems, declare)
-        };
-        read_list(item)(json, at, problems)
+    let item = move |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
+        input::read(json, at, problems, declare)
     };
-    field(read, move || {
+    field(at_most(MAX_CANDIDATES, "candidates", item), move || {
         schema::list(input::describe(declare)).max_items(Some(MAX_CANDIDATES)).description(Some(
             "The entities to look at, in this order; without it, those of the directory",
         ))
@@ -256,10 +233,7 @@ document!(SubjectSearchRequest => {
     }))
 });
 
-/// The body of a search for actions.
-pub struct ActionSearchRequest;
-
-document!(ActionSearchRequest => {
+document!(ActionSearchBody<'_> as "ActionSearchRequest" => {
     input::describe(ActionSearchBody::declare).example(json!({
         "subject": "ann",
         "type": "chart",

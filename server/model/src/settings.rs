@@ -6,13 +6,12 @@ use portcullis_engine::Json;
 use portcullis_engine::invalid::{Place, Problems};
 use serde::Serialize;
 use serde_json::json;
-use utoipa::openapi::schema::Type;
 use uuid::Uuid;
 
 use crate::decision_log::DecisionLogSettings;
-use crate::fields::{boolean, id, list};
+use crate::fields::{Names, boolean, id, integer, list, map};
 use crate::hours::{Hours, hours};
-use crate::input::{self, Field, Members, field, object};
+use crate::input::{self, Field, Members, object};
 use crate::owner::{MAX_OWNER, is_owner};
 use crate::{document, schema};
 
@@ -23,7 +22,7 @@ const MAX_KEYS: usize = 64;
 /// The part of an owner's objects that one apply may delete when a tenant says nothing, in percent.
 const MAX_DELETES: u32 = 20;
 /// The largest number of flips that a tenant can name.
-const MAX_FLIPS: u32 = 1_000_000_000;
+const MAX_FLIPS: i32 = 1_000_000_000;
 
 /// The settings of a tenant that its manager keeps with its policies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -108,7 +107,7 @@ impl TenantSettings {
         let gates = object(TenantGates::declare)
             .about("The conditions of every change of decision content");
         let deletes = "The part of an owner's objects that one apply may delete, and of a source's entities that one sync may, in percent";
-        let max_deletes = up_to(100, ", in percent", deletes).default_is(MAX_DELETES);
+        let max_deletes = integer(0, 100, ", in percent").about(deletes).default_is(MAX_DELETES);
         let gates = members.optional("gates", gates);
         let max_deletes = members.optional("max_deletes", max_deletes);
         let owners = members.optional("owners", owners());
@@ -159,7 +158,7 @@ impl TenantGates {
         let time = "For how long a draft must have been in shadow when it is published, such as `24h` or `7d`";
         let flips = "How many checks a draft in shadow may have decided otherwise when it is published, at most";
         let time = members.optional("shadow_time", hours(time, None));
-        let flips = members.optional("shadow_flips", up_to(MAX_FLIPS, "", flips));
+        let flips = members.optional("shadow_flips", integer(0, MAX_FLIPS, "").about(flips));
         Some(Self {
             of_writes: Gates { cases: cases.unwrap_or(false), approval: approval.unwrap_or(false) },
             of_drafts: ShadowGates { time, flips },
@@ -170,70 +169,23 @@ impl TenantGates {
 impl OwnerKeys {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let keys = list(id()).about("The ids of the service keys");
-        members.required("keys", keys).map(|keys| Self { keys })
+        let keys = members.required("keys", keys)?;
+        if keys.len() > MAX_KEYS {
+            members.expected_at("keys", format!("at most {MAX_KEYS} keys"));
+        }
+        Some(Self { keys })
     }
-}
-
-/// Reads an integer from 0 to `most`, which `unit` follows in errors. `about` says what it is.
-fn up_to<'j>(most: u32, unit: &'static str, about: &'static str) -> impl Field<'j, Value = u32> {
-    field(
-        move |json: &Json<'_>, at, problems| {
-            let number = match json {
-                Json::Number(number) => number.as_i32(),
-                _ => None,
-            };
-            let number = number.and_then(|number| u32::try_from(number).ok());
-            let number = number.filter(|number| *number <= most);
-            if number.is_none() {
-                problems.expected(at, format!("an integer from 0 to {most}{unit}"));
-            }
-            number
-        },
-        move || schema::integer(0, most.into()).description(Some(about)),
-    )
 }
 
 fn owners<'j>() -> impl Field<'j, Value = BTreeMap<String, OwnerKeys>> {
-    field(read_owners, || {
-        let name = schema::text(MAX_OWNER);
-        schema::typed(Type::Object)
-            .additional_properties(Some(object(OwnerKeys::declare).schema()))
-            .property_names(Some(name))
-            .max_properties(Some(MAX_OWNERS))
-            .description(Some("Owners that only these keys, and managers, apply as"))
-    })
+    let names = Names { fault: owner_fault, schema: || schema::text(MAX_OWNER) };
+    map(MAX_OWNERS, "owners", names, object(OwnerKeys::declare))
+        .about("Owners that only these keys, and managers, apply as")
 }
 
-fn read_owners(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-) -> Option<BTreeMap<String, OwnerKeys>> {
-    let Some(members) = json.as_object() else {
-        problems.expected(at, format!("an object, not {}", json.kind()));
-        return None;
-    };
-    if members.len() > MAX_OWNERS {
-        problems.expected(at, format!("at most {MAX_OWNERS} owners"));
-        return None;
-    }
-    let mut owners = BTreeMap::new();
-    for (name, json) in members {
-        let at = at.key(name);
-        if !is_owner(name) {
-            problems.expected(
-                &at,
-                format!("a name of 1 to {MAX_OWNER} printable characters without white space"),
-            );
-            continue;
-        }
-        let Some(keys) = input::read(json, &at, problems, OwnerKeys::declare) else { continue };
-        if keys.keys.len() > MAX_KEYS {
-            problems.expected(&at.key("keys"), format!("at most {MAX_KEYS} keys"));
-        }
-        owners.insert(name.to_string(), keys);
-    }
-    Some(owners)
+fn owner_fault(name: &str) -> Option<String> {
+    (!is_owner(name))
+        .then(|| format!("a name of 1 to {MAX_OWNER} printable characters without white space"))
 }
 
 #[cfg(test)]

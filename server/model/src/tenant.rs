@@ -1,15 +1,12 @@
 //! Tenants of `saas` mode (`docs/semantics.md`, section 6.9).
 
-use portcullis_engine::Json;
-use portcullis_engine::fields::string;
-use portcullis_engine::invalid::{Place, Problems};
 use serde::Serialize;
 use serde_json::json;
 use strum::IntoStaticStr;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::fields::{owned, text};
+use crate::fields::{parsed, text};
 use crate::input::{self, DeclaredBody, Field, Members};
 use crate::{Timestamp, document, schema};
 
@@ -80,23 +77,19 @@ document!(NewTenant => input::describe(NewTenant::declare)
     .example(json!({"name": "General Hospital", "slug": "general-hospital"})));
 
 fn slug<'j>() -> impl Field<'j, Value = String> {
-    owned(read_slug, || {
-        schema::string().pattern(Some(SLUG)).description(Some("Unique over all tenants"))
-    })
+    parsed(
+        |text| is_slug(text).then(|| text.to_owned()),
+        || "2 to 63 lower-case letters and digits, with single `-` between them".to_owned(),
+        || schema::string().pattern(Some(SLUG)).description(Some("Unique over all tenants")),
+    )
 }
 
-/// Reads a string that matches [`SLUG`].
-fn read_slug<'j>(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<&'j str> {
-    let text = string(json, at, problems)?;
+/// Returns whether `text` matches [`SLUG`].
+fn is_slug(text: &str) -> bool {
     let letters = text.bytes().filter(|byte| *byte != b'-').count();
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let dashes_inside = !text.starts_with('-') && !text.ends_with('-') && !text.contains("--");
-    if !((2..=63).contains(&letters) && text.bytes().all(plain) && dashes_inside) {
-        problems
-            .expected(at, "2 to 63 lower-case letters and digits, with single `-` between them");
-        return None;
-    }
-    Some(text)
+    (2..=63).contains(&letters) && text.bytes().all(plain) && dashes_inside
 }
 
 #[cfg(test)]

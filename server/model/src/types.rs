@@ -13,12 +13,11 @@ use portcullis_engine::{Invalid, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use crate::authorship::managed_record;
 use crate::entity::{MAX_PROPERTY_NAME, entity_type};
-use crate::fields::{by_name, text, variant};
-use crate::input::{self, DeclaredBody, Field, Members, field, object};
+use crate::fields::{Names, map, named, text, variant};
+use crate::input::{self, DeclaredBody, Field, Members, object};
 use crate::relation_declaration::{
     RelationDeclaration, RelationDeclarations, relations, stored_relations,
 };
@@ -276,30 +275,14 @@ fn declare_rest(members: &mut Members<'_, '_>) -> NewType {
 }
 
 fn properties<'j>() -> impl Field<'j, Value = PropertyDeclarations> {
-    field(
-        |json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems| {
-            if json.as_object().is_some_and(|members| members.len() > MAX_PROPERTIES) {
-                problems.expected(at, format!("at most {MAX_PROPERTIES} properties"));
-                return None;
-            }
-            let properties = by_name(object(PropertyDeclaration::declare));
-            let properties = properties.read(json, at, problems)?;
-            for name in properties.keys().filter(|name| !within(name, MAX_PROPERTY_NAME)) {
-                let what = format!("a name of 1 to {MAX_PROPERTY_NAME} characters");
-                problems.expected(&at.key(name), what);
-            }
-            Some(properties)
-        },
-        properties_schema,
-    )
+    let names = Names { fault: property_fault, schema: || schema::text(MAX_PROPERTY_NAME) };
+    let property = named::<PropertyDeclaration, _>(object(PropertyDeclaration::declare));
+    map(MAX_PROPERTIES, "properties", names, property).about("The attributes of the type, by name")
 }
 
-fn properties_schema() -> ObjectBuilder {
-    schema::typed(Type::Object)
-        .additional_properties(Some(schema::named::<PropertyDeclaration>()))
-        .property_names(Some(schema::text(MAX_PROPERTY_NAME)))
-        .max_properties(Some(MAX_PROPERTIES))
-        .description(Some("The attributes of the type, by name"))
+fn property_fault(name: &str) -> Option<String> {
+    (!within(name, MAX_PROPERTY_NAME))
+        .then(|| format!("a name of 1 to {MAX_PROPERTY_NAME} characters"))
 }
 
 #[cfg(test)]

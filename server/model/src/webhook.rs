@@ -2,19 +2,16 @@
 
 use std::fmt;
 
-use portcullis_engine::fields::string;
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json};
 use serde::Serialize;
 use serde_json::json;
 use strum::{AsRefStr, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
-use utoipa::openapi::schema::ObjectBuilder;
 use uuid::Uuid;
 
 use crate::egress_rules::EgressRules;
-use crate::fields::{named, one_or_more, url, variant};
-use crate::input::{self, Field, Members, field};
+use crate::fields::{named, one_or_more, parsed, url, variant};
+use crate::input::{self, Field, Members};
 use crate::{Authorship, Timestamp, document, schema};
 
 /// Shortest secret, in characters: a signature must not be forged by guessing.
@@ -96,21 +93,15 @@ impl Secret {
     }
 
     pub(crate) fn field<'j>() -> impl Field<'j, Value = Self> {
-        field(Self::read, Self::describe)
-    }
-
-    fn describe() -> ObjectBuilder {
-        let about = "Deliveries are signed with it; it is never shown again";
-        schema::short(MAX_SECRET).min_length(Some(MIN_SECRET)).description(Some(about))
-    }
-
-    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
-        let secret = string(json, at, problems)?;
-        if !(MIN_SECRET..=MAX_SECRET).contains(&secret.chars().count()) {
-            problems.expected(at, format!("{MIN_SECRET} to {MAX_SECRET} characters"));
-            return None;
-        }
-        Some(Self(secret.to_owned()))
+        let is_sound = |text: &str| (MIN_SECRET..=MAX_SECRET).contains(&text.chars().count());
+        parsed(
+            move |text| is_sound(text).then(|| Self(text.to_owned())),
+            || format!("{MIN_SECRET} to {MAX_SECRET} characters"),
+            || {
+                let about = "Deliveries are signed with it; it is never shown again";
+                schema::short(MAX_SECRET).min_length(Some(MIN_SECRET)).description(Some(about))
+            },
+        )
     }
 }
 

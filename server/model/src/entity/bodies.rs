@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 
 use portcullis_engine::Json;
-use portcullis_engine::fields::list as read_list;
 use portcullis_engine::invalid::{Place, Problems};
 use serde_json::json;
 use uuid::Uuid;
 
 use super::new_entity::NewEntity;
 use super::record::Source;
-use crate::fields::{boolean, id};
+use crate::fields::{at_most, boolean, id};
 use crate::input::{self, DeclaredBody, Field, Members, field};
 use crate::{document, schema};
 
@@ -118,11 +117,7 @@ fn read_entities(
     at: &Place<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<NewEntity>> {
-    if json.as_array().is_some_and(|items| items.len() > MAX_ENTITIES) {
-        problems.expected(at, format!("at most {MAX_ENTITIES} entities"));
-        return None;
-    }
-    let entities = read_list(NewEntity::read)(json, at, problems)?;
+    let entities = at_most(MAX_ENTITIES, "entities", NewEntity::read)(json, at, problems)?;
     let mut known = HashMap::with_capacity(entities.len());
     for (index, entity) in entities.iter().enumerate() {
         if let Some(first) = known.insert((&*entity.kind, &*entity.id), index) {

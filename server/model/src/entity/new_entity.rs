@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 use utoipa::openapi::schema::Type;
 
-use crate::fields::{by_name, each_once, list, owned, text};
+use crate::fields::{by_name, each_once, list, members, owned, text};
 use crate::input::{self, Field, Members, field};
 use crate::schema::AnySchema;
 use crate::{document, schema};
@@ -214,12 +214,8 @@ pub(super) fn item_schema() -> AnySchema {
 }
 
 fn read_properties(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Properties> {
-    let Some(members) = json.as_object() else {
-        problems.expected(at, format!("an object, not {}", json.kind()));
-        return None;
-    };
     let mut properties = Properties::new();
-    for (name, value) in members {
+    for (name, value) in members(json, at, problems)? {
         match is_property(value) {
             true => drop(properties.insert(name.to_string(), value.clone().into_owned())),
             false => {

@@ -7,13 +7,13 @@ use portcullis_engine::operator::{ComparedKind, Operator, Row, Takes, UnaryOpera
 use portcullis_engine::period::MAX_DAYS;
 use serde_json::json;
 use strum::VariantArray;
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, SchemaType, Type};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Type};
 
 use super::rule_data::MAX_RULE_DATA;
 use crate::document;
 use crate::schema::{
-    AnySchema, Input, about, boolean, choice, formatted, input, instant, list, named, one_of,
-    string, typed,
+    AnySchema, Input, about, any_of_types, boolean, choice, formatted, input, instant, list, named,
+    one_of, string, typed,
 };
 
 /// A condition tree, as the document names it.
@@ -72,7 +72,7 @@ impl Sides {
 
     fn node(&self, operators: Vec<&'static str>) -> Input {
         let literal: AnySchema = match self.literal {
-            Takes::Scalar => any_of_types([Type::String, Type::Number, Type::Boolean]),
+            Takes::Scalar => any_of_types([Type::String, Type::Number, Type::Boolean]).into(),
             Takes::Ordered => text_or_number(),
             Takes::List => literals(text_or_number()),
             Takes::Text => string().into(),
@@ -214,12 +214,7 @@ fn or_attribute(literal: impl Into<AnySchema>, path: &'static str) -> AnySchema 
 }
 
 fn text_or_number() -> AnySchema {
-    any_of_types([Type::String, Type::Number])
-}
-
-/// A value of one of these types. The pattern is about strings alone: U+0000 is refused everywhere.
-fn any_of_types<const N: usize>(types: [Type; N]) -> AnySchema {
-    string().schema_type(SchemaType::from_iter(types)).into()
+    any_of_types([Type::String, Type::Number]).into()
 }
 
 fn literals(item: AnySchema) -> AnySchema {

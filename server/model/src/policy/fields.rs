@@ -1,12 +1,12 @@
 //! The fields that the bodies of policies share.
 
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::names::{named, names};
 use portcullis_engine::{Format, Json};
 use utoipa::openapi::schema::ObjectBuilder;
 
 use super::condition::{ConditionExpression, ConditionTree, Matcher};
 use super::rule_data::CompiledRuleData;
+use crate::fields::integer;
 use crate::input::{Field, field};
 use crate::schema::{self, AnySchema};
 
@@ -74,20 +74,6 @@ pub(super) fn rule_data_schema() -> AnySchema {
 }
 
 pub(super) fn priority<'j>() -> impl Field<'j, Value = i32> {
-    field(read_priority, || {
-        schema::integer(i32::MIN.into(), i32::MAX.into()).description(Some(
-            "Of the policies that apply the highest decides; at equal priority deny beats allow",
-        ))
-    })
-}
-
-fn read_priority(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<i32> {
-    let priority = match json {
-        Json::Number(number) => number.as_i32(),
-        _ => None,
-    };
-    if priority.is_none() {
-        problems.expected(at, "an integer from -2147483648 to 2147483647");
-    }
-    priority
+    integer(i32::MIN, i32::MAX, "")
+        .about("Of the policies that apply the highest decides; at equal priority deny beats allow")
 }

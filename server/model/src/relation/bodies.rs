@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use portcullis_engine::fields::list as read_list;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json};
 use serde_json::json;
 
 use super::new_tuple::NewTuple;
 use crate::entity::{Source, SyncPart};
+use crate::fields::at_most;
 use crate::input::{self, DeclaredBody, Field, Members, field};
 use crate::{document, schema};
 
@@ -110,9 +110,5 @@ pub(crate) fn read_tuples(
     at: &Place<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<NewTuple>> {
-    if json.as_array().is_some_and(|items| items.len() > MAX_TUPLES) {
-        problems.expected(at, format!("at most {MAX_TUPLES} tuples"));
-        return None;
-    }
-    read_list(NewTuple::read)(json, at, problems)
+    at_most(MAX_TUPLES, "tuples", NewTuple::read)(json, at, problems)
 }

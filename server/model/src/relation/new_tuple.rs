@@ -29,12 +29,17 @@ pub struct ObjectName {
 }
 
 impl ObjectName {
+    /// Returns the name of the object with this type and id.
+    pub fn new(kind: &str, id: &str) -> Self {
+        Self { kind: kind.to_owned(), id: id.to_owned() }
+    }
+
     /// Reads `<type>:<id>`; `None` if it has another form or is too long. The id may have any characters.
     pub fn parse(text: &str) -> Option<Self> {
         let (kind, id) = text.split_once(':')?;
         let is_short = within(&principal(kind, id), MAX_SUBJECT) && within(id, MAX_ID);
         let is_sound = is_type(kind) && is_short && !id.contains('\0');
-        is_sound.then(|| Self { kind: kind.to_owned(), id: id.to_owned() })
+        is_sound.then(|| Self::new(kind, id))
     }
 
     fn field<'j>() -> impl Field<'j, Value = Self> {

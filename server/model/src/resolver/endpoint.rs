@@ -8,11 +8,11 @@ use portcullis_engine::resolver_contract::EndpointMethod;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::fields::{MAX_VALUE, Names, map, map_schema, value};
+use super::fields::{MAX_VALUE, value};
 use super::secrets::{Secrets, is_name};
 use super::stored;
 use crate::egress_rules::EgressRules;
-use crate::fields::{one_or_more, url, variant};
+use crate::fields::{Names, map, map_schema, one_or_more, url, variant};
 use crate::input::{Field, Members, field};
 use crate::schema;
 
@@ -161,7 +161,7 @@ fn headers<'j>(rules: &EgressRules) -> impl Field<'j, Value = BTreeMap<String, S
             false => schema::short(MAX_VALUE),
         },
     );
-    map(MAX_HEADERS, names, template).about(
+    map(MAX_HEADERS, "members", names, template).about(
         "What the service adds to each request; `${name}` stands for the secret of that name",
     )
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use portcullis_engine::fields::{list, string};
+use portcullis_engine::fields::string;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::resolver_contract::{Limits, MEMORY_BYTES, NAME_BYTES, TIMEOUT_MAX};
 use portcullis_engine::{Invalid, Json};
@@ -13,11 +13,11 @@ use serde_json::json;
 use utoipa::openapi::schema::Type;
 
 use super::endpoint::{Endpoint, Fault};
-use super::fields::{MAX_ENTRIES, Names, integer, map, value};
+use super::fields::{DECLARED, MAX_ENTRIES, value};
 use super::secrets::{SecretNames, Secrets};
 use super::stored;
 use crate::egress_rules::EgressRules;
-use crate::fields::short;
+use crate::fields::{at_most, integer, map, parsed, short};
 use crate::input::{self, Field, Members, derived, field, object};
 use crate::{document, schema};
 
@@ -30,7 +30,7 @@ const MAX_HOSTS: usize = 32;
 /// Longest name of a namespace, in bytes.
 const MAX_NAMESPACE: usize = 63;
 /// A day: what is older than that was not looked up for this check in any sense.
-const MAX_AGE_MS: u32 = 86_400_000;
+const MAX_AGE_MS: i32 = 86_400_000;
 /// Kinds of attributes that no resolver answers.
 const RESERVED: [&str; 6] = ["user", "resource", "request", "token", "action", "context"];
 const MIB: usize = 1 << 20;
@@ -189,34 +189,31 @@ document!(Manifest as "ResolverManifest" => {
 
 /// A namespace that a resolver can own.
 pub(super) fn namespace<'j>() -> impl Field<'j, Value = String> {
-    field(read_namespace, || {
-        schema::text(MAX_NAMESPACE)
-            .pattern(Some(NAMESPACE))
-            .description(Some("The first segment of its attributes' paths; unique in the tenant"))
-    })
-}
-
-fn read_namespace(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<String> {
-    let text = string(json, at, problems)?;
-    let is_plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_';
-    let is_sound = text.len() <= MAX_NAMESPACE
-        && text.bytes().all(is_plain)
-        && text.starts_with(|c: char| c.is_ascii_lowercase());
-    if !is_sound || RESERVED.contains(&text) {
-        problems.expected(
-            at,
+    parsed(
+        |text| is_namespace(text).then(|| text.to_owned()),
+        || {
             format!(
                 "1 to {MAX_NAMESPACE} lower-case letters, digits and `_`, beginning with a letter, and none of \
                  `user`, `resource`, `request`, `token`, `action`, `context`"
-            ),
-        );
-        return None;
-    }
-    Some(text.to_owned())
+            )
+        },
+        || {
+            let about = "The first segment of its attributes' paths; unique in the tenant";
+            schema::text(MAX_NAMESPACE).pattern(Some(NAMESPACE)).description(Some(about))
+        },
+    )
+}
+
+fn is_namespace(text: &str) -> bool {
+    let is_plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'_';
+    text.len() <= MAX_NAMESPACE
+        && text.bytes().all(is_plain)
+        && text.starts_with(|c: char| c.is_ascii_lowercase())
+        && !RESERVED.contains(&text)
 }
 
 pub(super) fn config<'j>() -> impl Field<'j, Value = BTreeMap<String, String>> {
-    map(MAX_ENTRIES, Names::DECLARED, value())
+    map(MAX_ENTRIES, "members", DECLARED, value())
         .about("What the module reads: the keys that it declares, and no others")
 }
 
@@ -224,7 +221,7 @@ pub(super) fn endpoints<'j>(
     rules: &EgressRules,
 ) -> impl Field<'j, Value = BTreeMap<String, Endpoint>> {
     let endpoint = object(|members| Endpoint::declare(members, rules));
-    map(MAX_ENDPOINTS, Names::DECLARED, endpoint).about(
+    map(MAX_ENDPOINTS, "members", DECLARED, endpoint).about(
         "Where the module may send requests, by the names that it uses; with GET and HEAD unless `methods` \
          says otherwise",
     )
@@ -255,11 +252,7 @@ fn read_hosts(
     let read = |json: &Json<'_>, at: &Place<'_>, problems: &mut Problems| {
         read_host(json, at, problems, rules)
     };
-    if json.as_array().is_some_and(|items| items.len() > MAX_HOSTS) {
-        problems.expected(at, format!("at most {MAX_HOSTS} hosts"));
-        return None;
-    }
-    let hosts = list(read)(json, at, problems)?;
+    let hosts = at_most(MAX_HOSTS, "hosts", read)(json, at, problems)?;
     let repeated = (1..hosts.len()).find(|&index| hosts[..index].contains(&hosts[index]));
     if let Some(index) = repeated {
         problems.expected(&at.index(index), "each host once");
@@ -292,27 +285,27 @@ pub(super) fn limits<'j>() -> impl Field<'j, Value = Limits> {
 }
 
 fn declare_limits(members: &mut Members<'_, '_>) -> Option<Limits> {
-    let most_ms = u32::try_from(TIMEOUT_MAX.as_millis()).unwrap_or(u32::MAX);
-    let most_mib = (MEMORY_BYTES / MIB) as u32;
+    let most_ms = i32::try_from(TIMEOUT_MAX.as_millis()).unwrap_or(i32::MAX);
+    let most_mib = (MEMORY_BYTES / MIB) as i32;
     let default = Limits::default();
-    let timeout =
-        integer(1, most_ms, "milliseconds").about("The time of one call, in milliseconds");
-    let memory = integer(1, most_mib, "MiB").about("The memory of one call, in MiB");
+    let timeout = integer::<u32>(1, most_ms, ", in milliseconds")
+        .about("The time of one call, in milliseconds");
+    let memory = integer::<usize>(1, most_mib, ", in MiB").about("The memory of one call, in MiB");
     let timeout = members.optional("timeout_ms", timeout);
     let memory = members.optional("memory_mib", memory);
     Some(Limits {
         timeout: timeout.map_or(default.timeout, |ms| Duration::from_millis(ms.into())),
-        memory_bytes: memory.map_or(default.memory_bytes, |mib| mib as usize * MIB),
+        memory_bytes: memory.map_or(default.memory_bytes, |mib| mib * MIB),
     })
 }
 
 pub(super) fn cache_ttl<'j>() -> impl Field<'j, Value = u32> {
-    integer(0, MAX_AGE_MS, "milliseconds")
+    integer(0, MAX_AGE_MS, ", in milliseconds")
         .about("Caps every time to live that the module gives; 0 turns caching off")
 }
 
 pub(super) fn stale_if_error<'j>() -> impl Field<'j, Value = u32> {
-    integer(0, MAX_AGE_MS, "milliseconds").about(
+    integer(0, MAX_AGE_MS, ", in milliseconds").about(
         "How long after its time to live the last good value may serve while the source is down",
     )
 }

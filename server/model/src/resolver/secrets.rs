@@ -6,7 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::fields::{MAX_ENTRIES, MAX_VALUE, Names, map, map_schema, value};
+use super::fields::{MAX_ENTRIES, MAX_VALUE, value};
+use crate::fields::{Names, map, map_schema};
 use crate::input::Field;
 use crate::schema::{self, AnySchema};
 
@@ -21,7 +22,7 @@ pub struct Secrets(BTreeMap<String, String>);
 impl Secrets {
     pub(super) fn field<'j>() -> impl Field<'j, Value = Self> {
         let names = Names { fault: name_fault, schema: || schema::string().pattern(Some(NAME)) };
-        map(MAX_ENTRIES, names, value())
+        map(MAX_ENTRIES, "members", names, value())
             .about(
                 "For the headers of endpoints. Encrypted at rest, never shown again, and never given to the module",
             )

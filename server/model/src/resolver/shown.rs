@@ -9,12 +9,12 @@ use utoipa::openapi::schema::Type;
 use uuid::Uuid;
 
 use super::endpoint::Endpoint;
-use super::fields::map_schema;
 use super::manifest::MAX_ENDPOINTS;
 use super::record::{ModuleRecord, StoredResolver};
 use super::secrets::SecretNames;
 use super::stored;
 use crate::Timestamp;
+use crate::fields::map_schema;
 use crate::schema::{self, AnySchema};
 
 /// The installer of a resolver.
