@@ -17,7 +17,7 @@ use portcullis_model::rule::{NewRule, RuleOrigin};
 use portcullis_runtime::plans;
 use portcullis_storage::bulk::{self, RecordWrite};
 use portcullis_storage::{
-    OpenError, Store, StoreError, Tx, plan_records, policies, roles, rules, tenants, types,
+    OpenError, Store, StoreError, Tx, plan_records, policies, roles, rules, tenants,
 };
 
 /// The value of `--scratch` for a temporary SQLite file.
@@ -81,11 +81,12 @@ impl Source {
         let mut tx = store.begin_read(&id).await?;
         let rules = rules::of_every_plan(&mut tx).await?;
         let policies = policies::of_every_plan(&mut tx).await?;
+        let stored = plan_records::facts(&mut tx).await?;
         let facts = TenantFacts {
             directory: None,
             inclusions: roles::inclusions(&mut tx).await?,
-            sources: types::sources(&mut tx).await?,
-            relations: plan_records::facts(&mut tx).await?.relations,
+            sources: stored.sources,
+            relations: stored.relations,
             recording: None,
         };
         tx.end().await?;

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::audit_entry::{self, AuditEntry};
 use crate::author::Author;
+use crate::column_values::number;
 use crate::error::StoreError;
 use crate::json_list::{from_json, from_json_list, to_json_list};
 use crate::macros::{execute, fetch_all, fetch_optional, row};
@@ -85,10 +86,6 @@ pub(crate) async fn write_call(
 ) -> Result<(), StoreError> {
     let author = Author::of(tx).await?;
     insert(tx, Ids::new().next(author.at), &author, entries, number(count)).await
-}
-
-fn number(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// Stores that credentials of this origin were refused `count` times. For a transaction that sees every tenant.
@@ -176,7 +173,7 @@ pub async fn list(
 ) -> Result<Listed<AuditRecord>, StoreError> {
     let pages = statements!(tx, "tenant_id = $1");
     let Filter { action, actor, record, from, before } = Filter::of(filter, page);
-    fetch_page!(tx, Row, page, pages, &tx.tenant, before, action, actor, record, from)
+    fetch_page!(tx, Row, page.limit, pages, &tx.tenant, before, action, actor, record, from)
 }
 
 /// Lists a page of all audit records, newest first; with `tenant` only those of this tenant. For a transaction that sees
@@ -189,7 +186,7 @@ pub async fn list_all(
 ) -> Result<Listed<AuditRecord>, StoreError> {
     let pages = statements!(tx, "(CAST($1 AS TEXT) IS NULL OR tenant_id = $1)");
     let Filter { action, actor, record, from, before } = Filter::of(filter, page);
-    fetch_page!(tx, Row, page, pages, tenant, before, action, actor, record, from)
+    fetch_page!(tx, Row, page.limit, pages, tenant, before, action, actor, record, from)
 }
 
 /// The filter as statements take it.

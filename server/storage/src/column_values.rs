@@ -2,6 +2,8 @@
 
 use portcullis_engine::{Effect, Format, ResourcePattern};
 use portcullis_model::Timestamp;
+use portcullis_model::apply::ObjectKind;
+use portcullis_model::delivery::DeliveryState;
 use portcullis_model::policy::RuleData;
 use portcullis_model::proposal::ProposalState;
 use portcullis_model::resolver::{Manifest, ModuleRecord, SecretNames};
@@ -10,6 +12,11 @@ use portcullis_model::webhook::EventType;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use uuid::Uuid;
+
+/// Returns `count` as a column keeps it. One that is too large becomes the largest.
+pub(crate) fn number(count: impl TryInto<i64>) -> i64 {
+    count.try_into().unwrap_or(i64::MAX)
+}
 
 /// A value of a record.
 pub(crate) trait ColumnValue: Sized {
@@ -38,7 +45,7 @@ kept_in!(Self, Some => bool, i32, i64, Option<i64>, String, Option<String>, Uuid
 kept_in!(i64, |number| number.try_into().ok() => u64);
 kept_in!(i64, |millis| Some(Timestamp::from_millis(millis)) => Timestamp);
 kept_in!(Option<i64>, |millis| Some(millis.map(Timestamp::from_millis)) => Option<Timestamp>);
-kept_in!(String, |text| text.parse().ok() => Effect, Format, ProposalState, RuleOrigin);
+kept_in!(String, |text| text.parse().ok() => DeliveryState, Effect, Format, ObjectKind, ProposalState, RuleOrigin);
 kept_in!(String, |text| ResourcePattern::parse(&text) => ResourcePattern);
 kept_in!(String, |text| RuleData::from_stored(text).ok() => RuleData);
 kept_in!(String, |text| RawValue::from_string(text).ok() => Box<RawValue>);

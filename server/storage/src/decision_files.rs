@@ -246,9 +246,3 @@ pub(crate) async fn keep(tx: &mut Tx, keep: i64) -> Result<(), StoreError> {
     execute!(tx, SQL, &tx.tenant, keep)?;
     Ok(())
 }
-
-/// Returns the settings of `tenant` as JSON.
-pub async fn settings(tx: &mut Tx, tenant: &str) -> Result<Option<String>, StoreError> {
-    const SQL: &str = "SELECT settings FROM tenant_settings WHERE tenant_id = $1";
-    Ok(fetch_optional!(tx, (String,), SQL, tenant)?.map(|(settings,)| settings))
-}

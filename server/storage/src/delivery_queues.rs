@@ -223,21 +223,21 @@ pub async fn claim(
     slow: bool,
     limit: usize,
 ) -> Result<Vec<DeliveryQueue>, StoreError> {
-    const SQLITE: &str = "UPDATE webhook_lanes \
-        SET holder = $1, fence = fence + 1, lease_until = $3 \
-        WHERE (tenant_id, webhook_id, denials) IN (SELECT tenant_id, webhook_id, denials \
-        FROM webhook_lanes WHERE (due_at <= $2 OR due_at > $4) AND slow = $6 AND (holder IS NULL \
-        OR holder <> $1 AND (lease_until <= $2 OR lease_until > $5)) ORDER BY lease_until LIMIT $7) \
-        RETURNING tenant_id AS tenant, webhook_id AS webhook, denials, fence, slow";
+    macro_rules! claim {
+        ($($lock:literal)?) => {
+            concat!(
+                "UPDATE webhook_lanes SET holder = $1, fence = fence + 1, lease_until = $3 \
+                WHERE (tenant_id, webhook_id, denials) IN (SELECT tenant_id, webhook_id, denials \
+                FROM webhook_lanes WHERE (due_at <= $2 OR due_at > $4) AND slow = $6 \
+                AND (holder IS NULL OR holder <> $1 AND (lease_until <= $2 OR lease_until > $5)) \
+                ORDER BY lease_until LIMIT $7"
+                $(, $lock)?,
+                ") RETURNING tenant_id AS tenant, webhook_id AS webhook, denials, fence, slow"
+            )
+        };
+    }
     // A queue that another transaction locks can wait: its commit sends a notification.
-    const POSTGRES: &str = "UPDATE webhook_lanes \
-        SET holder = $1, fence = fence + 1, lease_until = $3 \
-        WHERE (tenant_id, webhook_id, denials) IN (SELECT tenant_id, webhook_id, denials \
-        FROM webhook_lanes WHERE (due_at <= $2 OR due_at > $4) AND slow = $6 AND (holder IS NULL \
-        OR holder <> $1 AND (lease_until <= $2 OR lease_until > $5)) ORDER BY lease_until LIMIT $7 \
-        FOR UPDATE SKIP LOCKED) \
-        RETURNING tenant_id AS tenant, webhook_id AS webhook, denials, fence, slow";
-    let sql = tx.either(SQLITE, POSTGRES);
+    let sql = tx.either(claim!(), claim!(" FOR UPDATE SKIP LOCKED"));
     let rows = fetch_all!(
         tx,
         DeliveryQueue,

@@ -3,7 +3,7 @@
 use portcullis_model::Timestamp;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::draft::DraftRecord;
-use portcullis_model::page::{Listed, Page};
+use portcullis_model::page::Listed;
 use portcullis_model::quota::Quota;
 use uuid::Uuid;
 
@@ -31,7 +31,7 @@ pub async fn list(tx: &mut Tx, after: &str, limit: i64) -> Result<Listed<DraftRe
         [name, bundle],
         "FROM drafts WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3"
     );
-    fetch_page!(tx, Row, Page { after: Uuid::nil(), limit }, PAGES, &tx.tenant, after)
+    fetch_page!(tx, Row, limit, PAGES, &tx.tenant, after)
 }
 
 /// Returns the number of the tenant's drafts.

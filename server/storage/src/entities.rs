@@ -16,6 +16,7 @@ use std::collections::HashMap;
 
 use portcullis_model::entity::{EntityRecord, NewEntity};
 use portcullis_model::quota::Quota;
+use portcullis_model::relation::ObjectName;
 use uuid::Uuid;
 
 use crate::directory::Forgetting;
@@ -26,7 +27,7 @@ use crate::tx::Tx;
 use crate::{audit, directory, relations, tenant_settings};
 use audited::AuditedEntities;
 use content::Content;
-use found::{EntityKey, StoredEntity, find_stored};
+use found::{StoredEntity, find_stored, name_of};
 use names::RoleCounts;
 
 pub use crate::directory::{DirectoryState, EntityOrigin, begin_epoch, of_tenants, state};
@@ -80,14 +81,14 @@ impl<'e> Upsert<'e> {
         entities: &'e [NewEntity],
         origin: EntityOrigin<'e>,
     ) -> Result<Self, StoreError> {
-        let keys = entities.iter().map(EntityKey::of).collect();
-        let stored: HashMap<EntityKey, StoredEntity> = find_stored(tx, keys).await?;
+        let keys = entities.iter().map(name_of).collect();
+        let stored: HashMap<ObjectName, StoredEntity> = find_stored(tx, keys).await?;
         let changed = AuditedEntities::new(tenant_settings::audit_values(tx).await?);
         let roles = RoleCounts::default();
         let mut upsert =
             Self { origin, writes: Vec::new(), changed, unchanged: 0, roles, new: 0, bytes: 0 };
         for entity in entities {
-            upsert.add(entity, stored.get(&EntityKey::of(entity)))?;
+            upsert.add(entity, stored.get(&name_of(entity)))?;
         }
         Ok(upsert)
     }
@@ -153,7 +154,7 @@ pub async fn find_in_sync(
     kind: &str,
     id: &str,
 ) -> Result<Option<(EntityRecord, Option<Uuid>)>, StoreError> {
-    let found = find_stored(tx, vec![EntityKey::new(kind, id)]).await?;
+    let found = find_stored(tx, vec![ObjectName::new(kind, id)]).await?;
     let live = found.into_values().find(|stored| !stored.is_deleted);
     let Some(stored) = live else { return Ok(None) };
     let sync = stored.sync;
@@ -168,7 +169,7 @@ pub async fn delete(tx: &mut Tx, kind: &str, id: &str) -> Result<bool, StoreErro
     const SQL: &str = "UPDATE entities SET roles = '[]', domain_roles = '{}', properties = '{}', \
         is_deleted = TRUE, source = NULL, sync = NULL, revision = $4, updated_at = $5 \
         WHERE tenant_id = $1 AND type = $2 AND id = $3";
-    let found = find_stored(tx, vec![EntityKey::new(kind, id)]).await?;
+    let found = find_stored(tx, vec![ObjectName::new(kind, id)]).await?;
     let Some(stored) = found.into_values().find(|stored| !stored.is_deleted) else {
         return Ok(false);
     };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use portcullis_model::Timestamp;
 use portcullis_model::audit::AuditAction;
+use sqlx::AssertSqlSafe;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all};
@@ -15,71 +16,51 @@ use crate::{audit, delivery_queues};
 /// refused, so that a request in flight does not create the tenant again, and each process drops what it remembers of it.
 pub const GRACE: Duration = Duration::from_secs(10 * 60);
 
-/// Writes the statement that deletes some rows of a table.
-macro_rules! step {
-    ($table:literal by $key:literal, $rows:literal rows) => {
-        (
-            $table,
-            concat!(
-                "DELETE FROM ",
-                $table,
-                " WHERE (tenant_id, ",
-                $key,
-                ") IN (SELECT tenant_id, ",
-                $key,
-                " FROM ",
-                $table,
-                " WHERE tenant_id = $1 LIMIT ",
-                $rows,
-                ")"
-            ),
-        )
-    };
-}
-
 /// The table of audit records, whose rows need permission to go.
 const AUDIT: &str = "audit_records";
 
-/// Each table with rows of tenants, and the statement that deletes some of them. A table comes after those that refer to
-/// it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of `record_answers`, `proposals` or `drafts` half as much, one of
-/// `revision_values` up to the cases of a tenant, and one with many denials some tens of KiB.
-const STEPS: [(&str, &str); 33] = [
-    step!("tenant_settings" by "tenant_id", 1 rows),
-    step!("decision_parts" by "first_id, path", 500 rows),
-    step!("decision_erasures" by "subject", 500 rows),
-    step!("record_answers" by "question, replica", 4 rows),
-    step!("tenant_cases" by "tenant_id", 1 rows),
-    step!("proposals" by "id", 4 rows),
-    step!("drafts" by "name", 4 rows),
-    step!("service_keys" by "id", 500 rows),
-    step!("identity_providers" by "id", 500 rows),
-    step!("denial_segments" by "webhook_id, id", 20 rows),
-    step!("delivered_denials" by "webhook_id, id", 20 rows),
-    step!("webhook_attempts" by "id", 500 rows),
-    step!("webhook_deliveries" by "id", 500 rows),
-    step!("webhook_lanes" by "webhook_id", 500 rows),
-    step!("webhook_events" by "id", 500 rows),
-    step!("webhooks" by "id", 500 rows),
-    step!("resolvers" by "id", 500 rows),
-    step!("resolver_modules" by "sha256", 4 rows),
-    step!("abac_policies" by "id", 500 rows),
-    step!("rbac_rules" by "id", 500 rows),
-    step!("plan_sizes" by "pattern", 500 rows),
-    step!("resources" by "id", 500 rows),
-    step!("entities" by "type, id", 500 rows),
-    step!("entity_roles" by "name", 500 rows),
-    step!("entity_syncs" by "source", 500 rows),
-    step!(
-        "relations" by "object_type, object_id, relation, subject_type, subject_id, subject_relation",
-        500 rows
+/// Each table with rows of tenants, the rest of its key, and the number of rows that one step deletes. A table comes after
+/// those that refer to it. A row of most tables is small; one of `resolver_modules` has up to 16 MiB, one of
+/// `record_answers`, `proposals` or `drafts` half as much, one of `revision_values` up to the cases of a tenant, and one with
+/// many denials some tens of KiB.
+const STEPS: [(&str, &str, u16); 33] = [
+    ("tenant_settings", "tenant_id", 1),
+    ("decision_parts", "first_id, path", 500),
+    ("decision_erasures", "subject", 500),
+    ("record_answers", "question, replica", 4),
+    ("tenant_cases", "tenant_id", 1),
+    ("proposals", "id", 4),
+    ("drafts", "name", 4),
+    ("service_keys", "id", 500),
+    ("identity_providers", "id", 500),
+    ("denial_segments", "webhook_id, id", 20),
+    ("delivered_denials", "webhook_id, id", 20),
+    ("webhook_attempts", "id", 500),
+    ("webhook_deliveries", "id", 500),
+    ("webhook_lanes", "webhook_id", 500),
+    ("webhook_events", "id", 500),
+    ("webhooks", "id", 500),
+    ("resolvers", "id", 500),
+    ("resolver_modules", "sha256", 4),
+    ("abac_policies", "id", 500),
+    ("rbac_rules", "id", 500),
+    ("plan_sizes", "pattern", 500),
+    ("resources", "id", 500),
+    ("entities", "type, id", 500),
+    ("entity_roles", "name", 500),
+    ("entity_syncs", "source", 500),
+    (
+        "relations",
+        "object_type, object_id, relation, subject_type, subject_id, subject_relation",
+        500,
     ),
-    step!("relation_syncs" by "source", 500 rows),
-    step!("roles" by "name", 500 rows),
-    step!("types" by "name", 100 rows),
-    step!("revision_changes" by "kind, record, revision", 500 rows),
-    step!("revision_values" by "hash", 20 rows),
-    step!("revisions" by "revision", 500 rows),
-    step!("audit_records" by "id", 500 rows),
+    ("relation_syncs", "source", 500),
+    ("roles", "name", 500),
+    ("types", "name", 100),
+    ("revision_changes", "kind, record, revision", 500),
+    ("revision_values", "hash", 20),
+    ("revisions", "revision", 500),
+    ("audit_records", "id", 500),
 ];
 
 /// A tenant that is being deleted.
@@ -114,11 +95,15 @@ pub async fn pending(tx: &mut Tx) -> Result<Vec<Deletion>, StoreError> {
 
 /// Deletes some rows of the transaction's tenant, of one table. False if none is left.
 pub async fn step(tx: &mut Tx) -> Result<bool, StoreError> {
-    for (table, sql) in STEPS {
+    for (table, key, rows) in STEPS {
         let tenant = tx.tenant.clone();
         if table == AUDIT {
             audit::allow_deletion(tx, &tenant).await?;
         }
+        let sql = AssertSqlSafe(format!(
+            "DELETE FROM {table} WHERE (tenant_id, {key}) IN \
+            (SELECT tenant_id, {key} FROM {table} WHERE tenant_id = $1 LIMIT {rows})"
+        ));
         let deleted = execute!(tx, sql, &tenant)?;
         if table == AUDIT {
             audit::forbid_deletion(tx, &tenant).await?;

@@ -11,27 +11,30 @@ use crate::macros::{execute, fetch_all, fetch_optional, row, select};
 use crate::tx::Tx;
 use crate::{denial_queues, denial_segments};
 
-/// A delivery whose next attempt is due, and everything that the attempt needs.
-#[derive(Clone, Debug)]
-pub struct Job {
-    pub delivery: Uuid,
-    pub event: Uuid,
-    pub event_type: String,
-    pub(crate) body: Vec<u8>,
-    /// The number of failures so far.
-    pub failures: i64,
-    pub(crate) round: i64,
-    due_at: i64,
-    /// The dropped denials that this delivery reports.
-    dropped: i64,
-    /// The dropped denials of the queue that no delivery reports yet.
-    unreported: i64,
-    /// The current address of the webhook.
-    pub url: String,
-    /// The current secret of the webhook, encrypted.
-    pub secret: Vec<u8>,
-    /// The place of a denied check in a segment; `None` if the delivery has a row of its own.
-    pub(crate) place: Option<Place>,
+row! {
+    /// A delivery whose next attempt is due, and everything that the attempt needs.
+    #[derive(Clone, Debug)]
+    pub struct Job {
+        pub delivery: Uuid,
+        pub event: Uuid,
+        pub event_type: String,
+        pub(crate) body: Vec<u8>,
+        /// The number of failures so far.
+        pub failures: i64,
+        pub(crate) round: i64,
+        due_at: i64,
+        /// The dropped denials that this delivery reports.
+        dropped: i64,
+        /// The dropped denials of the queue that no delivery reports yet.
+        unreported: i64,
+        /// The current address of the webhook.
+        pub url: String,
+        /// The current secret of the webhook, encrypted.
+        pub secret: Vec<u8>,
+        ;
+        /// The place of a denied check in a segment; `None` if the delivery has a row of its own.
+        pub(crate) place: Option<Place>,
+    }
 }
 
 impl Job {
@@ -56,43 +59,7 @@ impl Job {
     }
 }
 
-row! {
-    /// A job whose delivery has a row of its own.
-    struct Row {
-        delivery: Uuid,
-        event: Uuid,
-        event_type: String,
-        body: Vec<u8>,
-        failures: i64,
-        round: i64,
-        due_at: i64,
-        dropped: i64,
-        unreported: i64,
-        url: String,
-        secret: Vec<u8>,
-    }
-}
-
-impl From<Row> for Job {
-    fn from(row: Row) -> Self {
-        Self {
-            delivery: row.delivery,
-            event: row.event,
-            event_type: row.event_type,
-            body: row.body,
-            failures: row.failures,
-            round: row.round,
-            due_at: row.due_at,
-            dropped: row.dropped,
-            unreported: row.unreported,
-            url: row.url,
-            secret: row.secret,
-            place: None,
-        }
-    }
-}
-
-/// The columns of a [`Row`], of delivery `d` and its event `e`. A statement selects the deliveries before it joins them with
+/// The columns of a [`Job`], of delivery `d` and its event `e`. A statement selects the deliveries before it joins them with
 /// their events, so that only as many events are read.
 macro_rules! columns {
     () => {
@@ -113,8 +80,7 @@ pub async fn next_firsts(tx: &mut Tx, queue: QueueId, limit: i64) -> Result<Vec<
         JOIN webhook_events e ON e.tenant_id = $1 AND e.id = d.event_id \
         ORDER BY d.due_at, d.event_id"
     );
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, queue.webhook, queue.denials, limit)?;
-    let mut jobs: Vec<Job> = rows.into_iter().map(Job::from).collect();
+    let mut jobs = fetch_all!(tx, Job, SQL, &tx.tenant, queue.webhook, queue.denials, limit)?;
     if !queue.denials {
         return Ok(jobs);
     }
@@ -176,9 +142,7 @@ pub async fn next_retries(
         ORDER BY d.due_at, d.event_id"
     );
     let (now, last) = (terms.now.millis(), terms.last_due());
-    let rows =
-        fetch_all!(tx, Row, SQL, &tx.tenant, queue.webhook, queue.denials, now, last, limit)?;
-    Ok(rows.into_iter().map(Job::from).collect())
+    Ok(fetch_all!(tx, Job, SQL, &tx.tenant, queue.webhook, queue.denials, now, last, limit)?)
 }
 
 /// Makes the delivery of `job` report the dropped denials of its queue that no other delivery reports. One in a segment

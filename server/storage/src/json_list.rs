@@ -1,8 +1,14 @@
 //! Values of columns that are JSON.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::StoreError;
+
+/// Returns the JSON text of `value`: maps of strings, numbers and lists, which can always be written.
+pub(crate) fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
 
 /// Returns `items` as a JSON array of strings.
 pub(crate) fn to_json_list(items: &[impl AsRef<str>]) -> String {

@@ -44,7 +44,7 @@ macro_rules! execute {
 }
 
 /// Declares a struct of which each field is read from the column of the same name. The derive macro of sqlx does the same,
-/// but it builds both database drivers a second time, for the compiler.
+/// but it builds both database drivers a second time, for the compiler. A field after `;` has no column, and its default.
 ///
 /// `row! { struct Row as columns { … } }` also defines the macro `columns!()`, the list of the columns, which [`select`]
 /// writes. No statement says `*`: PostgreSQL refuses to repeat a prepared one after a migration of a newer version adds a
@@ -62,16 +62,23 @@ macro_rules! row {
     };
     ($(#[$about:meta])* $visibility:vis struct $row:ident {
         $($(#[$about_field:meta])* $of_field:vis $field:ident: $type:ty,)+
+        $(; $(#[$about_made:meta])* $of_made:vis $made:ident: $made_type:ty,)?
     }) => {
-        $(#[$about])* $visibility struct $row { $($(#[$about_field])* $of_field $field: $type,)+ }
-        $crate::macros::row!(@read $row { $($field),+ } from sqlx::sqlite::SqliteRow);
-        $crate::macros::row!(@read $row { $($field),+ } from sqlx::postgres::PgRow);
+        $(#[$about])* $visibility struct $row {
+            $($(#[$about_field])* $of_field $field: $type,)+
+            $($(#[$about_made])* $of_made $made: $made_type,)?
+        }
+        $crate::macros::row!(@read $row { $($field),+ $(; $made)? } from sqlx::sqlite::SqliteRow);
+        $crate::macros::row!(@read $row { $($field),+ $(; $made)? } from sqlx::postgres::PgRow);
     };
-    (@read $row:ident { $($field:ident),+ } from $source:ty) => {
+    (@read $row:ident { $($field:ident),+ $(; $made:ident)? } from $source:ty) => {
         impl sqlx::FromRow<'_, $source> for $row {
             fn from_row(row: &$source) -> Result<Self, sqlx::Error> {
                 use sqlx::Row as _;
-                Ok(Self { $($field: row.try_get(stringify!($field))?),+ })
+                Ok(Self {
+                    $($field: row.try_get(stringify!($field))?,)+
+                    $($made: Default::default(),)?
+                })
             }
         }
     };

@@ -7,67 +7,50 @@
 use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
-/// A migration file: version, description and statements.
-type Source = (i64, &'static str, &'static str);
+/// A migration file: its name without the ending, and its statements.
+type Source = (&'static str, &'static str);
 
-const SQLITE: [Source; 27] = [
-    (1, "rules", include_str!("../migrations/sqlite/0001_rules.sql")),
-    (2, "service", include_str!("../migrations/sqlite/0002_service.sql")),
-    (3, "deliveries", include_str!("../migrations/sqlite/0003_deliveries.sql")),
-    (4, "resolvers", include_str!("../migrations/sqlite/0004_resolvers.sql")),
-    (5, "quotas_and_denials", include_str!("../migrations/sqlite/0005_quotas_and_denials.sql")),
-    (6, "operator", include_str!("../migrations/sqlite/0006_operator.sql")),
-    (7, "key_domains", include_str!("../migrations/sqlite/0007_key_domains.sql")),
-    (8, "registered_names", include_str!("../migrations/sqlite/0008_registered_names.sql")),
-    (9, "owners", include_str!("../migrations/sqlite/0009_owners.sql")),
-    (10, "gates", include_str!("../migrations/sqlite/0010_gates.sql")),
-    (11, "history", include_str!("../migrations/sqlite/0011_history.sql")),
-    (12, "changes", include_str!("../migrations/sqlite/0012_changes.sql")),
-    (13, "entities", include_str!("../migrations/sqlite/0013_entities.sql")),
-    (14, "denials", include_str!("../migrations/sqlite/0014_denials.sql")),
-    (15, "plan_sizes", include_str!("../migrations/sqlite/0015_plan_sizes.sql")),
-    (16, "policy_names", include_str!("../migrations/sqlite/0016_policy_names.sql")),
-    (17, "role_owners", include_str!("../migrations/sqlite/0017_role_owners.sql")),
-    (18, "audit_details", include_str!("../migrations/sqlite/0018_audit_details.sql")),
-    (19, "sync_sizes", include_str!("../migrations/sqlite/0019_sync_sizes.sql")),
-    (20, "types", include_str!("../migrations/sqlite/0020_types.sql")),
-    (21, "relations", include_str!("../migrations/sqlite/0021_relations.sql")),
-    (22, "history", include_str!("../migrations/sqlite/0022_history.sql")),
-    (23, "decision_files", include_str!("../migrations/sqlite/0023_decision_files.sql")),
-    (24, "drafts", include_str!("../migrations/sqlite/0024_drafts.sql")),
-    (25, "shadows", include_str!("../migrations/sqlite/0025_shadows.sql")),
-    (26, "record_answers", include_str!("../migrations/sqlite/0026_record_answers.sql")),
-    (27, "decision_work", include_str!("../migrations/sqlite/0027_decision_work.sql")),
-];
-const POSTGRES: [Source; 27] = [
-    (1, "rules", include_str!("../migrations/postgres/0001_rules.sql")),
-    (2, "service", include_str!("../migrations/postgres/0002_service.sql")),
-    (3, "deliveries", include_str!("../migrations/postgres/0003_deliveries.sql")),
-    (4, "resolvers", include_str!("../migrations/postgres/0004_resolvers.sql")),
-    (5, "quotas_and_denials", include_str!("../migrations/postgres/0005_quotas_and_denials.sql")),
-    (6, "operator", include_str!("../migrations/postgres/0006_operator.sql")),
-    (7, "key_domains", include_str!("../migrations/postgres/0007_key_domains.sql")),
-    (8, "registered_names", include_str!("../migrations/postgres/0008_registered_names.sql")),
-    (9, "owners", include_str!("../migrations/postgres/0009_owners.sql")),
-    (10, "gates", include_str!("../migrations/postgres/0010_gates.sql")),
-    (11, "history", include_str!("../migrations/postgres/0011_history.sql")),
-    (12, "changes", include_str!("../migrations/postgres/0012_changes.sql")),
-    (13, "entities", include_str!("../migrations/postgres/0013_entities.sql")),
-    (14, "denials", include_str!("../migrations/postgres/0014_denials.sql")),
-    (15, "plan_sizes", include_str!("../migrations/postgres/0015_plan_sizes.sql")),
-    (16, "policy_names", include_str!("../migrations/postgres/0016_policy_names.sql")),
-    (17, "role_owners", include_str!("../migrations/postgres/0017_role_owners.sql")),
-    (18, "audit_details", include_str!("../migrations/postgres/0018_audit_details.sql")),
-    (19, "sync_sizes", include_str!("../migrations/postgres/0019_sync_sizes.sql")),
-    (20, "types", include_str!("../migrations/postgres/0020_types.sql")),
-    (21, "relations", include_str!("../migrations/postgres/0021_relations.sql")),
-    (22, "history", include_str!("../migrations/postgres/0022_history.sql")),
-    (23, "decision_files", include_str!("../migrations/postgres/0023_decision_files.sql")),
-    (24, "drafts", include_str!("../migrations/postgres/0024_drafts.sql")),
-    (25, "shadows", include_str!("../migrations/postgres/0025_shadows.sql")),
-    (26, "record_answers", include_str!("../migrations/postgres/0026_record_answers.sql")),
-    (27, "decision_work", include_str!("../migrations/postgres/0027_decision_work.sql")),
-];
+/// The migration files of a database, in their order.
+macro_rules! sources {
+    ($database:literal) => {
+        sources!(
+            $database,
+            "0001_rules",
+            "0002_service",
+            "0003_deliveries",
+            "0004_resolvers",
+            "0005_quotas_and_denials",
+            "0006_operator",
+            "0007_key_domains",
+            "0008_registered_names",
+            "0009_owners",
+            "0010_gates",
+            "0011_history",
+            "0012_changes",
+            "0013_entities",
+            "0014_denials",
+            "0015_plan_sizes",
+            "0016_policy_names",
+            "0017_role_owners",
+            "0018_audit_details",
+            "0019_sync_sizes",
+            "0020_types",
+            "0021_relations",
+            "0022_history",
+            "0023_decision_files",
+            "0024_drafts",
+            "0025_shadows",
+            "0026_record_answers",
+            "0027_decision_work",
+        )
+    };
+    ($database:literal, $($name:literal,)+) => {
+        [$(($name, include_str!(concat!("../migrations/", $database, "/", $name, ".sql")))),+]
+    };
+}
+
+const SQLITE: [Source; 27] = sources!("sqlite");
+const POSTGRES: [Source; 27] = sources!("postgres");
 
 /// Returns the migrations of SQLite.
 pub(crate) fn sqlite() -> Migrator {
@@ -80,10 +63,11 @@ pub(crate) fn postgres() -> Migrator {
 }
 
 fn migrator(sources: &[Source]) -> Migrator {
-    let migrations = sources.iter().map(|&(version, description, sql)| {
+    let migrations = sources.iter().filter_map(|&(name, sql)| {
+        let (version, description) = name.split_once('_')?;
         let (kind, sql) = (MigrationType::Simple, sql.into_sql_str());
         // Each migration runs in a transaction.
-        Migration::new(version, description.into(), kind, sql, false)
+        Some(Migration::new(version.parse().ok()?, description.into(), kind, sql, false))
     });
     Migrator::with_migrations(migrations.collect())
 }
@@ -351,7 +335,7 @@ mod tests {
             let mut files: Vec<_> =
                 names.map(|name| name.into_string().expect("in UTF-8")).collect();
             files.sort();
-            let embedded = sources.map(|(version, about, _)| format!("{version:04}_{about}.sql"));
+            let embedded = sources.map(|(name, _)| format!("{name}.sql"));
             assert_eq!(files, embedded, "{database}");
         }
     }

@@ -1,6 +1,6 @@
 //! Pages of lists, limited by records and by bytes (`docs/semantics.md`, section 8.7).
 
-use portcullis_model::page::{Listed, MAX_PAGE_BYTES, Page};
+use portcullis_model::page::{Listed, MAX_PAGE_BYTES};
 
 use crate::error::StoreError;
 use crate::macros::records;
@@ -28,12 +28,12 @@ macro_rules! pages {
 /// Reads a page by the statements `$pages`: the sizes of its records, and then only the records that fit, in one snapshot.
 /// The last parameter, which is not given, is the limit.
 macro_rules! fetch_page {
-    ($tx:expr, $row:ty, $page:expr, $pages:expr $(, $bind:expr)* $(,)?) => {{
-        let page: portcullis_model::page::Page = $page;
+    ($tx:expr, $row:ty, $limit:expr, $pages:expr $(, $bind:expr)* $(,)?) => {{
+        let limit: i64 = $limit;
         let [sizes, records] = $pages;
-        let one_more = page.limit.saturating_add(1);
+        let one_more = limit.saturating_add(1);
         let sizes = $crate::macros::fetch_all!($tx, (i64,), sizes $(, $bind)*, one_more)?;
-        let fit = $crate::paging::Fit::of(page, &sizes);
+        let fit = $crate::paging::Fit::of(limit, &sizes);
         fit.listed($crate::macros::fetch_all!($tx, $row, records $(, $bind)*, fit.records)?)
     }};
 }
@@ -48,13 +48,13 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
-    /// Returns how many of the records with these sizes fit on `page`: at least one.
-    pub(crate) fn of(page: Page, sizes: &[(i64,)]) -> Self {
+    /// Returns how many of the records with these sizes fit on a page of at most `limit`: at least one.
+    pub(crate) fn of(limit: i64, sizes: &[(i64,)]) -> Self {
         let most = i64::try_from(MAX_PAGE_BYTES).unwrap_or(i64::MAX);
         let (mut records, mut bytes) = (0, 0);
         for (size,) in sizes {
             bytes += size + RECORD_BYTES;
-            if records == page.limit || (records > 0 && bytes > most) {
+            if records == limit || (records > 0 && bytes > most) {
                 return Self { records, more: true };
             }
             records += 1;
@@ -73,8 +73,6 @@ impl Fit {
 
 #[cfg(test)]
 mod tests {
-    use uuid::Uuid;
-
     use super::*;
 
     #[test]
@@ -93,9 +91,8 @@ mod tests {
             (9, vec![half * 9, 1], 1, true),
             (i64::MAX, vec![1; 3_000], 2_044, true),
         ] {
-            let page = Page { after: Uuid::nil(), limit };
             let sizes: Vec<_> = sizes.into_iter().map(|size| (size,)).collect();
-            assert_eq!(Fit::of(page, &sizes), Fit { records, more }, "{limit} {sizes:?}");
+            assert_eq!(Fit::of(limit, &sizes), Fit { records, more }, "{limit} {sizes:?}");
         }
     }
 }

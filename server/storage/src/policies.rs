@@ -46,7 +46,7 @@ pub async fn list(
         ORDER BY id LIMIT $5"
     );
     let effect = effect.map(|effect| effect.into_str());
-    fetch_page!(tx, Row, page, PAGES, &tx.tenant, resource, effect, page.after)
+    fetch_page!(tx, Row, page.limit, PAGES, &tx.tenant, resource, effect, page.after)
 }
 
 /// Lists all policies of the tenant, in order of creation.

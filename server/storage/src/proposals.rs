@@ -7,6 +7,7 @@ use portcullis_model::proposal::{ProposalRecord, ProposalState};
 use portcullis_model::quota::Quota;
 use uuid::Uuid;
 
+use crate::column_values::number;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, record, select, stored};
 use crate::paging::{Pages, fetch_page, pages};
@@ -47,7 +48,7 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ProposalRecord>, Sto
         [plan, message],
         "FROM proposals WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     );
-    fetch_page!(tx, Row, page, PAGES, &tx.tenant, page.after)
+    fetch_page!(tx, Row, page.limit, PAGES, &tx.tenant, page.after)
 }
 
 /// Returns the request of a proposal; `None` if it is decided or expired.
@@ -94,7 +95,7 @@ pub async fn insert(
         proposal.proposed_at.millis(),
         proposal.expires_at.millis(),
     )?;
-    tx.count(Quota::StoredBytes, length(&request.body) + length(plan.as_bytes()));
+    tx.count(Quota::StoredBytes, number(request.body.len()) + number(plan.len()));
     tx.audit(AuditAction::ProposalCreated, proposal.id);
     Ok(())
 }
@@ -103,7 +104,7 @@ pub async fn insert(
 pub async fn decide(tx: &mut Tx, proposal: &ProposalRecord) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE proposals SET state = $3, decided_by = $4, decided_at = $5, \
         request = NULL WHERE tenant_id = $1 AND id = $2";
-    let bytes = request(tx, proposal.id).await?.map_or(0, |request| length(&request.body));
+    let bytes = request(tx, proposal.id).await?.map_or(0, |request| number(request.body.len()));
     execute!(
         tx,
         SQL,
@@ -143,10 +144,6 @@ async fn stored_bytes(tx: &mut Tx) -> Result<i64, StoreError> {
         AS BIGINT) FROM proposals WHERE tenant_id = $1";
     let rows = fetch_all!(tx, (i64,), SQL, &tx.tenant)?;
     Ok(rows.into_iter().map(|(bytes,)| bytes).sum())
-}
-
-fn length(bytes: &[u8]) -> i64 {
-    i64::try_from(bytes.len()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ProviderRecord>, Sto
         [issuer_url, jwks_uri, audience, roles_claim, domain_claim, admin_domain_claim],
         "FROM identity_providers WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     );
-    fetch_page!(tx, Row, page, PAGES, &tx.tenant, page.after)
+    fetch_page!(tx, Row, page.limit, PAGES, &tx.tenant, page.after)
 }
 
 /// Finds the provider of `issuer` in any tenant. For a transaction that sees every tenant.

@@ -12,6 +12,7 @@ use portcullis_model::resolver::StoredResolver;
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::json_list::to_json;
 use crate::macros::{execute, fetch_all, fetch_optional, record, records, select, stored};
 use crate::paging::{Pages, fetch_page, pages};
 use crate::row_streams::{Records, stream_rows};
@@ -51,7 +52,7 @@ pub async fn list_page(tx: &mut Tx, page: Page) -> Result<Listed<StoredResolver>
         [manifest, module],
         "FROM resolvers WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     );
-    fetch_page!(tx, Row, page, PAGES, &tx.tenant, page.after)
+    fetch_page!(tx, Row, page.limit, PAGES, &tx.tenant, page.after)
 }
 
 /// Returns the resolver of each namespace, as plans need it. A disabled resolver has its namespace, too, but gives no
@@ -135,9 +136,9 @@ pub async fn store(
         &resolver.manifest.namespace,
         version(resolver),
         resolver.enabled,
-        json(&resolver.manifest),
+        to_json(&resolver.manifest),
         secrets,
-        json(&resolver.module),
+        to_json(&resolver.module),
         &resolver.module.sha256,
         &resolver.created_by,
         resolver.created_at.millis(),
@@ -174,7 +175,12 @@ pub async fn delete(tx: &mut Tx, id: Uuid) -> Result<(), StoreError> {
 fn note_change(tx: &mut Tx, old: Option<&StoredResolver>, new: Option<&StoredResolver>) {
     tx.touch([ResourcePattern::Any.into()]);
     let Some(id) = new.or(old).map(|resolver| resolver.id) else { return };
-    tx.record_changes.note(ObjectKind::Resolver, id.to_string(), old.map(json), new.map(json));
+    tx.record_changes.note(
+        ObjectKind::Resolver,
+        id.to_string(),
+        old.map(to_json),
+        new.map(to_json),
+    );
 }
 
 /// Tells whether another resolver has the namespace of this one. The tenant is locked, so no other request can take
@@ -223,11 +229,6 @@ async fn count_bytes_since(tx: &mut Tx, before: i64) -> Result<(), StoreError> {
 
 fn version(resolver: &StoredResolver) -> i64 {
     i64::try_from(resolver.version).unwrap_or(i64::MAX)
-}
-
-fn json(value: &impl serde::Serialize) -> String {
-    // Maps of strings, numbers and lists can always be written as JSON.
-    serde_json::to_string(value).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ResourceRecord>, Sto
         [name, display_name, service_name, default_roles],
         "FROM resources WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     );
-    fetch_page!(tx, Row, page, PAGES, &tx.tenant, page.after)
+    fetch_page!(tx, Row, page.limit, PAGES, &tx.tenant, page.after)
 }
 
 /// Lists all resources of the tenant, in order of creation.

@@ -2,11 +2,10 @@
 //! the tables grow with what changes.
 
 use portcullis_model::apply::ObjectKind;
-use portcullis_model::page::{Listed, Page};
-use uuid::Uuid;
+use portcullis_model::page::Listed;
 
 use crate::error::StoreError;
-use crate::macros::{execute, row};
+use crate::macros::{execute, stored};
 use crate::paging::{Pages, fetch_page, pages};
 use crate::row_lists::{Rows, write_rows};
 use crate::tx::Tx;
@@ -32,30 +31,8 @@ pub struct ChangedRecord {
     pub after: Option<String>,
 }
 
-row! {
-    struct Row as columns {
-        kind: String,
-        record: String,
-        revision: i64,
-        before_value: Option<String>,
-        after_value: Option<String>,
-    }
-}
-
-impl TryFrom<Row> for ChangedRecord {
-    type Error = StoreError;
-
-    fn try_from(row: Row) -> Result<Self, StoreError> {
-        let corrupt = |what| StoreError::Corrupt { what };
-        Ok(Self {
-            kind: row.kind.parse().map_err(|_| corrupt("revision_changes.kind"))?,
-            record: row.record,
-            revision: u64::try_from(row.revision)
-                .map_err(|_| corrupt("revision_changes.revision"))?,
-            before: row.before_value,
-            after: row.after_value,
-        })
-    }
+stored! {
+    ChangedRecord as Row of "revision_changes" { kind, record, revision, before, after }
 }
 
 /// Writes the changes of a revision, and the records that they have, by their hashes.
@@ -95,9 +72,9 @@ pub async fn between(
     limit: i64,
 ) -> Result<Listed<ChangedRecord>, StoreError> {
     const PAGES: Pages = pages!(
-        [before_value, after_value],
+        [before, after],
         "FROM (SELECT k.kind AS kind, k.record AS record, k.newest AS revision, \
-        b.value AS before_value, a.value AS after_value FROM (SELECT kind, record, \
+        b.value AS before, a.value AS after FROM (SELECT kind, record, \
         MIN(revision) AS oldest, MAX(revision) AS newest FROM revision_changes \
         WHERE tenant_id = $1 AND revision > $2 AND revision <= $3 AND (kind, record) > ($4, $5) \
         GROUP BY kind, record) k \
@@ -109,9 +86,8 @@ pub async fn between(
         LEFT JOIN revision_values a ON a.tenant_id = $1 AND a.hash = l.after_hash \
         WHERE f.before_hash IS DISTINCT FROM l.after_hash) c ORDER BY kind, record LIMIT $6"
     );
-    let page = Page { after: Uuid::nil(), limit };
     let [from, to] = [from, to].map(|revision| i64::try_from(revision).unwrap_or(i64::MAX));
-    fetch_page!(tx, Row, page, PAGES, &tx.tenant, from, to, kind, record)
+    fetch_page!(tx, Row, limit, PAGES, &tx.tenant, from, to, kind, record)
 }
 
 /// Lists a page of the changes of one record before the revision `before`, newest first.
@@ -122,17 +98,16 @@ pub async fn of_record(
     limit: i64,
 ) -> Result<Listed<ChangedRecord>, StoreError> {
     const PAGES: Pages = pages!(
-        [before_value, after_value],
+        [before, after],
         "FROM (SELECT c.kind AS kind, c.record AS record, c.revision AS revision, \
-        b.value AS before_value, a.value AS after_value FROM revision_changes c \
+        b.value AS before, a.value AS after FROM revision_changes c \
         LEFT JOIN revision_values b ON b.tenant_id = $1 AND b.hash = c.before_hash \
         LEFT JOIN revision_values a ON a.tenant_id = $1 AND a.hash = c.after_hash \
         WHERE c.tenant_id = $1 AND c.kind = $2 AND c.record = $3 AND c.revision < $4) c \
         ORDER BY revision DESC LIMIT $5"
     );
-    let page = Page { after: Uuid::nil(), limit };
     let before = i64::try_from(before).unwrap_or(i64::MAX);
-    fetch_page!(tx, Row, page, PAGES, &tx.tenant, kind, record, before)
+    fetch_page!(tx, Row, limit, PAGES, &tx.tenant, kind, record, before)
 }
 
 /// Deletes up to `limit` changes of `tenant` before the revision `first`, and as many records that no later change has.

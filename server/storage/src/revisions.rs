@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use portcullis_model::Timestamp;
 use portcullis_model::audit::{ChangeAuthor, ChangeSource, CredentialKind};
-use portcullis_model::page::{Listed, Page};
+use portcullis_model::page::Listed;
 use portcullis_model::revision::{RevisionRecord, RevisionVia};
 use sha2::{Digest, Sha256};
-use uuid::Uuid;
 
 use crate::author::Author;
+use crate::column_values::number;
 use crate::error::StoreError;
 use crate::json_list::from_json;
 use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
@@ -99,8 +99,8 @@ pub(crate) async fn write(tx: &mut Tx, revision: u64, author: &Author) -> Result
         via.into_str(),
         author.source.as_deref(),
         author.origin.request_id.as_deref(),
-        number(changes.len() as u64),
-        number(bytes as u64),
+        number(changes.len()),
+        number(bytes),
     )?;
     Ok(())
 }
@@ -113,10 +113,6 @@ fn via(tx: &Tx, author: &Author) -> RevisionVia {
     })
 }
 
-fn number(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
 /// Lists a page of the revisions before `before`, newest first.
 pub async fn list(
     tx: &mut Tx,
@@ -127,8 +123,7 @@ pub async fn list(
         [actor, source],
         "FROM revisions WHERE tenant_id = $1 AND revision < $2 ORDER BY revision DESC LIMIT $3"
     );
-    let page = Page { after: Uuid::nil(), limit };
-    fetch_page!(tx, Row, page, PAGES, &tx.tenant, number(before))
+    fetch_page!(tx, Row, limit, PAGES, &tx.tenant, number(before))
 }
 
 /// Finds a revision that is kept.
@@ -149,7 +144,7 @@ pub async fn of_record(
         FROM revision_changes WHERE tenant_id = $1 AND kind = $2 AND record = $3 AND revision < $4) \
         ORDER BY revision DESC LIMIT $5"
     );
-    let (before, count) = (number(before), number(count as u64));
+    let (before, count) = (number(before), number(count));
     records(fetch_all!(tx, Row, SQL, &tx.tenant, kind, record, before, count)?)
 }
 

@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use portcullis_engine::{ResourcePattern, RoleInclusions};
 use portcullis_model::Timestamp;
 use portcullis_model::audit::AuditAction;
-use portcullis_model::page::{Listed, Page};
+use portcullis_model::page::Listed;
 use portcullis_model::role::RoleRecord;
-use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::{from_json_list, to_json_list};
@@ -33,8 +32,7 @@ pub async fn list(tx: &mut Tx, after: &str, limit: i64) -> Result<Listed<RoleRec
         [name, includes],
         "FROM roles WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3"
     );
-    let page = Page { after: Uuid::nil(), limit };
-    fetch_page!(tx, Row, page, PAGES, &tx.tenant, after)
+    fetch_page!(tx, Row, limit, PAGES, &tx.tenant, after)
 }
 
 /// Reads every role that includes others, in the order of names.

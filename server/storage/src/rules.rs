@@ -71,7 +71,7 @@ pub async fn list(
     fetch_page!(
         tx,
         Row,
-        page,
+        page.limit,
         PAGES,
         &tx.tenant,
         sub.as_deref(),
@@ -121,7 +121,7 @@ pub async fn matching(
         AND obj IN ($2, $3, $4) AND id > $5 ORDER BY id LIMIT $6"
     );
     let [exact, name, any] = ResourcePattern::matching(resource);
-    fetch_page!(tx, Row, page, PAGES, &tx.tenant, &exact, &name, &any, page.after)
+    fetch_page!(tx, Row, page.limit, PAGES, &tx.tenant, &exact, &name, &any, page.after)
 }
 
 /// Lists all rules of the tenant, in order of creation.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use crate::encryption::{Context, KeyId, KeyRing};
@@ -12,60 +13,50 @@ use crate::tx::Tx;
 /// A column of encrypted values.
 #[derive(Clone, Copy, Debug)]
 pub struct SecretColumn {
-    list: &'static str,
-    replace: &'static str,
-    count: &'static str,
+    /// The table and the column, as a [`Context`] has them.
+    name: &'static str,
     /// The most values that one step re-encrypts, so that other writers wait a short time only.
     pub batch: i64,
-    context: for<'c> fn(&'c str, Uuid) -> Context<'c>,
-}
-
-/// Writes the statements of a column. Bytes 2 to 5 of a value are the id of its key.
-macro_rules! column {
-    ($table:literal, $column:literal, $batch:literal, $context:expr) => {
-        SecretColumn {
-            list: concat!(
-                "SELECT tenant_id, id, ",
-                $column,
-                " AS secret FROM ",
-                $table,
-                " WHERE (tenant_id > $1 OR (tenant_id = $1 AND id > $2)) AND substr(",
-                $column,
-                ", 2, 4) <> $3 ORDER BY tenant_id, id LIMIT $4"
-            ),
-            replace: concat!(
-                "UPDATE ",
-                $table,
-                " SET ",
-                $column,
-                " = $4 WHERE tenant_id = $1 AND id = $2 AND ",
-                $column,
-                " = $3"
-            ),
-            count: concat!(
-                "SELECT substr(",
-                $column,
-                ", 2, 4), count(*) FROM ",
-                $table,
-                " WHERE ",
-                $column,
-                " IS NOT NULL GROUP BY substr(",
-                $column,
-                ", 2, 4)"
-            ),
-            batch: $batch,
-            context: $context,
-        }
-    };
 }
 
 /// Every column of encrypted values.
 pub const COLUMNS: [SecretColumn; 3] = [
-    column!("webhooks", "secret", 100, |tenant, id| Context::of_webhook_secret(tenant, id)),
-    column!("resolvers", "secrets", 100, |tenant, id| Context::of_resolver_secrets(tenant, id)),
+    SecretColumn { name: "webhooks.secret", batch: 100 },
+    SecretColumn { name: "resolvers.secrets", batch: 100 },
     // A request has up to 8 MiB.
-    column!("proposals", "request", 4, |tenant, id| Context::of_proposed_request(tenant, id)),
+    SecretColumn { name: "proposals.request", batch: 4 },
 ];
+
+// Bytes 2 to 5 of a value are the id of its key.
+impl SecretColumn {
+    fn table_and_column(&self) -> (&'static str, &'static str) {
+        self.name.split_once('.').unwrap_or_default()
+    }
+
+    fn list(&self) -> String {
+        let (table, column) = self.table_and_column();
+        format!(
+            "SELECT tenant_id, id, {column} AS secret FROM {table} \
+            WHERE (tenant_id > $1 OR (tenant_id = $1 AND id > $2)) \
+            AND substr({column}, 2, 4) <> $3 ORDER BY tenant_id, id LIMIT $4"
+        )
+    }
+
+    fn replace(&self) -> String {
+        let (table, column) = self.table_and_column();
+        format!(
+            "UPDATE {table} SET {column} = $4 WHERE tenant_id = $1 AND id = $2 AND {column} = $3"
+        )
+    }
+
+    fn count(&self) -> String {
+        let (table, column) = self.table_and_column();
+        format!(
+            "SELECT substr({column}, 2, 4), count(*) FROM {table} WHERE {column} IS NOT NULL \
+            GROUP BY substr({column}, 2, 4)"
+        )
+    }
+}
 
 row! {
     struct Row {
@@ -97,14 +88,14 @@ pub async fn reencrypt(
     limit: i64,
 ) -> Result<ReencryptedRows, StoreError> {
     let first = keys.first_id().to_vec();
-    let rows = fetch_all!(tx, Row, column.list, tenant, *id, first, limit)?;
+    let rows = fetch_all!(tx, Row, AssertSqlSafe(column.list()), tenant, *id, first, limit)?;
     let mut outcome = ReencryptedRows::default();
     for row in rows {
-        let context = (column.context)(&row.tenant_id, row.id);
+        let context = Context { tenant: &row.tenant_id, record: row.id, column: column.name };
         let plain = keys.decrypt(context, &row.secret);
         if let Ok(encrypted) = plain.and_then(|plain| keys.encrypt(context, &plain)) {
-            let changed =
-                execute!(tx, column.replace, &row.tenant_id, row.id, &row.secret, encrypted)?;
+            let sql = AssertSqlSafe(column.replace());
+            let changed = execute!(tx, sql, &row.tenant_id, row.id, &row.secret, encrypted)?;
             outcome.reencrypted += usize::from(changed > 0);
         }
         outcome.last = Some((row.tenant_id, row.id));
@@ -119,7 +110,7 @@ pub async fn count(
     column: &SecretColumn,
     counts: &mut BTreeMap<KeyId, u64>,
 ) -> Result<(), StoreError> {
-    for (stored, number) in fetch_all!(tx, (Vec<u8>, i64), column.count)? {
+    for (stored, number) in fetch_all!(tx, (Vec<u8>, i64), AssertSqlSafe(column.count()))? {
         let mut id = KeyId::default();
         id.iter_mut().zip(stored).for_each(|(byte, stored)| *byte = stored);
         *counts.entry(id).or_default() += u64::try_from(number).unwrap_or_default();

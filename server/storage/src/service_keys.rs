@@ -91,7 +91,7 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<ServiceKeyRecord>, S
         [name, description, permissions, domain],
         "FROM service_keys WHERE tenant_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     );
-    fetch_page!(tx, Row, page, PAGES, &tx.tenant, page.after)
+    fetch_page!(tx, Row, page.limit, PAGES, &tx.tenant, page.after)
 }
 
 /// Inserts a key.

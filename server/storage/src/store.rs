@@ -133,13 +133,13 @@ impl Store {
     /// # Errors
     /// [`StoreError::Busy`]
     pub async fn turn(&self, tenant: &str) -> Result<WriteTurn, StoreError> {
-        self.turns.begin(tenant).await.map(WriteTurn).map_err(|_| StoreError::Busy)
+        self.turns.begin(tenant).await.map_err(|_| StoreError::Busy)
     }
 
     /// Waits for the turn of `tenant` to write, however long the wait is. For tasks of the service, of which each
     /// tenant has at most one.
     pub async fn patient_turn(&self, tenant: &str) -> WriteTurn {
-        WriteTurn(self.turns.begin_patiently(tenant).await)
+        self.turns.begin_patiently(tenant).await
     }
 
     /// Returns the number of tenants with writes that run or wait.
@@ -149,7 +149,7 @@ impl Store {
 
     /// Begins the transaction of [`Store::write`] in a turn. The end of the transaction ends the turn.
     pub async fn write_in(&self, turn: WriteTurn, now: i64) -> Result<Tx, StoreError> {
-        let mut tx = self.write_as(turn.0.tenant()).await?;
+        let mut tx = self.write_as(turn.tenant()).await?;
         tx.quotas = self.limits.quotas;
         tx.turn = Some(turn);
         tx.at = Timestamp::from_millis(now);

@@ -1,63 +1,21 @@
 //! Full syncs of the records of one source. A sync names records in several calls, and its end deletes what it did not
 //! name, in one transaction.
 
+use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_optional};
 use crate::tx::Tx;
 
-/// The statements of the syncs of one kind of record.
+/// The tables of the syncs of one kind of record.
 #[derive(Debug)]
 pub struct SyncTable {
-    pub(crate) begin: &'static str,
-    pub(crate) current: &'static str,
+    pub(crate) syncs: &'static str,
+    pub(crate) records: &'static str,
+    /// The column with the number of records when a sync began.
     pub(crate) count: &'static str,
-    pub(crate) end: &'static str,
-    /// Counts the records of a source that a sync did not name.
-    pub(crate) unnamed: &'static str,
 }
-
-/// The [`SyncTable`] `$syncs` of the records in the table `$records`. The column `$count` has their number when the sync began.
-macro_rules! sync_table {
-    ($syncs:literal, $records:literal, $count:literal) => {
-        $crate::syncs::SyncTable {
-            begin: concat!(
-                "INSERT INTO ",
-                $syncs,
-                " (tenant_id, source, id, begun_at, ",
-                $count,
-                ") \
-                VALUES ($1, $2, $3, $4, \
-                (SELECT count(*) FROM ",
-                $records,
-                " WHERE tenant_id = $1 AND source = $2)) \
-                ON CONFLICT (tenant_id, source) DO UPDATE SET id = excluded.id, \
-                begun_at = excluded.begun_at, ",
-                $count,
-                " = excluded.",
-                $count
-            ),
-            current: concat!(
-                "SELECT id, ",
-                $count,
-                " FROM ",
-                $syncs,
-                " WHERE tenant_id = $1 AND source = $2"
-            ),
-            count: concat!("SELECT count(*) FROM ", $syncs, " WHERE tenant_id = $1"),
-            end: concat!("DELETE FROM ", $syncs, " WHERE tenant_id = $1 AND source = $2"),
-            unnamed: concat!(
-                "SELECT count(*) FROM ",
-                $records,
-                " \
-                WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3)"
-            ),
-        }
-    };
-}
-
-pub(crate) use sync_table;
 
 /// A sync that goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +41,14 @@ pub async fn begin(
     source: &str,
     id: Uuid,
 ) -> Result<(), StoreError> {
-    execute!(tx, table.begin, &tx.tenant, source, id, tx.at.millis())?;
+    let SyncTable { syncs, records, count } = table;
+    let sql = AssertSqlSafe(format!(
+        "INSERT INTO {syncs} (tenant_id, source, id, begun_at, {count}) VALUES ($1, $2, $3, $4, \
+        (SELECT count(*) FROM {records} WHERE tenant_id = $1 AND source = $2)) \
+        ON CONFLICT (tenant_id, source) DO UPDATE SET id = excluded.id, \
+        begun_at = excluded.begun_at, {count} = excluded.{count}"
+    ));
+    execute!(tx, sql, &tx.tenant, source, id, tx.at.millis())?;
     Ok(())
 }
 
@@ -93,13 +58,19 @@ pub async fn current(
     table: &SyncTable,
     source: &str,
 ) -> Result<Option<OpenSync>, StoreError> {
-    let row = fetch_optional!(tx, (Uuid, i64), table.current, &tx.tenant, source)?;
+    let SyncTable { syncs, count, .. } = table;
+    let sql = AssertSqlSafe(format!(
+        "SELECT id, {count} FROM {syncs} WHERE tenant_id = $1 AND source = $2"
+    ));
+    let row = fetch_optional!(tx, (Uuid, i64), sql, &tx.tenant, source)?;
     Ok(row.map(|(id, records)| OpenSync { id, records: number(records) }))
 }
 
 /// Returns the number of syncs that go on.
 pub async fn count(tx: &mut Tx, table: &SyncTable) -> Result<i64, StoreError> {
-    let row = fetch_optional!(tx, (i64,), table.count, &tx.tenant)?;
+    let SyncTable { syncs, .. } = table;
+    let sql = AssertSqlSafe(format!("SELECT count(*) FROM {syncs} WHERE tenant_id = $1"));
+    let row = fetch_optional!(tx, (i64,), sql, &tx.tenant)?;
     Ok(row.map_or(0, |(count,)| count))
 }
 
@@ -109,13 +80,20 @@ pub(crate) async fn unnamed(
     table: &SyncTable,
     SyncEnd { source, id, .. }: SyncEnd<'_>,
 ) -> Result<usize, StoreError> {
-    let row = fetch_optional!(tx, (i64,), table.unnamed, &tx.tenant, source, id)?;
+    let SyncTable { records, .. } = table;
+    let sql = AssertSqlSafe(format!(
+        "SELECT count(*) FROM {records} WHERE tenant_id = $1 AND source = $2 \
+        AND (sync IS NULL OR sync <> $3)"
+    ));
+    let row = fetch_optional!(tx, (i64,), sql, &tx.tenant, source, id)?;
     Ok(row.map_or(0, |(count,)| number(count)))
 }
 
 /// Notes that the sync of a source ended.
 pub(crate) async fn end(tx: &mut Tx, table: &SyncTable, source: &str) -> Result<(), StoreError> {
-    execute!(tx, table.end, &tx.tenant, source)?;
+    let SyncTable { syncs, .. } = table;
+    let sql = AssertSqlSafe(format!("DELETE FROM {syncs} WHERE tenant_id = $1 AND source = $2"));
+    execute!(tx, sql, &tx.tenant, source)?;
     Ok(())
 }
 

@@ -6,27 +6,19 @@ use portcullis_model::audit::AuditAction;
 use portcullis_model::quota::Quota;
 
 use crate::error::StoreError;
-use crate::json_list::{from_json_list, to_json_list};
-use crate::macros::{execute, fetch_optional, row, select};
+use crate::json_list::to_json_list;
+use crate::macros::{execute, fetch_optional, record, select, stored};
 pub use crate::stored_cases::StoredCases;
 use crate::tx::Tx;
 
-row! {
-    struct Row as columns {
-        domain: String,
-        cases: String,
-        users: String,
-        skipped: String,
-    }
+stored! {
+    StoredCases as Row of "tenant_cases" { domain, cases, users, skipped }
 }
 
 /// Returns the cases; `None` if the tenant has none.
 pub async fn find(tx: &mut Tx) -> Result<Option<StoredCases>, StoreError> {
     const SQL: &str = select!("FROM tenant_cases WHERE tenant_id = $1");
-    let Some(row) = fetch_optional!(tx, Row, SQL, &tx.tenant)? else { return Ok(None) };
-    let Row { domain, cases, users, skipped } = row;
-    let skipped = from_json_list(&skipped, "tenant_cases.skipped")?;
-    Ok(Some(StoredCases { domain, cases, users, skipped }))
+    record(fetch_optional!(tx, Row, SQL, &tx.tenant)?)
 }
 
 /// Returns the cases from before the transaction if it stored other ones.

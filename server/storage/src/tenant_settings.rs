@@ -10,6 +10,7 @@ use portcullis_model::settings::Gates;
 use serde_json::Value;
 
 use crate::audit_entry::AuditEntry;
+use crate::column_values::number;
 use crate::decision_files;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_optional};
@@ -17,9 +18,19 @@ use crate::tx::Tx;
 
 /// Returns the settings as JSON; `None` if the tenant has none.
 pub async fn find(tx: &mut Tx) -> Result<Option<String>, StoreError> {
+    let tenant = tx.tenant.clone();
+    find_of(tx, &tenant).await
+}
+
+async fn find_of(tx: &mut Tx, tenant: &str) -> Result<Option<String>, StoreError> {
     const SQL: &str = "SELECT settings FROM tenant_settings WHERE tenant_id = $1";
-    let row = fetch_optional!(tx, (String,), SQL, &tx.tenant)?;
+    let row = fetch_optional!(tx, (String,), SQL, tenant)?;
     Ok(row.map(|(settings,)| settings))
+}
+
+/// Returns for how many milliseconds `tenant` keeps records of decisions.
+pub async fn keeps_decisions(tx: &mut Tx, tenant: &str) -> Result<i64, StoreError> {
+    Ok(keep(find_of(tx, tenant).await?.as_deref()))
 }
 
 /// Stores the settings as JSON, and the gates that they have. The gates of this transaction stay those from before.
@@ -37,15 +48,13 @@ pub async fn store(
     let old = find(tx).await?;
     execute!(tx, SQL, &tx.tenant, settings, &by.actor, by.at.millis())?;
     execute!(tx, GATES, &tx.tenant, gates.cases, gates.approval)?;
-    tx.count(
-        Quota::StoredBytes,
-        length(settings.len()) - length(old.as_ref().map_or(0, String::len)),
-    );
+    let before = old.as_ref().map_or(0, String::len);
+    tx.count(Quota::StoredBytes, number(settings.len()) - number(before));
     tx.touch_guards();
     if decision_log(old.as_deref()) != decision_log(Some(settings)) {
         // Plans know it, so that a check obeys it from the next one on.
         tx.touch([ResourcePattern::Any.into()]);
-        decision_files::keep(tx, keep(settings)).await?;
+        decision_files::keep(tx, keep(Some(settings))).await?;
     }
     let (tenant, new) = (tx.tenant.clone(), Some(settings.to_owned()));
     tx.record_changes.note(ObjectKind::Settings, tenant.clone(), old.clone(), new.clone());
@@ -73,20 +82,16 @@ pub async fn store_directory_wins(tx: &mut Tx, wins: bool) -> Result<(), StoreEr
 }
 
 /// Returns for how many milliseconds records of decisions are kept.
-fn keep(settings: &str) -> i64 {
-    let own = decision_log(Some(settings));
+fn keep(settings: Option<&str>) -> i64 {
+    let own = decision_log(settings);
     let keep = own.as_ref().and_then(|own| own.get("keep")?.as_str().and_then(Keep::parse));
-    i64::try_from(keep.unwrap_or_default().duration().as_millis()).unwrap_or(i64::MAX)
+    number(keep.unwrap_or_default().duration().as_millis())
 }
 
 /// Returns the member `decision_log` of settings.
 fn decision_log(settings: Option<&str>) -> Option<Value> {
     let mut settings: Value = serde_json::from_str(settings?).ok()?;
     settings.get_mut("decision_log").map(Value::take)
-}
-
-fn length(bytes: usize) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -168,7 +168,7 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<TenantRecord>, Store
         [name, slug],
         "FROM tenants WHERE slug IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"
     );
-    fetch_page!(tx, Row, page, PAGES, page.after.to_string())
+    fetch_page!(tx, Row, page.limit, PAGES, page.after.to_string())
 }
 
 /// Lists a page of all tenants by id, those of `selfhost` mode too.

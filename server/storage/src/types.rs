@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use portcullis_engine::ResourcePattern;
 use portcullis_engine::types::PropertySource;
-use portcullis_engine::{PropertySources, ResourcePattern};
 use portcullis_model::Timestamp;
 use portcullis_model::audit::AuditAction;
-use portcullis_model::page::{Listed, Page};
+use portcullis_model::page::Listed;
 use portcullis_model::quota::Quota;
 use portcullis_model::types::{PropertyDeclarations, TypeRecord};
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, record, records, row, select};
@@ -108,21 +107,13 @@ pub async fn list(tx: &mut Tx, after: &str, limit: i64) -> Result<Listed<TypeRec
         [name, definition],
         "FROM types WHERE tenant_id = $1 AND name > $2 ORDER BY name LIMIT $3"
     );
-    let page = Page { after: Uuid::nil(), limit };
-    fetch_page!(tx, Row, page, PAGES, &tx.tenant, after)
+    fetch_page!(tx, Row, limit, PAGES, &tx.tenant, after)
 }
 
 /// Reads every type, in the order of names.
 pub async fn all(tx: &mut Tx) -> Result<Vec<TypeRecord>, StoreError> {
     const SQL: &str = select!("FROM types WHERE tenant_id = $1 ORDER BY name");
     records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
-}
-
-/// Reads the properties that are taken from one place alone.
-pub async fn sources(tx: &mut Tx) -> Result<PropertySources, StoreError> {
-    const SQL: &str = "SELECT name, sources FROM types WHERE tenant_id = $1 AND sources <> '{}'";
-    let rows = fetch_all!(tx, (String, String), SQL, &tx.tenant)?;
-    rows.iter().map(|(name, sources)| read_sources(name, sources)).collect()
 }
 
 /// Reads the column `sources` of a type.

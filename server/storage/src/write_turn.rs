@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use portcullis_fairness::{Turn, TurnLimits};
+/// The right to write for a tenant. The next write of the tenant begins when it is dropped.
+pub use portcullis_fairness::Turn as WriteTurn;
+use portcullis_fairness::TurnLimits;
 
 /// The writes of one tenant wait for each other before they take a connection or the write lock of the database, so that a
 /// tenant with many writes delays only itself. Each waiting request holds its body, which has up to 1 MiB. The wait is as
@@ -13,7 +15,3 @@ pub(crate) const WRITES: TurnLimits = TurnLimits {
     wait: Some(Duration::from_secs(5)),
     ..TurnLimits::NONE
 };
-
-/// The right to write for a tenant. The next write of the tenant begins when it is dropped.
-#[derive(Debug)]
-pub struct WriteTurn(pub(crate) Turn);

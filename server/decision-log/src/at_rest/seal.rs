@@ -8,9 +8,8 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use portcullis_fairness::run_apart;
 use portcullis_model::Timestamp;
-use portcullis_model::decision_log::Keep;
 use portcullis_storage::decision_files::{self, PartRow};
-use portcullis_storage::{StoreError, Tx};
+use portcullis_storage::{Tx, tenant_settings};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -97,7 +96,7 @@ impl Archive {
         chain::append(&mut tx, self.keys(), events).await?;
         for file in files {
             for part in &file.parts {
-                let keep = keep(&mut tx, &part.tenant_id).await?;
+                let keep = tenant_settings::keeps_decisions(&mut tx, &part.tenant_id).await?;
                 let expires_at = part.last_at.saturating_add(keep);
                 let part = PartRow { expires_at, ..part.clone() };
                 decision_files::add_part(&mut tx, &part).await?;
@@ -205,16 +204,6 @@ fn folder_name(tenant: &str) -> String {
     const MAX: usize = 240;
     let name = utf8_percent_encode(tenant, &UNSAFE).to_string();
     if name.len() > MAX { hex::encode(Sha256::digest(tenant)) } else { name }
-}
-
-/// Returns for how many milliseconds the tenant keeps records.
-async fn keep(tx: &mut Tx, tenant: &str) -> Result<i64, StoreError> {
-    let settings = decision_files::settings(tx, tenant).await?;
-    let settings: Option<serde_json::Value> =
-        settings.and_then(|settings| serde_json::from_str(&settings).ok());
-    let own = settings.as_ref().and_then(|all| all.get("decision_log")?.get("keep")?.as_str());
-    let keep = own.and_then(Keep::parse).unwrap_or_default();
-    Ok(i64::try_from(keep.duration().as_millis()).unwrap_or(i64::MAX))
 }
 
 fn number(bytes: usize) -> i64 {

@@ -2,9 +2,9 @@
 
 use portcullis_engine::{Json, json};
 use portcullis_model::entity::{DomainRoles, NewEntity, Properties};
-use serde::Serialize;
 
 use crate::error::StoreError;
+use crate::json_list::to_json;
 
 /// The columns of an entity that are JSON. The same entity gives the same texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,9 +19,9 @@ impl Content {
     /// Returns the texts of `entity`.
     pub(super) fn of(entity: &NewEntity) -> Self {
         Self {
-            roles: text(&entity.roles),
-            domain_roles: text(&entity.domain_roles),
-            properties: text(&entity.properties),
+            roles: to_json(&entity.roles),
+            domain_roles: to_json(&entity.domain_roles),
+            properties: to_json(&entity.properties),
             key_bytes: entity.kind.len() + entity.id.len(),
         }
     }
@@ -31,11 +31,6 @@ impl Content {
         let texts = self.roles.len() + self.domain_roles.len() + self.properties.len();
         i64::try_from(self.key_bytes + texts).unwrap_or(i64::MAX)
     }
-}
-
-/// Strings and numbers always have a JSON text.
-fn text(value: &impl Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// Reads the column `domain_roles`.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use portcullis_model::Timestamp;
 use portcullis_model::entity::{EntityRecord, NewEntity};
+use portcullis_model::relation::ObjectName;
 use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
@@ -14,21 +15,9 @@ use crate::macros::{on_database, row};
 use crate::row_lists::BATCH;
 use crate::tx::Tx;
 
-/// The type and id of an entity.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct EntityKey {
-    pub(super) kind: String,
-    pub(super) id: String,
-}
-
-impl EntityKey {
-    pub(super) fn new(kind: &str, id: &str) -> Self {
-        Self { kind: kind.to_owned(), id: id.to_owned() }
-    }
-
-    pub(super) fn of(entity: &NewEntity) -> Self {
-        Self::new(&entity.kind, &entity.id)
-    }
+/// Returns the name of an entity.
+pub(super) fn name_of(entity: &NewEntity) -> ObjectName {
+    ObjectName::new(&entity.kind, &entity.id)
 }
 
 row! {
@@ -92,8 +81,8 @@ impl TryFrom<StoredEntity> for EntityRecord {
 /// Finds the rows with these keys, those of deleted entities included.
 pub(super) async fn find_stored(
     tx: &mut Tx,
-    keys: Vec<EntityKey>,
-) -> Result<HashMap<EntityKey, StoredEntity>, StoreError> {
+    keys: Vec<ObjectName>,
+) -> Result<HashMap<ObjectName, StoredEntity>, StoreError> {
     let mut found = HashMap::with_capacity(keys.len());
     for batch in keys.chunks(BATCH) {
         let pairs =
@@ -118,7 +107,7 @@ pub(super) async fn find_stored(
             }};
         }
         let rows = on_database!(tx, bound!(), fetch_all)?;
-        let keyed = rows.into_iter().map(|row| (EntityKey::new(&row.kind, &row.id), row));
+        let keyed = rows.into_iter().map(|row| (ObjectName::new(&row.kind, &row.id), row));
         found.extend(keyed);
     }
     Ok(found)

@@ -1,14 +1,13 @@
 //! Pages of entities: for lists, and to keep them in memory.
 
 use portcullis_model::entity::EntityRecord;
-use portcullis_model::page::{Listed, Page};
-use uuid::Uuid;
+use portcullis_model::page::Listed;
 
 use super::found::StoredEntity;
-use super::rows::{ChangedRow, EntityPage};
 use crate::error::StoreError;
 use crate::macros::{fetch_all, fetch_optional};
 use crate::paging::fetch_page;
+use crate::stored_records::Records;
 use crate::tx::Tx;
 
 /// Lists a page of the entities in the order of types and ids, those of one type if `kind` is given. The page begins
@@ -32,8 +31,7 @@ pub async fn list(
         Some(kind) if after_type.is_empty() => (kind, ""),
         _ => (after_type, after_id),
     };
-    let page = Page { after: Uuid::nil(), limit };
-    fetch_page!(tx, StoredEntity, page, [SIZES, SQL], &tx.tenant, kind, after.0, after.1)
+    fetch_page!(tx, StoredEntity, limit, [SIZES, SQL], &tx.tenant, kind, after.0, after.1)
 }
 
 /// Reads up to `limit` entities after the entity `after`, the first ones in the order of types and ids; two empty texts
@@ -42,7 +40,7 @@ pub(super) async fn page(
     tx: &mut Tx,
     (after_type, after_id): (&str, &str),
     limit: i64,
-) -> Result<EntityPage, StoreError> {
+) -> Result<Records, StoreError> {
     const SQL: &str = "SELECT string_agg(octet_length(type) || ':' || type \
         || octet_length(id) || ':' || id || octet_length(roles) || ':' || roles \
         || octet_length(domain_roles) || ':' || domain_roles \
@@ -51,7 +49,7 @@ pub(super) async fn page(
         WHERE tenant_id = $1 AND (type, id) > ($2, $3) AND NOT is_deleted \
         ORDER BY type, id LIMIT $4) AS entity";
     let row = fetch_optional!(tx, (Option<String>,), SQL, &tx.tenant, after_type, after_id, limit)?;
-    Ok(EntityPage::from(row.and_then(|(text,)| text)))
+    Ok(Records::from(row.and_then(|(text,)| text)))
 }
 
 /// Reads up to `limit` entities that changed after `revision`, deleted ones included.
@@ -59,9 +57,10 @@ pub(super) async fn changed_since(
     tx: &mut Tx,
     revision: u64,
     limit: i64,
-) -> Result<Vec<ChangedRow>, StoreError> {
-    const SQL: &str = "SELECT type AS kind, id, roles, domain_roles, properties, is_deleted \
-        FROM entities WHERE tenant_id = $1 AND revision > $2 ORDER BY revision LIMIT $3";
+) -> Result<Vec<StoredEntity>, StoreError> {
+    const SQL: &str = "SELECT type AS kind, id, roles, domain_roles, properties, source, sync, \
+        revision, updated_at, is_deleted FROM entities \
+        WHERE tenant_id = $1 AND revision > $2 ORDER BY revision LIMIT $3";
     let revision = i64::try_from(revision).unwrap_or(i64::MAX);
-    Ok(fetch_all!(tx, ChangedRow, SQL, &tx.tenant, revision, limit)?)
+    Ok(fetch_all!(tx, StoredEntity, SQL, &tx.tenant, revision, limit)?)
 }

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use portcullis_engine::entities::USER;
 use portcullis_model::entity::NewEntity;
+use portcullis_model::relation::ObjectName;
 use sqlx::AssertSqlSafe;
 
-use super::found::{EntityKey, StoredEntity, find_stored};
+use super::found::{StoredEntity, find_stored, name_of};
 use crate::error::StoreError;
 use crate::macros::{execute, on_database};
 use crate::roles;
@@ -88,7 +89,7 @@ pub async fn clash(tx: &mut Tx, entities: &[NewEntity]) -> Result<Option<NameCla
 
 /// Returns the first of these roles that has the name of an entity's principal.
 pub async fn clash_of_roles(tx: &mut Tx, roles: &[&str]) -> Result<Option<NameClash>, StoreError> {
-    let keys: HashMap<EntityKey, &str> =
+    let keys: HashMap<ObjectName, &str> =
         roles.iter().flat_map(|role| keys_of(role).map(move |key| (key, *role))).collect();
     let found = find_stored(tx, keys.keys().cloned().collect()).await?;
     let live = found.iter().find(|(_, stored)| !stored.is_deleted);
@@ -108,7 +109,7 @@ async fn twin(
         if seen.insert(principal, index).is_some() {
             return Ok(Some(index));
         }
-        let own = EntityKey::of(entity);
+        let own = name_of(entity);
         twins.extend(keys_of(principal).filter(|key| *key != own).map(|key| (key, index)));
     }
     let found = find_stored(tx, twins.keys().cloned().collect()).await?;
@@ -117,10 +118,10 @@ async fn twin(
 }
 
 /// Returns the keys of the entities whose principal `name` can be.
-fn keys_of(name: &str) -> impl Iterator<Item = EntityKey> {
+fn keys_of(name: &str) -> impl Iterator<Item = ObjectName> {
     let other = name.split_once(':').filter(|(kind, _)| *kind != USER);
-    let user = EntityKey::new(USER, name);
-    std::iter::once(user).chain(other.map(|(kind, id)| EntityKey::new(kind, id)))
+    let user = ObjectName::new(USER, name);
+    std::iter::once(user).chain(other.map(|(kind, id)| ObjectName::new(kind, id)))
 }
 
 /// Returns those of `names` that are roles of entities.

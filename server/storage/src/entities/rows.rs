@@ -3,56 +3,9 @@
 use portcullis_engine::entities::{EntityChange, EntityInput};
 use portcullis_engine::{Json, json};
 
+use super::found::StoredEntity;
 use crate::error::StoreError;
-use crate::macros::row;
-use crate::stored_records::{Columns, Records};
-
-row! {
-    /// An entity that changed or is deleted. The texts of its content are JSON.
-    #[derive(Debug)]
-    pub(super) struct ChangedRow {
-        pub(super) kind: String,
-        pub(super) id: String,
-        pub(super) roles: String,
-        pub(super) domain_roles: String,
-        pub(super) properties: String,
-        pub(super) is_deleted: bool,
-    }
-}
-
-impl ChangedRow {
-    /// Returns the entity.
-    pub(super) fn row(&self) -> EntityRow<'_> {
-        EntityRow {
-            kind: &self.kind,
-            id: &self.id,
-            roles: &self.roles,
-            domain_roles: &self.domain_roles,
-            properties: &self.properties,
-        }
-    }
-}
-
-/// Entities as one text. Any character may be in a type or an id, so each column has its length before it.
-#[derive(Debug)]
-pub(super) struct EntityPage(Records);
-
-impl From<Option<String>> for EntityPage {
-    /// Takes entities as one text, each with the columns of [`EntityRow`] in their order.
-    fn from(text: Option<String>) -> Self {
-        Self(Records::from(text))
-    }
-}
-
-impl EntityPage {
-    /// Returns each entity, in no order.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`]
-    pub(super) fn rows(&self) -> Result<Vec<EntityRow<'_>>, StoreError> {
-        self.0.read(EntityRow::read, "entities")
-    }
-}
+use crate::stored_records::Columns;
 
 /// An entity. The texts of its content are JSON.
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +18,18 @@ pub(super) struct EntityRow<'t> {
 }
 
 impl<'t> EntityRow<'t> {
-    fn read(columns: &mut Columns<'t>) -> Option<Self> {
+    /// Returns the entity of a stored row.
+    pub(super) fn of(stored: &'t StoredEntity) -> Self {
+        Self {
+            kind: &stored.kind,
+            id: &stored.id,
+            roles: &stored.roles,
+            domain_roles: &stored.domain_roles,
+            properties: &stored.properties,
+        }
+    }
+
+    pub(super) fn read(columns: &mut Columns<'t>) -> Option<Self> {
         Some(Self {
             kind: columns.next()?,
             id: columns.next()?,
@@ -112,7 +76,7 @@ impl<'t> ParsedRow<'t> {
     }
 
     /// Returns the change of a table that `changed`, the source of this row, makes.
-    pub(super) fn change(&self, changed: &ChangedRow) -> EntityChange<'_> {
+    pub(super) fn change(&self, changed: &StoredEntity) -> EntityChange<'_> {
         match changed.is_deleted {
             true => EntityChange::Remove { entity_type: self.row.kind, id: self.row.id },
             false => EntityChange::Put(self.input()),

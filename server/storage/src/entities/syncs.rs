@@ -9,7 +9,7 @@ use super::found::StoredEntity;
 use super::names::RoleCounts;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all};
-use crate::syncs::{self, SyncEnd, SyncTable, sync_table};
+use crate::syncs::{self, SyncEnd, SyncTable};
 use crate::tx::Tx;
 use crate::{audit, directory, relations, tenant_settings};
 
@@ -17,7 +17,8 @@ use crate::{audit, directory, relations, tenant_settings};
 const BATCH: i64 = 1_000;
 
 /// The syncs of entities.
-pub const SYNCS: SyncTable = sync_table!("entity_syncs", "entities", "entities");
+pub const SYNCS: SyncTable =
+    SyncTable { syncs: "entity_syncs", records: "entities", count: "entities" };
 
 /// Ends a sync of a source: deletes the entities of the source that it did not name. Returns how many. The inner
 /// error has their number if they are too many; nothing of the transaction may be committed then.

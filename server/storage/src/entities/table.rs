@@ -5,8 +5,10 @@ use portcullis_fairness::run_apart;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
 use super::lists::{changed_since, page};
-use super::rows::{EntityPage, ParsedRow};
+use super::rows::{EntityRow, ParsedRow};
+use crate::column_values::number;
 use crate::error::StoreError;
+use crate::stored_records::Records;
 use crate::tx::Tx;
 
 /// Entities of one read. An entity has at most some 16 KB of content, and three pages are in memory at once.
@@ -25,11 +27,11 @@ pub async fn table(tx: &mut Tx) -> Result<Result<EntityTable, TableFull>, StoreE
 }
 
 /// Reads all entities and sends them, until nobody receives them any more.
-async fn send_pages(tx: &mut Tx, pages: Sender<EntityPage>) -> Result<(), StoreError> {
+async fn send_pages(tx: &mut Tx, pages: Sender<Records>) -> Result<(), StoreError> {
     let (mut last_type, mut last_id) = (String::new(), String::new());
     loop {
-        let page = page(tx, (&last_type, &last_id), limit(PAGE)).await?;
-        let rows = page.rows()?;
+        let page = page(tx, (&last_type, &last_id), number(PAGE)).await?;
+        let rows = rows(&page)?;
         let is_last = rows.len() < PAGE;
         if let Some((kind, id)) = rows.iter().map(|row| (row.kind, row.id)).max() {
             (last_type, last_id) = (kind.to_owned(), id.to_owned());
@@ -41,10 +43,10 @@ async fn send_pages(tx: &mut Tx, pages: Sender<EntityPage>) -> Result<(), StoreE
 }
 
 /// Builds the table of the entities that come.
-fn build(mut pages: Receiver<EntityPage>) -> Result<Result<EntityTable, TableFull>, StoreError> {
+fn build(mut pages: Receiver<Records>) -> Result<Result<EntityTable, TableFull>, StoreError> {
     let mut builder = EntityTable::builder();
     while let Some(page) = pages.blocking_recv() {
-        for row in page.rows()? {
+        for row in rows(&page)? {
             if let Err(full) = builder.push(&ParsedRow::of(row)?.input()) {
                 return Ok(Err(full));
             }
@@ -53,24 +55,25 @@ fn build(mut pages: Receiver<EntityPage>) -> Result<Result<EntityTable, TableFul
     Ok(builder.finish())
 }
 
+/// Returns each entity of a page, in no order.
+fn rows(page: &Records) -> Result<Vec<EntityRow<'_>>, StoreError> {
+    page.read(EntityRow::read, "entities")
+}
+
 /// Applies what changed since `table` was read at `revision`. Returns `None` if that is too much.
 pub async fn changed_table(
     tx: &mut Tx,
     table: &EntityTable,
     revision: u64,
 ) -> Result<Option<Result<EntityTable, TableFull>>, StoreError> {
-    let changed = changed_since(tx, revision, limit(MAX_CHANGES)).await?;
+    let changed = changed_since(tx, revision, number(MAX_CHANGES)).await?;
     if changed.len() >= MAX_CHANGES {
         return Ok(None);
     }
-    let parsed = changed.iter().map(|changed| ParsedRow::of(changed.row()));
+    let parsed = changed.iter().map(|changed| ParsedRow::of(EntityRow::of(changed)));
     let parsed: Vec<ParsedRow<'_>> = parsed.collect::<Result<_, _>>()?;
     let changes = parsed.iter().zip(&changed).map(|(row, changed)| row.change(changed));
     let changed = table.changed(changes);
     let folded = |table: EntityTable| if table.should_fold() { table.folded() } else { Ok(table) };
     Ok(Some(changed.and_then(folded)))
-}
-
-fn limit(rows: usize) -> i64 {
-    i64::try_from(rows).unwrap_or(i64::MAX)
 }

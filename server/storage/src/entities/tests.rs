@@ -6,7 +6,7 @@ use portcullis_model::input::DeclaredBody;
 use serde_json::{Value, json};
 
 use super::lists::{changed_since, page};
-use super::rows::ChangedRow;
+use super::rows::EntityRow;
 use super::*;
 use crate::commit::Committed;
 use crate::store::Store;
@@ -152,11 +152,13 @@ async fn changes_are_read_since_a_revision(database: TestDatabase) {
         [(0, vec!["alice", "d", "-c"]), (1, vec!["d", "-c"]), (2, vec!["-c"]), (3, vec![])]
     {
         let rows = changed_since(&mut tx, since, 10).await.expect("works");
-        let shown = |row: ChangedRow| if row.is_deleted { format!("-{}", row.id) } else { row.id };
+        let shown =
+            |row: StoredEntity| if row.is_deleted { format!("-{}", row.id) } else { row.id };
         assert_eq!(rows.into_iter().map(shown).collect::<Vec<_>>(), expected);
     }
-    let rows = page(&mut tx, ("", ""), 10).await.expect("works");
-    let mut ids: Vec<_> = rows.rows().expect("sound").iter().map(|row| row.id).collect();
+    let page = page(&mut tx, ("", ""), 10).await.expect("works");
+    let rows = page.read(EntityRow::read, "entities").expect("sound");
+    let mut ids: Vec<_> = rows.iter().map(|row| row.id).collect();
     ids.sort_unstable();
     assert_eq!(ids, ["alice", "d"]);
 }

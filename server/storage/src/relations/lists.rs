@@ -1,10 +1,9 @@
 //! Tuples that fit a filter, in pages.
 
 use portcullis_directory::RelationNumber;
-use portcullis_model::page::{Listed, Page};
+use portcullis_model::page::Listed;
 use portcullis_model::relation::TupleRecord;
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use super::stored::{StoredTuple, relation};
 use crate::error::StoreError;
@@ -130,10 +129,9 @@ pub async fn list(
     limit: i64,
 ) -> Result<Listed<TupleRecord>, StoreError> {
     let after: TuplePlace = serde_json::from_str(after).unwrap_or_default();
-    let page = Page { after: Uuid::nil(), limit };
     let pages = filter.pages();
     let listed: Listed<StoredTuple> =
-        fetch!(fetch_page, tx, StoredTuple, [page, pages], filter, after)?;
+        fetch!(fetch_page, tx, StoredTuple, [limit, pages], filter, after)?;
     let names = relation_names(tx).await?;
     let record = |row: &StoredTuple| {
         // Texts and numbers: there is nothing that could not be written.

@@ -7,14 +7,15 @@ use super::stored::StoredTuple;
 use super::writes;
 use crate::error::StoreError;
 use crate::macros::fetch_all;
-use crate::syncs::{self, SyncEnd, SyncTable, sync_table};
+use crate::syncs::{self, SyncEnd, SyncTable};
 use crate::tx::Tx;
 
 /// Tuples that are deleted at once.
 const BATCH: i64 = 1_000;
 
 /// The syncs of tuples.
-pub const SYNCS: SyncTable = sync_table!("relation_syncs", "relations", "tuples");
+pub const SYNCS: SyncTable =
+    SyncTable { syncs: "relation_syncs", records: "relations", count: "tuples" };
 
 /// Ends a sync of a source: deletes the tuples of the source that it did not name. Returns how many. The inner error
 /// has their number if they are too many; nothing of the transaction may be committed then.

@@ -9,6 +9,7 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 
 use super::lists::TuplePlace;
 use super::stored::{StoredTuple, relation, subject_relation};
+use crate::column_values::number;
 use crate::error::StoreError;
 use crate::macros::{fetch_all, fetch_optional};
 use crate::stored_records::{Columns, Records};
@@ -73,7 +74,7 @@ async fn page(tx: &mut Tx, after: &TuplePlace) -> Result<Records, StoreError> {
         &after.subject_type,
         &after.subject_id,
         after.subject_relation,
-        limit(PAGE),
+        number(PAGE),
     )?;
     Ok(Records::from(row.and_then(|(text,)| text)))
 }
@@ -160,7 +161,7 @@ pub async fn changed_table(
         subject_relation, expires_at, source, sync, revision, updated_at, is_deleted \
         FROM relations WHERE tenant_id = $1 AND revision > $2 ORDER BY revision LIMIT $3";
     let revision = i64::try_from(revision).unwrap_or(i64::MAX);
-    let changed = fetch_all!(tx, StoredTuple, SQL, &tx.tenant, revision, limit(MAX_CHANGES))?;
+    let changed = fetch_all!(tx, StoredTuple, SQL, &tx.tenant, revision, number(MAX_CHANGES))?;
     if changed.len() >= MAX_CHANGES {
         return Ok(None);
     }
@@ -172,8 +173,4 @@ pub async fn changed_table(
     let changed = table.changed(changes);
     let folded = |table: TupleTable| if table.should_fold() { table.folded() } else { Ok(table) };
     Ok(Some(changed.and_then(folded)))
-}
-
-fn limit(rows: usize) -> i64 {
-    i64::try_from(rows).unwrap_or(i64::MAX)
 }

@@ -93,7 +93,8 @@ async fn a_secret_that_changed_meanwhile_is_not_overwritten(database: TestDataba
     fill(&store, "north", 1, &ring(b"a")).await;
     let mut tx = store.write_all().await.expect("begins");
     let (id, old, new) = (Uuid::from_u128(1), b"an old value".to_vec(), b"a new value".to_vec());
-    let changed = execute!(tx, COLUMNS[0].replace, "north", id, old, new).expect("works");
+    let changed =
+        execute!(tx, AssertSqlSafe(COLUMNS[0].replace()), "north", id, old, new).expect("works");
     assert_eq!(changed, 0, "the value is no longer the one that was read");
 }
 
