@@ -20,7 +20,7 @@ use portcullis_model::clock::Clock;
 
 use crate::destination::Destination;
 use crate::relations::import::{Imported, Refusal, deliver};
-use crate::relations::system::System;
+use crate::relations::system::OPENFGA;
 use crate::relations::tuples::convert;
 use crate::relations::types::ImportedModel;
 use store::Store;
@@ -53,7 +53,7 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     let destination = &arguments.destination;
     // A missing key is reported before the files are read.
-    let target = destination.target(System::Openfga.name(), variables)?;
+    let target = destination.target(OPENFGA.name, variables)?;
     let store = match (&arguments.store, &arguments.model) {
         (Some(store), _) => Store::read(store)?,
         (None, Some(model)) => Store::without_tests(model, arguments.tuples.as_deref())?,
@@ -75,7 +75,7 @@ fn import(store: Store, now: DateTime<Utc>) -> Result<Imported, Refusal> {
 
 /// Returns the id of the tenant of a folder: the name of the store in lower case.
 fn tenant(store: Option<&str>) -> String {
-    let system = System::Openfga.name();
+    let system = OPENFGA.name;
     let parts = store.unwrap_or(system).split(|char: char| !char.is_alphanumeric());
     let parts: Vec<String> = parts.filter(|part| !part.is_empty()).map(str::to_lowercase).collect();
     if parts.is_empty() { system.to_owned() } else { parts.join("-") }

@@ -3,7 +3,6 @@
 pub(crate) mod answers;
 pub(crate) mod condition;
 pub(crate) mod content;
-pub(crate) mod cursor;
 pub(crate) mod import;
 pub(crate) mod line;
 pub(crate) mod model;

@@ -3,10 +3,10 @@
 //!
 //! It shares with the import of OpenFGA all that comes after the text is parsed.
 
-mod expression;
 mod questions;
 mod relationships;
 mod schema;
+mod unfilled;
 mod validation;
 
 use std::io::Write;
@@ -19,7 +19,7 @@ use portcullis_model::clock::Clock;
 
 use crate::destination::Destination;
 use crate::relations::import::{Imported, Refusal, deliver};
-use crate::relations::system::System;
+use crate::relations::system::SPICEDB;
 use crate::relations::tuples::convert;
 use crate::relations::types::ImportedModel;
 use validation::Validation;
@@ -50,7 +50,7 @@ pub async fn run(
     out: &mut (dyn Write + Send),
     err: &mut (dyn Write + Send),
 ) -> anyhow::Result<()> {
-    let (destination, name) = (&arguments.destination, System::Spicedb.name());
+    let (destination, name) = (&arguments.destination, SPICEDB.name);
     // A missing key is reported before the files are read.
     let target = destination.target(name, variables)?;
     let validation = match (&arguments.validation, &arguments.schema) {

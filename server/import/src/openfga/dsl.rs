@@ -1,10 +1,9 @@
 //! The parser of models in OpenFGA's modeling language (schema 1.1 and 1.2).
 
-use crate::relations::cursor::Syntax;
 use crate::relations::model::{Model, ModelRelation, ModelType, Restriction, Rewrite};
-use crate::relations::model_text::ModelText;
+use crate::relations::model_text::{ModelText, Syntax};
 use crate::relations::place::Place;
-use crate::relations::system::System;
+use crate::relations::system::OPENFGA;
 
 /// Parses the text of a model, whose first line is at `start`.
 ///
@@ -20,8 +19,7 @@ struct Parser<'s> {
 
 impl Parser<'_> {
     fn model(&mut self) -> Result<Model, String> {
-        let mut model =
-            Model { is_module: self.text.take("module"), ..Model::new(System::Openfga) };
+        let mut model = Model { is_module: self.text.take("module"), ..Model::new(&OPENFGA) };
         if model.is_module {
             self.text.word("the name of the module")?;
         } else {

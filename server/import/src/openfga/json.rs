@@ -10,7 +10,7 @@ use crate::relations::model::{
     Model, ModelCondition, ModelRelation, ModelType, Restriction, Rewrite, Users,
 };
 use crate::relations::place::Place;
-use crate::relations::system::System;
+use crate::relations::system::OPENFGA;
 use crate::relations::yaml;
 
 #[derive(Deserialize)]
@@ -107,7 +107,7 @@ pub(super) fn parse(text: &str, start: &Place) -> Result<Model, String> {
         expression: condition.value.expression,
     });
     let types = types.collect::<Result<_, _>>()?;
-    Ok(Model { types, conditions: conditions.collect(), ..Model::new(System::Openfga) })
+    Ok(Model { types, conditions: conditions.collect(), ..Model::new(&OPENFGA) })
 }
 
 fn model_type(found: Spanned<JsonType>, start: &Place) -> Result<ModelType, String> {

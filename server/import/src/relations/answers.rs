@@ -36,7 +36,7 @@ pub(crate) fn differences(
             let answer = answer(graph, question, question.now.unwrap_or(now), &mut buffer);
             if answer != Some(question.expected) {
                 let Question { place, user, relation, object, expected, .. } = question;
-                let test = model.model.system.tests().trim_end_matches('s');
+                let test = model.model.system.tests.trim_end_matches('s');
                 let answer = answer.map_or("undetermined".to_owned(), |answer| answer.to_string());
                 differences.push(place.says(format!(
                     "`{user}` `{relation}` `{object}`: the {test} expects {expected}, Portcullis answers {answer}"

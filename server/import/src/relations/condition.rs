@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
-use super::cursor::{Cursor, Syntax};
 use super::model::ModelCondition;
+use super::model_text::{ModelText, Syntax};
+use super::place::Place;
 use super::system::System;
 
 /// The context of a tuple or a check: values by the names of parameters.
@@ -29,7 +30,7 @@ impl ExpiryCondition {
     ///
     /// # Errors
     /// The reason why it is not an expiry.
-    pub(crate) fn read(condition: &ModelCondition, system: System) -> Result<Self, String> {
+    pub(crate) fn read(condition: &ModelCondition, system: &System) -> Result<Self, String> {
         let is = |name: &str, kind: &str| {
             condition.parameters.iter().any(|(own, its)| own == name && its == kind)
         };
@@ -37,7 +38,7 @@ impl ExpiryCondition {
         // A line is at most one comment.
         let code: Vec<&str> = lines.filter_map(|line| line.split("//").next()).collect();
         let code = code.join(" ");
-        let (now, start, duration) = match tokens(&code)[..] {
+        let (now, start, duration) = match tokens(&code, &condition.place)[..] {
             [now, "<", a, "+", b] | [a, "+", b, ">", now] if is(a, "timestamp") => {
                 (now, a, Some(b))
             }
@@ -93,23 +94,21 @@ pub(crate) fn rounded(end: DateTime<Utc>) -> Result<DateTime<Utc>, String> {
     }
 }
 
-fn not_an_expiry(name: &str, system: System) -> String {
+fn not_an_expiry(name: &str, system: &System) -> String {
     format!(
         "`{name}` is not an expiry such as `{}`; take it out of the {}, and write a policy with `relation.<name>` and this \
          condition over properties instead (docs/{}.md)",
-        system.expiry(),
-        system.model(),
-        system.name()
+        system.expiry, system.model, system.name
     )
 }
 
 /// Returns the words and symbols of an expression, without parentheses: where its types are right, they say nothing in
 /// the expressions that are read.
-fn tokens(expression: &str) -> Vec<&str> {
-    let (mut tokens, mut cursor) = (Vec::new(), Cursor::new(expression, Syntax::Model));
-    while !cursor.next().is_empty() {
-        let token = cursor.next();
-        cursor.take(token);
+fn tokens<'s>(expression: &'s str, place: &'s Place) -> Vec<&'s str> {
+    let (mut tokens, mut text) = (Vec::new(), ModelText::new(expression, Syntax::Model, place));
+    while !text.next().is_empty() {
+        let token = text.next();
+        text.take(token);
         if !matches!(token, "(" | ")") {
             tokens.push(token);
         }

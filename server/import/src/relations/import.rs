@@ -60,7 +60,7 @@ impl Imported {
             return Err(Refusal { faults, reason });
         }
         let content = ImportedContent::new(model, tuples, &tests, &mut notes);
-        let tests = model.model.system.tests();
+        let tests = model.model.system.tests;
         Ok(Self { content: content.map_err(Refusal::unsupported)?, notes, asked, tests })
     }
 }

@@ -5,6 +5,7 @@ use super::model::{Restriction, Rewrite, Users};
 /// Returns a rewrite as the line of a relation.
 pub(crate) fn text(rewrite: &Rewrite) -> String {
     match rewrite {
+        Rewrite::Nobody => direct(&[]),
         Rewrite::Direct(restrictions) => direct(restrictions),
         Rewrite::Computed(relation) => relation.clone(),
         Rewrite::From { relation, parents } => format!("{parents}.{relation}"),

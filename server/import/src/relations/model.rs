@@ -1,12 +1,12 @@
 //! An authorization model, as the other system says it.
 
 use super::place::Place;
-use super::system::System;
+use super::system::{OPENFGA, System};
 
 /// The types and conditions of a store.
 #[derive(Debug)]
 pub(crate) struct Model {
-    pub(crate) system: System,
+    pub(crate) system: &'static System,
     pub(crate) types: Vec<ModelType>,
     pub(crate) conditions: Vec<ModelCondition>,
     /// Relations that a module adds to types of other modules; empty in a whole model.
@@ -34,6 +34,8 @@ pub(crate) struct ModelRelation {
 /// The definition of who has a relation.
 #[derive(Debug)]
 pub(crate) enum Rewrite {
+    /// Nobody. A schema of SpiceDB has it until its permissions that nobody can have are left out.
+    Nobody,
     /// `[user, group#member]`: who is stored.
     Direct(Vec<Restriction>),
     /// A relation of the same object.
@@ -82,7 +84,7 @@ pub(crate) struct ModelCondition {
 
 impl Model {
     /// Makes a model without types.
-    pub(crate) fn new(system: System) -> Self {
+    pub(crate) fn new(system: &'static System) -> Self {
         Self {
             system,
             types: Vec::new(),
@@ -97,7 +99,7 @@ impl Model {
     /// # Errors
     /// An extension of an unknown type, or a relation that the type has already, with its place.
     pub(crate) fn from_modules(modules: impl IntoIterator<Item = Self>) -> Result<Self, String> {
-        let (mut whole, mut extensions) = (Self::new(System::Openfga), Vec::new());
+        let (mut whole, mut extensions) = (Self::new(&OPENFGA), Vec::new());
         for module in modules {
             whole.types.extend(module.types);
             whole.conditions.extend(module.conditions);
@@ -141,7 +143,7 @@ impl Rewrite {
     pub(crate) fn restrictions(&self) -> &[Restriction] {
         match self {
             Self::Direct(restrictions) => restrictions,
-            Self::Computed(_) | Self::From { .. } => &[],
+            Self::Nobody | Self::Computed(_) | Self::From { .. } => &[],
             Self::Any(parts) | Self::All(parts) => {
                 let each = parts.iter().map(Self::restrictions);
                 each.into_iter().find(|found| !found.is_empty()).unwrap_or_default()

@@ -1,14 +1,29 @@
 //! The text of a model: what the parsers of all languages of models take from it.
 
-use super::cursor::{Cursor, Syntax};
 use super::model::{ModelCondition, Users};
 use super::place::Place;
-use super::types::MAX_NESTING;
 
-/// The rest of the text of a model. Where something else is next than what must be, that is a fault with its place.
+/// The syntax of words and comments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Syntax {
+    /// OpenFGA's modeling language: `-`, `.` and `/` are parts of words, and `#` begins a comment.
+    Model,
+    /// SpiceDB's schema language: `/` is a part of words, and comments are those of C.
+    Schema,
+}
+
+const ARROW: &str = "->";
+/// The maximum nesting of parentheses in the lines of types, and so in those that become lines.
+const MAX_NESTING: usize = 32;
+
+/// The rest of the text of a model. White space and comments before a word or symbol are skipped. Where something else is next
+/// than what must be, that is a fault with its place.
 pub(crate) struct ModelText<'s> {
-    cursor: Cursor<'s>,
+    rest: &'s str,
+    syntax: Syntax,
     start: &'s Place,
+    /// The number of line breaks before the next word or symbol.
+    line: usize,
     /// The number of parentheses that are open.
     nesting: usize,
 }
@@ -16,27 +31,42 @@ pub(crate) struct ModelText<'s> {
 impl<'s> ModelText<'s> {
     /// Begins a text, whose first line is at `start`.
     pub(crate) fn new(text: &'s str, syntax: Syntax, start: &'s Place) -> Self {
-        Self { cursor: Cursor::new(text, syntax), start, nesting: 0 }
+        let rest = text.trim_start_matches('\u{feff}');
+        let mut text = Self { rest, syntax, start, line: 0, nesting: 0 };
+        text.skip(true);
+        text
     }
 
     /// Returns the place of the next word or symbol.
     pub(crate) fn place(&self) -> Place {
-        self.start.below(self.cursor.line())
+        self.start.below(self.line)
     }
 
     /// Returns the next word, or else the next character; empty at the end.
     pub(crate) fn next(&self) -> &'s str {
-        self.cursor.next()
+        let word = self.next_word();
+        match self.rest.chars().next() {
+            Some(char) if word.is_empty() => &self.rest[..char.len_utf8()],
+            _ => word,
+        }
     }
 
     /// Takes `token` if it is next.
     pub(crate) fn take(&mut self, token: &str) -> bool {
-        self.cursor.take(token)
+        let is_next = self.next() == token;
+        if is_next {
+            self.cut(token.len());
+        }
+        is_next
     }
 
     /// Takes `->` if it is next.
     pub(crate) fn take_arrow(&mut self) -> bool {
-        self.cursor.take_arrow()
+        let is_next = self.rest.starts_with(ARROW);
+        if is_next {
+            self.cut(ARROW.len());
+        }
+        is_next
     }
 
     /// Returns the fault that something else is next than `what`.
@@ -49,8 +79,12 @@ impl<'s> ModelText<'s> {
     }
 
     pub(crate) fn word(&mut self, what: &str) -> Result<String, String> {
-        let fault = self.expected(what);
-        self.cursor.word().map(str::to_owned).ok_or(fault)
+        let word = self.next_word();
+        if word.is_empty() {
+            return Err(self.expected(what));
+        }
+        self.cut(word.len());
+        Ok(word.to_owned())
     }
 
     pub(crate) fn symbol(&mut self, symbol: &str) -> Result<(), String> {
@@ -112,7 +146,7 @@ impl<'s> ModelText<'s> {
         }
         self.symbol(")")?;
         self.symbol("{")?;
-        let Some(expression) = self.cursor.block() else {
+        let Some(expression) = self.block() else {
             return Err(place.says(format!("expected `}}` at the end of the {keyword}")));
         };
         Ok(ModelCondition { name, place, parameters, expression: expression.to_owned() })
@@ -129,5 +163,74 @@ impl<'s> ModelText<'s> {
             self.symbol(">")?;
         }
         Ok((name, kind))
+    }
+
+    /// Takes the text before the `}` of a block whose `{` is taken, and the `}`. Braces inside come in pairs.
+    fn block(&mut self) -> Option<&'s str> {
+        let mut open = 1_usize;
+        let closes = |char: char| {
+            match char {
+                '{' => open += 1,
+                '}' => open -= 1,
+                _ => {}
+            }
+            open == 0
+        };
+        let text = &self.rest[..self.rest.find(closes)?];
+        self.cut(text.len() + '}'.len_utf8());
+        Some(text)
+    }
+
+    fn next_word(&self) -> &'s str {
+        let in_word = |char: char| match char {
+            '_' | '/' => true,
+            '-' | '.' => self.syntax == Syntax::Model,
+            other => other.is_alphanumeric(),
+        };
+        let end = self.rest.find(|char| !in_word(char)).unwrap_or(self.rest.len());
+        let word = &self.rest[..end];
+        match self.syntax {
+            Syntax::Model => word,
+            Syntax::Schema => ["//", "/*"]
+                .iter()
+                .filter_map(|comment| self.rest.find(comment))
+                .fold(word, |word, at| &word[..at.min(word.len())]),
+        }
+    }
+
+    fn cut(&mut self, bytes: usize) {
+        let (cut, rest) = self.rest.split_at(bytes);
+        self.line += cut.matches('\n').count();
+        self.rest = rest;
+        self.skip(false);
+    }
+
+    /// Skips white space and comments. A `#` begins a comment where a line begins, or after white space.
+    fn skip(&mut self, is_start: bool) {
+        let mut can_comment = is_start || self.syntax == Syntax::Schema;
+        loop {
+            let trimmed = self.rest.trim_start();
+            let space = &self.rest[..self.rest.len() - trimmed.len()];
+            can_comment |= !space.is_empty();
+            let comment = if can_comment { self.comment(trimmed) } else { 0 };
+            let (skipped, rest) = self.rest.split_at(space.len() + comment);
+            self.line += skipped.matches('\n').count();
+            self.rest = rest;
+            if comment == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Returns the bytes of the comment with which `text` begins; 0 without one.
+    fn comment(&self, text: &str) -> usize {
+        let ends = |end: &str| text.find(end).map_or(text.len(), |at| at + end.len());
+        let line = || text.find('\n').unwrap_or(text.len());
+        match self.syntax {
+            Syntax::Model if text.starts_with('#') => line(),
+            Syntax::Schema if text.starts_with("//") => line(),
+            Syntax::Schema if text.starts_with("/*") => ends("*/"),
+            _ => 0,
+        }
     }
 }

@@ -1,58 +1,40 @@
 //! The systems whose models and tuples are imported, and their words.
 
 /// A system that stores relations as tuples.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum System {
-    Openfga,
-    Spicedb,
-}
-
-impl System {
+#[derive(Debug)]
+pub(crate) struct System {
     /// The name of the import: the owner of what is imported, and the tenant of a folder whose files name none.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Openfga => "openfga",
-            Self::Spicedb => "spicedb",
-        }
-    }
-
+    pub(crate) name: &'static str,
     /// The word for the types with their relations.
-    pub(crate) fn model(self) -> &'static str {
-        match self {
-            Self::Openfga => "model",
-            Self::Spicedb => "schema",
-        }
-    }
-
+    pub(crate) model: &'static str,
     /// The word for a tuple.
-    pub(crate) fn tuple(self) -> &'static str {
-        match self {
-            Self::Openfga => "tuple",
-            Self::Spicedb => "relationship",
-        }
-    }
-
+    pub(crate) tuple: &'static str,
     /// The word for the questions with expected answers.
-    pub(crate) fn tests(self) -> &'static str {
-        match self {
-            Self::Openfga => "tests",
-            Self::Spicedb => "assertions",
-        }
-    }
-
+    pub(crate) tests: &'static str,
     /// The operator that takes subjects away.
-    pub(crate) fn except(self) -> &'static str {
-        match self {
-            Self::Openfga => "but not",
-            Self::Spicedb => "-",
-        }
-    }
-
+    pub(crate) except: &'static str,
     /// An example of a condition that is an expiry.
-    pub(crate) fn expiry(self) -> &'static str {
-        match self {
-            Self::Openfga => "current_time < grant_time + grant_duration",
-            Self::Spicedb => "now < end",
-        }
-    }
+    pub(crate) expiry: &'static str,
+    /// The fault of users whom the relation of a tuple cannot have, before the word `of`.
+    pub(crate) unlisted: &'static str,
 }
+
+pub(crate) static OPENFGA: System = System {
+    name: "openfga",
+    model: "model",
+    tuple: "tuple",
+    tests: "tests",
+    except: "but not",
+    expiry: "current_time < grant_time + grant_duration",
+    unlisted: "is not listed in the `[…]`",
+};
+
+pub(crate) static SPICEDB: System = System {
+    name: "spicedb",
+    model: "schema",
+    tuple: "relationship",
+    tests: "assertions",
+    except: "-",
+    expiry: "now < end",
+    unlisted: "is not one of the types",
+};

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use super::condition::{Context, rounded};
 use super::model::{Restriction, Users};
 use super::place::Place;
-use super::system::System;
 use super::types::ImportedModel;
 
 /// A tuple as the other system has it.
@@ -76,7 +75,7 @@ pub(crate) fn convert(
                 Some(same) if *same == one => {}
                 Some(_) => faults.push(place.says(format!(
                     "the {} occurs twice, with different conditions",
-                    model.model.system.tuple()
+                    model.model.system.tuple
                 ))),
             },
         }
@@ -105,12 +104,9 @@ impl StoredTuple {
         if !listed.any(|one| one.admits(&subject, related, with, self.expires_at.is_some())) {
             let condition = with.map(|name| format!(" with `{name}`")).unwrap_or_default();
             let expiry = if self.expires_at.is_some() { " with an expiration" } else { "" };
-            let listed = match model.model.system {
-                System::Openfga => "is not listed in the `[…]`",
-                System::Spicedb => "is not one of the types",
-            };
+            let unlisted = model.model.system.unlisted;
             return Err(format!(
-                "`{}`{condition}{expiry} {listed} of `{}` of `{object_type}`",
+                "`{}`{condition}{expiry} {unlisted} of `{}` of `{object_type}`",
                 self.user, self.relation
             ));
         }

@@ -18,8 +18,6 @@ use super::model::{Model, ModelRelation, ModelType};
 use super::system::System;
 use crate::rule::{Rule, STAR, accepted};
 
-/// The maximum nesting of parentheses in the lines of types, and so in those that become lines.
-pub(crate) const MAX_NESTING: usize = 32;
 /// The characters that have a meaning beside a type in a line or in a rule.
 const RESERVED: [char; 5] = ['[', ']', ',', '#', '*'];
 
@@ -92,7 +90,7 @@ impl ImportedModel {
 
     /// Returns the fault that a type has no such relation.
     pub(crate) fn lacks(&self, relation: &str, of_type: &str) -> String {
-        format!("the {} has no relation `{relation}` of `{of_type}`", self.model.system.model())
+        format!("the {} has no relation `{relation}` of `{of_type}`", self.model.system.model)
     }
 
     /// Returns one rule for each relation: who has it may do what is named as the relation.
@@ -121,12 +119,10 @@ impl ImportedModel {
 }
 
 /// Returns the names of a type that no type of Portcullis has.
-fn name_faults(one: &ModelType, system: System) -> Vec<String> {
+fn name_faults(one: &ModelType, system: &System) -> Vec<String> {
     let rename = format!(
         "rename it in the {}, the {}s and the {}",
-        system.model(),
-        system.tuple(),
-        system.tests()
+        system.model, system.tuple, system.tests
     );
     let name = &*one.name;
     let mut faults = Vec::new();
@@ -156,7 +152,7 @@ fn unknown_conditions(model: &Model) -> Vec<String> {
         let used = relation.rewrite.restrictions().iter().filter_map(|one| one.condition.as_ref());
         let unknown = used.filter(|name| !is_known(name));
         unknown.map(|name| {
-            relation.place.says(format!("the {} has no condition `{name}`", model.system.model()))
+            relation.place.says(format!("the {} has no condition `{name}`", model.system.model))
         })
     });
     unknown.collect()
@@ -196,9 +192,7 @@ fn said(
     match fault {
         Fault::Token { token, .. } if token == "!" => relation.place.says(format!(
             "`{}` leads back to `{}` of `{}`; subtract a relation that does not depend on it",
-            model.system.except(),
-            relation.name,
-            one.name
+            model.system.except, relation.name, one.name
         )),
         fault => relation.place.says(format!("as `{}`: {fault}", definition.line)),
     }

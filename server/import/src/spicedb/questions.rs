@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use portcullis_model::relation::EVERYBODY;
 use serde_saphyr::Spanned;
 
-use super::expression::Unfilled;
 use super::relationships::{relationship, with_context};
+use super::unfilled::Unfilled;
 use super::validation::{Expected, Subjects};
 use crate::relations::place::Place;
 use crate::relations::questions::{

@@ -1,11 +1,10 @@
 //! The parser of SpiceDB's schema language.
 
-use super::expression::{Definition, Expression, Member, Unfilled, types};
-use crate::relations::cursor::Syntax;
-use crate::relations::model::{Model, Restriction};
-use crate::relations::model_text::ModelText;
+use super::unfilled::{Unfilled, leave_out};
+use crate::relations::model::{Model, ModelRelation, ModelType, Restriction, Rewrite};
+use crate::relations::model_text::{ModelText, Syntax};
 use crate::relations::place::Place;
-use crate::relations::system::System;
+use crate::relations::system::SPICEDB;
 
 /// The word that stands for an expiry beside a caveat.
 const EXPIRATION: &str = "expiration";
@@ -26,7 +25,7 @@ struct Parser<'s> {
 
 impl Parser<'_> {
     fn schema(&mut self) -> Result<(Model, Unfilled), String> {
-        let (mut model, mut definitions) = (Model::new(System::Spicedb), Vec::new());
+        let mut model = Model::new(&SPICEDB);
         loop {
             match self.text.next() {
                 "" => break,
@@ -35,7 +34,7 @@ impl Parser<'_> {
                     self.text.symbol("use")?;
                     self.has_self |= self.text.word("the name of a feature")? == "self";
                 }
-                "definition" => definitions.push(self.definition()?),
+                "definition" => model.types.push(self.definition()?),
                 "caveat" => model.conditions.push(self.text.condition("caveat", None)?),
                 "import" | "partial" => {
                     return Err(self.text.place().says(format!(
@@ -46,20 +45,18 @@ impl Parser<'_> {
                 _ => return Err(self.text.expected("`definition`, `caveat` or `use`")),
             }
         }
-        let (all, unfilled) = types(definitions);
-        model.types = all;
+        let unfilled = leave_out(&mut model.types);
         Ok((model, unfilled))
     }
 
-    fn definition(&mut self) -> Result<Definition, String> {
+    fn definition(&mut self) -> Result<ModelType, String> {
         let place = self.text.place();
         self.text.symbol("definition")?;
         let name = self.text.word("the name of a definition")?;
         self.text.symbol("{")?;
-        let mut members: Vec<Member> = Vec::new();
+        let mut definition = ModelType { name, place, relations: Vec::new() };
         while !self.text.take("}") {
-            let place = self.text.place();
-            let member = match self.text.next() {
+            let relation = match self.text.next() {
                 ";" => {
                     self.text.symbol(";")?;
                     continue;
@@ -68,16 +65,12 @@ impl Parser<'_> {
                 "permission" => self.permission()?,
                 _ => return Err(self.text.expected("`relation`, `permission` or `}`")),
             };
-            if members.iter().any(|own| own.name == member.name) {
-                let reason = format!("`{}` of `{name}` is defined twice", member.name);
-                return Err(place.says(reason));
-            }
-            members.push(member);
+            definition.add(relation)?;
         }
-        Ok(Definition { name, place, members })
+        Ok(definition)
     }
 
-    fn relation(&mut self) -> Result<Member, String> {
+    fn relation(&mut self) -> Result<ModelRelation, String> {
         let place = self.text.place();
         self.text.symbol("relation")?;
         let name = self.text.word("the name of a relation")?;
@@ -86,7 +79,7 @@ impl Parser<'_> {
         while self.text.take("|") {
             restrictions.push(self.restriction()?);
         }
-        Ok(Member { name, place, expression: Expression::Direct(restrictions) })
+        Ok(ModelRelation { name, place, rewrite: Rewrite::Direct(restrictions) })
     }
 
     fn restriction(&mut self) -> Result<Restriction, String> {
@@ -107,7 +100,7 @@ impl Parser<'_> {
         Ok(restriction)
     }
 
-    fn permission(&mut self) -> Result<Member, String> {
+    fn permission(&mut self) -> Result<ModelRelation, String> {
         let place = self.text.place();
         self.text.symbol("permission")?;
         let name = self.text.word("the name of a permission")?;
@@ -118,35 +111,35 @@ impl Parser<'_> {
             }
         }
         self.text.symbol("=")?;
-        Ok(Member { name, place, expression: self.except()? })
+        Ok(ModelRelation { name, place, rewrite: self.except()? })
     }
 
     /// Parses `a - b - c`. `-` binds less than `&`, and `&` less than `+`.
-    fn except(&mut self) -> Result<Expression, String> {
+    fn except(&mut self) -> Result<Rewrite, String> {
         let mut base = self.all()?;
         while self.text.take("-") {
-            base = Expression::Except(Box::new(base), Box::new(self.all()?));
+            base = Rewrite::Except(Box::new(base), Box::new(self.all()?));
         }
         Ok(base)
     }
 
-    fn all(&mut self) -> Result<Expression, String> {
+    fn all(&mut self) -> Result<Rewrite, String> {
         let mut parts = vec![self.any()?];
         while self.text.take("&") {
             parts.push(self.any()?);
         }
-        Ok(one_or(parts, Expression::All))
+        Ok(one_or(parts, Rewrite::All))
     }
 
-    fn any(&mut self) -> Result<Expression, String> {
+    fn any(&mut self) -> Result<Rewrite, String> {
         let mut parts = vec![self.operand()?];
         while self.text.take("+") {
             parts.push(self.operand()?);
         }
-        Ok(one_or(parts, Expression::Any))
+        Ok(one_or(parts, Rewrite::Any))
     }
 
-    fn operand(&mut self) -> Result<Expression, String> {
+    fn operand(&mut self) -> Result<Rewrite, String> {
         if self.text.open()? {
             let expression = self.except()?;
             self.text.close()?;
@@ -155,7 +148,7 @@ impl Parser<'_> {
         let place = self.text.place();
         let name = self.text.word("`(` or the name of a relation or permission")?;
         match &*name {
-            "nil" => return Ok(Expression::Nil),
+            "nil" => return Ok(Rewrite::Nobody),
             "self" if self.has_self => {
                 let reason = "`self` is not a relation; take it out of the schema, and write a policy that compares \
                               `resource.id` with `request.subject` instead (docs/spicedb.md)";
@@ -165,17 +158,17 @@ impl Parser<'_> {
         }
         if self.text.take_arrow() {
             let relation = self.text.word("the name of a relation or permission after `->`")?;
-            return Ok(Expression::Arrow { parents: name, relation });
+            return Ok(Rewrite::From { relation, parents: name });
         }
         if !self.text.take(".") {
-            return Ok(Expression::Computed(name));
+            return Ok(Rewrite::Computed(name));
         }
         let which = self.text.word("`any` or `all`")?;
         self.text.symbol("(")?;
         let relation = self.text.word("the name of a relation or permission")?;
         self.text.symbol(")")?;
         match &*which {
-            "any" => Ok(Expression::Arrow { parents: name, relation }),
+            "any" => Ok(Rewrite::From { relation, parents: name }),
             "all" => Err(place.says(format!(
                 "`{name}.all({relation})` asks for all objects in `{name}` at once; write `{name}->{relation}` if each object \
                  has one `{name}`, or else a relation that stores who may (docs/spicedb.md)"
@@ -186,7 +179,7 @@ impl Parser<'_> {
 }
 
 /// Returns the only part, or all of them as `make` says.
-fn one_or(mut parts: Vec<Expression>, make: fn(Vec<Expression>) -> Expression) -> Expression {
+fn one_or(mut parts: Vec<Rewrite>, make: fn(Vec<Rewrite>) -> Rewrite) -> Rewrite {
     match parts.pop() {
         Some(only) if parts.is_empty() => only,
         last => {

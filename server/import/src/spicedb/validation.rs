@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
-use super::expression::Unfilled;
+use super::unfilled::Unfilled;
 use super::{relationships, schema};
 use crate::relations::model::Model;
 use crate::relations::place::Place;
