@@ -24,21 +24,19 @@ pub(super) fn read(
         types.check_properties(&one.kind, &one.properties, &at.key("properties"), problems);
     }
     let mut builder = EntityTable::builder();
-    for (item, one) in json.as_array().unwrap_or_default().iter().zip(&entities) {
+    let items = json.as_array().unwrap_or_default().iter().zip(&entities);
+    let pushed = items.map(|(item, one)| {
         let member = |name: &str| item.get(name);
-        let pushed = builder.push(&EntityInput {
+        builder.push(&EntityInput {
             entity_type: &one.kind,
             id: &one.id,
             roles: member("roles").and_then(Json::as_array).unwrap_or_default(),
             domain_roles: member("domain_roles").and_then(Json::as_object).unwrap_or_default(),
             properties: member("properties").and_then(Json::as_object).unwrap_or_default(),
-        });
-        if let Err(full) = pushed {
-            problems.expected(at, format!("fewer entities: {full}"));
-            return None;
-        }
-    }
-    match builder.finish() {
+        })
+    });
+    let pushed = pushed.collect::<Result<(), _>>();
+    match pushed.and_then(|()| builder.finish()) {
         Ok(table) => Some((table, entities)),
         Err(full) => {
             problems.expected(at, format!("fewer entities: {full}"));

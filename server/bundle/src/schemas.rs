@@ -73,6 +73,4 @@ pub const SCHEMAS: [FileSchema; 10] = [
 ];
 
 #[cfg(test)]
-pub(crate) mod not_expressible;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;

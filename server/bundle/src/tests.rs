@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::embedded::EMBEDDED;
 use super::fixture::{RULES, edit, without_positions, write_tenant};
 use super::list_files::{CASES, POLICIES, RULES as RULE_FILES};
-use super::schemas::not_expressible::is_refused_by_its_schema;
+use super::schemas::tests::not_expressible::is_refused_by_its_schema;
 use super::{Bundle, Case, SampleUser, TENANT_FILE, included_roles};
 
 pub(super) const CASES_FILE: &str = CASES.file;

@@ -1,6 +1,6 @@
 //! Names that no two items of a list may share.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use portcullis_engine::invalid::{Place, Problems};
 
@@ -11,25 +11,18 @@ pub(super) fn each_once<N: ToString>(
     at: &Place<'_>,
     problems: &mut Problems,
 ) {
-    let mut seen = HashSet::new();
-    for (index, name) in names.map(|name| name.to_string()).enumerate() {
-        if seen.contains(&name) {
-            let what = format!("a unique {what}, but an earlier item also has `{name}`");
-            problems.expected(&at.index(index), what);
-        }
-        seen.insert(name);
-    }
+    SeenNames::new(what).add("", names.map(|name| name.to_string()), at, problems);
 }
 
 /// The names of the items of a list so far, by the file that has them.
-pub(super) struct SeenNames {
-    what: &'static str,
+pub(super) struct SeenNames<'w> {
+    what: &'w str,
     files: HashMap<String, String>,
 }
 
-impl SeenNames {
+impl<'w> SeenNames<'w> {
     /// Returns no names. Messages call a name `what`.
-    pub(super) fn new(what: &'static str) -> Self {
+    pub(super) fn new(what: &'w str) -> Self {
         Self { what, files: HashMap::new() }
     }
 

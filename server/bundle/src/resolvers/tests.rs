@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Bundle;
 use crate::fixture::{edit, without_positions, write_tenant};
-use crate::schemas::not_expressible::is_refused_by_its_schema;
+use crate::schemas::tests::not_expressible::is_refused_by_its_schema;
 
 const RESOLVERS: &str = "- module: business-hours\n  config: {opens: '07:00'}\n";
 

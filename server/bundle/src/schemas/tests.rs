@@ -1,6 +1,8 @@
 //! The readers against the schemas: whatever a reader accepts the schema accepts, and whatever a reader refuses the
 //! schema refuses too, unless [`NOT_EXPRESSIBLE`] says why it cannot.
 
+pub(crate) mod not_expressible;
+
 use std::fs;
 use std::path::Path;
 
@@ -16,10 +18,10 @@ use portcullis_test_schemas::{JudgingSchema, mutations};
 use serde_json::Value;
 
 use super::SCHEMAS;
-use super::not_expressible::{NOT_EXPRESSIBLE, is_not_expressible};
 use crate::cases::{Case, CaseNames};
 use crate::resolvers::{SampleResolver, namespaces};
 use crate::{policies, roles, types, users};
+use not_expressible::{NOT_EXPRESSIBLE, is_not_expressible};
 
 const TENANT: &str = "
 tenant: acme
