@@ -7,6 +7,7 @@ use portcullis_engine::fields::{list, string as read_string};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
 use portcullis_engine::{CheckBody, DEFAULT_DENY, Effect, Json};
+use serde::Serialize;
 use serde_json::json;
 
 use portcullis_model::check::FileCheck;
@@ -50,7 +51,7 @@ pub struct Case {
 }
 
 /// The answer that a case expects.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Expected {
     pub decision: Effect,
     /// The name of the part that decides: a policy's name, a rule's tuple, or [`DEFAULT_DENY`].

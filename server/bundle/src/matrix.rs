@@ -11,8 +11,8 @@ mod roles_in;
 mod table;
 
 pub use decision_set::DecisionSet;
-pub use impact::{CellChange, Impact, impact};
-pub use outcome::CellDecision;
+pub use impact::impact;
+pub use outcome::cell_decision;
 pub use table::{MatrixFilter, MatrixRow, MatrixTable, table, what_can, who_can};
 
 #[cfg(test)]

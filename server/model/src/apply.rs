@@ -1,6 +1,6 @@
 //! Plans and applies of bundles, as the API shows them (`docs/semantics.md`, sections 10.3 and 10.4).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
@@ -44,7 +44,7 @@ impl ObjectKind {
 }
 
 /// The effect of an apply on one object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PlannedAction {
     Create,
@@ -95,7 +95,7 @@ pub struct OwnerConflict {
 }
 
 /// The numbers of changes of a plan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PlanCounts {
     pub create: u64,
     /// Updates and releases.
@@ -107,7 +107,7 @@ pub struct PlanCounts {
 }
 
 /// The decision of a case, and what decided.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CaseDecision {
     pub decision: String,
     /// The name of a policy, a rule's tuple, or `default-deny`.
@@ -115,7 +115,7 @@ pub struct CaseDecision {
 }
 
 /// A case that fails.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FailedCase {
     pub case: String,
     pub expected: CaseDecision,
@@ -125,7 +125,7 @@ pub struct FailedCase {
 }
 
 /// A case that is not decided.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SkippedCase {
     pub case: String,
     pub reason: String,
@@ -152,9 +152,10 @@ pub struct BundleWarning {
 }
 
 /// The decision on all requests of a role, a domain, a resource and an action.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "decision", rename_all = "lowercase")]
-pub enum ImpactOutcome {
+#[schema(as = ImpactOutcome)]
+pub enum CellDecision {
     /// Each is allowed.
     Allow,
     /// Each is denied.
@@ -173,7 +174,7 @@ pub enum ImpactOutcome {
 
 /// Decisions that an apply changes. In `role`, `domain` and `action`, `*` is every one, and `null` is each that no rule and
 /// no condition names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ImpactChange {
     #[schema(required)]
     pub role: Option<String>,
@@ -183,12 +184,12 @@ pub struct ImpactChange {
     pub resource: String,
     #[schema(required)]
     pub action: Option<String>,
-    pub before: ImpactOutcome,
-    pub after: ImpactOutcome,
+    pub before: CellDecision,
+    pub after: CellDecision,
 }
 
 /// The decisions of roles that an apply changes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ImpactReport {
     pub complete: bool,
     /// The reason why it is not complete.

@@ -2,12 +2,13 @@
 
 use chrono::DateTime;
 use portcullis_auth::CheckCaller;
-use portcullis_bundle::matrix::CellDecision;
+use portcullis_bundle::matrix::cell_decision;
 use portcullis_engine::matrix::{MatrixCell, PlanMatrix};
 use portcullis_engine::relation::relation_of_subject;
 use portcullis_engine::request::{Attributes, Caller, Roles};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::{Check, Invalid, Plan, Supply};
+use portcullis_model::apply::CellDecision;
 use portcullis_model::matrix::{MAX_CELLS, MAX_COLUMNS, MatrixRequest, MatrixSubject};
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::resource::ResourceRecord;
@@ -330,7 +331,7 @@ fn decided(
     matrix: &mut PlanMatrix<'_, '_>,
     cell: &MatrixCell<'_>,
 ) -> (CellDecision, Option<String>) {
-    let decision = CellDecision::from(&matrix.outcome(cell));
+    let decision = cell_decision(&matrix.outcome(cell));
     let is_open = matches!(decision, CellDecision::Depends { .. });
     let rule_id = (!is_open).then(|| matrix.matched_rule_id(cell));
     (decision, rule_id)

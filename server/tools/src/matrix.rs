@@ -18,7 +18,7 @@ use portcullis_bundle::matrix::{DecisionSet, MatrixFilter, MatrixTable, impact, 
 use portcullis_engine::ResourcePattern;
 use serde::Serialize;
 
-pub use cases::{CaseChange, CaseChanges, DecidedCase, UncomparedCase};
+pub use cases::{CaseChange, CaseChanges};
 pub use difference::MatrixDiff;
 pub(crate) use lines::impact as impact_section;
 pub use relations::RelationChange;

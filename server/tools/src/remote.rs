@@ -6,10 +6,11 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use portcullis_bundle::matrix::{CellDecision, MatrixRow, MatrixTable};
+use portcullis_bundle::matrix::{MatrixRow, MatrixTable};
 use portcullis_config::{GivenCredential, Variables};
 use portcullis_engine::ResourcePattern;
 use portcullis_engine::rbac::WILDCARD;
+use portcullis_model::apply::CellDecision;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

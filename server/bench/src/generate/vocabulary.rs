@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fastrand::Rng;
 use portcullis_bundle::{DEFAULT_NOW, SampleUser};
 use portcullis_engine::condition::{AttributePath, Operand, Predicate, Test};
-use portcullis_engine::{Condition, Json, ResourcePattern};
+use portcullis_engine::{Json, ResourcePattern};
 
 use super::draft::{Draft, string};
 use crate::tenant::Tenant;
@@ -54,7 +54,7 @@ impl Vocabulary {
         for policy in &tenant.policies {
             add(&policy.resource);
             if let Ok(condition) = &policy.condition {
-                for_each_test(condition, &mut |test| note(test, &mut values));
+                condition.tests().into_iter().for_each(|test| note(test, &mut values));
             }
         }
         let bundle = tenant.bundle.iter();
@@ -130,17 +130,6 @@ impl User {
                 .map(|(name, value)| (name.to_string(), value.clone().into_owned()))
                 .collect(),
         }
-    }
-}
-
-/// Calls `visit` with each test of a condition.
-fn for_each_test(condition: &Condition, visit: &mut impl FnMut(&Test)) {
-    match condition {
-        Condition::And(children) | Condition::Or(children) => {
-            children.iter().for_each(|child| for_each_test(child, visit));
-        }
-        Condition::Not(child) => for_each_test(child, visit),
-        Condition::Test(test) => visit(test),
     }
 }
 

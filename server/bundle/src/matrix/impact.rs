@@ -4,45 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use portcullis_engine::matrix::{MatrixCell, PlanMatrix};
 use portcullis_engine::request::Attributes;
-use serde::{Deserialize, Serialize};
+use portcullis_model::apply::{ImpactChange, ImpactReport};
 
 use super::axes::Axes;
 use super::budget::Budget;
 use super::decision_set::{DecisionSet, patterns_of};
 use super::grid::{Grid, Line};
-use super::outcome::{CellDecision, is_same};
+use super::outcome::{cell_decision, is_same};
 
 /// The maximum number of changes in a list. Nobody reads more, and each may take kilobytes.
 const MAX_CHANGES: usize = 1_000;
-
-/// The cells whose outcomes differ between two sets (`docs/semantics.md`, section 2.13).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Impact {
-    /// True if nothing is left out.
-    pub complete: bool,
-    /// The part that is left out, and why.
-    pub note: Option<String>,
-    /// The changes, by resource, role, domain and action.
-    pub changes: Vec<CellChange>,
-}
-
-/// Cells with one change. In `role`, `domain` and `action`, `*` is every one, and `None` is each that no rule or condition
-/// names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CellChange {
-    /// The role.
-    pub role: Option<String>,
-    /// The domain.
-    pub domain: Option<String>,
-    /// The resource, or a pattern for the resources that nothing names.
-    pub resource: String,
-    /// The action.
-    pub action: Option<String>,
-    /// The outcome before.
-    pub before: CellDecision,
-    /// The outcome after.
-    pub after: CellDecision,
-}
 
 /// Compares what two sets of rules and policies decide, with the roles that roles include in each. Once `may_go_on`, which
 /// is asked before each resource, returns false, the others are left out.
@@ -50,14 +21,14 @@ pub fn impact(
     before: &DecisionSet<'_>,
     after: &DecisionSet<'_>,
     may_go_on: impl Fn() -> bool,
-) -> Impact {
+) -> ImpactReport {
     let changed = before.changed_patterns(after);
     let is_changed =
         |name: &&str| patterns_of(name).iter().any(|pattern| changed.contains(&**pattern));
     let resources: BTreeSet<&str> =
         before.resources().chain(after.resources()).filter(is_changed).collect();
     let mut budget = Budget::new();
-    let mut changes: Vec<CellChange> = Vec::new();
+    let mut changes: Vec<ImpactChange> = Vec::new();
     for resource in resources {
         if !may_go_on() {
             budget.leave_out(resource);
@@ -70,7 +41,7 @@ pub fn impact(
     let cut =
         (all > MAX_CHANGES).then(|| format!("only {MAX_CHANGES} of {all} changes are listed"));
     let notes: Vec<String> = budget.note().into_iter().chain(cut).collect();
-    Impact {
+    ImpactReport {
         complete: notes.is_empty(),
         note: (!notes.is_empty()).then(|| notes.join("; ")),
         changes,
@@ -83,7 +54,7 @@ fn changes_of<'s>(
     before: &DecisionSet<'s>,
     after: &DecisionSet<'s>,
     budget: &mut Budget<'s>,
-) -> Option<Vec<CellChange>> {
+) -> Option<Vec<ImpactChange>> {
     let (old, new) = (before.matching(resource), after.matching(resource));
     let sets = [(&old, before.inclusions), (&new, after.inclusions)];
     let axes = Axes::new(resource, &sets, after.inclusions);
@@ -103,14 +74,14 @@ fn changes_of<'s>(
             return;
         }
         let next = known.len() + 1;
-        let pair = (CellDecision::from(&was), CellDecision::from(&is));
+        let pair = (cell_decision(&was), cell_decision(&is));
         grid.set(place, *known.entry(pair).or_insert(next));
     });
     let pairs: HashMap<_, _> = known.iter().map(|(pair, value)| (*value, pair)).collect();
     let change = |line: Line| {
         let (before, after) = pairs.get(&line.value).copied()?.clone();
         let (role, domain, action) = (line.role, line.domain, line.action);
-        Some(CellChange { role, domain, resource: resource.to_owned(), action, before, after })
+        Some(ImpactChange { role, domain, resource: resource.to_owned(), action, before, after })
     };
     Some(grid.lines().into_iter().filter_map(change).collect())
 }

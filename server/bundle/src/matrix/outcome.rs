@@ -2,44 +2,24 @@
 
 use portcullis_engine::matrix::{Outcome, Residual};
 use portcullis_engine::{Condition, Effect};
-use serde::{Deserialize, Serialize};
+use portcullis_model::apply::CellDecision;
 
 use super::decision_set::DecisionSet;
 
 /// The number of policies that an outcome names.
 const NAMED: usize = 10;
 
-/// The decision on all requests of a cell.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(tag = "decision", rename_all = "lowercase")]
-pub enum CellDecision {
-    /// Each is allowed.
-    Allow,
-    /// Each is denied.
-    Deny,
-    /// The unknown attributes decide.
-    Depends {
-        /// The condition under which a request is allowed; `None` if it is too large to be shown.
-        condition: Option<String>,
-        /// The names of the first policies that can change the decision.
-        policies: Vec<String>,
-        /// The number of further such policies.
-        more_policies: usize,
-    },
-}
-
-impl From<&Outcome<'_>> for CellDecision {
-    fn from(outcome: &Outcome<'_>) -> Self {
-        match outcome {
-            Outcome::Allow => Self::Allow,
-            Outcome::Deny => Self::Deny,
-            Outcome::Depends(residual) => {
-                let policies = residual.policies();
-                Self::Depends {
-                    condition: residual.text().map(str::to_owned),
-                    policies: policies.iter().take(NAMED).map(|it| it.name.to_string()).collect(),
-                    more_policies: policies.len().saturating_sub(NAMED),
-                }
+/// Returns the decision that an outcome shows.
+pub fn cell_decision(outcome: &Outcome<'_>) -> CellDecision {
+    match outcome {
+        Outcome::Allow => CellDecision::Allow,
+        Outcome::Deny => CellDecision::Deny,
+        Outcome::Depends(residual) => {
+            let policies = residual.policies();
+            CellDecision::Depends {
+                condition: residual.text().map(str::to_owned),
+                policies: policies.iter().take(NAMED).map(|it| it.name.to_string()).collect(),
+                more_policies: policies.len().saturating_sub(NAMED),
             }
         }
     }

@@ -5,13 +5,14 @@ use std::collections::{BTreeSet, HashMap};
 use portcullis_engine::ResourcePattern;
 use portcullis_engine::matrix::{Outcome, PlanMatrix};
 use portcullis_engine::request::Attributes;
+use portcullis_model::apply::CellDecision;
 use serde::Serialize;
 
 use super::axes::{Axes, Wanted};
 use super::budget::Budget;
 use super::decision_set::DecisionSet;
 use super::grid::{Grid, Line};
-use super::outcome::CellDecision;
+use super::outcome::cell_decision;
 
 /// The part of a table that is wanted.
 #[derive(Clone, Debug, Default)]
@@ -124,7 +125,7 @@ fn rows_of<'s>(
             return;
         }
         let next = known.len() + 1;
-        grid.set(place, *known.entry(CellDecision::from(&outcome)).or_insert(next));
+        grid.set(place, *known.entry(cell_decision(&outcome)).or_insert(next));
     });
     let outcomes: HashMap<_, _> = known.iter().map(|(outcome, value)| (*value, outcome)).collect();
     let row = |line: Line| {

@@ -6,9 +6,10 @@ use portcullis_engine::request::{Attributes, Roles};
 use portcullis_engine::{
     Check, Effect, Plan, Policy, ResourcePattern, RoleInclusions, Rule, RuleTuple, expression,
 };
+use portcullis_model::apply::{CellDecision, ImpactChange, ImpactReport};
 use uuid::Uuid;
 
-use super::{CellDecision, DecisionSet, Impact, MatrixFilter, impact, table};
+use super::{DecisionSet, MatrixFilter, impact, table};
 use crate::rulebook::Rulebook;
 
 const REGISTERED: [&str; 2] = ["chart:read", "chart:write"];
@@ -74,9 +75,9 @@ fn changes(before: Set<'_>, after: Set<'_>) -> Vec<String> {
     lines(&impact(&before, &after, || true))
 }
 
-fn lines(impact: &Impact) -> Vec<String> {
+fn lines(impact: &ImpactReport) -> Vec<String> {
     assert!(impact.complete, "{:?}", impact.note);
-    let line = |change: &super::CellChange| {
+    let line = |change: &ImpactChange| {
         let place = place([&change.role, &change.domain, &change.action], &change.resource);
         format!("{place}: {} -> {}", shown(&change.before), shown(&change.after))
     };

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use portcullis_bundle::Rulebook;
-use portcullis_bundle::matrix::{CellChange, CellDecision, DecisionSet, Impact, impact};
-use portcullis_model::apply::{ImpactChange, ImpactOutcome, ImpactReport};
+use portcullis_bundle::matrix::{DecisionSet, impact};
+use portcullis_model::apply::ImpactReport;
 use portcullis_model::resource::ResourceRecord;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
@@ -34,7 +34,7 @@ pub(super) async fn report(
     let after = Content::of(state, &plan.writes);
     let compare = async move |awaited: Awaited| {
         let until = Instant::now() + MAX_TIME;
-        Ok(shown(impact(&before.set(), &after.set(), || awaited.is_until(until))))
+        Ok(impact(&before.set(), &after.set(), || awaited.is_until(until)))
     };
     app.searches.run(tenant, compare).await
 }
@@ -56,28 +56,5 @@ impl Content {
     fn set(&self) -> DecisionSet<'_> {
         let names = self.resources.iter().map(|name| &**name);
         DecisionSet::new(&self.rulebook, names)
-    }
-}
-
-fn shown(impact: Impact) -> ImpactReport {
-    let Impact { complete, note, changes } = impact;
-    let change = |change: CellChange| ImpactChange {
-        role: change.role,
-        domain: change.domain,
-        resource: change.resource,
-        action: change.action,
-        before: outcome(change.before),
-        after: outcome(change.after),
-    };
-    ImpactReport { complete, note, changes: changes.into_iter().map(change).collect() }
-}
-
-fn outcome(decision: CellDecision) -> ImpactOutcome {
-    match decision {
-        CellDecision::Allow => ImpactOutcome::Allow,
-        CellDecision::Deny => ImpactOutcome::Deny,
-        CellDecision::Depends { condition, policies, more_policies } => {
-            ImpactOutcome::Depends { condition, policies, more_policies }
-        }
     }
 }

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use portcullis_config::Variables;
+use portcullis_model::apply::PlannedAction;
 
-use super::answer::{AnsweredChange, ChangeAction, ChangedField};
+use super::answer::{AnsweredChange, ChangedField};
 use super::arguments::ContentArguments;
 use super::lines::{content_fields, field_lines, object};
 use super::plan::CHANGES;
@@ -72,12 +73,12 @@ fn drift(changes: &[AnsweredChange]) -> Vec<Entry> {
     for change in changes {
         let name = object(&change.kind, &change.name);
         let (sign, text) = match change.action {
-            ChangeAction::Create => (Sign::Removed, format!("{name}: the service lacks it")),
-            ChangeAction::Delete | ChangeAction::Release => {
+            PlannedAction::Create => (Sign::Removed, format!("{name}: the service lacks it")),
+            PlannedAction::Delete | PlannedAction::Release => {
                 (Sign::Added, format!("{name}: the folder lacks it"))
             }
-            ChangeAction::Adopt if content_fields(change).next().is_none() => continue,
-            ChangeAction::Update | ChangeAction::Adopt => (Sign::Changed, name),
+            PlannedAction::Adopt if content_fields(change).next().is_none() => continue,
+            PlannedAction::Update | PlannedAction::Adopt => (Sign::Changed, name),
         };
         let fields = content_fields(change).flat_map(|ChangedField { path, before, after }| {
             field_lines(

@@ -1,11 +1,11 @@
 //! The parts of a plan as the sections of a report.
 
 use portcullis_engine::{Condition, Format, Policy, expression};
+use portcullis_model::apply::{CaseDecision, PlanCounts, PlannedAction};
 use serde_json::Value;
 
 use super::answer::{
-    AnsweredChange, ChangeAction, ChangeCounts, ChangedField, OwnedObject, PlanAnswer, PlanWarning,
-    TestCounts, TestDecision,
+    AnsweredChange, ChangedField, OwnedObject, PlanAnswer, PlanWarning, TestCounts,
 };
 use crate::matrix;
 use crate::report::{
@@ -40,16 +40,16 @@ pub(super) fn changes(changes: &[AnsweredChange]) -> Vec<Entry> {
     let entry = |change: &AnsweredChange| {
         let name = object(&change.kind, &change.name);
         let (sign, name) = match change.action {
-            ChangeAction::Create => (Sign::Added, name),
-            ChangeAction::Update => (Sign::Changed, name),
-            ChangeAction::Delete => (Sign::Removed, name),
-            ChangeAction::Adopt if content_fields(change).next().is_none() => {
+            PlannedAction::Create => (Sign::Added, name),
+            PlannedAction::Update => (Sign::Changed, name),
+            PlannedAction::Delete => (Sign::Removed, name),
+            PlannedAction::Adopt if content_fields(change).next().is_none() => {
                 (Sign::Owner, format!("{name} (adopted{})", former_owner(change)))
             }
-            ChangeAction::Adopt => {
+            PlannedAction::Adopt => {
                 (Sign::Changed, format!("{name} (adopted{})", former_owner(change)))
             }
-            ChangeAction::Release => (Sign::Owner, format!("{name} (released)")),
+            PlannedAction::Release => (Sign::Owner, format!("{name} (released)")),
         };
         let fields = content_fields(change).flat_map(|field| {
             let ChangedField { path, before, after } = field;
@@ -120,8 +120,8 @@ pub(super) fn object(kind: &str, name: &str) -> String {
 }
 
 /// Returns the line with the numbers of changes.
-fn counts(counts: &ChangeCounts) -> String {
-    let ChangeCounts { create, update, delete, adopt, unchanged } = counts;
+fn counts(counts: &PlanCounts) -> String {
+    let PlanCounts { create, update, delete, adopt, unchanged } = counts;
     format!(
         "{create} to create, {update} to update, {delete} to delete, {adopt} to adopt, {unchanged} unchanged"
     )
@@ -146,20 +146,17 @@ pub(super) fn tests(tests: &TestCounts) -> Section {
     }
     let failed_lines = tests.failed.iter().map(|one| {
         let (expected, actual) = (decision(&one.expected), decision(&one.actual));
-        format!("FAILED `{}`: expected {expected}, not {actual}", one.name)
+        format!("FAILED `{}`: expected {expected}, not {actual}", one.case)
     });
     let skipped_lines =
-        tests.skipped.iter().map(|one| format!("skipped `{}`: {}", one.name, one.reason));
+        tests.skipped.iter().map(|one| format!("skipped `{}`: {}", one.case, one.reason));
     Section::new("tests")
         .with_summary(format!("{passed} passed, {failed} failed, {skipped} skipped"))
         .with_lines(failed_lines.chain(skipped_lines))
 }
 
-fn decision(decision: &TestDecision) -> String {
-    match &decision.rule {
-        Some(rule) => format!("{} by `{rule}`", decision.decision),
-        None => decision.decision.clone(),
-    }
+fn decision(CaseDecision { decision, rule }: &CaseDecision) -> String {
+    format!("{decision} by `{rule}`")
 }
 
 /// Returns the lines about warnings.
@@ -175,6 +172,6 @@ fn warnings(warnings: &[PlanWarning]) -> impl Iterator<Item = String> {
 
 /// Returns whether the plan changes anything. A key that may not read gets the numbers of changes alone.
 pub(super) fn has_changes(plan: &PlanAnswer) -> bool {
-    let ChangeCounts { create, update, delete, adopt, .. } = plan.counts;
+    let PlanCounts { create, update, delete, adopt, .. } = plan.counts;
     !plan.changes.is_empty() || create + update + delete + adopt > 0
 }

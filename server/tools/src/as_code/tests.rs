@@ -1,5 +1,6 @@
 //! The forms of one plan.
 
+use portcullis_model::apply::PlanCounts;
 use serde_json::json;
 
 use super::answer::PlanAnswer;
@@ -35,7 +36,7 @@ fn plan() -> PlanAnswer {
             "passed": 40,
             "failed_count": 1,
             "skipped_count": 1,
-            "failed": [{"case": "c", "expected": decision("deny", "old"), "actual": decision("allow", "new")}],
+            "failed": [{"case": "c", "expected": decision("deny", "old"), "actual": decision("allow", "new"), "reason": ""}],
             "skipped": [{"case": "s", "reason": "it needs the resolver `hr`"}],
         },
         "impact": {"complete": false, "note": "there may be more", "changes": [{
@@ -109,7 +110,7 @@ fn a_plan_is_a_comment_with_a_section_for_each_part() {
 
 #[test]
 fn a_plan_without_anything_is_two_lines() {
-    let answer = json!({"revision": 1, "fingerprint": "", "changes": [], "counts": {"unchanged": 2}, "impact": null});
+    let answer = json!({"revision": 1, "fingerprint": "", "changes": [], "counts": {"create": 0, "update": 0, "delete": 0, "adopt": 0, "unchanged": 2}, "impact": null});
     let answer = serde_json::from_value(answer).expect("an answer");
     let counts = "0 to create, 0 to update, 0 to delete, 0 to adopt, 2 unchanged";
     assert_eq!(report(&answer).text(false), format!("title\n\n{counts}\n"));
@@ -118,7 +119,7 @@ fn a_plan_without_anything_is_two_lines() {
 #[test]
 fn what_the_caller_may_not_read_is_counted_and_has_its_code() {
     let answer = json!({
-        "revision": 1, "fingerprint": "", "changes": [], "counts": {},
+        "revision": 1, "fingerprint": "", "changes": [], "counts": PlanCounts::default(),
         "tests": {"passed": 4, "failed_count": 2, "skipped_count": 3},
         "warnings": [{"code": "UNREGISTERED", "message": "", "path": "/bundle/rules/0/obj"}],
     });

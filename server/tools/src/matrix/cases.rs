@@ -1,7 +1,8 @@
 //! The cases of two folders that are decided otherwise in the second.
 
-use portcullis_bundle::{Bundle, Case};
-use portcullis_engine::{Effect, Invalid};
+use portcullis_bundle::{Bundle, Case, Expected};
+use portcullis_engine::Invalid;
+use portcullis_model::apply::SkippedCase;
 use serde::Serialize;
 
 /// The comparison of the cases' decisions.
@@ -10,7 +11,7 @@ pub struct CaseChanges {
     /// The cases with another decision.
     pub changed: Vec<CaseChange>,
     /// The cases that cannot be compared without calling a resolver.
-    pub skipped: Vec<UncomparedCase>,
+    pub skipped: Vec<SkippedCase>,
 }
 
 /// A case with another decision.
@@ -19,27 +20,9 @@ pub struct CaseChange {
     /// The name of the case.
     pub case: String,
     /// The decision by the first folder.
-    pub before: DecidedCase,
+    pub before: Expected,
     /// The decision by the second folder.
-    pub after: DecidedCase,
-}
-
-/// The decision on a case.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct DecidedCase {
-    /// Allow or deny.
-    pub decision: Effect,
-    /// The name of what decided, as cases name it.
-    pub rule: String,
-}
-
-/// A case that is not compared.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct UncomparedCase {
-    /// The name of the case.
-    pub case: String,
-    /// The cause.
-    pub reason: String,
+    pub after: Expected,
 }
 
 /// Decides the cases of the second folder, and those of the first that the second does not have, by both folders.
@@ -59,7 +42,7 @@ pub(super) fn changes(before: &Bundle, after: &Bundle) -> Result<CaseChanges, In
                 changes.changed.push(CaseChange { case: name, before, after });
             }
             (Err(reason), _) | (_, Err(reason)) => {
-                changes.skipped.push(UncomparedCase { case: name, reason });
+                changes.skipped.push(SkippedCase { case: name, reason });
             }
         }
     }
@@ -71,7 +54,7 @@ fn decide(
     owner: &Bundle,
     case: &Case,
     folder: &Bundle,
-) -> Result<Result<DecidedCase, String>, Invalid> {
+) -> Result<Result<Expected, String>, Invalid> {
     let sent = case.to_check(&owner.users, &owner.tenant)?;
     let plan = folder.rulebook.plan(sent.resource);
     let supply = folder.rulebook.supply(&plan, &sent);
@@ -82,5 +65,5 @@ fn decide(
     };
     let decision = plan.evaluate_with(&check, &answers);
     let rule = folder.rulebook.name(decision.rule_id());
-    Ok(Ok(DecidedCase { decision: decision.effect(), rule }))
+    Ok(Ok(Expected { decision: decision.effect(), rule }))
 }

@@ -1,6 +1,6 @@
 //! The difference between the decisions of two folders.
 
-use portcullis_bundle::matrix::Impact;
+use portcullis_model::apply::ImpactReport;
 use serde::Serialize;
 
 use super::cases::CaseChanges;
@@ -11,7 +11,7 @@ use super::relations::RelationChange;
 pub struct MatrixDiff {
     /// The cells whose outcomes differ.
     #[serde(flatten)]
-    pub impact: Impact,
+    pub impact: ImpactReport,
     /// The cases of the folders that are decided otherwise.
     pub cases: CaseChanges,
     /// The relations of types that the folders define in different ways.

@@ -1,10 +1,12 @@
 //! Tables and changes as the sections of reports.
 
-use portcullis_bundle::matrix::{CellChange, CellDecision, Impact, MatrixRow, MatrixTable};
+use portcullis_bundle::Expected;
+use portcullis_bundle::matrix::{MatrixRow, MatrixTable};
 use portcullis_engine::Condition;
 use portcullis_engine::rbac::WILDCARD;
+use portcullis_model::apply::{CellDecision, ImpactChange, ImpactReport, SkippedCase};
 
-use super::cases::{CaseChange, CaseChanges, DecidedCase, UncomparedCase};
+use super::cases::{CaseChange, CaseChanges};
 use super::relations::RelationChange;
 use super::residual::{Groups, deny_changes};
 use super::shared::Shared;
@@ -30,7 +32,7 @@ pub(super) fn table(table: &MatrixTable) -> Section {
 }
 
 /// Adds the changes of decisions to a section, an entry for each. A deny that comes or goes in all of them is a note.
-pub(crate) fn impact(impact: &Impact, mut section: Section) -> Section {
+pub(crate) fn impact(impact: &ImpactReport, mut section: Section) -> Section {
     let sides: Vec<Sides> = impact.changes.iter().map(Sides::new).collect();
     let shared = |denies: fn(&Sides) -> Vec<Condition>| {
         let objects = impact.changes.iter().map(|change| &*change.resource);
@@ -49,14 +51,14 @@ pub(crate) fn impact(impact: &Impact, mut section: Section) -> Section {
 
 /// Returns the cases that are decided otherwise.
 pub(super) fn cases(cases: &CaseChanges) -> Section {
-    let by = |DecidedCase { decision, rule }: &DecidedCase| format!("{decision} by `{rule}`");
+    let by = |Expected { decision, rule }: &Expected| format!("{decision} by `{rule}`");
     let changed = cases.changed.iter().map(|CaseChange { case, before, after }| {
         format!("case `{case}`: {}, was {}", by(after), by(before))
     });
     let skipped = cases
         .skipped
         .iter()
-        .map(|UncomparedCase { case, reason }| format!("case `{case}` is not compared: {reason}"));
+        .map(|SkippedCase { case, reason }| format!("case `{case}` is not compared: {reason}"));
     Section::main("cases", "").with_lines(changed.chain(skipped))
 }
 
@@ -72,7 +74,7 @@ struct Sides {
 }
 
 impl Sides {
-    fn new(change: &CellChange) -> Self {
+    fn new(change: &ImpactChange) -> Self {
         Self { before: Groups::read(&change.before), after: Groups::read(&change.after) }
     }
 
@@ -101,7 +103,7 @@ fn without(denies: &[Condition], others: &[Condition]) -> Vec<Condition> {
     denies.iter().filter(|deny| !others.contains(deny)).cloned().collect()
 }
 
-fn entry(change: &CellChange, Sides { before, after }: &Sides) -> Entry {
+fn entry(change: &ImpactChange, Sides { before, after }: &Sides) -> Entry {
     use CellDecision::{Allow, Deny, Depends};
     let who = who(change.role.as_deref());
     let place = place(&change.resource, change.action.as_deref(), change.domain.as_deref());

@@ -1,7 +1,7 @@
 //! The condition of an outcome, read back from its text (`docs/semantics.md`, section 2.12).
 
-use portcullis_bundle::matrix::CellDecision;
 use portcullis_engine::{Condition, Effect, expression};
+use portcullis_model::apply::CellDecision;
 
 use crate::report::{ConditionChange, changed_parts, list_changes};
 

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use portcullis_bundle::fixture::{edit, write_tenant};
-use portcullis_bundle::matrix::Impact;
+use portcullis_model::apply::{ImpactReport, SkippedCase};
 
-use super::{CaseChanges, DiffArguments, MatrixArguments, MatrixDiff, UncomparedCase, diff, run};
+use super::{CaseChanges, DiffArguments, MatrixArguments, MatrixDiff, diff, run};
 
 #[derive(Parser)]
 struct Matrix {
@@ -245,11 +245,11 @@ fn relations_that_differ_are_named_with_their_definitions() {
 
 #[test]
 fn a_case_that_is_not_compared_is_a_difference() {
-    let complete = || Impact { complete: true, ..Impact::default() };
+    let complete = || ImpactReport { complete: true, ..ImpactReport::default() };
     let nothing =
         MatrixDiff { impact: complete(), cases: CaseChanges::default(), relations: vec![] };
     assert!(nothing.is_empty());
-    let skipped = vec![UncomparedCase { case: "abroad".to_owned(), reason: String::new() }];
+    let skipped = vec![SkippedCase { case: "abroad".to_owned(), reason: String::new() }];
     let cases = CaseChanges { skipped, ..CaseChanges::default() };
     assert!(!MatrixDiff { impact: complete(), cases, relations: vec![] }.is_empty());
 }

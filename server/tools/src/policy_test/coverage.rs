@@ -4,9 +4,7 @@ use std::fmt;
 
 use portcullis_bundle::Rulebook;
 use portcullis_engine::excerpt::excerpt;
-use portcullis_engine::{
-    Condition, ExplainedNode, ExplainedPolicy, ExplainedTest, Explanation, TruthValue,
-};
+use portcullis_engine::{ExplainedNode, ExplainedPolicy, ExplainedTest, Explanation, TruthValue};
 use uuid::Uuid;
 
 /// The longest text of a test, in characters.
@@ -60,7 +58,7 @@ impl Coverage {
             name: policy.name.clone(),
             outcomes: [0; 3],
             decides: 0,
-            count: policy.condition.as_ref().map_or(0, tests_of),
+            count: policy.condition.as_ref().map_or(0, |condition| condition.tests().len()),
             tests: Vec::new(),
         });
         let rules = rulebook.rules().iter().map(|rule| RuleCoverage {
@@ -207,15 +205,6 @@ impl fmt::Display for Coverage {
             writeln!(f, "    not covered: {line}")?;
         }
         Ok(())
-    }
-}
-
-/// Returns the number of tests in a condition.
-fn tests_of(condition: &Condition) -> usize {
-    match condition {
-        Condition::And(children) | Condition::Or(children) => children.iter().map(tests_of).sum(),
-        Condition::Not(child) => tests_of(child),
-        Condition::Test(_) => 1,
     }
 }
 
