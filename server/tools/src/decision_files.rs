@@ -8,25 +8,16 @@ use anyhow::Context;
 use portcullis_config::{Variables, open_archive};
 use portcullis_decision_log::Verification;
 
+use crate::exit;
 use crate::operator::OfflineOperator;
-
-/// The exit code after an error.
-const ERROR: u8 = 2;
 
 /// Prints each erased file and each fault. The exit code is 0 if the record is whole, 1 if something is wrong or missing, and 2
 /// after an error.
 pub async fn verify(variables: &Variables, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
-    match verify_files(variables, out).await {
-        Ok(code) => code,
-        Err(error) => {
-            // Nobody reads an error that cannot be written.
-            let _ = writeln!(err, "portcullis: {error:#}");
-            ExitCode::from(ERROR)
-        }
-    }
+    exit::judged_at_once(verify_files(variables, out).await, err)
 }
 
-async fn verify_files(variables: &Variables, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
+async fn verify_files(variables: &Variables, out: &mut dyn Write) -> anyhow::Result<bool> {
     let settings = variables.decision_log()?;
     let settings = settings.context(
         "DECISION_LOG_URL: the place of the record is not set: give the command the variables of the service",
@@ -37,7 +28,7 @@ async fn verify_files(variables: &Variables, out: &mut dyn Write) -> anyhow::Res
     let found = archive.verify().await?;
     store.close().await;
     print(&found, out)?;
-    Ok(if found.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(found.findings.is_empty())
 }
 
 fn print(found: &Verification, out: &mut dyn Write) -> std::io::Result<()> {

@@ -52,10 +52,7 @@ pub struct CreateKeyArguments {
 /// Creates a key and prints it. The tenant must exist, unless the arguments say that it is created.
 pub async fn create(variables: &Variables, arguments: &CreateKeyArguments) -> anyhow::Result<()> {
     let key = new_key(arguments, Clock::system().now())?;
-    let operator = match arguments.create_tenant {
-        true => OfflineOperator::open_or_create(variables).await?,
-        false => OfflineOperator::open(variables).await?,
-    };
+    let operator = OfflineOperator::open_or_create(variables, arguments.create_tenant).await?;
     let tenant = existing_or_new(&operator, arguments).await?;
     let fits = service_keys::must_fit(&key, operator.key_domain(&tenant));
     fits.map_err(|expected| anyhow!("--domain: expected {expected}"))?;

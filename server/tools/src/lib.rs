@@ -8,6 +8,7 @@ pub mod check;
 pub mod convert;
 pub mod decision_files;
 pub mod decisions;
+mod exit;
 pub mod fmt;
 pub mod init;
 pub mod keys;

@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 use portcullis_bundle::Bundle;
 
+use crate::exit;
 use crate::policy_test::{TestError, read_all};
 pub use code::{LintCode, Severity};
 pub(crate) use domains::tying_condition;
@@ -27,13 +28,6 @@ pub use finding::Finding;
 use finding::Places;
 use output::FindingCounts;
 pub use output::LintFormat;
-
-/// The exit code if there is no error, and no warning that counts as one.
-const CLEAN: u8 = 0;
-/// The exit code if there is an error, or a warning that counts as one.
-const FOUND: u8 = 1;
-/// The exit code if nothing was judged, because something is missing or invalid.
-const REFUSED: u8 = 2;
 
 /// The arguments of `portcullis lint`.
 #[derive(Debug, Default, clap::Args)]
@@ -55,23 +49,10 @@ pub struct LintArguments {
     pub explain: Option<LintCode>,
 }
 
-/// Judges the tenant folders that the arguments name or contain. Findings go to `out`, and errors to `err`.
+/// Judges the tenant folders that the arguments name or contain. Findings go to `out`, and errors to `err`. The exit code is 1 if
+/// there is an error, or a warning that counts as one.
 pub fn run(arguments: &LintArguments, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
-    ExitCode::from(status(arguments, out, err))
-}
-
-fn status(arguments: &LintArguments, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
-    match judge(arguments, out) {
-        Ok(true) => CLEAN,
-        Ok(false) => FOUND,
-        Err(errors) => {
-            for error in errors {
-                // If standard error is closed too, the exit code still reports the failure.
-                let _ = writeln!(err, "{error}");
-            }
-            REFUSED
-        }
-    }
+    exit::judged(judge(arguments, out), err)
 }
 
 /// Writes the findings. Returns whether nothing fails the command.

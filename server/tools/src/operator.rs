@@ -22,15 +22,14 @@ impl OfflineOperator {
     /// Opens the database that the variables name, and migrates it. The database must exist: a new one has nothing that
     /// a command can list or change, and its file would hide that `DATABASE_URL` names another one.
     pub(crate) async fn open(variables: &Variables) -> anyhow::Result<Self> {
-        Self::with(variables, false).await
+        Self::open_or_create(variables, false).await
     }
 
-    /// Opens the database that the variables name, creates it if it is missing, and migrates it.
-    pub(crate) async fn open_or_create(variables: &Variables) -> anyhow::Result<Self> {
-        Self::with(variables, true).await
-    }
-
-    async fn with(variables: &Variables, creates: bool) -> anyhow::Result<Self> {
+    /// Opens the database that the variables name, and migrates it. A missing one is created if `creates` is true.
+    pub(crate) async fn open_or_create(
+        variables: &Variables,
+        creates: bool,
+    ) -> anyhow::Result<Self> {
         let url = variables.database_url()?;
         let is_saas = variables.is_saas()?;
         let only_tenant = variables.only_tenant()?;

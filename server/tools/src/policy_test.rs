@@ -17,19 +17,14 @@ use portcullis_bundle::{Bundle, Case};
 use portcullis_config::Variables;
 use portcullis_engine::AttributeAnswers;
 
+use crate::exit;
+use cases::CaseResult;
 use coverage::{Coverage, Points};
 pub use error::TestError;
 pub use folders::tenant_folders;
 pub use folders::{TenantFolder, read_all};
 use resolvers::FolderResolvers;
 use results::TenantResults;
-
-/// The exit code if every case has the expected decision.
-const PASSED: u8 = 0;
-/// The exit code if a case has another decision, or too little is covered.
-const FAILED: u8 = 1;
-/// The exit code if nothing was tested, because something is missing or invalid.
-const REFUSED: u8 = 2;
 
 /// The arguments of `portcullis test`.
 #[derive(Debug, Default, clap::Args)]
@@ -51,14 +46,15 @@ pub struct CaseTestArguments {
     pub junit: Option<PathBuf>,
 }
 
-/// Runs the cases of the tenant folders that the paths are or contain. Results go to `out`, and errors to `err`.
+/// Runs the cases of the tenant folders that the paths are or contain. Results go to `out`, and errors to `err`. The exit
+/// code is 1 if a case has another decision, or too little is covered.
 pub async fn run(
     arguments: &CaseTestArguments,
     variables: &Variables,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> ExitCode {
-    ExitCode::from(status(arguments, variables, out, err).await)
+    exit::judged(test(arguments, variables, out).await, err)
 }
 
 /// Calls the resolvers of a tenant for each of its cases. Returns the answers that the decision of each case needs, in the
@@ -100,34 +96,13 @@ pub async fn failed_cases(
     variables: &Variables,
 ) -> Result<Vec<ReportedCase>, TestError> {
     let resolvers = FolderResolvers::open(folder, bundle, variables).await?;
-    let mut coverage = Coverage::new(&bundle.rulebook);
-    let mut failed = Vec::new();
-    for case in &bundle.cases {
-        let result = cases::decide(bundle, &resolvers, case, &mut coverage).await?;
-        if !result.passed() {
-            failed.push(ReportedCase { name: case.name.clone(), lines: result.lines() });
-        }
-    }
-    Ok(failed)
-}
-
-async fn status(
-    arguments: &CaseTestArguments,
-    variables: &Variables,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> u8 {
-    match test(arguments, variables, out).await {
-        Ok(true) => PASSED,
-        Ok(false) => FAILED,
-        Err(errors) => {
-            for error in errors {
-                // If standard error is closed too, the exit code still reports the failure.
-                let _ = writeln!(err, "{error}");
-            }
-            REFUSED
-        }
-    }
+    let (results, _) = run_cases(bundle, &bundle.cases, &resolvers).await?;
+    let failed = results.iter().filter(|result| !result.passed());
+    let reported = |result: &CaseResult<'_>| ReportedCase {
+        name: result.case.name.clone(),
+        lines: result.lines(),
+    };
+    Ok(failed.map(reported).collect())
 }
 
 /// Runs the cases and writes all reports. Returns whether everything is as expected.
@@ -143,8 +118,10 @@ async fn test(
         return Err(vec![arguments.case.as_ref().map_or(TestError::NoCase, none)]);
     }
     let mut results = Vec::with_capacity(chosen.len());
-    for (tenant, cases, resolvers) in chosen {
-        results.push(run_cases(tenant, cases, &resolvers).await.map_err(|error| vec![error])?);
+    for (found, cases, resolvers) in chosen {
+        let ran = run_cases(&found.bundle, cases, &resolvers).await;
+        let (cases, coverage) = ran.map_err(|error| vec![error])?;
+        results.push(TenantResults { found, cases, coverage });
     }
     report(arguments, &results, out).map_err(|error| vec![error])
 }
@@ -174,17 +151,18 @@ async fn open_all<'f>(
     if errors.is_empty() { Ok(chosen) } else { Err(errors) }
 }
 
+/// Decides cases of a tenant, whose content is `bundle`.
 async fn run_cases<'f>(
-    found: &'f TenantFolder,
-    chosen: Vec<&'f Case>,
+    bundle: &'f Bundle,
+    chosen: impl IntoIterator<Item = &'f Case>,
     resolvers: &FolderResolvers,
-) -> Result<TenantResults<'f>, TestError> {
-    let mut coverage = Coverage::new(&found.bundle.rulebook);
-    let mut cases = Vec::with_capacity(chosen.len());
+) -> Result<(Vec<CaseResult<'f>>, Coverage), TestError> {
+    let mut coverage = Coverage::new(&bundle.rulebook);
+    let mut results = Vec::new();
     for case in chosen {
-        cases.push(cases::decide(&found.bundle, resolvers, case, &mut coverage).await?);
+        results.push(cases::decide(bundle, resolvers, case, &mut coverage).await?);
     }
-    Ok(TenantResults { found, cases, coverage })
+    Ok((results, coverage))
 }
 
 /// Writes the reports that the arguments ask for. Returns whether everything is as expected.

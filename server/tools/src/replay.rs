@@ -9,16 +9,12 @@ use portcullis_bundle::Bundle;
 use portcullis_config::Variables;
 use portcullis_model::clock::Clock;
 use portcullis_model::replay::{ReplayChange, ReplayReport};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::as_code::{Replay, Service, ServiceArguments, deciding_content, replayed};
+use crate::exit;
 use crate::moments::Moment;
 use crate::report::{Report, ReportArguments, Section};
-
-/// The exit code if something differs that `--fail-on` names.
-const DIFFERS: u8 = 1;
-/// The exit code of an error.
-const ERROR: u8 = 2;
 
 /// The arguments of `portcullis replay`.
 #[derive(Debug, clap::Args)]
@@ -64,30 +60,23 @@ pub async fn run(
     out: &mut (dyn Write + Send),
     err: &mut (dyn Write + Send),
 ) -> ExitCode {
-    match replay(arguments, variables, clock, out).await {
-        Ok(code) => code,
-        Err(error) => {
-            // Nobody reads an error that cannot be written.
-            let _ = writeln!(err, "portcullis: {error:#}");
-            ExitCode::from(ERROR)
-        }
-    }
+    exit::judged_at_once(replay(arguments, variables, clock, out).await, err)
 }
 
+/// Prints what differs. Returns whether nothing does that `--fail-on` names.
 async fn replay(
     arguments: &ReplayArguments,
     variables: &Variables,
     clock: &Clock,
     out: &mut (dyn Write + Send),
-) -> anyhow::Result<ExitCode> {
+) -> anyhow::Result<bool> {
     let ReplayArguments { dir, draft, revision, since, until, fail_on, report: form, .. } =
         arguments;
     let candidate = match (draft, revision, dir) {
         (Some(draft), ..) => json!({"draft": draft}),
         (None, Some(revision), _) => json!({"revision": revision}),
         (None, None, Some(dir)) => {
-            let content = deciding_content(&Bundle::read_folder(dir)?).to_string();
-            json!({"bundle": serde_json::from_str::<Value>(&content)?})
+            json!({"bundle": deciding_content(&Bundle::read_folder(dir)?)})
         }
         (None, None, None) => anyhow::bail!("expected a tenant folder, --draft or --revision"),
     };
@@ -105,8 +94,7 @@ async fn replay(
     }
     let json = || serde_json::to_string(&report).map(|json| json + "\n").unwrap_or_default();
     out.write_all(shown(&report).shown(*form, json).as_bytes())?;
-    let fails = fail_on.iter().any(|change| report.count(*change) > 0);
-    Ok(if fails { ExitCode::from(DIFFERS) } else { ExitCode::SUCCESS })
+    Ok(!fail_on.iter().any(|change| report.count(*change) > 0))
 }
 
 fn shown(report: &ReplayReport) -> Report {

@@ -58,7 +58,7 @@ pub async fn run(command: &ResolverCommand, variables: &Variables) -> anyhow::Re
         ResolverCommand::New(arguments) => new::run(arguments, out)?,
         ResolverCommand::Build(arguments) => build::run(arguments, variables, out).await?,
         ResolverCommand::Inspect(arguments) => inspect::run(arguments, out).await?,
-        ResolverCommand::Test(arguments) => return test::run(arguments, variables, out).await,
+        ResolverCommand::Test(arguments) => return Ok(test::run(arguments, variables, out).await),
         ResolverCommand::Bench(arguments) => bench::run(arguments, variables, out).await?,
         ResolverCommand::Push(arguments) => push::run(arguments, variables, out).await?,
     }

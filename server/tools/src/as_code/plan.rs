@@ -9,7 +9,7 @@ use portcullis_model::clock::Clock;
 
 use super::arguments::ContentArguments;
 use super::lines::{self, has_changes};
-use super::plan_file::{PlanFacts, PlanFile};
+use super::plan_file::{PlanFile, VERSION};
 use super::recorded::Recorded;
 use super::request::SentApply;
 use super::service::Service;
@@ -77,15 +77,17 @@ pub async fn run(
         return Ok(ExitCode::FAILURE);
     }
     if let Some(file) = file {
-        let facts = PlanFacts {
-            owner: &folder.owner,
+        let plan = PlanFile {
+            version: VERSION,
+            owner: folder.owner.clone(),
             content: folder.digest(),
-            fingerprint: &planned.answer.fingerprint,
+            fingerprint: planned.answer.fingerprint.clone(),
             prune: !content.no_prune,
             force: content.force,
             allow_deletes: content.allow_deletes,
+            plan: serde_json::from_str(&planned.text)?,
         };
-        PlanFile::new(facts, &planned.text)?.write(file)?;
+        plan.write(file)?;
     }
     Ok(match has_changes(&planned.answer) {
         true => ExitCode::from(CHANGES),

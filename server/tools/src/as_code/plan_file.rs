@@ -9,47 +9,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The version of the form of the file.
-const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 1;
 
 /// A plan that was made.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct PlanFile {
-    version: u32,
+    pub(super) version: u32,
     pub(super) owner: String,
     /// The digest of the folder's content without secrets.
-    content: String,
+    pub(super) content: String,
     pub(super) fingerprint: String,
     pub(super) prune: bool,
     pub(super) force: bool,
     pub(super) allow_deletes: bool,
     /// The answer of the service, for whoever reviews the file.
-    plan: Value,
-}
-
-/// The parts of a plan that decide whether it is the one that was made.
-pub(super) struct PlanFacts<'a> {
-    pub(super) owner: &'a str,
-    pub(super) content: String,
-    pub(super) fingerprint: &'a str,
-    pub(super) prune: bool,
-    pub(super) force: bool,
-    pub(super) allow_deletes: bool,
+    pub(super) plan: Value,
 }
 
 impl PlanFile {
-    pub(super) fn new(facts: PlanFacts<'_>, plan: &str) -> anyhow::Result<Self> {
-        Ok(Self {
-            version: VERSION,
-            owner: facts.owner.to_owned(),
-            content: facts.content,
-            fingerprint: facts.fingerprint.to_owned(),
-            prune: facts.prune,
-            force: facts.force,
-            allow_deletes: facts.allow_deletes,
-            plan: serde_json::from_str(plan)?,
-        })
-    }
-
     pub(super) fn write(&self, file: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(self)? + "\n";
         fs::write(file, text).with_context(|| file.display().to_string())
@@ -96,15 +73,17 @@ mod tests {
     fn a_plan_is_read_as_it_was_written_and_fits_its_folder_alone() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("plan.json");
-        let facts = PlanFacts {
-            owner: "git:a",
+        let plan = PlanFile {
+            version: VERSION,
+            owner: "git:a".to_owned(),
             content: "00".to_owned(),
-            fingerprint: "sha256:1",
+            fingerprint: "sha256:1".to_owned(),
             prune: true,
             force: false,
             allow_deletes: false,
+            plan: serde_json::json!({"revision": 1}),
         };
-        PlanFile::new(facts, r#"{"revision": 1}"#).expect("a plan").write(&file).expect("writable");
+        plan.write(&file).expect("writable");
         let plan = PlanFile::read(&file).expect("a plan");
         assert_eq!(plan.fingerprint, "sha256:1");
         assert!(plan.fits("git:a", "00").is_ok());

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use portcullis_engine::Json;
 use portcullis_model::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::replayed::{self, Replay};
 use super::request::SentApply;
@@ -81,7 +81,6 @@ async fn replay(
     from: Timestamp,
 ) -> anyhow::Result<Replay> {
     let content = replayed::deciding_content(&folder.bundle);
-    let apply: Value = serde_json::from_str(&request.body(content).to_string())?;
-    let question = json!({"candidate": {"apply": apply}, "from": from});
+    let question = json!({"candidate": {"apply": request.body(content)}, "from": from});
     Replay::run(service, &question, Some(MAX_WAIT)).await
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::Parser;
 use portcullis_bundle::fixture::write_tenant;
 
+use super::arguments::{attribute, moment};
 use super::*;
 
 #[derive(Debug, Parser)]

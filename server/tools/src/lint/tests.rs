@@ -13,13 +13,13 @@ use strum::VariantArray;
 use super::*;
 
 /// Exit status, standard output without the folder, and standard error.
-type Ran = (u8, String, String);
+type Ran = (ExitCode, String, String);
 
 fn lint(folder: &Path, change: impl FnOnce(&mut LintArguments)) -> Ran {
     let mut arguments = LintArguments { dirs: vec![folder.to_owned()], ..LintArguments::default() };
     change(&mut arguments);
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let status = status(&arguments, &mut out, &mut err);
+    let status = run(&arguments, &mut out, &mut err);
     let text = |bytes| String::from_utf8(bytes).expect("text");
     let out = text(out).replace(&format!("{}/", folder.display()), "");
     (status, out, text(err))
@@ -75,7 +75,7 @@ rules.yaml:1:19: warning UNREGISTERED: no registered resource matches `wikki:rea
     register it, or correct the name
 1 error, 1 warning, 1 note in 1 folder
 ";
-    assert_eq!((status, &*out, &*err), (FOUND, expected, ""));
+    assert_eq!((status, &*out, &*err), (ExitCode::FAILURE, expected, ""));
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn json_has_the_same() {
         tenant(&[("rules.yaml", "- {sub: ann, obj: wikki:read, act: read, effect: allow}\n")]);
     let (status, out, _) = lint(folder.path(), |arguments| arguments.format = LintFormat::Json);
     let expected = r#"{"findings":[{"code":"UNREGISTERED","severity":"warning","file":"rules.yaml","line":1,"column":19,"message":"no registered resource matches `wikki:read`","advice":"register it, or correct the name"}],"counts":{"errors":0,"warnings":1,"notes":0}}"#;
-    assert_eq!((status, out.trim_end()), (CLEAN, expected));
+    assert_eq!((status, out.trim_end()), (ExitCode::SUCCESS, expected));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn annotations_of_github_are_escaped() {
     });
     let expected = "::error file=policies.yaml,line=1,col=3,title=CONTRADICTION::policy `100%25` never applies: no check \
                     makes its condition true; correct the condition, or delete the policy\n";
-    assert_eq!((status, &*out), (FOUND, expected));
+    assert_eq!((status, &*out), (ExitCode::FAILURE, expected));
 }
 
 #[test]
@@ -120,18 +120,22 @@ fn exit_codes_say_what_fails() {
     let warning =
         tenant(&[("rules.yaml", "- {sub: ann, obj: wikki:read, act: read, effect: allow}\n")]);
     let deny = |arguments: &mut LintArguments| arguments.deny_warnings = true;
-    assert_eq!(lint(warning.path(), |_| {}).0, CLEAN);
-    assert_eq!(lint(warning.path(), deny).0, FOUND);
+    assert_eq!(lint(warning.path(), |_| {}).0, ExitCode::SUCCESS);
+    assert_eq!(lint(warning.path(), deny).0, ExitCode::FAILURE);
     let allowed = |arguments: &mut LintArguments| {
         arguments.deny_warnings = true;
         arguments.allow = vec![LintCode::Unregistered];
     };
-    let clean = (CLEAN, "0 errors, 0 warnings, 0 notes in 1 folder\n".to_owned(), String::new());
+    let clean = (
+        ExitCode::SUCCESS,
+        "0 errors, 0 warnings, 0 notes in 1 folder\n".to_owned(),
+        String::new(),
+    );
     assert_eq!(lint(warning.path(), allowed), clean);
     assert_eq!(lint(tenant(&[]).path(), deny), clean);
     let broken = tenant(&[("rules.yaml", "- {sub: ann}\n")]);
     let (status, out, err) = lint(broken.path(), |_| {});
-    assert_eq!((status, &*out), (REFUSED, ""));
+    assert_eq!((status, &*out), (ExitCode::from(exit::REFUSED), ""));
     assert!(err.contains("/rules.yaml:1:3: "), "{err}");
 }
 
@@ -223,12 +227,15 @@ fn work_beyond_the_bounds_is_left_out_and_counted() {
     let expected = "policies.yaml:1:1: note NOT_JUDGED: 1225 questions about policies are left out: they exceed the bounds \
                     of this command\n";
     assert!(out.starts_with(expected), "{out}");
-    assert_eq!(status, CLEAN);
+    assert_eq!(status, ExitCode::SUCCESS);
 }
 
 #[test]
 fn the_samples_are_clean() {
     let samples: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../policies"].iter().collect();
     let (status, out, err) = lint(&samples, |arguments| arguments.deny_warnings = true);
-    assert_eq!((status, &*out, &*err), (CLEAN, "0 errors, 0 warnings, 0 notes in 5 folders\n", ""));
+    assert_eq!(
+        (status, &*out, &*err),
+        (ExitCode::SUCCESS, "0 errors, 0 warnings, 0 notes in 5 folders\n", "")
+    );
 }

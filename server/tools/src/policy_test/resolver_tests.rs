@@ -6,6 +6,7 @@ use portcullis_bundle::fixture::{edit, write_tenant};
 
 use super::tests::{Ran, test};
 use super::*;
+use crate::exit::REFUSED;
 
 /// A tenant with one policy that reads the resolver `module`, and these cases.
 fn tenant(module: &str, more: &str, test: &str, cases: &str) -> (tempfile::TempDir, PathBuf) {
@@ -49,7 +50,7 @@ const ENGINEER: &str = "attribute: hr.department, operator: eq, value: engineeri
 fn refused(ran: &Ran, expected: &str) {
     let (status, out, err) = ran;
     assert!(err.contains(expected), "{err}");
-    assert_eq!((*status, &**out), (REFUSED, ""));
+    assert_eq!((*status, &**out), (ExitCode::from(REFUSED), ""));
 }
 
 #[test]
@@ -64,7 +65,7 @@ fn a_component_runs_at_the_instant_of_the_case_with_the_configuration_of_the_ten
     let (_folder, folder) = tenant("business-hours", config, OPEN, &cases.concat());
     let (status, out, err) = test(&[&folder], None);
     assert!(out.ends_with("3 passed, 0 failed\n"), "{out}");
-    assert_eq!((status, &*err), (PASSED, ""));
+    assert_eq!((status, &*err), (ExitCode::SUCCESS, ""));
 }
 
 #[test]
@@ -111,7 +112,7 @@ fn responses_stand_for_the_network() {
     let cause = "resolver `hr`: refused: `responses` has no response for `GET people/eve` of the endpoint `directory`";
     assert!(out.contains(cause), "{out}");
     assert!(out.contains("undetermined: attribute `hr.department` is missing"), "{out}");
-    assert_eq!((status, &*err), (FAILED, ""));
+    assert_eq!((status, &*err), (ExitCode::FAILURE, ""));
     fs::write(folder.join("resolvers.yaml"), "- module: hr-directory\n").expect("writable");
     let (_, out, _) = test(&[&folder], Some("eve"));
     let cause = "resolver `hr`: refused: `responses` has no response of the endpoint `directory`";
@@ -166,7 +167,7 @@ fn answers_in_a_case_stand_for_a_call() {
     let (_folder, folder) = tenant("business-hours", "", OPEN, &cases.concat());
     let (status, out, _) = test(&[&folder], None);
     assert!(out.ends_with("4 passed, 0 failed\n"), "{out}");
-    assert_eq!(status, PASSED);
+    assert_eq!(status, ExitCode::SUCCESS);
 }
 
 #[test]

@@ -6,9 +6,10 @@ use std::path::Path;
 use portcullis_bundle::fixture::{edit, write_tenant};
 
 use super::*;
+use crate::exit::REFUSED;
 
 /// Exit status, standard output and standard error.
-pub(super) type Ran = (u8, String, String);
+pub(super) type Ran = (ExitCode, String, String);
 
 pub(super) fn test(paths: &[&Path], filter: Option<&str>) -> Ran {
     run_with(paths, |arguments| arguments.case = filter.map(str::to_owned))
@@ -24,10 +25,10 @@ fn run_with(paths: &[&Path], change: impl FnOnce(&mut CaseTestArguments)) -> Ran
     (status, text(out), text(err))
 }
 
-fn status_of(arguments: &CaseTestArguments, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+fn status_of(arguments: &CaseTestArguments, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let variables = Variables::load(None).expect("an environment");
-    runtime.block_on(status(arguments, &variables, out, err))
+    runtime.block_on(run(arguments, &variables, out, err))
 }
 
 pub(super) fn tenant() -> (tempfile::TempDir, PathBuf) {
@@ -53,7 +54,7 @@ fn results_are_listed_and_what_nothing_covers_is_noted() {
 ",
         tenant.display()
     );
-    assert_eq!((status, &*out, &*err), (PASSED, &*expected, ""));
+    assert_eq!((status, &*out, &*err), (ExitCode::SUCCESS, &*expected, ""));
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn the_note_about_what_decides_no_case_is_short() {
           and 1 more; `--coverage` shows all
 ";
     assert!(out.contains(expected), "{out}");
-    assert_eq!(status, PASSED);
+    assert_eq!(status, ExitCode::SUCCESS);
 }
 
 #[test]
@@ -85,7 +86,7 @@ fn warnings_are_listed_and_fail_nothing() {
         tenant.display()
     );
     assert!(out.contains(&expected), "{out}");
-    assert_eq!((status, &*err), (PASSED, ""));
+    assert_eq!((status, &*err), (ExitCode::SUCCESS, ""));
 }
 
 #[test]
@@ -107,7 +108,7 @@ fn a_mismatch_shows_what_came_instead_and_why() {
 ";
     assert!(out.contains(expected), "{out}");
     assert!(out.ends_with("\n0 passed, 2 failed\n"), "{out}");
-    assert_eq!((status, &*err), (FAILED, ""));
+    assert_eq!((status, &*err), (ExitCode::FAILURE, ""));
 }
 
 #[test]
@@ -118,9 +119,9 @@ fn a_filter_picks_cases_by_name() {
     let (status, out, _) = test(&[folder.path()], Some("needle"));
     let heading = format!("tenant acme ({})", tenant.display());
     let expected = format!("{heading}\n  ok      the needle\n\n1 passed, 0 failed\n");
-    assert_eq!((status, out), (PASSED, expected));
+    assert_eq!((status, out), (ExitCode::SUCCESS, expected));
     let (status, out, err) = test(&[folder.path()], Some("thimble"));
-    assert_eq!((status, &*out), (REFUSED, ""));
+    assert_eq!((status, &*out), (ExitCode::from(REFUSED), ""));
     assert_eq!(err, "no case found whose name contains `thimble`\n");
 }
 
@@ -139,7 +140,7 @@ fn folders_of_tenants_are_run_in_order() {
     for (heading, folder) in iter::zip(&headings, &expected) {
         assert!(heading.ends_with(&format!("({folder})")), "{heading}");
     }
-    assert_eq!((status, headings.len()), (PASSED, expected.len()));
+    assert_eq!((status, headings.len()), (ExitCode::SUCCESS, expected.len()));
     assert!(out.ends_with("\n8 passed, 0 failed\n"), "{out}");
 }
 
@@ -155,7 +156,7 @@ fn every_unusable_folder_is_reported_before_anything_runs() {
     let empty = folder.path().join("empty");
     fs::create_dir(&empty).expect("writable");
     let (status, out, err) = test(&[folder.path(), &missing, &empty], None);
-    assert_eq!((status, &*out), (REFUSED, ""));
+    assert_eq!((status, &*out), (ExitCode::from(REFUSED), ""));
     let lines: Vec<_> = err.lines().collect();
     let [acme, other, missing, empty] = &*lines else { panic!("{err}") };
     assert!(acme.contains("/acme/cases.yaml:2:7: at `/0/as`: expected "), "{acme}");
@@ -172,7 +173,7 @@ fn a_file_is_refused_with_its_folder() {
     let (status, out, err) = test(&[&file], None);
     let folder = tenant.display();
     let expected = "expected a folder, not a file; give its folder";
-    assert_eq!((status, &*out), (REFUSED, ""));
+    assert_eq!((status, &*out), (ExitCode::from(REFUSED), ""));
     assert_eq!(err, format!("{folder}/cases.yaml: {expected} `{folder}`\n"));
 }
 
@@ -180,8 +181,11 @@ fn a_file_is_refused_with_its_folder() {
 fn no_case_at_all_is_no_success() {
     let (_folder, tenant) = tenant();
     fs::write(tenant.join("cases.yaml"), "[]").expect("writable");
-    assert_eq!(test(&[&tenant], None), (REFUSED, String::new(), "no case found\n".to_owned()));
-    assert_eq!(test(&[], None).0, REFUSED);
+    assert_eq!(
+        test(&[&tenant], None),
+        (ExitCode::from(REFUSED), String::new(), "no case found\n".to_owned())
+    );
+    assert_eq!(test(&[], None).0, ExitCode::from(REFUSED));
 }
 
 #[test]
@@ -193,7 +197,7 @@ fn results_that_cannot_be_written_are_no_success() {
     let status = status_of(&arguments, &mut [0; 4].as_mut_slice(), &mut err);
     let err = String::from_utf8(err).expect("text");
     assert!(err.starts_with("the results cannot be written: "), "{err}");
-    assert_eq!(status, REFUSED);
+    assert_eq!(status, ExitCode::from(REFUSED));
 }
 
 #[test]
@@ -212,7 +216,7 @@ fn coverage_is_counted_for_each_policy_branch_and_rule() {
     not covered: `guest, acme, wiki:read, read` decides no case
 ";
     assert!(out.contains(expected), "{out}");
-    assert_eq!(status, PASSED);
+    assert_eq!(status, ExitCode::SUCCESS);
     let (_, out, _) = run_with(&[&tenant], |arguments| {
         arguments.coverage = true;
         arguments.case = Some("a reader".to_owned());
@@ -224,7 +228,9 @@ fn coverage_is_counted_for_each_policy_branch_and_rule() {
 #[test]
 fn too_little_coverage_is_a_failure() {
     let (_folder, tenant) = tenant();
-    for (percent, status, verdict) in [(66, PASSED, "ok"), (67, FAILED, "FAILED")] {
+    for (percent, status, verdict) in
+        [(66, ExitCode::SUCCESS, "ok"), (67, ExitCode::FAILURE, "FAILED")]
+    {
         let ran = run_with(&[&tenant], |arguments| arguments.min_coverage = Some(percent));
         let line =
             format!("coverage {verdict}: 4 of 6 points (66 %), at least {percent} % wanted\n");
@@ -240,7 +246,7 @@ fn results_are_written_for_other_programs() {
     edit(&tenant, "cases.yaml", "rule: locked", "rule: default-deny");
     let file = folder.path().join("results.xml");
     let (status, ..) = run_with(&[&tenant], |arguments| arguments.junit = Some(file.clone()));
-    assert_eq!(status, FAILED);
+    assert_eq!(status, ExitCode::FAILURE);
     let expected = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
 <testsuites name=\"portcullis test\" tests=\"2\" failures=\"1\" errors=\"0\">
   <testsuite name=\"acme\" tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"0\">
@@ -257,7 +263,7 @@ fn results_are_written_for_other_programs() {
     assert_eq!(fs::read_to_string(&file).expect("written"), expected);
     let nowhere = folder.path().join("missing/results.xml");
     let (status, out, err) = run_with(&[&tenant], |arguments| arguments.junit = Some(nowhere));
-    assert_eq!((status, &*out), (REFUSED, ""));
+    assert_eq!((status, &*out), (ExitCode::from(REFUSED), ""));
     assert!(err.contains("/missing/results.xml: cannot be written: "), "{err}");
 }
 
@@ -265,7 +271,7 @@ fn results_are_written_for_other_programs() {
 fn every_sample_case_passes_and_every_sample_rule_decides_one() {
     let policies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policies");
     let (status, out, err) = test(&[&policies], None);
-    assert_eq!((status, &*err), (PASSED, ""), "{out}");
+    assert_eq!((status, &*err), (ExitCode::SUCCESS, ""), "{out}");
     assert_eq!(out.matches("  note: each of the ").count(), 5, "{out}");
 }
 
@@ -302,10 +308,10 @@ fn the_tuples_of_the_folder_answer_what_rules_ask() {
         write(name, text);
     }
     let (status, out, err) = test(&[folder.path()], None);
-    assert_eq!(status, PASSED, "{out}{err}");
+    assert_eq!(status, ExitCode::SUCCESS, "{out}{err}");
     write("relations.yaml", "[]\n");
     let (status, out, err) = test(&[folder.path()], None);
-    assert_eq!(status, FAILED, "{out}{err}");
+    assert_eq!(status, ExitCode::FAILURE, "{out}{err}");
     // A role of an entity lets in, too.
     write("relations.yaml", "- {object: \"doc:q3\", relation: viewer, subject: \"user:ann\"}\n");
     write("entities.yaml", "- {type: user, id: bob, roles: [auditor]}\n");
@@ -320,15 +326,18 @@ fn the_tuples_of_the_folder_answer_what_rules_ask() {
     ];
     write("cases.yaml", &cases.concat());
     let (status, out, err) = test(&[folder.path()], None);
-    assert_eq!(status, PASSED, "{out}{err}");
+    assert_eq!(status, ExitCode::SUCCESS, "{out}{err}");
     write("entities.yaml", "- {type: user, id: bob}\n- {type: user, id: bob}\n");
     let (status, _, err) = test(&[folder.path()], None);
-    assert!(status == REFUSED && err.contains("an earlier item also has `user:bob`"), "{err}");
+    assert!(
+        status == ExitCode::from(REFUSED) && err.contains("an earlier item also has `user:bob`"),
+        "{err}"
+    );
     write("entities.yaml", "[]\n");
     write("relations.yaml", "- {object: \"doc:q3\", relation: viewer, subject: \"doc:q3\"}\n");
     let (status, _, err) = test(&[folder.path()], None);
     assert!(
-        status == REFUSED
+        status == ExitCode::from(REFUSED)
             && err.contains("relations.yaml:1:")
             && err
                 .contains("`/0/subject`: expected a subject that `viewer` of `doc` stores: `user`"),

@@ -4,6 +4,7 @@ use portcullis_bundle::fixture::edit;
 
 use super::tests::{tenant, test};
 use super::*;
+use crate::exit::REFUSED;
 
 /// A case of a check without `resource.locked` and of one without `user.level`.
 const UNDETERMINED: &str = "- name: nothing says that it is locked
@@ -62,7 +63,7 @@ fn a_case_that_rests_on_something_undetermined_fails() {
 "
     );
     assert!(out.contains(&expected), "{out}");
-    assert_eq!((status, &*err), (FAILED, ""));
+    assert_eq!((status, &*err), (ExitCode::FAILURE, ""));
     // Before the deny, it would allow.
     edit(&tenant, "policies.yaml", "priority: 1\n", "priority: 11\n");
     let (_, out, _) = test(&[&tenant], Some("an allow behind a deny"));
@@ -77,13 +78,13 @@ fn a_case_may_be_about_something_undetermined() {
     fs::write(tenant.join("cases.yaml"), &marked).expect("writable");
     let (status, out, _) = test(&[&tenant], None);
     assert!(out.ends_with("5 passed, 0 failed\n"), "{out}");
-    assert_eq!(status, PASSED);
+    assert_eq!(status, ExitCode::SUCCESS);
     // The marker does not excuse another decision.
     let wrong = marked.replacen("rule: locked", "rule: default-deny", 1);
     fs::write(tenant.join("cases.yaml"), wrong).expect("writable");
-    assert_eq!(test(&[&tenant], None).0, FAILED);
+    assert_eq!(test(&[&tenant], None).0, ExitCode::FAILURE);
     fs::write(tenant.join("cases.yaml"), marked.replace("allowed", "yes")).expect("writable");
     let (status, _, err) = test(&[&tenant], None);
     assert!(err.contains("at `/0/undetermined`: expected `allowed`"), "{err}");
-    assert_eq!(status, REFUSED);
+    assert_eq!(status, ExitCode::from(REFUSED));
 }

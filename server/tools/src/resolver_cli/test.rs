@@ -9,14 +9,10 @@ use portcullis_engine::{Json, json};
 use portcullis_resolver_host::{AnsweredAttribute, CallOutcome};
 
 use super::checks::{self, ExpectedAnswer, Sample};
+use super::guest;
 use super::trial::{Trial, TrialFiles};
-use super::{guest, steps};
+use crate::exit;
 use portcullis_humanize as humanize;
-
-/// The exit code if a check has another result than expected.
-const FAILED: u8 = 1;
-/// The exit code if nothing was tested, because something is missing or invalid.
-const REFUSED: u8 = 2;
 
 /// The arguments of `portcullis resolver test`.
 #[derive(Debug, clap::Args)]
@@ -29,23 +25,17 @@ pub(super) async fn run(
     arguments: &TestArguments,
     variables: &Variables,
     out: &mut dyn Write,
-) -> anyhow::Result<ExitCode> {
-    match test(&arguments.files, variables, out).await {
-        Ok(0) => Ok(ExitCode::SUCCESS),
-        Ok(_) => Ok(ExitCode::from(FAILED)),
-        Err(error) => {
-            steps::say(&format!("portcullis: {error:#}"));
-            Ok(ExitCode::from(REFUSED))
-        }
-    }
+) -> ExitCode {
+    let passed = test(&arguments.files, variables, out).await;
+    exit::judged_at_once(passed, &mut std::io::stderr())
 }
 
-/// Runs all checks and returns how many failed.
+/// Runs all checks. Returns whether each has the expected result.
 async fn test(
     files: &TrialFiles,
     variables: &Variables,
     out: &mut dyn Write,
-) -> anyhow::Result<usize> {
+) -> anyhow::Result<bool> {
     let project = files.project()?;
     // Faults of the checks are reported before the compilation, which can take long.
     let (file, bytes) = files.checks(&project)?;
@@ -65,7 +55,7 @@ async fn test(
         show(sample, &trial.wanted(sample), &outcome, &faults, out)?;
     }
     writeln!(out, "\n{} passed, {failed} failed", samples.len() - failed)?;
-    Ok(failed)
+    Ok(failed == 0)
 }
 
 /// Returns the differences between the expected and the real result.
