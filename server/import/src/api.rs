@@ -8,7 +8,8 @@ use anyhow::Context;
 use http::{HeaderName, HeaderValue};
 use portcullis_config::{GivenCredential, Variables};
 use portcullis_engine::json;
-use portcullis_tools::as_code::{self, Service};
+use portcullis_tools::as_code;
+use portcullis_tools::service::{Service, TIMEOUT};
 use serde::Serialize;
 use serde_json::Value;
 use url::Url;
@@ -32,7 +33,7 @@ impl<'a> Target<'a> {
             Some(file) => (KEY_HEADER, key(file)?),
             None => variables.manager_credential(GivenCredential::default())?,
         };
-        Ok(Self { service: Service::with_credential(base, credential)?, owner })
+        Ok(Self { service: Service::with_credential(base, credential, TIMEOUT)?, owner })
     }
 
     /// Makes the objects of the owner those of `content`, the members of a bundle, and reports what changed.

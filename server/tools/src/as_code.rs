@@ -5,7 +5,6 @@ mod answer;
 mod apply;
 mod arguments;
 mod drift;
-mod event_reader;
 mod export;
 mod import;
 mod lines;
@@ -13,23 +12,18 @@ mod modules;
 mod plan;
 mod plan_file;
 mod recorded;
-mod refusal;
 pub(crate) mod replayed;
 mod request;
-mod service;
 mod unowned;
 mod upload;
 
 pub use apply::{ApplyArguments, run as apply};
-pub(crate) use arguments::ServiceArguments;
 pub use arguments::owner;
 pub use drift::{DriftArguments, run as drift};
 pub use export::{ExportArguments, run as export};
 pub use import::{import, sync_tuples};
 pub use plan::{PlanArguments, run as plan};
-pub use service::Service;
 
-pub(crate) use refusal::{NAME_DOMAIN, lacks_domain};
 pub(crate) use replayed::{Replay, deciding_content};
 
 #[cfg(test)]

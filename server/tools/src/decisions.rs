@@ -12,9 +12,9 @@ use portcullis_model::decision::ErasedDecisions;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::as_code::{Service, ServiceArguments};
 use crate::moments::Moment;
 use crate::report::visible;
+use crate::service::{Service, ServiceArguments};
 
 const ROUTE: &str = "decisions";
 /// The records of a page.

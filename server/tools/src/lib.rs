@@ -25,6 +25,7 @@ pub mod report;
 pub mod resolver_cli;
 pub mod schema;
 pub mod secrets;
+pub mod service;
 mod service_url;
 pub mod tenants;
 pub mod types;

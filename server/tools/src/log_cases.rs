@@ -11,8 +11,8 @@ use portcullis_engine::{DEFAULT_DENY, json};
 use portcullis_model::clock::Clock;
 use serde_json::{Map, Value, json};
 
-use crate::as_code::{Service, ServiceArguments};
 use crate::moments::Moment;
+use crate::service::{Service, ServiceArguments};
 
 /// The arguments of `portcullis cases from-log`.
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub async fn run(
 ) -> anyhow::Result<ExitCode> {
     let service = Service::new(&arguments.service, variables)?;
     let from = arguments.since.map(|since| since.at(clock.now().into()).to_string());
-    let query: Vec<_> = from.iter().map(|from| ("from", &**from)).collect();
+    let query: Vec<_> = from.into_iter().map(|from| ("from", from)).collect();
     let records = service.list_of("decisions", &query).await?;
     let names = names(&service).await?;
     let (cases, left_out) = covering(&records, &names);

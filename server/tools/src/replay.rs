@@ -11,10 +11,11 @@ use portcullis_model::clock::Clock;
 use portcullis_model::replay::{ReplayChange, ReplayReport};
 use serde_json::json;
 
-use crate::as_code::{Replay, Service, ServiceArguments, deciding_content, replayed};
+use crate::as_code::{Replay, deciding_content, replayed};
 use crate::exit;
 use crate::moments::Moment;
 use crate::report::{Report, ReportArguments, Section};
+use crate::service::{Service, ServiceArguments};
 
 /// The arguments of `portcullis replay`.
 #[derive(Debug, clap::Args)]

@@ -11,9 +11,9 @@ use super::arguments::{ContentArguments, SourceArguments};
 use super::lines::{self, has_changes};
 use super::plan_file::PlanFile;
 use super::request::SentApply;
-use super::service::Service;
 use super::upload::{FolderContent, Planned};
 use crate::report::{Report, ReportArguments, Sign, visible};
+use crate::service::Service;
 
 /// The arguments of `portcullis apply`.
 #[derive(Debug, clap::Args)]

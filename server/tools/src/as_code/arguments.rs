@@ -1,29 +1,9 @@
 //! The arguments that several commands have.
 
 use portcullis_model::owner::is_owner;
-use url::Url;
 
 use crate::report::ReportArguments;
-use crate::service_url::service_url;
-
-/// The service that a command calls, and the credential.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ServiceArguments {
-    /// The URL of the service.
-    #[arg(
-        long,
-        value_name = "URL",
-        default_value = "http://127.0.0.1:8080",
-        value_parser = service_url
-    )]
-    pub(super) url: Url,
-    /// The token of a manager; better in the variable TOKEN, because other users of the machine see arguments.
-    #[arg(long, conflicts_with = "key")]
-    pub(super) token: Option<String>,
-    /// A service key; better in the variable SERVICE_API_KEY.
-    #[arg(long)]
-    pub(super) key: Option<String>,
-}
+use crate::service::ServiceArguments;
 
 /// The service, and what an apply of a folder means.
 #[derive(Debug, clap::Args)]

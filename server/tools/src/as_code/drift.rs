@@ -13,10 +13,10 @@ use super::arguments::ContentArguments;
 use super::lines::{content_fields, field_lines, object};
 use super::plan::CHANGES;
 use super::request::SentApply;
-use super::service::Service;
 use super::unowned;
 use super::upload::FolderContent;
 use crate::report::{Entry, Report, Section, Sign};
+use crate::service::Service;
 
 /// The arguments of `portcullis drift`.
 #[derive(Debug, clap::Args)]

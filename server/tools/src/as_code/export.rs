@@ -12,8 +12,8 @@ use portcullis_bundle::{
 use portcullis_config::Variables;
 use portcullis_engine::{Json, json};
 
-use super::arguments::{ServiceArguments, owner};
-use super::service::Service;
+use super::arguments::owner;
+use crate::service::{Service, ServiceArguments};
 
 /// The arguments of `portcullis export`.
 #[derive(Debug, clap::Args)]

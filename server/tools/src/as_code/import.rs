@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::apply::report;
 use super::request::SentApply;
-use super::service::Service;
 use super::upload::{Planned, apply_content};
+use crate::service::Service;
 
 /// Makes the objects of `owner` those of `content`, and returns the report of what changed.
 ///

@@ -8,8 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use portcullis_bundle::{Bundle, DESCRIPTOR_FILE, ModuleContent};
 use sha2::{Digest, Sha256};
 
-use super::service::Service;
 use crate::resolver_cli::project::Project;
+use crate::service::Service;
 
 /// The digest of a component, and its bytes.
 pub(super) struct FolderModule {
@@ -54,18 +54,16 @@ pub(super) fn sent(modules: &[FolderModule], known: &HashSet<String>) -> Vec<Mod
     sent.collect()
 }
 
-/// Returns the digests of the modules that the service has for the tenant.
-///
-/// # Errors
-/// The service gives no answer. A credential that may not list resolvers gets none, and every module is sent.
-pub(super) async fn known(service: &Service) -> anyhow::Result<HashSet<String>> {
-    let records = service.list_if_allowed("resolvers").await?.unwrap_or_default();
+/// Returns the digests of the modules that the service has for the tenant. None is known without the list of resolvers, which
+/// the credential may not allow, and every module is sent then.
+pub(super) async fn known(service: &Service) -> HashSet<String> {
+    let records = service.list("resolvers").await.unwrap_or_default();
     let digest = |record: &serde_json::Value| {
         let is_own = record["origin"] == "tenant";
         let digest = record["module"]["sha256"].as_str().filter(|_| is_own);
         digest.map(str::to_owned)
     };
-    Ok(records.iter().filter_map(digest).collect())
+    records.iter().filter_map(digest).collect()
 }
 
 pub(super) fn hexadecimal(digest: &[u8]) -> String {

@@ -12,10 +12,10 @@ use super::lines::{self, has_changes};
 use super::plan_file::{PlanFile, VERSION};
 use super::recorded::Recorded;
 use super::request::SentApply;
-use super::service::Service;
 use super::upload::{FolderContent, Planned};
 use crate::moments::Moment;
 use crate::report::{Report, ReportArguments};
+use crate::service::Service;
 
 /// The exit code of a plan that changes something, or of drift.
 pub(super) const CHANGES: u8 = 2;

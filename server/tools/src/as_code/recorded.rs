@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::replayed::{self, Replay};
 use super::request::SentApply;
-use super::service::Service;
 use super::upload::FolderContent;
 use crate::report::{Section, visible};
+use crate::service::Service;
 
 /// The longest time for which a plan waits for a replay.
 const MAX_WAIT: Duration = Duration::from_secs(60);

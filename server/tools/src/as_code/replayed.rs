@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::service::Service;
 use crate::report::{Entry, Section, Sign, SignedLine};
+use crate::service::Service;
 
 const ROUTE: &str = "replays";
 

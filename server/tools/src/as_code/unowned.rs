@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::lines::object;
 use super::plan::CHANGES;
-use super::service::Service;
 use crate::report::{Entry, Report, ReportArguments, Section, Sign};
+use crate::service::Service;
 
 /// A list of objects that decide.
 struct DecidingList {

@@ -15,9 +15,8 @@ use sha2::{Digest, Sha256};
 use super::answer::PlanAnswer;
 use super::arguments::ContentArguments;
 use super::modules::{self, FolderModule, hexadecimal};
-use super::refusal::{Call, refusal};
 use super::request::SentApply;
-use super::service::Service;
+use crate::service::{Call, Service, refusal};
 
 /// A folder that is ready to be sent.
 pub(super) struct FolderContent {
@@ -94,7 +93,7 @@ impl FolderContent {
     ) -> anyhow::Result<Planned> {
         let known = match self.modules.is_empty() {
             true => HashSet::new(),
-            false => modules::known(service).await?,
+            false => modules::known(service).await,
         };
         let sent = modules::sent(&self.modules, &known);
         let resolvers = self.bundle.resolvers.iter().zip(&sent);

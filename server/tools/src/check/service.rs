@@ -2,21 +2,18 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
-use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use anyhow::{bail, ensure};
+use http::{Method, StatusCode};
 use portcullis_config::CredentialHeader;
-use portcullis_egress::{Answer, Client};
+use portcullis_egress::Answer;
 use portcullis_engine::Json;
 use serde_json::Value;
 use url::Url;
 
-use crate::as_code::{NAME_DOMAIN, lacks_domain};
+use crate::service::{NAME_DOMAIN, Service, lacks_domain};
 
 /// The time limit of the request. A check with resolvers takes a few seconds at most.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// The largest answer that is read, in bytes. An explanation of thousands of policies takes some MiB.
-const MAX_ANSWER: usize = 16 << 20;
 /// The number of characters of an unknown answer that an error shows.
 const SHOWN: usize = 200;
 
@@ -30,23 +27,16 @@ pub(super) async fn ask(
     body: &Json<'_>,
     explain: bool,
 ) -> anyhow::Result<Value> {
-    let mut url = base.clone();
-    url.set_path(&format!("{}/api/v1/check", base.path().trim_end_matches('/')));
-    url.set_query(explain.then_some("explain=true"));
-    let json = (CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let headers = HeaderMap::from_iter([json, credential]);
-    let body = Some(body.to_string().into_bytes());
-    let client = Client::trusted(TIMEOUT)?;
-    let answer = client.send(Method::POST, url, headers, body, MAX_ANSWER).await;
-    let answer = answer
-        .with_context(|| format!("`{base}` gives no answer; is the service running there?"))?;
+    let service = Service::with_credential(base, credential, TIMEOUT)?;
+    let query: &[(&str, &str)] = if explain { &[("explain", "true")] } else { &[] };
+    let (url, body) = (service.route("check", query), body.to_string().into_bytes());
+    let answer = service.send(Method::POST, url, Some(body)).await?;
     read(base, answer)
 }
 
 /// Reads the answer of the service.
 fn read(base: &Url, answer: Answer) -> anyhow::Result<Value> {
     let Answer { status, headers, body } = answer;
-    ensure!(body.len() < MAX_ANSWER, "the answer of `{base}` is larger than {MAX_ANSWER} bytes");
     let json = serde_json::from_slice::<Value>(&body).ok().filter(Value::is_object);
     let Some(mut json) = json else {
         let text: String = String::from_utf8_lossy(&body).chars().take(SHOWN).collect();
@@ -85,6 +75,8 @@ fn hint(status: StatusCode, body: &Value) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use http::{HeaderMap, HeaderValue};
+
     use super::*;
 
     fn read_answer(status: u16, body: &str) -> Result<Value, String> {
@@ -137,8 +129,5 @@ mod tests {
             assert!(error.starts_with("`http://pdp.example/` "), "{error}");
             assert!(error.len() < 600, "{error}");
         }
-        let large = " ".repeat(MAX_ANSWER);
-        let error = read_answer(200, &large).expect_err("refused");
-        assert!(error.contains("larger than 16777216 bytes"), "{error}");
     }
 }

@@ -17,23 +17,23 @@ pub(crate) const NAME_DOMAIN: &str = "; --domain names it";
 
 /// A request that was refused.
 #[derive(Clone, Debug)]
-pub(super) struct Call<'a> {
-    pub(super) base: &'a Url,
-    pub(super) method: Method,
+pub(crate) struct Call<'a> {
+    pub(crate) base: &'a Url,
+    pub(crate) method: Method,
     /// The route in `/api/v1`.
-    pub(super) route: &'static str,
+    pub(crate) route: &'static str,
     /// The content in the body, for the names of its items.
-    pub(super) bundle: Option<&'a Value>,
+    pub(crate) bundle: Option<&'a Value>,
     /// The size of the body in bytes.
-    pub(super) body_bytes: usize,
+    pub(crate) body_bytes: usize,
     /// The namespaces of the resolvers whose modules are in the body.
-    pub(super) modules: &'a [String],
+    pub(crate) modules: &'a [String],
     /// Whether `portcullis import` calls, which has fewer options than `portcullis apply`.
-    pub(super) is_import: bool,
+    pub(crate) is_import: bool,
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn get(base: &'a Url, route: &'static str) -> Self {
+    pub(crate) fn get(base: &'a Url, route: &'static str) -> Self {
         Self {
             base,
             method: Method::GET,
@@ -47,7 +47,7 @@ impl<'a> Call<'a> {
 }
 
 /// Returns the error about a call that the service refuses.
-pub(super) fn refusal(call: &Call<'_>, answer: &Answer) -> anyhow::Error {
+pub(crate) fn refusal(call: &Call<'_>, answer: &Answer) -> anyhow::Error {
     let (base, status) = (call.base, answer.status);
     let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else {
         let text: String = String::from_utf8_lossy(&answer.body).chars().take(SHOWN).collect();
@@ -89,6 +89,9 @@ fn hint(call: &Call<'_>, status: StatusCode, body: &Value) -> String {
         }
         (StatusCode::FORBIDDEN, _) if matches!(call.route, "matrix" | "search/subjects" | "roles") => {
             "; a manager may ask, or a service key with `access:search` and `policies:read`".to_owned()
+        }
+        (StatusCode::FORBIDDEN, _) if call.route == "resolvers" => {
+            "; a manager may do it, or a service key with `resolvers:read` and, for a push, `resolvers:write`".to_owned()
         }
         (StatusCode::FORBIDDEN, _) if call.route == "replays" => {
             "; a manager may ask, or a service key with `decisions:read` and `policies:read`".to_owned()
@@ -250,6 +253,11 @@ mod tests {
                 "{error}"
             );
         }
+        let base = "http://pdp.example/".parse().expect("a URL");
+        let call = Call { method: Method::PUT, ..Call::get(&base, "resolvers") };
+        let body = json!({"error": "ACCESS_DENIED", "message": "m"}).to_string().into();
+        let answer = Answer { status: StatusCode::FORBIDDEN, headers: HeaderMap::new(), body };
+        assert!(refusal(&call, &answer).to_string().contains("for a push, `resolvers:write`"));
         let page = "<!doctype html>\n".repeat(100);
         let error = error(502, &page, &[]);
         assert!(

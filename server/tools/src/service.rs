@@ -1,33 +1,56 @@
 //! Calls of a running service.
 
+mod event_reader;
+mod refusal;
+
 use std::time::Duration;
 
 use anyhow::Context;
 use http::header::{ACCEPT, CONTENT_TYPE, LINK};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method};
 use portcullis_config::{CredentialHeader, GivenCredential, Variables};
-use portcullis_egress::{Answer, Client};
+use portcullis_egress::multipart::Form;
+use portcullis_egress::{Answer, Client, RequestError};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
 
-use super::arguments::ServiceArguments;
-use super::event_reader::EventReader;
-use super::refusal::{Call, refusal};
+use crate::service_url::service_url;
+use event_reader::EventReader;
+pub(crate) use refusal::{Call, NAME_DOMAIN, lacks_domain, refusal};
 
 /// The header with the number of replicas whose decisions an answer lacks.
 const MISSING_REPLICAS: &str = "x-missing-replicas";
 
 /// The time limit of one request. An apply may compile resolvers, which takes up to 30 s each.
-const TIMEOUT: Duration = Duration::from_secs(300);
+pub const TIMEOUT: Duration = Duration::from_secs(300);
 /// The largest answer that is read, in bytes: an export has 64 MiB of content at most.
 const MAX_ANSWER: usize = 80 << 20;
 /// The most pages of a list.
 const MAX_PAGES: usize = 1_000;
 
+/// The service that a command calls, and the credential.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServiceArguments {
+    /// The URL of the service.
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "http://127.0.0.1:8080",
+        value_parser = service_url
+    )]
+    url: Url,
+    /// The token of a manager; better in the variable TOKEN, because other users of the machine see arguments.
+    #[arg(long, conflicts_with = "key")]
+    token: Option<String>,
+    /// A service key; better in the variable SERVICE_API_KEY.
+    #[arg(long)]
+    key: Option<String>,
+}
+
 /// A running service, and the credential for it.
 pub struct Service {
-    pub(super) base: Url,
+    pub(crate) base: Url,
     credential: CredentialHeader,
     client: Client,
 }
@@ -43,19 +66,23 @@ impl Service {
         let credential = variables.manager_credential(given);
         // The exit code of a setting that is missing is that of a plan with changes, so the error is one of the command.
         let credential = credential.map_err(|error| anyhow::anyhow!("{error}"))?;
-        Self::with_credential(url, credential)
+        Self::with_credential(url, credential, TIMEOUT)
     }
 
-    /// Returns the service at `base`, which may end with a path.
+    /// Returns the service at `base`, which may end with a path. One request takes `timeout` at most.
     ///
     /// # Errors
     /// There is no client for HTTP.
-    pub fn with_credential(base: &Url, credential: CredentialHeader) -> anyhow::Result<Self> {
-        Ok(Self { base: base.clone(), credential, client: Client::trusted(TIMEOUT)? })
+    pub fn with_credential(
+        base: &Url,
+        credential: CredentialHeader,
+        timeout: Duration,
+    ) -> anyhow::Result<Self> {
+        Ok(Self { base: base.clone(), credential, client: Client::trusted(timeout)? })
     }
 
     /// Returns the URL of a route of `/api/v1`, such as `export`.
-    pub(super) fn route(&self, route: &str, query: &[(&str, &str)]) -> Url {
+    pub(crate) fn route(&self, route: &str, query: &[(&str, &str)]) -> Url {
         let mut url = self.base.clone();
         url.set_path(&format!("{}/api/v1/{route}", self.base.path().trim_end_matches('/')));
         url.set_query(None);
@@ -66,7 +93,7 @@ impl Service {
     }
 
     /// Returns the answer to a request, whatever its status is.
-    pub(super) async fn send(
+    pub(crate) async fn send(
         &self,
         method: Method,
         url: Url,
@@ -74,7 +101,29 @@ impl Service {
     ) -> anyhow::Result<Answer> {
         let json = (CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let headers = HeaderMap::from_iter([json, self.credential.clone()]);
-        let answer = self.client.send(method, url, headers, body, MAX_ANSWER).await;
+        self.received(self.client.send(method, url, headers, body, MAX_ANSWER).await)
+    }
+
+    /// Returns the answer to a form for a route, or for its record `id`.
+    ///
+    /// # Errors
+    /// The service gives no answer, or refuses the call.
+    pub(crate) async fn send_form(
+        &self,
+        method: Method,
+        route: &'static str,
+        id: Option<&str>,
+        form: Form,
+    ) -> anyhow::Result<Answer> {
+        let path = id.map_or_else(|| route.to_owned(), |id| format!("{route}/{id}"));
+        let (url, headers) =
+            (self.route(&path, &[]), HeaderMap::from_iter([self.credential.clone()]));
+        let sent = self.client.send_form(method.clone(), url, headers, form, MAX_ANSWER).await;
+        self.accepted(method, route, self.received(sent)?)
+    }
+
+    /// Returns the answer that the service gave.
+    fn received(&self, answer: Result<Answer, RequestError>) -> anyhow::Result<Answer> {
         let answer = answer.with_context(|| {
             format!("`{}` gives no answer; is the service running there?", self.base)
         })?;
@@ -84,6 +133,19 @@ impl Service {
             self.base
         );
         Ok(answer)
+    }
+
+    /// Returns the answer to a call, unless it refuses the call.
+    fn accepted(
+        &self,
+        method: Method,
+        route: &'static str,
+        answer: Answer,
+    ) -> anyhow::Result<Answer> {
+        match answer.status.is_success() {
+            true => Ok(answer),
+            false => Err(refusal(&Call { method, ..Call::get(&self.base, route) }, &answer)),
+        }
     }
 
     /// Returns the answer to a call of a route, whose `url` may have more than its name.
@@ -98,14 +160,11 @@ impl Service {
         body: Option<Vec<u8>>,
     ) -> anyhow::Result<Answer> {
         let answer = self.send(method.clone(), url, body).await?;
-        match answer.status.is_success() {
-            true => Ok(answer),
-            false => Err(refusal(&Call { method, ..Call::get(&self.base, route) }, &answer)),
-        }
+        self.accepted(method, route, answer)
     }
 
     /// Returns the body of the answer to a `GET`.
-    pub(super) async fn get(
+    pub(crate) async fn get(
         &self,
         route: &'static str,
         query: &[(&str, &str)],
@@ -152,10 +211,7 @@ impl Service {
         let answer = answer.with_context(|| {
             format!("`{}` gives no whole answer; is the service running there?", self.base)
         })?;
-        if !answer.status.is_success() {
-            let call = Call { method: Method::POST, ..Call::get(&self.base, route) };
-            return Err(refusal(&call, &answer));
-        }
+        self.accepted(Method::POST, route, answer)?;
         let wrong = wrong.map_or(Ok(()), Err);
         wrong.with_context(|| format!("the answer to POST /api/v1/{route}"))
     }
@@ -213,43 +269,21 @@ impl Service {
     pub(crate) async fn list_of(
         &self,
         route: &'static str,
-        query: &[(&str, &str)],
+        query: &[(&str, String)],
     ) -> anyhow::Result<Vec<Value>> {
-        let pages = self.pages(route, query).await?;
-        pages.map_err(|answer| refusal(&Call::get(&self.base, route), &answer))
-    }
-
-    /// Returns the records of a list; `None` if the credential may not see them.
-    pub(super) async fn list_if_allowed(
-        &self,
-        route: &'static str,
-    ) -> anyhow::Result<Option<Vec<Value>>> {
-        match self.pages(route, &[]).await? {
-            Ok(records) => Ok(Some(records)),
-            Err(answer) if answer.status == StatusCode::FORBIDDEN => Ok(None),
-            Err(answer) => Err(refusal(&Call::get(&self.base, route), &answer)),
-        }
-    }
-
-    /// Returns the records of a list, or the answer that refuses them.
-    async fn pages(
-        &self,
-        route: &str,
-        query: &[(&str, &str)],
-    ) -> anyhow::Result<Result<Vec<Value>, Answer>> {
-        let (mut url, mut records) = (self.route(route, query), Vec::new());
-        for _ in 0..MAX_PAGES {
-            let answer = self.send(Method::GET, url.clone(), None).await?;
-            if !answer.status.is_success() {
-                return Ok(Err(answer));
-            }
-            records.extend(parsed::<Vec<Value>>(&answer, &Method::GET, route)?);
-            match next_page(&answer.headers) {
-                Some(next) => url = url.join(next)?,
-                None => return Ok(Ok(records)),
-            }
-        }
-        anyhow::bail!("`{}` has more than {MAX_PAGES} pages of {route}", self.base)
+        let (mut records, mut pages) = (Vec::new(), 0);
+        let take = |page: Vec<Value>| {
+            pages += 1;
+            records.extend(page);
+            let base = &self.base;
+            anyhow::ensure!(
+                pages <= MAX_PAGES,
+                "`{base}` has more than {MAX_PAGES} pages of {route}"
+            );
+            Ok(true)
+        };
+        self.each_page(route, query, take).await?;
+        Ok(records)
     }
 }
 
