@@ -7,10 +7,8 @@ use portcullis_engine::{Json, json};
 use portcullis_model::folder_webhook::FolderWebhook;
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::relation_declaration::RelationDeclaration;
-use portcullis_model::resource::Registration;
-use portcullis_model::role::NewRole;
-use portcullis_model::rule::NewRule;
 use portcullis_model::types::{NewType, PropertyDeclaration};
+use serde::Serialize;
 
 use crate::resolvers::SampleResolver;
 use crate::users::SampleUser;
@@ -42,15 +40,15 @@ impl Bundle {
     /// order. A secret without a value in `secrets` stays a reference.
     pub fn content(&self, secrets: &SecretValues, modules: &[ModuleContent]) -> Json<'static> {
         let mut kinds = vec![
-            ("resources", array(&self.resources, resource)),
-            ("rules", array(&self.rules, rule)),
+            ("resources", array(&self.resources, written)),
+            ("rules", array(&self.rules, written)),
             ("policies", array(&self.policies, policy)),
         ];
         if let Some(types) = &self.types {
             kinds.push(("types", array(types, declared_type)));
         }
         if let Some(roles) = &self.roles {
-            kinds.push(("roles", array(roles, role)));
+            kinds.push(("roles", array(roles, written)));
         }
         if self.has_resolvers {
             let resolvers = self.resolvers.iter().zip(modules);
@@ -76,6 +74,11 @@ fn array<T>(items: &[T], write: impl Fn(&T) -> Json<'static>) -> Json<'static> {
     Json::Array(items.iter().map(write).collect())
 }
 
+/// Returns a value as it is serialized.
+fn written(one: &impl Serialize) -> Json<'static> {
+    parsed(&serde_json::to_string(one).unwrap_or_default())
+}
+
 fn object(members: Vec<(&'static str, Json<'static>)>) -> Json<'static> {
     Json::Object(members.into_iter().map(|(name, value)| (name.into(), value)).collect())
 }
@@ -86,29 +89,6 @@ fn text(text: &str) -> Json<'static> {
 
 fn optional(value: Option<&str>) -> Json<'static> {
     value.map_or(Json::Null, text)
-}
-
-fn integer(value: i32) -> Json<'static> {
-    Json::Number(i64::from(value).into())
-}
-
-fn resource(one: &Registration) -> Json<'static> {
-    object(vec![
-        ("name", text(&one.name)),
-        ("displayName", optional(one.display_name.as_deref())),
-        ("serviceName", optional(one.service_name.as_deref())),
-        ("defaultRoles", array(&one.default_roles, |role| text(role))),
-    ])
-}
-
-fn rule(one: &NewRule) -> Json<'static> {
-    object(vec![
-        ("sub", text(&one.tuple.sub)),
-        ("dom", text(&one.tuple.dom)),
-        ("obj", text(&one.tuple.obj.to_string())),
-        ("act", text(&one.tuple.act)),
-        ("effect", text(one.effect.into_str())),
-    ])
 }
 
 fn declared_type(one: &NewType) -> Json<'static> {
@@ -143,18 +123,13 @@ fn property(one: &PropertyDeclaration) -> Json<'static> {
     ])
 }
 
-fn role(one: &NewRole) -> Json<'static> {
-    let includes = array(&one.includes, |role| text(role));
-    object(vec![("name", text(&one.name)), ("includes", includes)])
-}
-
 fn policy(one: &NewPolicy) -> Json<'static> {
     object(vec![
         ("name", text(&one.name)),
         ("description", optional(one.description.as_deref())),
         ("resource", text(&one.resource.to_string())),
         ("effect", text(one.effect.into_str())),
-        ("priority", integer(one.priority)),
+        ("priority", Json::Number(i64::from(one.priority).into())),
         ("enabled", Json::Bool(one.enabled)),
         ("format", text(one.rule_data.format.into_str())),
         ("rule_data", parsed(one.rule_data.json.text())),
@@ -181,9 +156,8 @@ fn resolver(one: &SampleResolver, module: &ModuleContent, secrets: &SecretValues
 
 fn manifest(one: &SampleResolver, values: &SecretValues) -> Json<'static> {
     let SampleResolver { manifest, references, kept_secrets, .. } = one;
-    let shown = serde_json::to_string(&manifest.without_secrets()).unwrap_or_default();
-    let written = parsed(&String::from_utf8_lossy(&manifest.secrets.to_plain()));
-    let secrets = written.as_object().unwrap_or_default().iter().map(|(name, written)| {
+    let stored = parsed(&String::from_utf8_lossy(&manifest.secrets.to_plain()));
+    let secrets = stored.as_object().unwrap_or_default().iter().map(|(name, written)| {
         if kept_secrets.contains(&**name) {
             return (name.clone(), Json::Null);
         }
@@ -191,7 +165,7 @@ fn manifest(one: &SampleResolver, values: &SecretValues) -> Json<'static> {
         (name.clone(), value.map_or_else(|| written.clone(), |value| text(value)))
     });
     let secrets = Json::Object(secrets.collect());
-    let shown = parsed(&shown);
+    let shown = written(&manifest.without_secrets());
     let members = shown.as_object().unwrap_or_default().iter().map(|(name, value)| {
         let value = if name == "secrets" { secrets.clone() } else { value.clone() };
         (name.clone(), value)

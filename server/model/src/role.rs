@@ -69,7 +69,7 @@ document!(RoleBody => {
 });
 
 /// A role that a bundle or the file `roles.yaml` names, with the roles that it includes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewRole {
     pub name: String,
     /// At least one role, each once.

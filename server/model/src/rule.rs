@@ -74,8 +74,9 @@ document!(RuleRecord, naming Timestamp, RuleOrigin => {
 });
 
 /// The body that creates a rule.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct NewRule {
+    #[serde(flatten, serialize_with = "serialize_tuple")]
     pub tuple: RuleTuple,
     pub effect: Effect,
 }
