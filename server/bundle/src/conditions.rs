@@ -1,6 +1,5 @@
 //! The conditions of `policies.yaml` and of the files beside it, edited in place.
 
-mod document;
 mod format;
 mod meaning;
 mod scalar;

@@ -1,6 +1,7 @@
 //! The texts of a folder's files, and the places of their items.
 
-use crate::positions::{Position, Positions};
+use crate::positions::Positions;
+use crate::yaml_document::Position;
 
 /// The kind of an item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -39,6 +39,7 @@ mod unique;
 mod users;
 mod verdict;
 mod yaml;
+mod yaml_document;
 mod yaml_scalar;
 mod yaml_writer;
 

@@ -5,11 +5,13 @@ use std::ops::Range;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Format, expression};
 
-use super::document::{YamlContent, YamlDocument, YamlNode, column, edited, is_block, line_end};
 use super::meaning;
 use super::scalar::{ScalarPlace, written};
 use crate::error::BundleError;
 use crate::files::syntax;
+use crate::yaml_document::{
+    YamlContent, YamlDocument, YamlNode, column, edited, is_block, line_end,
+};
 use crate::{positions, yaml};
 
 /// Returns the text of a file of policies with each expression in its canonical form. Everything else stays as it is.

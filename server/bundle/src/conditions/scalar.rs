@@ -3,7 +3,7 @@
 use portcullis_engine::{Condition, expression};
 use serde_saphyr::granit_parser::ScalarStyle;
 
-use super::document::is_block;
+use crate::yaml_document::is_block;
 
 /// The columns that a line of a formatted file may have. A test that is longer keeps its line.
 pub const FORMAT_WIDTH: usize = 100;

@@ -6,11 +6,11 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Condition, Json, expression};
 use serde_saphyr::granit_parser::ScalarStyle;
 
-use super::document::{YamlContent, YamlDocument, YamlNode, column, edited, line_end};
 use super::meaning;
 use super::scalar::{ScalarPlace, written};
 use crate::error::BundleError;
 use crate::files::syntax;
+use crate::yaml_document::{YamlContent, YamlDocument, YamlNode, column, edited, line_end};
 use crate::{positions, yaml};
 
 /// A file whose conditions are expressions.

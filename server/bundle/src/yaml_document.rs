@@ -1,8 +1,8 @@
-//! The nodes of a YAML file with their places, for edits that leave everything else as it is.
+//! The nodes of a YAML file with their places, for messages and for edits that leave everything else as it is.
 
 use std::ops::Range;
 
-use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, StructureStyle, options};
+use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle, options};
 
 /// A YAML file: its first document, and its comments.
 #[derive(Default)]
@@ -12,8 +12,24 @@ pub(super) struct YamlDocument {
     pub(super) comments: Vec<Range<usize>>,
 }
 
+/// A place in a text: line and column, in characters, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Position {
+    pub(super) line: usize,
+    pub(super) column: usize,
+}
+
+impl From<Span> for Position {
+    fn from(span: Span) -> Self {
+        Self { line: span.start.line(), column: span.start.col() + 1 }
+    }
+}
+
 /// A node of a YAML file.
+#[derive(Debug)]
 pub(super) struct YamlNode {
+    /// The place where messages say that the node is. That of a block scalar is in its content.
+    pub(super) position: Position,
     /// The bytes of the node, without anchor and tag. Those of a block scalar begin at its header.
     pub(super) place: Range<usize>,
     /// Whether the node has an anchor or a tag.
@@ -22,6 +38,7 @@ pub(super) struct YamlNode {
 }
 
 /// The content of a node.
+#[derive(Debug)]
 pub(super) enum YamlContent {
     Scalar {
         text: String,
@@ -51,6 +68,14 @@ impl YamlNode {
         pairs.iter().find(|(key, _)| key.text() == Some(name))
     }
 
+    /// Returns the item of a list, or the value of a map's member, by its part of a JSON pointer.
+    pub(super) fn child(&self, name: &str) -> Option<&YamlNode> {
+        match &self.content {
+            YamlContent::List(items) => items.get(name.parse::<usize>().ok()?),
+            _ => self.member(name).map(|(_, value)| value),
+        }
+    }
+
     /// Returns whether the node or one inside of it has an anchor or a tag, or is an alias.
     pub(super) fn has_marks(&self) -> bool {
         let inside = match &self.content {
@@ -72,12 +97,14 @@ impl YamlDocument {
         let options = options! { max_buffered_comment_events: text.len() };
         let (mut read, mut open) = (Self::default(), Vec::<OpenNode>::new());
         for event in Parser::new_from_str_with_options(text, options) {
-            let Some((event, place)) =
-                event.ok().and_then(|(event, span)| Some((event, span.byte_range()?)))
+            let Some((event, position, place)) = event
+                .ok()
+                .and_then(|(event, span)| Some((event, Position::from(span), span.byte_range()?)))
             else {
                 return read;
             };
             let is_end = matches!(event, Event::SequenceEnd | Event::MappingEnd);
+            let is_map = matches!(event, Event::MappingStart(..));
             let complete = match event {
                 Event::Comment(..) => {
                     read.comments.push(place);
@@ -89,22 +116,21 @@ impl YamlDocument {
                         _ => place,
                     };
                     let content = YamlContent::Scalar { text: content.into_owned(), style };
-                    YamlNode { place, is_marked: anchor > 0 || tag.is_some(), content }
+                    YamlNode { position, place, is_marked: anchor > 0 || tag.is_some(), content }
                 }
                 Event::Alias(_) => {
-                    YamlNode { place, is_marked: false, content: YamlContent::Alias }
+                    YamlNode { position, place, is_marked: false, content: YamlContent::Alias }
                 }
-                Event::SequenceStart(style, anchor, tag) => {
-                    open.push(OpenNode::new(
-                        place.start,
+                Event::SequenceStart(style, anchor, tag)
+                | Event::MappingStart(style, anchor, tag) => {
+                    open.push(OpenNode {
+                        position,
+                        start: place.start,
                         style,
-                        anchor > 0 || tag.is_some(),
-                        false,
-                    ));
-                    continue;
-                }
-                Event::MappingStart(style, anchor, tag) => {
-                    open.push(OpenNode::new(place.start, style, anchor > 0 || tag.is_some(), true));
+                        is_marked: anchor > 0 || tag.is_some(),
+                        is_map,
+                        children: Vec::new(),
+                    });
                     continue;
                 }
                 _ if is_end => match open.pop() {
@@ -129,6 +155,7 @@ impl YamlDocument {
 
 /// A list or a map whose end is not read yet.
 struct OpenNode {
+    position: Position,
     start: usize,
     style: StructureStyle,
     is_marked: bool,
@@ -138,10 +165,6 @@ struct OpenNode {
 }
 
 impl OpenNode {
-    fn new(start: usize, style: StructureStyle, is_marked: bool, is_map: bool) -> Self {
-        Self { start, style, is_marked, is_map, children: Vec::new() }
-    }
-
     /// Returns the node, whose end event ends at `end`.
     fn close(self, end: usize) -> YamlNode {
         let in_braces = self.style == StructureStyle::Flow;
@@ -154,11 +177,9 @@ impl OpenNode {
         } else {
             YamlContent::List(children.collect())
         };
-        YamlNode { place, is_marked: self.is_marked, content }
+        YamlNode { position: self.position, place, is_marked: self.is_marked, content }
     }
-}
 
-impl OpenNode {
     /// Returns the place of a block scalar in this list or map: from its header up to the end of its last line that is not
     /// blank. `read` is the place that the parser gives: it begins at the content, and ends at the next node.
     fn block_scalar(&self, text: &str, read: &Range<usize>) -> Range<usize> {
