@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use portcullis_model::types::MAX_TYPES;
+use portcullis_test_tenants::{edit, write_tenant};
 use tempfile::TempDir;
 
-use super::fixture::{edit, write_tenant};
 use super::{Bundle, LIST_FOLDERS, SecretValues, included_roles};
 
 const LOCKED_TWICE: &str = "- name: locked

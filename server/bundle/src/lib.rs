@@ -67,8 +67,6 @@ pub use strays::StrayFile;
 pub use users::{SampleUser, TENANT_FILE};
 pub use verdict::{CaseVerdict, DEFAULT_NOW, UndeterminedPolicy, rests_on};
 
-#[cfg(any(test, feature = "fixture"))]
-pub mod fixture;
 #[cfg(test)]
 mod folder_tests;
 #[cfg(test)]

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use chrono::DateTime;
 use portcullis_engine::{AttributeAnswers, Check, CheckBody, DEFAULT_DENY, Effect, Json, Verdict};
+use portcullis_test_tenants::{RULES, edit, without_positions, write_tenant};
 use uuid::Uuid;
 
 use super::embedded::EMBEDDED;
-use super::fixture::{RULES, edit, without_positions, write_tenant};
 use super::list_files::{CASES, POLICIES, RULES as RULE_FILES};
 use super::schemas::tests::not_expressible::is_refused_by_its_schema;
 use super::{Bundle, Case, SampleUser, TENANT_FILE, included_roles};

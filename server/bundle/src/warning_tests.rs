@@ -2,8 +2,9 @@
 
 use std::fs;
 
+use portcullis_test_tenants::{edit, write_tenant};
+
 use super::Bundle;
-use super::fixture::{edit, write_tenant};
 use super::tests::{CASES_FILE, POLICIES_FILE, RULES_FILE, TREE};
 
 #[test]

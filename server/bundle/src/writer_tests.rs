@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use portcullis_engine::{Json, Number, json};
+use portcullis_test_tenants::edit;
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use serde_json::{Value, json as value};
 
-use super::fixture::edit;
 use super::folder_file::FolderFile;
 use super::folder_files::{ExportedContent, folder_files};
 use super::yaml_writer::{ItemLayout, list_text, object_text};

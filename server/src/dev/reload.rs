@@ -216,7 +216,7 @@ impl Reloader {
 
 #[cfg(test)]
 mod tests {
-    use portcullis_bundle::fixture::{edit, write_tenant};
+    use portcullis_test_tenants::{edit, write_tenant};
 
     use super::*;
 

@@ -119,8 +119,8 @@ pub(super) fn user_changes(old: Option<&Bundle>, new: &Bundle) -> Vec<ObjectChan
 
 #[cfg(test)]
 mod tests {
-    use portcullis_bundle::fixture::{edit, write_tenant};
     use portcullis_config::Variables;
+    use portcullis_test_tenants::{edit, write_tenant};
 
     use super::*;
 

@@ -101,7 +101,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let served = ["acme", "zeta"].map(|tenant| {
             let path = folder.path().join(tenant);
-            portcullis_bundle::fixture::write_tenant(&path);
+            portcullis_test_tenants::write_tenant(&path);
             for file in ["tenant.yaml", "cases.yaml"] {
                 let text = std::fs::read_to_string(path.join(file)).expect("readable");
                 std::fs::write(path.join(file), text.replace("acme", tenant)).expect("writable");

@@ -110,7 +110,7 @@ impl WhatCanArguments {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use portcullis_bundle::fixture::write_tenant;
+    use portcullis_test_tenants::write_tenant;
 
     use super::*;
 

@@ -205,7 +205,7 @@ fn convert_folder(
 
 #[cfg(test)]
 mod tests {
-    use portcullis_bundle::fixture::write_tenant;
+    use portcullis_test_tenants::write_tenant;
 
     use super::*;
 

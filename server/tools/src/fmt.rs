@@ -125,7 +125,7 @@ fn one_expression(
 mod tests {
     use std::io::empty;
 
-    use portcullis_bundle::fixture::write_tenant;
+    use portcullis_test_tenants::write_tenant;
 
     use super::*;
 

@@ -1,7 +1,8 @@
 use std::fs;
 
+use portcullis_test_tenants::write_tenant;
+
 use crate::Bundle;
-use crate::fixture::write_tenant;
 
 /// Returns the message about the small tenant with this text in one of its files, without the folder.
 fn message(file: &str, text: &str) -> String {

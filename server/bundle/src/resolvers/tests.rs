@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use portcullis_test_tenants::{edit, without_positions, write_tenant};
+
 use crate::Bundle;
-use crate::fixture::{edit, without_positions, write_tenant};
 use crate::schemas::tests::not_expressible::is_refused_by_its_schema;
 
 const RESOLVERS: &str = "- module: business-hours\n  config: {opens: '07:00'}\n";

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Parser;
-use portcullis_bundle::fixture::write_tenant;
+use portcullis_test_tenants::write_tenant;
 
 use super::arguments::{attribute, moment};
 use super::*;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
-use portcullis_bundle::fixture::{edit, write_tenant};
 use portcullis_model::apply::{ImpactReport, SkippedCase};
+use portcullis_test_tenants::{edit, write_tenant};
 
 use super::{CaseChanges, DiffArguments, MatrixArguments, MatrixDiff, diff, run};
 

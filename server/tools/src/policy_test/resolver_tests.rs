@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use portcullis_bundle::fixture::{edit, write_tenant};
+use portcullis_test_tenants::{edit, write_tenant};
 
 use super::tests::{Ran, test};
 use super::*;

@@ -3,7 +3,7 @@
 use std::iter;
 use std::path::Path;
 
-use portcullis_bundle::fixture::{edit, write_tenant};
+use portcullis_test_tenants::{edit, write_tenant};
 
 use super::*;
 use crate::exit::REFUSED;

@@ -1,6 +1,6 @@
 //! Cases whose decision rests on an undetermined condition.
 
-use portcullis_bundle::fixture::edit;
+use portcullis_test_tenants::edit;
 
 use super::tests::{tenant, test};
 use super::*;

@@ -195,7 +195,7 @@ fn the_schemas_of_the_samples_are_those_of_this_version() {
 #[test]
 fn declared_names_are_in_the_schemas_and_exclude_no_other() {
     let folder = tempfile::tempdir().expect("a folder");
-    portcullis_bundle::fixture::write_tenant(folder.path());
+    portcullis_test_tenants::write_tenant(folder.path());
     let types = "- {type: wiki, properties: {locked: {type: boolean, about: Nobody writes}}}\n\
         - {type: user, properties: {level: {type: number}}}\n";
     fs::write(folder.path().join("types.yaml"), types).expect("writable");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use portcullis_bundle::fixture::write_tenant;
+use portcullis_test_tenants::write_tenant;
 
 use super::*;
 

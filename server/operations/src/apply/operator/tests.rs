@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use portcullis_bundle::Bundle;
-use portcullis_bundle::fixture::{edit, write_tenant};
 use portcullis_model::Timestamp;
 use portcullis_model::ids::Ids;
 use portcullis_model::page::Page;
@@ -11,6 +10,7 @@ use portcullis_model::resource::ResourceRecord;
 use portcullis_storage::bulk::RecordWrite;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::{Store, policies, resources, rules};
+use portcullis_test_tenants::{edit, write_tenant};
 use tempfile::TempDir;
 
 use super::*;

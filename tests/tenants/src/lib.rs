@@ -1,4 +1,4 @@
-//! A small tenant folder for the tests of this crate and of the commands.
+//! A small tenant folder for tests.
 
 #![expect(clippy::expect_used, reason = "a fixture of tests fails by a panic")]
 
@@ -7,7 +7,8 @@ use std::path::Path;
 
 const TENANT: &str = "tenant: acme\nusers:\n- {sub: ann, roles: [reader], claims: {mfa: true}}\n";
 const RESOURCES: &str = "- {name: wiki:read, defaultRoles: [reader, writer, guest]}\n";
-pub(super) const RULES: &str = "- {sub: writer, obj: wiki:read, act: read, effect: deny}\n";
+/// The rules of the folder.
+pub const RULES: &str = "- {sub: writer, obj: wiki:read, act: read, effect: deny}\n";
 const POLICIES: &str = "- name: locked
   resource: wiki:*
   effect: deny
