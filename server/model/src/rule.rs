@@ -76,7 +76,7 @@ document!(RuleRecord, naming Timestamp, RuleOrigin => {
 /// The body that creates a rule.
 #[derive(Clone, Debug, Serialize)]
 pub struct NewRule {
-    #[serde(flatten, serialize_with = "serialize_tuple")]
+    #[serde(flatten)]
     pub tuple: RuleTuple,
     pub effect: Effect,
 }

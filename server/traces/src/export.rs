@@ -1,7 +1,6 @@
 //! Sends spans to a collector: OTLP over HTTP, as protobuf.
 
 use std::pin::Pin;
-use std::time::Duration;
 
 use anyhow::Context;
 use bytes::Bytes;
