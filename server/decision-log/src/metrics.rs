@@ -1,6 +1,5 @@
 //! The metrics of the log. No label has a value that a tenant can choose.
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -19,7 +18,7 @@ pub struct LogMetrics {
     pub(crate) sealed: Counter,
     /// Failed tries to bring files to rest or to remove old ones.
     pub(crate) store_failures: Counter,
-    lost: Family<CauseLabels, Counter>,
+    lost: Family<[(&'static str, &'static str); 1], Counter>,
     /// Groups of allows that are left out and counted in memory.
     pub(crate) left_out_groups: Gauge,
     /// Allows that are left out, once their counts are given to the write-ahead file.
@@ -28,11 +27,6 @@ pub struct LogMetrics {
     pub(crate) streams: Gauge,
     /// Records that were skipped because the reader of a stream was slow.
     pub(crate) skipped: Counter,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct CauseLabels {
-    cause: &'static str,
 }
 
 impl LogMetrics {
@@ -62,11 +56,11 @@ impl LogMetrics {
 
     /// Counts lost records.
     pub(crate) fn lose(&self, cause: Lost, records: u64) {
-        self.lost.get_or_create(&CauseLabels { cause: cause.into_str() }).inc_by(records);
+        self.lost.get_or_create(&[("cause", cause.into_str())]).inc_by(records);
     }
 
     /// Returns how many records were lost by the cause.
     pub fn lost(&self, cause: Lost) -> u64 {
-        self.lost.get_or_create(&CauseLabels { cause: cause.into_str() }).get()
+        self.lost.get_or_create(&[("cause", cause.into_str())]).get()
     }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -43,31 +42,18 @@ pub enum RefusedCredential {
     AdminKey,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct RefusalLabels {
-    reason: &'static str,
-    class: &'static str,
-}
+/// The name and the value of the only label of a series.
+type Label = [(&'static str, &'static str); 1];
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ClassLabels {
-    class: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct CredentialLabels {
-    credential: &'static str,
-}
-
-type Waits = Family<ClassLabels, Histogram, fn() -> Histogram>;
+type Waits = Family<Label, Histogram, fn() -> Histogram>;
 
 /// The metrics of limits, of all tenants.
 #[derive(Clone, Debug)]
 pub struct LimitMetrics {
-    refusals: Family<RefusalLabels, Counter>,
-    failures: Family<CredentialLabels, Counter>,
-    running: Family<ClassLabels, Gauge>,
-    waiting: Family<ClassLabels, Gauge>,
+    refusals: Family<[(&'static str, &'static str); 2], Counter>,
+    failures: Family<Label, Counter>,
+    running: Family<Label, Gauge>,
+    waiting: Family<Label, Gauge>,
     waits: Waits,
     pub(crate) answers: MemoryMetrics,
 }
@@ -89,10 +75,10 @@ impl LimitMetrics {
             }
             metrics.running(class);
             metrics.waiting(class);
-            metrics.waits.get_or_create_owned(&class_labels(class));
+            metrics.waits.get_or_create_owned(&of_class(class));
         }
         for kind in RefusedCredential::VARIANTS {
-            metrics.failures.get_or_create_owned(&CredentialLabels { credential: kind.into() });
+            metrics.failures.get_or_create_owned(&[("credential", kind.into())]);
         }
         let help = "Requests that a limit refused";
         registry.register("requests_refused", help, metrics.refusals.clone());
@@ -118,29 +104,29 @@ impl LimitMetrics {
 
     /// Counts a credential that proved no caller.
     pub fn failed(&self, kind: RefusedCredential) {
-        self.failures.get_or_create(&CredentialLabels { credential: kind.into() }).inc();
+        self.failures.get_or_create(&[("credential", kind.into())]).inc();
     }
 
     /// Takes note of the time that a request of `class` waited for its place.
     pub fn waited(&self, class: Class, time: Duration) {
-        self.waits.get_or_create(&class_labels(class)).observe(time.as_secs_f64());
+        self.waits.get_or_create(&of_class(class)).observe(time.as_secs_f64());
     }
 
     pub(crate) fn running(&self, class: Class) -> Gauge {
-        self.running.get_or_create_owned(&class_labels(class))
+        self.running.get_or_create_owned(&of_class(class))
     }
 
     pub(crate) fn waiting(&self, class: Class) -> Gauge {
-        self.waiting.get_or_create_owned(&class_labels(class))
+        self.waiting.get_or_create_owned(&of_class(class))
     }
 }
 
-fn refusal(reason: RefusalReason, class: Class) -> RefusalLabels {
-    RefusalLabels { reason: reason.into(), class: class.into() }
+fn refusal(reason: RefusalReason, class: Class) -> [(&'static str, &'static str); 2] {
+    [("reason", reason.into()), ("class", class.into())]
 }
 
-fn class_labels(class: Class) -> ClassLabels {
-    ClassLabels { class: class.into() }
+fn of_class(class: Class) -> Label {
+    [("class", class.into())]
 }
 
 #[cfg(test)]

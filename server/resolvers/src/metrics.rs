@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
@@ -17,10 +16,8 @@ use crate::measurements::outcomes;
 const CALL_BUCKETS: [f64; 12] =
     [25e-6, 1e-4, 25e-5, 1e-3, 25e-4, 1e-2, 25e-3, 0.1, 0.25, 1.0, 5.0, 30.0];
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OutcomeLabels {
-    outcome: &'static str,
-}
+/// The name and the value of the only label of a series.
+type Label = [(&'static str, &'static str); 1];
 
 /// Every name that [`admission`] gives.
 const ADMISSIONS: [&str; 5] = ["ok", "limit", "module", "queue", "host"];
@@ -28,8 +25,8 @@ const ADMISSIONS: [&str; 5] = ["ok", "limit", "module", "queue", "host"];
 /// Calls of attribute resolvers, of all tenants.
 #[derive(Clone, Debug)]
 pub struct ResolverMetrics {
-    calls: Family<OutcomeLabels, Counter>,
-    admissions: Family<OutcomeLabels, Counter>,
+    calls: Family<Label, Counter>,
+    admissions: Family<Label, Counter>,
     pub latency: Histogram,
     /// Calls that a breaker did not let through.
     pub suspended: Counter,
@@ -40,24 +37,19 @@ pub struct ResolverMetrics {
     pub openings: Counter,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ResultLabels {
-    result: &'static str,
-}
-
 impl ResolverMetrics {
     /// Registers every series, so that each shows from the start.
     pub fn register(registry: &mut Registry) -> Self {
-        let calls = Family::<OutcomeLabels, Counter>::default();
+        let calls = Family::<Label, Counter>::default();
         for outcome in outcomes() {
-            calls.get_or_create_owned(&OutcomeLabels { outcome });
+            calls.get_or_create_owned(&[("outcome", outcome)]);
         }
-        let admissions = Family::<OutcomeLabels, Counter>::default();
+        let admissions = Family::<Label, Counter>::default();
         for outcome in ADMISSIONS {
-            admissions.get_or_create_owned(&OutcomeLabels { outcome });
+            admissions.get_or_create_owned(&[("outcome", outcome)]);
         }
-        let lookups = Family::<ResultLabels, Counter>::default();
-        let of = |result| lookups.get_or_create_owned(&ResultLabels { result });
+        let lookups = Family::<Label, Counter>::default();
+        let of = |result| lookups.get_or_create_owned(&[("result", result)]);
         let metrics = Self {
             calls: calls.clone(),
             admissions: admissions.clone(),
@@ -85,14 +77,14 @@ impl ResolverMetrics {
 
     /// Takes note of a call.
     pub fn called(&self, outcome: &'static str, elapsed: Duration) {
-        self.calls.get_or_create(&OutcomeLabels { outcome }).inc();
+        self.calls.get_or_create(&[("outcome", outcome)]).inc();
         self.latency.observe(elapsed.as_secs_f64());
     }
 
     /// Takes note of an admission.
     pub(crate) fn admitted<T>(&self, admitted: &Result<T, LoadError>) {
         let outcome = admission(admitted);
-        self.admissions.get_or_create(&OutcomeLabels { outcome }).inc();
+        self.admissions.get_or_create(&[("outcome", outcome)]).inc();
     }
 }
 

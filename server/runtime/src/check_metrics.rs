@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use portcullis_engine::Effect;
-use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder, NoLabelSet};
+use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 use strum::{IntoStaticStr, VariantArray};
 use thread_local::ThreadLocal;
+
+use crate::label::Label;
 
 /// Seconds. A check from a plan in memory takes microseconds, one that asks a source milliseconds.
 const BOUNDS: [f64; 12] =
@@ -94,17 +96,6 @@ impl CheckMetrics {
     }
 }
 
-#[derive(Clone, Debug, EncodeLabelSet)]
-struct DecisionLabels {
-    kind: &'static str,
-    decision: &'static str,
-}
-
-#[derive(Clone, Debug, EncodeLabelSet)]
-struct KindLabels {
-    kind: &'static str,
-}
-
 /// The numbers of decisions, as `GET /metrics` shows them.
 #[derive(Debug)]
 struct Decisions(Arc<ThreadLocal<ThreadCounts>>);
@@ -118,7 +109,7 @@ impl EncodeMetric for Decisions {
                 ("deny", total(|counts| &counts.denied)),
             ];
             for (decision, total) in decisions {
-                let labels = DecisionLabels { kind: kind.into(), decision };
+                let labels: [(&str, &str); 2] = [("kind", kind.into()), ("decision", decision)];
                 encoder
                     .encode_family(&labels)?
                     .encode_counter::<NoLabelSet, u64, u64>(&total, None)?;
@@ -150,7 +141,7 @@ impl EncodeMetric for Latencies {
             // The count comes from the buckets, so that both agree also while threads count.
             let count = buckets.iter().map(|(_, count)| count).sum();
             let seconds = sum(&self.0, kind, |counts| &counts.nanos) as f64 / 1e9;
-            let labels = KindLabels { kind: kind.into() };
+            let labels: Label = [("kind", kind.into())];
             let mut of_kind = encoder.encode_family(&labels)?;
             of_kind.encode_histogram::<NoLabelSet>(seconds, count, &buckets, None)?;
         }

@@ -14,6 +14,7 @@ pub mod filter_refusal;
 pub mod freshness;
 pub mod gates;
 mod histories;
+mod label;
 pub mod load_sources;
 pub mod machine;
 pub mod metrics;

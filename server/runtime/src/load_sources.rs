@@ -1,19 +1,16 @@
 //! The metrics of the servers that plans are read from.
 
 use portcullis_storage::ReadSource;
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
+use strum::VariantArray;
+
+use crate::label::Label;
 
 /// Counts the loads of plans by the server that they read.
 #[derive(Clone, Debug, Default)]
-pub struct LoadSources(Family<SourceLabels, Counter>);
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct SourceLabels {
-    source: &'static str,
-}
+pub struct LoadSources(Family<Label, Counter>);
 
 impl LoadSources {
     /// Registers every series, so that each shows from the start.
@@ -21,27 +18,12 @@ impl LoadSources {
         let help = "Loads of plans by the server that was read: the primary, a standby, or the primary because the \
                     standby was behind or unavailable";
         registry.register("plan_load_sources", help, self.0.clone());
-        for source in [
-            ReadSource::Primary,
-            ReadSource::Standby,
-            ReadSource::StandbyBehind,
-            ReadSource::StandbyUnavailable,
-        ] {
-            drop(self.series(source));
+        for source in ReadSource::VARIANTS {
+            drop(self.0.get_or_create(&[("source", source.into_str())]));
         }
     }
 
-    fn series(&self, source: ReadSource) -> impl std::ops::Deref<Target = Counter> {
-        let source = match source {
-            ReadSource::Primary => "primary",
-            ReadSource::Standby => "standby",
-            ReadSource::StandbyBehind => "primary_standby_behind",
-            ReadSource::StandbyUnavailable => "primary_standby_unavailable",
-        };
-        self.0.get_or_create(&SourceLabels { source })
-    }
-
     pub(crate) fn count(&self, source: ReadSource) {
-        self.series(source).inc();
+        self.0.get_or_create(&[("source", source.into_str())]).inc();
     }
 }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::encoding::text;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -14,6 +14,7 @@ use prometheus_client::registry::Registry;
 pub use crate::check_metrics::CheckKind;
 use crate::check_metrics::CheckMetrics;
 use crate::edge_metrics::{ConnectionMetrics, register_bodies};
+use crate::label::Label;
 use crate::load_sources::LoadSources;
 use crate::name_metrics::NameMetrics;
 use crate::quota_metrics::QuotaMetrics;
@@ -31,7 +32,7 @@ pub struct Metrics {
     pub checks: CheckMetrics,
     pub plans: PlanMetrics,
     /// The number of entries of each map in memory that callers can fill.
-    entries: Family<MapLabels, Gauge>,
+    entries: Family<Label, Gauge>,
     /// The bytes of the entities in memory.
     pub entity_bytes: Gauge,
     /// Counts the denied checks whose event may be lost.
@@ -143,7 +144,7 @@ impl Metrics {
     /// Sets the number of entries of `map`, a name that no caller chooses.
     pub fn set_entries(&self, map: &'static str, entries: usize) {
         let entries = i64::try_from(entries).unwrap_or(i64::MAX);
-        self.entries.get_or_create(&MapLabels { map }).set(entries);
+        self.entries.get_or_create(&[("map", map)]).set(entries);
     }
 
     /// Writes the text that Prometheus reads.
@@ -155,13 +156,8 @@ impl Metrics {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct MapLabels {
-    map: &'static str,
-}
-
-fn register_entries(registry: &mut Registry) -> Family<MapLabels, Gauge> {
-    let entries = Family::<MapLabels, Gauge>::default();
+fn register_entries(registry: &mut Registry) -> Family<Label, Gauge> {
+    let entries = Family::<Label, Gauge>::default();
     registry.register(
         "map_entries",
         "Entries of maps in memory that callers can fill",

@@ -3,11 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use portcullis_egress::NameUse;
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+
+use crate::label::Label;
 
 /// Shows the lookups that run, and counts the requests without an answer.
 #[derive(Debug)]
@@ -18,30 +19,20 @@ pub struct NameMetrics {
     refused: Counter,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct KindLabels {
-    names: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ReasonLabels {
-    reason: &'static str,
-}
-
 impl NameMetrics {
     /// Registers every series, so that each shows from the start.
     pub(crate) fn register(registry: &mut Registry) -> Self {
-        let lookups = Family::<KindLabels, Gauge>::default();
+        let lookups = Family::<Label, Gauge>::default();
         let help = "Lookups of names that run; each occupies a thread";
         registry.register("name_lookups", help, lookups.clone());
-        let failures = Family::<ReasonLabels, Counter>::default();
+        let failures = Family::<Label, Counter>::default();
         let help = "Requests whose name was not resolved, because that took too long or too many names of the tenant waited";
         registry.register("name_lookups_refused", help, failures.clone());
         Self {
-            quick: lookups.get_or_create_owned(&KindLabels { names: "quick" }),
-            slow: lookups.get_or_create_owned(&KindLabels { names: "slow" }),
-            late: failures.get_or_create_owned(&ReasonLabels { reason: "late" }),
-            refused: failures.get_or_create_owned(&ReasonLabels { reason: "queue_full" }),
+            quick: lookups.get_or_create_owned(&[("names", "quick")]),
+            slow: lookups.get_or_create_owned(&[("names", "slow")]),
+            late: failures.get_or_create_owned(&[("reason", "late")]),
+            refused: failures.get_or_create_owned(&[("reason", "queue_full")]),
         }
     }
 

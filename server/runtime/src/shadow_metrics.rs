@@ -1,11 +1,12 @@
 //! The metrics of comparisons with drafts in shadow.
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use strum::{IntoStaticStr, VariantArray};
+
+use crate::label::Label;
 
 /// The outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
@@ -32,19 +33,14 @@ pub struct ShadowMetrics {
     pub plan_bytes: Gauge,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OutcomeLabels {
-    outcome: &'static str,
-}
-
 impl ShadowMetrics {
     /// Registers every series, so that each shows from the start.
     pub(crate) fn register(registry: &mut Registry) -> Self {
-        let family = Family::<OutcomeLabels, Counter>::default();
+        let family = Family::<Label, Counter>::default();
         let help = "Checks that were decided by a draft in shadow, too, by what came of it";
         registry.register("shadow_checks", help, family.clone());
         let counter = |outcome: &ShadowOutcome| {
-            family.get_or_create(&OutcomeLabels { outcome: outcome.into_str() }).clone()
+            family.get_or_create_owned(&[("outcome", outcome.into_str())])
         };
         let checks = ShadowOutcome::VARIANTS.iter().map(counter).collect();
         let plan_bytes = Gauge::default();

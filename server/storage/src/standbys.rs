@@ -10,6 +10,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
+use strum::{IntoStaticStr, VariantArray};
 use tokio::time::{Instant, timeout};
 
 use crate::error::{OpenError, StoreError};
@@ -42,14 +43,17 @@ struct Server {
 }
 
 /// The place where the rows of a plan were read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum ReadSource {
     /// The primary, because nothing else is configured.
     Primary,
     Standby,
     /// The primary, because the standby is at another revision.
+    #[strum(serialize = "primary_standby_behind")]
     StandbyBehind,
     /// The primary, because every standby failed or was slow a short time ago.
+    #[strum(serialize = "primary_standby_unavailable")]
     StandbyUnavailable,
 }
 

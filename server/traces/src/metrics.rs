@@ -1,6 +1,5 @@
 //! Counts the spans that were sent and that were lost.
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
@@ -14,17 +13,12 @@ pub struct TraceMetrics {
     pub lost: Counter,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OutcomeLabels {
-    outcome: &'static str,
-}
-
 impl TraceMetrics {
     /// Registers both series, so that each shows from the start.
     pub fn register(registry: &mut Registry) -> Self {
-        let spans = Family::<OutcomeLabels, Counter>::default();
+        let spans = Family::<[(&str, &str); 1], Counter>::default();
         registry.register("trace_spans", "Spans of traces, by their outcome", spans.clone());
-        let of = |outcome| spans.get_or_create_owned(&OutcomeLabels { outcome });
+        let of = |outcome| spans.get_or_create_owned(&[("outcome", outcome)]);
         Self { sent: of("sent"), lost: of("lost") }
     }
 }

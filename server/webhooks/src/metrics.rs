@@ -1,7 +1,6 @@
 //! The metrics of delivery attempts. No label has a value that a tenant can choose.
 
 use portcullis_model::delivery::DeliveryState;
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::registry::Registry;
@@ -14,24 +13,19 @@ pub struct DeliveryMetrics {
     dead: Counter,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OutcomeLabels {
-    outcome: &'static str,
-}
-
 impl DeliveryMetrics {
     /// Registers every series, so that each is visible from the start.
     pub fn register(registry: &mut Registry) -> Self {
-        let counts = Family::<OutcomeLabels, Counter>::default();
+        let counts = Family::<[(&str, &str); 1], Counter>::default();
         registry.register(
             "webhook_attempts",
             "Attempts to deliver an event, by outcome",
             counts.clone(),
         );
         Self {
-            delivered: counts.get_or_create_owned(&OutcomeLabels { outcome: "delivered" }),
-            retrying: counts.get_or_create_owned(&OutcomeLabels { outcome: "retrying" }),
-            dead: counts.get_or_create_owned(&OutcomeLabels { outcome: "dead" }),
+            delivered: counts.get_or_create_owned(&[("outcome", "delivered")]),
+            retrying: counts.get_or_create_owned(&[("outcome", "retrying")]),
+            dead: counts.get_or_create_owned(&[("outcome", "dead")]),
         }
     }
 
