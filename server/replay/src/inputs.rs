@@ -29,17 +29,18 @@ pub struct RecordedInputs<'r> {
     pub(crate) decision: Effect,
     /// The rule or policy that decided; `None` is the default.
     pub(crate) rule: Option<Uuid>,
-    is_legacy: bool,
+    /// Whether it was decided by RBAC alone.
+    pub(crate) is_legacy: bool,
     now: DateTime<Utc>,
     attributes: Json<'r>,
     /// The claims that were read; `None` without a token.
-    claims: Option<Json<'r>>,
+    pub(crate) claims: Option<Json<'r>>,
     pub(crate) directory: Json<'r>,
     /// The answers of relations and resolvers.
     answers: AttributeAnswers,
     has_relations: bool,
     /// Whether the caller is the subject: then the roles are those of its token.
-    is_caller: bool,
+    pub(crate) is_caller: bool,
     /// The attributes that are hashed or left out, by namespace and name.
     treated: Vec<(String, String)>,
 }
@@ -213,19 +214,6 @@ impl<'r> RecordedInputs<'r> {
             true => DirectoryNeeds { user: false, resource: false, ..needs },
             false => needs,
         }
-    }
-
-    /// Returns whether it was decided by RBAC alone.
-    pub(crate) fn is_legacy(&self) -> bool {
-        self.is_legacy
-    }
-
-    pub(crate) fn has_token(&self) -> bool {
-        self.claims.is_some()
-    }
-
-    pub(crate) fn is_caller(&self) -> bool {
-        self.is_caller
     }
 
     pub(crate) fn has_recorded_roles(&self) -> bool {

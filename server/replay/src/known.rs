@@ -25,7 +25,7 @@ impl RecordedInputs<'_> {
         let reads_roles = || plan.directory_needs().roles && !self.has_recorded_roles();
         self.treated().any(|(namespace, name)| {
             (namespace, name) == ("user", "roles") && reads_roles()
-                || !self.is_legacy() && plan.reads(namespace, name)
+                || !self.is_legacy && plan.reads(namespace, name)
         })
     }
 
@@ -41,12 +41,12 @@ impl RecordedInputs<'_> {
         if self.is_reduced_for(candidate) || self.lacks_roles(&sides) {
             return Lack::Values;
         }
-        if self.is_legacy() {
+        if self.is_legacy {
             return Lack::Nothing;
         }
         let of = |(namespace, name): (&str, &str)| match namespace {
             "user" | "resource" => self.lack_of_property(&sides, namespace, name),
-            "token" => absent(self.has_token() && !recorded.reads("token", name)),
+            "token" => absent(self.claims.is_some() && !recorded.reads("token", name)),
             _ => absent(self.lacks_sent(&sides, namespace, name)),
         };
         candidate.attributes().map(of).max().unwrap_or(Lack::Nothing)
@@ -68,7 +68,7 @@ impl RecordedInputs<'_> {
             return Lack::Absent;
         }
         let may_be_known = sides.has_directory && (namespace == "user" || self.names_resource());
-        let is_claim = namespace == "user" && self.is_caller() && sides.has_other_sources();
+        let is_claim = namespace == "user" && self.is_caller && sides.has_other_sources();
         let was_read = sides.recorded.reads(namespace, name);
         if self.is_sent(namespace, name) {
             // Another place may go first.
@@ -83,10 +83,10 @@ impl RecordedInputs<'_> {
         if !sides.candidate.directory_needs().roles || !sides.has_directory {
             return false;
         }
-        let has_own = self.is_caller() || self.is_sent("user", "roles");
+        let has_own = self.is_caller || self.is_sent("user", "roles");
         match sides.recorded.directory_needs().roles {
             true => has_own && sides.prefers_directory(),
-            false => !has_own || sides.prefers_directory() || self.is_caller(),
+            false => !has_own || sides.prefers_directory() || self.is_caller,
         }
     }
 }
