@@ -11,8 +11,8 @@ use portcullis_model::search::{
 };
 use portcullis_operations::directory;
 use portcullis_operations::search::{
-    ActionQuestion, Claims, ConditionalEntity, EntityQuestion, FoundEntity, RequestMark,
-    SearchSource, SearchedPage, search_actions, search_entities,
+    ActionQuestion, Claims, ConditionalEntity, EntityQuestion, RequestMark, SearchSource,
+    SearchedPage, search_actions, search_entities,
 };
 use portcullis_runtime::app::App;
 use portcullis_runtime::min_revisions::MinRevisions;
@@ -139,11 +139,7 @@ struct SearchEnd {
 }
 
 impl SearchEnd {
-    fn of<T>(
-        page: &mut SearchedPage<T>,
-        source: Option<SearchSource>,
-        at_revision: Option<u64>,
-    ) -> Self {
+    fn of(page: &mut SearchedPage, source: Option<SearchSource>, at_revision: Option<u64>) -> Self {
         let next = page.next.take();
         Self {
             directory: directory::of_past(at_revision, page.entities_revision),
@@ -251,8 +247,8 @@ async fn action_answer(
     let resource = |action: &str| format!("{}:{action}", body.resource_type);
     let end = SearchEnd::of(&mut page, None, body.terms.at_revision);
     let results = page.found.into_iter().map(|found| ActionResult {
-        resource: resource(&found.verb),
-        action: found.verb,
+        resource: resource(&found.id),
+        action: found.id,
         decision: "allow",
         rule: found.rule,
     });
@@ -322,7 +318,7 @@ async fn answer(
 
 fn entity_answer(
     entity_type: &str,
-    mut page: SearchedPage<FoundEntity>,
+    mut page: SearchedPage,
     shows_conditions: bool,
     at_revision: Option<u64>,
 ) -> Response {

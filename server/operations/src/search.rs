@@ -5,7 +5,7 @@ mod cursor;
 mod entities;
 mod page;
 
-pub use actions::{ActionQuestion, FoundAction, search_actions};
+pub use actions::{ActionQuestion, search_actions};
 pub(crate) use cursor::Position;
 pub use cursor::RequestMark;
 pub use entities::{Claims, EntityQuestion, search_entities};

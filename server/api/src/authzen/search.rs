@@ -246,7 +246,7 @@ async fn find_actions(
         results: page
             .found
             .into_iter()
-            .map(|found| ActionName { name: decoded(&found.verb) })
+            .map(|found| ActionName { name: decoded(&found.id) })
             .collect(),
     };
     let entities = entities_header(page.entities_revision);

@@ -17,7 +17,7 @@ use portcullis_storage::verbs::{self, VerbChunk};
 use tokio::time::Instant;
 
 use super::cursor::{Position, RequestMark};
-use super::page::{ConditionalEntity, SearchSource, SearchedPage};
+use super::page::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
 use super::scope;
 use crate::directory::{self, NeededEntities};
 use crate::past_plans::PastRules;
@@ -44,14 +44,6 @@ pub struct ActionQuestion<'q> {
     pub at_revision: Option<u64>,
 }
 
-/// An action that is allowed.
-#[derive(Debug)]
-pub struct FoundAction {
-    pub verb: String,
-    /// The policy or rule that allows it.
-    pub rule: uuid::Uuid,
-}
-
 /// Searches for the actions that are allowed. Records no denials.
 ///
 /// # Errors
@@ -61,7 +53,7 @@ pub async fn search_actions(
     caller: &CheckCaller,
     question: &ActionQuestion<'_>,
     mark: &RequestMark,
-) -> Result<SearchedPage<FoundAction>, OperationError> {
+) -> Result<SearchedPage, OperationError> {
     let began = Instant::now();
     let (domain, tenant) =
         scope(app, caller, Some(question.subject), question.domain, question.at_revision)?;
@@ -130,11 +122,7 @@ struct ActionDecider<'d> {
 
 impl ActionDecider<'_> {
     /// Decides one action, and adds it to the page unless it is denied.
-    async fn decide(
-        &self,
-        verb: &str,
-        page: &mut SearchedPage<FoundAction>,
-    ) -> Result<(), OperationError> {
+    async fn decide(&self, verb: &str, page: &mut SearchedPage) -> Result<(), OperationError> {
         let Self { app, question, tenant, .. } = *self;
         let resource = format!("{}:{verb}", question.resource_type);
         let action = (question.action_of)(verb);
@@ -162,7 +150,7 @@ impl ActionDecider<'_> {
         match entities.decide(plan, CheckKind::Combined, &check, &completed)?.0 {
             Verdict::Decided(decision) => {
                 if let (Effect::Allow, Some(rule)) = (decision.effect(), decision.rule_id()) {
-                    page.found.push(FoundAction { verb: verb.to_owned(), rule });
+                    page.found.push(FoundEntity { id: verb.to_owned(), rule });
                 }
             }
             Verdict::NeedsAttributes(requests) => {

@@ -74,7 +74,7 @@ pub async fn search_entities(
     caller: &CheckCaller,
     mut question: EntityQuestion<'_>,
     mark: &RequestMark,
-) -> Result<SearchedPage<FoundEntity>, OperationError> {
+) -> Result<SearchedPage, OperationError> {
     let began = Instant::now();
     let subject = (question.searched == Searched::Resource).then_some(question.subject);
     let (domain, tenant) = scope(app, caller, subject, question.domain, question.at_revision)?;
@@ -181,12 +181,7 @@ struct Searcher<'s> {
 }
 
 impl Searcher<'_> {
-    fn page(
-        &self,
-        position: Option<&Position>,
-        began: Instant,
-        revision: u64,
-    ) -> SearchedPage<FoundEntity> {
+    fn page(&self, position: Option<&Position>, began: Instant, revision: u64) -> SearchedPage {
         let is_given = self.question.candidates.is_some();
         let input = SearchInput { check: self.check, searched: self.question.searched, is_given };
         let search = EntitySearch::new(self.plan, input);
@@ -338,7 +333,7 @@ fn expanded<'r>(facts: Option<&'r TenantFacts>, roles: Vec<&'r str>) -> Vec<&'r 
 /// A page while it is filled.
 struct Scan<'p, 'c> {
     search: EntitySearch<'p, 'c>,
-    page: SearchedPage<FoundEntity>,
+    page: SearchedPage,
     limit: usize,
     began: Instant,
 }

@@ -15,7 +15,7 @@ pub enum SearchSource {
     Entities,
 }
 
-/// A candidate that is allowed.
+/// A candidate that is allowed, which may be an action.
 #[derive(Debug)]
 pub struct FoundEntity {
     pub id: String,
@@ -35,8 +35,8 @@ pub struct ConditionalEntity {
 
 /// A page of a search.
 #[derive(Debug)]
-pub struct SearchedPage<T> {
-    pub found: Vec<T>,
+pub struct SearchedPage {
+    pub found: Vec<FoundEntity>,
     pub conditional: Vec<ConditionalEntity>,
     /// The revision of the rules that decided.
     pub revision: u64,
@@ -51,7 +51,7 @@ pub struct SearchedPage<T> {
     pub looked_at: usize,
 }
 
-impl<T> SearchedPage<T> {
+impl SearchedPage {
     /// Returns an empty page.
     pub(super) fn new(source: SearchSource, revision: u64) -> Self {
         Self {
