@@ -9,7 +9,7 @@ use portcullis_model::relation::{
     WrittenRelations,
 };
 use portcullis_model::schema;
-use portcullis_operations::{entities, tuples};
+use portcullis_operations::tuples;
 use portcullis_runtime::app::App;
 
 use crate::body::JsonBody;
@@ -38,7 +38,7 @@ pub(super) async fn write(
 ) -> Result<Response, ApiError> {
     // Before anything is waited for, as with entities.
     let body = RelationsBody::parse(&body.parse()?)?;
-    let turn = entities::turn(&app, &caller).await?;
+    let turn = app.turn(&caller).await?;
     let written = tuples::write(&app, &caller, turn, &body, with_details).await?;
     Ok(written_to_directory(written.entities_revision, written))
 }
@@ -71,7 +71,7 @@ pub(super) async fn sync(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let part = RelationsSyncBody::parse(&body.parse()?)?;
-    let turn = entities::turn(&app, &caller).await?;
+    let turn = app.turn(&caller).await?;
     let written = tuples::sync(&app, &caller, turn, &part, dry_run).await?;
     Ok(written_to_directory(written.entities_revision, written))
 }

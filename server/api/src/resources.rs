@@ -78,7 +78,7 @@ pub(super) async fn register_all(
     Query(Force(force)): Query<Force>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let turn = resources::turn(&app, &caller).await?;
+    let turn = app.turn(&caller).await?;
     let BulkRegistration(registrations) = BulkRegistration::parse(&body.parse()?)?;
     let written = resources::register_all(&app, &caller, turn, registrations, force).await?;
     let records = written.record.into_iter();

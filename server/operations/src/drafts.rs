@@ -116,7 +116,7 @@ async fn store(
     let (own, origin) = (app.clone(), BundleOrigin::from(&record));
     let fits = move || with_kinds(&own, state, &origin, &body.bundle).map(drop);
     app.compilations.run(caller.tenant(), fits).await??;
-    let turn = app.store.turn(caller.tenant()).await?;
+    let turn = app.turn(caller).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
     let old = drafts::find(&mut tx, name).await?;
     precondition.check_stored(old.as_ref())?;
@@ -206,7 +206,7 @@ pub async fn delete(
     precondition: &Precondition,
 ) -> Result<(), OperationError> {
     let by = app.authored_by(caller.actor());
-    let turn = app.store.turn(caller.tenant()).await?;
+    let turn = app.turn(caller).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
     let record = drafts::find(&mut tx, name).await?.ok_or(NOT_FOUND)?;
     precondition.check(&record)?;

@@ -24,15 +24,6 @@ use crate::written::Stored;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("entity");
 
-/// Waits for the turn of the caller's tenant to write. The body is parsed after that, so that many calls of one tenant need
-/// the memory of one.
-///
-/// # Errors
-/// Too many writes of the tenant wait.
-pub async fn turn(app: &App, caller: &Manager) -> Result<WriteTurn, OperationError> {
-    Ok(app.store.turn(caller.tenant()).await?)
-}
-
 /// Inserts or replaces entities in the caller's tenant, all or none.
 ///
 /// # Errors

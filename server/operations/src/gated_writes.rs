@@ -139,7 +139,7 @@ pub(crate) async fn begin(
     must_be_in_time(caller)?;
     let turn = match turn {
         Some(turn) => turn,
-        None => app.store.turn(caller.tenant()).await?,
+        None => app.turn(caller).await?,
     };
     Ok(app.write_in(turn, caller, by).await?)
 }

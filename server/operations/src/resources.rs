@@ -90,15 +90,6 @@ fn warnings_about(record: &ResourceRecord, is_written: bool) -> Vec<Warning> {
     owner.map(Warning::managed).into_iter().collect()
 }
 
-/// Waits for the turn of the caller's tenant to write. The body of a bulk call is parsed after that, so that many calls
-/// of one tenant need the memory of one.
-///
-/// # Errors
-/// Too many writes of the tenant wait.
-pub async fn turn(app: &App, caller: &Manager) -> Result<WriteTurn, OperationError> {
-    Ok(app.store.turn(caller.tenant()).await?)
-}
-
 /// Registers all of `registrations` in one transaction, and returns the records in the same order.
 ///
 /// # Errors

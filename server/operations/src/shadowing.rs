@@ -26,12 +26,6 @@ pub(crate) struct ShadowDecision {
     difference: Option<(ReplayChange, String, String)>,
 }
 
-/// The reason why a check is not compared.
-enum Lack {
-    NotReady,
-    NotComparable,
-}
-
 /// Decides a check by the draft that its tenant has in shadow. Asks no resolver, and waits for nothing; `None` if the check
 /// is not compared.
 pub(crate) fn decide(app: &App, via: Via, made: &Made<'_>) -> Option<ShadowDecision> {
@@ -40,32 +34,32 @@ pub(crate) fn decide(app: &App, via: Via, made: &Made<'_>) -> Option<ShadowDecis
     let decided = app
         .shadows
         .with_plan(&shadow, resource, revision, |plan| decide_by(app, (&shadow, plan), via, made));
-    match decided.unwrap_or(Err(Lack::NotReady)) {
+    match decided.unwrap_or(Err(ShadowOutcome::NotReady)) {
         Ok((effect, difference)) => Some(ShadowDecision { shadow, effect, difference }),
-        Err(Lack::NotReady) => {
-            shadow.counts.note_not_ready();
-            app.metrics.shadows.count(ShadowOutcome::NotReady);
-            None
-        }
-        Err(Lack::NotComparable) => {
-            shadow.counts.note_not_comparable();
-            app.metrics.shadows.count(ShadowOutcome::NotComparable);
+        Err(outcome) => {
+            note(app, &shadow, outcome);
             None
         }
     }
 }
 
+fn note(app: &App, shadow: &Shadow, outcome: ShadowOutcome) {
+    shadow.counts.note(outcome);
+    app.metrics.shadows.count(outcome);
+}
+
 type Compared = (Effect, Option<(ReplayChange, String, String)>);
 
+/// Decides a check by the plan of a draft. The error is the reason why the check is not compared.
 fn decide_by(
     app: &App,
     (shadow, cached): (&Shadow, &CachedPlan),
     via: Via,
     made: &Made<'_>,
-) -> Result<Compared, Lack> {
+) -> Result<Compared, ShadowOutcome> {
     let plan = cached.plan();
     if shadow.has_other_relations() && plan.directory_needs().relations {
-        return Err(Lack::NotComparable);
+        return Err(ShadowOutcome::NotComparable);
     }
     let kind = match via {
         Via::Legacy => CheckKind::Legacy,
@@ -78,14 +72,15 @@ fn decide_by(
             own = NeededEntities::ready(app, made.tenant, plan, kind).ok().flatten();
             own.as_ref().ok_or_else(|| {
                 app.shadows.want_entities(shadow);
-                Lack::NotReady
+                ShadowOutcome::NotReady
             })?
         }
     };
     let supply = entities.supply(plan, kind, made.sent);
     let completed = directory::completed(supply.as_ref(), *made.sent);
-    let (verdict, relations) =
-        entities.decide(plan, kind, made.sent, &completed).map_err(|_| Lack::NotComparable)?;
+    let (verdict, relations) = entities
+        .decide(plan, kind, made.sent, &completed)
+        .map_err(|_| ShadowOutcome::NotComparable)?;
     let verdict = match verdict {
         Verdict::NeedsAttributes(_) => {
             let mut answers = made.answers.without(RELATION);
@@ -96,7 +91,7 @@ fn decide_by(
     };
     match verdict {
         Verdict::Decided(decision) => Ok((decision.effect(), difference(made.decision, &decision))),
-        Verdict::NeedsAttributes(_) => Err(Lack::NotComparable),
+        Verdict::NeedsAttributes(_) => Err(ShadowOutcome::NotComparable),
     }
 }
 
@@ -121,19 +116,19 @@ impl ShadowDecision {
 
     /// Counts the decision. `record` is the id of the record of the check, if there is one.
     pub(crate) fn count(&self, app: &App, made: &Made<'_>, record: Option<Uuid>) {
-        self.shadow.counts.note_compared();
         let Some((change, before, after)) = &self.difference else {
-            app.metrics.shadows.count(ShadowOutcome::Same);
+            note(app, &self.shadow, ShadowOutcome::Same);
             return;
         };
         let (resource, action) = (made.sent.resource, made.sent.action);
         let change = *change;
-        let difference = ShadowDifference { change, resource, action, before, after, record };
-        self.shadow.counts.note_difference(&difference);
-        app.metrics.shadows.count(match change {
+        let outcome = match change {
             ReplayChange::AllowToDeny => ShadowOutcome::AllowToDeny,
             ReplayChange::DenyToAllow => ShadowOutcome::DenyToAllow,
             _ => ShadowOutcome::RuleChanged,
-        });
+        };
+        note(app, &self.shadow, outcome);
+        let difference = ShadowDifference { change, resource, action, before, after, record };
+        self.shadow.counts.note_difference(&difference);
     }
 }

@@ -113,9 +113,8 @@ impl App {
     /// # Errors
     /// A gate refuses the change, or needs a judgement on it, which `GatedWrite` makes; the tenant would have more than a
     /// quota allows, or the database failed.
-    pub async fn commit(&self, mut tx: Tx) -> Result<u64, OperationError> {
-        gates::pass(&mut tx, GateVerdict::default()).await?;
-        Ok(self.finish(tx).await?)
+    pub async fn commit(&self, tx: Tx) -> Result<u64, OperationError> {
+        self.commit_with(tx, GateVerdict::default()).await
     }
 
     /// Commits `tx` as [`App::commit`] does, with the facts about its verdict.
@@ -154,6 +153,15 @@ impl App {
         }
         self.webhooks.committed(&committed.tenant, committed.writes);
         Ok(committed.position.revision)
+    }
+
+    /// Waits for the turn of the caller's tenant to write. The body of a large call is parsed after that, so that many calls
+    /// of one tenant need the memory of one.
+    ///
+    /// # Errors
+    /// Too many writes of the tenant wait.
+    pub async fn turn(&self, caller: &Manager) -> Result<WriteTurn, OperationError> {
+        Ok(self.store.turn(caller.tenant()).await?)
     }
 
     /// Runs `work` as [`Store::read`] does.
@@ -229,9 +237,8 @@ impl App {
             ("key_sets", key_sets),
             ("entity_tables", self.entities.count()),
             ("entity_load_tenants", self.entities.loads()),
-            ("tenant_facts", self.plans.facts()),
             ("judgement_tenants", self.judgements.tenants()),
-            ("replays", self.replays.len()),
+            ("replays", self.replays.count()),
             ("shadows", shadows),
             ("shadow_plans", shadow_plans),
             ("recording_terms", self.recorder.as_ref().map_or(0, Recorder::entries)),

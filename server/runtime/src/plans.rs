@@ -293,13 +293,8 @@ impl Plans {
         self.follow(tenant, continuity).await.map(drop)
     }
 
-    /// Returns the number of tenants whose facts plans share.
-    pub fn facts(&self) -> usize {
-        self.facts.len()
-    }
-
     /// Updates the metrics of the size of the cache, and returns the number of entries of each map.
-    pub fn measure(&self) -> [(&'static str, usize); 7] {
+    pub fn measure(&self) -> [(&'static str, usize); 8] {
         let size = self.cache.size();
         self.metrics.cache_bytes.set(i64::try_from(size.bytes).unwrap_or(i64::MAX));
         [
@@ -310,6 +305,7 @@ impl Plans {
             ("demanded_revisions", self.demanded.len()),
             ("demanded_entities", self.demanded_entities.len()),
             ("histories", self.histories.len()),
+            ("tenant_facts", self.facts.len()),
         ]
     }
 }

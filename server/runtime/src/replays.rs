@@ -126,13 +126,8 @@ impl Replays {
     }
 
     /// Returns the number of replays that are known.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.known.lock().len()
-    }
-
-    /// Returns whether none is known.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 
@@ -177,9 +172,9 @@ mod tests {
             end(&begin("acme").expect("none runs"));
         }
         assert!(replays.find("acme", second.id).is_none(), "the oldest one went");
-        assert_eq!(replays.len(), MAX_OF_TENANT + 1);
+        assert_eq!(replays.count(), MAX_OF_TENANT + 1);
         tokio::time::advance(KEPT).await;
         assert!(replays.find("acme", second.id).is_none());
-        assert_eq!(replays.len(), 1, "the one that runs stays");
+        assert_eq!(replays.count(), 1, "the one that runs stays");
     }
 }

@@ -9,6 +9,8 @@ use portcullis_model::replay::ReplayChange;
 use portcullis_model::shadow::{MAX_GROUPS, ShadowGroup, ShadowReport};
 use uuid::Uuid;
 
+use crate::shadow_metrics::ShadowOutcome;
+
 /// The counts of the checks since they were stored last. A check that both decide alike takes no lock.
 #[derive(Debug, Default)]
 pub struct ShadowCounts {
@@ -42,19 +44,17 @@ pub struct ShadowDifference<'d> {
 }
 
 impl ShadowCounts {
-    /// Counts a check that both decided.
-    pub fn note_compared(&self) {
-        self.checks.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a check that came before the plan or the entities were in memory.
-    pub fn note_not_ready(&self) {
-        self.not_ready.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts a check of which not everything is known that the draft reads.
-    pub fn note_not_comparable(&self) {
-        self.not_comparable.fetch_add(1, Ordering::Relaxed);
+    /// Counts a check with the outcome of its comparison.
+    pub fn note(&self, outcome: ShadowOutcome) {
+        let count = match outcome {
+            ShadowOutcome::NotReady => &self.not_ready,
+            ShadowOutcome::NotComparable => &self.not_comparable,
+            ShadowOutcome::Same
+            | ShadowOutcome::AllowToDeny
+            | ShadowOutcome::DenyToAllow
+            | ShadowOutcome::RuleChanged => &self.checks,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts the difference of a check that both decided.
@@ -153,13 +153,13 @@ mod tests {
     fn counts_that_could_not_be_stored_are_kept() {
         let counts = ShadowCounts::default();
         for record in 1..=3 {
-            counts.note_compared();
+            counts.note(ShadowOutcome::DenyToAllow);
             counts.note_difference(&difference("chart:read", record));
         }
-        counts.note_not_ready();
+        counts.note(ShadowOutcome::NotReady);
         let taken = counts.take();
         assert!(counts.report().is_empty());
-        counts.note_compared();
+        counts.note(ShadowOutcome::DenyToAllow);
         counts.note_difference(&difference("chart:read", 4));
         counts.put_back(taken);
         let report = counts.report();
