@@ -1,16 +1,9 @@
 //! The content of a tenant at an earlier revision (`docs/semantics.md`, section 16).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use portcullis_model::apply::ObjectKind;
-use portcullis_model::policy::PolicyRecord;
-use portcullis_model::resolver::StoredResolver;
-use portcullis_model::resource::ResourceRecord;
-use portcullis_model::role::RoleRecord;
-use portcullis_model::rule::RuleRecord;
-use portcullis_model::types::TypeRecord;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::revision_changes::ChangedRecord;
 use portcullis_storage::tenant_cases::StoredCases;
 use portcullis_storage::{StoreError, Tx, revision_changes, revisions};
 use serde::de::DeserializeOwned;
@@ -33,7 +26,7 @@ pub async fn content_at(tx: &mut Tx, revision: u64) -> Result<TenantContent, Ope
         return Err(OperationError::NotFound("revision"));
     }
     let mut content = TenantContent::load(tx).await?;
-    let mut before = Before::default();
+    let mut before: HashMap<ObjectKind, Before> = HashMap::new();
     let (mut last, mut bytes) = ((String::new(), String::new()), 0);
     loop {
         let (sides, after) = ((revision, content.revision), (&*last.0, &*last.1));
@@ -41,89 +34,67 @@ pub async fn content_at(tx: &mut Tx, revision: u64) -> Result<TenantContent, Ope
         for changed in page.records {
             bytes += changed.before.as_ref().map_or(0, String::len);
             last = (changed.kind.into_str().to_owned(), changed.record.clone());
-            before.note(changed)?;
+            before.entry(changed.kind).or_default().insert(changed.record, changed.before);
         }
         must_be_within(i64::try_from(bytes).unwrap_or(i64::MAX))?;
         if !page.more {
             break;
         }
     }
-    before.put_into(&mut content)?;
+    undo(before, &mut content)?;
     content.revision = revision;
     Ok(content)
 }
 
 /// The records that changed since a revision, by id or name, as they were at it; `None` if they were not there.
-#[derive(Debug, Default)]
-struct Before {
-    resources: BTreeMap<String, Option<ResourceRecord>>,
-    rules: BTreeMap<String, Option<RuleRecord>>,
-    roles: BTreeMap<String, Option<RoleRecord>>,
-    types: BTreeMap<String, Option<TypeRecord>>,
-    policies: BTreeMap<String, Option<PolicyRecord>>,
-    resolvers: BTreeMap<String, Option<StoredResolver>>,
-    settings: Option<Option<String>>,
-    cases: Option<StoredCases>,
-}
+type Before = BTreeMap<String, Option<String>>;
 
-impl Before {
-    fn note(&mut self, changed: ChangedRecord) -> Result<(), StoreError> {
-        let ChangedRecord { kind, record, before, .. } = changed;
-        let text = before.as_deref();
-        match kind {
-            ObjectKind::Resource => _ = self.resources.insert(record, read(text)?),
-            ObjectKind::Rule => _ = self.rules.insert(record, read(text)?),
-            ObjectKind::Role => _ = self.roles.insert(record, read(text)?),
-            ObjectKind::Type => _ = self.types.insert(record, read(text)?),
-            ObjectKind::Policy => _ = self.policies.insert(record, read(text)?),
-            ObjectKind::Resolver => _ = self.resolvers.insert(record, read(text)?),
-            ObjectKind::Settings => self.settings = Some(before),
-            ObjectKind::Case => {
-                let cases = text.map(StoredCases::from_json).transpose().map_err(|_| CORRUPT)?;
-                self.cases = Some(cases.unwrap_or_default());
-            }
-            ObjectKind::Webhook => {}
-        }
-        Ok(())
+/// Puts the records of each kind into `content` as they were before.
+fn undo(
+    mut before: HashMap<ObjectKind, Before>,
+    content: &mut TenantContent,
+) -> Result<(), StoreError> {
+    let mut of = |kind| before.remove(&kind).unwrap_or_default();
+    put(&mut content.resources, of(ObjectKind::Resource), |resource| resource.id.to_string())?;
+    put(&mut content.rules, of(ObjectKind::Rule), |rule| rule.id.to_string())?;
+    put(&mut content.roles, of(ObjectKind::Role), |role| role.name.clone())?;
+    put(&mut content.types, of(ObjectKind::Type), |declared| declared.kind.clone())?;
+    put(&mut content.policies, of(ObjectKind::Policy), |policy| policy.id.to_string())?;
+    put(&mut content.resolvers, of(ObjectKind::Resolver), |resolver| resolver.id.to_string())?;
+    // A tenant has one of each.
+    if let Some(settings) = of(ObjectKind::Settings).into_values().next() {
+        content.settings = stored_settings::read(settings.as_deref())?;
     }
-
-    fn put_into(self, content: &mut TenantContent) -> Result<(), StoreError> {
-        put(&mut content.resources, self.resources, |resource| resource.id.to_string());
-        put(&mut content.rules, self.rules, |rule| rule.id.to_string());
-        put(&mut content.roles, self.roles, |role| role.name.clone());
-        put(&mut content.types, self.types, |declared| declared.kind.clone());
-        put(&mut content.policies, self.policies, |policy| policy.id.to_string());
-        put(&mut content.resolvers, self.resolvers, |resolver| resolver.id.to_string());
-        if let Some(settings) = self.settings {
-            content.settings = stored_settings::read(settings.as_deref())?;
-        }
-        if let Some(cases) = self.cases {
-            content.guards = StoredGuards::of(cases)?;
-        }
-        Ok(())
+    if let Some(cases) = of(ObjectKind::Case).into_values().next() {
+        let cases = cases.as_deref().map(StoredCases::from_json).transpose();
+        content.guards = StoredGuards::of(cases.map_err(|_| CORRUPT)?.unwrap_or_default())?;
     }
+    Ok(())
 }
 
 const CORRUPT: StoreError = StoreError::Corrupt { what: "revision_values.value" };
 
-fn read<T: DeserializeOwned>(text: Option<&str>) -> Result<Option<T>, StoreError> {
-    text.map(serde_json::from_str).transpose().map_err(|_| CORRUPT)
-}
-
 /// Puts `before` in the place of the records with its names. The order is that of the names.
-fn put<T>(records: &mut Vec<T>, before: BTreeMap<String, Option<T>>, name: impl Fn(&T) -> String) {
+fn put<T: DeserializeOwned>(
+    records: &mut Vec<T>,
+    before: Before,
+    name: impl Fn(&T) -> String,
+) -> Result<(), StoreError> {
     if before.is_empty() {
-        return;
+        return Ok(());
     }
     let present = std::mem::take(records).into_iter();
     let mut all: BTreeMap<String, T> = present.map(|record| (name(&record), record)).collect();
-    for (name, record) in before {
-        match record {
-            Some(record) => _ = all.insert(name, record),
+    for (name, text) in before {
+        match text {
+            Some(text) => {
+                _ = all.insert(name, serde_json::from_str(&text).map_err(|_| CORRUPT)?);
+            }
             None => _ = all.remove(&name),
         }
     }
     *records = all.into_values().collect();
+    Ok(())
 }
 
 #[cfg(test)]

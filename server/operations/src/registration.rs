@@ -11,8 +11,6 @@ use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::rule::RuleOrigin;
 use portcullis_storage::{StoreError, Tx, resources, rules};
 
-use crate::rules::insert as insert_rule;
-
 /// Stores `registration` in the transaction's tenant, and returns the record and whether it is new. The rules of the
 /// default roles are in `domain`.
 pub async fn register(
@@ -37,7 +35,7 @@ pub async fn register(
     let roles = &record.registration.default_roles;
     for role in not_in(roles, &before) {
         let rule = record.registration.default_rule(role, domain);
-        insert_rule(tx, rule, RuleOrigin::DefaultRole, by, ids).await?;
+        rules::insert(tx, &rule.into_record(ids.next(by.at), RuleOrigin::DefaultRole, by)).await?;
     }
     for role in not_in(&before, roles) {
         remove_default_rule(tx, &record.registration, role, domain, by).await?;
@@ -46,7 +44,7 @@ pub async fn register(
 }
 
 /// Returns the `roles` that `others` do not have, in their order.
-fn not_in<'r>(roles: &'r [String], others: &[String]) -> Vec<&'r String> {
+pub(crate) fn not_in<'r>(roles: &'r [String], others: &[String]) -> Vec<&'r String> {
     let others: HashSet<&String> = others.iter().collect();
     roles.iter().filter(|role| !others.contains(role)).collect()
 }

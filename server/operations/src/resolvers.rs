@@ -13,10 +13,10 @@ use portcullis_model::Authorship;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::resolver::{Manifest, ResolverRecord, StoredResolver};
 use portcullis_resolver_host::Module;
-use portcullis_resolvers::{Binding, module_record, namespaces, secrets};
+use portcullis_resolvers::{module_record, namespaces, secrets};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{StoreError, Tx, resolvers};
+use portcullis_storage::{Tx, resolvers};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -26,20 +26,10 @@ use crate::types::declared;
 use crate::written::Written;
 use admission::{admit, bind};
 pub use try_out::{TryOutResult, try_out};
-pub(crate) use update::stored_module;
 pub use update::{ResolverChange, update};
+pub(crate) use update::{stored_module, stored_secrets};
 
 const NOT_FOUND: OperationError = OperationError::NotFound("resolver");
-
-/// A resolver that is bound, and is not stored yet.
-#[derive(Debug)]
-struct PreparedResolver {
-    record: StoredResolver,
-    /// Encrypted.
-    secrets: Vec<u8>,
-    module: Bytes,
-    binding: Binding,
-}
 
 /// A resolver that a tenant sees.
 #[derive(Debug)]
@@ -65,14 +55,9 @@ pub async fn create(
     module: Bytes,
     ready_by: Instant,
 ) -> Result<Written<StoredResolver>, OperationError> {
-    let tenant = caller.tenant();
-    let admitted = admit(app, tenant, module.clone(), ready_by).await?;
-    let by = app.authored_by(caller.actor());
+    let admitted = admit(app, caller.tenant(), module.clone(), ready_by).await?;
     let digest = admitted.digest.to_string();
-    let written = match prepare(app, tenant, manifest, module, admitted, &by) {
-        Ok(prepared) => store(app, caller, prepared, &by).await,
-        Err(error) => Err(error),
-    };
+    let written = bind_and_store(app, caller, manifest, (module, admitted)).await;
     if written.is_err() {
         // No resolver got the module, so its compiled code is of no use.
         app.resolvers.forget_module(&digest).await;
@@ -80,55 +65,32 @@ pub async fn create(
     written
 }
 
-/// Binds an admitted module to its manifest, as a new resolver of `tenant`.
+/// Binds an admitted module to its manifest, stores both as a new resolver, and activates it.
 ///
 /// # Errors
-/// The manifest does not fit the module; the paths of the problems begin with `/manifest`.
-fn prepare(
+/// The manifest does not fit the module, where the paths of the problems begin with `/manifest`; the namespace is taken, the
+/// tenant has too many resolvers, or the store failed.
+async fn bind_and_store(
     app: &App,
-    tenant: &str,
+    caller: &Manager,
     manifest: &Manifest,
-    module: Bytes,
-    admitted: Arc<Module>,
-    by: &Authorship,
-) -> Result<PreparedResolver, OperationError> {
+    (module, admitted): (Bytes, Arc<Module>),
+) -> Result<Written<StoredResolver>, OperationError> {
+    let (tenant, by) = (caller.tenant(), &app.authored_by(caller.actor()));
     let record =
         StoredResolver::new(app.ids.next(by.at), tenant, manifest, module_record(&admitted), by);
     let binding = bind(app, tenant, admitted, manifest, "/manifest")?;
     let secrets = secrets::encrypt(&app.keys, &record, &manifest.secrets)?;
-    Ok(PreparedResolver { record, secrets, module, binding })
-}
-
-/// Stores a prepared resolver, and activates it.
-async fn store(
-    app: &App,
-    caller: &Manager,
-    prepared: PreparedResolver,
-    by: &Authorship,
-) -> Result<Written<StoredResolver>, OperationError> {
-    let namespace = &prepared.record.manifest.namespace;
+    let namespace = &manifest.namespace;
     let change = async |tx: &mut Tx, _: &Authorship| {
         must_be_free(namespace, declared(tx).await?.relations())?;
-        if is_of_operator(app, namespace) || !insert(tx, &prepared).await? {
-            return Err(taken(namespace));
-        }
-        Ok(())
+        let is_taken = is_of_operator(app, namespace)
+            || !resolvers::store(tx, &record, &secrets, Some(&module)).await?;
+        if is_taken { Err(taken(namespace)) } else { Ok(()) }
     };
     let revision = GatedWrite::new(app, caller, by).make(change).await?.revision;
-    Ok(Written::new(activate(app, prepared), revision))
-}
-
-/// Inserts a prepared resolver into the transaction's tenant. Returns whether its namespace is free.
-async fn insert(tx: &mut Tx, prepared: &PreparedResolver) -> Result<bool, StoreError> {
-    let PreparedResolver { record, secrets, module, .. } = prepared;
-    resolvers::store(tx, record, secrets, Some(module)).await
-}
-
-/// Activates a resolver that is committed, and returns its record.
-fn activate(app: &App, prepared: PreparedResolver) -> StoredResolver {
-    let PreparedResolver { record, binding, .. } = prepared;
-    app.resolvers.activate(&record.tenant_id, record.reference(), binding);
-    record
+    app.resolvers.activate(tenant, record.reference(), binding);
+    Ok(Written::new(record, revision))
 }
 
 /// Lists the operator resolvers, and then the resolvers of the caller's tenant in order of creation.

@@ -4,7 +4,6 @@ use portcullis_auth::Manager;
 use portcullis_engine::relation::has_marker;
 use portcullis_engine::{Invalid, RuleTuple};
 use portcullis_model::Authorship;
-use portcullis_model::ids::Ids;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::rule::{NewRule, RuleName, RuleOrigin, RuleRecord, RuleUpdate};
 use portcullis_model::rule_filter::RuleFilter;
@@ -41,18 +40,6 @@ pub async fn create(
         Ok((record, warnings))
     };
     Ok(gated_writes::write(app, caller, change).await?.with_warnings())
-}
-
-/// Inserts a rule into the transaction's tenant, unless the tenant has a rule with this tuple.
-pub async fn insert(
-    tx: &mut Tx,
-    rule: NewRule,
-    origin: RuleOrigin,
-    by: &Authorship,
-    ids: &Ids,
-) -> Result<(), StoreError> {
-    rules::insert(tx, &rule.into_record(ids.next(by.at), origin, by)).await?;
-    Ok(())
 }
 
 /// Returns a rule of the caller's tenant.

@@ -14,10 +14,18 @@ pub async fn for_tenant(
     tx: &mut Tx,
     operator: &[OperatorResolver],
 ) -> Result<Namespaces, StoreError> {
+    Ok(of(&resolvers::list(tx).await?, operator))
+}
+
+/// Returns the namespaces of the resolvers of a tenant, and then those of the operator.
+pub fn of<'r>(
+    own: impl IntoIterator<Item = &'r StoredResolver>,
+    operator: &[OperatorResolver],
+) -> Namespaces {
     let mut namespaces = Namespaces::default();
-    for own in resolvers::list(tx).await? {
-        let attributes = own.module.attributes.into_iter();
-        let attributes = attributes.map(|declared| (declared.name, declared.kind));
+    for own in own {
+        let attributes = own.module.attributes.iter();
+        let attributes = attributes.map(|declared| (declared.name.clone(), declared.kind));
         namespaces.insert(&own.manifest.namespace, attributes);
     }
     for resolver in operator {
@@ -25,7 +33,7 @@ pub async fn for_tenant(
         let attributes = attributes.iter().map(|spec| (spec.name.clone(), spec.kind.into()));
         namespaces.insert(&resolver.namespace, attributes);
     }
-    Ok(namespaces)
+    namespaces
 }
 
 /// Returns the ids of the enabled policies that read `namespace`.

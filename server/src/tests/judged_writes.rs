@@ -130,8 +130,8 @@ async fn an_apply_that_meets_other_content_is_judged_again() {
         "acme",
     );
     let origin = portcullis_model::rule::RuleOrigin::Explicit;
-    let ids = &world.app.ids;
-    portcullis_operations::rules::insert(&mut tx, new.unwrap(), origin, &by, ids).await.unwrap();
+    let record = new.unwrap().into_record(world.app.ids.next(by.at), origin, &by);
+    portcullis_storage::rules::insert(&mut tx, &record).await.unwrap();
     world.app.commit_as_operator(tx).await.unwrap();
     drop(busy);
     let (status, answer) = apply.await.unwrap();

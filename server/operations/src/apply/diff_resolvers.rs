@@ -11,7 +11,7 @@ use super::named_kind::NamedKind;
 use super::ready::ReadyResolver;
 use crate::tenant_content::TenantContent;
 
-const RESOLVERS: NamedKind<StoredResolver> = NamedKind {
+pub(super) const RESOLVERS: NamedKind<StoredResolver> = NamedKind {
     kind: ObjectKind::Resolver,
     name: |resolver| &resolver.manifest.namespace,
     managed_by: |resolver| resolver.managed_by.as_deref(),
@@ -24,47 +24,32 @@ pub(super) fn diff(
     context: &PlanContext<'_>,
 ) -> Vec<RecordWrite<StoredResolver>> {
     let find = RESOLVERS.by_name(&state.resolvers, |one: &ReadyResolver| &one.manifest.namespace);
-    let create = |draft: &Draft<'_>, wanted: &ReadyResolver| new_record(draft, wanted, context);
+    let create = |draft: &Draft<'_>, wanted: &ReadyResolver| {
+        let (id, record) = (context.ids.next(context.by.at), wanted.record.clone());
+        let new = StoredResolver::new(id, context.tenant, &wanted.manifest, record, context.by);
+        StoredResolver { enabled: wanted.enabled, managed_by: draft.managed_by(), ..new }
+    };
     let update = |draft: &Draft<'_>, old: &StoredResolver, wanted: &ReadyResolver| {
-        updated_record(draft, old, wanted, context)
+        let mut new = StoredResolver {
+            manifest: wanted.manifest.without_secrets(),
+            enabled: wanted.enabled,
+            module: wanted.record.clone(),
+            updated_by: Some(context.by.actor.clone()),
+            updated_at: Some(context.by.at),
+            managed_by: draft.managed_by(),
+            ..old.clone()
+        };
+        let mut fields = content::of_resolver(old).changes(&content::of_resolver(&new));
+        let has_secrets_field = fields.iter().any(|field| field.path == "/secrets");
+        if wanted.secrets_change && !has_secrets_field {
+            fields.push(FieldChange::new("/secrets".to_owned(), None, None));
+        }
+        // Who owns a resolver is no matter of its answers, which the version tells apart.
+        if !fields.is_empty() {
+            new.version += 1;
+        }
+        Some((new, fields))
     };
     let lists = (&*state.resolvers, context.resolvers, context.prune);
     RESOLVERS.diff(draft, lists, find, create, update)
-}
-
-fn updated_record(
-    draft: &Draft<'_>,
-    old: &StoredResolver,
-    wanted: &ReadyResolver,
-    context: &PlanContext<'_>,
-) -> (StoredResolver, Vec<FieldChange>) {
-    let mut new = StoredResolver {
-        manifest: wanted.manifest.without_secrets(),
-        enabled: wanted.enabled,
-        module: wanted.record.clone(),
-        updated_by: Some(context.by.actor.clone()),
-        updated_at: Some(context.by.at),
-        managed_by: draft.managed_by(),
-        ..old.clone()
-    };
-    let mut fields = content::of_resolver(old).changes(&content::of_resolver(&new));
-    let has_secrets_field = fields.iter().any(|field| field.path == "/secrets");
-    if wanted.secrets_change && !has_secrets_field {
-        fields.push(FieldChange::new("/secrets".to_owned(), None, None));
-    }
-    // Who owns a resolver is no matter of its answers, which the version tells apart.
-    if !fields.is_empty() {
-        new.version += 1;
-    }
-    (new, fields)
-}
-
-fn new_record(
-    draft: &Draft<'_>,
-    wanted: &ReadyResolver,
-    context: &PlanContext<'_>,
-) -> StoredResolver {
-    let (id, record) = (context.ids.next(context.by.at), wanted.record.clone());
-    let new = StoredResolver::new(id, context.tenant, &wanted.manifest, record, context.by);
-    StoredResolver { enabled: wanted.enabled, managed_by: draft.managed_by(), ..new }
 }

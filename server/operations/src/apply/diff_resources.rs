@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::named_kind::NamedKind;
 use crate::tenant_content::TenantContent;
 
-const RESOURCES: NamedKind<ResourceRecord> = NamedKind {
+pub(super) const RESOURCES: NamedKind<ResourceRecord> = NamedKind {
     kind: ObjectKind::Resource,
     name: |record| &record.registration.name,
     managed_by: |record| record.managed_by.as_deref(),
@@ -24,7 +24,14 @@ pub(super) fn diff(
     context: &PlanContext<'_>,
 ) -> Vec<RecordWrite<ResourceRecord>> {
     let find = RESOURCES.by_name(&state.resources, |wanted: &Registration| &wanted.name);
-    let create = |draft: &Draft<'_>, wanted: &Registration| new_record(draft, wanted, context);
+    let create = |draft: &Draft<'_>, wanted: &Registration| ResourceRecord {
+        id: context.ids.next(context.by.at),
+        tenant_id: context.tenant.to_owned(),
+        registration: wanted.clone(),
+        created_at: context.by.at,
+        updated_at: None,
+        managed_by: draft.managed_by(),
+    };
     let update = |draft: &Draft<'_>, old: &ResourceRecord, wanted: &Registration| {
         let new = ResourceRecord {
             registration: wanted.clone(),
@@ -33,22 +40,7 @@ pub(super) fn diff(
             ..old.clone()
         };
         let fields = content::of_resource(&old.registration).changes(&content::of_resource(wanted));
-        (new, fields)
+        Some((new, fields))
     };
     RESOURCES.diff(draft, (&state.resources, wanted, context.prune), find, create, update)
-}
-
-fn new_record(
-    draft: &Draft<'_>,
-    registration: &Registration,
-    context: &PlanContext<'_>,
-) -> ResourceRecord {
-    ResourceRecord {
-        id: context.ids.next(context.by.at),
-        tenant_id: context.tenant.to_owned(),
-        registration: registration.clone(),
-        created_at: context.by.at,
-        updated_at: None,
-        managed_by: draft.managed_by(),
-    }
 }

@@ -14,7 +14,7 @@ use super::named_kind::NamedKind;
 use crate::roles::{graph, must_be_few};
 use crate::tenant_content::TenantContent;
 
-const ROLES: NamedKind<RoleRecord> = NamedKind {
+pub(super) const ROLES: NamedKind<RoleRecord> = NamedKind {
     kind: ObjectKind::Role,
     name: |role| &role.name,
     managed_by: |role| role.managed_by.as_deref(),
@@ -35,7 +35,7 @@ pub(super) fn diff(
     let update = |draft: &Draft<'_>, old: &RoleRecord, role: &NewRole| {
         let new = old.clone().with_includes(role.includes.clone(), context.by);
         let fields = content::of_role(old).changes(&content::of_role(&new));
-        (RoleRecord { managed_by: draft.managed_by(), ..new }, fields)
+        Some((RoleRecord { managed_by: draft.managed_by(), ..new }, fields))
     };
     ROLES.diff(draft, (&state.roles, wanted, context.prune), find, create, update)
 }

@@ -11,6 +11,7 @@ use portcullis_storage::bulk::RecordWrite;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
+use crate::registration::not_in;
 use crate::tenant_content::TenantContent;
 
 const KIND: ObjectKind = ObjectKind::Rule;
@@ -289,12 +290,6 @@ fn default_rules(resources: &[&ResourceRecord], domain: &str) -> HashMap<TupleKe
         registration.default_roles.iter().map(rule)
     });
     rules.map(|rule| (key(&rule.tuple), rule)).collect()
-}
-
-/// Returns the `roles` that `others` do not have.
-fn not_in<'r>(roles: &'r [String], others: &[String]) -> Vec<&'r String> {
-    let others: HashSet<&String> = others.iter().collect();
-    roles.iter().filter(|role| !others.contains(role)).collect()
 }
 
 fn new_record(rule: &NewRule, managed_by: Option<String>, context: &PlanContext<'_>) -> RuleRecord {

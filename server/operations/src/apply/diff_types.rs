@@ -18,7 +18,7 @@ use super::named_kind::NamedKind;
 use crate::tenant_content::TenantContent;
 use crate::types::{broken_cases, broken_policies, compiled, must_be_few, must_be_none};
 
-const TYPES: NamedKind<TypeRecord> = NamedKind {
+pub(super) const TYPES: NamedKind<TypeRecord> = NamedKind {
     kind: ObjectKind::Type,
     name: |declared| &declared.kind,
     managed_by: |declared| declared.managed_by.as_deref(),
@@ -39,7 +39,7 @@ pub(super) fn diff(
     let update = |draft: &Draft<'_>, old: &TypeRecord, declared: &NewType| {
         let new = old.clone().with(declared.clone(), context.by);
         let fields = content::of_type(old).changes(&content::of_type(&new));
-        (TypeRecord { managed_by: draft.managed_by(), ..new }, fields)
+        Some((TypeRecord { managed_by: draft.managed_by(), ..new }, fields))
     };
     TYPES.diff(draft, (&state.types, wanted, context.prune), find, create, update)
 }

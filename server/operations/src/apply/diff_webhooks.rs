@@ -12,7 +12,7 @@ use super::draft::Draft;
 use super::named_kind::NamedKind;
 use crate::tenant_content::TenantContent;
 
-const WEBHOOKS: NamedKind<WebhookRecord> = NamedKind {
+pub(super) const WEBHOOKS: NamedKind<WebhookRecord> = NamedKind {
     kind: ObjectKind::Webhook,
     name: |webhook| &webhook.url,
     managed_by: |webhook| webhook.managed_by.as_deref(),
@@ -40,7 +40,16 @@ pub(super) fn diff(
         let same_url = state.webhooks.iter().filter(|known| known.url == webhook.url);
         same_url.min_by_key(|known| !draft.is_own(known.managed_by.as_deref()))
     };
-    let create = |draft: &Draft<'_>, webhook: &WantedWebhook| new_record(draft, webhook, context);
+    let create = |draft: &Draft<'_>, webhook: &WantedWebhook| WebhookRecord {
+        id: context.ids.next(context.by.at),
+        url: webhook.url.clone(),
+        events: webhook.events.clone(),
+        tenant_id: context.tenant.to_owned(),
+        created_by: context.by.actor.clone(),
+        created_at: context.by.at,
+        updated_at: None,
+        managed_by: draft.managed_by(),
+    };
     let update = |draft: &Draft<'_>, old: &WebhookRecord, webhook: &WantedWebhook| {
         let new = WebhookRecord {
             events: webhook.events.clone(),
@@ -52,24 +61,7 @@ pub(super) fn diff(
         if webhook.secret.is_some() && context.changed_secrets.contains(&old.id) {
             fields.push(FieldChange::new("/secret".to_owned(), None, None));
         }
-        (new, fields)
+        Some((new, fields))
     };
     WEBHOOKS.diff(draft, (&state.webhooks, wanted, context.prune), find, create, update)
-}
-
-fn new_record(
-    draft: &Draft<'_>,
-    wanted: &WantedWebhook,
-    context: &PlanContext<'_>,
-) -> WebhookRecord {
-    WebhookRecord {
-        id: context.ids.next(context.by.at),
-        url: wanted.url.clone(),
-        events: wanted.events.clone(),
-        tenant_id: context.tenant.to_owned(),
-        created_by: context.by.actor.clone(),
-        created_at: context.by.at,
-        updated_at: None,
-        managed_by: draft.managed_by(),
-    }
 }

@@ -32,15 +32,8 @@ const PIECE: usize = 32 * 1024;
 #[derive(Debug)]
 pub struct Export {
     pub revision: u64,
-    pieces: mpsc::Receiver<Piece>,
-}
-
-/// A part of the text of an export.
-#[derive(Debug)]
-enum Piece {
-    Text(Vec<u8>),
-    /// Everything was sent.
-    End,
+    /// `None` after the last piece.
+    pieces: mpsc::Receiver<Option<Vec<u8>>>,
 }
 
 /// The export broke off: its client took it too slowly, or the database failed. Its text is not complete.
@@ -54,11 +47,7 @@ impl Export {
     /// # Errors
     /// [`BrokenOff`], as the last piece.
     pub async fn next(&mut self) -> Result<Option<Vec<u8>>, BrokenOff> {
-        match self.pieces.recv().await {
-            Some(Piece::Text(text)) => Ok(Some(text)),
-            Some(Piece::End) => Ok(None),
-            None => Err(BrokenOff),
-        }
+        self.pieces.recv().await.ok_or(BrokenOff)
     }
 }
 
@@ -121,7 +110,7 @@ pub(super) async fn begin(
         tx.end().await?;
         written?;
         writer.send().await?;
-        writer.end().await
+        writer.hand_over(None).await
     };
     Ok((Export { revision, pieces }, work))
 }
@@ -146,7 +135,7 @@ impl From<StoreError> for Stop {
 struct Writer {
     /// The part that is not sent.
     text: Vec<u8>,
-    sender: mpsc::Sender<Piece>,
+    sender: mpsc::Sender<Option<Vec<u8>>>,
     times: ExportTimes,
 }
 
@@ -243,14 +232,10 @@ impl Writer {
     /// Sends the text so far, as soon as the piece before it is taken.
     async fn send(&mut self) -> Result<(), Stop> {
         let text = std::mem::take(&mut self.text);
-        self.hand_over(Piece::Text(text)).await
+        self.hand_over(Some(text)).await
     }
 
-    async fn end(self) -> Result<(), Stop> {
-        self.hand_over(Piece::End).await
-    }
-
-    async fn hand_over(&self, piece: Piece) -> Result<(), Stop> {
+    async fn hand_over(&self, piece: Option<Vec<u8>>) -> Result<(), Stop> {
         let until = self.times.until.min(Instant::now() + self.times.stall);
         match tokio::time::timeout_at(until, self.sender.send(piece)).await {
             Ok(Ok(())) => Ok(()),

@@ -7,7 +7,13 @@ use portcullis_model::rule::RuleOrigin;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::diff_policies::POLICIES;
+use super::diff_resolvers::RESOLVERS;
+use super::diff_resources::RESOURCES;
+use super::diff_roles::ROLES;
 use super::diff_rules::key;
+use super::diff_types::TYPES;
+use super::diff_webhooks::WEBHOOKS;
 use crate::tenant_content::TenantContent;
 
 /// Returns the digest of the objects of the owner, the objects that the bundle names, the settings and the cases.
@@ -17,18 +23,10 @@ pub(super) fn fingerprint(
     owner: Option<&str>,
     domain: &str,
 ) -> String {
-    let is_own =
-        |managed_by: &Option<String>| owner.is_none_or(|own| managed_by.as_deref() == Some(own));
     let mut digest = Sha256::new();
-
     let wanted = bundle.resources.as_deref().unwrap_or_default();
-    let names: HashSet<&str> = wanted.iter().map(|one| &*one.name).collect();
-    let is_read = |name: &str| names.contains(name);
-    let read = state
-        .resources
-        .iter()
-        .filter(|one| is_own(&one.managed_by) || is_read(&one.registration.name));
-    add(&mut digest, "resources", read);
+    let names = wanted.iter().map(|one| &*one.name);
+    add(&mut digest, "resources", RESOURCES.read(&state.resources, owner, names));
 
     let explicit = bundle.rules.iter().flatten().map(|rule| key(&rule.tuple));
     let of_roles = wanted.iter().flat_map(|resource| {
@@ -38,45 +36,28 @@ pub(super) fn fingerprint(
     let tuples: HashSet<_> = explicit.chain(of_roles).collect();
     let read = state.rules.iter().filter(|rule| {
         let is_explicit = rule.origin == RuleOrigin::Explicit;
-        (is_explicit && is_own(&rule.managed_by)) || tuples.contains(&key(&rule.tuple))
+        let is_own = owner.is_none() || rule.managed_by.as_deref() == owner;
+        (is_explicit && is_own) || tuples.contains(&key(&rule.tuple))
     });
     add(&mut digest, "rules", read);
 
-    let names: HashSet<&str> = bundle.roles.iter().flatten().map(|one| &*one.name).collect();
-    let read = state.roles.iter();
-    let mut read =
-        read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.name)).peekable();
     // Versions without roles or types have no such part: the plans that they made stay fresh.
-    if read.peek().is_some() {
+    let names = bundle.roles.iter().flatten().map(|one| &*one.name);
+    let read = ROLES.read(&state.roles, owner, names);
+    if !read.is_empty() {
         add(&mut digest, "roles", read);
     }
-
-    let names: HashSet<&str> = bundle.types.iter().flatten().map(|one| &*one.kind).collect();
-    let read = state.types.iter();
-    let mut read =
-        read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.kind)).peekable();
-    if read.peek().is_some() {
+    let names = bundle.types.iter().flatten().map(|one| &*one.kind);
+    let read = TYPES.read(&state.types, owner, names);
+    if !read.is_empty() {
         add(&mut digest, "types", read);
     }
-
-    let names: HashSet<&str> =
-        bundle.policies.iter().flatten().map(|sent| &*sent.policy.name).collect();
-    let read = state.policies.iter();
-    let read = read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.name));
-    add(&mut digest, "policies", read);
-
-    let names: HashSet<&str> =
-        bundle.resolvers.iter().flatten().map(|one| &*one.manifest.namespace).collect();
-    let read = state.resolvers.iter();
-    let read =
-        read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.manifest.namespace));
-    add(&mut digest, "resolvers", read);
-
-    let names: HashSet<&str> = bundle.webhooks.iter().flatten().map(|one| &*one.url).collect();
-    let read = state.webhooks.iter();
-    let read = read.filter(|one| is_own(&one.managed_by) || names.contains(&*one.url));
-    add(&mut digest, "webhooks", read);
-
+    let names = bundle.policies.iter().flatten().map(|sent| &*sent.policy.name);
+    add(&mut digest, "policies", POLICIES.read(&state.policies, owner, names));
+    let names = bundle.resolvers.iter().flatten().map(|one| &*one.manifest.namespace);
+    add(&mut digest, "resolvers", RESOLVERS.read(&state.resolvers, owner, names));
+    let names = bundle.webhooks.iter().flatten().map(|one| &*one.url);
+    add(&mut digest, "webhooks", WEBHOOKS.read(&state.webhooks, owner, names));
     add(&mut digest, "settings", [&state.settings]);
     add(&mut digest, "cases", &state.guards.case_texts);
     add(&mut digest, "users", &state.guards.user_texts);

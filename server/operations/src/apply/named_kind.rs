@@ -19,32 +19,35 @@ impl<R: Clone> NamedKind<R> {
     /// Returns the writes that make the `stored` records of the owner `wanted`. Others of the owner go with `prune`.
     ///
     /// `find` returns the stored record that a wanted one names; `create` makes a new record; `update` makes a stored one
-    /// the wanted one, and returns the fields in which it differs.
+    /// the wanted one, and returns the fields in which it differs, or `None` if a new record must take its place.
     pub(super) fn diff<'s, W>(
         &self,
         draft: &mut Draft<'_>,
         (stored, wanted, prune): (&'s [R], &[W], bool),
         find: impl Fn(&Draft<'_>, &W) -> Option<&'s R>,
         create: impl Fn(&Draft<'_>, &W) -> R,
-        update: impl Fn(&Draft<'_>, &R, &W) -> (R, Vec<FieldChange>),
+        update: impl Fn(&Draft<'_>, &R, &W) -> Option<(R, Vec<FieldChange>)>,
     ) -> Vec<RecordWrite<R>> {
         let (mut writes, mut named) = (Vec::new(), HashSet::new());
         for one in wanted {
-            let Some(old) = find(draft, one) else {
-                let new = create(draft, one);
-                draft.create(self.kind, (self.name)(&new).to_owned());
-                writes.push(RecordWrite::Insert(new));
-                continue;
-            };
-            named.insert(ptr::from_ref(old));
-            let (name, managed_by) = ((self.name)(old), (self.managed_by)(old));
-            if !draft.may_change(self.kind, name, managed_by) {
-                continue;
+            if let Some(old) = find(draft, one) {
+                named.insert(ptr::from_ref(old));
+                let (name, managed_by) = ((self.name)(old), (self.managed_by)(old));
+                if !draft.may_change(self.kind, name, managed_by) {
+                    continue;
+                }
+                if let Some((new, fields)) = update(draft, old, one) {
+                    if draft.meet(self.kind, name.to_owned(), managed_by, fields) {
+                        writes.push(RecordWrite::Update { old: old.clone(), new });
+                    }
+                    continue;
+                }
+                draft.replace(self.kind, name.to_owned());
+                writes.push(RecordWrite::Delete(old.clone()));
             }
-            let (new, fields) = update(draft, old, one);
-            if draft.meet(self.kind, name.to_owned(), managed_by, fields) {
-                writes.push(RecordWrite::Update { old: old.clone(), new });
-            }
+            let new = create(draft, one);
+            draft.create(self.kind, (self.name)(&new).to_owned());
+            writes.push(RecordWrite::Insert(new));
         }
         for old in stored.iter().filter(|_| prune) {
             if draft.is_own((self.managed_by)(old)) && !named.contains(&ptr::from_ref(old)) {
@@ -53,6 +56,18 @@ impl<R: Clone> NamedKind<R> {
             }
         }
         writes
+    }
+
+    /// Returns the records that belong to `owner` or have one of the `names`; without an owner, all of them.
+    pub(super) fn read<'s, 'n>(
+        &self,
+        stored: &'s [R],
+        owner: Option<&str>,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Vec<&'s R> {
+        let names: HashSet<&str> = names.collect();
+        let is_own = |one: &R| owner.is_none() || (self.managed_by)(one) == owner;
+        stored.iter().filter(|one| is_own(one) || names.contains((self.name)(one))).collect()
     }
 
     /// Returns the `find` of [`Self::diff`] for records of which no two have one name.

@@ -9,26 +9,9 @@ use portcullis_engine::types::Types;
 use portcullis_engine::{AttributeKind, Namespaces};
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resolver::StoredResolver;
-use portcullis_resolvers::OperatorResolver;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
 use portcullis_storage::policies::planned;
-
-/// Returns the namespaces of these resolvers, and then those of the operator.
-pub(super) fn of(resolvers: &[&StoredResolver], operator: &[OperatorResolver]) -> Namespaces {
-    let mut namespaces = Namespaces::default();
-    for own in resolvers {
-        let attributes = own.module.attributes.iter();
-        let attributes = attributes.map(|declared| (declared.name.clone(), declared.kind));
-        namespaces.insert(&own.manifest.namespace, attributes);
-    }
-    for resolver in operator {
-        let attributes = &resolver.module.descriptor.attributes;
-        let attributes = attributes.iter().map(|spec| (spec.name.clone(), spec.kind.into()));
-        namespaces.insert(&resolver.namespace, attributes);
-    }
-    namespaces
-}
 
 /// Notes the attributes that policies of the bundle read and that `namespaces` do not have, and the relations that its rules
 /// name and `types` do not have.

@@ -11,14 +11,14 @@ use portcullis_model::resolver::{
     Manifest, ModuleRecord, SentSecrets, StoredResolver, WantedResolver,
 };
 use portcullis_resolver_host::Module;
-use portcullis_resolvers::{Binding, LoadFailure, module_record, secrets};
+use portcullis_resolvers::{Binding, module_record};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, resolvers};
 use tokio::time::Instant;
 
 use crate::resolvers::admission::{admit, bind};
-use crate::resolvers::{is_of_operator, must_be_free, stored_module, taken};
+use crate::resolvers::{is_of_operator, must_be_free, stored_module, stored_secrets, taken};
 use crate::tenant_content::TenantContent;
 use crate::types::compiled;
 
@@ -174,11 +174,7 @@ async fn merged(
     let encrypted = resolvers::secrets(tx, old.id).await?.unwrap_or_default();
     let stored = old.manifest.clone();
     let is_kept = wanted.secrets == SentSecrets::Kept;
-    let old_secrets = match secrets::decrypt(&app.keys, old, &encrypted) {
-        Ok(secrets) => Some(secrets),
-        Err(error) if is_kept => return Err(LoadFailure::from(error).into()),
-        Err(_) => None,
-    };
+    let old_secrets = stored_secrets(app, old, &encrypted, is_kept)?;
     if is_kept && wanted.manifest.without_secrets().secrets != stored.secrets {
         let expected = "the names of the secrets that are stored, or a value for each secret";
         return Err(Invalid::expected("/secrets", expected).into());

@@ -24,7 +24,7 @@ use super::execute::{Execution, ROLES, execute};
 use super::guards::GuardWrites;
 use super::judged_plan::{ContentChange, JudgedPlan, carry_out};
 use super::plan::{ApplyPlan, PlanContext, plan};
-use super::ready::{FoundModule, ReadyResolver, find_modules, make_ready};
+use super::ready::{ReadyResolver, find_modules, make_ready};
 use super::restoration::{self, new_policies, wanted_resolvers};
 use super::rights::{self, Sight};
 use super::stored_types::check_types;
@@ -83,20 +83,8 @@ struct Attempt<'a> {
     ready_by: Instant,
 }
 
-/// The content that is to take the place of the present one, with what was read of it.
-enum Target<'a> {
-    /// That of an earlier revision, with the modules that come back.
-    Past(Box<TenantContent>, Vec<FoundModule>),
-    /// A draft with its bundle, and whether managed objects change, too.
-    Draft(&'a DraftRecord, &'a BundleDocument, bool),
-}
-
 /// A plan, and what it needs beside its writes.
-struct Planned {
-    plan: ApplyPlan,
-    guards: GuardWrites,
-    ready: Vec<ReadyResolver>,
-}
+type Planned = (ApplyPlan, GuardWrites, Vec<ReadyResolver>);
 
 impl ContentChange for Attempt<'_> {
     fn made_by(&self) -> (&App, &Manager, &Authorship) {
@@ -114,11 +102,15 @@ impl ContentChange for Attempt<'_> {
         let state = TenantContent::load(&mut tx).await?;
         tx.end().await?;
         // No transaction stays open while another one reads, or a module is made ready.
-        let target = self.target(&state).await?;
-        let mut tx = app.store.begin_read(caller.tenant()).await?;
-        let planned = self.plan(&mut tx, &state, &target).await?;
-        tx.end().await?;
-        let Planned { mut plan, guards, ready } = planned;
+        let (mut plan, guards, ready) = match self.replacement {
+            Replacement::Revision { revision, precondition, .. } => {
+                precondition.check_tag(Some(&format!("\"{}\"", state.revision)))?;
+                self.plan_of_past(&state, revision).await?
+            }
+            Replacement::Draft { draft, bundle, force } => {
+                self.plan_of_draft(&state, (draft, bundle), force).await?
+            }
+        };
         guards.add_to(&mut plan, &state);
         let kinds = plan.changes.iter().map(|change| change.kind);
         rights::must_have_rights_of(caller, kinds, self.dry_run)?;
@@ -140,71 +132,42 @@ impl ContentChange for Attempt<'_> {
 }
 
 impl Attempt<'_> {
-    /// Reads what is to take the place of `state`. A draft must meet the gates of its tenant.
-    async fn target(&self, state: &TenantContent) -> Result<Target<'_>, OperationError> {
-        let Self { app, caller, .. } = self;
-        match self.replacement {
-            Replacement::Revision { revision, precondition, .. } => {
-                precondition.check_tag(Some(&format!("\"{}\"", state.revision)))?;
-                let mut tx = app.store.begin_read(caller.tenant()).await?;
-                let past = content_at(&mut tx, revision).await?;
-                tx.end().await?;
-                let wanted = wanted_resolvers(state, &past);
-                let found = find_modules(app, caller.tenant(), &wanted, self.ready_by).await;
-                let found = found.map_err(|error| does_not_fit(error, past.revision))?;
-                Ok(Target::Past(Box::new(past), found))
-            }
-            Replacement::Draft { draft, bundle, force } => {
-                let gates = state.settings.gates.of_drafts;
-                shadow_gates::must_pass(app, caller, draft, gates, force).await?;
-                Ok(Target::Draft(draft, bundle, force))
-            }
-        }
-    }
-
-    async fn plan(
-        &self,
-        tx: &mut Tx,
-        state: &TenantContent,
-        target: &Target<'_>,
-    ) -> Result<Planned, OperationError> {
-        match target {
-            Target::Past(past, found) => self.plan_of_past(tx, state, past, found).await,
-            Target::Draft(draft, bundle, force) => {
-                self.plan_of_draft(tx, state, (draft, bundle), *force).await
-            }
-        }
-    }
-
     async fn plan_of_past(
         &self,
-        tx: &mut Tx,
         state: &TenantContent,
-        past: &TenantContent,
-        found: &[FoundModule],
+        revision: u64,
     ) -> Result<Planned, OperationError> {
-        let plan = restoration::plan(state, past, self.by)?;
-        let guards = GuardWrites::between(state, past);
-        let wanted = wanted_resolvers(state, past);
-        let does_not_fit = |error| does_not_fit(error, past.revision);
-        let ready = make_ready(self.app, tx, state, &wanted, found).await.map_err(does_not_fit)?;
+        let Self { app, caller, .. } = self;
+        let tenant = caller.tenant();
+        let does_not_fit = |error| does_not_fit(error, revision);
+        let past = app.read(tenant, async |tx| content_at(tx, revision).await).await?;
+        let wanted = wanted_resolvers(state, &past);
+        let found =
+            find_modules(app, tenant, &wanted, self.ready_by).await.map_err(does_not_fit)?;
+        let plan = restoration::plan(state, &past, self.by)?;
+        let guards = GuardWrites::between(state, &past);
+        let mut tx = app.store.begin_read(tenant).await?;
+        let ready = make_ready(app, &mut tx, state, &wanted, &found).await.map_err(does_not_fit)?;
         let roles = plan.writes.roles.iter().filter_map(|write| write.after());
         let roles = roles.map(|role| (&*role.name, &*role.includes));
-        must_not_be_entities(tx, roles, ROLES).await.map_err(does_not_fit)?;
-        Ok(Planned { plan, guards, ready })
+        must_not_be_entities(&mut tx, roles, ROLES).await.map_err(does_not_fit)?;
+        tx.end().await?;
+        Ok((plan, guards, ready))
     }
 
+    /// Makes the plan of a draft, which must meet the gates of its tenant.
     async fn plan_of_draft(
         &self,
-        tx: &mut Tx,
         state: &TenantContent,
         (draft, bundle): (&DraftRecord, &BundleDocument),
         force: bool,
     ) -> Result<Planned, OperationError> {
+        let Self { app, caller, .. } = self;
+        shadow_gates::must_pass(app, caller, draft, state.settings.gates.of_drafts, force).await?;
         let roles = bundle.roles.iter().flatten();
         let roles = roles.map(|role| (&*role.name, &*role.includes));
-        must_not_be_entities(tx, roles, ROLES).await?;
-        let (plan, guards) = plan_kinds(self.app, state, (&draft.into(), bundle), self.by)?;
+        app.read(caller.tenant(), async |tx| must_not_be_entities(tx, roles, ROLES).await).await?;
+        let (plan, guards) = plan_kinds(app, state, (&draft.into(), bundle), self.by)?;
         let writes = &plan.writes;
         let owners = (writes
             .resources
@@ -218,7 +181,7 @@ impl Attempt<'_> {
         owners
             .into_iter()
             .try_for_each(|owner| ownership::check(self.caller, Some(owner), force))?;
-        Ok(Planned { plan, guards, ready: Vec::new() })
+        Ok((plan, guards, Vec::new()))
     }
 
     /// Notes the way on which the changes come. A draft that is published goes.

@@ -7,7 +7,6 @@ use portcullis_model::service_key::Permission;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::write_refusal::WriteRefusal;
 
-use super::plan::ApplyPlan;
 use super::request::ApplyRequest;
 
 /// Refuses a caller without the write permission of a kind that the bundle has. For a dry run the read permissions suffice,
@@ -29,19 +28,6 @@ pub(super) fn must_have_rights(
         caller.must_have(Permission::PoliciesForce)?;
     }
     Ok(())
-}
-
-/// Refuses a plan that changes rules by their resources, if the caller may not write rules, or read them for a dry run.
-pub(super) fn must_have_rights_to(
-    caller: &Manager,
-    plan: &ApplyPlan,
-    dry_run: bool,
-) -> Result<(), AuthError> {
-    let (read, write) = permissions(ObjectKind::Rule);
-    match plan.writes.rules.is_empty() {
-        true => Ok(()),
-        false => caller.must_have(if dry_run { read } else { write }),
-    }
 }
 
 /// Refuses a caller without the write permission of one of these kinds; for a dry run, without the read permission.

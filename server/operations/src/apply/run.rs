@@ -7,7 +7,7 @@ use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_fairness::Turn;
 use portcullis_model::Authorship;
-use portcullis_model::apply::{ApplyAnswer, ProposalSummary};
+use portcullis_model::apply::{ApplyAnswer, ObjectKind, ProposalSummary};
 use portcullis_model::audit::CredentialKind;
 use portcullis_model::proposal::ProposalRecord;
 use portcullis_model::revision::RevisionVia;
@@ -152,7 +152,9 @@ impl ContentChange for Attempt<'_> {
         let entities = check_types(app, caller, &request.bundle, &state, &plan).await?;
         let guards = GuardWrites::of(&request.bundle, &state, domain)?;
         guards.add_to(&mut plan, &state);
-        rights::must_have_rights_to(caller, &plan, dry_run)?;
+        // Resources may change rules.
+        let rules = plan.writes.rules.first().map(|_| ObjectKind::Rule);
+        rights::must_have_rights_of(caller, rules.into_iter(), dry_run)?;
         must_be_fresh(request.expect_fingerprint.as_deref(), &plan)?;
         let judgement = guards.judge(app, caller.tenant(), &state, &plan, judging).await?;
         let tests = case_report(&judgement.report);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use portcullis_auth::Manager;
 use portcullis_model::Authorship;
-use portcullis_model::resolver::{Manifest, ManifestUpdate, StoredResolver};
+use portcullis_model::resolver::{ManifestUpdate, Secrets, StoredResolver};
 use portcullis_resolver_host::Module;
 use portcullis_resolvers::{LoadFailure, module_record, namespaces, secrets};
 use portcullis_runtime::app::App;
@@ -86,6 +86,24 @@ pub(crate) async fn stored_module(
     found.ok_or(NOT_FOUND)
 }
 
+/// Returns the secrets of a resolver; `None` if they cannot be decrypted and are not needed. A resolver with such secrets can
+/// be disabled, and keeps them as they are, until a change replaces them.
+///
+/// # Errors
+/// The secrets are needed and cannot be decrypted.
+pub(crate) fn stored_secrets(
+    app: &App,
+    stored: &StoredResolver,
+    encrypted: &[u8],
+    are_needed: bool,
+) -> Result<Option<Secrets>, OperationError> {
+    match secrets::decrypt(&app.keys, stored, encrypted) {
+        Ok(secrets) => Ok(Some(secrets)),
+        Err(error) if are_needed => Err(LoadFailure::from(error).into()),
+        Err(_) => Ok(None),
+    }
+}
+
 /// One attempt to make a change.
 struct Attempt<'a> {
     app: &'a App,
@@ -111,13 +129,6 @@ impl Made {
         revision
             .map_or(Self::Judged, |revision| Self::Written(Box::new(Written::new(new, revision))))
     }
-}
-
-/// The manifest that a change starts from.
-struct OldManifest {
-    manifest: Manifest,
-    /// Whether the secrets can be decrypted.
-    is_readable: bool,
 }
 
 impl Attempt<'_> {
@@ -156,9 +167,11 @@ impl Attempt<'_> {
             return Ok(Made::OutdatedModule);
         }
         let encrypted = resolvers::secrets(&mut tx, *id).await?.ok_or(NOT_FOUND)?;
-        let OldManifest { manifest, is_readable } = self.old_manifest(&old, &encrypted, enabled)?;
         let replaces_secrets = change.update.secrets.is_some();
-        let old_secrets = manifest.secrets.clone();
+        let read = stored_secrets(app, &old, &encrypted, enabled && !replaces_secrets)?;
+        let is_readable = read.is_some();
+        let old_secrets = read.unwrap_or_else(|| old.manifest.secrets.unread());
+        let manifest = old.manifest.clone().with_secrets(old_secrets.clone());
         let applied = change.update.clone().applied_to(manifest);
         let manifest = applied.map_err(|invalid| invalid.under(change.at))?;
         let module = module.filter(|_| enabled);
@@ -196,29 +209,6 @@ impl Attempt<'_> {
             app.resolvers.forget_module(&old.module.sha256).await;
         }
         Ok(Made::committed(new, Some(revision)))
-    }
-
-    /// Returns the manifest of `old` with its secrets. A resolver whose secrets cannot be decrypted can be disabled, and
-    /// keeps them as they are, until a change replaces them.
-    fn old_manifest(
-        &self,
-        old: &StoredResolver,
-        encrypted: &[u8],
-        enabled: bool,
-    ) -> Result<OldManifest, OperationError> {
-        let stored = old.manifest.clone();
-        let error = match secrets::decrypt(&self.app.keys, old, encrypted) {
-            Ok(secrets) => {
-                let manifest = stored.with_secrets(secrets);
-                return Ok(OldManifest { manifest, is_readable: true });
-            }
-            Err(error) => error,
-        };
-        if self.change.update.secrets.is_none() && enabled {
-            return Err(LoadFailure::from(error).into());
-        }
-        let unread = stored.secrets.unread();
-        Ok(OldManifest { manifest: stored.with_secrets(unread), is_readable: false })
     }
 
     /// Refuses the namespace of an operator resolver or of relations, and a change that removes attributes that enabled policies read.
