@@ -112,8 +112,8 @@ fn the_operator_proves_itself_by_either_header() {
 
 #[test]
 fn the_admin_routes_are_not_there_in_selfhost_mode() {
-    let server = Settings::of(Provider::shared()).set("ADMIN_API_KEY", ADMIN_KEY).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let server = Settings::new(Provider::shared()).set("ADMIN_API_KEY", ADMIN_KEY).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     for route in [
         "GET /admin/tenants".to_owned(),
         CREATE.to_owned(),

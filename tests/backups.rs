@@ -29,14 +29,14 @@ fn run(cluster: &Cluster, database: &str, script: &str) -> Result<(), String> {
 fn a_dump_of_the_documented_role_has_everything() {
     let Some(cluster) = Cluster::own() else { return };
     let database = cluster.database();
-    let (name, settings) = (database.name().to_owned(), Settings::of(Provider::shared()));
+    let (name, settings) = (database.name().to_owned(), Settings::new(Provider::shared()));
     let server = settings.on_database(database).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "kept");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "kept");
     let rule = tenant.rule("alice", "doc:read", "read", "allow");
     run(&cluster, &name, &commands()).expect("the commands of the document work");
 
     let restored = cluster.existing(&format!("{name}_restored"));
-    let second = Settings::of(Provider::shared()).on_database(restored).start();
+    let second = Settings::new(Provider::shared()).on_database(restored).start();
     tenant.at(&second).decide("alice", "doc:read", "read").is("allow", &rule);
     // The restored database is the service's own: it writes.
     tenant.at(&second).rule("bob", "doc:read", "read", "allow");
@@ -47,7 +47,7 @@ fn a_dump_of_the_own_role_is_refused() {
     let Some(cluster) = Cluster::own() else { return };
     let database = cluster.database();
     let name = database.name().to_owned();
-    let _server = Settings::of(Provider::shared()).on_database(database).start();
+    let _server = Settings::new(Provider::shared()).on_database(database).start();
     let dump = "pg_dump --username=portcullis --file=/dev/null \"$DATABASE\"";
     let complaint = run(&cluster, &name, dump).expect_err("row-level security holds");
     assert!(complaint.contains("row-level security"), "{complaint}");

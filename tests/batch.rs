@@ -187,10 +187,10 @@ fn a_resolver_is_asked_once_for_the_same_inputs() {
 
 #[test]
 fn each_denied_item_has_an_event() {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let server =
         settings.set("EGRESS_ALLOW_HTTP", "true").set("EGRESS_ALLOW_CIDRS", "127.0.0.0/8").start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let receiver = Receiver::start();
     tenant.rule("alice", "doc:read", "read", "allow");
     let webhook = json!({
@@ -210,13 +210,13 @@ fn each_denied_item_has_an_event() {
 }
 
 fn limited() -> Server {
-    Settings::of(Provider::shared()).set("RATE_LIMIT_CHECKS", "tenant=10/h").start()
+    Settings::new(Provider::shared()).set("RATE_LIMIT_CHECKS", "tenant=10/h").start()
 }
 
 #[test]
 fn the_rates_of_checks_count_each_item() {
     let server = limited();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let body = |count: usize| json!({"subject": "alice", "resource": "doc:read", "action": "read", "checks": vec![json!({}); count]});
     send(&tenant, &body(6)).is(200);
     // Four are left: one for the request, three for further items.

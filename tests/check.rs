@@ -30,7 +30,7 @@ fn the_answer_has_three_fields_and_the_revision() {
     let reply = tenant.check(&good()).is(200);
     assert_eq!(names(&reply.json()), ["decision", "matched_rule_id", "reason"]);
     assert_eq!(reply.header("content-type"), Some("application/json"));
-    let decision = Decision::of(&reply);
+    let decision = Decision::new(&reply);
     decision.is("allow", &rule);
     assert_eq!(decision.revision, 1);
     assert!(decision.reason.contains("alice") && decision.reason.contains("doc:read"));
@@ -174,8 +174,8 @@ fn a_path_escapes_what_json_pointers_escape() {
 fn the_domain_is_the_callers_unless_the_check_names_it() {
     let tenant = Tenant::new();
     let rule = tenant.rule("alice", "doc:read", "read", "allow");
-    Decision::of(&tenant.check(&good())).is("allow", &rule);
-    Decision::of(&tenant.check(&with("domain", &*tenant.name))).is("allow", &rule);
+    Decision::new(&tenant.check(&good())).is("allow", &rule);
+    Decision::new(&tenant.check(&with("domain", &*tenant.name))).is("allow", &rule);
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn with(mut body: Value, name: &str, value: Value) -> Value {
 fn a_key_asks_about_any_subject_with_the_roles_of_the_request() {
     let tenant = Tenant::new();
     let key = key(&tenant, &["access:evaluate"]);
-    let decide = |body: &Value| Decision::of(&send(&tenant, &key, CHECK, body));
+    let decide = |body: &Value| Decision::new(&send(&tenant, &key, CHECK, body));
     decide(&check(&tenant)).is_default();
     let own = tenant.rule("alice", "doc:read", "read", "allow");
     decide(&check(&tenant)).is("allow", &own);
@@ -61,7 +61,7 @@ fn a_key_has_no_claims() {
     let key = key(&tenant, &["access:evaluate", "policies:read"]);
     let tree = json!({"type": "CONDITION", "attribute": "token.sub", "operator": "exists"});
     let policy = tenant.policy("tokens", "doc:read", "allow", 1, &tree);
-    Decision::of(&send(&tenant, &key, CHECK, &check(&tenant))).is_default();
+    Decision::new(&send(&tenant, &key, CHECK, &check(&tenant))).is_default();
     // The control: a token has them.
     tenant.decide("alice", "doc:read", "read").is("allow", &policy);
     let answer = send(&tenant, &key, "POST /api/v1/check?explain=true", &check(&tenant)).is(200);
@@ -121,7 +121,7 @@ fn a_check_by_a_key_has_one_domain() {
     let silent = with(check(&tenant), "domain", json!(null));
     for (key, body) in [(&free, check(&tenant)), (&bound, check(&tenant)), (&bound, silent.clone())]
     {
-        Decision::of(&send(&tenant, key, CHECK, &body)).is("allow", &rule);
+        Decision::new(&send(&tenant, key, CHECK, &body)).is("allow", &rule);
     }
     let elsewhere = with(check(&tenant), "domain", json!("elsewhere"));
     let refused = send(&tenant, &bound, CHECK, &elsewhere).refused(403, "ACCESS_DENIED");
@@ -140,9 +140,9 @@ fn a_check_by_a_key_has_one_domain() {
         let done = ask(&[]);
         assert!(done.code == Some(1) && done.err.contains("; --domain names it"), "{done:?}");
         assert_eq!(ask(&["--domain", &tenant.name]).code, Some(0));
-        Decision::of(&send(&tenant, &free, CHECK, &elsewhere)).is_default();
+        Decision::new(&send(&tenant, &free, CHECK, &elsewhere)).is_default();
     } else {
-        Decision::of(&send(&tenant, &free, CHECK, &silent)).is("allow", &rule);
+        Decision::new(&send(&tenant, &free, CHECK, &silent)).is("allow", &rule);
         send(&tenant, &free, CHECK, &elsewhere).refused(403, "ACCESS_DENIED");
     }
 }
@@ -175,7 +175,7 @@ fn rules_that_a_key_creates_are_in_its_domain() {
     let rule = send(&tenant, &key, "POST /api/v1/resources/policies", &rule).is(201);
     assert_eq!(rule.text_of("dom"), tenant.name);
     let silent = with(check(&tenant), "domain", json!(null));
-    Decision::of(&send(&tenant, &key, CHECK, &silent)).is("allow", &rule.id());
+    Decision::new(&send(&tenant, &key, CHECK, &silent)).is("allow", &rule.id());
 }
 
 #[test]

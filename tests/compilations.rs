@@ -21,7 +21,7 @@ const WITHIN: CostlyFunctions =
 
 /// The server's tenants.
 fn tenants(server: &Server) -> [Tenant<'static>; 2] {
-    ["attacker", "neighbour"].map(|name| Tenant::of(server, Provider::shared(), name))
+    ["attacker", "neighbour"].map(|name| Tenant::with_provider(server, Provider::shared(), name))
 }
 
 fn costly(functions: CostlyFunctions) -> Form {
@@ -79,7 +79,7 @@ fn a_costly_module_is_refused_and_its_function_named() {
 
 #[test]
 fn a_compiler_that_takes_too_much_harms_its_tenant_alone() {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let server = settings.start();
     let [attacker, neighbour] = tenants(&server);
     // Control: the default limits suffice for the module.

@@ -17,11 +17,11 @@ use crate::support::{
 const CHECK: &str = "POST /api/v1/check";
 
 fn settings() -> Settings {
-    Settings::of(Provider::shared()).recording()
+    Settings::new(Provider::shared()).recording()
 }
 
 pub(crate) fn tenant_of(server: &Server) -> Tenant<'static> {
-    Tenant::of(server, Provider::shared(), "acme")
+    Tenant::with_provider(server, Provider::shared(), "acme")
 }
 
 pub(crate) fn read(subject: &str) -> Value {

@@ -12,14 +12,14 @@ pub(crate) const SECRET: &str = "a-secret-between-two-friends";
 
 /// A server that may deliver to this machine, and does not wait long before it tries again.
 pub(crate) fn settings() -> Settings {
-    Settings::of(Provider::shared())
+    Settings::new(Provider::shared())
         .set("EGRESS_ALLOW_HTTP", "true")
         .set("EGRESS_ALLOW_CIDRS", "127.0.0.0/8")
         .set("WEBHOOK_BACKOFF", "50ms")
 }
 
 pub(crate) fn tenant(server: &Server) -> Tenant<'static> {
-    Tenant::of(server, Provider::shared(), "told")
+    Tenant::with_provider(server, Provider::shared(), "told")
 }
 
 /// Registers a webhook, and gives its path.

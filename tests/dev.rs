@@ -40,12 +40,12 @@ fn command(directory: &Path, listen: &str) -> Command {
 impl Dev {
     #[track_caller]
     fn start(directory: &Path, listen: &str) -> Self {
-        Self::of(command(directory, listen))
+        Self::new(command(directory, listen))
     }
 
     /// Waits until the process of this command serves.
     #[track_caller]
-    fn of(command: Command) -> Self {
+    fn new(command: Command) -> Self {
         let process = Process::spawn(command);
         let all = |lines: &[String]| {
             let end = lines.iter().position(|line| line.starts_with("Ctrl-C"));
@@ -299,7 +299,7 @@ fn the_service_decides_the_cases_of_the_sample_tenants_as_they_expect() {
                 continue;
             }
             let request = Request::new("POST /api/v1/check").token(dev.token(user));
-            let decision = Decision::of(&request.json(&case["check"]).send(dev.address));
+            let decision = Decision::new(&request.json(&case["check"]).send(dev.address));
             assert_eq!(decision.decision, case["expect"]["decision"], "{case}: {decision:?}");
             match case["expect"]["rule"].as_str().unwrap() {
                 "default-deny" => decision.is_default(),
@@ -355,7 +355,7 @@ fn a_restart_keeps_the_data_the_key_and_earlier_tokens() {
     let check = json!({"subject": "dev-amara", "resource": "project:read", "action": "read"});
     let reply =
         Request::new("POST /api/v1/check").token(&developer).json(&check).send(second.address);
-    let decision = Decision::of(&reply);
+    let decision = Decision::new(&reply);
     decision.is("deny", &freeze.id());
     assert_eq!(decision.revision, freeze.revision(), "nothing was written by the second start");
     // The printed answers follow the stored policies.
@@ -408,7 +408,7 @@ fn dev_ignores_the_variables_of_a_production_service() {
         .env("OIDC_ENABLED", "false")
         .env("MANAGER_ROLES", "developer")
         .env("DOMAIN_CLAIM", "sub");
-    let dev = Dev::of(command);
+    let dev = Dev::new(command);
     assert!(!database.exists());
     let (answer, line) = &dev.demos()[0];
     assert_eq!(paste(line), *answer);

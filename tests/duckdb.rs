@@ -73,14 +73,14 @@ fn check(tenant: &Tenant<'_>, subject: &str, ward: &str) {
 }
 
 fn tenant_of(server: &Server, name: &str) -> Tenant<'static> {
-    Tenant::of(server, Provider::shared(), name)
+    Tenant::with_provider(server, Provider::shared(), name)
 }
 
 #[test]
 fn duckdb_counts_what_was_answered() {
     let Some(python) = Python::with_duckdb() else { return };
     let [view, by_decision, by_ward, _] = printed();
-    let settings = Settings::of(Provider::shared()).recording();
+    let settings = Settings::new(Provider::shared()).recording();
     let server = settings.start();
     let (tenant, other) = (tenant_of(&server, "acme"), tenant_of(&server, "other"));
     tenant.rule("alice", "doc:read", "read", "allow");
@@ -110,7 +110,7 @@ fn duckdb_counts_what_was_answered() {
 fn duckdb_reads_no_erased_record_in_the_files_of_the_manifest() {
     let Some(python) = Python::with_duckdb() else { return };
     let [view, by_decision, _, manifest] = printed();
-    let settings = Settings::of(Provider::shared()).recording();
+    let settings = Settings::new(Provider::shared()).recording();
     let server = settings.start();
     let tenant = tenant_of(&server, "acme");
     let erase = |subject: &str| {

@@ -34,8 +34,8 @@ fn folder(name: &str, wanted: &str, commands: &[&[&str]]) -> PathBuf {
 
 /// A server whose policies allow the owner and the owner's team, and deny documents of the board. Returns a key, too.
 fn server() -> (Server, String) {
-    let server = Settings::of(Provider::shared()).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let server = Settings::new(Provider::shared()).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     for (name, effect, when) in [
         ("owner", "allow", "resource.owner == request.subject"),
         ("team", "allow", "resource.team == user.team"),
@@ -97,8 +97,8 @@ const ROWS: &str = "
 #[test]
 fn the_schema_has_the_condition_and_the_indexes_that_the_page_names() {
     let Some(cluster) = Cluster::shared() else { return };
-    let server = Settings::of(Provider::shared()).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let server = Settings::new(Provider::shared()).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let policies: Vec<Value> = serde_saphyr::from_str(&blocks("yaml")[0]).unwrap();
     for mut policy in policies {
         let when = policy.as_object_mut().unwrap().remove("when");
@@ -139,7 +139,7 @@ fn the_schema_has_the_condition_and_the_indexes_that_the_page_names() {
 #[test]
 fn checks_allow_the_rows_that_the_examples_print() {
     let (server, _) = server();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let rows = [
         json!({"owner": "dana"}),
         json!({"owner": "bob", "team": "red"}),

@@ -46,7 +46,7 @@ struct Stage {
 impl Stage {
     fn new() -> Self {
         // Few instances, so that they can run out.
-        let settings = Settings::of(Provider::shared())
+        let settings = Settings::new(Provider::shared())
             .set("RESOLVER_INSTANCES", "8")
             .set("EGRESS_ALLOW_HTTP", "true")
             .set("EGRESS_ALLOW_CIDRS", "127.0.0.1/32");
@@ -54,7 +54,7 @@ impl Stage {
     }
 
     fn tenant(&self, name: &str) -> Tenant<'static> {
-        Tenant::of(&self.server, Provider::shared(), name)
+        Tenant::with_provider(&self.server, Provider::shared(), name)
     }
 
     /// A tenant whose good resolver decides `desk:read`.

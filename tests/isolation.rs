@@ -323,9 +323,9 @@ fn rows(saas: bool) -> impl Iterator<Item = &'static Row> {
 /// Runs `test` with two tenants of one server, in both modes.
 fn in_both_modes(test: fn(&Server, bool, [&Party<'_>; 2])) {
     // Every credential on every route makes records.
-    let settings = Settings::of(Provider::shared()).set("QUOTA_WEBHOOKS", "none");
+    let settings = Settings::new(Provider::shared()).set("QUOTA_WEBHOOKS", "none");
     let selfhost = settings.recording().start();
-    let of = |name| Party::new(Tenant::of(&selfhost, Provider::shared(), name), name);
+    let of = |name| Party::new(Tenant::with_provider(&selfhost, Provider::shared(), name), name);
     test(&selfhost, false, [&of("north"), &of("south")]);
     let settings = saas::settings().set("QUOTA_WEBHOOKS", "none");
     let saas = settings.recording().start();

@@ -65,8 +65,8 @@ fn is_limited(reply: Reply, limit: &str) -> Reply {
 #[test]
 fn guesses_beyond_the_limit_are_a_429_and_good_credentials_pass() {
     for (guess, number) in guesses().iter().zip(1..) {
-        let server = limited(Settings::of(Provider::shared()));
-        let tenant = Tenant::of(&server, Provider::shared(), "acme");
+        let server = limited(Settings::new(Provider::shared()));
+        let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
         let attacker = format!("192.0.2.{number}");
         let answers = statuses(&server, &attacker, guess, FAILURES + 5);
         assert_eq!(answers, [[401; FAILURES].as_slice(), &[429; 5]].concat());
@@ -106,8 +106,8 @@ fn without_the_limit_every_guess_is_a_401() {
 
 #[test]
 fn a_service_key_passes_whatever_the_address_did() {
-    let server = limited(Settings::of(Provider::shared()));
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let server = limited(Settings::new(Provider::shared()));
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let body = json!({"name": "k", "permissions": ["resources:read"]});
     let key = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key");
     statuses(&server, "192.0.2.1", &guesses()[2], FAILURES + 5);
@@ -118,13 +118,13 @@ fn a_service_key_passes_whatever_the_address_did() {
 #[test]
 fn only_a_trusted_proxy_names_the_client() {
     let limit = format!("{FAILURES}/h");
-    let untrusting = Settings::of(Provider::shared()).set("RATE_LIMIT_FAILURES", limit).start();
+    let untrusting = Settings::new(Provider::shared()).set("RATE_LIMIT_FAILURES", limit).start();
     let guess = &guesses()[1];
     for number in 0..FAILURES {
         assert_eq!(statuses(&untrusting, &format!("192.0.2.{number}"), guess, 1), [401]);
     }
     assert_eq!(statuses(&untrusting, "198.51.100.1", guess, 1), [429], "the header is not read");
-    let trusting = limited(Settings::of(Provider::shared()));
+    let trusting = limited(Settings::new(Provider::shared()));
     // What a client writes itself is to the left of what the proxy adds.
     for number in 0..FAILURES {
         let claimed = format!("198.51.100.{number}, 2001:db8::{number}");
@@ -138,11 +138,11 @@ fn only_a_trusted_proxy_names_the_client() {
 
 #[test]
 fn a_rate_lets_exactly_its_number_pass() {
-    let settings = Settings::of(Provider::shared())
+    let settings = Settings::new(Provider::shared())
         .set("RATE_LIMIT_CHECKS", "tenant=8/h,credential=5/h")
         .set("RATE_LIMIT_WRITES", "tenant=2/h");
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
     let check = |tenant: &Tenant<'_>, subject: &str| {
         tenant.check_by(&tenant.token(subject, &["service"]), &check)
@@ -167,7 +167,7 @@ fn a_rate_lets_exactly_its_number_pass() {
     assert_eq!(passed("two", 20), 3, "the tenant has no more");
     let refused = check(&tenant, "three");
     assert_eq!((refused.status, refused.details()), (429, json!({"limit": "tenant-checks"})));
-    let other = Tenant::of(&server, Provider::shared(), "globex");
+    let other = Tenant::with_provider(&server, Provider::shared(), "globex");
     check(&other, "one").is(200);
     // Other kinds of requests are counted apart.
     assert_eq!(tenant.get("/api/v1/resources").is(200).header("ratelimit"), None);
@@ -180,9 +180,9 @@ fn a_rate_lets_exactly_its_number_pass() {
 /// A search is counted as one check, and as one more for each 100 candidates that it looked at.
 #[test]
 fn a_search_is_charged_by_its_candidates() {
-    let settings = Settings::of(Provider::shared()).set("RATE_LIMIT_CHECKS", "credential=10/h");
+    let settings = Settings::new(Provider::shared()).set("RATE_LIMIT_CHECKS", "credential=10/h");
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let record = |number: usize| json!({"type": "record", "id": format!("r{number}")});
     let records: Vec<_> = (0..250).map(record).collect();
     tenant.manage("PUT /api/v1/entities", &json!({"entities": records})).is(200);

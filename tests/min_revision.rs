@@ -100,8 +100,8 @@ fn a_revision_that_never_comes_is_a_503() {
 
 #[test]
 fn a_revision_that_never_comes_loads_no_plan_and_is_no_error_in_the_log() {
-    let server = Settings::of(Provider::shared()).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let server = Settings::new(Provider::shared()).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     tenant.rule("alice", "doc:read", "read", "allow");
     tenant.decide("alice", "doc:read", "read");
     let loads = || {

@@ -71,8 +71,8 @@ fn a_manager_is_one_by_role_or_by_admin_domain() {
 #[test]
 fn the_manager_roles_can_be_named() {
     let provider = Provider::shared();
-    let server = Settings::of(provider).set("MANAGER_ROLES", "owner, policy-admin").start();
-    let tenant = Tenant::of(&server, provider, "t");
+    let server = Settings::new(provider).set("MANAGER_ROLES", "owner, policy-admin").start();
+    let tenant = Tenant::with_provider(&server, provider, "t");
     for role in ["owner", "policy-admin"] {
         let list = Request::new("GET /api/v1/resources").token(&tenant.token("alice", &[role]));
         tenant.send(&list).is(200);

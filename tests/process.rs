@@ -17,7 +17,7 @@ fn provider() -> &'static Provider {
 }
 
 fn tenant(server: &Server) -> Tenant<'static> {
-    Tenant::of(server, provider(), "t")
+    Tenant::with_provider(server, provider(), "t")
 }
 
 /// Everything that a tenant has, in one value.
@@ -44,7 +44,7 @@ fn fill(tenant: &Tenant<'_>) {
 
 #[test]
 fn a_restart_keeps_everything() {
-    let settings = Settings::of(provider());
+    let settings = Settings::new(provider());
     let server = settings.start();
     fill(&tenant(&server));
     let before = everything(&tenant(&server));
@@ -67,7 +67,7 @@ fn many_crashes_lose_no_acknowledged_write() {
 }
 
 fn crash_during_writes(rounds: usize) {
-    let mut server = Settings::of(provider()).start();
+    let mut server = Settings::new(provider()).start();
     let mut acknowledged: Vec<String> = vec![];
     for round in 1..=rounds {
         let (sender, receiver) = mpsc::channel();
@@ -136,7 +136,7 @@ fn wait_until_closed(server: &Server) {
 
 #[test]
 fn a_stop_finishes_what_is_in_flight_and_accepts_nothing_new() {
-    let settings = Settings::of(provider());
+    let settings = Settings::new(provider());
     let mut server = settings.start();
     let rule =
         json!({"sub": "alice", "obj": "doc:read", "act": "read", "effect": "allow"}).to_string();
@@ -161,7 +161,7 @@ fn a_stop_finishes_what_is_in_flight_and_accepts_nothing_new() {
 
 #[test]
 fn a_stop_does_not_wait_for_connections_that_ask_for_nothing() {
-    let server = Settings::of(provider()).start();
+    let server = Settings::new(provider()).start();
     let mut idle = connect(server.address);
     idle.write_all(b"GET /healthz/live HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
     let mut byte = [0];
@@ -173,7 +173,7 @@ fn a_stop_does_not_wait_for_connections_that_ask_for_nothing() {
 
 #[test]
 fn a_clean_stop_logs_no_failure() {
-    let mut server = Settings::of(provider()).start();
+    let mut server = Settings::new(provider()).start();
     tenant(&server).rule("alice", "doc:read", "read", "allow");
     server.process.terminate();
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
@@ -186,14 +186,14 @@ fn a_clean_stop_logs_no_failure() {
 #[test]
 fn a_stop_right_after_the_start_is_a_stop_too() {
     for _ in 0..10 {
-        let status = Settings::of(provider()).start().stop();
+        let status = Settings::new(provider()).start().stop();
         assert_eq!(status.code(), Some(0), "whoever listens can be stopped: {status}");
     }
 }
 
 #[test]
 fn an_interrupt_stops_it_too() {
-    let mut server = Settings::of(provider()).start();
+    let mut server = Settings::new(provider()).start();
     tenant(&server).rule("alice", "doc:read", "read", "allow");
     server.process.signal("INT");
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
@@ -201,7 +201,7 @@ fn an_interrupt_stops_it_too() {
 
 #[test]
 fn migrate_makes_the_database_and_may_run_again() {
-    let settings = Settings::of(provider()).on_an_empty_database();
+    let settings = Settings::new(provider()).on_an_empty_database();
     for _ in 0..2 {
         let done = settings.run(&["migrate"]);
         assert_eq!(done.code, Some(0), "{}", done.err);

@@ -12,11 +12,11 @@ fn bootstrap_keys() -> u64 {
 }
 
 fn settings() -> Settings {
-    Settings::of(Provider::shared())
+    Settings::new(Provider::shared())
 }
 
 fn tenant(server: &Server, name: &str) -> Tenant<'static> {
-    Tenant::of(server, Provider::shared(), name)
+    Tenant::with_provider(server, Provider::shared(), name)
 }
 
 /// Asserts that a quota refused the write.

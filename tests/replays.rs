@@ -11,11 +11,11 @@ use crate::support::{
 const REPLAYS: &str = "POST /api/v1/replays";
 
 fn start() -> Server {
-    Settings::of(Provider::shared()).recording().start()
+    Settings::new(Provider::shared()).recording().start()
 }
 
 fn tenant_of(server: &Server) -> Tenant<'static> {
-    Tenant::of(server, Provider::shared(), "acme")
+    Tenant::with_provider(server, Provider::shared(), "acme")
 }
 
 fn bundle(policies: &Value) -> Value {
@@ -238,7 +238,7 @@ fn bad_questions_are_refused() {
     let path = format!("/api/v1/replays/{}", begun.id());
     tenant.delete(&path).is(204);
     tenant.get(&path).refused(404, "NOT_FOUND");
-    let off = Settings::of(Provider::shared()).start();
+    let off = Settings::new(Provider::shared()).start();
     let tenant = tenant_of(&off);
     tenant.manage(REPLAYS, &json!({"candidate": {"bundle": {}}})).refused(409, "CONFLICT");
     let reader = Request::new(REPLAYS).token(&tenant.token("ann", &["user"]));
@@ -390,7 +390,7 @@ fn a_plan_shows_the_recorded_decisions_that_it_changes() {
 #[test]
 fn a_plan_without_a_record_says_why() {
     let server = start();
-    let off = Settings::of(Provider::shared()).start();
+    let off = Settings::new(Provider::shared()).start();
     let folder = icu_folder();
     let dir = folder.path().to_str().expect("UTF-8");
     for (server, reason) in [(&server, "`decisions:read`"), (&off, "`DECISION_LOG_URL`")] {

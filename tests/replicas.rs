@@ -20,13 +20,13 @@ const ROUNDS: usize = 25;
 
 /// Two servers on one database.
 fn two_replicas() -> [Server; 2] {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     [settings.start(), settings.start()]
 }
 
 /// One tenant, as each of the servers serves it. In `saas` mode both know it when this returns.
 fn tenant_at(replicas: &[Server; 2]) -> [Tenant<'static>; 2] {
-    let tenant = Tenant::of(&replicas[0], Provider::shared(), "replicated");
+    let tenant = Tenant::with_provider(&replicas[0], Provider::shared(), "replicated");
     let other = tenant.at(&replicas[1]);
     let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
     eventually("the other replica knows the issuer", || other.check(&check).status == 200);
@@ -39,7 +39,7 @@ fn decide_since(tenant: &Tenant<'_>, revision: u64) -> Decision {
     let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
     let request = Request::new("POST /api/v1/check").token(&tenant.token("gateway", &["service"]));
     let request = request.header("x-min-policy-revision", &revision.to_string());
-    Decision::of(&tenant.send(&request.json(&check)))
+    Decision::new(&tenant.send(&request.json(&check)))
 }
 
 #[test]

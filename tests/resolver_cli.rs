@@ -121,7 +121,7 @@ fn pushed_and_asked(folder: &Path) {
     let decides = |subject: &str| {
         let check = json!({"subject": subject, "resource": "vault:open", "action": "open"});
         let request = Request::new("POST /api/v1/check").token(developer).json(&check);
-        Decision::of(&request.send(dev.address)).decision
+        Decision::new(&request.send(dev.address)).decision
     };
     assert_eq!((&*decides("ann"), &*decides("bob")), ("allow", "deny"));
 

@@ -231,8 +231,8 @@ fn a_test_shows_how_a_resolver_fails() {
 
 #[test]
 fn resolvers_outlive_the_process() {
-    let server = Settings::of(Provider::shared()).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "keeper");
+    let server = Settings::new(Provider::shared()).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "keeper");
     let form = Form::new(&full(), &guest("behaviours"));
     let created = tenant.upload(format!("POST {RESOLVERS}"), &form).is(201);
     let server = server.crash_and_restart();
@@ -247,7 +247,7 @@ fn resolvers_outlive_the_process() {
 
 #[test]
 fn compiled_code_that_nobody_needs_goes() {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let code = settings.path("code");
     let settings = settings.set("RESOLVER_CODE_DIR", code.display().to_string());
     let files = || -> Vec<_> {
@@ -255,7 +255,7 @@ fn compiled_code_that_nobody_needs_goes() {
         entries.map(|entry| entry.expect("a file").path()).collect()
     };
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "tidy");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "tidy");
     let create = |form: &Form| tenant.upload(format!("POST {RESOLVERS}"), form);
     // What is refused after its module was compiled leaves nothing, and takes nothing from others.
     create(&Form::new(&json!({"namespace": "hr"}), &guest("directory"))).invalid();
@@ -288,9 +288,9 @@ fn compiled_code_that_nobody_needs_goes() {
 
 #[test]
 fn a_resolver_that_cannot_be_loaded_says_why_and_allows_nothing() {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "locked");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "locked");
     let mut manifest = directory("hr");
     manifest["secrets"] = json!({"token": "s3cret-of-the-tests"});
     let form = Form::new(&manifest, &guest("directory"));
@@ -384,8 +384,8 @@ fn what_the_operator_installed_is_shown_and_left_alone() {
     let manifest = self::directory("staff").to_string();
     std::fs::write(directory.path().join("staff.json"), manifest).expect("written");
     let path = directory.path().display().to_string();
-    let server = Settings::of(Provider::shared()).set("RESOLVERS_DIR", path).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "guest");
+    let server = Settings::new(Provider::shared()).set("RESOLVERS_DIR", path).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "guest");
     let own = tenant.directory("hr");
     let list = tenant.get(RESOLVERS).is(200).json();
     let record = &list[0];

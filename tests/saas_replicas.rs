@@ -11,14 +11,14 @@ const SOON: Duration = Duration::from_secs(6);
 
 #[test]
 fn a_provider_is_registered_and_removed_on_every_replica() {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let replicas = [settings.start(), settings.start()];
-    let tenant = Tenant::of(&replicas[0], Provider::shared(), "known");
+    let tenant = Tenant::with_provider(&replicas[0], Provider::shared(), "known");
     let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
     let list = format!("/admin/tenants/{}/identity-providers", tenant.id);
     for round in 0..3 {
         let (here, there) = (&replicas[round % 2], &replicas[(round + 1) % 2]);
-        let operator = Operator::of(here);
+        let operator = Operator::new(here);
         operator.know(&tenant.id, &Operator::provider(&tenant.issuer));
         tenant.at(here).check(&check).is(200);
         let told = Instant::now();

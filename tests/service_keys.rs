@@ -360,7 +360,7 @@ fn without_tokens_keys_alone_work() {
     let admin = create("admin", &["--create-tenant"]);
     let gateway = create("gateway", &["--permissions", "access:evaluate"]);
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let rule = rule_by_key(&tenant, &admin);
     assert_eq!(rule["dom"], "acme");
     let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
@@ -392,8 +392,9 @@ fn statements(server: &Server) -> BTreeMap<String, usize> {
 #[test]
 fn a_check_with_a_key_in_memory_costs_no_query() {
     const CHECKS: usize = 300;
-    let server = Settings::of(Provider::shared()).set("RUST_LOG", "info,sqlx::query=debug").start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let server =
+        Settings::new(Provider::shared()).set("RUST_LOG", "info,sqlx::query=debug").start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let key = key(&tenant, &["access:evaluate", "webhooks:read"]);
     let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
     let ask = || with_key(&tenant, &key, "POST /api/v1/check", Some(&check)).is(200);
@@ -450,7 +451,7 @@ fn with_secret_of(key: &str, other: &str) -> String {
 
 #[test]
 fn the_command_makes_a_key_that_works() {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let create = |more: &[&str]| {
         let command = ["keys", "create", "--tenant", "acme", "--name", "ci"];
         settings.run(&[&command, more].concat())
@@ -459,7 +460,7 @@ fn the_command_makes_a_key_that_works() {
     let some = create(&["--permissions", "resources:read,access:evaluate", "--domain", "acme"]);
     let until = create(&["--expires-at", "2099-12-31T00:00:00Z", "--description", "of the build"]);
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     for made in [&all, &some, &until] {
         assert_eq!((made.code, made.out.lines().count()), (Some(0), 1), "{}", made.err);
         with_key(&tenant, made.out.trim(), "GET /api/v1/resources", None).is(200);
@@ -477,9 +478,9 @@ fn the_command_makes_a_key_that_works() {
 
 #[test]
 fn the_command_says_what_is_wrong() {
-    let selfhost = Settings::of(Provider::shared());
+    let selfhost = Settings::new(Provider::shared());
     let saas = saas::settings();
-    let single = Settings::of(Provider::shared()).set("SINGLE_TENANT", "only");
+    let single = Settings::new(Provider::shared()).set("SINGLE_TENANT", "only");
     for settings in [&selfhost, &saas] {
         settings.run(&["migrate"]);
     }
@@ -524,7 +525,7 @@ fn the_command_says_what_is_wrong() {
 
 #[test]
 fn the_help_says_that_checks_need_a_permission_of_their_own() {
-    let help = Settings::of(Provider::shared()).run(&["keys", "create", "--help"]).out;
+    let help = Settings::new(Provider::shared()).run(&["keys", "create", "--help"]).out;
     assert!(help.contains("Name `access:evaluate` for a key that requests checks"), "{help}");
 }
 

@@ -289,8 +289,8 @@ fn a_resolver_is_not_called_for_a_draft_alone() {
 
 /// A server with a record of decisions, and its tenant.
 fn recording() -> (Server, Tenant<'static>) {
-    let server = Settings::of(Provider::shared()).recording().start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let server = Settings::new(Provider::shared()).recording().start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     (server, tenant)
 }
 
@@ -327,9 +327,9 @@ fn a_difference_is_recorded_whatever_the_settings_leave_out() {
 #[test]
 fn counts_survive_a_restart() {
     until_ready(|| {
-        let settings = Settings::of(Provider::shared());
+        let settings = Settings::new(Provider::shared());
         let mut server = settings.start();
-        let tenant = Tenant::of(&server, Provider::shared(), "acme");
+        let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
         live(&tenant);
         put(&tenant, &json!({"policies": []})).is(201);
         tenant.check(&chart("bob", "er", true)).is(200);

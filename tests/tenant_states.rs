@@ -126,10 +126,10 @@ fn done(finished: &Finished) -> &str {
 
 #[test]
 fn the_command_line_stops_a_tenant_of_selfhost() {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let server = settings.start();
     let [stopped, other] =
-        ["stopped", "other"].map(|name| Tenant::of(&server, Provider::shared(), name));
+        ["stopped", "other"].map(|name| Tenant::with_provider(&server, Provider::shared(), name));
     let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
     stopped.rule("alice", "doc:read", "read", "allow");
     let key = stopped.manage("POST /api/v1/service-api-keys", &json!({"name": "k"})).is(201);
@@ -189,9 +189,9 @@ fn the_command_line_stops_a_tenant_of_selfhost() {
 fn an_old_encryption_key_can_be_dropped() {
     const OLD: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
     const NEW: &str = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=";
-    let settings = Settings::of(Provider::shared()).set("ENCRYPTION_KEY", OLD);
+    let settings = Settings::new(Provider::shared()).set("ENCRYPTION_KEY", OLD);
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let webhook = json!({"url": "https://h.example/", "events": ["access.denied"], "secret": "0123456789abcdef"});
     for _ in 0..3 {
         tenant.manage("POST /api/v1/webhooks", &webhook).is(201);

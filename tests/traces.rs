@@ -16,7 +16,7 @@ const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER: &str = "00f067aa0ba902b7";
 
 fn settings(collector: &Receiver) -> Settings {
-    Settings::of(Provider::shared())
+    Settings::new(Provider::shared())
         .set("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url(""))
         .set("OTEL_EXPORTER_OTLP_HEADERS", "x-team=north%20wing")
         .set("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
@@ -24,7 +24,7 @@ fn settings(collector: &Receiver) -> Settings {
 }
 
 fn tenant(server: &Server) -> Tenant<'static> {
-    Tenant::of(server, Provider::shared(), "acme-traced")
+    Tenant::with_provider(server, Provider::shared(), "acme-traced")
 }
 
 /// A check by a caller with the trace `trace`.

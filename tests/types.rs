@@ -134,7 +134,7 @@ fn rules_on_relations_decide_checks_and_searches() {
     };
     let of = |parent: &str| about(json!({"resource": {"id": "d1", "parent": parent}}));
     let decide =
-        |groups: &[&str], body: &Value| Decision::of(&tenant.check_by(&token(groups), body));
+        |groups: &[&str], body: &Value| Decision::new(&tenant.check_by(&token(groups), body));
     decide(&["eng"], &of("group:eng")).is("allow", &allow);
     decide(&["eng"], &of("group:hr")).is_default();
     decide(&["eng"], &about(json!({}))).is_default();

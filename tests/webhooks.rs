@@ -155,11 +155,11 @@ fn an_address_is_https_and_public() {
 
 #[test]
 fn the_operator_can_open_http_and_networks() {
-    let settings = Settings::of(Provider::shared())
+    let settings = Settings::new(Provider::shared())
         .set("EGRESS_ALLOW_HTTP", "true")
         .set("EGRESS_ALLOW_CIDRS", "127.0.0.0/8, fd00::/8");
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "t");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "t");
     for url in ["http://hook.example/", "http://127.0.0.1:8080/", "https://[fd00::1]/"] {
         tenant.manage(CREATE, &with("url", url)).is(201);
     }
@@ -274,9 +274,9 @@ fn holds(bytes: &[u8], text: &str) -> bool {
 
 #[test]
 fn a_secret_is_never_seen_again_nor_in_the_database() {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "t");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "t");
     let second = "the-second-secret-nobody-sees";
     let created = tenant.manage(CREATE, &good()).is(201);
     let path = format!("{WEBHOOKS}/{}", created.id());

@@ -265,7 +265,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         keys: config.encryption_keys,
         egress: config.egress,
         searches: Searches::default(),
-        record_scans: Searches::of_records(),
+        record_scans: Searches::for_records(),
         recorder,
         replays: Replays::default(),
         exports: WorkQueue::for_exports(),

@@ -43,9 +43,9 @@ fn stored(tenant: &Tenant<'_>) -> (u64, Vec<i64>) {
 }
 
 fn kill_during_applies(kills: i64) {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "killed");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "killed");
     let began = Instant::now();
     tenant.manage(APPLY, &body(&bundle(0))).is(200);
     // The first apply creates and so takes longest; kills fall before, into and after the others.

@@ -15,8 +15,8 @@ use crate::support::{MANAGER, Provider, Request, Server, Settings};
 /// Attack 1: bodies with very many faults below long names.
 pub(crate) fn errors() -> Vec<Figure> {
     let provider = Provider::shared();
-    let server = Settings::of(provider).start();
-    let tenant = Tenant::of(&server, provider, "attacker");
+    let server = Settings::new(provider).start();
+    let tenant = Tenant::with_provider(&server, provider, "attacker");
     tenant.resource("warm:up");
     let (before, _) = memory(&server);
     let answers = faulty(&tenant).into_iter().map(|request| tenant.send(&request).is(400));
@@ -89,8 +89,8 @@ pub(crate) fn key_sets() -> Vec<Figure> {
 /// little.
 pub(crate) fn pages() -> Vec<Figure> {
     let provider = Provider::shared();
-    let server = Settings::of(provider).start();
-    let tenant = Tenant::of(&server, provider, "attacker");
+    let server = Settings::new(provider).start();
+    let tenant = Tenant::with_provider(&server, provider, "attacker");
     let value = "x".repeat(240_000);
     let tree =
         json!({"type": "CONDITION", "attribute": "user.a", "operator": "eq", "value": value});

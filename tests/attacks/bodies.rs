@@ -16,9 +16,9 @@ const BOUND: Duration = Duration::from_millis(100);
 
 /// Sends the largest bodies of several routes, each of which becomes a tree, and measures the checks of another tenant.
 pub(crate) fn trees() -> Vec<Figure> {
-    let server = Settings::of(Provider::shared()).start();
+    let server = Settings::new(Provider::shared()).start();
     let [attacker, other] =
-        ["attacker", "other"].map(|name| Tenant::of(&server, Provider::shared(), name));
+        ["attacker", "other"].map(|name| Tenant::with_provider(&server, Provider::shared(), name));
     other.rule("alice", "*", "read", "allow");
     p99(&other);
     let token = attacker.token("boss", &[MANAGER, "service"]);

@@ -19,9 +19,9 @@ const WITHIN: CostlyFunctions =
 
 /// Uploads costly modules again and again as one tenant, while another tenant uploads a good one.
 pub(crate) fn costly_modules() -> Vec<Figure> {
-    let server = Settings::of(Provider::shared()).start();
-    let attacker = Tenant::of(&server, Provider::shared(), "attacker");
-    let neighbour = Tenant::of(&server, Provider::shared(), "neighbour");
+    let server = Settings::new(Provider::shared()).start();
+    let attacker = Tenant::with_provider(&server, Provider::shared(), "attacker");
+    let neighbour = Tenant::with_provider(&server, Provider::shared(), "neighbour");
     let before = memory(&server);
     let (done, good) = (AtomicBool::new(false), guest("directory"));
     let attack = |functions: CostlyFunctions| {

@@ -18,12 +18,12 @@ const MAX_WAITING: usize = 10_000;
 
 /// Floods a webhook, and measures how long a later event takes, and how many denials wait.
 pub(crate) fn flood() -> Vec<Figure> {
-    let settings = Settings::of(Provider::shared())
+    let settings = Settings::new(Provider::shared())
         .set("EGRESS_ALLOW_HTTP", "true")
         .set("EGRESS_ALLOW_CIDRS", "127.0.0.0/8");
     let server = settings.start();
     let (tenant, receiver) =
-        (Tenant::of(&server, Provider::shared(), "flooded"), Receiver::start());
+        (Tenant::with_provider(&server, Provider::shared(), "flooded"), Receiver::start());
     let events = ["access.denied", "policy.rbac.changed"];
     let webhook =
         json!({"url": receiver.url("/"), "events": events, "secret": "a-secret-of-sixteen"});

@@ -15,7 +15,7 @@ const ATTACK: Duration = Duration::from_secs(5);
 
 /// 5 connections of HTTP/2 with 100 unfinished bodies each, to a path that does not exist.
 pub(crate) fn unfinished_bodies() -> Vec<Figure> {
-    let server = Settings::of(Provider::shared()).start();
+    let server = Settings::new(Provider::shared()).start();
     let (before, _) = memory(&server);
     let address = server.address;
     let attackers: Vec<_> = (0..5).map(|_| std::thread::spawn(move || flood(address))).collect();
@@ -70,7 +70,7 @@ fn flood(address: SocketAddr) -> Http2 {
 
 /// 1,100 idle connections of HTTP/2 that answer pings, to a service that may open 1,024 files.
 pub(crate) fn idle_connections() -> Vec<Figure> {
-    let server = Settings::of(Provider::shared()).start_with_files(1_024);
+    let server = Settings::new(Provider::shared()).start_with_files(1_024);
     let mut idle: Vec<Http2> = (0..1_100)
         .filter_map(|_| TcpStream::connect(server.address).ok())
         .filter_map(|stream| Http2::begin(stream, &[]).ok())
@@ -95,7 +95,7 @@ fn files(process: u32) -> usize {
 
 /// The rights of other users on the files of the database.
 pub(crate) fn database_files() -> Vec<Figure> {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let _server = settings.start();
     let open = ["portcullis.db", "portcullis.db-wal", "portcullis.db-shm"]
         .iter()

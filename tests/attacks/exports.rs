@@ -18,9 +18,9 @@ const POLICIES: usize = 100;
 
 /// Exports 24 MB 24 times at once, with as many clients that take nothing, and measures the checks of another tenant.
 pub(crate) fn many() -> Vec<Figure> {
-    let server = Settings::of(Provider::shared()).start();
-    let [attacker, stalling, other] =
-        ["attacker", "stalling", "other"].map(|name| Tenant::of(&server, Provider::shared(), name));
+    let server = Settings::new(Provider::shared()).start();
+    let [attacker, stalling, other] = ["attacker", "stalling", "other"]
+        .map(|name| Tenant::with_provider(&server, Provider::shared(), name));
     for tenant in [&attacker, &stalling] {
         fill(tenant);
     }

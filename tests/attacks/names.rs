@@ -26,12 +26,12 @@ pub(crate) fn silent_name_server() -> Vec<Figure> {
         return Vec::new();
     };
     std::thread::spawn(move || serve(&socket));
-    let server = Settings::of(Provider::shared())
+    let server = Settings::new(Provider::shared())
         .set("EGRESS_ALLOW_HTTP", "true")
         .set("EGRESS_ALLOW_CIDRS", "127.0.0.0/8")
         .start_with_name_server(NAME_SERVER);
-    let noisy = Tenant::of(&server, Provider::shared(), "noisy");
-    let quiet = Tenant::of(&server, Provider::shared(), "quiet");
+    let noisy = Tenant::with_provider(&server, Provider::shared(), "noisy");
+    let quiet = Tenant::with_provider(&server, Provider::shared(), "quiet");
     let register = |tenant: &Tenant<'_>, url: String, events: &[&str]| {
         let webhook = json!({"url": url, "events": events, "secret": "a-secret-of-sixteen"});
         tenant.manage("POST /api/v1/webhooks", &webhook).is(201);

@@ -45,9 +45,9 @@ pub(crate) fn stopped_tenant() -> Vec<Figure> {
 pub(crate) fn old_encryption_key() -> Vec<Figure> {
     const OLD: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
     const NEW: &str = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=";
-    let settings = Settings::of(Provider::shared()).set("ENCRYPTION_KEY", OLD);
+    let settings = Settings::new(Provider::shared()).set("ENCRYPTION_KEY", OLD);
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let webhook = json!({
         "url": "https://h.example/", "events": ["access.denied"], "secret": "0123456789abcdef",
     });

@@ -33,8 +33,8 @@ pub(crate) fn guesses() -> Vec<Figure> {
     let forged = "authorization: Bearer eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJ4In0.c2lnbmF0dXJl";
     let key = format!("x-service-api-key: pck_{}_{}", "0".repeat(32), "A".repeat(49));
     for header in [forged, &key] {
-        let server = on(Settings::of(Provider::shared()));
-        let tenant = Tenant::of(&server, Provider::shared(), "acme");
+        let server = on(Settings::new(Provider::shared()));
+        let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
         let good = tenant.managing("GET /api/v1/resources");
         figures.extend(flood(&server, "/api/v1/resources", header, &good).figures());
     }
@@ -120,9 +120,9 @@ const LOST: usize = 20;
 
 /// Offers three times as many bulk registrations as the service can write.
 pub(crate) fn three_times_the_capacity() -> Vec<Figure> {
-    let server = Settings::of(Provider::shared()).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
-    let other = Tenant::of(&server, Provider::shared(), "other");
+    let server = Settings::new(Provider::shared()).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
+    let other = Tenant::with_provider(&server, Provider::shared(), "other");
     let resources: Vec<_> = (0..200).map(|n| json!({"name": format!("doc-{n}:read")})).collect();
     let write = tenant.managing("POST /api/v1/resources/list").json(&json!(resources));
     write.send(server.address).is(200);

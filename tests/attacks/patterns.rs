@@ -137,11 +137,11 @@ pub(crate) fn stop() -> Vec<Figure> {
 }
 
 fn start() -> Server {
-    Settings::of(Provider::shared()).start()
+    Settings::new(Provider::shared()).start()
 }
 
 fn tenant(server: &Server, name: &str) -> Tenant<'static> {
-    Tenant::of(server, Provider::shared(), name)
+    Tenant::with_provider(server, Provider::shared(), name)
 }
 
 fn check_of(length: usize) -> Value {

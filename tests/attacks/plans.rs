@@ -20,10 +20,10 @@ const CACHE_MIB: f64 = 64.0;
 
 /// A member of a tenant with 1,000 policies for `*` asks about resources that it invents.
 pub(crate) fn invented_resources() -> Vec<Figure> {
-    let settings = Settings::of(Provider::shared()).set("PLAN_CACHE_BYTES", "64MiB");
+    let settings = Settings::new(Provider::shared()).set("PLAN_CACHE_BYTES", "64MiB");
     let server = settings.start();
     let [quiet, noisy] =
-        ["quiet", "noisy"].map(|name| Tenant::of(&server, Provider::shared(), name));
+        ["quiet", "noisy"].map(|name| Tenant::with_provider(&server, Provider::shared(), name));
     for number in 0..POLICIES {
         let tree = json!({"type": "AND", "children": [
             condition("user.department", "eq", format!("department-{}", number % 50)),
@@ -76,8 +76,8 @@ pub(crate) fn large_tree(number: usize) -> Value {
 
 /// A tenant writes 46 MiB of policies on `*`, and checks after each write.
 pub(crate) fn large_plan() -> Vec<Figure> {
-    let server = Settings::of(Provider::shared()).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "large");
+    let server = Settings::new(Provider::shared()).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "large");
     let (before, _) = memory(&server);
     let mut stored = 0;
     for number in 0..200 {
@@ -96,8 +96,8 @@ pub(crate) fn large_plan() -> Vec<Figure> {
 
 /// A check demands a revision that never comes.
 pub(crate) fn future_revision() -> Vec<Figure> {
-    let server = Settings::of(Provider::shared()).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let server = Settings::new(Provider::shared()).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     tenant.rule("alice", "doc:read", "read", "allow");
     let token = tenant.token("member", &["service"]);
     let before = loads(&server);

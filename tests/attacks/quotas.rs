@@ -18,12 +18,12 @@ const BOUND: Duration = Duration::from_secs(1);
 
 /// Registers webhooks, causes denials, and measures the writes of another tenant meanwhile.
 pub(crate) fn webhooks() -> Vec<Figure> {
-    let settings = Settings::of(Provider::shared())
+    let settings = Settings::new(Provider::shared())
         .set("EGRESS_ALLOW_HTTP", "true")
         .set("EGRESS_ALLOW_CIDRS", "127.0.0.0/8");
     let (server, receiver) = (settings.start(), Receiver::start());
-    let attacker = Tenant::of(&server, Provider::shared(), "many-webhooks");
-    let other = Tenant::of(&server, Provider::shared(), "other");
+    let attacker = Tenant::with_provider(&server, Provider::shared(), "many-webhooks");
+    let other = Tenant::with_provider(&server, Provider::shared(), "other");
     let webhook = json!({
         "url": receiver.url("/"), "events": ["access.denied"], "secret": "a-secret-of-sixteen",
     });

@@ -22,7 +22,7 @@ const BAR_OF_OTHERS: Duration = Duration::from_millis(50);
 
 /// A body of 267 KB that names 200,000,000 cells.
 pub(crate) fn multiplied_counts() -> Vec<Figure> {
-    let server = Settings::of(Provider::shared()).start();
+    let server = Settings::new(Provider::shared()).start();
     let [quiet, noisy] = tenants(&server);
     let names = |count: usize, name: &str| -> Vec<String> {
         (0..count).map(|number| format!("{name}{number}")).collect()
@@ -48,7 +48,7 @@ pub(crate) fn multiplied_counts() -> Vec<Figure> {
 
 /// A manager asks for the permissions on, and the matrix of, 200 resources with large plans.
 pub(crate) fn large_plans() -> Vec<Figure> {
-    let settings = Settings::of(Provider::shared()).set("PLAN_CACHE_BYTES", "32MiB");
+    let settings = Settings::new(Provider::shared()).set("PLAN_CACHE_BYTES", "32MiB");
     let server = settings.start();
     let [quiet, noisy] = tenants(&server);
     for number in 0..LARGE_POLICIES {
@@ -87,7 +87,7 @@ pub(crate) fn large_plans() -> Vec<Figure> {
 
 fn tenants(server: &Server) -> [Tenant<'_>; 2] {
     let [quiet, noisy] =
-        ["quiet", "noisy"].map(|name| Tenant::of(server, Provider::shared(), name));
+        ["quiet", "noisy"].map(|name| Tenant::with_provider(server, Provider::shared(), name));
     quiet.rule("alice", "*", "read", "allow");
     p99(&quiet);
     [quiet, noisy]

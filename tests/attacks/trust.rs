@@ -15,8 +15,8 @@ fn key(tenant: &Tenant<'_>, permissions: &[&str]) -> String {
 
 /// Attack 16: a key that may write resources, but no rules, registers a resource again without its default roles.
 pub(crate) fn default_roles() -> Vec<Figure> {
-    let server = Settings::of(Provider::shared()).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let server = Settings::new(Provider::shared()).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let resource = |roles: &[&str]| json!({"name": "doc:read", "defaultRoles": roles});
     tenant.manage("POST /api/v1/resources", &resource(&["reader"])).is(201);
     let key = key(&tenant, &["resources:write"]);
@@ -51,8 +51,8 @@ pub(crate) fn foreign_hosts() -> Vec<Figure> {
 
 /// Attack 19: a proxy keeps an answer with a key, or a browser takes an answer for a page.
 pub(crate) fn missing_headers() -> Vec<Figure> {
-    let server: Server = Settings::of(Provider::shared()).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "acme");
+    let server: Server = Settings::new(Provider::shared()).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
     let key = json!({"name": "k"});
     let created = tenant.manage("POST /api/v1/service-api-keys", &key).is(201);
     let kept = usize::from(created.header("cache-control") != Some("no-store"));

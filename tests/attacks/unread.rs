@@ -36,7 +36,7 @@ const OPEN: [(&str, &str); 19] = [
 
 /// Attack 22: on every route without a credential, 10 connections of HTTP/2 with 100 streams whose window is 0.
 pub(crate) fn without_credential() -> Vec<Figure> {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let server = settings.set("PUBLIC_URL", "https://authz.example.com").start();
     Request::new("GET /healthz/ready").send(server.address).is(200);
     let (before, _) = memory(&server);
@@ -99,8 +99,8 @@ pub(crate) fn batches() -> Vec<Figure> {
 }
 
 fn unread_batches(path: &str, body: &Value, what: &'static str, has_room: bool) -> Figure {
-    let server = Settings::of(Provider::shared()).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "attacker");
+    let server = Settings::new(Provider::shared()).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "attacker");
     let absent = |n: usize| condition(&format!("user.{}", n.to_string().repeat(1_500)), "eq", "x");
     let tree = json!({"type": "AND", "children": [absent(1), absent(2), absent(3)]});
     tenant.policy(&"p".repeat(250), "doc:read", "deny", 1, &tree);

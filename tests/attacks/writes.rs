@@ -20,9 +20,9 @@ const MEMORY: f64 = 256.0;
 
 /// Sends the bulk registrations, and measures the writes of another tenant meanwhile.
 pub(crate) fn bulk() -> Vec<Figure> {
-    let server = Settings::of(Provider::shared()).start();
-    let attacker = Tenant::of(&server, Provider::shared(), "bulky");
-    let other = Tenant::of(&server, Provider::shared(), "other");
+    let server = Settings::new(Provider::shared()).start();
+    let attacker = Tenant::with_provider(&server, Provider::shared(), "bulky");
+    let other = Tenant::with_provider(&server, Provider::shared(), "other");
     other.rule("first", "doc:read", "read", "allow");
     let (before, _) = memory(&server);
     let is_over = AtomicBool::new(false);
@@ -49,9 +49,9 @@ const ENTITIES_OF_CALL: usize = 1_000;
 /// Makes applies that are expensive to judge and full syncs of entities, and measures the writes of another tenant meanwhile.
 /// A 503 for one of them fails the attack.
 pub(crate) fn judged() -> Vec<Figure> {
-    let server = Settings::of(Provider::shared()).start();
-    let attacker = Tenant::of(&server, Provider::shared(), "judged");
-    let other = Tenant::of(&server, Provider::shared(), "other");
+    let server = Settings::new(Provider::shared()).start();
+    let attacker = Tenant::with_provider(&server, Provider::shared(), "judged");
+    let other = Tenant::with_provider(&server, Provider::shared(), "other");
     other.rule("first", "doc:read", "read", "allow");
     let during = |attack: &(dyn Fn() + Sync)| {
         let is_over = AtomicBool::new(false);

@@ -12,15 +12,16 @@ use crate::support::{Reply, Settings, Tenant};
 
 /// A server whose key set is at `JWKS_URI`.
 fn settings(provider: &Provider) -> Settings {
-    Settings::of(provider).set("JWKS_URI", provider.jwks_uri())
+    Settings::new(provider).set("JWKS_URI", provider.jwks_uri())
 }
 
 #[test]
 fn a_rotated_key_is_found_by_its_unknown_kid_and_fetched_once() {
     let mut provider = Provider::new(vec![Key::p256("old")]);
     let server = settings(&provider).start();
-    let ask_with =
-        |provider: &Provider, token: &str| ask(&Tenant::of(&server, provider, "t"), token);
+    let ask_with = |provider: &Provider, token: &str| {
+        ask(&Tenant::with_provider(&server, provider, "t"), token)
+    };
     let claims = provider.claims("t", "alice", &["user"]);
     let old = provider.token(&claims);
     ask_with(&provider, &old).is(200);
@@ -45,7 +46,9 @@ fn a_key_that_is_added_serves_beside_the_old_one() {
     let server = settings(&provider).start();
     let claims = provider.claims("t", "alice", &["user"]);
     let old = provider.token(&claims);
-    let send = |provider: &Provider, token: &str| ask(&Tenant::of(&server, provider, "t"), token);
+    let send = |provider: &Provider, token: &str| {
+        ask(&Tenant::with_provider(&server, provider, "t"), token)
+    };
     send(&provider, &old).is(200);
     let added = Key::p256("added");
     let token = added.token(&added.header(), &claims);
@@ -67,7 +70,7 @@ fn a_provider_that_is_down_from_the_start_is_a_503() {
     let html = "<html>maintenance</html>".to_owned();
     let no_keys = [(settings(&provider), None)]
         .into_iter()
-        .chain([(Settings::of(&provider).set("JWKS_URI", gone), None)])
+        .chain([(Settings::new(&provider).set("JWKS_URI", gone), None)])
         .chain([no_key, html].map(|text| (settings(&provider), Some(text))));
     for (settings, key_set) in no_keys {
         if let Some(key_set) = key_set {
@@ -75,7 +78,7 @@ fn a_provider_that_is_down_from_the_start_is_a_503() {
             provider.set_mode(Mode::Up);
         }
         let server = settings.start();
-        let tenant = Tenant::of(&server, &provider, "t");
+        let tenant = Tenant::with_provider(&server, &provider, "t");
         let token = tenant.token("alice", &["user"]);
         ask(&tenant, &token).refused(503, "DEPENDENCY_UNAVAILABLE");
         // What needs no key to be refused is a bad token all the same, and probes do not care.
@@ -90,7 +93,7 @@ fn a_provider_that_fails_later_keeps_its_last_good_keys() {
     for breakage in ["<html>", r#"{"keys": []}"#, r#"{"keys": {}}"#, "500"] {
         let provider = Provider::new(vec![Key::p256("k")]);
         let server = settings(&provider).start();
-        let tenant = Tenant::of(&server, &provider, "t");
+        let tenant = Tenant::with_provider(&server, &provider, "t");
         let token = tenant.token("alice", &["user"]);
         ask(&tenant, &token).is(200);
         provider.serve_key_set(breakage);
@@ -133,7 +136,7 @@ fn the_first_token_waits_for_the_key_set_that_is_loading() {
 fn a_provider_that_never_answers_is_a_503_in_the_end() {
     let provider = Provider::in_mode(vec![Key::p256("k")], Mode::Holding);
     let server = settings(&provider).start();
-    let tenant = Tenant::of(&server, &provider, "t");
+    let tenant = Tenant::with_provider(&server, &provider, "t");
     let token = tenant.token("alice", &["user"]);
     ask(&tenant, &token).refused(503, "DEPENDENCY_UNAVAILABLE");
     provider.set_mode(Mode::Up);
@@ -142,8 +145,8 @@ fn a_provider_that_never_answers_is_a_503_in_the_end() {
 #[test]
 fn without_jwks_uri_the_discovery_document_says_where() {
     let provider = Provider::new(vec![Key::p256("k")]);
-    let server = Settings::of(&provider).start();
-    let tenant = Tenant::of(&server, &provider, "t");
+    let server = Settings::new(&provider).start();
+    let tenant = Tenant::with_provider(&server, &provider, "t");
     ask(&tenant, &tenant.token("alice", &["user"])).is(200);
     assert_eq!(provider.fetches(), 1);
 }
@@ -172,14 +175,14 @@ fn keys_that_could_not_verify_are_never_used() {
         let provider = Provider::new(vec![Key::p256("unused")]);
         provider.serve_key_set(&json!({"keys": [key, good.jwk()]}).to_string());
         let server = settings(&provider).start();
-        let tenant = Tenant::of(&server, &provider, "t");
+        let tenant = Tenant::with_provider(&server, &provider, "t");
         let claims = tenant.claims("alice", &["user"]);
         ask(&tenant, &good.token(&json!({"alg": "RS256"}), &claims)).is(200);
     }
     // Two that are good: the negative control.
     let provider = Provider::new(vec![Key::rsa("one"), Key::rsa("two")]);
     let server = settings(&provider).start();
-    let tenant = Tenant::of(&server, &provider, "t");
+    let tenant = Tenant::with_provider(&server, &provider, "t");
     let token = provider.key(0).token(&json!({"alg": "RS256"}), &tenant.claims("alice", &["user"]));
     refused(ask(&tenant, &token), &token);
 }
@@ -192,7 +195,7 @@ fn a_symmetric_key_in_the_key_set_verifies_nothing() {
         json!({"kty": "oct", "kid": "mac", "alg": "HS256", "use": "sig", "k": base64(secret)});
     provider.serve_key_set(&json!({"keys": [mac, provider.key(0).jwk()]}).to_string());
     let server = settings(&provider).start();
-    let tenant = Tenant::of(&server, &provider, "t");
+    let tenant = Tenant::with_provider(&server, &provider, "t");
     let claims = tenant.claims("alice", &["user"]);
     for header in [json!({"alg": "HS256", "kid": "mac"}), json!({"alg": "HS256"})] {
         let token = crate::support::keys::mac_token(&header, &claims, secret);
@@ -208,7 +211,7 @@ fn a_key_set_that_is_wrong_in_many_ways_has_one_short_log_line() {
     let members = vec![r#""":{}"#; 5_500].join(",");
     provider.serve_key_set(&format!(r#"{{"{name}":{{{members}}}}}"#));
     let server = settings(&provider).start();
-    let tenant = Tenant::of(&server, &provider, "t");
+    let tenant = Tenant::with_provider(&server, &provider, "t");
     let token = tenant.token("alice", &["user"]);
     // The fetch at the start, one for a token, and one or more in the background.
     for _ in 0..5 {

@@ -11,8 +11,8 @@ fn provider() -> &'static Provider {
 
 #[test]
 fn an_audience_that_is_set_must_be_named() {
-    let server = Settings::of(provider()).set("OIDC_AUDIENCE", "portcullis").start();
-    let tenant = Tenant::of(&server, provider(), "t");
+    let server = Settings::new(provider()).set("OIDC_AUDIENCE", "portcullis").start();
+    let tenant = Tenant::with_provider(&server, provider(), "t");
     let with = |aud: Value| tenant.token_with("alice", &["user"], &json!({"aud": aud}));
     for aud in [json!("portcullis"), json!(["portcullis"]), json!(["other", "portcullis"])] {
         ask(&tenant, &with(aud)).is(200);
@@ -39,12 +39,12 @@ fn without_an_audience_any_is_accepted() {
 
 #[test]
 fn claims_can_have_other_names() {
-    let server = Settings::of(provider())
+    let server = Settings::new(provider())
         .set("ROLES_CLAIM", "resource_access.app.roles")
         .set("DOMAIN_CLAIM", "https://claims.example/tenant")
         .set("ADMIN_DOMAIN_CLAIM", "admin.of")
         .start();
-    let tenant = Tenant::of(&server, provider(), "t");
+    let tenant = Tenant::with_provider(&server, provider(), "t");
     let claims = json!({
         "resource_access": {"app": {"roles": ["editor"]}},
         "https://claims.example/tenant": "renamed",
@@ -79,7 +79,7 @@ fn claims_can_have_other_names() {
 #[test]
 fn with_oidc_switched_off_every_token_is_refused() {
     let server = Settings::without_provider().set("OIDC_ENABLED", "false").start();
-    let tenant = Tenant::of(&server, provider(), "t");
+    let tenant = Tenant::with_provider(&server, provider(), "t");
     let token = tenant.token("boss", &["admin"]);
     refused(ask(&tenant, &token), &token);
     Request::new("GET /healthz/ready").send(server.address).is(200);
@@ -88,9 +88,9 @@ fn with_oidc_switched_off_every_token_is_refused() {
 
 #[test]
 fn logs_never_hold_a_token() {
-    let settings = Settings::of(provider()).set("RUST_LOG", "trace");
+    let settings = Settings::new(provider()).set("RUST_LOG", "trace");
     let mut server = settings.start();
-    let tenant = Tenant::of(&server, provider(), "t");
+    let tenant = Tenant::with_provider(&server, provider(), "t");
     let good = tenant.token("boss", &["admin"]);
     let bad = tenant.token_with("boss", &[], &json!({"exp": 1}));
     tenant.rule("alice", "doc:read", "read", "allow");

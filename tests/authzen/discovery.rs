@@ -42,7 +42,7 @@ fn the_document_comes_from_the_setting_and_never_from_the_request() {
 
 #[test]
 fn without_the_setting_there_is_no_document() {
-    let server = Settings::of(Provider::shared()).set("PUBLIC_URL", "").start();
+    let server = Settings::new(Provider::shared()).set("PUBLIC_URL", "").start();
     for name in ["", "/acme"] {
         Request::new(format!("{PATH}{name}")).send(server.address).refused(404, "NOT_FOUND");
     }

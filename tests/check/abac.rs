@@ -113,7 +113,7 @@ fn the_reason_of_an_undetermined_deny_names_the_attribute() {
         let body = json!({
             "subject": "alice", "resource": "doc:read", "action": "read", "attributes": attributes,
         });
-        Decision::of(&tenant.check(&body))
+        Decision::new(&tenant.check(&body))
     };
     for (attributes, named) in [
         (json!({"user": {"department": "x"}, "resource": {"department": "x"}}), "user.clearance"),
@@ -144,7 +144,7 @@ fn an_attribute_comes_from_where_its_path_says() {
         let body = json!({
             "subject": "alice", "resource": "doc:read", "action": "read", "attributes": attributes,
         });
-        Decision::of(&tenant.check(&body))
+        Decision::new(&tenant.check(&body))
     };
     ask(json!({"user": {"level": 7}})).is("allow", &id);
     ask(json!({"resource": {"level": 7}})).is_default();
@@ -153,7 +153,7 @@ fn an_attribute_comes_from_where_its_path_says() {
     // Neither a claim of the caller is an attribute of the user.
     let token = tenant.token_with("alice", &["user"], &json!({"level": 7, "user": {"level": 7}}));
     let body = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
-    Decision::of(&tenant.check_by(&token, &body)).is_default();
+    Decision::new(&tenant.check_by(&token, &body)).is_default();
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn everything_after_the_first_dot_is_the_name() {
         "subject": "alice", "resource": "doc:read", "action": "read",
         "attributes": {"user": {"org.unit.name": "x"}},
     });
-    Decision::of(&tenant.check(&body)).is("allow", &id);
+    Decision::new(&tenant.check(&body)).is("allow", &id);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn claims_of_the_caller_are_token_attributes() {
         let resource = format!("claim:{index}");
         let id = tenant.policy("p", &resource, "allow", 1, &tree);
         let body = json!({"subject": "alice", "resource": resource, "action": "read"});
-        let decision = Decision::of(&tenant.check_by(&token, &body));
+        let decision = Decision::new(&tenant.check_by(&token, &body));
         if holds {
             decision.is("allow", &id);
         } else {
@@ -231,8 +231,8 @@ fn the_request_itself_has_attributes() {
                 "attributes": {"user": {"roles": ["editor"]}, "resource": {"owner": "bob", "role": "editor"}},
             })
         };
-        Decision::of(&tenant.check(&body(&resource))).is("allow", &id);
-        Decision::of(&tenant.check(&body(&opposite))).is_default();
+        Decision::new(&tenant.check(&body(&resource))).is("allow", &id);
+        Decision::new(&tenant.check(&body(&opposite))).is_default();
     }
 }
 
@@ -248,12 +248,12 @@ fn the_roles_of_a_request_are_those_of_the_principals_rule() {
     );
     let alice = tenant.token("alice", &["editor"]);
     let body = |subject: &str, attributes: Value| json!({"subject": subject, "resource": "doc:read", "action": "read", "attributes": attributes});
-    Decision::of(&tenant.check_by(&alice, &body("alice", json!({})))).is("allow", &editor);
-    Decision::of(&tenant.check_by(&alice, &body("bob", json!({})))).is_default();
+    Decision::new(&tenant.check_by(&alice, &body("alice", json!({})))).is("allow", &editor);
+    Decision::new(&tenant.check_by(&alice, &body("bob", json!({})))).is_default();
     let supplied = json!({"user": {"roles": "editor"}});
-    Decision::of(&tenant.check_by(&alice, &body("bob", supplied.clone()))).is("allow", &editor);
+    Decision::new(&tenant.check_by(&alice, &body("bob", supplied.clone()))).is("allow", &editor);
     let reader = tenant.token("alice", &["reader"]);
-    Decision::of(&tenant.check_by(&reader, &body("alice", supplied))).is_default();
+    Decision::new(&tenant.check_by(&reader, &body("alice", supplied))).is_default();
     // Without any it is an empty list, which is not the same as absent.
     let none = json!({"type": "NOT", "child": condition("request.roles", "contains", "editor")});
     let id = tenant.policy("none", "doc:list", "allow", 1, &none);

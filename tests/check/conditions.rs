@@ -22,7 +22,7 @@ fn evaluate(tenant: &Tenant<'_>, number: usize, tree: &Value, attributes: &Value
         let body = json!({
             "subject": "alice", "resource": resource, "action": "read", "attributes": attributes,
         });
-        let decision = Decision::of(&tenant.check(&body));
+        let decision = Decision::new(&tenant.check(&body));
         assert!(decision.rule == id || decision.rule == "default-deny");
         (decision.rule == id).then_some(decision.decision)
     };

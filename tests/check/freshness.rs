@@ -70,7 +70,7 @@ fn every_registration_is_seen_by_the_next_check() {
             "subject": "bob", "resource": "doc:read", "action": "read",
             "attributes": {"user": {"roles": ["reader"]}},
         });
-        crate::support::tenant::Decision::of(&tenant.check(&body))
+        crate::support::tenant::Decision::new(&tenant.check(&body))
     };
     for round in 0..ROUNDS {
         ask().is_default();

@@ -78,12 +78,12 @@ fn the_callers_roles_are_principals_of_a_check_about_the_caller() {
     let body =
         |subject: &str| json!({"subject": subject, "resource": "doc:write", "action": "write"});
     let alice = tenant.token("alice", &["user", "editor"]);
-    Decision::of(&tenant.check_by(&alice, &body("alice"))).is("allow", &rule);
+    Decision::new(&tenant.check_by(&alice, &body("alice"))).is("allow", &rule);
     // The subject itself is a principal, a role is none of somebody else.
-    Decision::of(&tenant.check_by(&alice, &body("editor"))).is("allow", &rule);
-    Decision::of(&tenant.check_by(&alice, &body("bob"))).is_default();
+    Decision::new(&tenant.check_by(&alice, &body("editor"))).is("allow", &rule);
+    Decision::new(&tenant.check_by(&alice, &body("bob"))).is_default();
     let reader = tenant.token("alice", &["reader"]);
-    Decision::of(&tenant.check_by(&reader, &body("alice"))).is_default();
+    Decision::new(&tenant.check_by(&reader, &body("alice"))).is_default();
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_caller_cannot_claim_roles_for_itself_in_attributes() {
         "subject": "alice", "resource": "doc:write", "action": "write",
         "attributes": {"user": {"roles": ["editor"]}},
     });
-    Decision::of(&tenant.check_by(&alice, &body)).is_default();
+    Decision::new(&tenant.check_by(&alice, &body)).is_default();
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn roles_of_another_subject_come_from_its_attributes() {
             "subject": "bob", "resource": "doc:write", "action": "write",
             "attributes": {"user": {"roles": roles}},
         });
-        let decision = Decision::of(&tenant.check(&body));
+        let decision = Decision::new(&tenant.check(&body));
         if allowed {
             decision.is("allow", &rule);
         } else {
@@ -130,7 +130,7 @@ fn roles_of_another_subject_come_from_its_attributes() {
             "subject": "bob", "resource": "doc:write", "action": "write",
             "attributes": {"resource": {"roles": roles}},
         });
-        Decision::of(&tenant.check(&elsewhere)).is_default();
+        Decision::new(&tenant.check(&elsewhere)).is_default();
     }
 }
 

@@ -10,13 +10,13 @@ const BATCH: &str = "/api/v1/checks";
 const LARGE: &str = "/docs/swagger-ui-bundle.js";
 
 fn server(answer_memory: &str) -> Server {
-    let settings = Settings::of(Provider::shared()).set("ANSWER_MEMORY", answer_memory);
+    let settings = Settings::new(Provider::shared()).set("ANSWER_MEMORY", answer_memory);
     settings.set("PUBLIC_URL", "https://authz.example.com").start()
 }
 
 /// Returns a tenant whose batches of [`batch`] have answers of 0.7 MB.
 fn tenant(server: &Server, name: &str) -> Tenant<'static> {
-    let tenant = Tenant::of(server, Provider::shared(), name);
+    let tenant = Tenant::with_provider(server, Provider::shared(), name);
     let reader = "a".repeat(250);
     tenant.rule(&reader, "doc:read", "read", "allow");
     tenant

@@ -19,7 +19,7 @@ fn provider() -> &'static Provider {
 }
 
 fn server(variables: &[(&'static str, &str)]) -> Server {
-    let all = Settings::of(provider());
+    let all = Settings::new(provider());
     variables.iter().fold(all, |all, (name, value)| all.set(name, *value)).start()
 }
 
@@ -83,8 +83,8 @@ fn unfinished(tenant: &Tenant<'_>) -> TcpStream {
 
 /// Holds 34 MiB of unfinished bodies of one tenant, and returns the answers to a check of this tenant and of another.
 fn checks_beside_bodies(server: &Server) -> (Vec<TcpStream>, Tenant<'static>, [Reply; 2]) {
-    let greedy = Tenant::of(server, provider(), "greedy");
-    let modest = Tenant::of(server, provider(), "modest");
+    let greedy = Tenant::with_provider(server, provider(), "greedy");
+    let modest = Tenant::with_provider(server, provider(), "modest");
     let mut held = Vec::new();
     for count in 1..=34 {
         held.push(unfinished(&greedy));
@@ -159,7 +159,7 @@ fn a_client_that_takes_no_answer_is_disconnected() {
 
 #[test]
 fn more_idle_connections_than_files_do_no_harm() {
-    let server = Settings::of(provider()).start_with_files(256);
+    let server = Settings::new(provider()).start_with_files(256);
     let mut idle: Vec<_> =
         (0..300).filter_map(|_| TcpStream::connect(server.address).ok()).collect();
     for stream in &mut idle {
@@ -167,7 +167,7 @@ fn more_idle_connections_than_files_do_no_harm() {
         let _ = stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
     }
     Request::new("GET /healthz/ready").send(server.address).is(200);
-    let tenant = Tenant::of(&server, provider(), "t");
+    let tenant = Tenant::with_provider(&server, provider(), "t");
     tenant.rule("alice", "doc:read", "read", "allow");
     assert!(tenant.decide("alice", "doc:read", "read").allowed());
     let open = figure(server.address, "portcullis_connections");
@@ -177,7 +177,7 @@ fn more_idle_connections_than_files_do_no_harm() {
 
 /// Opens six connections of one address that wait for the body of their request, and one more that asks for a probe.
 fn busy_connections(server: &Server) -> (Vec<TcpStream>, Vec<u8>) {
-    let tenant = Tenant::of(server, provider(), "t");
+    let tenant = Tenant::with_provider(server, provider(), "t");
     let token = tenant.token("boss", &[MANAGER]);
     let head = format!(
         "POST /api/v1/check HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\

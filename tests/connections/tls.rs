@@ -37,7 +37,7 @@ fn a_renewed_certificate_serves_without_a_restart() {
     let [old, new, bad] = [(); 3].map(|()| tempfile::tempdir().unwrap());
     certificates::make(old.path());
     certificates::make(new.path());
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let (certificate, key) = (settings.path("certificate.pem"), settings.path("key.pem"));
     let install = |from: &Path| {
         for name in ["certificate.pem", "key.pem"] {
@@ -75,7 +75,7 @@ fn a_renewed_certificate_serves_without_a_restart() {
 
 #[test]
 fn files_that_do_not_serve_stop_the_start() {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     std::fs::write(settings.path("empty.pem"), "no certificate").unwrap();
     let empty = settings.path("empty.pem");
     let empty = empty.to_str().unwrap();

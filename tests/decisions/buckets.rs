@@ -14,7 +14,7 @@ const TOO_MANY: usize = 200;
 const REFUSED: usize = 20;
 
 fn settings_of(bucket: &S3Server) -> Settings {
-    Settings::of(Provider::shared()).recording_in(bucket)
+    Settings::new(Provider::shared()).recording_in(bucket)
 }
 
 #[test]

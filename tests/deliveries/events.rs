@@ -162,7 +162,7 @@ fn each_change_tells_what_it_is_in_order_of_commit() {
 fn a_webhook_is_told_what_it_asked_for_and_nothing_of_other_tenants() {
     let server = settings().start();
     let (mine, receiver) = (tenant(&server), Receiver::start());
-    let other = Tenant::of(&server, crate::support::Provider::shared(), "other");
+    let other = Tenant::with_provider(&server, crate::support::Provider::shared(), "other");
     register(&mine, &receiver.url("/rules"), &["policy.rbac.changed", "webhook.test"]);
     let policies = register(&mine, &receiver.url("/policies"), &["policy.abac.created"]);
     for tenant in [&other, &mine] {

@@ -74,7 +74,7 @@ fn every_manifest_selects_the_replicas() {
 #[test]
 fn the_service_starts_with_the_settings_of_the_manifests_and_answers_the_probes() {
     let provider = Provider::shared();
-    let mut settings = Settings::of(provider);
+    let mut settings = Settings::new(provider);
     let values = manifest("config-map.yaml")["data"].take();
     for (name, value) in values.as_object().unwrap() {
         settings = settings.set(name.clone().leak(), value.as_str().unwrap());

@@ -31,7 +31,7 @@ fn a_first_folder_passes_its_cases_is_served_and_answers_checks() {
 
     let mut serve = command(&directory.path().join("data"), "127.0.0.1:0");
     serve.arg(&folder);
-    let dev = Dev::of(serve);
+    let dev = Dev::new(serve);
     let checks = checks_on_a_screen(&dev.welcome);
     assert_eq!(checks.len(), 3, "{:#?}", dev.welcome);
     for (decision, command) in checks {
@@ -108,7 +108,7 @@ fn a_first_folder_with_types_and_domains_passes_every_command_and_is_served() {
     // The only tenant that is served leaves its domains to the checks.
     let mut serve = command(&directory.path().join("data"), "127.0.0.1:0");
     serve.arg(directory.path().join("both"));
-    let dev = Dev::of(serve);
+    let dev = Dev::new(serve);
     let checks = checks_on_a_screen(&dev.welcome);
     assert_eq!(checks.len(), 3, "{:#?}", dev.welcome);
     for (decision, command) in checks {

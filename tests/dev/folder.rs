@@ -59,7 +59,7 @@ impl Dev {
         let check = json!({"subject": subject, "resource": format!("document:{verb}"), "action": verb,
             "attributes": {"resource": attributes}});
         let request = Request::new("POST /api/v1/check").token(self.token("alice")).json(&check);
-        Decision::of(&request.send(self.address))
+        Decision::new(&request.send(self.address))
     }
 
     /// Returns the names of the stored policies.
@@ -73,7 +73,7 @@ impl Dev {
 #[test]
 fn a_change_of_a_file_is_served_and_printed() {
     let (directory, folder) = world();
-    let dev = Dev::of(serving(&directory, &folder));
+    let dev = Dev::new(serving(&directory, &folder));
     assert_eq!(dev.decides("alice", "write", &json!({})).decision, "allow");
 
     // The policy of owners has the priority 10.
@@ -104,7 +104,7 @@ fn a_change_of_a_file_is_served_and_printed() {
 #[test]
 fn a_faulty_file_keeps_the_last_good_state_until_it_is_mended() {
     let (directory, folder) = world();
-    let dev = Dev::of(serving(&directory, &folder));
+    let dev = Dev::new(serving(&directory, &folder));
     let file = folder.join("policies.yaml");
     let good = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, good.replace("== true", "is true")).unwrap();
@@ -154,7 +154,7 @@ fn settings_of_the_folder_are_served() {
         std::fs::write(folder.join(file), text).unwrap();
     }
     std::fs::write(folder.join("cases.yaml"), "[]\n").unwrap();
-    let dev = Dev::of(serving(&directory, &folder));
+    let dev = Dev::new(serving(&directory, &folder));
     let moved = json!({"id": "d1", "parent": "folder:other"});
     assert_eq!(dev.decides("alice", "look", &moved).decision, "allow", "the directory goes first");
 
@@ -170,7 +170,7 @@ fn settings_of_the_folder_are_served() {
 #[test]
 fn the_folder_wins_over_what_the_data_directory_has() {
     let (directory, folder) = world();
-    let first = Dev::of(serving(&directory, &folder));
+    let first = Dev::new(serving(&directory, &folder));
     let extra = json!({"name": "extra", "resource": "*", "effect": "deny", "priority": 9, "rule_data":
         {"type": "CONDITION", "attribute": "request.subject", "operator": "exists"}});
     let request = Request::new("POST /api/v1/abac/policies").token(first.token("manager"));
@@ -185,7 +185,7 @@ fn the_folder_wins_over_what_the_data_directory_has() {
     std::fs::write(folder.join("cases.yaml"), cases.replace("rule: owner", "rule: proprietor"))
         .unwrap();
 
-    let second = Dev::of(serving(&directory, &folder));
+    let second = Dev::new(serving(&directory, &folder));
     assert_eq!(second.policies(), ["locked", "proprietor"]);
     let hooks = second.get("/api/v1/webhooks", second.token("manager")).is(200).text;
     assert!(hooks.contains(&hook), "what no file describes stays: {hooks}");
@@ -196,13 +196,13 @@ fn tenants_come_and_go_with_their_folders() {
     let (directory, _) = world();
     let tenants = directory.path().join("tenants");
     init(&tenants.join("beta"));
-    let dev = Dev::of(serving(&directory, &tenants));
+    let dev = Dev::new(serving(&directory, &tenants));
     assert!(dev.welcome.iter().any(|line| line.starts_with("Tenant `beta`")), "{:#?}", dev.welcome);
     let alice = dev.token("alice").to_owned();
     let check = json!({"subject": "alice", "resource": "document:read", "action": "read"});
     let decide = |token: &str| {
         let request = Request::new("POST /api/v1/check").token(token).json(&check);
-        Decision::of(&request.send(dev.address)).decision
+        Decision::new(&request.send(dev.address)).decision
     };
     assert_eq!(decide(&alice), "allow");
 
@@ -274,7 +274,7 @@ fn the_resolvers_of_a_folder_are_installed_and_replaced() {
     for folder in ["hospital", "software-shop", "resolvers"] {
         copy(&repository().join("policies").join(folder), &policies.join(folder));
     }
-    let dev = Dev::of(serving(&directory, &policies));
+    let dev = Dev::new(serving(&directory, &policies));
     assert_eq!(checks_on_a_screen(&dev.welcome).len(), 3);
     for (answer, line) in dev.demos() {
         assert_eq!(paste(&line), answer);

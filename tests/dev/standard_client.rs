@@ -53,7 +53,7 @@ fn a_client_of_the_standard_gets_the_decisions_of_the_scenario() {
     let directory = tempfile::tempdir().unwrap();
     let mut dev = command(directory.path(), "127.0.0.1:0");
     dev.arg(repository().join("policies/todo"));
-    let dev = Dev::of(dev);
+    let dev = Dev::new(dev);
     let (asked, expected): (Vec<Value>, Vec<bool>) = questions().into_iter().unzip();
     let file = directory.path().join("questions.json");
     std::fs::write(&file, json!(asked).to_string()).unwrap();

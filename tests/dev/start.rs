@@ -33,12 +33,12 @@ fn a_second_process_does_not_share_a_data_directory() {
     let line = one_line(&done);
     assert!(line.contains(&named) && line.contains("--data-dir DIR --port N"), "{line}");
     let elsewhere = tempfile::tempdir().unwrap();
-    drop(Dev::of(with_port(elsewhere.path(), "0")));
+    drop(Dev::new(with_port(elsewhere.path(), "0")));
     // The first process still serves, and its lock ends with it, without any chance to clean up.
     paste(&first.demos()[0].1);
     first.process.kill();
     assert!(directory.path().join("lock").exists());
-    Dev::of(with_port(directory.path(), "0")).stop();
+    Dev::new(with_port(directory.path(), "0")).stop();
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn the_port_of_the_command_line_stands_in_place_of_that_of_the_address() {
     let expected = format!("cannot listen on `127.0.0.1:{port}`; give another port with --port N");
     assert!(line.contains(&expected) && line.contains("in use"), "{line}");
     drop(taken);
-    let dev = Dev::of(with_port(directory.path(), &port.to_string()));
+    let dev = Dev::new(with_port(directory.path(), &port.to_string()));
     assert_eq!(dev.address.port(), port);
     for (answer, command) in dev.demos() {
         assert!(command.contains(&format!("http://127.0.0.1:{port}/")), "{command}");

@@ -76,7 +76,7 @@ impl Balancer {
 /// Starts three replicas, and replaces them one after the other under load. Returns the numbers of checks.
 fn restart_all(settings: &Settings) -> (usize, usize) {
     let mut replicas: Vec<Server> = (0..3).map(|_| settings.start()).collect();
-    let tenant = Tenant::of(&replicas[0], Provider::shared(), "t");
+    let tenant = Tenant::with_provider(&replicas[0], Provider::shared(), "t");
     tenant.rule("alice", "doc:read", "read", "allow");
     let balancer = Balancer::default();
     replicas.iter().for_each(|replica| balancer.add(replica.address));
@@ -102,7 +102,7 @@ fn restart_all(settings: &Settings) -> (usize, usize) {
 
 #[test]
 fn no_check_fails_while_replicas_restart_one_after_the_other() {
-    let settings = Settings::of(Provider::shared()).set("SHUTDOWN_DELAY", DELAY);
+    let settings = Settings::new(Provider::shared()).set("SHUTDOWN_DELAY", DELAY);
     let (good, failed) = restart_all(&settings);
     println!("{good} checks, {failed} failed");
     assert!(good > 200, "{good} checks");
@@ -111,9 +111,9 @@ fn no_check_fails_while_replicas_restart_one_after_the_other() {
 
 #[test]
 fn a_replica_that_stops_is_not_ready_and_still_serves() {
-    let settings = Settings::of(Provider::shared()).set("SHUTDOWN_DELAY", "1s");
+    let settings = Settings::new(Provider::shared()).set("SHUTDOWN_DELAY", "1s");
     let mut server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "t");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "t");
     let rule = tenant.rule("alice", "doc:read", "read", "allow");
     server.process.terminate();
     let ready = Request::new("GET /healthz/ready");

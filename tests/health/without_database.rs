@@ -20,7 +20,7 @@ fn destroy_database(settings: &Settings) {
 
 #[test]
 fn without_its_database_the_service_is_live_but_not_ready() {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let server = settings.start();
     Request::new("GET /healthz/ready").send(server.address).is(200);
     destroy_database(&settings);
@@ -44,9 +44,9 @@ fn without_its_database_the_service_is_live_but_not_ready() {
 
 #[test]
 fn without_its_database_the_service_answers_from_memory_alone() {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "t");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "t");
     let rule = tenant.rule("alice", "doc:read", "read", "allow");
     tenant.rule("alice", "other:read", "read", "allow");
     tenant.decide("alice", "doc:read", "read").is("allow", &rule);

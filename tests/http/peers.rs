@@ -84,7 +84,7 @@ pub(crate) fn measure(echo: &Echo, echoed: &[Check], wanted: &[String]) {
         let theirs = load(echo.address, PATH, TURN, echoed.to_vec());
         let turn = || (Turn::take(&ours, running.child.id()), Turn::take(&theirs, echo.id()));
         let turns: Vec<_> = (0..TURNS).map(|_| turn()).collect();
-        let (cpu, rate) = (Pair::of(&turns, |turn| turn.cpu), Pair::of(&turns, |turn| turn.rate));
+        let (cpu, rate) = (Pair::new(&turns, |turn| turn.cpu), Pair::new(&turns, |turn| turn.rate));
         let name = peer.name;
         println!(
             "| {name} | CPU per request, µs | {:.1} | {:.1} | {:.2} | | |",

@@ -17,7 +17,7 @@ use crate::turn::{Pair, Turn, median};
 
 /// Prints the scenarios whose name contains one of `wanted`; all if it is empty.
 pub(crate) fn print(wanted: &[String]) {
-    let settings = || Settings::of(Provider::shared());
+    let settings = || Settings::new(Provider::shared());
     let servers = [settings(), settings().recording(), settings()].map(|one| one.start());
     let [server, recording, shadowing] = &servers;
     let [tenants, recorded, shadowed] = [server, recording, shadowing].map(Tenants::on);
@@ -99,8 +99,8 @@ type Latency = (&'static str, fn(&Turn) -> f64);
 
 fn show(scenario: &Scenario, turns: &[(Turn, Turn)]) {
     let name = scenario.name();
-    let cpu = Pair::of(turns, |turn| turn.cpu);
-    let rate = Pair::of(turns, |turn| turn.rate);
+    let cpu = Pair::new(turns, |turn| turn.cpu);
+    let rate = Pair::new(turns, |turn| turn.rate);
     if scenario.tokens == Tokens::New {
         let rest = median(turns.iter().map(|(ours, echo)| ours.cpu - echo.cpu));
         println!(
@@ -129,7 +129,7 @@ fn show(scenario: &Scenario, turns: &[(Turn, Turn)]) {
         ("p99.9", |turn| turn.seen.p999 as f64),
     ];
     for (what, of) in latencies {
-        let Pair { ours, echo, ratio } = Pair::of(turns, of);
+        let Pair { ours, echo, ratio } = Pair::new(turns, of);
         println!("| {name} | {what}, µs | {ours:.0} | {echo:.0} | {ratio:.2} | | |");
     }
 }

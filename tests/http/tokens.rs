@@ -40,7 +40,8 @@ pub(crate) struct Tenants(Vec<Tenant<'static>>);
 impl Tenants {
     pub(crate) fn on(server: &Server) -> Self {
         let tenant = |number| {
-            let tenant = Tenant::of(server, Provider::shared(), &format!("bench-{number}"));
+            let tenant =
+                Tenant::with_provider(server, Provider::shared(), &format!("bench-{number}"));
             tenant.rule("doctor", "chart:read", "read", "allow");
             tenant
         };

@@ -33,7 +33,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    pub(crate) fn of(turns: &[(Turn, Turn)], value: impl Fn(&Turn) -> f64) -> Self {
+    pub(crate) fn new(turns: &[(Turn, Turn)], value: impl Fn(&Turn) -> f64) -> Self {
         Self {
             ours: median(turns.iter().map(|(ours, _)| value(ours))),
             echo: median(turns.iter().map(|(_, echo)| value(echo))),

@@ -23,7 +23,7 @@ impl Place {
     /// Returns an empty SQLite database.
     pub(crate) fn sqlite() -> Option<Self> {
         let provider = Provider::new(vec![Key::p256("p256")]);
-        let settings = Settings::of(&provider);
+        let settings = Settings::new(&provider);
         let url = format!("sqlite://{}", settings.path("portcullis.db").display());
         Some(Self { provider, settings, database: TenantDatabase::Sqlite, url })
     }
@@ -33,7 +33,7 @@ impl Place {
         let database = Cluster::shared()?.database();
         let provider = Provider::new(vec![Key::p256("p256")]);
         let url = database.url().to_owned();
-        let settings = Settings::of(&provider).on_database(database);
+        let settings = Settings::new(&provider).on_database(database);
         Some(Self { provider, settings, database: TenantDatabase::Postgres, url })
     }
 

@@ -18,7 +18,7 @@ fn decide(tenant: &Tenant<'_>, user: Value) -> Decision {
         "subject": "alice", "resource": "doc:read", "action": "read",
         "attributes": {"user": user, "resource": {"owner": "alice", "first name": "x", "tags": ["x"]}},
     });
-    Decision::of(&tenant.check(&body))
+    Decision::new(&tenant.check(&body))
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn decide(tenant: &Tenant<'_>, user: Value) -> Decision {
         "subject": "alice", "resource": "doc:read", "action": "read",
         "attributes": {"user": user, "resource": {"owner": "alice", "path": "/a/1", "tags": ["x"]}},
     });
-    Decision::of(&tenant.check(&body))
+    Decision::new(&tenant.check(&body))
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn provider() -> &'static Provider {
 }
 
 fn tenant(server: &Server) -> Tenant<'static> {
-    Tenant::of(server, provider(), "t")
+    Tenant::with_provider(server, provider(), "t")
 }
 
 /// Asserts that the start failed, and that one line on standard error names `variable`.
@@ -53,7 +53,7 @@ fn a_bad_variable_is_named_in_one_line() {
         ("LOG_FORMAT", "xml"),
         ("RUST_LOG", "portcullis=loudest"),
     ] {
-        let done = Settings::of(provider()).set(name, value).run(&["serve"]);
+        let done = Settings::new(provider()).set(name, value).run(&["serve"]);
         misconfigured(&done, name);
     }
     misconfigured(&Settings::without_provider().run(&["serve"]), "AUTH_SERVER_URL");
@@ -69,7 +69,7 @@ fn a_database_url_of_no_database_is_a_bad_variable() {
         "sqlite://x?mode=nonsense",
     ] {
         for command in ["serve", "migrate"] {
-            let done = Settings::of(provider()).set("DATABASE_URL", url).run(&[command]);
+            let done = Settings::new(provider()).set("DATABASE_URL", url).run(&[command]);
             misconfigured(&done, "DATABASE_URL");
         }
     }
@@ -78,7 +78,7 @@ fn a_database_url_of_no_database_is_a_bad_variable() {
 #[test]
 fn no_message_shows_a_password() {
     for url in ["mysql://user:hunter2@localhost/x", "redis://:hunter2@localhost"] {
-        let done = Settings::of(provider()).set("DATABASE_URL", url).run(&["serve"]);
+        let done = Settings::new(provider()).set("DATABASE_URL", url).run(&["serve"]);
         failed(&done, "DATABASE_URL");
         assert!(!format!("{done:?}").contains("hunter2"), "{done:?}");
     }
@@ -100,7 +100,7 @@ fn an_empty_variable_is_an_absent_one() {
         "RUST_LOG",
     ];
     let settings =
-        names.into_iter().fold(Settings::of(provider()), |settings, name| settings.set(name, ""));
+        names.into_iter().fold(Settings::new(provider()), |settings, name| settings.set(name, ""));
     let server = settings.start();
     tenant(&server).rule("alice", "doc:read", "read", "allow");
 }
@@ -109,7 +109,7 @@ fn an_empty_variable_is_an_absent_one() {
 fn a_port_in_use_is_named() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let done = Settings::of(provider()).set("LISTEN_ADDR", &address).run(&["serve"]);
+    let done = Settings::new(provider()).set("LISTEN_ADDR", &address).run(&["serve"]);
     failed(&done, "LISTEN_ADDR");
     assert!(done.err.contains(&address), "{done:?}");
 }
@@ -118,7 +118,7 @@ fn a_port_in_use_is_named() {
 fn a_port_in_use_is_named_by_its_variable() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let settings = Settings::of(provider()).set("ADMIN_LISTEN_ADDR", &address);
+    let settings = Settings::new(provider()).set("ADMIN_LISTEN_ADDR", &address);
     failed(&settings.run(&["serve"]), "ADMIN_LISTEN_ADDR");
     let dev = settings.clone().set("LISTEN_ADDR", &address).run(&["dev"]);
     failed(&dev, "--port N");
@@ -130,7 +130,7 @@ fn a_database_that_is_down_says_why() {
     // Nothing listens on the port.
     let url = "postgres://portcullis:hunter2@127.0.0.1:1/portcullis";
     for arguments in [&["serve"][..], &["migrate"], &["tenants", "list"]] {
-        let done = Settings::of(provider()).set("DATABASE_URL", url).run(arguments);
+        let done = Settings::new(provider()).set("DATABASE_URL", url).run(arguments);
         failed(&done, "DATABASE_URL");
         assert!(done.err.contains("Connection refused"), "{done:?}");
         assert!(!done.err.contains("hunter2") && !done.err.contains("timed out"), "{done:?}");
@@ -139,7 +139,7 @@ fn a_database_that_is_down_says_why() {
 
 #[test]
 fn a_command_of_the_operator_creates_no_database() {
-    let settings = Settings::of(provider());
+    let settings = Settings::new(provider());
     let file = settings.path("mistyped.db");
     let settings = settings.set("DATABASE_URL", format!("sqlite://{}", file.display()));
     for arguments in [
@@ -158,7 +158,7 @@ fn a_command_of_the_operator_creates_no_database() {
 
 #[test]
 fn a_variable_with_a_typo_is_refused_by_every_command() {
-    let settings = Settings::of(provider()).set("DATABASE_URI", "sqlite://hunter2.db");
+    let settings = Settings::new(provider()).set("DATABASE_URI", "sqlite://hunter2.db");
     for arguments in [&["serve"][..], &["migrate"], &["dev"], &["resolver", "inspect", "x.wasm"]] {
         let done = settings.run(arguments);
         misconfigured(&done, "DATABASE_URI");
@@ -168,7 +168,7 @@ fn a_variable_with_a_typo_is_refused_by_every_command() {
     let others = [("PORTCULLIS_PORT", "tcp://10.0.0.1:80"), ("NODE", "1"), ("TOKENS", "2")];
     let settings = others
         .into_iter()
-        .fold(Settings::of(provider()), |settings, (name, value)| settings.set(name, value));
+        .fold(Settings::new(provider()), |settings, (name, value)| settings.set(name, value));
     assert_eq!(settings.run(&["migrate"]).code, Some(0));
     let file = settings.path("portcullis.env");
     std::fs::write(&file, "POSTGRES_PASSWORD=x\nWEBHOOK_RETRIES=5\n").unwrap();
@@ -182,7 +182,7 @@ fn a_single_tenant_is_one_of_selfhost() {
     let saas = saas::settings().set("SINGLE_TENANT", "acme");
     misconfigured(&saas.run(&["serve"]), "SINGLE_TENANT");
     for name in ["*", "a\tb", &"a".repeat(257)] {
-        let done = Settings::of(provider()).set("SINGLE_TENANT", name).run(&["serve"]);
+        let done = Settings::new(provider()).set("SINGLE_TENANT", name).run(&["serve"]);
         misconfigured(&done, "SINGLE_TENANT");
     }
 }
@@ -198,7 +198,7 @@ fn the_start_logs_whose_data_is_served_and_where() {
         starting[0].clone()
     };
     let issuer = provider().issuer();
-    let several = Settings::of(provider());
+    let several = Settings::new(provider());
     let database = format!("database=\"sqlite://{}", several.path("portcullis.db").display());
     let text = line(&several);
     for part in ["mode=\"selfhost\"", &database, &format!("issuer=\"{issuer}\"")] {
@@ -214,7 +214,7 @@ fn the_start_logs_whose_data_is_served_and_where() {
 
 #[test]
 fn a_database_that_cannot_be_opened_is_named() {
-    let settings = Settings::of(provider());
+    let settings = Settings::new(provider());
     let at = |name: &str| format!("sqlite://{}", settings.path(name).display());
     std::fs::create_dir(settings.path("directory.db")).unwrap();
     std::fs::write(settings.path("file"), "x").unwrap();
@@ -237,7 +237,7 @@ fn a_database_that_cannot_be_opened_is_named() {
 
 #[test]
 fn a_database_that_is_damaged_is_named() {
-    let settings = Settings::of(provider());
+    let settings = Settings::new(provider());
     assert_eq!(settings.run(&["migrate"]).code, Some(0));
     let path = settings.path("portcullis.db");
     let mut bytes = std::fs::read(&path).unwrap();
@@ -276,7 +276,7 @@ fn an_env_file_supplies_variables_and_the_environment_overrides_it() {
 
 #[test]
 fn the_log_can_be_json() {
-    let mut server = Settings::of(provider()).set("LOG_FORMAT", "json").start();
+    let mut server = Settings::new(provider()).set("LOG_FORMAT", "json").start();
     server.process.terminate();
     assert!(server.process.wait().unwrap().success());
     let lines = server.process.err.lines();
@@ -290,7 +290,7 @@ fn the_log_can_be_json() {
 #[test]
 fn several_addresses_can_be_listened_on() {
     for (listen, prefix) in [("127.0.0.1:0", "127.0.0.1:"), ("0.0.0.0:0", "0.0.0.0:")] {
-        let server = Settings::of(provider()).set("LISTEN_ADDR", listen).start();
+        let server = Settings::new(provider()).set("LISTEN_ADDR", listen).start();
         assert!(server.address.to_string().starts_with(prefix));
         let address = ([127, 0, 0, 1], server.address.port()).into();
         Request::new("GET /healthz/live").send(address).is(200);

@@ -14,7 +14,7 @@ const MISSING: &str = "x-missing-replicas";
 
 /// Two servers that record their decisions, each with its own write-ahead files.
 fn two_recording() -> [Server; 2] {
-    let settings = Settings::of(Provider::shared()).recording();
+    let settings = Settings::new(Provider::shared()).recording();
     [1, 2].map(|number| {
         let buffer = settings.path(&format!("buffer-{number}")).display().to_string();
         settings.clone().set("DECISION_LOG_BUFFER", buffer).start()
@@ -104,7 +104,7 @@ fn pages_merge_the_records_of_both_replicas_in_order() {
 fn another_tenant_sees_nothing_of_either_replica() {
     let (replicas, tenants) = two_that_answer();
     check(&tenants[0], "ann");
-    let other = Tenant::of(&replicas[0], Provider::shared(), "neighbour");
+    let other = Tenant::with_provider(&replicas[0], Provider::shared(), "neighbour");
     let there = other.at(&replicas[1]);
     eventually("the other replica knows it", || there.check(&read("eve")).status == 200);
     let found = there.get(&format!("{LIST}?subject=ann")).is(200);

@@ -21,7 +21,7 @@ struct Stage {
 /// `None` where there is no PostgreSQL.
 fn stage() -> Option<Stage> {
     let cluster = Cluster::own()?;
-    let settings = Settings::of(Provider::shared()).on_database(cluster.database());
+    let settings = Settings::new(Provider::shared()).on_database(cluster.database());
     Some(Stage { replicas: [settings.start(), settings.start()], cluster })
 }
 
@@ -76,7 +76,7 @@ fn lost_writes_decide_no_longer_and_later_ones_do() {
 #[test]
 fn a_replica_that_only_reads_notices_by_itself() {
     let Some(mut stage) = stage() else { return };
-    let tenant = Tenant::of(&stage.replicas[0], Provider::shared(), "rewound");
+    let tenant = Tenant::with_provider(&stage.replicas[0], Provider::shared(), "rewound");
     write(&tenant, "kim");
     stage.cluster.save();
     write(&tenant, "alice");

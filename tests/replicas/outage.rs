@@ -17,9 +17,9 @@ struct Stage {
 /// `None` where there is no PostgreSQL.
 fn stage(change: impl Fn(Settings) -> Settings) -> Option<Stage> {
     let cluster = Cluster::own()?;
-    let settings = Settings::of(Provider::shared()).on_database(cluster.database());
+    let settings = Settings::new(Provider::shared()).on_database(cluster.database());
     let server = change(settings).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "t");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "t");
     let rule = tenant.rule("alice", "doc:read", "read", "allow");
     tenant.rule("alice", "cold:read", "read", "allow");
     tenant.decide("alice", "doc:read", "read").is("allow", &rule);
@@ -112,9 +112,9 @@ fn keys_in_memory_serve_no_longer_than_the_operator_allows() {
 
 #[test]
 fn a_short_staleness_does_not_fail_while_the_store_is_up() {
-    let settings = Settings::of(Provider::shared()).set("MAX_STALENESS", "1s");
+    let settings = Settings::new(Provider::shared()).set("MAX_STALENESS", "1s");
     let server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "t");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "t");
     let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
     let (began, mut failed, mut asked) = (std::time::Instant::now(), 0, 0);
     while began.elapsed() < std::time::Duration::from_secs(3) {

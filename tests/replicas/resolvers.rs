@@ -13,7 +13,7 @@ fn decide_since(tenant: &Tenant<'_>, revision: u64) -> Decision {
     let check = json!({"subject": "ann", "resource": "chart:read", "action": "read"});
     let request = Request::new("POST /api/v1/check").token(&tenant.token("gateway", &["service"]));
     let request = request.header("x-min-policy-revision", &revision.to_string());
-    Decision::of(&tenant.send(&request.json(&check)))
+    Decision::new(&tenant.send(&request.json(&check)))
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn a_thousand_revocations() {
     report("rule", effects.map(|effect| rule(&here, &there, &id, effect)).collect());
     report("service key", (0..KEY_CHANGES).map(|_| key(&here, &there)).collect());
     if setup::is_saas() {
-        let operator = Operator::of(&replicas[0]);
+        let operator = Operator::new(&replicas[0]);
         let times = (0..PROVIDER_CHANGES).map(|_| provider(&here, &there, &operator)).collect();
         report("identity provider", times);
     }

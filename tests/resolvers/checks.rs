@@ -82,8 +82,8 @@ fn a_record_counts_what_was_asked() {
 
 #[test]
 fn a_check_after_a_start_waits_for_the_resolver() {
-    let server = Settings::of(Provider::shared()).start();
-    let tenant = Tenant::of(&server, Provider::shared(), "early");
+    let server = Settings::new(Provider::shared()).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "early");
     let id = tenant.directory("hr");
     // So long may a check wait, however busy the machine is.
     let patient = json!({"limits": {"timeout_ms": 30_000}});

@@ -209,8 +209,8 @@ fn unfinished(tenant: &Tenant<'_>) -> TcpStream {
 
 #[test]
 fn a_tenant_has_two_uploads_in_memory_at_once() {
-    let server = Settings::of(Provider::shared()).start();
-    let tenant = |name: &str| Tenant::of(&server, Provider::shared(), name);
+    let server = Settings::new(Provider::shared()).start();
+    let tenant = |name: &str| Tenant::with_provider(&server, Provider::shared(), name);
     let (busy, other) = (tenant("busy"), tenant("other"));
     let (first, _second) = (unfinished(&busy), unfinished(&busy));
     let form = Form::new(&directory("hr"), &guest("directory"));

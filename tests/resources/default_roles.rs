@@ -53,7 +53,7 @@ fn a_default_role_makes_an_allow_rule_for_the_verb() {
             "subject": "bob", "resource": "doc:read", "action": action,
             "attributes": {"user": {"roles": [role]}},
         });
-        assert_eq!(Decision::of(&tenant.check(&body)).allowed(), allowed, "{role} {action}");
+        assert_eq!(Decision::new(&tenant.check(&body)).allowed(), allowed, "{role} {action}");
     }
     let found = tenant.get("/api/v1/resources").json()[0]["id"].as_str().unwrap().to_owned();
     let rule = tenant.get(&format!("/api/v1/resources/{found}/policies")).json()[0].clone();
@@ -138,7 +138,7 @@ fn a_rule_that_was_moved_away_stays_away() {
         "subject": "bob", "resource": "doc:read", "action": "read",
         "attributes": {"user": {"roles": ["reader"]}},
     }));
-    let id = Decision::of(&decision).rule;
+    let id = Decision::new(&decision).rule;
     tenant.manage(format!("PUT {RULES}"), &json!({"id": id, "sub": "writer"})).is(200);
     with_roles(&tenant, &["reader"]);
     has_rules(&tenant, &[("writer", "allow", "explicit")]);

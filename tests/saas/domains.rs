@@ -33,8 +33,8 @@ fn any_domain_may_be_named_in_rules_and_checks_of_the_tenant() {
     tenant.decide("alice", "doc:read", "read").is_default();
     let moved = json!({"id": rule.id(), "dom": "paris"});
     tenant.manage(format!("PUT {RULES}"), &moved).is(200);
-    Decision::of(&tenant.check(&check_in("paris"))).is("allow", &rule.id());
-    Decision::of(&tenant.check(&check_in("berlin"))).is_default();
+    Decision::new(&tenant.check(&check_in("paris"))).is("allow", &rule.id());
+    Decision::new(&tenant.check(&check_in("berlin"))).is_default();
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn the_domain_claim_is_the_default_of_rules_and_checks() {
     let rule = tenant.send(&create).is(201);
     assert_eq!(rule.text_of("dom"), "berlin");
     let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
-    Decision::of(&tenant.check_by(&token, &check)).is("allow", &rule.id());
+    Decision::new(&tenant.check_by(&token, &check)).is("allow", &rule.id());
     tenant.decide("alice", "doc:read", "read").is_default();
 }
 
@@ -56,7 +56,7 @@ fn the_name_of_another_tenant_is_a_domain_like_any_other() {
     other.rule("alice", "doc:read", "read", "allow");
     for domain in [&other.name, &other.id, &format!("the-{}", other.name)] {
         let reply = tenant.check(&check_in(domain));
-        let decision = Decision::of(&reply);
+        let decision = Decision::new(&reply);
         decision.is_default();
         assert_eq!(decision.revision, 0, "the revision is that of the own tenant");
     }
@@ -64,7 +64,7 @@ fn the_name_of_another_tenant_is_a_domain_like_any_other() {
     for adm in [json!(other.name), json!(other.id), json!("*")] {
         let claims = json!({"adm": adm, "dom": other.name, "tenant_id": other.id});
         let token = tenant.token_with("root", &[MANAGER], &claims);
-        Decision::of(&tenant.check_by(&token, &check_in(&other.name))).is_default();
+        Decision::new(&tenant.check_by(&token, &check_in(&other.name))).is_default();
         let list = Request::new("GET /api/v1/resources").token(&token);
         tenant.send(&list).is(200).has(&json!([]));
     }

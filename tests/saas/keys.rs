@@ -12,7 +12,7 @@ fn with_key(server: &Server, route: &str, key: &str, body: &serde_json::Value) -
 #[test]
 fn the_bootstrap_key_manages_and_can_be_revoked() {
     let server = Server::shared();
-    let operator = Operator::of(&server);
+    let operator = Operator::new(&server);
     let created = operator.create("the-bootstrapped").is(201);
     let key = created.text_of("bootstrapKey");
     let list = "GET /api/v1/resources";
@@ -21,7 +21,7 @@ fn the_bootstrap_key_manages_and_can_be_revoked() {
     let rule = with_key(&server, "POST /api/v1/resources/policies", &key, &rule).is(201);
     assert_eq!(rule.text_of("dom"), "the-bootstrapped", "a key's domain is the slug");
     // The same tenant, for people.
-    let tenant = Tenant::of(&server, crate::support::Provider::shared(), "bootstrapped");
+    let tenant = Tenant::with_provider(&server, crate::support::Provider::shared(), "bootstrapped");
     assert_eq!(tenant.id, created.id());
     let check = json!({
         "subject": "alice", "resource": "doc:read", "action": "read", "domain": "the-bootstrapped",
@@ -42,7 +42,7 @@ fn a_key_of_one_tenant_sees_nothing_of_another() {
     let server = Server::shared();
     let other = Tenant::new();
     other.resource("doc:read");
-    let key = Operator::of(&server).create("stranger").is(201).text_of("bootstrapKey");
+    let key = Operator::new(&server).create("stranger").is(201).text_of("bootstrapKey");
     with_key(&server, "GET /api/v1/resources", &key, &json!({})).is(200).has(&json!([]));
     let changed = format!("{}x", &key[..key.len() - 1]);
     for wrong in [&changed, "pck_", "", &key.to_uppercase()] {

@@ -19,7 +19,7 @@ struct Fresh {
 /// A new tenant of the shared server, under its own slug.
 fn fresh(slug: &str) -> Fresh {
     let server = Server::shared();
-    let operator = Operator::of(&server);
+    let operator = Operator::new(&server);
     let tenant = operator.create(slug).is(201).id();
     Fresh { server, operator, tenant }
 }

@@ -147,7 +147,7 @@ fn measurements_of_denied_checks_that_are_all_delivered() {
             _ => settings.set("WEBHOOK_DENIALS_AT_ONCE", at_once).start(),
         };
         let arrived = Arc::new(Arrived::default());
-        let told = Tenant::of(&server, Provider::shared(), "listening");
+        let told = Tenant::with_provider(&server, Provider::shared(), "listening");
         register(&told, &format!("http://{}/", receive(&arrived)), &["access.denied"]);
         let token = told.token("gateway", &["service"]);
         load(told.address, &token, &arrived, (12_800, batch));

@@ -38,7 +38,7 @@ fn another_domain_needs_an_admin_domain_claim_that_names_it() {
         [json!(other.name), json!([other.name]), json!(["x", other.name]), json!("*"), json!(["*"])]
     {
         let token = tenant.token_with("gateway", &["service"], &json!({"adm": adm}));
-        let decision = Decision::of(&tenant.check_by(&token, &body));
+        let decision = Decision::new(&tenant.check_by(&token, &body));
         decision.is("allow", &rule);
         assert_eq!(decision.revision, 1, "the revision is that of the other tenant");
     }
@@ -68,7 +68,7 @@ fn another_domain_needs_the_claim_for_a_legacy_check_too() {
     ask(&tenant.token("alice", &["user"])).refused(403, "ACCESS_DENIED");
     for adm in [json!(other.name), json!("*")] {
         let token = tenant.token_with("alice", &["user"], &json!({"adm": adm}));
-        Decision::of(&ask(&token)).is("allow", &rule);
+        Decision::new(&ask(&token)).is("allow", &rule);
     }
 }
 
@@ -124,7 +124,7 @@ fn tenants_whose_names_resemble_each_other_are_separate() {
     let provider = Provider::shared();
     let server = Server::shared();
     let names = ["acme", "Acme", "acme ", "acme/x", "acm\u{e9}", "acme%", "a_me", "\u{202e}acme"];
-    let tenants = names.map(|name| Tenant::of(&server, provider, name));
+    let tenants = names.map(|name| Tenant::with_provider(&server, provider, name));
     let ids = tenants.each_ref().map(|tenant| tenant.rule("alice", "doc:read", "read", "allow"));
     for (tenant, id) in tenants.iter().zip(&ids) {
         let decision = tenant.decide("alice", "doc:read", "read");
@@ -151,7 +151,7 @@ fn a_member_learns_nothing_about_foreign_domains() {
     let body = json!({
         "subject": "alice", "resource": "doc:read", "action": "read", "domain": other.name,
     });
-    assert!(Decision::of(&tenant.check_by(&everywhere, &body)).allowed());
+    assert!(Decision::new(&tenant.check_by(&everywhere, &body)).allowed());
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn the_star_of_a_domain_is_every_domain_of_the_own_tenant() {
     let token = tenant.token_with("root", &["user"], &json!({"adm": "*"}));
     let body =
         json!({"subject": "alice", "resource": "doc:read", "action": "read", "domain": other.name});
-    Decision::of(&tenant.check_by(&token, &body)).is_default();
+    Decision::new(&tenant.check_by(&token, &body)).is_default();
 }
 
 #[test]

@@ -45,9 +45,9 @@ fn many_kills_leave_a_history_of_what_is_in_force() {
 
 fn kill_during_writes(kills: usize) {
     let began = Instant::now();
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let mut server = settings.start();
-    let tenant = Tenant::of(&server, Provider::shared(), "killed");
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "killed");
     let mut told = Told::default();
     for round in 0..kills {
         let here = tenant.at(&server);

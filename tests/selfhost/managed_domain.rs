@@ -96,10 +96,10 @@ fn a_key_manages_its_own_tenant_alone() {
 
 #[test]
 fn a_suspended_domain_is_refused() {
-    let settings = Settings::of(Provider::shared());
+    let settings = Settings::new(Provider::shared());
     let server = settings.start();
     let [tenant, other] =
-        ["north", "south"].map(|name| Tenant::of(&server, Provider::shared(), name));
+        ["north", "south"].map(|name| Tenant::with_provider(&server, Provider::shared(), name));
     other.resource("doc:read");
     let list = || about(&tenant, &json!("south"), "south", "GET /api/v1/resources", &json!(null));
     list().is(200);

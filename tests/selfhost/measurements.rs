@@ -95,7 +95,7 @@ fn measurements_of_denied_checks() {
     let server = settings().start();
     let receiver = Receiver::start();
     let quiet = tenant(&server);
-    let told = Tenant::of(&server, Provider::shared(), "listening");
+    let told = Tenant::with_provider(&server, Provider::shared(), "listening");
     register(&told, &receiver.url("/"), &["access.denied"]);
     for (name, tenant) in [("nobody wants to know", &quiet), ("a webhook wants to know", &told)] {
         denied(tenant, 1, 50);
@@ -124,7 +124,7 @@ fn measurements_of_denied_checks() {
 fn cost(what: &str, count: usize, each: impl Fn(&Tenant<'_>, usize) + Sync) {
     let server = settings().start();
     let tenants: Vec<_> = (0..8)
-        .map(|number| Tenant::of(&server, Provider::shared(), &format!("load-{number}")))
+        .map(|number| Tenant::with_provider(&server, Provider::shared(), &format!("load-{number}")))
         .collect();
     tenants.iter().for_each(|tenant| (0..5).for_each(|number| each(tenant, number)));
     let cpu = || [cpu_time(server.process.id()), cpu_time_of_postgres()];
@@ -174,7 +174,7 @@ fn measurements_of_a_thousand_webhooks() {
         _ => Answer::Hang,
     });
     let tenants: Vec<_> = (0..TENANTS)
-        .map(|number| Tenant::of(&server, Provider::shared(), &format!("load-{number}")))
+        .map(|number| Tenant::with_provider(&server, Provider::shared(), &format!("load-{number}")))
         .collect();
     for (number, tenant) in tenants.iter().enumerate() {
         for (index, receiver) in receivers.iter().enumerate() {

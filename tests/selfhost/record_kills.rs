@@ -20,14 +20,14 @@ const STOPS: usize = 30;
 
 #[test]
 fn kills_lose_no_durable_decision() {
-    let settings = Settings::of(Provider::shared()).recording();
+    let settings = Settings::new(Provider::shared()).recording();
     lose_no_decision("folder", 2, &settings);
 }
 
 #[test]
 #[ignore = "a kill loop: `.ci/long` runs it"]
 fn many_kills_lose_no_durable_decision_of_a_folder() {
-    let settings = Settings::of(Provider::shared()).recording();
+    let settings = Settings::new(Provider::shared()).recording();
     lose_no_decision("folder", many(), &settings);
 }
 
@@ -35,7 +35,7 @@ fn many_kills_lose_no_durable_decision_of_a_folder() {
 #[ignore = "a kill loop: `.ci/long` runs it"]
 fn many_kills_lose_no_durable_decision_of_a_bucket() {
     let bucket = S3Server::start();
-    lose_no_decision("bucket", many(), &Settings::of(Provider::shared()).recording_in(&bucket));
+    lose_no_decision("bucket", many(), &Settings::new(Provider::shared()).recording_in(&bucket));
 }
 
 fn lose_no_decision(place: &str, kills: usize, settings: &Settings) {
@@ -97,7 +97,7 @@ fn records_at_rest(settings: &Settings) -> usize {
 }
 
 fn tenant(server: &Server) -> Tenant<'static> {
-    Tenant::of(server, Provider::shared(), "acme")
+    Tenant::with_provider(server, Provider::shared(), "acme")
 }
 
 /// Checks until the server is gone, and returns the ids of the decisions that were answered.

@@ -68,7 +68,7 @@ fn measure(replicas: usize, tenants: usize, tuples: usize) {
 
 /// Makes a tenant in which each of these documents has an editor.
 fn prepare(server: &Server, number: usize, tuples: usize) -> Tenant<'static> {
-    let tenant = Tenant::of(server, Provider::shared(), &format!("size-{number}"));
+    let tenant = Tenant::with_provider(server, Provider::shared(), &format!("size-{number}"));
     as_drive(&tenant);
     let documents: Vec<usize> = (0..tuples).collect();
     for part in documents.chunks(WRITTEN) {

@@ -35,7 +35,7 @@ fn files() -> (PathBuf, PathBuf) {
 
 /// The settings of both versions. The records were written long ago, and retention must not remove them.
 fn settings() -> Settings {
-    Settings::of(Provider::shared())
+    Settings::new(Provider::shared())
         .on_an_empty_database()
         .set("EGRESS_ALLOW_HTTP", "true")
         .set("EGRESS_ALLOW_CIDRS", "127.0.0.0/8")
@@ -94,7 +94,7 @@ fn restore(settings: &Settings, recorded: &Path) {
 
 /// Asks for every record of the tenant, and for decisions.
 fn answers_of(server: &Server) -> Value {
-    let tenant = Tenant::of(server, Provider::shared(), TENANT);
+    let tenant = Tenant::with_provider(server, Provider::shared(), TENANT);
     let mut answers = json!({});
     eventually("the resolvers are ready", || {
         let resolvers = tenant.get("/api/v1/resolvers").is(200).json();
@@ -137,7 +137,7 @@ fn answers_of(server: &Server) -> Value {
 
 /// Adds the operator's records.
 fn with_tenants(mut answers: Value, server: &Server) -> Value {
-    let operator = Operator::of(server);
+    let operator = Operator::new(server);
     let tenants = operator.get("/admin/tenants").is(200).json();
     for tenant in tenants.as_array().unwrap() {
         let path = format!("/admin/tenants/{}/identity-providers", tenant["id"].as_str().unwrap());
@@ -156,13 +156,13 @@ fn with_tenants(mut answers: Value, server: &Server) -> Value {
 fn record() {
     let settings = settings();
     let operator_server = saas(&settings).start();
-    let operator = Operator::of(&operator_server);
+    let operator = Operator::new(&operator_server);
     let id = operator.tenant("acme");
     operator.know(&id, &Operator::provider("https://id.example/acme"));
     operator_server.stop();
 
     let server = settings.start();
-    fill(&Tenant::of(&server, Provider::shared(), TENANT));
+    fill(&Tenant::with_provider(&server, Provider::shared(), TENANT));
     server.stop();
     let (database, file) = files();
     fs::create_dir_all(database.parent().unwrap()).unwrap();

@@ -16,7 +16,7 @@ pub(crate) struct Operator {
 }
 
 impl Operator {
-    pub(crate) fn of(server: &Server) -> Self {
+    pub(crate) fn new(server: &Server) -> Self {
         Self { address: server.address, _server: None }
     }
 

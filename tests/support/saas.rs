@@ -65,6 +65,6 @@ impl Account {
 
     /// Returns its people; the slug is their domain.
     pub(crate) fn tenant(&self, server: &Server) -> Tenant<'_> {
-        Tenant::of(server, &self.provider, &self.slug)
+        Tenant::with_provider(server, &self.provider, &self.slug)
     }
 }

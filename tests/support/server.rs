@@ -37,7 +37,7 @@ struct Place {
 impl Settings {
     /// For the tokens of `provider`: in `selfhost` mode its key set is found by discovery, in `saas` mode it
     /// is registered with each tenant.
-    pub(crate) fn of(provider: &Provider) -> Self {
+    pub(crate) fn new(provider: &Provider) -> Self {
         let settings = Self::without_provider();
         if !setup::is_saas() {
             return settings.set("AUTH_SERVER_URL", provider.issuer());
@@ -220,7 +220,7 @@ impl Server {
         // Whoever failed to start it has said so; the next one tries again.
         let mut shared = SHARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         shared.upgrade().unwrap_or_else(|| {
-            let server = Arc::new(Settings::of(Provider::shared()).start());
+            let server = Arc::new(Settings::new(Provider::shared()).start());
             *shared = Arc::downgrade(&server);
             server
         })

@@ -29,7 +29,7 @@ impl Tenant<'static> {
         static NEXT: AtomicUsize = AtomicUsize::new(1);
         let server = Server::shared();
         let name = format!("tenant-{}", NEXT.fetch_add(1, Ordering::Relaxed));
-        let tenant = Self::of(&server, Provider::shared(), &name);
+        let tenant = Self::with_provider(&server, Provider::shared(), &name);
         Self { _server: Some(server), ..tenant }
     }
 }
@@ -37,10 +37,10 @@ impl Tenant<'static> {
 impl<'p> Tenant<'p> {
     /// The tenant `name` of a server; in `saas` mode it is created if it is not there.
     #[track_caller]
-    pub(crate) fn of(server: &Server, provider: &'p Provider, name: &str) -> Self {
+    pub(crate) fn with_provider(server: &Server, provider: &'p Provider, name: &str) -> Self {
         let (id, issuer) = if setup::is_saas() {
             let issuer = provider.issuer_of(name);
-            let operator = Operator::of(server);
+            let operator = Operator::new(server);
             let id = operator.tenant(&format!("the-{name}"));
             operator.know(&id, &Operator::provider(&issuer));
             (id, issuer)
@@ -158,7 +158,7 @@ impl<'p> Tenant<'p> {
     #[track_caller]
     pub(crate) fn decide(&self, subject: &str, resource: &str, action: &str) -> Decision {
         let body = json!({"subject": subject, "resource": resource, "action": action});
-        Decision::of(&self.check(&body))
+        Decision::new(&self.check(&body))
     }
 }
 
@@ -173,7 +173,7 @@ pub(crate) struct Decision {
 
 impl Decision {
     #[track_caller]
-    pub(crate) fn of(reply: &Reply) -> Self {
+    pub(crate) fn new(reply: &Reply) -> Self {
         let reply = reply.clone().is(200);
         Self {
             decision: reply.text_of("decision"),

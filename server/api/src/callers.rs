@@ -92,7 +92,7 @@ impl<R: Right> FromRequestParts<App> for Requester<R> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let request = RequestContext::find(&parts.extensions)?;
-        let (caller, place) = match Credential::of(&app.mode, parts)? {
+        let (caller, place) = match Credential::from_parts(&app.mode, parts)? {
             Credential::Bearer(token) => {
                 let holder = verified_token(app, request, token).await?;
                 let subject = &holder.identity.subject;
@@ -141,7 +141,7 @@ impl TenantManager {
     async fn verified(parts: &Parts, app: &App) -> Result<Self, ApiError> {
         let request = RequestContext::find(&parts.extensions)?;
         let refuse = |what: &str| AuthError::CredentialRefused(what.to_owned());
-        let token = match Credential::of(&app.mode, parts)? {
+        let token = match Credential::from_parts(&app.mode, parts)? {
             Credential::Bearer(token) => token,
             Credential::ServiceKey(_) => return Err(refuse(NO_KEYS_BY_KEY).into()),
             Credential::AdminKey(_) => {
@@ -321,7 +321,7 @@ impl<R: Right> FromRequestParts<App> for Allowed<R> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let TenantManager { manager, place } = match Credential::of(&app.mode, parts)? {
+        let TenantManager { manager, place } = match Credential::from_parts(&app.mode, parts)? {
             Credential::ServiceKey(key) => {
                 let request = RequestContext::find(&parts.extensions)?;
                 let key = verified_key(app, request, key).await?;
@@ -421,7 +421,7 @@ impl FromRequestParts<App> for Admin {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let request = RequestContext::find(&parts.extensions)?;
-        let sent = match Credential::of(&app.mode, parts)? {
+        let sent = match Credential::from_parts(&app.mode, parts)? {
             Credential::AdminKey(key) | Credential::Bearer(key) => key,
             Credential::ServiceKey(_) => "",
         };

@@ -120,7 +120,7 @@ pub(super) async fn check(
     let answer = decided.answer.clone();
     Ok(explained(&decided, evidence, |explanation| {
         let explanation = Some(explanation);
-        let directory = directory::of_past(at_revision, revision.1);
+        let directory = directory::present_beside_past(at_revision, revision.1);
         respond(revision, Answer { explanation, directory, ..Answer::from(answer) })
     }))
 }

@@ -35,7 +35,7 @@ pub(crate) enum Credential<'h> {
 
 impl<'h> Credential<'h> {
     /// Returns the one credential of a request. A body that is too large is refused first.
-    pub(crate) fn of(mode: &Mode, parts: &'h Parts) -> Result<Self, ApiError> {
+    pub(crate) fn from_parts(mode: &Mode, parts: &'h Parts) -> Result<Self, ApiError> {
         refuse_oversize(parts)?;
         let headers = &parts.headers;
         let mut sent = [AUTHORIZATION, SERVICE_KEY, ADMIN_KEY]
@@ -59,7 +59,7 @@ impl<'h> Credential<'h> {
         }
         text.split_once(' ')
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, token)| Self::of_bearer(token.trim_start(), parts))
+            .map(|(_, token)| Self::from_bearer(token.trim_start(), parts))
             .ok_or_else(|| {
                 let what = "expected `Authorization: Bearer <token>`; a service key goes into the header \
                     `X-Service-Api-Key`";
@@ -68,7 +68,7 @@ impl<'h> Credential<'h> {
     }
 
     /// Returns the credential of a bearer token. On the routes of the standard it may be a service key.
-    fn of_bearer(token: &'h str, parts: &Parts) -> Self {
+    fn from_bearer(token: &'h str, parts: &Parts) -> Self {
         if is_bearer_key(token, parts) { Self::ServiceKey(token) } else { Self::Bearer(token) }
     }
 }

@@ -172,7 +172,7 @@ pub(super) async fn show(
     let explained =
         portcullis_replay::explain(&record, &side, |explanation, changes, reproduced| {
             let explanation =
-                ExplanationAnswer::of_record(record.revision, explanation, changes, &resolvers);
+                ExplanationAnswer::from_record(record.revision, explanation, changes, &resolvers);
             Json(ExplainedDecision { record: &record, reproduced, explanation }).into_response()
         });
     explained.map_err(|Unreadable| {

@@ -43,11 +43,11 @@ pub(crate) fn events<T: Serialize>(of: impl Stream<Item = T> + Send + 'static) -
         let json = serde_json::to_string(&data)?;
         Ok::<_, serde_json::Error>(Bytes::from(format!("data: {json}\n\n")))
     };
-    of_pieces(of.map(event))
+    from_pieces(of.map(event))
 }
 
 /// Answers with the text of events.
-pub(crate) fn of_pieces<E: Into<BoxError> + 'static>(
+pub(crate) fn from_pieces<E: Into<BoxError> + 'static>(
     pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
 ) -> Response {
     let headers = [

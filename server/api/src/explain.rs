@@ -46,7 +46,7 @@ pub(super) struct ExplanationAnswer<'e> {
 
 impl<'e> ExplanationAnswer<'e> {
     /// Returns the explanation of a recorded decision by the rules of `revision`.
-    pub(super) fn of_record(
+    pub(super) fn from_record(
         revision: i64,
         explanation: Explanation<'e>,
         changes: Option<Counterfactuals>,

@@ -42,7 +42,7 @@ impl FromRequestParts<App> for LiveCredential {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let sent = match Credential::of(&app.mode, parts)? {
+        let sent = match Credential::from_parts(&app.mode, parts)? {
             Credential::Bearer(token) => SentCredential::Token(token.to_owned()),
             Credential::ServiceKey(key) => SentCredential::Key(parse_key(key)?),
             Credential::AdminKey(_) => return Err(not_for_operators().into()),

@@ -86,7 +86,7 @@ pub(crate) fn answer(
         let piece = state.piece().await?;
         Some((Ok::<_, Infallible>(piece), state))
     });
-    let mut answer = event_stream::of_pieces(pieces);
+    let mut answer = event_stream::from_pieces(pieces);
     answer.extensions_mut().insert(LiveAnswer);
     Ok(answer)
 }

@@ -40,7 +40,7 @@ pub(super) struct Requested<K = Uuid> {
 /// The place of a record in its list, as a cursor has it.
 pub(super) trait CursorKey: Default {
     fn bytes(&self) -> &[u8];
-    fn of_bytes(bytes: &[u8]) -> Option<Self>;
+    fn from_bytes(bytes: &[u8]) -> Option<Self>;
 }
 
 impl CursorKey for Uuid {
@@ -48,7 +48,7 @@ impl CursorKey for Uuid {
         self.as_bytes()
     }
 
-    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Self::from_slice(bytes).ok()
     }
 }
@@ -58,7 +58,7 @@ impl CursorKey for String {
         self.as_bytes()
     }
 
-    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
         // PostgreSQL refuses U+0000 in a text.
         Self::from_utf8(bytes.to_vec()).ok().filter(|text| !text.contains('\0'))
     }
@@ -118,7 +118,7 @@ fn parse_cursor<K: CursorKey>(text: &str, mark: [u8; MARK_BYTES]) -> Result<K, A
     let bytes = URL_SAFE_NO_PAD.decode(text).ok();
     let key = bytes.and_then(|bytes| {
         let (key, own_mark) = bytes.split_at_checked(bytes.len().checked_sub(MARK_BYTES)?)?;
-        if own_mark == mark { K::of_bytes(key) } else { None }
+        if own_mark == mark { K::from_bytes(key) } else { None }
     });
     key.ok_or_else(|| {
         ApiError::bad_request(

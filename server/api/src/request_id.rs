@@ -27,7 +27,7 @@ pub(crate) enum RequestId {
 impl RequestId {
     /// Returns the id that the client sent if it is valid, and otherwise a new one, of a request that arrives at `now`. On
     /// a standard route the id is always a new one, and more of what was sent comes back.
-    pub(crate) fn of(parts: &Parts, now: DateTime<Utc>) -> Self {
+    pub(crate) fn from_parts(parts: &Parts, now: DateTime<Utc>) -> Self {
         let sent = parts.headers.get(REQUEST_ID);
         if is_standard(parts.uri.path()) {
             let sent = sent.filter(|value| may_come_back(value.as_bytes()));
@@ -100,7 +100,7 @@ mod tests {
 
     fn id_on(path: &str, sent: &str) -> RequestId {
         let request = http::Request::post(path).header(REQUEST_ID, sent).body(());
-        RequestId::of(&request.expect("a request").into_parts().0, DateTime::UNIX_EPOCH)
+        RequestId::from_parts(&request.expect("a request").into_parts().0, DateTime::UNIX_EPOCH)
     }
 
     fn id_of(sent: &str) -> RequestId {
@@ -140,7 +140,7 @@ mod tests {
     fn new_ids_differ_and_have_the_time_of_their_request() {
         let now = DateTime::from_timestamp_millis(1_800_000_000_123).expect("a time");
         let (parts, ()) = http::Request::new(()).into_parts();
-        let ids = (0..1_000).map(|_| RequestId::of(&parts, now).text());
+        let ids = (0..1_000).map(|_| RequestId::from_parts(&parts, now).text());
         let ids: std::collections::BTreeSet<String> = ids.collect();
         assert_eq!(ids.len(), 1_000);
         for id in ids {

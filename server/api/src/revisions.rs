@@ -90,7 +90,7 @@ impl CursorKey for Before {
         &self.1
     }
 
-    fn of_bytes(bytes: &[u8]) -> Option<Self> {
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
         Some(Self::new(u64::from_be_bytes(bytes.try_into().ok()?)))
     }
 }
@@ -192,7 +192,7 @@ fn changes(page: &Requested<String>) -> ChangesPage<'_> {
     get, path = "/api/v1/abac/policies/{id}/history", tag = "History", operation_id = "getPolicyHistory",
     responses((status = 200, description = "A page", body = [RecordRevision], headers(("Link")))),
 )]
-pub(super) async fn of_policy(
+pub(super) async fn for_policy(
     State(app): State<App>,
     caller: Allowed<PoliciesRead>,
     id: RecordId,
@@ -200,6 +200,6 @@ pub(super) async fn of_policy(
 ) -> Result<Response, ApiError> {
     let id = id.known("policy")?;
     let page = page.in_list("policy-history", caller.tenant(), &id.to_string())?;
-    let listed = revisions::of_policy(&app, &caller, id, page.after().0, page.limit()).await?;
+    let listed = revisions::for_policy(&app, &caller, id, page.after().0, page.limit()).await?;
     Ok(page.respond(listed, |record| Before::new(record.revision.revision)))
 }

@@ -123,7 +123,7 @@ fn records() -> Vec<Row> {
         row!(POST "/api/v1/abac/policies", MANAGE, Small, policies::create),
         row!(GET "/api/v1/abac/policies", MANAGE, Small, policies::list),
         row!(GET "/api/v1/abac/policies/{id}", MANAGE, Small, policies::show),
-        row!(GET "/api/v1/abac/policies/{id}/history", MANAGE, Small, revisions::of_policy),
+        row!(GET "/api/v1/abac/policies/{id}/history", MANAGE, Small, revisions::for_policy),
         row!(PUT "/api/v1/abac/policies/{id}", MANAGE, Small, policies::update),
         row!(DELETE "/api/v1/abac/policies/{id}", MANAGE, Small, policies::delete),
         row!(POST "/api/v1/service-api-keys", MANAGE, Small, service_keys::create),

@@ -139,10 +139,14 @@ struct SearchEnd {
 }
 
 impl SearchEnd {
-    fn of(page: &mut SearchedPage, source: Option<SearchSource>, at_revision: Option<u64>) -> Self {
+    fn new(
+        page: &mut SearchedPage,
+        source: Option<SearchSource>,
+        at_revision: Option<u64>,
+    ) -> Self {
         let next = page.next.take();
         Self {
-            directory: directory::of_past(at_revision, page.entities_revision),
+            directory: directory::present_beside_past(at_revision, page.entities_revision),
             complete: next.is_none(),
             source: source.map(|source| match source {
                 SearchSource::Request => "request",
@@ -245,7 +249,7 @@ async fn action_answer(
     let entities = entities_header(page.entities_revision);
     caller.count_candidates(app, page.looked_at);
     let resource = |action: &str| format!("{}:{action}", body.resource_type);
-    let end = SearchEnd::of(&mut page, None, body.terms.at_revision);
+    let end = SearchEnd::new(&mut page, None, body.terms.at_revision);
     let results = page.found.into_iter().map(|found| ActionResult {
         resource: resource(&found.id),
         action: found.id,
@@ -324,7 +328,7 @@ fn entity_answer(
 ) -> Response {
     let source = page.source;
     let entities = entities_header(page.entities_revision);
-    let end = SearchEnd::of(&mut page, Some(source), at_revision);
+    let end = SearchEnd::new(&mut page, Some(source), at_revision);
     let results = page.found.into_iter().map(|found| EntityResult {
         r#type: entity_type.to_owned(),
         id: found.id,

@@ -182,7 +182,7 @@ struct Exchange {
 impl Exchange {
     /// Begins with a request, which gets its id.
     fn begin(parts: &Parts, now: DateTime<Utc>) -> Self {
-        let id = RequestId::of(parts, now);
+        let id = RequestId::from_parts(parts, now);
         Self { id, method: parts.method.clone(), uri: parts.uri.clone(), began: Instant::now() }
     }
 

@@ -121,5 +121,5 @@ pub(crate) fn key_source(keys: Vec<Value>) -> KeySource {
         let text = text.clone();
         Box::pin(async move { KeySet::parse(&text) })
     });
-    KeySource::new(ISSUER, fetch, &Arc::new(Refreshes::new(Jitter::of(|| 1.0))))
+    KeySource::new(ISSUER, fetch, &Arc::new(Refreshes::new(Jitter::new(|| 1.0))))
 }

@@ -79,8 +79,8 @@ impl Source {
         let found = store.read_all(async |tx| tenants::find_by_id_or_slug(tx, named).await).await?;
         let id = found.ok_or_else(unknown)?.id;
         let mut tx = store.begin_read(&id).await?;
-        let rules = rules::of_every_plan(&mut tx).await?;
-        let policies = policies::of_every_plan(&mut tx).await?;
+        let rules = rules::for_every_plan(&mut tx).await?;
+        let policies = policies::for_every_plan(&mut tx).await?;
         let stored = plan_records::facts(&mut tx).await?;
         let facts = TenantFacts {
             directory: None,

@@ -15,7 +15,7 @@ use crate::users::TenantFile;
 
 /// The schema of each file of a tenant folder. The files of a folder such as `policies/` have that of the list.
 pub const SCHEMAS: [FileSchema; 10] = [
-    FileSchema::of::<TenantFile>("tenant", "tenant.yaml", "The tenant and its sample users"),
+    FileSchema::for_type::<TenantFile>("tenant", "tenant.yaml", "The tenant and its sample users"),
     FileSchema::list_of::<NewType>(
         "types",
         "types.yaml",
@@ -65,7 +65,7 @@ pub const SCHEMAS: [FileSchema; 10] = [
         "Webhook",
         "Addresses that receive the events of the tenant",
     ),
-    FileSchema::of::<TenantSettings>(
+    FileSchema::for_type::<TenantSettings>(
         "settings",
         "settings.yaml",
         "The settings of the tenant: the gates of changes, and the owners of objects",

@@ -35,7 +35,7 @@ impl Variables {
                     or_none(text, |text| text.parse().ok())
                 })?,
             };
-            quotas = quotas.with(quota, limit.unwrap_or(quotas.of(quota)));
+            quotas = quotas.with(quota, limit.unwrap_or(quotas.get(quota)));
         }
         let denials = self.positive("WEBHOOK_MAX_WAITING_DENIALS")?;
         Ok(StoreLimits {

@@ -38,7 +38,7 @@ pub(crate) struct Loaded {
 
 impl Chunk {
     /// Takes what is written by now.
-    pub(crate) fn of_segment(segment: Arc<Segment>) -> Self {
+    pub(crate) fn from_segment(segment: Arc<Segment>) -> Self {
         let extent = segment.extent();
         Self::Buffered(segment, extent)
     }
@@ -85,7 +85,7 @@ impl Chunk {
 
 impl Loaded {
     /// Takes the wanted records of other replicas. A record that two of them sent is there twice.
-    pub(crate) fn of_others(heard: &Heard, wanted: &Wanted) -> Self {
+    pub(crate) fn from_others(heard: &Heard, wanted: &Wanted) -> Self {
         let mut loaded = Self::default();
         heard.each(|frame| {
             if wanted.has(&frame) {

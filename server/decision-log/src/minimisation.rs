@@ -19,14 +19,14 @@ pub struct HashKey(Hmac<Sha256>);
 
 impl HashKey {
     /// Derives the key of `tenant` from the secret of the service: equal values of two tenants have different hashes.
-    pub fn of_tenant(secret: &[u8; 32], tenant: &str) -> Self {
-        let mut key = Self::of(secret).0;
+    pub fn for_tenant(secret: &[u8; 32], tenant: &str) -> Self {
+        let mut key = Self::new(secret).0;
         key.update(b"decision log\0");
         key.update(tenant.as_bytes());
-        Self::of(&key.finalize().into_bytes())
+        Self::new(&key.finalize().into_bytes())
     }
 
-    fn of(secret: &[u8]) -> Self {
+    fn new(secret: &[u8]) -> Self {
         #[expect(clippy::expect_used, reason = "HMAC takes a key of any length (RFC 2104)")]
         Self(Hmac::new_from_slice(secret).expect("a key of any length"))
     }
@@ -72,10 +72,10 @@ impl Minimisation {
 
     /// Returns whether the attribute is recorded only if the plan looked at it.
     pub(crate) fn only_if_read(&self, namespace: &str, name: &str) -> bool {
-        self.of(namespace, name) == Treatment::Reads
+        self.treatment(namespace, name) == Treatment::Reads
     }
 
-    fn of(&self, namespace: &str, name: &str) -> Treatment {
+    fn treatment(&self, namespace: &str, name: &str) -> Treatment {
         let names = self.treatments.get(namespace);
         names.and_then(|names| names.get(name)).copied().unwrap_or(Treatment::Keep)
     }
@@ -109,7 +109,7 @@ impl Minimisation {
         dropped: &mut BTreeSet<String>,
     ) {
         let Some(Value::Object(members)) = members else { return };
-        members.retain(|name, value| match self.of(namespace, name) {
+        members.retain(|name, value| match self.treatment(namespace, name) {
             Treatment::Keep | Treatment::Reads => true,
             Treatment::Hash => {
                 self.hash(value);

@@ -60,7 +60,7 @@ impl DecisionLog {
         tenant: &str,
         id: Uuid,
     ) -> Result<Visited<Option<DecisionRecord>>, QueryError> {
-        let at = Timestamp::of(id);
+        let at = Timestamp::from_id(id);
         let until = Timestamp::from_millis(at.millis() + 1);
         let selection =
             DecisionSelection { from: Some(at), to: Some(until), ..DecisionSelection::default() };

@@ -132,7 +132,7 @@ impl Segments {
         const DAY: i64 = 24 * 60 * 60 * 1_000;
         let day = |instant: Timestamp| instant.millis().div_euclid(DAY);
         let first = self.current().extent().ids.map(|(first, _)| first);
-        first.is_some_and(|first| day(Timestamp::of(first)) < day(now))
+        first.is_some_and(|first| day(Timestamp::from_id(first)) < day(now))
     }
 
     /// Returns the bytes after which the next file begins.

@@ -95,7 +95,7 @@ impl Counting {
     }
 
     fn count(&mut self, record: &DecisionRecord, count: u64) {
-        let key: Vec<String> = self.dimensions.iter().map(|one| one.of(record)).collect();
+        let key: Vec<String> = self.dimensions.iter().map(|one| one.value(record)).collect();
         if !self.groups.contains_key(&key) && self.groups.len() == MAX_GROUPS {
             self.complete = false;
             return;

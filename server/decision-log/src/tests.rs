@@ -53,7 +53,7 @@ pub(crate) fn denial<'a>(
 ) -> RecordedDecision<'a> {
     RecordedDecision {
         id,
-        at: Timestamp::of(id),
+        at: Timestamp::from_id(id),
         tenant: "acme",
         revision: 812,
         entities_revision: 40,
@@ -97,7 +97,7 @@ impl Numbered {
 
 pub(crate) fn config(folder: &Path, max_bytes: u64) -> LogConfig {
     let noon = Timestamp::from_millis(NOON);
-    let clock = Clock::of(move || noon.to_string().parse().expect("an instant"));
+    let clock = Clock::new(move || noon.to_string().parse().expect("an instant"));
     LogConfig { folder: folder.to_owned(), max_bytes, archive: None, clock }
 }
 

@@ -50,7 +50,7 @@ impl DecisionLog {
         }
         let archive = self.archive().cloned();
         let read = move || {
-            let of_others = Loaded::of_others(&heard, &wanted);
+            let of_others = Loaded::from_others(&heard, &wanted);
             let mut merge = Merge::new(chunks, wanted, span.order, limit, archive);
             merge.add(of_others);
             merge.visit_all(into, visit)
@@ -108,7 +108,7 @@ impl DecisionLog {
     }
 
     fn buffered(&self) -> Vec<Chunk> {
-        self.segments().newest_first().into_iter().map(Chunk::of_segment).collect()
+        self.segments().newest_first().into_iter().map(Chunk::from_segment).collect()
     }
 }
 

@@ -80,7 +80,7 @@ impl Wanted {
     pub(crate) fn has_id(&self, id: Uuid) -> bool {
         self.before.is_none_or(|before| id < before)
             && self.after.is_none_or(|after| id > after)
-            && self.selection.covers(Timestamp::of(id))
+            && self.selection.covers(Timestamp::from_id(id))
     }
 
     /// Returns whether some id from `first` to `last` is wanted.
@@ -88,8 +88,8 @@ impl Wanted {
         let DecisionSelection { from, to, .. } = self.selection;
         self.before.is_none_or(|before| first < before)
             && self.after.is_none_or(|after| last > after)
-            && to.is_none_or(|to| Timestamp::of(first) < to)
-            && from.is_none_or(|from| Timestamp::of(last) >= from)
+            && to.is_none_or(|to| Timestamp::from_id(first) < to)
+            && from.is_none_or(|from| Timestamp::from_id(last) >= from)
     }
 
     /// Returns whether a record whose id is wanted has the wanted members. Reads its JSON text only if it must.

@@ -75,7 +75,7 @@ impl LimitMetrics {
             }
             metrics.running(class);
             metrics.waiting(class);
-            metrics.waits.get_or_create_owned(&of_class(class));
+            metrics.waits.get_or_create_owned(&class_label(class));
         }
         for kind in RefusedCredential::VARIANTS {
             metrics.failures.get_or_create_owned(&[("credential", kind.into())]);
@@ -109,15 +109,15 @@ impl LimitMetrics {
 
     /// Takes note of the time that a request of `class` waited for its place.
     pub fn waited(&self, class: Class, time: Duration) {
-        self.waits.get_or_create(&of_class(class)).observe(time.as_secs_f64());
+        self.waits.get_or_create(&class_label(class)).observe(time.as_secs_f64());
     }
 
     pub(crate) fn running(&self, class: Class) -> Gauge {
-        self.running.get_or_create_owned(&of_class(class))
+        self.running.get_or_create_owned(&class_label(class))
     }
 
     pub(crate) fn waiting(&self, class: Class) -> Gauge {
-        self.waiting.get_or_create_owned(&of_class(class))
+        self.waiting.get_or_create_owned(&class_label(class))
     }
 }
 
@@ -125,7 +125,7 @@ fn refusal(reason: RefusalReason, class: Class) -> [(&'static str, &'static str)
     [("reason", reason.into()), ("class", class.into())]
 }
 
-fn of_class(class: Class) -> Label {
+fn class_label(class: Class) -> Label {
     [("class", class.into())]
 }
 

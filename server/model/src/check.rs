@@ -97,7 +97,7 @@ impl Description {
     }
 
     /// Describes the members of a check.
-    pub(crate) fn of_check() -> Input {
+    pub(crate) fn for_check() -> Input {
         let mut description = Self::new(about_check);
         CheckBody::declare(&mut description);
         description.input

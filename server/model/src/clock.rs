@@ -17,7 +17,7 @@ impl Clock {
     }
 
     /// A clock that reads the time from `now`: a test sets it.
-    pub fn of(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
+    pub fn new(now: impl Fn() -> DateTime<Utc> + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 

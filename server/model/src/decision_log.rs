@@ -83,7 +83,7 @@ impl Share {
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to a million")]
-    fn of(number: f64) -> Option<Self> {
+    fn new(number: f64) -> Option<Self> {
         let is_part = (0.0..=1.0).contains(&number);
         is_part.then(|| Self((number * f64::from(WHOLE)).round() as u32))
     }
@@ -107,7 +107,7 @@ impl Serialize for Share {
 pub struct Keep(Hours);
 
 impl Keep {
-    const DEFAULT: Self = Self(Hours::of_days(7));
+    const DEFAULT: Self = Self(Hours::from_days(7));
 
     /// Returns the time.
     pub fn duration(self) -> Duration {
@@ -164,7 +164,7 @@ fn share<'j>() -> impl Field<'j, Value = Share> {
     field(
         |json: &Json<'_>, at, problems| {
             let number = match json {
-                Json::Number(number) => Share::of(number.as_f64()),
+                Json::Number(number) => Share::new(number.as_f64()),
                 _ => None,
             };
             if number.is_none() {

@@ -27,7 +27,7 @@ pub enum StatsDimension {
 
 impl StatsDimension {
     /// Returns the value of a record.
-    pub fn of(self, record: &DecisionRecord) -> String {
+    pub fn value(self, record: &DecisionRecord) -> String {
         match self {
             Self::Resource => record.resource.clone(),
             Self::Action => record.action.clone(),

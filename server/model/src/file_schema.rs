@@ -36,7 +36,7 @@ pub struct FileSchema {
 
 impl FileSchema {
     /// Returns the schema of a file that is a `T`.
-    pub const fn of<T: ToSchema>(
+    pub const fn for_type<T: ToSchema>(
         kind: &'static str,
         file: &'static str,
         about: &'static str,

@@ -77,7 +77,7 @@ document!(FilterRequest<'_> as "FilterRequest" => {
         "The attributes that rows supply: `resource`, `user`, or single ones such as `resource.owner`; `[\"resource\"]` \
          when absent",
     ));
-    Description::of_check()
+    Description::for_check()
         .optional("unknown", unknown)
         .optional("dialect", choice::<Dialect>("The database of `sql`; without it the answer has no `sql`"))
         .optional("placeholders", choice::<Placeholders>("The form of parameters; the default is the one of the dialect"))
@@ -119,11 +119,11 @@ fn column() -> Input {
         .required("type", schema::choice(names::<ColumnType>()))
         .optional("nullable", schema::boolean())
         .optional("collation", schema::choice(["binary"]))
-        .optional("of", of())
+        .optional("of", object_type())
 }
 
 /// The type of the objects whose bare ids a column has.
-fn of() -> ObjectBuilder {
+fn object_type() -> ObjectBuilder {
     let about = "The type of the objects whose bare ids the column has; with a `type` of texts, UUIDs or integers";
     schema::typed(Type::String).pattern(Some("^[^:]+$")).description(Some(about))
 }
@@ -139,7 +139,7 @@ fn pairs() -> Input {
         .required("key", identifier("{1,2}"))
         .required("type", schema::choice(ColumnType::names_for_pairs()))
         .optional("collation", schema::choice(["binary"]))
-        .optional("of", of())
+        .optional("of", object_type())
 }
 
 /// A name, and as many others with dots before them as the quantifier `others` says.

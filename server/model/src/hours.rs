@@ -21,7 +21,7 @@ pub struct Hours(u64);
 
 impl Hours {
     /// Returns the time of `days` days.
-    pub(crate) const fn of_days(days: u64) -> Self {
+    pub(crate) const fn from_days(days: u64) -> Self {
         Self(days * DAY)
     }
 

@@ -12,7 +12,7 @@ pub struct Jitter(Arc<dyn Fn() -> f64 + Send + Sync>);
 impl Jitter {
     /// Uses the randomness of the operating system.
     pub fn system() -> Self {
-        Self::of(|| {
+        Self::new(|| {
             let mut bytes = [0; 4];
             // Without randomness there is no jitter, and the work goes on.
             let _ = rand::fill(&mut bytes);
@@ -21,7 +21,7 @@ impl Jitter {
     }
 
     /// Uses `numbers`, each from 0 to 1.
-    pub fn of(numbers: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
+    pub fn new(numbers: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(numbers))
     }
 

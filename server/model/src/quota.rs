@@ -32,12 +32,12 @@ pub struct PerQuota<T>([T; Quota::VARIANTS.len()]);
 
 impl<T: Copy> PerQuota<T> {
     /// Returns the value for `quota`.
-    pub fn of(&self, quota: Quota) -> T {
+    pub fn get(&self, quota: Quota) -> T {
         self.0[quota as usize]
     }
 
     /// Returns the value for `quota`, to change it.
-    pub fn of_mut(&mut self, quota: Quota) -> &mut T {
+    pub fn get_mut(&mut self, quota: Quota) -> &mut T {
         &mut self.0[quota as usize]
     }
 
@@ -105,10 +105,10 @@ mod tests {
     fn each_quota_has_its_own_value() {
         let mut values = PerQuota::<usize>::default();
         for (index, quota) in Quota::VARIANTS.iter().copied().enumerate() {
-            *values.of_mut(quota) = index;
+            *values.get_mut(quota) = index;
         }
         for (index, quota) in Quota::VARIANTS.iter().copied().enumerate() {
-            assert_eq!(values.of(quota), index, "{}", quota.into_str());
+            assert_eq!(values.get(quota), index, "{}", quota.into_str());
         }
     }
 }

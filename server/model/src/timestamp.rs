@@ -26,7 +26,7 @@ impl Timestamp {
     }
 
     /// The instant at which a UUIDv7 was made.
-    pub fn of(id: Uuid) -> Self {
+    pub fn from_id(id: Uuid) -> Self {
         // The first 48 bits of a UUIDv7 are its time (RFC 9562 section 5.7).
         Self((id.as_u128() >> 80) as i64)
     }

@@ -215,7 +215,7 @@ async fn decide_with_any_plan<'c>(
 ) -> Result<(DecidedCheck<'c>, Option<Recording>), OperationError> {
     // One plan decides before and after the resolvers answer: two plans could have two revisions.
     let cached = {
-        let past = PastRules::of(app, tenant, options.at_revision).await?;
+        let past = PastRules::read(app, tenant, options.at_revision).await?;
         let plans = PlanSource::new(app, past.as_ref());
         plans.find(tenant, check.resource, options.at_least.rules).await?
     };

@@ -67,7 +67,7 @@ fn undo(
     }
     if let Some(cases) = of(ObjectKind::Case).into_values().next() {
         let cases = cases.as_deref().map(StoredCases::from_json).transpose();
-        content.guards = StoredGuards::of(cases.map_err(|_| CORRUPT)?.unwrap_or_default())?;
+        content.guards = StoredGuards::new(cases.map_err(|_| CORRUPT)?.unwrap_or_default())?;
     }
     Ok(())
 }

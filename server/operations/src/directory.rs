@@ -40,7 +40,10 @@ fn needs_entities(plan: &Plan, kind: CheckKind) -> bool {
 }
 
 /// Returns `present` where rules of an earlier revision read the directory, which is always the present one.
-pub fn of_past(at_revision: Option<u64>, entities_revision: Option<u64>) -> Option<&'static str> {
+pub fn present_beside_past(
+    at_revision: Option<u64>,
+    entities_revision: Option<u64>,
+) -> Option<&'static str> {
     at_revision.and(entities_revision).map(|_| "present")
 }
 

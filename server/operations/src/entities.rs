@@ -137,7 +137,7 @@ async fn write_one(
 ) -> Result<EntityRecord, OperationError> {
     let entities = std::slice::from_ref(entity);
     check(tx, entities).await.map_err(in_entity)?;
-    Upsert::of(tx, entities, origin).await?.write(tx).await?;
+    Upsert::compare(tx, entities, origin).await?.write(tx).await?;
     entities::find(tx, &entity.kind, &entity.id).await?.ok_or(NOT_FOUND)
 }
 
@@ -162,17 +162,17 @@ impl<'e> Compared<'e> {
         entities: &'e [NewEntity],
         origin: EntityOrigin<'e>,
     ) -> Result<Self, OperationError> {
-        app.read(caller.tenant(), async |tx| Self::of(tx, entities, origin).await).await
+        app.read(caller.tenant(), async |tx| Self::compare(tx, entities, origin).await).await
     }
 
-    async fn of(
+    async fn compare(
         tx: &mut Tx,
         entities: &'e [NewEntity],
         origin: EntityOrigin<'e>,
     ) -> Result<Self, OperationError> {
         let met = met(tx).await?;
         check(tx, entities).await?;
-        Ok(Self { upsert: Upsert::of(tx, entities, origin).await?, met })
+        Ok(Self { upsert: Upsert::compare(tx, entities, origin).await?, met })
     }
 
     /// Writes the entities. If another replica wrote since the comparison, they are compared again.
@@ -183,7 +183,7 @@ impl<'e> Compared<'e> {
         origin: EntityOrigin<'e>,
     ) -> Result<Upserted, OperationError> {
         if met(tx).await? != self.met {
-            self = Self::of(tx, entities, origin).await?;
+            self = Self::compare(tx, entities, origin).await?;
         }
         Ok(self.upsert.write(tx).await?)
     }

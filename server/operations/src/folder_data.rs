@@ -32,7 +32,7 @@ pub async fn store_as_operator(
     let origin = EntityOrigin { source: Some(SOURCE), sync: Some(id) };
     let end = SyncEnd { source: SOURCE, id, most: usize::MAX };
     let mut tx = app.store.write(tenant, by.at.millis()).await?;
-    Upsert::of(&mut tx, entities, origin).await?.write(&mut tx).await?;
+    Upsert::compare(&mut tx, entities, origin).await?.write(&mut tx).await?;
     finished(entities::syncs::finish(&mut tx, end).await?)?;
     let (mut problems, root) = (Problems::default(), Place::root());
     let named = NamedRelations::read(&mut tx).await?;

@@ -105,7 +105,7 @@ impl<'w> GatedWrite<'w> {
             self.judging = Some(Arc::new(turn));
             return Ok(None);
         };
-        let change = Change::of(&mut tx).await?;
+        let change = Change::read(&mut tx).await?;
         let judged = self.judged.take();
         let expected = judged.as_ref().map_or(change.met.revision, |(met, _)| met.revision);
         if let Some((_, judgement)) = judged.filter(|(met, _)| *met == change.met) {

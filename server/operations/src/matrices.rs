@@ -100,7 +100,7 @@ pub async fn matrix(
     let at_least = app.reach(tenant, at_least).await?;
     let cursor = request.cursor.as_deref();
     let position = cursor.map(|cursor| mark.position(&app.keys, cursor, CURSOR)).transpose()?;
-    let past = PastRules::of(app, tenant, request.at_revision).await?;
+    let past = PastRules::read(app, tenant, request.at_revision).await?;
     let page = Columns::find(app, tenant, &request, past.as_ref(), position.as_ref()).await?;
     let plans = PlanSource::new(app, past.as_ref());
     let rows = request.rows.into_iter().map(|row| Row::new(row, caller.for_check())).collect();
@@ -131,7 +131,7 @@ pub async fn matrix(
         revision,
         entities_revision,
         rules_changed: position.is_some_and(|at| at.revision != revision),
-        directory: directory::of_past(request.at_revision, entities_revision),
+        directory: directory::present_beside_past(request.at_revision, entities_revision),
     })
 }
 

@@ -36,7 +36,7 @@ impl<'a> PastRules<'a> {
     ///
     /// # Errors
     /// Those of [`Self::load`].
-    pub(crate) async fn of(
+    pub(crate) async fn read(
         app: &'a App,
         tenant: &'a str,
         revision: Option<u64>,

@@ -52,7 +52,7 @@ async fn create_compiled(
         check_attributes(app, tx, &record, &policy.rule_data.condition).await?;
         policies::insert(tx, &record).await?;
         let condition = Some(&policy.rule_data);
-        let warnings = warnings::of_policy(tx, &record.resource, condition).await?;
+        let warnings = warnings::for_policy(tx, &record.resource, condition).await?;
         Ok((record, warnings))
     };
     Ok(gated_writes::write(app, caller, change).await?.with_warnings())
@@ -110,7 +110,7 @@ async fn update_compiled(
             policies::update(tx, &old, &record, by).await?;
         }
         let condition = update.rule_data.as_ref();
-        let warnings = warnings::of_policy(tx, &record.resource, condition).await?;
+        let warnings = warnings::for_policy(tx, &record.resource, condition).await?;
         Ok((record, warnings))
     };
     Ok(gated_writes::write(app, caller, change).await?.with_warnings())

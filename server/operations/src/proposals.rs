@@ -54,7 +54,7 @@ pub async fn propose(
     proposals::prune(&mut tx, by.at, MAX_KEPT).await?;
     let open = proposals::open(&mut tx).await?;
     let id = app.ids.next(by.at);
-    let context = Context::of_proposed_request(caller.tenant(), id);
+    let context = Context::for_proposed_request(caller.tenant(), id);
     let body = app.keys.encrypt(context, new.body.as_bytes())?;
     let bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
     if open.count >= MAX_OPEN || open.bytes.saturating_add(bytes) > MAX_OPEN_BYTES {
@@ -124,7 +124,7 @@ pub(crate) async fn open_request(
         let what = "another manager than the one who proposed it must approve a proposal";
         return Err(OperationError::AccessDenied(what.to_owned()));
     }
-    let context = Context::of_proposed_request(&record.tenant_id, record.id);
+    let context = Context::for_proposed_request(&record.tenant_id, record.id);
     request.body = app.keys.decrypt(context, &request.body).map_err(|error| {
         OperationError::Conflict(format!("{error}; reject the proposal, and apply again"))
     })?;

@@ -115,7 +115,7 @@ pub async fn list(
 /// # Errors
 /// The tenant sees no such resolver, or the store failed.
 pub async fn show(app: &App, caller: &Manager, id: Uuid) -> Result<FoundResolver, OperationError> {
-    if let Some(record) = of_operator(app, caller.tenant(), id) {
+    if let Some(record) = find_operator_resolver(app, caller.tenant(), id) {
         return Ok(FoundResolver::Operator(Box::new(record)));
     }
     let stored = app
@@ -173,13 +173,13 @@ pub(crate) fn must_be_free(namespace: &str, names: &RelationNames) -> Result<(),
 }
 
 /// Returns the operator resolver of this id, as `tenant` sees it.
-fn of_operator(app: &App, tenant: &str, id: Uuid) -> Option<ResolverRecord> {
+fn find_operator_resolver(app: &App, tenant: &str, id: Uuid) -> Option<ResolverRecord> {
     app.resolvers.operator_records(tenant).into_iter().find(|record| record.id == id)
 }
 
 /// Refuses to change an operator resolver. This is no 404, because every tenant can read it.
 fn must_be_own(app: &App, tenant: &str, id: Uuid) -> Result<(), OperationError> {
-    match of_operator(app, tenant, id) {
+    match find_operator_resolver(app, tenant, id) {
         None => Ok(()),
         Some(_) => {
             let what = "the operator installed this resolver; a tenant can only read it";

@@ -152,7 +152,7 @@ pub async fn delete(
         ownership::check(caller, resource.managed_by.as_deref(), force)?;
         let name = &resource.registration.name;
         let limit = MAX_DELETED_RULES as i64 + 1;
-        let named = rules::of_object(tx, name, explicit_rules, limit).await?;
+        let named = rules::for_object(tx, name, explicit_rules, limit).await?;
         if !named.is_empty() {
             caller.must_have(Permission::PoliciesWrite)?;
         }

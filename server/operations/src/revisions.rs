@@ -86,7 +86,7 @@ pub async fn diff(
 ///
 /// # Errors
 /// The tenant has no such policy, and no revision that is kept changed it; or the store failed.
-pub async fn of_policy(
+pub async fn for_policy(
     app: &App,
     caller: &Manager,
     id: Uuid,
@@ -95,11 +95,11 @@ pub async fn of_policy(
 ) -> Result<Listed<RecordRevision>, OperationError> {
     let (mut tx, record) = (app.store.begin_read(caller.tenant()).await?, id.to_string());
     let changed = (POLICY, &*record);
-    let page = revision_changes::of_record(&mut tx, changed, before, limit).await?;
+    let page = revision_changes::for_record(&mut tx, changed, before, limit).await?;
     if page.records.is_empty() && policies::find(&mut tx, id).await?.is_none() {
         return Err(OperationError::NotFound("policy"));
     }
-    let made = revisions::of_record(&mut tx, changed, before, page.records.len()).await?;
+    let made = revisions::for_record(&mut tx, changed, before, page.records.len()).await?;
     tx.end().await?;
     let pairs = made.into_iter().zip(&page.records);
     let records = pairs.map(|(revision, one)| RecordRevision { revision, change: change(one) });

@@ -36,7 +36,7 @@ pub async fn create(
         if !rules::insert(tx, &record).await? {
             return Err(conflict(&record));
         }
-        let warnings = warnings::of_rule(tx, &record.tuple).await?;
+        let warnings = warnings::for_rule(tx, &record.tuple).await?;
         Ok((record, warnings))
     };
     Ok(gated_writes::write(app, caller, change).await?.with_warnings())
@@ -90,7 +90,7 @@ pub async fn update(
                 return Err(conflict(&record));
             }
         }
-        let warnings = warnings::of_rule(tx, &record.tuple).await?;
+        let warnings = warnings::for_rule(tx, &record.tuple).await?;
         Ok((record, warnings))
     };
     Ok(gated_writes::write(app, caller, change).await?.with_warnings())

@@ -17,11 +17,11 @@ pub struct StoredGuards {
 impl StoredGuards {
     /// Reads the cases of the transaction's tenant.
     pub(crate) async fn load(tx: &mut Tx) -> Result<Self, StoreError> {
-        Self::of(tenant_cases::find(tx).await?.unwrap_or_default())
+        Self::new(tenant_cases::find(tx).await?.unwrap_or_default())
     }
 
     /// Splits stored cases into their texts.
-    pub(crate) fn of(cases: StoredCases) -> Result<Self, StoreError> {
+    pub(crate) fn new(cases: StoredCases) -> Result<Self, StoreError> {
         if cases == StoredCases::default() {
             return Ok(Self::default());
         }

@@ -8,7 +8,7 @@ use portcullis_storage::{StoreError, Tx, resources};
 
 /// Returns the warnings about a written rule: its object matches no registered resource, or none has its action as verb.
 /// A tenant without registered resources gets no warnings, because there is nothing to compare with.
-pub(crate) async fn of_rule(tx: &mut Tx, rule: &RuleTuple) -> Result<Vec<Warning>, StoreError> {
+pub(crate) async fn for_rule(tx: &mut Tx, rule: &RuleTuple) -> Result<Vec<Warning>, StoreError> {
     let mut warnings = Vec::new();
     if !resources::matches(tx, &ResourcePattern::Any).await? {
         return Ok(warnings);
@@ -24,7 +24,7 @@ pub(crate) async fn of_rule(tx: &mut Tx, rule: &RuleTuple) -> Result<Vec<Warning
 
 /// Returns the warnings about a written policy: its resource matches no registered resource, but the tenant has some, and
 /// those about its new condition.
-pub(crate) async fn of_policy(
+pub(crate) async fn for_policy(
     tx: &mut Tx,
     resource: &ResourcePattern,
     condition: Option<&CompiledRuleData>,

@@ -148,6 +148,6 @@ fn encrypt_secret(
     record: &WebhookRecord,
     secret: &Secret,
 ) -> Result<Vec<u8>, CryptoError> {
-    let context = Context::of_webhook_secret(&record.tenant_id, record.id);
+    let context = Context::for_webhook_secret(&record.tenant_id, record.id);
     app.keys.encrypt(context, secret.as_bytes())
 }

@@ -14,11 +14,11 @@ pub async fn for_tenant(
     tx: &mut Tx,
     operator: &[OperatorResolver],
 ) -> Result<Namespaces, StoreError> {
-    Ok(of(&resolvers::list(tx).await?, operator))
+    Ok(collect(&resolvers::list(tx).await?, operator))
 }
 
 /// Returns the namespaces of the resolvers of a tenant, and then those of the operator.
-pub fn of<'r>(
+pub fn collect<'r>(
     own: impl IntoIterator<Item = &'r StoredResolver>,
     operator: &[OperatorResolver],
 ) -> Namespaces {
@@ -66,7 +66,7 @@ async fn readers_of(
     tx: &mut Tx,
     is_one: impl Fn(&Policy) -> bool,
 ) -> Result<Vec<Uuid>, StoreError> {
-    let policies = policies::of_every_plan(tx).await?;
+    let policies = policies::for_every_plan(tx).await?;
     Ok(policies.iter().filter(|policy| is_one(policy)).map(|policy| policy.id).collect())
 }
 

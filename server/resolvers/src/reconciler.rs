@@ -142,7 +142,7 @@ impl Reconciler {
             return Ok(());
         }
         let tenants: HashSet<&str> = in_memory.iter().map(|(tenant, _)| *tenant).collect();
-        let stored = async |tx: &mut Tx| resolver_locations::of_tenants(tx, tenants).await;
+        let stored = async |tx: &mut Tx| resolver_locations::for_tenants(tx, tenants).await;
         let stored = self.store.read_all(stored).await?;
         self.remove_deleted(&in_memory, &stored);
         self.load_missing(&scope, &in_memory, &stored).await;

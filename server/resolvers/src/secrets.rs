@@ -23,5 +23,5 @@ pub fn decrypt(
 }
 
 fn context(resolver: &StoredResolver) -> Context<'_> {
-    Context::of_resolver_secrets(&resolver.tenant_id, resolver.id)
+    Context::for_resolver_secrets(&resolver.tenant_id, resolver.id)
 }

@@ -164,7 +164,7 @@ impl ResolverService {
             drop(self.0.loader.load(tenant, reference));
         }
         let status = status_records::for_tenant(&self.0.registry, &stored);
-        ResolverRecord::of_tenant(stored, status)
+        ResolverRecord::for_tenant(stored, status)
     }
 
     /// Returns the records of the operator resolvers as `tenant` sees them, ordered by id.

@@ -49,7 +49,7 @@ fn operator_record(
         Some(Availability::Unavailable(why)) => (ResolverState::Failed, Some(why.to_string())),
         _ => (ResolverState::Ready, None),
     };
-    ResolverRecord::of_operator(
+    ResolverRecord::for_operator(
         operator_id(&resolver.namespace),
         tenant,
         resolver.namespace,

@@ -54,7 +54,7 @@ impl Stage {
         let mut metrics = prometheus_client::registry::Registry::with_prefix("portcullis");
         let counted = ResolverMetrics::register(&mut metrics);
         let settings = ResolverConfig { instances: 16, ..config };
-        let clock = Clock::of(|| chrono::DateTime::UNIX_EPOCH);
+        let clock = Clock::new(|| chrono::DateTime::UNIX_EPOCH);
         let resolvers = Registry::new(&settings, &egress(allow), counted, clock);
         Self { resolvers: resolvers.expect("resolvers"), metrics }
     }

@@ -54,7 +54,7 @@ struct KindCounts {
 }
 
 impl ThreadCounts {
-    fn of(&self, kind: CheckKind) -> &KindCounts {
+    fn counts(&self, kind: CheckKind) -> &KindCounts {
         match kind {
             CheckKind::Combined => &self.combined,
             CheckKind::Legacy => &self.legacy,
@@ -79,7 +79,7 @@ impl CheckMetrics {
 
     /// Counts `number` decisions, each of which took `elapsed`.
     pub fn decided_many(&self, kind: CheckKind, effect: Effect, number: u64, elapsed: Duration) {
-        let counts = self.0.get_or_default().of(kind);
+        let counts = self.0.get_or_default().counts(kind);
         let decided = match effect {
             Effect::Allow => &counts.allowed,
             Effect::Deny => &counts.denied,
@@ -132,7 +132,7 @@ impl EncodeMetric for Latencies {
         for &kind in CheckKind::VARIANTS {
             let mut totals = [0; BUCKETS];
             for thread in self.0.iter() {
-                for (total, count) in totals.iter_mut().zip(&thread.of(kind).buckets) {
+                for (total, count) in totals.iter_mut().zip(&thread.counts(kind).buckets) {
                     *total += count.load(Ordering::Relaxed);
                 }
             }
@@ -159,7 +159,7 @@ fn sum(
     kind: CheckKind,
     count: impl Fn(&KindCounts) -> &AtomicU64,
 ) -> u64 {
-    threads.iter().map(|counts| count(counts.of(kind)).load(Ordering::Relaxed)).sum()
+    threads.iter().map(|counts| count(counts.counts(kind)).load(Ordering::Relaxed)).sum()
 }
 
 #[cfg(test)]

@@ -215,14 +215,14 @@ impl EntityTables {
         let names: Vec<String> = known.keys().cloned().collect();
         let named = (names.len() <= NAMED_TENANTS).then_some(&*names);
         let mut tx = self.store.begin_read_all().await?;
-        let last = entities::of_tenants(&mut tx, named, 1).await?;
+        let last = entities::for_tenants(&mut tx, named, 1).await?;
         let mut positions: HashMap<String, HistoryPosition> = last.into_iter().collect();
         let is_behind = |tenant: &String| {
             positions.get(tenant).is_some_and(|last| known.get(tenant) < Some(&last.revision))
         };
         let behind: Vec<String> = names.into_iter().filter(is_behind).collect();
         // The last commit does not tell whether the one that is known was lost.
-        let all = entities::of_tenants(&mut tx, Some(&behind), REMEMBERED_COMMITS).await?;
+        let all = entities::for_tenants(&mut tx, Some(&behind), REMEMBERED_COMMITS).await?;
         positions.extend(all);
         tx.end().await?;
         for (tenant, before) in known {

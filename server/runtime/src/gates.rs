@@ -100,15 +100,15 @@ impl Change {
     ///
     /// # Errors
     /// The store failed.
-    pub async fn of(tx: &mut Tx) -> Result<Self, StoreError> {
+    pub async fn read(tx: &mut Tx) -> Result<Self, StoreError> {
         let ids = |ids: Vec<Option<Uuid>>| -> Vec<Uuid> { ids.into_iter().flatten().collect() };
         let rule_ids = ids(tx.touched().iter().map(|touched| touched.rule).collect());
         let policy_ids = ids(tx.touched().iter().map(|touched| touched.policy).collect());
         Ok(Self {
             tenant: tx.tenant().to_owned(),
             met: tenants::position(tx).await?,
-            rules: rules::of_ids(tx, &rule_ids).await?,
-            policies: policies::of_ids(tx, &policy_ids).await?,
+            rules: rules::by_ids(tx, &rule_ids).await?,
+            policies: policies::by_ids(tx, &policy_ids).await?,
             inclusions: roles::inclusions(tx).await?,
             types: types::all(tx).await?,
             cases: JudgingCases {
@@ -133,8 +133,8 @@ impl Change {
         }
         let mut tx = store.begin_read(&self.tenant).await?;
         let is_met = tenants::position(&mut tx).await? == self.met;
-        let rules = rules::of_every_plan(&mut tx).await?;
-        let policies = policies::of_every_plan(&mut tx).await?;
+        let rules = rules::for_every_plan(&mut tx).await?;
+        let policies = policies::for_every_plan(&mut tx).await?;
         tx.end().await?;
         if !is_met {
             return Ok(None);

@@ -34,7 +34,7 @@ impl QuotaMetrics {
     /// Shows the limits of `quotas`.
     pub fn show(&self, quotas: &Quotas) {
         for quota in Quota::VARIANTS {
-            let Some(limit) = quotas.of(*quota) else { continue };
+            let Some(limit) = quotas.get(*quota) else { continue };
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             self.limits.get_or_create(&[("quota", quota.into_str())]).set(limit);
         }

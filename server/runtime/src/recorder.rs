@@ -102,7 +102,7 @@ impl Recorder {
             );
             DecisionLogSettings { mode: LogMode::Off, ..DecisionLogSettings::default() }
         });
-        let key = HashKey::of_tenant(&self.secret, tenant);
+        let key = HashKey::for_tenant(&self.secret, tenant);
         let treatments = settings.attributes.iter().map(|(path, treatment)| (&**path, *treatment));
         let minimisation = Minimisation::new(key, treatments).map(Arc::new);
         RecordingTerms { text: Some(Arc::clone(text)), settings, minimisation }

@@ -31,7 +31,7 @@ impl Default for Searches {
 
 impl Searches {
     /// Returns the scans of the record of decisions. They have turns of their own, because they take longer.
-    pub fn of_records() -> Self {
+    pub fn for_records() -> Self {
         Self(WorkQueue::for_record_scans(cores()))
     }
 

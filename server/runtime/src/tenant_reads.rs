@@ -64,7 +64,7 @@ pub(crate) async fn read(store: &Store, tenants: &[&str]) -> Result<TenantSnapsh
         let closed = tenants::closed(&mut tx).await?;
         let providers = match tenants.is_empty() {
             true => Vec::new(),
-            false => providers::of_tenants(&mut tx, &tenants).await?,
+            false => providers::for_tenants(&mut tx, &tenants).await?,
         };
         tx.end().await?;
         Ok(TenantSnapshot { closed, providers })

@@ -42,7 +42,7 @@ pub async fn list(
     let rows: Vec<Uuid> = sizes.iter().map(|(id, _)| *id).collect();
     sizes.extend(of_denials.iter().map(|one| (one.id, size(one))));
     sizes.sort_unstable_by(|a, b| b.cmp(a));
-    let fit = Fit::of(page.limit, &sizes.iter().map(|(_, size)| (*size,)).collect::<Vec<_>>());
+    let fit = Fit::new(page.limit, &sizes.iter().map(|(_, size)| (*size,)).collect::<Vec<_>>());
     let fitting = usize::try_from(fit.records).unwrap_or(usize::MAX);
     let last = sizes.iter().take(fitting).next_back().map_or(before, |(id, _)| *id);
     let count = rows.iter().filter(|id| **id >= last).count();

@@ -84,7 +84,7 @@ pub(crate) async fn write_call(
     entries: &[AuditEntry],
     count: usize,
 ) -> Result<(), StoreError> {
-    let author = Author::of(tx).await?;
+    let author = Author::read(tx).await?;
     insert(tx, Ids::new().next(author.at), &author, entries, number(count)).await
 }
 
@@ -172,7 +172,7 @@ pub async fn list(
     page: Page,
 ) -> Result<Listed<AuditRecord>, StoreError> {
     let pages = statements!(tx, "tenant_id = $1");
-    let Filter { action, actor, record, from, before } = Filter::of(filter, page);
+    let Filter { action, actor, record, from, before } = Filter::new(filter, page);
     fetch_page!(tx, Row, page.limit, pages, &tx.tenant, before, action, actor, record, from)
 }
 
@@ -185,7 +185,7 @@ pub async fn list_all(
     page: Page,
 ) -> Result<Listed<AuditRecord>, StoreError> {
     let pages = statements!(tx, "(CAST($1 AS TEXT) IS NULL OR tenant_id = $1)");
-    let Filter { action, actor, record, from, before } = Filter::of(filter, page);
+    let Filter { action, actor, record, from, before } = Filter::new(filter, page);
     fetch_page!(tx, Row, page.limit, pages, tenant, before, action, actor, record, from)
 }
 
@@ -201,7 +201,7 @@ struct Filter<'f> {
 }
 
 impl<'f> Filter<'f> {
-    fn of(filter: &'f AuditFilter, page: Page) -> Self {
+    fn new(filter: &'f AuditFilter, page: Page) -> Self {
         let last = if page.after.is_nil() { Uuid::max() } else { page.after };
         Self {
             action: filter.action.map(|action| action.into_str()),

@@ -19,7 +19,7 @@ pub(crate) struct Author {
 
 impl Author {
     /// Returns the author that the transaction names.
-    pub(crate) async fn of(tx: &mut Tx) -> Result<Self, StoreError> {
+    pub(crate) async fn read(tx: &mut Tx) -> Result<Self, StoreError> {
         let origin = tx.origin.clone();
         let key = origin.key.as_deref().filter(|_| origin.credential == CredentialKind::ServiceKey);
         let key_name = match key.and_then(|key| Uuid::try_parse(key).ok()) {

@@ -41,7 +41,7 @@ impl Tx {
             // Plans of a tenant without entities do not look at the directory.
             self.touch([ResourcePattern::Any.into()]);
         }
-        let author = Author::of(&mut self).await?;
+        let author = Author::read(&mut self).await?;
         audit::write(&mut self, &author).await?;
         quotas::settle(&mut self).await?;
         plan_sizes::settle(&mut self).await?;

@@ -39,7 +39,7 @@ async fn drop_oldest(tx: &mut Tx, webhook: Uuid, count: i64) -> Result<Vec<Uuid>
     let rows = fetch_all!(tx, (Uuid,), OLDEST, &tx.tenant, webhook, count)?;
     let rows: Vec<Uuid> = rows.into_iter().map(|(event,)| event).collect();
     let segments = denial_segments::oldest(tx, webhook, count).await?;
-    let Oldest { last_row, last_place, of_segments } = Oldest::of(&rows, &segments, count);
+    let Oldest { last_row, last_place, of_segments } = Oldest::new(&rows, &segments, count);
     let gone = match last_row {
         Some(last) => drop_rows(tx, webhook, last).await?,
         None => Vec::new(),
@@ -69,7 +69,7 @@ struct Oldest {
 impl Oldest {
     /// Returns the `count` oldest deliveries of those in rows and in segments. An event that has a row is older than the
     /// segment that it left.
-    fn of(mut rows: &[Uuid], segments: &[Segment], count: i64) -> Self {
+    fn new(mut rows: &[Uuid], segments: &[Segment], count: i64) -> Self {
         let (mut oldest, mut left) = (Self::default(), count);
         for segment in segments {
             oldest.take_rows(&mut rows, &mut left, Some(segment.id));

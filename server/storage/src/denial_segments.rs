@@ -49,7 +49,7 @@ pub(crate) struct NewSegment {
 
 impl NewSegment {
     /// Returns the segments of these denials of `webhook`, in their order.
-    pub(crate) fn of(webhook: Uuid, denials: &[Denial]) -> impl Iterator<Item = Self> {
+    pub(crate) fn split(webhook: Uuid, denials: &[Denial]) -> impl Iterator<Item = Self> {
         denials.chunks(MAX_SEGMENT).filter_map(move |part| {
             let total = i64::try_from(part.len()).ok()?;
             let denials = serde_json::to_vec(part).ok()?;
@@ -201,7 +201,7 @@ pub(crate) async fn insert_rows(
     let queue = QueueId { webhook, denials: true };
     let (mut events, mut deliveries) = (Vec::new(), Vec::new());
     for MovedDenial { delivery, event, body } in denials {
-        let (kind, at) = (EventType::AccessDenied.into_str(), Timestamp::of(event));
+        let (kind, at) = (EventType::AccessDenied.into_str(), Timestamp::from_id(event));
         events.push(NewEvent { id: event, kind, body, at });
         deliveries.push(NewDelivery { id: delivery, queue, event });
     }

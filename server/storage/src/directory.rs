@@ -53,7 +53,7 @@ pub async fn state(tx: &mut Tx) -> Result<DirectoryState, StoreError> {
 
 /// Reads the places in the histories of entities, each with the ids of its last `commits`: of the `named` tenants, or of
 /// all that have or had entities. For a transaction that sees every tenant.
-pub async fn of_tenants(
+pub async fn for_tenants(
     tx: &mut Tx,
     named: Option<&[String]>,
     commits: usize,

@@ -58,17 +58,17 @@ pub struct Context<'c> {
 
 impl<'c> Context<'c> {
     /// The place of the secret of a webhook.
-    pub fn of_webhook_secret(tenant: &'c str, webhook: Uuid) -> Self {
+    pub fn for_webhook_secret(tenant: &'c str, webhook: Uuid) -> Self {
         Self { tenant, record: webhook, column: "webhooks.secret" }
     }
 
     /// The place of the secrets of a resolver.
-    pub fn of_resolver_secrets(tenant: &'c str, resolver: Uuid) -> Self {
+    pub fn for_resolver_secrets(tenant: &'c str, resolver: Uuid) -> Self {
         Self { tenant, record: resolver, column: "resolvers.secrets" }
     }
 
     /// The place of the request of a proposal, which may hold secrets.
-    pub fn of_proposed_request(tenant: &'c str, proposal: Uuid) -> Self {
+    pub fn for_proposed_request(tenant: &'c str, proposal: Uuid) -> Self {
         Self { tenant, record: proposal, column: "proposals.request" }
     }
 

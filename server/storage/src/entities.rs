@@ -30,7 +30,7 @@ use content::Content;
 use found::{StoredEntity, find_stored, name_of};
 use names::RoleCounts;
 
-pub use crate::directory::{DirectoryState, EntityOrigin, begin_epoch, of_tenants, state};
+pub use crate::directory::{DirectoryState, EntityOrigin, begin_epoch, for_tenants, state};
 pub use lists::list;
 pub use names::{NameClash, clash, clash_of_roles};
 pub use table::{changed_table, table};
@@ -76,7 +76,7 @@ pub struct Upsert<'e> {
 
 impl<'e> Upsert<'e> {
     /// Compares `entities`, no two of one type and id, with the stored ones.
-    pub async fn of(
+    pub async fn compare(
         tx: &mut Tx,
         entities: &'e [NewEntity],
         origin: EntityOrigin<'e>,
@@ -94,7 +94,7 @@ impl<'e> Upsert<'e> {
     }
 
     fn add(&mut self, entity: &'e NewEntity, old: Option<&StoredEntity>) -> Result<(), StoreError> {
-        let (content, origin) = (Content::of(entity), self.origin);
+        let (content, origin) = (Content::new(entity), self.origin);
         let live = old.filter(|old| !old.is_deleted);
         if let Some(old) = live.filter(|old| old.is(&content, origin.source)) {
             self.unchanged += 1;

@@ -95,7 +95,7 @@ impl Pending {
         }
         let segments: Vec<NewSegment> = denials
             .iter()
-            .flat_map(|(webhook, denials)| NewSegment::of(*webhook, denials))
+            .flat_map(|(webhook, denials)| NewSegment::split(*webhook, denials))
             .collect();
         denial_segments::insert(tx, &segments).await
     }

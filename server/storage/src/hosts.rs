@@ -55,7 +55,7 @@ struct Parts<'u> {
 /// # Errors
 /// [`OpenError::Url`]
 pub(crate) fn parse(url: &str, target: Target) -> Result<Vec<Host>, OpenError> {
-    let parts = Parts::of(url).ok_or_else(form)?;
+    let parts = Parts::parse(url).ok_or_else(form)?;
     parts.check_target(target)?;
     let hosts: Vec<Host> =
         parts.urls()?.iter().map(|url| host(url)).collect::<Result<_, OpenError>>()?;
@@ -79,7 +79,7 @@ fn host(url: &str) -> Result<Host, OpenError> {
 }
 
 impl<'u> Parts<'u> {
-    fn of(url: &'u str) -> Option<Self> {
+    fn parse(url: &'u str) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

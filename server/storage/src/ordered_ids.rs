@@ -20,7 +20,7 @@ impl OrderedIds {
 
     /// Returns the next id and its time, which is `at` or a little later.
     pub(crate) fn next(&mut self, at: Timestamp) -> (Uuid, Timestamp) {
-        let last_at = Timestamp::of(self.last);
+        let last_at = Timestamp::from_id(self.last);
         let mut at = at.max(last_at);
         let mut id = self.ids.next(at);
         if id <= self.last {
@@ -54,7 +54,7 @@ mod tests {
             for _ in 0..100 {
                 let next = order.next(Timestamp::from_millis(at));
                 assert!(next.0 > last.0 && next.1 >= last.1, "{last:?} {next:?}");
-                assert_eq!(Timestamp::of(next.0), next.1);
+                assert_eq!(Timestamp::from_id(next.0), next.1);
                 last = next;
             }
         }

@@ -33,7 +33,7 @@ macro_rules! fetch_page {
         let [sizes, records] = $pages;
         let one_more = limit.saturating_add(1);
         let sizes = $crate::macros::fetch_all!($tx, (i64,), sizes $(, $bind)*, one_more)?;
-        let fit = $crate::paging::Fit::of(limit, &sizes);
+        let fit = $crate::paging::Fit::new(limit, &sizes);
         fit.listed($crate::macros::fetch_all!($tx, $row, records $(, $bind)*, fit.records)?)
     }};
 }
@@ -49,7 +49,7 @@ pub(crate) struct Fit {
 
 impl Fit {
     /// Returns how many of the records with these sizes fit on a page of at most `limit`: at least one.
-    pub(crate) fn of(limit: i64, sizes: &[(i64,)]) -> Self {
+    pub(crate) fn new(limit: i64, sizes: &[(i64,)]) -> Self {
         let most = i64::try_from(MAX_PAGE_BYTES).unwrap_or(i64::MAX);
         let (mut records, mut bytes) = (0, 0);
         for (size,) in sizes {
@@ -92,7 +92,7 @@ mod tests {
             (i64::MAX, vec![1; 3_000], 2_044, true),
         ] {
             let sizes: Vec<_> = sizes.into_iter().map(|size| (size,)).collect();
-            assert_eq!(Fit::of(limit, &sizes), Fit { records, more }, "{limit} {sizes:?}");
+            assert_eq!(Fit::new(limit, &sizes), Fit { records, more }, "{limit} {sizes:?}");
         }
     }
 }

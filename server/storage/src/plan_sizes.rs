@@ -66,7 +66,7 @@ fn excess(
     changes: &BTreeMap<String, i64>,
     sizes: &[(String, i64)],
 ) -> Option<QuotaExcess> {
-    let limit = tx.quotas.of(Quota::PlanBytes)?;
+    let limit = tx.quotas.get(Quota::PlanBytes)?;
     let grown = sizes.iter().filter_map(|(pattern, bytes)| {
         let growth = changes.get(pattern).filter(|growth| **growth > 0)?;
         let is_above = u64::try_from(*bytes).is_ok_and(|bytes| bytes > limit);

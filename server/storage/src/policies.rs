@@ -74,7 +74,7 @@ pub fn by_name<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, Policy
 }
 
 /// Lists every enabled policy, as plans need them.
-pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
+pub async fn for_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
     const SQL: &str = select!(
         "FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL \
         AND enabled ORDER BY id"
@@ -84,7 +84,7 @@ pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Policy>, StoreError> {
 }
 
 /// Returns the policies with these ids, as plans need them; `None` for one that is gone or not enabled.
-pub async fn of_ids(tx: &mut Tx, ids: &[Uuid]) -> Result<Vec<(Uuid, Option<Policy>)>, StoreError> {
+pub async fn by_ids(tx: &mut Tx, ids: &[Uuid]) -> Result<Vec<(Uuid, Option<Policy>)>, StoreError> {
     let mut policies = Vec::with_capacity(ids.len());
     for &id in ids {
         let record = find(tx, id).await?.filter(|record| record.enabled);

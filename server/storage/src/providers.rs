@@ -45,7 +45,7 @@ pub async fn find_anywhere(
 }
 
 /// Lists the providers of `tenants`. For a transaction that sees every tenant.
-pub async fn of_tenants(
+pub async fn for_tenants(
     tx: &mut Tx,
     tenants: &[impl AsRef<str>],
 ) -> Result<Vec<ProviderRecord>, StoreError> {

@@ -36,23 +36,23 @@ pub(crate) async fn settle(tx: &mut Tx) -> Result<(), StoreError> {
         Used,
         SQL,
         &tx.tenant,
-        change.of(Quota::Webhooks),
-        change.of(Quota::Policies),
-        change.of(Quota::Rules),
-        change.of(Quota::Resources),
-        change.of(Quota::ServiceKeys),
-        change.of(Quota::Resolvers),
-        change.of(Quota::Entities),
-        change.of(Quota::Relations),
-        change.of(Quota::StoredBytes),
+        change.get(Quota::Webhooks),
+        change.get(Quota::Policies),
+        change.get(Quota::Rules),
+        change.get(Quota::Resources),
+        change.get(Quota::ServiceKeys),
+        change.get(Quota::Resolvers),
+        change.get(Quota::Entities),
+        change.get(Quota::Relations),
+        change.get(Quota::StoredBytes),
     )?;
     let used: [i64; 9] = row.ok_or(StoreError::Corrupt { what: "tenants.id" })?.into();
     // Bytes of plans are not among them: `plan_sizes.rs` counts them for each pattern.
     for (quota, used) in Quota::VARIANTS.iter().copied().zip(used) {
-        let added = change.of(quota);
+        let added = change.get(quota);
         let exceeded =
             |limit: &u64| added > 0 && u64::try_from(used).is_ok_and(|used| used > *limit);
-        if let Some(limit) = tx.quotas.of(quota).filter(exceeded) {
+        if let Some(limit) = tx.quotas.get(quota).filter(exceeded) {
             let used = u64::try_from(used - added).unwrap_or(0);
             return Err(StoreError::Quota(QuotaExcess { quota, limit, used, pattern: None }));
         }

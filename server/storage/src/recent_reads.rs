@@ -18,7 +18,7 @@ impl Store {
     pub fn with_standbys(mut self, url: &str) -> Result<Self, OpenError> {
         match (&self.database, url.split_once(':')) {
             (Database::Postgres(_), Some(("postgres" | "postgresql", _))) => {
-                self.standbys = Some(Arc::new(Standbys::of(url)?));
+                self.standbys = Some(Arc::new(Standbys::parse(url)?));
                 Ok(self)
             }
             (Database::Postgres(_), _) => Err(OpenError::Url("`postgres://…`".to_owned())),

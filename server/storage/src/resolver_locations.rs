@@ -29,7 +29,7 @@ pub async fn latest(tx: &mut Tx, most: u32) -> Result<Vec<ResolverLocation>, Sto
 
 /// Lists the resolvers of `tenants`, without those of suspended tenants and of tenants that are being deleted. For a
 /// transaction that sees every tenant.
-pub async fn of_tenants(
+pub async fn for_tenants(
     tx: &mut Tx,
     tenants: impl IntoIterator<Item = impl AsRef<str>>,
 ) -> Result<Vec<ResolverLocation>, StoreError> {

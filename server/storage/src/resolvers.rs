@@ -57,7 +57,7 @@ pub async fn list_page(tx: &mut Tx, page: Page) -> Result<Listed<StoredResolver>
 
 /// Returns the resolver of each namespace, as plans need it. A disabled resolver has its namespace, too, but gives no
 /// answers.
-pub async fn of_plans(tx: &mut Tx) -> Result<HashMap<String, ResolverRef>, StoreError> {
+pub async fn for_plans(tx: &mut Tx) -> Result<HashMap<String, ResolverRef>, StoreError> {
     const SQL: &str = "SELECT namespace, id, version FROM resolvers WHERE tenant_id = $1";
     let rows = fetch_all!(tx, (String, Uuid, i64), SQL, &tx.tenant)?;
     rows.into_iter().map(|(name, id, version)| Ok((name, reference(id, version)?))).collect()

@@ -91,7 +91,7 @@ pub async fn between(
 }
 
 /// Lists a page of the changes of one record before the revision `before`, newest first.
-pub async fn of_record(
+pub async fn for_record(
     tx: &mut Tx,
     (kind, record): (&str, &str),
     before: u64,

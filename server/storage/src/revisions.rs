@@ -133,7 +133,7 @@ pub async fn find(tx: &mut Tx, revision: u64) -> Result<Option<RevisionRecord>, 
 }
 
 /// Lists `count` revisions before `before` that changed the record, newest first.
-pub async fn of_record(
+pub async fn for_record(
     tx: &mut Tx,
     (kind, record): (&str, &str),
     before: u64,

@@ -85,7 +85,7 @@ pub async fn list(
 
 /// Lists up to `limit` rules whose `obj` is exactly `name`: those of default roles, and the explicit ones too if
 /// `explicit`. Their order is that of the index of tuples: SQLite would read every rule of the tenant for another order.
-pub async fn of_object(
+pub async fn for_object(
     tx: &mut Tx,
     name: &str,
     explicit: bool,
@@ -148,20 +148,20 @@ pub fn explicit_by_tuple<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<
 }
 
 /// Returns the rules with these ids, as plans need them; `None` for one that is gone.
-pub async fn of_ids(tx: &mut Tx, ids: &[Uuid]) -> Result<Vec<(Uuid, Option<Rule>)>, StoreError> {
+pub async fn by_ids(tx: &mut Tx, ids: &[Uuid]) -> Result<Vec<(Uuid, Option<Rule>)>, StoreError> {
     let mut rules = Vec::with_capacity(ids.len());
     for &id in ids {
-        rules.push((id, find(tx, id).await?.map(of_record)));
+        rules.push((id, find(tx, id).await?.map(from_record)));
     }
     Ok(rules)
 }
 
 /// Every rule, as plans need them.
-pub async fn of_every_plan(tx: &mut Tx) -> Result<Vec<Rule>, StoreError> {
-    Ok(all(tx).await?.into_iter().map(of_record).collect())
+pub async fn for_every_plan(tx: &mut Tx) -> Result<Vec<Rule>, StoreError> {
+    Ok(all(tx).await?.into_iter().map(from_record).collect())
 }
 
-fn of_record(record: RuleRecord) -> Rule {
+fn from_record(record: RuleRecord) -> Rule {
     Rule { id: record.id, tuple: record.tuple, effect: record.effect }
 }
 

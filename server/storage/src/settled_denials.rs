@@ -47,7 +47,7 @@ async fn delete_oldest(tx: &mut Tx, webhook: Uuid, surplus: i64) -> Result<i64, 
     let times = fetch_all!(tx, (i64,), TIMES, &tx.tenant, webhook, most + 1)?;
     let times: Vec<i64> = times.into_iter().map(|(settled_at,)| settled_at).collect();
     let delivered = delivered_denials::oldest(tx, webhook, most).await?;
-    let oldest = Oldest::of(&times, &delivered, surplus);
+    let oldest = Oldest::new(&times, &delivered, surplus);
     let mut deleted = 0;
     if let Some(bound) = oldest.before {
         deleted += delete_rows_before(tx, webhook, bound).await?;
@@ -70,7 +70,7 @@ struct Oldest {
 impl Oldest {
     /// Returns at most `surplus` oldest ones of those that were settled at `times`, in rows of their own, and of the
     /// `delivered` rows of many. Each list is in order of time.
-    fn of(times: &[i64], delivered: &[delivered_denials::Numbers], surplus: i64) -> Self {
+    fn new(times: &[i64], delivered: &[delivered_denials::Numbers], surplus: i64) -> Self {
         let most = usize::try_from(surplus.min(MAX_DELETED)).unwrap_or(usize::MAX);
         let (mut rows, mut left, mut last) = (0, surplus, None);
         let ends = delivered.iter().map(Some).chain([None]);
@@ -132,13 +132,13 @@ mod tests {
             (999, Some(26), Some(2)),
         ] {
             let expected = Oldest { before, last: last.map(id) };
-            assert_eq!(Oldest::of(&times, &delivered, surplus), expected, "{surplus}");
+            assert_eq!(Oldest::new(&times, &delivered, surplus), expected, "{surplus}");
         }
         let expected = Oldest { before: None, last: Some(id(1)) };
-        assert_eq!(Oldest::of(&[], &delivered, 150), expected);
+        assert_eq!(Oldest::new(&[], &delivered, 150), expected);
         // What stays of the rows is older than what follows.
         let times = vec![1; 2_000];
         let expected = Oldest { before: Some(1), last: None };
-        assert_eq!(Oldest::of(&times, &delivered, 5_000), expected);
+        assert_eq!(Oldest::new(&times, &delivered, 5_000), expected);
     }
 }

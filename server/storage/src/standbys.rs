@@ -62,7 +62,7 @@ impl Standbys {
     ///
     /// # Errors
     /// [`OpenError::Url`]
-    pub(crate) fn of(url: &str) -> Result<Self, OpenError> {
+    pub(crate) fn parse(url: &str) -> Result<Self, OpenError> {
         let server = |host: hosts::Host| {
             let pool = PgPoolOptions::new().max_connections(CONNECTIONS);
             let pool = pool.acquire_timeout(PATIENCE).connect_lazy_with(host.options);

@@ -243,8 +243,8 @@ async fn a_store_opened_to_read_makes_no_schema_and_refuses_writes(database: Tes
     tx.commit().await.expect("commits");
     let reading = Store::open_to_read(&url).await.expect("the schema is there");
     let mut tx = reading.begin_read("acme").await.expect("begins");
-    assert_eq!(rules::of_every_plan(&mut tx).await.expect("works").len(), 1);
-    assert_eq!(policies::of_every_plan(&mut tx).await.expect("works").len(), 0);
+    assert_eq!(rules::for_every_plan(&mut tx).await.expect("works").len(), 1);
+    assert_eq!(policies::for_every_plan(&mut tx).await.expect("works").len(), 0);
     tx.end().await.expect("ends");
     let written = reading.write("acme", 2).await;
     written.map(drop).expect_err("it is only read");
@@ -504,7 +504,7 @@ async fn service_keys_and_providers_come_back_as_they_went_in(database: TestData
     assert_eq!((&*found.tenant, found.slug, found.is_open), ("acme", None, true));
     assert_eq!(found.record.secret_hash, key.secret_hash);
     assert_eq!(found.record.permissions, key.permissions);
-    let found = providers::of_tenants(&mut tx, &["acme", "other"]).await.expect("works");
+    let found = providers::for_tenants(&mut tx, &["acme", "other"]).await.expect("works");
     assert_eq!(found, std::slice::from_ref(&provider));
     assert_eq!(providers::used_last(&mut tx, 9).await.expect("works"), [""; 0]);
     tx.end().await.expect("ends");

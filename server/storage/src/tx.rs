@@ -165,7 +165,7 @@ impl Tx {
     /// Notes that the tenant has `change` more of what a quota limits. Every function that writes such a record calls
     /// it, so that no write can forget to count. The commit refuses what exceeds the quota.
     pub(crate) fn count(&mut self, quota: Quota, change: i64) {
-        *self.change.of_mut(quota) += change;
+        *self.change.get_mut(quota) += change;
     }
 
     /// Notes that the rules and policies on `pattern` have `change` more bytes, as [`Tx::count`] does for records.

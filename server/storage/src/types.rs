@@ -74,7 +74,7 @@ struct Texts {
 }
 
 impl Texts {
-    fn of(record: &TypeRecord) -> Self {
+    fn new(record: &TypeRecord) -> Self {
         let TypeRecord { about, properties, relations, .. } = record;
         let sources = properties.iter().filter_map(|(name, property)| Some((name, property.from?)));
         let sources: BTreeMap<&String, PropertySource> = sources.collect();
@@ -134,7 +134,7 @@ pub async fn store(tx: &mut Tx, new: &TypeRecord) -> Result<(), StoreError> {
         sources = excluded.sources, relations = excluded.relations, updated_by = excluded.updated_by, \
         updated_at = excluded.updated_at, managed_by = excluded.managed_by";
     let old = find(tx, &new.kind).await?;
-    let texts = Texts::of(new);
+    let texts = Texts::new(new);
     let relations = relations::text(&new.relations, &numbers(tx, new).await?);
     execute!(
         tx,
@@ -169,7 +169,7 @@ pub async fn delete(tx: &mut Tx, name: &str) -> Result<bool, StoreError> {
 
 /// Notes that a type changed: conditions about any resource may read its properties.
 fn note(tx: &mut Tx, action: AuditAction, old: Option<&TypeRecord>, new: Option<&TypeRecord>) {
-    let bytes = |record: &TypeRecord| Texts::of(record).bytes(&record.kind);
+    let bytes = |record: &TypeRecord| Texts::new(record).bytes(&record.kind);
     tx.count(Quota::StoredBytes, new.map_or(0, bytes) - old.map_or(0, bytes));
     tx.touch([ResourcePattern::Any.into()]);
     let name = new.or(old).map_or("", |record| &record.kind);

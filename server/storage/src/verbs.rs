@@ -21,7 +21,7 @@ pub struct VerbChunk {
 
 /// Returns the first verbs of the type `name` after `after`: those of registered resources, of rules and of enabled policies,
 /// and the acts of rules about every verb.
-pub async fn of_type(tx: &mut Tx, name: &str, after: &str) -> Result<VerbChunk, StoreError> {
+pub async fn for_type(tx: &mut Tx, name: &str, after: &str) -> Result<VerbChunk, StoreError> {
     chunk(tx, name, after, MAX_NAMES).await
 }
 

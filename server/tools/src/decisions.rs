@@ -282,7 +282,7 @@ impl Seen {
     /// Forgets the ids that the next question does not get.
     fn forget(&mut self) {
         let since = self.newest.map_or(i64::MIN, |newest| newest.millis() - LATE);
-        self.ids.retain(|id| Timestamp::of(*id).millis() >= since);
+        self.ids.retain(|id| Timestamp::from_id(*id).millis() >= since);
     }
 }
 

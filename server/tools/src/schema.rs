@@ -15,7 +15,7 @@ use portcullis_model::types::NewType;
 
 use crate::resolver_cli::CHECKS_SCHEMA;
 
-const MANIFEST_SCHEMA: FileSchema = FileSchema::of::<ManifestFile>(
+const MANIFEST_SCHEMA: FileSchema = FileSchema::for_type::<ManifestFile>(
     "manifest",
     "manifest.json",
     "The manifest of a resolver: the namespace that it answers, and what its module may read and reach",

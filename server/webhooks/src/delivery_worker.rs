@@ -210,7 +210,7 @@ impl DeliveryWorker {
 
     /// Returns the receiver of a batch, which was read with its jobs. `None` if its secret cannot be decrypted.
     fn target(&self, queue: &DeliveryQueue, job: &Job) -> Option<Target> {
-        let context = Context::of_webhook_secret(&queue.tenant, queue.webhook);
+        let context = Context::for_webhook_secret(&queue.tenant, queue.webhook);
         match self.keys.decrypt(context, &job.secret) {
             Ok(secret) => {
                 let client = self.client.for_tenant(&queue.tenant);

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     fn waits(config: &WebhookConfig, jitter: f64) -> Vec<Option<f64>> {
-        let schedule = Schedule::new(config, Jitter::of(move || jitter));
+        let schedule = Schedule::new(config, Jitter::new(move || jitter));
         (1..=9).map(|n| schedule.wait_after(n).map(|wait| wait.as_secs_f64())).collect()
     }
 

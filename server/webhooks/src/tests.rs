@@ -182,7 +182,7 @@ async fn insert(store: &Store, keys: &KeyRing, tenant: &str, id: Uuid, url: Stri
         created_at: Timestamp::from_millis(T0),
         updated_at: None,
     };
-    let secret = keys.encrypt(Context::of_webhook_secret(tenant, id), b"a-secret-of-sixteen");
+    let secret = keys.encrypt(Context::for_webhook_secret(tenant, id), b"a-secret-of-sixteen");
     let mut tx = store.write(tenant, T0).await.expect("begins");
     webhooks::insert(&mut tx, &record, &secret.expect("encrypts")).await.expect("works");
     tx.commit().await.expect("commits");
@@ -210,11 +210,11 @@ fn worker(
         timeout: config.timeout,
         denials_at_once,
         keys,
-        clock: Clock::of(move || {
+        clock: Clock::new(move || {
             DateTime::from_timestamp_millis(now.load(Ordering::SeqCst)).expect("an instant")
         }),
         ids: Ids::new(),
-        schedule: Schedule::new(&config, Jitter::of(|| 0.0)),
+        schedule: Schedule::new(&config, Jitter::new(|| 0.0)),
         holder: "this".to_owned(),
         transactions: TurnQueue::new(TRANSACTIONS),
         stopping: AtomicBool::new(false),

@@ -103,7 +103,7 @@ pub(super) struct Reasons {
 
 impl Reasons {
     /// Returns the reasons that `caller` gets about a check in `domain`, if they are `wanted`.
-    pub(super) fn of(app: &App, caller: &CheckCaller, domain: Option<&str>, wanted: bool) -> Self {
+    pub(super) fn new(app: &App, caller: &CheckCaller, domain: Option<&str>, wanted: bool) -> Self {
         let for_admins = wanted && caller.may_explain(domain, &app.manager_roles).is_ok();
         Self { wanted, for_admins }
     }

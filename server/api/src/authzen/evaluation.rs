@@ -58,7 +58,7 @@ pub(super) async fn decide(
     let recorded = Some(caller.recorded(Via::Authzen, &mut id));
     let options = CheckOptions { recorded, ..CheckOptions::present(CheckKind::Combined, at_least) };
     let answer = checks::check(app, caller, check, options).await?.answer;
-    let reasons = Reasons::of(app, caller, topic.domain, reasons);
+    let reasons = Reasons::new(app, caller, topic.domain, reasons);
     let (effect, revision, entities) = (answer.effect, answer.revision, answer.entities_revision);
     let reasons = (reasons, answer.decision_id);
     let id = decision_header(answer.decision_id);

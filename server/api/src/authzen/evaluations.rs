@@ -174,7 +174,7 @@ impl Request<'_> {
                     let Some(ItemAnswer { effect, basis, decision_id, .. }) = decided.next() else {
                         break;
                     };
-                    let reasons = Reasons::of(app, caller, topic.domain, options.reasons);
+                    let reasons = Reasons::new(app, caller, topic.domain, options.reasons);
                     let reasons = (reasons, *decision_id);
                     let reason = basis.as_ref().map(|basis| &*basis.reason);
                     EvaluationAnswer::new(topic, *effect, reason, *revision, reasons)

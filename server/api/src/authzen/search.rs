@@ -84,7 +84,7 @@ struct ActionName {
 
 impl SearchContext {
     /// Returns the context, if there is anything to say.
-    fn of(conditional: Vec<String>) -> Option<Self> {
+    fn new(conditional: Vec<String>) -> Option<Self> {
         (!conditional.is_empty()).then_some(Self { conditional })
     }
 }
@@ -211,7 +211,7 @@ async fn find_entities(
     let conditional = page.conditional.into_iter().map(|open| open.id).collect();
     let answer = EntitiesAnswer {
         page: PageAnswer { next_token: page.next.unwrap_or_default(), count: page.found.len() },
-        context: SearchContext::of(conditional),
+        context: SearchContext::new(conditional),
         results: page.found.into_iter().map(name).collect(),
     };
     let entities = entities_header(page.entities_revision);
@@ -242,7 +242,7 @@ async fn find_actions(
     let conditional = page.conditional.iter().map(|open| decoded(&open.id)).collect();
     let answer = ActionsAnswer {
         page: PageAnswer { next_token: page.next.unwrap_or_default(), count: page.found.len() },
-        context: SearchContext::of(conditional),
+        context: SearchContext::new(conditional),
         results: page
             .found
             .into_iter()

@@ -41,7 +41,7 @@ pub(crate) async fn test(
     let id = id.known("resolver")?;
     let tried = resolvers::try_out(&app, &caller, id, check, attributes).await?;
     Ok(Json(match tried {
-        TryOutResult::Called { outcome, wanted } => TriedOut::of(outcome, &wanted),
+        TryOutResult::Called { outcome, wanted } => TriedOut::new(outcome, &wanted),
         TryOutResult::NotLoaded(failure) => TriedOut::failed(&failure),
     }))
 }
@@ -120,7 +120,7 @@ struct Line {
 }
 
 impl TriedOut {
-    fn of(outcome: CallOutcome, wanted: &[Box<str>]) -> Self {
+    fn new(outcome: CallOutcome, wanted: &[Box<str>]) -> Self {
         let CallOutcome { result, log, elapsed, memory_bytes } = outcome;
         let mut tried = Self {
             log: log.lines.into_iter().map(line).collect(),

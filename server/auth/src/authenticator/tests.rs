@@ -52,7 +52,7 @@ impl Service {
                 })
             })
         };
-        let key_sets_by_address = SharedKeySets::new(Box::new(fetches), Jitter::of(|| 1.0));
+        let key_sets_by_address = SharedKeySets::new(Box::new(fetches), Jitter::new(|| 1.0));
         let stored = Arc::new(Mutex::new((Vec::new(), Vec::new())));
         let read = Arc::clone(&stored);
         let lookup = move |issuer: String| -> BoxFuture<'static, _> {

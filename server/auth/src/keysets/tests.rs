@@ -9,7 +9,7 @@ use super::fetch::{MAX_BYTES, jwks_uri};
 use super::*;
 
 fn refreshes() -> Arc<Refreshes> {
-    Arc::new(Refreshes::new(Jitter::of(|| 1.0)))
+    Arc::new(Refreshes::new(Jitter::new(|| 1.0)))
 }
 
 /// A public P-256 key; what it verifies is of no consequence here.

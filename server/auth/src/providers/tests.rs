@@ -49,7 +49,7 @@ impl Stage {
                 Ok(record.map(|record| FoundProvider { record, is_closed: false }))
             })
         };
-        let key_sets = SharedKeySets::new(Box::new(fetch), Jitter::of(|| 0.5));
+        let key_sets = SharedKeySets::new(Box::new(fetch), Jitter::new(|| 0.5));
         Providers::new(Box::new(lookup), key_sets)
     }
 

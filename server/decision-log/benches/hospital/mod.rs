@@ -42,7 +42,7 @@ pub(crate) fn decision<'a>(
     };
     RecordedDecision {
         id,
-        at: Timestamp::of(id),
+        at: Timestamp::from_id(id),
         tenant: "hospital",
         revision: 812,
         entities_revision: 40,

@@ -92,7 +92,7 @@ impl Excluded {
         let persons = self.persons.get(tenant)?;
         let Subject { subject } = serde_json::from_slice(json).ok()?;
         let code = archive.code_of(tenant, &subject);
-        persons.get(&code).filter(|at| Timestamp::of(id).millis() <= **at)?;
+        persons.get(&code).filter(|at| Timestamp::from_id(id).millis() <= **at)?;
         Some(code)
     }
 
@@ -104,7 +104,7 @@ impl Excluded {
             revision: i64,
         }
         let made = self.created.get(tenant);
-        if made.is_some_and(|made| Timestamp::of(id).millis() >= made - SKEW) {
+        if made.is_some_and(|made| Timestamp::from_id(id).millis() >= made - SKEW) {
             return false;
         }
         serde_json::from_slice(json).map_or(true, |Decided { revision }| revision > 0)

@@ -81,7 +81,7 @@ impl Rows {
     }
 
     /// Returns the records of `tenant`, in the order of the file.
-    pub(crate) fn of(&self, tenant: &str) -> impl Iterator<Item = RowCells> {
+    pub(crate) fn tenant_rows(&self, tenant: &str) -> impl Iterator<Item = RowCells> {
         self.rows(tenant).iter().map(|row| RowCells(self.cells.slice(row.cells.clone())))
     }
 

@@ -145,7 +145,7 @@ impl NewFile {
                 #[expect(clippy::cast_possible_truncation, reason = "at most the bytes of a file")]
                 bytes: share as i64,
                 file_bytes: size,
-                last_at: Timestamp::of(last_id).millis(),
+                last_at: Timestamp::from_id(last_id).millis(),
                 expires_at: 0,
             })
         };
@@ -191,7 +191,7 @@ fn write_files(rows: &Rows, replica: &str) -> Result<Vec<NewFile>, ArchiveError>
 const SHARED: &str = "_shared";
 
 fn path(tenant: &str, first: Uuid, replica: &str) -> String {
-    let (tenant, day) = (folder_name(tenant), Timestamp::of(first).to_string());
+    let (tenant, day) = (folder_name(tenant), Timestamp::from_id(first).to_string());
     let day = day.get(..10).unwrap_or_default();
     format!("tenant={tenant}/date={day}/{first}-{replica}.parquet")
 }

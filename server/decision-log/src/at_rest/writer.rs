@@ -29,7 +29,7 @@ pub(crate) fn write(rows: &Rows, tenants: &[String]) -> Result<Vec<u8>, ParquetE
     let schema = SCHEMA.as_ref().map_err(|error| ParquetError::General(error.to_string()))?;
     let properties = Arc::new(properties());
     let mut file = SerializedFileWriter::new(Vec::new(), Arc::clone(schema), properties)?;
-    let mut records = tenants.iter().flat_map(|tenant| rows.of(tenant)).peekable();
+    let mut records = tenants.iter().flat_map(|tenant| rows.tenant_rows(tenant)).peekable();
     while records.peek().is_some() {
         let columns = write_columns(&file, records.by_ref().take(GROUP_ROWS))?;
         let mut group = file.next_row_group()?;

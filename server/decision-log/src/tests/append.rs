@@ -109,7 +109,7 @@ async fn a_record_has_of_an_attribute_what_the_settings_say() {
         ("token.ward", Treatment::Drop),
         ("geo.country", Treatment::Drop),
     ];
-    let key = HashKey::of_tenant(&[7; 32], "acme");
+    let key = HashKey::for_tenant(&[7; 32], "acme");
     let hash = |text| json!({"hmac": key.hash(text)});
     let terms = Arc::new(Minimisation::new(key.clone(), treatments).expect("not all is kept"));
     let (ids, json) = (Numbered::default(), attributes());
@@ -121,7 +121,7 @@ async fn a_record_has_of_an_attribute_what_the_settings_say() {
     assert_eq!(record["attributes"], json!({"user": user, "resource": {}}));
     assert_eq!((&record["token"], &record["resolved"]["geo"]["values"]), (&json!({}), &json!({})));
     assert_eq!(record["dropped"], json!(["geo.country", "token.ward"]));
-    assert_ne!(key.hash("1"), HashKey::of_tenant(&[7; 32], "bolt").hash("1"));
+    assert_ne!(key.hash("1"), HashKey::for_tenant(&[7; 32], "bolt").hash("1"));
     assert!(Minimisation::new(key, [("user.pin", Treatment::Keep)]).is_none());
     assert_eq!(record["expected"], Value::Null);
 }

@@ -104,7 +104,7 @@ async fn a_day_begins_a_file_and_a_clock_that_is_set_back_does_not() {
         let millis = NOON + of_clock.load(Ordering::Relaxed) * 24 * 60 * 60 * 1_000;
         Timestamp::from_millis(millis).to_string().parse().expect("an instant")
     };
-    let config = LogConfig { clock: Clock::of(instant), ..config(folder.path(), u64::MAX) };
+    let config = LogConfig { clock: Clock::new(instant), ..config(folder.path(), u64::MAX) };
     let log = DecisionLog::open(config, LogMetrics::default()).expect("opens");
     let (ids, json) = (Numbered::default(), attributes());
     let mut files = Vec::new();

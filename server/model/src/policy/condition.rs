@@ -39,7 +39,7 @@ fn tree() -> OneOfBuilder {
 fn comparisons() -> Vec<Input> {
     let mut forms: Vec<(Sides, Vec<&'static str>)> = Vec::new();
     for operator in Operator::VARIANTS {
-        let sides = Sides::of_operator(*operator);
+        let sides = Sides::for_operator(*operator);
         match forms.iter_mut().find(|(known, _)| *known == sides) {
             Some((_, names)) => names.push(operator.into_str()),
             None => forms.push((sides, vec![operator.into_str()])),
@@ -60,7 +60,7 @@ struct Sides {
 }
 
 impl Sides {
-    fn of_operator(operator: Operator) -> Self {
+    fn for_operator(operator: Operator) -> Self {
         let Row { takes, compares, .. } = operator.row();
         let path = |has_lists: bool| if has_lists { ANY } else { SINGLE };
         Self {

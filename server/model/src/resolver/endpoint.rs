@@ -60,7 +60,7 @@ pub(super) enum Fault {
 
 impl Endpoint {
     /// The endpoint that `allowed_hosts` means by a host; `None` if it is not spelled as a host is.
-    pub(super) fn of_host(host: &str) -> Option<Self> {
+    pub(super) fn for_host(host: &str) -> Option<Self> {
         let url = Url::parse(&format!("https://{host}/")).ok()?;
         let spelled = match url.port() {
             Some(port) => format!("{}:{port}", url.host_str()?),

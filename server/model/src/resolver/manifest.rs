@@ -140,13 +140,13 @@ impl Manifest {
 
     /// As the store keeps it and the API shows it.
     pub fn without_secrets(&self) -> Manifest<SecretNames> {
-        self.clone().with(SecretNames::of(&self.secrets))
+        self.clone().with(SecretNames::new(&self.secrets))
     }
 
     /// Every endpoint, those of `allowed_hosts` included.
     pub fn every_endpoint(&self) -> BTreeMap<String, Endpoint> {
         let hosts = self.allowed_hosts.iter();
-        let hosts = hosts.filter_map(|host| Some((host.clone(), Endpoint::of_host(host)?)));
+        let hosts = hosts.filter_map(|host| Some((host.clone(), Endpoint::for_host(host)?)));
         self.endpoints.clone().into_iter().chain(hosts).collect()
     }
 }
@@ -270,7 +270,7 @@ fn read_host(
     let host = string(json, at, problems)?;
     let shape =
         "the name of a host in lower case, with a port if it is not 443, such as `api.example.com`";
-    let endpoint = Endpoint::of_host(host).ok_or_else(|| shape.to_owned());
+    let endpoint = Endpoint::for_host(host).ok_or_else(|| shape.to_owned());
     match endpoint.and_then(|endpoint| rules.check_url(&endpoint.url)) {
         Ok(()) => Some(host.to_owned()),
         Err(expected) => {

@@ -69,7 +69,7 @@ impl fmt::Debug for Secrets {
 pub struct SecretNames(Vec<String>);
 
 impl SecretNames {
-    pub(super) fn of(secrets: &Secrets) -> Self {
+    pub(super) fn new(secrets: &Secrets) -> Self {
         Self(secrets.0.keys().cloned().collect())
     }
 

@@ -185,7 +185,7 @@ pub struct StatusRecord {
 
 impl ResolverRecord {
     /// A tenant's own.
-    pub fn of_tenant(stored: StoredResolver, status: StatusRecord) -> Self {
+    pub fn for_tenant(stored: StoredResolver, status: StatusRecord) -> Self {
         let manifest = stored.manifest;
         Self {
             id: stored.id,
@@ -215,7 +215,7 @@ impl ResolverRecord {
     }
 
     /// One that the operator installed, as `tenant` sees it.
-    pub fn of_operator(
+    pub fn for_operator(
         id: Uuid,
         tenant: &str,
         namespace: String,

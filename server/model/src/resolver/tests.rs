@@ -85,7 +85,7 @@ const NOT_EXPRESSIBLE: [(&str, &str); 6] = [
 
 #[test]
 fn every_fault_is_found_at_its_place() {
-    let schema = FileSchema::of::<ManifestFile>("manifest", "manifest.json", "").to_json();
+    let schema = FileSchema::for_type::<ManifestFile>("manifest", "manifest.json", "").to_json();
     let schema = JudgingSchema::new(&schema);
     assert_eq!(schema.faults(&body()), [""; 0]);
     for (field, value, path, fault) in [

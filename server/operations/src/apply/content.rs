@@ -69,7 +69,7 @@ impl Serialize for Content {
 }
 
 /// Returns a resource as a bundle writes it.
-pub(super) fn of_resource(registration: &Registration) -> Content {
+pub(super) fn from_resource(registration: &Registration) -> Content {
     let Registration { name, display_name, service_name, default_roles } = registration;
     Content::default()
         .with("name", name)
@@ -79,7 +79,7 @@ pub(super) fn of_resource(registration: &Registration) -> Content {
 }
 
 /// Returns a rule as a bundle writes it. Its domain is absent if it is `domain`.
-pub(super) fn of_rule(rule: &RuleRecord, domain: &str) -> Content {
+pub(super) fn from_rule(rule: &RuleRecord, domain: &str) -> Content {
     let tuple = &rule.tuple;
     Content::default()
         .with("sub", &tuple.sub)
@@ -90,12 +90,12 @@ pub(super) fn of_rule(rule: &RuleRecord, domain: &str) -> Content {
 }
 
 /// Returns a role as a bundle writes it.
-pub(super) fn of_role(role: &RoleRecord) -> Content {
+pub(super) fn from_role(role: &RoleRecord) -> Content {
     Content::default().with("name", &role.name).with("includes", &role.includes)
 }
 
 /// Returns a type as a bundle writes it.
-pub(super) fn of_type(declared: &TypeRecord) -> Content {
+pub(super) fn from_type(declared: &TypeRecord) -> Content {
     // Texts and maps of them: there is nothing that could not be written.
     let properties = serde_json::to_value(&declared.properties).unwrap_or_default();
     let relations = serde_json::to_value(&declared.relations).unwrap_or_default();
@@ -107,7 +107,7 @@ pub(super) fn of_type(declared: &TypeRecord) -> Content {
 }
 
 /// Returns a policy as a bundle writes it. An expression is its `when`.
-pub(super) fn of_policy(policy: &PolicyRecord) -> Content {
+pub(super) fn from_policy(policy: &PolicyRecord) -> Content {
     let content = Content::default()
         .with("name", &policy.name)
         .with_other_than("description", policy.description.as_deref().into(), &Value::Null)
@@ -130,7 +130,7 @@ fn expression(policy: &PolicyRecord) -> Option<String> {
 }
 
 /// Returns a resolver as a bundle writes it: the values of its secrets are `null`.
-pub(super) fn of_resolver(resolver: &StoredResolver) -> Content {
+pub(super) fn from_resolver(resolver: &StoredResolver) -> Content {
     let manifest = serde_json::to_value(&resolver.manifest).unwrap_or_default();
     let member = |name: &str| manifest.get(name).cloned().unwrap_or_default();
     let names = member("secrets").as_array().cloned().unwrap_or_default();
@@ -152,7 +152,7 @@ pub(super) fn of_resolver(resolver: &StoredResolver) -> Content {
 }
 
 /// Returns a webhook as a bundle writes it, without its secret.
-pub(super) fn of_webhook(webhook: &WebhookRecord) -> Content {
+pub(super) fn from_webhook(webhook: &WebhookRecord) -> Content {
     Content::default()
         .with("url", &webhook.url)
         .with("events", &webhook.events)

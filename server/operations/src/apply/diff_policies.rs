@@ -58,7 +58,7 @@ pub(super) fn diff(
         }
         let fields = match new.has_content_of(old) {
             true => Vec::new(),
-            false => content::of_policy(old).changes(&content::of_policy(&new)),
+            false => content::from_policy(old).changes(&content::from_policy(&new)),
         };
         Some((new, fields))
     };

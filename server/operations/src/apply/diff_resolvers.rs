@@ -39,7 +39,7 @@ pub(super) fn diff(
             managed_by: draft.managed_by(),
             ..old.clone()
         };
-        let mut fields = content::of_resolver(old).changes(&content::of_resolver(&new));
+        let mut fields = content::from_resolver(old).changes(&content::from_resolver(&new));
         let has_secrets_field = fields.iter().any(|field| field.path == "/secrets");
         if wanted.secrets_change && !has_secrets_field {
             fields.push(FieldChange::new("/secrets".to_owned(), None, None));

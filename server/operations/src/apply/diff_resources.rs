@@ -39,7 +39,8 @@ pub(super) fn diff(
             managed_by: draft.managed_by(),
             ..old.clone()
         };
-        let fields = content::of_resource(&old.registration).changes(&content::of_resource(wanted));
+        let fields =
+            content::from_resource(&old.registration).changes(&content::from_resource(wanted));
         Some((new, fields))
     };
     RESOURCES.diff(draft, (&state.resources, wanted, context.prune), find, create, update)

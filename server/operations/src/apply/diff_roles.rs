@@ -34,7 +34,7 @@ pub(super) fn diff(
     };
     let update = |draft: &Draft<'_>, old: &RoleRecord, role: &NewRole| {
         let new = old.clone().with_includes(role.includes.clone(), context.by);
-        let fields = content::of_role(old).changes(&content::of_role(&new));
+        let fields = content::from_role(old).changes(&content::from_role(&new));
         Some((RoleRecord { managed_by: draft.managed_by(), ..new }, fields))
     };
     ROLES.diff(draft, (&state.roles, wanted, context.prune), find, create, update)

@@ -271,7 +271,7 @@ fn fields(old: &RuleRecord, new: &RuleRecord, context: &PlanContext<'_>) -> Vec<
     if old.effect == new.effect {
         return Vec::new();
     }
-    let content = |rule| content::of_rule(rule, context.domain);
+    let content = |rule| content::from_rule(rule, context.domain);
     content(old).changes(&content(new))
 }
 

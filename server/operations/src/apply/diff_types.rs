@@ -38,7 +38,7 @@ pub(super) fn diff(
     };
     let update = |draft: &Draft<'_>, old: &TypeRecord, declared: &NewType| {
         let new = old.clone().with(declared.clone(), context.by);
-        let fields = content::of_type(old).changes(&content::of_type(&new));
+        let fields = content::from_type(old).changes(&content::from_type(&new));
         Some((TypeRecord { managed_by: draft.managed_by(), ..new }, fields))
     };
     TYPES.diff(draft, (&state.types, wanted, context.prune), find, create, update)

@@ -57,7 +57,7 @@ pub(super) fn diff(
             managed_by: draft.managed_by(),
             ..old.clone()
         };
-        let mut fields = content::of_webhook(old).changes(&content::of_webhook(&new));
+        let mut fields = content::from_webhook(old).changes(&content::from_webhook(&new));
         if webhook.secret.is_some() && context.changed_secrets.contains(&old.id) {
             fields.push(FieldChange::new("/secret".to_owned(), None, None));
         }

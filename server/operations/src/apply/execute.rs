@@ -119,7 +119,7 @@ async fn write_webhook(
     let wanted = execution.webhooks.iter().find(|webhook| webhook.url == new.url);
     let secret = wanted.and_then(|webhook| webhook.secret.as_ref());
     let encrypt = |secret: &[u8]| {
-        let context = Context::of_webhook_secret(&new.tenant_id, new.id);
+        let context = Context::for_webhook_secret(&new.tenant_id, new.id);
         execution.keys.encrypt(context, secret)
     };
     let secret = secret.map(|secret| encrypt(secret.as_bytes())).transpose()?;

@@ -35,7 +35,7 @@ impl GuardWrites {
     ///
     /// # Errors
     /// The cases of the bundle are too many, or name users that it does not have.
-    pub(super) fn of(
+    pub(super) fn new(
         bundle: &BundleDocument,
         state: &TenantContent,
         domain: &str,
@@ -91,7 +91,7 @@ impl GuardWrites {
             state.settings = settings;
         }
         if let Some(cases) = self.cases {
-            state.guards = StoredGuards::of(cases)?;
+            state.guards = StoredGuards::new(cases)?;
         }
         Ok(())
     }

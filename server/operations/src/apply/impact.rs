@@ -30,8 +30,8 @@ pub(super) async fn report(
     state: &TenantContent,
     plan: &ApplyPlan,
 ) -> Result<ImpactReport, OperationError> {
-    let before = Content::of(state, &Writes::default());
-    let after = Content::of(state, &plan.writes);
+    let before = Content::new(state, &Writes::default());
+    let after = Content::new(state, &plan.writes);
     let compare = async move |awaited: Awaited| {
         let until = Instant::now() + MAX_TIME;
         Ok(impact(&before.set(), &after.set(), || awaited.is_until(until)))
@@ -46,7 +46,7 @@ struct Content {
 }
 
 impl Content {
-    fn of(state: &TenantContent, writes: &Writes) -> Self {
+    fn new(state: &TenantContent, writes: &Writes) -> Self {
         let resources = after(&state.resources, &writes.resources, |record| record.id);
         let name = |record: &ResourceRecord| record.registration.name.clone();
         let resources = resources.into_iter().map(name).collect();

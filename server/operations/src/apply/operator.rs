@@ -47,7 +47,7 @@ pub async fn apply_as_operator(
         changed_secrets: &HashSet::new(),
     };
     let mut plan = plan(&state, bundle, &context)?;
-    let guards = GuardWrites::of(bundle, &state, tenant)?;
+    let guards = GuardWrites::new(bundle, &state, tenant)?;
     guards.add_to(&mut plan, &state);
     if plan.changes.is_empty() {
         tx.end().await?;

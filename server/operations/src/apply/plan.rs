@@ -101,7 +101,7 @@ pub fn plan(
     let resolvers = after(&state.resolvers, &writes.resolvers, |record| record.id);
     let types = after(&state.types, &writes.types, |record| &*record.kind);
     let declared = compiled(types.iter().copied());
-    let readable = portcullis_resolvers::namespaces::of(resolvers, context.operator);
+    let readable = portcullis_resolvers::namespaces::collect(resolvers, context.operator);
     let readable = readable.with_types(declared.clone());
     namespaces::check_bundle(bundle, (&readable, &declared), &mut problems);
     diff_types::check_cases(bundle, &declared, &mut problems);

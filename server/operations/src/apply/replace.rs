@@ -67,9 +67,9 @@ pub async fn replace(
     match carry_out(&attempt).await {
         Ok(answer) => {
             let kinds = answer.changes.iter().map(|change| change.kind);
-            Ok(Sight::of_kinds(caller, kinds).of_answer(answer))
+            Ok(Sight::for_kinds(caller, kinds).limit_answer(answer))
         }
-        Err(error) => Err(Sight::of_kinds(caller, [].into_iter()).of_error(error)),
+        Err(error) => Err(Sight::for_kinds(caller, [].into_iter()).limit_error(error)),
     }
 }
 
@@ -269,7 +269,7 @@ fn plan_kinds(
         changed_secrets: &HashSet::new(),
     };
     let plan = plan(state, bundle, &context)?;
-    let guards = GuardWrites::of(bundle, state, &origin.domain)?;
+    let guards = GuardWrites::new(bundle, state, &origin.domain)?;
     Ok((plan, guards))
 }
 

@@ -51,13 +51,13 @@ pub(super) struct Sight {
 }
 
 impl Sight {
-    pub(super) fn of(caller: &Manager, request: &ApplyRequest) -> Self {
+    pub(super) fn new(caller: &Manager, request: &ApplyRequest) -> Self {
         let cases = caller.must_have(Permission::PoliciesRead).is_ok();
         Self { content: must_read(caller, request).is_ok(), cases }
     }
 
     /// Returns what the caller may see of changes of any of these kinds.
-    pub(super) fn of_kinds(caller: &Manager, kinds: impl Iterator<Item = ObjectKind>) -> Self {
+    pub(super) fn for_kinds(caller: &Manager, kinds: impl Iterator<Item = ObjectKind>) -> Self {
         let cases = caller.must_have(Permission::PoliciesRead).is_ok();
         Self { content: must_have_rights_of(caller, kinds, true).is_ok(), cases }
     }
@@ -68,7 +68,7 @@ impl Sight {
     }
 
     /// Returns the answer with the counts and codes alone of what the caller may not see.
-    pub(super) fn of_answer(self, mut answer: ApplyAnswer) -> ApplyAnswer {
+    pub(super) fn limit_answer(self, mut answer: ApplyAnswer) -> ApplyAnswer {
         let changes = answer.changes.iter().map(|change| change.kind);
         let conflicts = answer.conflicts.iter().map(|conflict| conflict.kind);
         if !self.may_see(changes.chain(conflicts)) {
@@ -85,7 +85,7 @@ impl Sight {
     }
 
     /// Returns the error without the names that the caller may not see.
-    pub(super) fn of_error(self, error: OperationError) -> OperationError {
+    pub(super) fn limit_error(self, error: OperationError) -> OperationError {
         match error {
             OperationError::Refused(WriteRefusal::OwnedByAnother(conflicts))
                 if !self.may_see(conflicts.iter().map(|conflict| conflict.kind)) =>

@@ -94,8 +94,8 @@ pub(super) async fn apply(
             app.resolvers.forget_module(&resolver.sha256).await;
         }
     }
-    let sight = Sight::of(caller, request);
-    made.map(|answer| sight.of_answer(answer)).map_err(|error| sight.of_error(error))
+    let sight = Sight::new(caller, request);
+    made.map(|answer| sight.limit_answer(answer)).map_err(|error| sight.limit_error(error))
 }
 
 /// One apply.
@@ -150,7 +150,7 @@ impl ContentChange for Attempt<'_> {
         };
         let mut plan = plan(&state, &request.bundle, &context)?;
         let entities = check_types(app, caller, &request.bundle, &state, &plan).await?;
-        let guards = GuardWrites::of(&request.bundle, &state, domain)?;
+        let guards = GuardWrites::new(&request.bundle, &state, domain)?;
         guards.add_to(&mut plan, &state);
         // Resources may change rules.
         let rules = plan.writes.rules.first().map(|_| ObjectKind::Rule);

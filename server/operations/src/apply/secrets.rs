@@ -22,7 +22,7 @@ pub(super) async fn changed(
         let Some(secret) = &webhook.secret else { continue };
         for stored in state.webhooks.iter().filter(|stored| stored.url == webhook.url) {
             let encrypted = webhooks::secret(tx, stored.id).await?.unwrap_or_default();
-            let context = Context::of_webhook_secret(&stored.tenant_id, stored.id);
+            let context = Context::for_webhook_secret(&stored.tenant_id, stored.id);
             let is_same =
                 keys.decrypt(context, &encrypted).is_ok_and(|plain| plain == secret.as_bytes());
             if !is_same {

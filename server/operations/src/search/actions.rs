@@ -62,7 +62,7 @@ pub async fn search_actions(
     let position = position.transpose()?;
     let mut last = position.as_ref().map_or("", |at| &*at.last).to_owned();
     let revision = position.as_ref().map_or(0, |at| at.revision);
-    let past = PastRules::of(app, tenant, question.at_revision).await?;
+    let past = PastRules::read(app, tenant, question.at_revision).await?;
     let plans = PlanSource::new(app, past.as_ref());
     // A page that decides nothing has a revision, too: that of the plan that every tenant has.
     let at_least = app.reach(tenant, question.at_least).await?;
@@ -105,7 +105,7 @@ async fn read_verbs(
     resource_type: &str,
     after: &str,
 ) -> Result<VerbChunk, OperationError> {
-    app.read(tenant, async |tx| verbs::of_type(tx, resource_type, after).await).await
+    app.read(tenant, async |tx| verbs::for_type(tx, resource_type, after).await).await
 }
 
 /// Decides the actions of a search, one by one.
@@ -154,7 +154,7 @@ impl ActionDecider<'_> {
                 }
             }
             Verdict::NeedsAttributes(requests) => {
-                page.conditional.push(ConditionalEntity::of_requests(verb, &requests));
+                page.conditional.push(ConditionalEntity::from_requests(verb, &requests));
             }
         }
         Ok(())

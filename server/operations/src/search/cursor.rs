@@ -61,7 +61,7 @@ impl RequestMark {
     ) -> Result<Position, Invalid> {
         let bytes = URL_SAFE_NO_PAD.decode(cursor).unwrap_or_default();
         let position = bytes.split_first_chunk::<MAC_BYTES>().and_then(|(mac, content)| {
-            keys.is_authentic(&[&self.0, content], mac).then(|| Position::of(content)).flatten()
+            keys.is_authentic(&[&self.0, content], mac).then(|| Position::parse(content)).flatten()
         });
         let what = "the cursor of this request: `next` of an answer to the same body";
         position.ok_or_else(|| Invalid::expected(at, what))
@@ -108,7 +108,7 @@ impl Position {
         [&self.revision.to_be_bytes()[..], self.last.as_bytes()].concat()
     }
 
-    fn of(content: &[u8]) -> Option<Self> {
+    fn parse(content: &[u8]) -> Option<Self> {
         let (revision, last) = content.split_first_chunk::<REVISION_BYTES>()?;
         let last = String::from_utf8(last.to_vec()).ok()?;
         Some(Self { revision: u64::from_be_bytes(*revision), last })

@@ -87,7 +87,7 @@ pub async fn search_entities(
     let position = cursor.map(|cursor| mark.position(&app.keys, cursor, question.cursor_at));
     let position = position.transpose()?;
     let at_least = app.reach(tenant, question.at_least).await?;
-    let past = PastRules::of(app, tenant, question.at_revision).await?;
+    let past = PastRules::read(app, tenant, question.at_revision).await?;
     let plans = PlanSource::new(app, past.as_ref());
     let cached = plans.find(tenant, question.resource, at_least).await?;
     let plan = cached.plan();

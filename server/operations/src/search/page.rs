@@ -74,7 +74,7 @@ impl SearchedPage {
 
 impl ConditionalEntity {
     /// Describes an action that depends on these attributes of resolvers.
-    pub(super) fn of_requests(id: &str, requests: &[AttributeRequest]) -> Self {
+    pub(super) fn from_requests(id: &str, requests: &[AttributeRequest]) -> Self {
         let paths = requests.iter().flat_map(|request| {
             request.attributes.iter().map(|name| format!("{}.{name}", request.namespace))
         });

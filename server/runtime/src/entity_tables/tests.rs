@@ -34,7 +34,7 @@ async fn write(store: &Store, tenant: &str, id: &str, n: u32) -> HistoryPosition
     let body = EntitiesBody::parse(&body).expect("sound");
     let mut tx = store.write(tenant, 0).await.expect("begins");
     let origin = EntityOrigin::default();
-    let upsert = entities::Upsert::of(&mut tx, &body.entities, origin).await.expect("works");
+    let upsert = entities::Upsert::compare(&mut tx, &body.entities, origin).await.expect("works");
     upsert.write(&mut tx).await.expect("works");
     tx.commit().await.expect("commits").entities.expect("a change")
 }

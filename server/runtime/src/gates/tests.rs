@@ -84,7 +84,7 @@ async fn judging_turn() -> Arc<Turn> {
 
 /// Lets the transaction pass the gates, with a judgement if it needs one.
 async fn judged(store: &Store, tx: &mut Tx) -> Result<(), OperationError> {
-    let change = Change::of(tx).await.expect("works");
+    let change = Change::read(tx).await.expect("works");
     let judgement = change.judge(store, &judging_turn().await).await.expect("works");
     assert!(judgement.is_some(), "nothing was committed in between");
     pass(tx, GateVerdict { is_approved: false, judgement }).await
@@ -177,7 +177,7 @@ async fn a_policy_that_reads_a_resolver_takes_no_case_out_of_the_gate(database: 
     tx.commit().await.expect("commits");
     let mut tx = store.write("acme", 0).await.expect("begins");
     set_gates(&mut tx, CASES).await;
-    let change = Change::of(&mut tx).await.expect("works");
+    let change = Change::read(&mut tx).await.expect("works");
     let judgement = change
         .judge(&store, &judging_turn().await)
         .await
@@ -221,7 +221,7 @@ async fn a_judgement_counts_for_the_content_that_the_change_met_alone(database: 
     allow(&mut tx, "bob").await;
     let refused = pass(&mut tx, GateVerdict::default()).await;
     assert!(refused.is_err(), "nobody judged the change");
-    let change = Change::of(&mut tx).await.expect("works");
+    let change = Change::read(&mut tx).await.expect("works");
     // The transaction that is to be judged holds no lock: another write commits before the judgement.
     let turn = tx.cancel().await.expect("ends").expect("the turn of the tenant");
     let mut other = store.write_in(turn, 0).await.expect("begins");

@@ -181,9 +181,9 @@ async fn read_changes(
     revision: u64,
     broader: Option<&Plan>,
 ) -> Result<Option<Plan>, StoreError> {
-    let rules = rules::of_ids(tx, &outdated.changed.rules).await?;
-    let policies = policies::of_ids(tx, &outdated.changed.policies).await?;
-    let resolvers = resolvers::of_plans(tx).await?;
+    let rules = rules::by_ids(tx, &outdated.changed.rules).await?;
+    let policies = policies::by_ids(tx, &outdated.changed.policies).await?;
+    let resolvers = resolvers::for_plans(tx).await?;
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
     let changes = PlanChanges { rules, policies };
     Ok(outdated.plan.plan().with_changes(revision, changes, broader, resolver))

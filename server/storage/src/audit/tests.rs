@@ -230,7 +230,7 @@ async fn refused_credentials_drive_out_no_record_of_the_operator(database: TestD
     for at in 2_000..2_003 {
         tx.attribute_to_service(Timestamp::from_millis(at));
         tx.audit(AuditAction::TenantDeleted, "gone");
-        let author = Author::of(&mut tx).await.expect("works");
+        let author = Author::read(&mut tx).await.expect("works");
         write(&mut tx, &author).await.expect("works");
     }
     tx.commit().await.expect("commits");

@@ -213,6 +213,6 @@ fn the_oldest_are_taken_from_rows_and_segments() {
         (99, Some(40), place(30, 3), 7),
     ] {
         let expected = Oldest { last_row: last_row.map(id), last_place, of_segments };
-        assert_eq!(Oldest::of(&rows, &segments, count), expected, "{count}");
+        assert_eq!(Oldest::new(&rows, &segments, count), expected, "{count}");
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Content {
 
 impl Content {
     /// Returns the texts of `entity`.
-    pub(super) fn of(entity: &NewEntity) -> Self {
+    pub(super) fn new(entity: &NewEntity) -> Self {
         Self {
             roles: to_json(&entity.roles),
             domain_roles: to_json(&entity.domain_roles),

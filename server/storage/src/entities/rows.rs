@@ -19,7 +19,7 @@ pub(super) struct EntityRow<'t> {
 
 impl<'t> EntityRow<'t> {
     /// Returns the entity of a stored row.
-    pub(super) fn of(stored: &'t StoredEntity) -> Self {
+    pub(super) fn from_stored(stored: &'t StoredEntity) -> Self {
         Self {
             kind: &stored.kind,
             id: &stored.id,
@@ -53,7 +53,7 @@ impl<'t> ParsedRow<'t> {
     ///
     /// # Errors
     /// [`StoreError::Corrupt`]
-    pub(super) fn of(row: EntityRow<'t>) -> Result<Self, StoreError> {
+    pub(super) fn parse(row: EntityRow<'t>) -> Result<Self, StoreError> {
         let corrupt = |what| move |_| StoreError::Corrupt { what };
         let parse = |text: &'t str| json::parse(text.as_bytes());
         Ok(Self {

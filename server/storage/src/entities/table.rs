@@ -47,7 +47,7 @@ fn build(mut pages: Receiver<Records>) -> Result<Result<EntityTable, TableFull>,
     let mut builder = EntityTable::builder();
     while let Some(page) = pages.blocking_recv() {
         for row in rows(&page)? {
-            if let Err(full) = builder.push(&ParsedRow::of(row)?.input()) {
+            if let Err(full) = builder.push(&ParsedRow::parse(row)?.input()) {
                 return Ok(Err(full));
             }
         }
@@ -70,7 +70,7 @@ pub async fn changed_table(
     if changed.len() >= MAX_CHANGES {
         return Ok(None);
     }
-    let parsed = changed.iter().map(|changed| ParsedRow::of(EntityRow::of(changed)));
+    let parsed = changed.iter().map(|changed| ParsedRow::parse(EntityRow::from_stored(changed)));
     let parsed: Vec<ParsedRow<'_>> = parsed.collect::<Result<_, _>>()?;
     let changes = parsed.iter().zip(&changed).map(|(row, changed)| row.change(changed));
     let changed = table.changed(changes);

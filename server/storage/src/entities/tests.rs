@@ -38,7 +38,7 @@ fn entities(sent: &Value) -> Vec<NewEntity> {
 async fn write(store: &Store, sent: &Value, origin: EntityOrigin<'_>) -> (Upserted, Committed) {
     let mut tx = store.write(TENANT, 7).await.expect("begins");
     let sent = entities(sent);
-    let upsert = Upsert::of(&mut tx, &sent, origin).await.expect("works");
+    let upsert = Upsert::compare(&mut tx, &sent, origin).await.expect("works");
     let upserted = upsert.write(&mut tx).await.expect("works");
     (upserted, tx.commit().await.expect("commits"))
 }

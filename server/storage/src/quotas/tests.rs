@@ -128,14 +128,14 @@ async fn a_quota_is_exact_however_many_write_at_once(database: TestDatabase) {
     let quotas = Quotas::NONE.with(Quota::Rules, Some(20));
     let store = with(database.open().await, quotas);
     assert_eq!(successes(&store).await, 6);
-    assert_eq!(used(&store).await.of(Quota::Rules), 18);
+    assert_eq!(used(&store).await.get(Quota::Rules), 18);
     insert_rules(&store, 100..102).await.expect("exactly the quota");
 }
 
 async fn without_quotas_each_write_succeeds(database: TestDatabase) {
     let store = database.open().await;
     assert_eq!(successes(&store).await, 20);
-    assert_eq!(used(&store).await.of(Quota::Rules), 60);
+    assert_eq!(used(&store).await.get(Quota::Rules), 60);
 }
 
 async fn who_is_above_a_quota_may_keep_and_delete_but_not_add(database: TestDatabase) {
@@ -155,7 +155,7 @@ async fn who_is_above_a_quota_may_keep_and_delete_but_not_add(database: TestData
     rules::delete(&mut tx, &rule(3), &by()).await.expect("works");
     assert!(rules::insert(&mut tx, &rule(20)).await.expect("works"));
     tx.commit().await.expect("commits");
-    assert_eq!(used(&store).await.of(Quota::Rules), 9);
+    assert_eq!(used(&store).await.get(Quota::Rules), 9);
     // Work of the service itself is not refused.
     let mut tx = store.write_as(TENANT).await.expect("begins");
     assert!(rules::insert(&mut tx, &rule(21)).await.expect("works"));
@@ -237,7 +237,7 @@ async fn the_numbers_are_those_of_the_records(database: TestDatabase) {
         .with(Quota::Rules, 4)
         .with(Quota::Resources, 3)
         .with(Quota::ServiceKeys, 1)
-        .with(Quota::StoredBytes, counted.of(Quota::StoredBytes));
+        .with(Quota::StoredBytes, counted.get(Quota::StoredBytes));
     assert_eq!(counted, expected);
     let mut tx = store.write_all().await.expect("begins");
     execute!(tx, recount()).expect("works");

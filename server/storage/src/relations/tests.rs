@@ -208,7 +208,7 @@ async fn write_entities(store: &Store, sent: &str, origin: EntityOrigin<'_>) {
     let json = json::parse(sent.as_bytes()).expect("JSON");
     let entities: Vec<NewEntity> = EntitiesBody::parse(&json).expect("sound").entities;
     let mut tx = store.write(TENANT, 7).await.expect("begins");
-    let upsert = Upsert::of(&mut tx, &entities, origin).await.expect("works");
+    let upsert = Upsert::compare(&mut tx, &entities, origin).await.expect("works");
     upsert.write(&mut tx).await.expect("works");
     tx.commit().await.expect("commits");
 }

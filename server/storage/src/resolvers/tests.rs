@@ -4,7 +4,7 @@ use portcullis_engine::json;
 use uuid::Uuid;
 
 use super::*;
-use crate::resolver_locations::{ResolverLocation, latest, of_tenants};
+use crate::resolver_locations::{ResolverLocation, for_tenants, latest};
 use crate::store::Store;
 use crate::testing::{TestDatabase, on_every_database};
 use portcullis_model::Authorship;
@@ -72,11 +72,11 @@ async fn resolvers_come_back_as_they_went_in(database: TestDatabase) {
     assert_eq!(secrets(&mut tx, first.id).await.expect("works").as_deref(), Some(&b"sealed"[..]));
     assert_eq!(module(&mut tx, "aa").await.expect("works").as_deref(), Some(&b"wasm"[..]));
     assert_eq!(list(&mut tx).await.expect("works"), [first.clone(), second]);
-    let names = of_plans(&mut tx).await.expect("works");
+    let names = for_plans(&mut tx).await.expect("works");
     assert_eq!((names.len(), names["hr"].version, names["places"].version), (2, 1, 2));
     let mut tx = store.begin_read_all().await.expect("begins");
-    let places = of_tenants(&mut tx, ["acme", "other"]).await.expect("works");
-    assert!(of_tenants(&mut tx, ["other"]).await.expect("works").is_empty());
+    let places = for_tenants(&mut tx, ["acme", "other"]).await.expect("works");
+    assert!(for_tenants(&mut tx, ["other"]).await.expect("works").is_empty());
     let of =
         |reference, enabled| ResolverLocation { tenant: "acme".to_owned(), reference, enabled };
     assert_eq!(places, [of(names["hr"], true), of(names["places"], false)]);

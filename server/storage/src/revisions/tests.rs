@@ -78,10 +78,10 @@ async fn changes_of_several_revisions_are_one_change(database: TestDatabase) {
         (shown, newest.more),
         (vec![(5, 1, RevisionVia::Api), (4, 1, RevisionVia::Api)], true)
     );
-    let of_a = revision_changes::of_record(&mut tx, ("role", "a"), 4, 10).await.expect("works");
+    let of_a = revision_changes::for_record(&mut tx, ("role", "a"), 4, 10).await.expect("works");
     let numbers: Vec<u64> = of_a.records.iter().map(|one| one.revision).collect();
     assert_eq!(numbers, [2, 1]);
-    let revisions = of_record(&mut tx, ("role", "a"), 4, 10).await.expect("works");
+    let revisions = for_record(&mut tx, ("role", "a"), 4, 10).await.expect("works");
     assert_eq!(revisions.iter().map(|one| one.revision).collect::<Vec<_>>(), numbers);
 }
 

@@ -30,10 +30,10 @@ async fn fill(store: &Store, tenant: &str, id: u128, keys: &KeyRing) {
         VALUES ($1, $2, $3, 1, TRUE, '{}', $4, '{}', $3, 'a', 0)";
     let (id, name) = (Uuid::from_u128(id), format!("n{id}"));
     let mut tx = store.write(tenant, 0).await.expect("begins");
-    let secret = keys.encrypt(Context::of_webhook_secret(tenant, id), b"of a webhook");
+    let secret = keys.encrypt(Context::for_webhook_secret(tenant, id), b"of a webhook");
     execute!(tx, WEBHOOK, tenant, id, secret.expect("encrypts")).expect("works");
     execute!(tx, MODULE, tenant, &name, Vec::<u8>::new()).expect("works");
-    let secret = keys.encrypt(Context::of_resolver_secrets(tenant, id), b"of a resolver");
+    let secret = keys.encrypt(Context::for_resolver_secrets(tenant, id), b"of a resolver");
     execute!(tx, RESOLVER, tenant, id, &name, secret.expect("encrypts")).expect("works");
     tx.commit().await.expect("commits");
 }
@@ -80,11 +80,11 @@ async fn an_old_key_can_be_dropped(database: TestDatabase) {
     let expected = [(new.first_id(), 12), (lost.first_id(), 2)];
     assert_eq!(counts(&store).await, BTreeMap::from(expected), "the old key is not needed");
     let webhook = secret(&store, "SELECT secret FROM webhooks ORDER BY id LIMIT 1").await;
-    let context = Context::of_webhook_secret("north", Uuid::from_u128(1));
+    let context = Context::for_webhook_secret("north", Uuid::from_u128(1));
     assert_eq!(new.decrypt(context, &webhook).as_deref(), Ok(&b"of a webhook"[..]));
     assert!(old.decrypt(context, &webhook).is_err());
     let resolver = secret(&store, "SELECT secrets FROM resolvers ORDER BY id LIMIT 1").await;
-    let context = Context::of_resolver_secrets("north", Uuid::from_u128(1));
+    let context = Context::for_resolver_secrets("north", Uuid::from_u128(1));
     assert_eq!(new.decrypt(context, &resolver).as_deref(), Ok(&b"of a resolver"[..]));
 }
 

@@ -56,7 +56,7 @@ async fn a_standby_serves_what_it_has_and_the_primary_everything_else() {
 
 #[test]
 fn a_url_of_no_standby_says_what_is_expected() {
-    let error = Standbys::of("postgres://a@b,,c/d").expect_err("malformed").to_string();
+    let error = Standbys::parse("postgres://a@b,,c/d").expect_err("malformed").to_string();
     assert!(error.contains("with commas in between"), "{error}");
 }
 

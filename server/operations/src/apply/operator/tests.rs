@@ -74,8 +74,8 @@ impl World {
     /// Returns the ids and names of what decides.
     async fn stored(&self) -> Vec<(uuid::Uuid, String)> {
         let mut tx = self.store.begin_read("acme").await.expect("begins");
-        let rules = rules::of_every_plan(&mut tx).await.expect("works");
-        let policies = policies::of_every_plan(&mut tx).await.expect("works");
+        let rules = rules::for_every_plan(&mut tx).await.expect("works");
+        let policies = policies::for_every_plan(&mut tx).await.expect("works");
         let rules =
             rules.into_iter().map(|rule| (rule.id, format!("{} {}", rule.tuple, rule.effect)));
         let policies = policies.into_iter().map(|policy| (policy.id, policy.name));
