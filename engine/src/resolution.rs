@@ -85,6 +85,7 @@ impl AttributeAnswers {
     pub fn get(&self, namespace: &str, attribute: &str) -> Option<&AttributeAnswer> {
         self.0.get(namespace)?.get(attribute)
     }
+
     /// Returns why the value of an attribute of a resolver, or of a relation, is not known.
     pub(crate) fn why_unknown(&self, path: &AttributePath) -> String {
         let AttributePath::Resolver(ResolverAttribute { namespace, name }) = path else {

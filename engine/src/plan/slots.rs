@@ -281,14 +281,14 @@ impl Slots {
         if names.is_empty() {
             return;
         }
-        for (name, value) in attributes.iter() {
+        attributes.iter().for_each(|(name, value)| {
             if let Some(slot) = names.find(name)
                 && (replaces || values[slot as usize].value.is_none())
                 && (subject || !matches!(name, "id" | "type"))
             {
                 values[slot as usize] = SlotValue { value: Some(value), symbol: Symbol::NO_TEXT };
             }
-        }
+        });
     }
 
     /// Interns the texts that each attribute is compared with.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use http::header::{ACCEPT, CONTENT_TYPE, LINK};
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use portcullis_config::{CredentialHeader, GivenCredential, Variables};
 use portcullis_egress::multipart::Form;
 use portcullis_egress::{Answer, Client, RequestError};
@@ -235,6 +235,12 @@ impl Service {
         let url = self.route(&format!("{list}/{id}"), &[]);
         let answer = self.call(Method::GET, list, url, None).await?;
         serde_json::from_slice(&answer.body).with_context(|| format!("a record of `{list}`"))
+    }
+
+    /// Returns whether the credential may see a list.
+    pub(crate) async fn allows(&self, list: &'static str) -> anyhow::Result<bool> {
+        let answer = self.send(Method::GET, self.route(list, &[("limit", "1")]), None).await?;
+        Ok(answer.status != StatusCode::FORBIDDEN)
     }
 
     /// Passes each page of a list to `take`, until it wants no more. Returns whether it got all of them, and every replica

@@ -38,9 +38,9 @@ struct PatternTest {
 pub(super) struct PatternResults {
     /// The number of the first test that is over the budget of the decision.
     first_over: u32,
-    /// Whether the text of each test that has run matched. A plan with more tests than have room costs one allocation per
-    /// check.
-    known: SmallVec<[Option<bool>; 64]>,
+    /// Two bits for each test: whether it has run, and whether the text matched. A plan with more than 256 tests costs
+    /// one allocation per check.
+    bits: SmallVec<[u64; 8]>,
 }
 
 impl PatternTests {
@@ -83,7 +83,7 @@ impl PatternTests {
             if self.affords(values) { self.tests.len() } else { self.first_over(values) };
         PatternResults {
             first_over: u32::try_from(first_over).unwrap_or(u32::MAX),
-            known: smallvec![None; self.tests.len()],
+            bits: smallvec![0; self.tests.len().div_ceil(TESTS_PER_WORD)],
         }
     }
 
@@ -122,8 +122,12 @@ impl PatternTests {
         if number >= results.first_over || automaton.steps(text.len()) > self.budget {
             return None;
         }
-        let known = &mut results.known[number as usize];
-        Some(*known.get_or_insert_with(|| automaton.matches(text)))
+        if let Some(known) = results.get(number) {
+            return Some(known);
+        }
+        let found = automaton.matches(text);
+        results.set(number, found);
+        Some(found)
     }
 
     /// Returns whether the program tests no pattern.
@@ -154,6 +158,27 @@ impl PatternTest {
     fn steps(&self, bytes: usize) -> u64 {
         self.automaton.as_ref().map_or(0, |automaton| automaton.steps(bytes))
     }
+}
+
+const TESTS_PER_WORD: usize = 32;
+
+impl PatternResults {
+    fn get(&self, number: u32) -> Option<bool> {
+        let (word, shift) = place(number);
+        let bits = self.bits[word] >> shift;
+        (bits & 1 != 0).then_some(bits & 2 != 0)
+    }
+
+    fn set(&mut self, number: u32, found: bool) {
+        let (word, shift) = place(number);
+        self.bits[word] |= (1 | u64::from(found) << 1) << shift;
+    }
+}
+
+/// Returns the word of a test, and the position of its bits.
+fn place(number: u32) -> (usize, usize) {
+    let number = number as usize;
+    (number / TESTS_PER_WORD, 2 * (number % TESTS_PER_WORD))
 }
 
 /// Returns the length of an attribute that is a text. No other value is matched.

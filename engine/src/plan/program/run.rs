@@ -112,6 +112,12 @@ impl<'r> Run<'r> {
                 }
                 _ => None,
             },
+            Step::Order { operator, slot, bound } => match self.value(slot)? {
+                AttributeValue::Number(number) => {
+                    operator.holds_in_order(number.cmp(&steps.number(bound)))
+                }
+                _ => None,
+            },
             Step::All { .. } | Step::Any { .. } | Step::Matches { .. } | Step::Node { .. } => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::nodes::{NodeId, Operation};
 use crate::condition::{Operand, Predicate, Test};
+use crate::number::Number;
 use crate::operator::{Lookup, Operator};
 use crate::plan::slots::{Slot, Slots, Symbol};
 
@@ -13,6 +14,7 @@ pub(super) const MAX_MEMOIZED: u8 = 64;
 pub(super) struct Steps {
     steps: Box<[Step]>,
     children: Box<[StepOf]>,
+    numbers: Box<[Number]>,
     symbols: Box<[Symbol]>,
 }
 
@@ -69,6 +71,12 @@ pub(super) enum Step {
         slot: Slot,
         bound: u32,
     },
+    /// Compares a number with another number; `bound` is its index.
+    Order {
+        operator: Operator,
+        slot: Slot,
+        bound: u32,
+    },
     /// Matches a text with a pattern; `test` is the number of the pattern test.
     Matches {
         slot: Slot,
@@ -114,6 +122,7 @@ impl Steps {
         Self {
             steps: packer.steps.into(),
             children: packer.children.into(),
+            numbers: packer.numbers.into(),
             symbols: packer.symbols.into(),
         }
     }
@@ -138,6 +147,11 @@ impl Steps {
         &self.children[children.first as usize..][..usize::from(children.count)]
     }
 
+    #[inline]
+    pub(super) fn number(&self, bound: u32) -> Number {
+        self.numbers[bound as usize]
+    }
+
     pub(super) fn sorted_has(&self, first: u32, count: u16, symbol: Symbol) -> bool {
         self.symbols[first as usize..][..usize::from(count)].binary_search(&symbol).is_ok()
     }
@@ -145,6 +159,7 @@ impl Steps {
     pub(super) fn weight(&self) -> usize {
         size_of_val::<[Step]>(&self.steps)
             + size_of_val::<[StepOf]>(&self.children)
+            + size_of_val::<[Number]>(&self.numbers)
             + size_of_val::<[Symbol]>(&self.symbols)
     }
 }
@@ -154,6 +169,7 @@ struct Packer<'s> {
     slots: &'s Slots,
     steps: Vec<Step>,
     children: Vec<StepOf>,
+    numbers: Vec<Number>,
     symbols: Vec<Symbol>,
     /// The number of pattern tests so far.
     pattern_tests: u32,
@@ -165,6 +181,7 @@ impl<'s> Packer<'s> {
             slots,
             steps: Vec::new(),
             children: Vec::new(),
+            numbers: Vec::new(),
             symbols: Vec::new(),
             pattern_tests: 0,
         }
@@ -218,7 +235,20 @@ impl<'s> Packer<'s> {
                 self.set(slot, negated, symbols.collect::<Option<_>>()?)
             }
             (Lookup::Equal | Lookup::Below { .. }, Operand::Number(number)) => {
-                Some(Step::OrderNatural { slot, operator: *operator, bound: number.as_u32()? })
+                let operator = *operator;
+                if let Some(bound) = number.as_u32() {
+                    return Some(Step::OrderNatural { slot, operator, bound });
+                }
+                // Policies often compare with the same few numbers. Looking 16 back keeps compilation linear.
+                let known = self.numbers.iter().rev().take(16).position(|known| known == number);
+                let bound = match known {
+                    Some(back) => self.numbers.len() - 1 - back,
+                    None => {
+                        self.numbers.push(*number);
+                        self.numbers.len() - 1
+                    }
+                };
+                Some(Step::Order { slot, operator, bound: index(bound)? })
             }
             _ => None,
         }

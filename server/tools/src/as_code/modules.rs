@@ -54,16 +54,21 @@ pub(super) fn sent(modules: &[FolderModule], known: &HashSet<String>) -> Vec<Mod
     sent.collect()
 }
 
-/// Returns the digests of the modules that the service has for the tenant. None is known without the list of resolvers, which
-/// the credential may not allow, and every module is sent then.
-pub(super) async fn known(service: &Service) -> HashSet<String> {
-    let records = service.list("resolvers").await.unwrap_or_default();
+/// Returns the digests of the modules that the service has for the tenant.
+///
+/// # Errors
+/// The service gives no answer. A credential that may not list resolvers gets none, and every module is sent.
+pub(super) async fn known(service: &Service) -> anyhow::Result<HashSet<String>> {
+    if !service.allows("resolvers").await? {
+        return Ok(HashSet::new());
+    }
+    let records = service.list("resolvers").await?;
     let digest = |record: &serde_json::Value| {
         let is_own = record["origin"] == "tenant";
         let digest = record["module"]["sha256"].as_str().filter(|_| is_own);
         digest.map(str::to_owned)
     };
-    records.iter().filter_map(digest).collect()
+    Ok(records.iter().filter_map(digest).collect())
 }
 
 pub(super) fn hexadecimal(digest: &[u8]) -> String {

@@ -93,7 +93,7 @@ impl FolderContent {
     ) -> anyhow::Result<Planned> {
         let known = match self.modules.is_empty() {
             true => HashSet::new(),
-            false => modules::known(service).await,
+            false => modules::known(service).await?,
         };
         let sent = modules::sent(&self.modules, &known);
         let resolvers = self.bundle.resolvers.iter().zip(&sent);

@@ -99,10 +99,13 @@ fn hint(call: &Call<'_>, status: StatusCode, body: &Value) -> String {
         (StatusCode::FORBIDDEN, _) => {
             "; a manager may do it, or a service key with the permission of every kind in the folder".to_owned()
         }
+        (StatusCode::NOT_FOUND, _) if call.method == Method::PUT => {
+            "; another one deleted it meanwhile: run the command again".to_owned()
+        }
         (StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED, _) => {
             "; --url is the address of a Portcullis service of version 0.2 or later, without `/api/v1`".to_owned()
         }
-        (StatusCode::PAYLOAD_TOO_LARGE, _) => too_large(call),
+        (StatusCode::PAYLOAD_TOO_LARGE, _) if call.body_bytes > 0 => too_large(call),
         _ => String::new(),
     }
 }
@@ -255,9 +258,20 @@ mod tests {
         }
         let base = "http://pdp.example/".parse().expect("a URL");
         let call = Call { method: Method::PUT, ..Call::get(&base, "resolvers") };
-        let body = json!({"error": "ACCESS_DENIED", "message": "m"}).to_string().into();
-        let answer = Answer { status: StatusCode::FORBIDDEN, headers: HeaderMap::new(), body };
-        assert!(refusal(&call, &answer).to_string().contains("for a push, `resolvers:write`"));
+        for (status, expected) in [
+            (
+                403,
+                "403 Forbidden: m; a manager may do it, or a service key with `resolvers:read` and, for a push, `resolvers:write`",
+            ),
+            (404, "404 Not Found: m; another one deleted it meanwhile: run the command again"),
+            (413, "413 Payload Too Large: m"),
+        ] {
+            let (status, headers) =
+                (StatusCode::from_u16(status).expect("a status"), HeaderMap::new());
+            let body = json!({"error": "E", "message": "m"}).to_string().into();
+            let error = refusal(&call, &Answer { status, headers, body }).to_string();
+            assert!(error.ends_with(expected), "{error}");
+        }
         let page = "<!doctype html>\n".repeat(100);
         let error = error(502, &page, &[]);
         assert!(
