@@ -292,7 +292,7 @@ pub(crate) struct LayeredAttributes<'r> {
 }
 
 impl<'r> LayeredAttributes<'r> {
-    /// Returns each name and value, of the place that it is taken from: first those of the directory, then those of the token.
+    /// Returns each name and value, of the place that it is taken from: first the directory, then the token.
     fn iter(&'r self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
         let of = |source| move |(name, _): &(&str, _)| self.place(name) == source;
         let stored = self.stored.into_iter().flat_map(EntityProperties::iter);

@@ -9,7 +9,7 @@
 //! | `x == 1`, `1 < x`, `x == y` | `eq`, `gt`, `eq` with another attribute |
 //! | `x in ("a", 1)`, `x in ["a", 1]`, `x in y` | `in` |
 //! | `"a" in x` | `contains` |
-//! | `x` | `eq true`, since Casbin fails if `x` is no boolean |
+//! | `x` | `eq true`, since Casbin fails if `x` is not a boolean |
 //! | `true`, `false` | always, never |
 //! | `keyMatch(x, "/a/*")` | `starts_with "/a/"`, as in Casbin; `eq` without `*` |
 //! | `keyMatch2`, `regexMatch` | `matches`, but as a search |

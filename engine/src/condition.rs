@@ -292,8 +292,8 @@ impl<A> Predicate<A> {
         }
     }
 
-    /// Returns the attribute that a test reads beside its own: that of the right side, or `request.time`. `None` if there is
-    /// none.
+    /// Returns the attribute that a test reads beside its own: the one on the right side, or `request.time`. `None` if
+    /// there is none.
     pub fn other_attribute(&self) -> Option<&A> {
         match self {
             Self::Compare(_, operand) => operand.attribute(),

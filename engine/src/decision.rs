@@ -176,7 +176,7 @@ impl<'p> Decision<'p> {
         causes.iter().filter_map(Undetermined::attribute)
     }
 
-    /// Returns whether the reason is that of every decision with this effect by this rule or policy.
+    /// Returns whether every decision with this effect by this rule or policy has the same reason.
     pub fn has_common_reason(&self) -> bool {
         match &self.matched {
             Matched::Policy(judged) => judged.undetermined.is_empty(),

@@ -1,8 +1,8 @@
 //! Entities in memory: the subjects and objects that a tenant's directory knows, as checks and searches read them.
 //!
 //! An [`EntityTable`] is immutable. A change makes a new table that shares the large base and has a small overlay of
-//! changed and removed entities; folding makes a new base of both. Equal texts are stored once, and no entity has an
-//! allocation of its own.
+//! changed and removed entities; folding makes a new base of both. Equal texts are stored once, and no entity has its
+//! own allocation.
 //!
 //! ```
 //! use portcullis_engine::entities::{EntityInput, EntityTable};

@@ -1,4 +1,4 @@
-//! The attributes that policies may read: those of resolvers, and the declared properties of requests. Policies are
+//! The attributes that policies may read: resolver attributes, and the declared properties of requests. Policies are
 //! checked against them when they are saved.
 
 mod attribute_kind;
@@ -114,7 +114,7 @@ impl ReadableAttributes<'_> {
         self.namespaces.resolvers.get(&**namespace)?.get(&**name).copied()
     }
 
-    /// Returns the relations if `namespace` is that of relations, and the tenant has some.
+    /// Returns the relations if `namespace` is the namespace of relations, and the tenant has some.
     fn relations_in(&self, namespace: &str) -> Option<&RelationNames> {
         Some(self.namespaces.types.relations())
             .filter(|relations| namespace == RELATION && !relations.is_empty())

@@ -15,7 +15,7 @@ pub(crate) struct PlainCheck<'a> {
     resource: Option<&'a str>,
     action: Option<&'a str>,
     domain: Option<&'a str>,
-    /// The places of those of the user, the resource, the action and the context.
+    /// The places of the attributes of the user, the resource, the action and the context.
     attributes: Option<[FlatRange; 4]>,
     expected: Option<Effect>,
 }
@@ -92,7 +92,7 @@ impl<'a> PlainCheck<'a> {
     }
 }
 
-/// Reads `attributes`: the places of those of the user, the resource, the action and the context.
+/// Reads `attributes`: the places of the attributes of the user, the resource, the action and the context.
 fn attributes<'a>(
     text: &mut PlainText<'a>,
     flat: &mut FlatAttributes<'a>,

@@ -62,7 +62,7 @@ pub struct Plan {
     rules: Rules,
     /// The rules that the plan shares with a broader one.
     shared: Shared,
-    /// Whether the policies are those of the broader plan.
+    /// Whether the policies are the broader plan's.
     shares_policies: bool,
     /// The facts about the tenant, shared by its plans; `None` if a check is complete as it was sent.
     facts: Option<Arc<TenantFacts>>,

@@ -36,7 +36,7 @@ pub struct Policy {
 }
 
 /// An ABAC policy inside a plan, as far as a decision reports it. A rule whose subject is a relation is one too: its
-/// condition is that domain and action are those of the rule, and that the relation holds.
+/// condition is that domain and action are the rule's, and that the relation holds.
 #[derive(Clone, Debug)]
 pub struct PlannedPolicy {
     /// The policy's id.

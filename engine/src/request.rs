@@ -78,7 +78,7 @@ impl CheckText {
 pub struct CheckBody<'r> {
     /// The subject of the check: 1 to 256 characters.
     pub subject: &'r str,
-    /// The type of the subject, if the request names it. Otherwise the relations of the subject are those of what its name
+    /// The type of the subject, if the request names it. Otherwise the subject has the relations of what its name
     /// reads as (`docs/semantics.md`, section 12.12).
     pub subject_type: Option<&'r str>,
     /// The resource, `<name>:<verb>`.
@@ -203,7 +203,7 @@ pub struct Caller<'r> {
 pub struct Check<'r> {
     /// The subject of the check.
     pub subject: &'r str,
-    /// The type of the subject, if the request names it. Otherwise the relations of the subject are those of what its name
+    /// The type of the subject, if the request names it. Otherwise the subject has the relations of what its name
     /// reads as (`docs/semantics.md`, section 12.12).
     pub subject_type: Option<&'r str>,
     /// The resource, `<name>:<verb>`.
@@ -261,7 +261,7 @@ fn roles_of<'r>(subject: &str, user: AttributeMap<'r>, caller: Option<Caller<'r>
     }
 }
 
-/// Reads the roles of a claim: the strings of a list, or one string. Ignores items that are no strings
+/// Reads the roles of a claim: the strings of a list, or one string. Ignores items that are not strings
 /// (`docs/semantics.md`, section 6.5). An empty list has no roles. `None` if the claim is an empty string or of another
 /// type.
 pub fn claimed_roles(claim: &Json<'_>) -> Option<Vec<String>> {

@@ -62,7 +62,7 @@ impl AttributeAnswers {
         }
     }
 
-    /// Returns the answers without those of a namespace.
+    /// Returns the answers without the answers of a namespace.
     #[must_use]
     pub fn without(&self, namespace: &str) -> Self {
         let mut others = self.clone();

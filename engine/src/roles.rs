@@ -16,7 +16,7 @@ pub enum Roles<'r> {
 }
 
 impl<'r> Roles<'r> {
-    /// Returns each role. Ignores items that are no strings.
+    /// Returns each role. Ignores items that are not strings.
     pub fn iter(self) -> impl Iterator<Item = &'r str> {
         let (claimed, supplied, listed): (&[String], &[Json<'_>], &[&str]) = match self {
             Self::Claimed(roles) => (roles, &[], &[]),

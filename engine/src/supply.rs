@@ -129,7 +129,7 @@ impl<'s> Supply<'s> {
     }
 
     /// Returns the number of the first roles of the completed check that are not only included by others; `None` if the
-    /// roles are those of the check.
+    /// roles come from the check.
     pub fn own_roles(&self) -> Option<usize> {
         self.roles.as_ref().map(|roles| roles.own)
     }
@@ -152,7 +152,7 @@ impl<'s> Supply<'s> {
     }
 }
 
-/// Returns the attributes of the subject; `None` if they are those of the request.
+/// Returns the attributes of the subject; `None` if they all come from the request.
 fn user<'s>(
     facts: &'s TenantFacts,
     subject: Option<Entity<'s>>,
@@ -175,7 +175,7 @@ fn user<'s>(
     })
 }
 
-/// Returns the attributes of the resource; `None` if they are those of the request.
+/// Returns the attributes of the resource; `None` if they all come from the request.
 fn resource<'s>(
     facts: &'s TenantFacts,
     resource: Option<Entity<'s>>,
@@ -223,7 +223,7 @@ impl TenantFacts {
     }
 }
 
-/// Returns the roles of the subject, and those that they include; `None` if they are those of the check.
+/// Returns the roles of the subject, and the roles that they include; `None` if the roles come from the check.
 fn roles<'s>(
     facts: &'s TenantFacts,
     subject: Option<Entity<'s>>,

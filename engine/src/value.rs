@@ -93,7 +93,7 @@ impl<'r> AttributeValue<'r> {
 }
 
 impl AttributeValue<'_> {
-    /// Returns whether two scalars of one type are equal; `None` if the types differ or are no scalars.
+    /// Returns whether two scalars of one type are equal; `None` if the types differ or are not scalars.
     pub fn equals(self, other: AttributeValue<'_>) -> Option<bool> {
         match (self, other) {
             (Self::Text(a), AttributeValue::Text(b)) => Some(a == b),

@@ -11,7 +11,7 @@ use portcullis_workloads::report::{Bar, Group};
 use uuid::Uuid;
 
 const ROLES: usize = 50;
-/// Each action is the verb of its own resource, with its own plan.
+/// Each action is the verb of one resource, which has its own plan.
 const ACTIONS: usize = 500;
 /// The rules and the policies of each resource. Half of the policies read the roles, so that roles differ in their
 /// outcomes.

@@ -48,8 +48,8 @@ pub(crate) fn allows(plan: &Plan, body: CheckBody<'_>) -> bool {
     plan.evaluate(&check).effect() == Effect::Allow
 }
 
-/// Returns the bodies of a workload's requests, read as the service reads them: like those of the limit, they borrow from
-/// the texts. They live as long as the process.
+/// Returns the bodies of a workload's requests, read as the service reads them: like the bodies of the limit, they
+/// borrow from the texts. They live as long as the process.
 pub(crate) fn bodies(workload: &Workload) -> Result<Vec<CheckBody<'static>>> {
     let body = |text: String| -> Result<_> {
         let buffer: &'static mut CheckBuffer<'static> = Box::leak(Box::default());

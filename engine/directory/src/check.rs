@@ -13,8 +13,8 @@ impl GraphSubject<'_> {
     /// Returns whether the subject has `relation` to the object `id` of the relation's type. `hops` are the edges of the
     /// object that the request has; they stand for its stored ones.
     ///
-    /// `None` means undetermined: more than [`MAX_EDGES`] edges would have to be looked at, those of the subject's closure
-    /// included.
+    /// `None` means undetermined: more than [`MAX_EDGES`] edges would have to be looked at, including the edges of the
+    /// subject's closure.
     pub fn has(
         &self,
         relation: RelationId,

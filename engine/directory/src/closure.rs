@@ -130,7 +130,7 @@ impl Closure {
         self.valid.0 <= now && now < self.valid.1
     }
 
-    /// Returns the heap bytes, with those of its own place.
+    /// Returns the heap bytes, including its own place.
     pub(crate) fn weight(&self) -> usize {
         let claims: usize = self.key.claims.iter().map(|(_, id)| id.len()).sum();
         let unknown: usize = self.unknown.iter().map(|(_, id)| id.len()).sum();

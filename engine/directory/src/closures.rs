@@ -12,7 +12,7 @@ use crate::schema::{RelationId, TypeId};
 
 /// Threads wait for each other only in the same part.
 const PARTS: usize = 8;
-/// The bytes of a closure's place in a hash table, and those of its reference counts.
+/// The bytes of a closure's place in a hash table, and of its reference counts.
 const PLACE: usize = 32;
 
 /// The closures that are kept. The ones that were not asked for lately leave first.

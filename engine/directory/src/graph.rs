@@ -14,7 +14,7 @@ use crate::table::{EVERYONE, EdgeKey, Moment, Node, Object, TupleTable, Way};
 pub struct Graph {
     pub(crate) schema: Arc<Schema>,
     pub(crate) table: TupleTable,
-    /// The nodes of each type of the schema: those of the base of the table, and those of its overlay.
+    /// The nodes of each type of the schema: in the base of the table, and in its overlay.
     types: Box<[[Range<Node>; 2]]>,
     /// The nodes that stand for everybody of each type of the schema.
     everyone: Box<[Option<Node>]>,
@@ -77,7 +77,7 @@ impl Graph {
         self.nodes_of(type_id).iter().any(|nodes| nodes.contains(&node))
     }
 
-    /// Returns the nodes of a type: those of the base of the table, and those of its overlay.
+    /// Returns the nodes of a type: in the base of the table, and in its overlay.
     pub(crate) fn nodes_of(&self, type_id: TypeId) -> &[Range<Node>; 2] {
         &self.types[type_id as usize]
     }

@@ -98,7 +98,7 @@ pub(crate) fn subject_of<'g>(
     subject(graph, object, claims, check.now, buffer)
 }
 
-/// Finds a subject in the graph. `claims` are of its own token.
+/// Finds a subject in the graph. `claims` are from the subject's own token.
 pub(crate) fn subject<'g>(
     graph: &'g Graph,
     object: Object<'_>,
@@ -239,7 +239,7 @@ impl<'q> RelationQuestions<'q> {
     /// Returns the edges of the resource that the request has in place of stored ones.
     ///
     /// # Errors
-    /// A value that is no reference, with what is expected.
+    /// A value that is not a reference, with what is expected.
     fn hops(&self, Object { object_type, id }: Object<'_>) -> Result<Vec<Hop<'q>>, String> {
         let schema = self.graph.schema();
         let mut hops = Vec::new();
@@ -267,8 +267,8 @@ fn no_reference(schema: &Schema, relation: RelationId, attribute: &str) -> Strin
     format!("`resource.{attribute}` is not {} or a list of them", forms.join(" or "))
 }
 
-/// Returns the objects that the value of an attribute names; `None` if it is no reference to an object that `relation` can
-/// store, or a list with something else.
+/// Returns the objects that the value of an attribute names; `None` if it is not a reference to an object that
+/// `relation` can store, or a list with something else.
 fn objects<'v>(
     schema: &Schema,
     relation: RelationId,

@@ -75,7 +75,7 @@ impl<'s> SearchRelations<'s> {
     fn objects(&'s self, subject: &'s GraphSubject<'s>, name: &str) -> RelatedCandidates<'s> {
         let questions = self.questions;
         let RelationTarget::OfResource(relation) = RelationTarget::parse(name) else {
-            // The answer is that of each candidate.
+            // Each candidate has the same answer.
             return match questions::with_buffer(|buffer| questions.answer(subject, name, buffer)) {
                 AttributeAnswer::Value(Json::Bool(false)) | AttributeAnswer::Failed(_) => {
                     RelatedCandidates::Nobody
@@ -172,7 +172,7 @@ impl<'s> SearchRelations<'s> {
 }
 
 impl RelatedCandidates<'_> {
-    /// Returns the ids in ascending order, with those of `also`; `None` if they are all.
+    /// Returns the ids in ascending order, with `also`; `None` if they are all.
     pub fn ids<'r>(&'r self, also: Option<&'r str>) -> Option<Vec<&'r str>> {
         let mut ids: Vec<&str> = match self {
             Self::Any => return None,

@@ -26,7 +26,7 @@ pub struct GraphSubject<'g> {
 
 impl Graph {
     /// Finds everything that stands for a subject at `now`, or takes it from what is kept. `claims` are of a token that the
-    /// subject sent itself. The id `*` is no subject.
+    /// subject sent itself. The id `*` is not a subject.
     pub fn subject(
         &self,
         subject: Object<'_>,

@@ -6,7 +6,7 @@
 //! longest. So a request of a tenant without a turn waits for at most one turn of each other tenant, however many of their
 //! requests wait. The tests of `turns.rs` prove it, so that the users of a queue prove only that they use it.
 //!
-//! **Shares.** [`TenantShares`] says which entries a full cache drops: those of a tenant that has the most.
+//! **Shares.** [`TenantShares`] says which entries a full cache drops: entries of a tenant that has the most.
 //!
 //! **Values by key.** [`PerKey`] gives all who wait for the same thing one value, such as one load.
 //!

@@ -146,8 +146,8 @@ impl<K: PartialEq> TenantShares<K> {
     }
 }
 
-/// Returns the rank of a weight; 0 is that of no entries. Weights up to 15 have their own ranks, and from there on eight
-/// ranks are a doubling: few entries of a large share change its rank.
+/// Returns the rank of a weight; 0 is the rank of no entries. Weights up to 15 have their own ranks, and from there on
+/// eight ranks are a doubling: few entries of a large share change its rank.
 fn rank(weight: usize) -> usize {
     let Some(log) = weight.checked_ilog2() else { return 0 };
     let eighth = (weight >> log.saturating_sub(3)) & 7;

@@ -88,7 +88,7 @@ impl<E: Clone> PlanCache<E> {
         self.plans.drop_plans(tenant);
     }
 
-    /// Sets whether checks of `tenant` compare their decisions with those of a cache beside.
+    /// Sets whether checks of `tenant` compare their decisions with the decisions of a cache beside.
     pub fn set_shadow(&self, tenant: &str, has_shadow: bool) {
         self.logs.set_shadow(tenant, has_shadow);
     }
@@ -112,7 +112,7 @@ impl<E: Clone> PlanCache<E> {
     fn find_shared(&self, tenant: &str, resource: &str, needed: u64) -> Option<Arc<CachedPlan>> {
         let pattern = self.shared_pattern(tenant, resource)?;
         let shared = self.plans.view.find(&KeyRef { tenant, resource: &pattern }, needed)?;
-        // The patterns must be those of the same revisions as the plan.
+        // The patterns must have the same revisions as the plan.
         let needed = needed.max(shared.plan().revision());
         let everything = self.plans.view.find(&KeyRef { tenant, resource: WILDCARD }, needed)?;
         let own = everything.own_patterns()?;

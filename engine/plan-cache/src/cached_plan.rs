@@ -25,11 +25,11 @@ impl From<Plan> for NewPlan {
 /// Bytes of a plan's place without the name of its resource: the key, the entry and the slot of the view, the records of
 /// moka, the place in the queue of its tenant, and the fields beside the plan. A test compares it with the measured bytes.
 const PLACE_BYTES: usize = 424;
-/// The weight of policies for which the allocator takes one byte of its own. Compiled policies are blocks of some 80 bytes,
-/// and each block has 16 bytes more, for its size and to fill it up.
+/// The weight of policies for which the allocator takes one byte for itself. Compiled policies are blocks of some 80
+/// bytes, and each block has 16 bytes more, for its size and to fill it up.
 const POLICIES_PER_ALLOCATOR: usize = 5;
-/// The weight of rules for which the allocator takes one byte of its own. Rules are a few large blocks. An allocator has sizes
-/// of blocks that are up to a quarter apart, so that a block is a tenth larger than it must be, on average.
+/// The weight of rules for which the allocator takes one byte for itself. Rules are a few large blocks. An allocator
+/// has sizes of blocks that are up to a quarter apart, so that a block is a tenth larger than it must be, on average.
 const RULES_PER_ALLOCATOR: usize = 10;
 
 /// A plan in the cache.
@@ -89,7 +89,7 @@ impl CachedPlan {
         self.own.as_ref()
     }
 
-    /// Returns whether checks compare the decisions of the plan with those of a cache beside.
+    /// Returns whether checks compare the decisions of the plan with the decisions of a cache beside.
     #[inline]
     pub fn has_shadow(&self) -> bool {
         self.changes.has_shadow()
@@ -107,8 +107,8 @@ impl CachedPlan {
         self.valid_through.load(Ordering::Acquire)
     }
 
-    /// Returns whether the plan reflects revision `revision` of its tenant, which is not before that of its load, for checks
-    /// of `resource`.
+    /// Returns whether the plan reflects revision `revision` of its tenant, which is not before the revision of its
+    /// load, for checks of `resource`.
     pub fn is_valid_at(&self, resource: &str, revision: u64) -> bool {
         self.plan.revision() <= revision && self.is_fresh(resource, revision)
     }

@@ -22,7 +22,7 @@ pub(crate) struct ChangeLog {
     latest: AtomicU64,
     /// The cache forgot the tenant: no later check may use a plan of this log.
     is_ended: AtomicBool,
-    /// Checks compare their decisions with those of a cache beside.
+    /// Checks compare their decisions with the decisions of a cache beside.
     has_shadow: AtomicBool,
     log: Mutex<Log>,
 }
@@ -82,7 +82,7 @@ impl ChangeLog {
         self.is_ended.load(Ordering::Acquire)
     }
 
-    /// Returns whether checks compare their decisions with those of a cache beside.
+    /// Returns whether checks compare their decisions with the decisions of a cache beside.
     #[inline]
     pub(crate) fn has_shadow(&self) -> bool {
         self.has_shadow.load(Ordering::Relaxed)

@@ -10,7 +10,7 @@
 //! change to one resource costs the other plans of the tenant nothing. And a load that a write overtook has an old
 //! revision, in whatever order the two interleave.
 //!
-//! **The memory.** moka owns the plans: their bytes, with those of their places, stay within its limit. moka knows no
+//! **The memory.** moka owns the plans: the bytes of plans and of their places stay within its limit. moka knows no
 //! tenants. So before it gets a new plan that does not fit, the shares choose what goes: the tenant whose plans take the
 //! most bytes loses those that it did not read for the longest time. A tenant with very many plans pushes out its own, and a
 //! tenant that is alone may fill the cache.

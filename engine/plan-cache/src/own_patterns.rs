@@ -11,8 +11,8 @@ use portcullis_engine::resource::object_of;
 
 use crate::changes::ChangeLog;
 
-/// The resource of the plan that decides where no rule and no policy names the resource. It is no name that a check can
-/// have.
+/// The resource of the plan that decides where no rule and no policy names the resource. It is not a name that a check
+/// can have.
 pub const WILDCARD: &str = "*";
 
 /// Patterns that changes may add before the set is read again, so that the weight of the set stays true.

@@ -94,7 +94,7 @@ impl OwnedPlans {
         }
     }
 
-    /// Drops plans until the rest fits. Returns false if that of `new`, which moka does not have yet, must go, too.
+    /// Drops plans until the rest fits. Returns false if the plan of `new`, which moka does not have yet, must go, too.
     fn make_room(&self, new: &Key) -> bool {
         let mut chances = MAX_SECOND_CHANCES;
         while let Some(key) = self.view.next_to_go(self.max_bytes, &mut chances) {

@@ -18,7 +18,7 @@ pub(crate) struct TenantLogs(RwLock<Logs>);
 #[derive(Debug, Default)]
 struct Logs {
     by_tenant: HashMap<Arc<str>, Arc<ChangeLog>>,
-    /// The tenants whose checks are compared with a cache beside. Their logs come and go as those of others do.
+    /// The tenants whose checks are compared with a cache beside. Their logs come and go as other logs do.
     shadowed: HashSet<Box<str>>,
     /// The length at which the next sweep begins.
     sweep_at: usize,

@@ -124,8 +124,8 @@ impl CompiledStore {
 /// Loads the code that the compiler's process made.
 ///
 /// # Errors
-/// The bytes are no compiled component of this version and these settings, or the component needs more than an instance
-/// may have.
+/// The bytes are not a compiled component of this version and these settings, or the component needs more than an
+/// instance may have.
 #[expect(
     unsafe_code,
     reason = "runs the code that the compiler made: see the first lines of this module"

@@ -1,7 +1,7 @@
 //! The compiler of modules: in this process, or in a separate process with limits.
 //!
-//! The memory and time that a compilation takes are no function of the module's size, and no library bounds them. The
-//! operating system bounds those of a process.
+//! The memory and time that a compilation takes are not a function of the module's size, and no library bounds them.
+//! The operating system bounds them for a process.
 
 mod child;
 mod limits;

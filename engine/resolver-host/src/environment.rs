@@ -8,7 +8,7 @@ use futures_util::future::BoxFuture;
 
 use crate::contract::{Failure, HttpRequest, HttpResponse};
 
-/// Time and tasks. Tasks need a tokio runtime of their own, with a timer and I/O. So a guest that spins delays only other
+/// Time and tasks. Tasks need their own tokio runtime, with a timer and I/O. So a guest that spins delays only other
 /// guests.
 pub trait Runtime: Send + Sync + 'static {
     /// Returns the monotonic time since a fixed moment.

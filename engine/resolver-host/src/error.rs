@@ -6,7 +6,7 @@ use crate::contract::Failure;
 use crate::limits::{HANDLES, MODULE_BYTES, PASSED_BYTES, STACK_BYTES};
 
 /// The reason why a call has no answer. The attributes are unknown, with this text as the cause. It is never cached.
-/// The names of the variants are those of the outcomes of calls.
+/// The variants have the names of the outcomes of calls.
 #[derive(Clone, Debug, PartialEq, thiserror::Error, strum::IntoStaticStr, strum::VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum CallError {
@@ -41,7 +41,7 @@ pub enum CallError {
     /// The guest called `exit`, as if it were a process.
     #[error("called `exit`")]
     Exited,
-    /// The exports are not those of a resolver. Found when the module is loaded.
+    /// The exports are not a resolver's. Found when the module is loaded.
     #[error("does not fit `portcullis:resolver@1.0.0`: {0}")]
     Contract(String),
     /// The guest asked the host for something that it must not have.
@@ -96,7 +96,7 @@ pub enum LoadError {
     /// The module is larger than is accepted.
     #[error("the module has {0} bytes: at most {MODULE_BYTES} are accepted")]
     TooLarge(usize),
-    /// The bytes are no component.
+    /// The bytes are not a component.
     #[error("not a component: {0}")]
     NotAComponent(String),
     /// A part of the component exceeds a limit of [`crate::StructureLimits`]; the text names both.
@@ -114,7 +114,7 @@ pub enum LoadError {
     /// The module has imports that the host does not offer.
     #[error("the module imports what resolvers are not offered: {}", quoted(.0))]
     Imports(Vec<String>),
-    /// The exports are not those of a resolver.
+    /// The exports are not a resolver's.
     #[error("the module does not fit `portcullis:resolver@1.0.0`: {0}")]
     Contract(String),
     /// `describe` failed.

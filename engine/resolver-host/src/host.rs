@@ -94,7 +94,7 @@ impl ResolverHost {
     }
 
     /// Judges and compiles a module, or takes its stored code, and admits it: the host offers every import, the exports
-    /// are those of a resolver, and the descriptor is valid. The module waits for the turn of `tenant` at the compiler,
+    /// are a resolver's, and the descriptor is valid. The module waits for the turn of `tenant` at the compiler,
     /// and describes itself in an instance of the tenant's share.
     ///
     /// # Errors

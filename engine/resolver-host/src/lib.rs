@@ -4,7 +4,7 @@
 //! compiles the bytes of a [`Module`], binds the module to a [`Grant`], and calls the resulting [`BoundResolver`].
 //! A guest never decides: a call returns values, or a [`CallError`] that says why there are none.
 //!
-//! A [`Compiler`] says where modules are compiled: those of tenants in a separate process with limits.
+//! A [`Compiler`] says where modules are compiled: tenants' modules in a separate process with limits.
 //!
 //! Deliberately absent: this crate reads no clock and opens no connection. The service passes both in, as a
 //! [`Runtime`] and [`Endpoints`]. This is the only crate that names wasmtime, and the only one with `unsafe` code.

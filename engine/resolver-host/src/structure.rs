@@ -63,7 +63,7 @@ struct Judge<'l> {
 struct CoreModule {
     /// The position of the module in the component, from 0.
     index: u64,
-    /// The number of parameters of each type; 0 for a type that is no function.
+    /// The number of parameters of each type; 0 for a type that is not a function.
     parameters: Vec<u64>,
     imported_functions: u64,
     /// The type of each function with a body.

@@ -60,7 +60,7 @@ impl PartialOrd for Cut<'_> {
     }
 }
 
-/// Returns whether a text that is not a literal may meet the demands, except those of [`is_special`].
+/// Returns whether a text that is not a literal may meet the demands, except the texts of [`is_special`].
 fn is_other(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
     if has_conflict(demands) {
         return false;

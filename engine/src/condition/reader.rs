@@ -1,4 +1,4 @@
-//! Reads condition trees: stored ones from their text, those of requests from a tree of JSON (`docs/semantics.md`,
+//! Reads condition trees: stored ones from their text, ones in requests from a tree of JSON (`docs/semantics.md`,
 //! section 4.2).
 
 use ipnet::IpNet;

@@ -99,7 +99,7 @@ impl TimeWindow {
         if from < to {
             return on(day) && has_begun && !is_over;
         }
-        // After midnight the window is that of the day before.
+        // After midnight the window belongs to the day before.
         (on(day) && has_begun) || (on(day - 1) && !is_over)
     }
 

@@ -42,7 +42,7 @@ impl Condition {
     }
 
     /// Checks the condition of a text at `at`, as [`Condition::check`] does. `rule_data` is the JSON that holds the text.
-    /// A fault is that of the token that names the attribute.
+    /// A fault is at the token that names the attribute.
     pub fn check_text(
         &self,
         format: Format,

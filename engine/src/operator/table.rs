@@ -33,7 +33,7 @@ pub enum Operator {
     WithinNext,
 }
 
-/// An operator that tests one value, named as in a condition tree. A right side of its own form is always a literal.
+/// An operator that tests one value, named as in a condition tree. Its right side, if any, is always a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 #[expect(missing_docs, reason = "`docs/semantics.md`, section 4.5, says what each name means")]

@@ -1,7 +1,7 @@
 //! The cost of translating an expression from its syntax tree. Translation writes classes of characters out: `\pL` has
 //! 660 ranges. The cost is read off the syntax tree, which is small, before they exist.
 //!
-//! The unit is that of [`super::compiler`].
+//! The unit is the same as in [`super::compiler`].
 
 use std::convert::Infallible;
 

@@ -61,7 +61,7 @@ pub(super) fn changed(
     changed
 }
 
-/// Returns the policies of a plan and those of a broader one compiled together; `None` if the plan has all of them.
+/// Returns the policies of a plan and of a broader one compiled together; `None` if the plan has all of them.
 pub(super) fn joined(own: &Layers, broader: &Layers) -> Option<Layers> {
     let mut all: Vec<Source> = own.iter().flat_map(sources).collect();
     let known: HashSet<Uuid> = all.iter().map(|source| source.policy.id).collect();

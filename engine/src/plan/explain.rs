@@ -30,9 +30,9 @@ use crate::value::AttributeValue;
 
 /// Longest value that each test shows, in bytes of JSON. A condition can have 1,000 tests of one attribute of a megabyte.
 const MAX_ACTUAL: usize = 256;
-/// Longest expression that a node shows, in bytes. The text of a node is also part of that of each node around it.
+/// Longest expression that a node shows, in bytes. The text of a node is also part of the text of each node around it.
 const MAX_EXPRESSION: usize = 4 << 10;
-/// All expressions of an explanation, in bytes: as large as those of a thousand usual policies.
+/// All expressions of an explanation, in bytes: as large as the expressions of a thousand usual policies.
 const MAX_EXPRESSIONS: usize = 1 << 20;
 
 impl Plan {
@@ -211,7 +211,7 @@ impl<'e> Explainer<'e, '_> {
         }
     }
 
-    /// Explains the children in the order of the tree, not in that of the program.
+    /// Explains the children in the order of the tree, not of the program.
     fn children(
         &mut self,
         at: usize,
@@ -257,8 +257,8 @@ impl<'e> Explainer<'e, '_> {
         }
     }
 
-    /// Explains the rules that match, in the order in which they decide: those of the table, and those whose subject is a
-    /// relation.
+    /// Explains the rules that match, in the order in which they decide: rules of the table, and rules whose subject is
+    /// a relation.
     fn all_rules(&mut self) -> Vec<ExplainedRule<'e>> {
         let rules = self.plan.rules.matching(self.check, &self.plan.resource);
         let mut rules: Vec<_> = rules.into_iter().map(|rule| self.rule(rule)).collect();

@@ -81,7 +81,7 @@ pub struct MatrixCell<'c> {
 pub struct PlanMatrix<'p, 'c> {
     plan: &'p Plan,
     attributes: Attributes<'c>,
-    /// Every policy: the index is no help, since it looks at attributes that are unknown here.
+    /// Every policy: the index does not help, since it looks at attributes that are unknown here.
     ranks: Vec<Rank>,
     /// The tests that read what a cell knows.
     tests: Vec<NodeId>,
@@ -164,8 +164,8 @@ impl<'p, 'c> PlanMatrix<'p, 'c> {
         outcome.or_insert_with(decide).clone()
     }
 
-    /// Returns the id of the policy or rule that decides the request of `cell` without attributes beside those of the
-    /// matrix, or `default-deny`.
+    /// Returns the id of the policy or rule that decides the request of `cell` with no attributes but the
+    /// matrix's, or `default-deny`.
     pub fn matched_rule_id(&self, cell: &MatrixCell<'_>) -> String {
         let check = check_of(self.plan, self.attributes, cell);
         let answers = answers_of(self.plan, cell);

@@ -30,7 +30,7 @@ pub(crate) struct Program {
 
 impl Program {
     /// Moves the child `test` of the conjunction `root` to the end, because it nearly always holds: the index has
-    /// checked it. Does nothing if `root` is no conjunction.
+    /// checked it. Does nothing if `root` is not a conjunction.
     pub(crate) fn evaluate_last(&mut self, root: NodeId, test: NodeId) {
         self.steps.evaluate_last(root, test);
     }

@@ -336,7 +336,7 @@ fn hash_texts(hasher: &DefaultHashBuilder, texts: [&[u8]; 3]) -> u64 {
     hash_of(texts.map(|text| hash_bytes(hasher, text)))
 }
 
-/// Hashes a text of a key. A hash of bytes needs no check that those of an entry are a text.
+/// Hashes a text of a key. A hash of bytes needs no check that the bytes of an entry are a text.
 fn hash_bytes(hasher: &DefaultHashBuilder, text: &[u8]) -> u64 {
     let mut state = hasher.build_hasher();
     state.write(text);

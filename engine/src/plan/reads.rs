@@ -11,8 +11,8 @@ impl Plan {
         self.layers.iter().any(|layer| layer.abac.slots.reads(namespace, name))
     }
 
-    /// Returns the namespace and the name of each attribute that a policy reads, but for those of `request`. Of a changed
-    /// plan, an attribute may come several times.
+    /// Returns the namespace and the name of each attribute that a policy reads, but for attributes of `request`. A
+    /// changed plan may give an attribute several times.
     pub fn attributes(&self) -> impl Iterator<Item = (&str, &str)> {
         let paths = self.layers.iter().flat_map(|layer| layer.abac.slots.paths());
         paths.filter_map(|path| match path {

@@ -1,4 +1,4 @@
-//! The RBAC rules of a plan: its own, and those that it shares with the plans of broader patterns.
+//! The RBAC rules of a plan: its own, and the rules that it shares with the plans of broader patterns.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) enum Shared {
 }
 
 impl Shared {
-    /// Returns what a plan shares with that of `pattern`.
+    /// Returns what a plan shares with the plan of `pattern`.
     pub(super) fn with(pattern: &str) -> Self {
         if pattern == WILDCARD { Self::Any } else { Self::Name }
     }
@@ -53,14 +53,14 @@ impl Rules {
         Self { own: Arc::new(RbacIndex::new(own)), shared: SmallVec::new() }
     }
 
-    /// Returns these rules of their own with those of a broader pattern.
+    /// Returns the plan's own rules with the rules of a broader pattern.
     pub(super) fn over(self, broader: &Self) -> Self {
         let parts = broader.parts().filter(|part| !part.is_empty());
         Self { own: self.own, shared: parts.map(Arc::clone).collect() }
     }
 
-    /// Returns the rules of their own after these changed. Those that are in `present` count as they are there, the others
-    /// are gone.
+    /// Returns the plan's own rules after the `changed` ones changed. Rules in `present` count as they are there, the
+    /// others are gone.
     pub(super) fn changed<'r>(
         &self,
         changed: &HashSet<Uuid>,
@@ -122,7 +122,7 @@ impl Rules {
         Arc::strong_count(&self.own) > 1
     }
 
-    /// Returns the bytes of the rules of their own, for the weight of a plan.
+    /// Returns the bytes of the plan's own rules, for the weight of a plan.
     pub(super) fn weight(&self) -> usize {
         // An `Arc` has two counters beside its value.
         self.own.weight() + 2 * size_of::<usize>()

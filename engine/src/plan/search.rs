@@ -149,7 +149,7 @@ impl<'p, 'c> EntitySearch<'p, 'c> {
         }
     }
 
-    /// Returns those of the `related` ids that the search does not certainly deny as long as no entity has them, in ascending
+    /// Returns the `related` ids that the search does not certainly deny as long as no entity has them, in ascending
     /// order. `None` if it may allow any id.
     pub fn others<'r>(&self, entity_type: &str, related: &RelatedIds<'r>) -> Option<Vec<&'r str>> {
         let mut ids: Vec<&str> = related.iter().flatten().flatten().copied().collect();

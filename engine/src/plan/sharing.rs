@@ -21,8 +21,8 @@ use crate::resource::ResourcePattern;
 impl Plan {
     /// Returns the plan with the rules of `broader`, and with its policies if it has none itself. `broader` is the plan
     /// of `*` or of `<name>:*` at the same revision. This plan was compiled from the rules that `broader` does not have,
-    /// and from no policies or from all that match. Rules whose subject is a relation count as policies: those of `broader`
-    /// are added to its own.
+    /// and from no policies or from all that match. Rules whose subject is a relation count as policies: the
+    /// plan gets `broader`'s rules of this kind too.
     #[must_use]
     pub fn over(self, broader: &Self) -> Self {
         let shared = Shared::with(&broader.resource);

@@ -216,7 +216,7 @@ impl Slots {
         !self.request.is_empty() || !self.token.is_empty() || !self.resolved.is_empty()
     }
 
-    /// Reads what is no attribute that the request carries.
+    /// Reads the values that the request does not carry as attributes.
     fn read_more<'v>(
         &self,
         check: &'v Check<'v>,
@@ -269,7 +269,7 @@ impl Slots {
     }
 
     /// Reads the attributes of a subject, or of a resource, into the values of a check. Replaces values only if
-    /// `replaces` is true. The id and the type of a resource are no attributes of its entity.
+    /// `replaces` is true. The id and the type of a resource are not attributes of its entity.
     pub(crate) fn read_entity<'v>(
         &self,
         subject: bool,

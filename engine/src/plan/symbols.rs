@@ -15,12 +15,12 @@ pub(crate) type Slot = u32;
 pub(crate) struct Symbol(u32);
 
 impl Symbol {
-    /// The value is no text, or the texts of the attribute are not interned.
+    /// The value is not a text, or the texts of the attribute are not interned.
     pub(crate) const NO_TEXT: Self = Self(u32::MAX);
     /// The value is a text that is not interned.
     pub(crate) const OTHER: Self = Self(u32::MAX - 1);
 
-    /// Returns the place of the text among those of the attribute; no text is at the places of other symbols.
+    /// Returns the place of the text among the attribute's texts; no text is at the places of other symbols.
     #[inline]
     pub(crate) fn place(self) -> usize {
         self.0 as usize
@@ -33,7 +33,7 @@ impl Symbol {
     }
 }
 
-/// The interned texts of each attribute. The number of a text is its place among those of its attribute.
+/// The interned texts of each attribute. The number of a text is its place among the texts of its attribute.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     /// Slot `i` owns `few[starts[i]..starts[i + 1]]`.

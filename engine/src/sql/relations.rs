@@ -17,7 +17,7 @@ pub struct RowRelations(pub(super) HashMap<Box<str>, Result<RowRelation, String>
 pub struct RowRelation {
     /// The rows to which the subject has it.
     pub rows: RelatedRows,
-    /// The attributes that stand for stored edges. A value that is no reference makes the relation undetermined.
+    /// The attributes that stand for stored edges. A value that is not a reference makes the relation undetermined.
     pub references: Vec<RowReference>,
 }
 

@@ -148,7 +148,7 @@ fn id_type(kind: ScalarType) -> Option<IdType> {
     }
 }
 
-/// Returns those of the ids that a column of the type can have; `None` if there are none.
+/// Returns the `ids` that a column of the type can have; `None` if there are none.
 fn param(kind: ScalarType, ids: &ObjectIds) -> Option<SqlParam> {
     let of_type = |can_have: fn(&str) -> bool| match ids.iter().all(|id| can_have(id)) {
         true => ObjectIds::clone(ids),

@@ -1,4 +1,4 @@
-//! Checks attributes against the declarations: those of a case, and the properties of an entity.
+//! Checks attributes against the declarations: the attributes of a case, and the properties of an entity.
 
 use std::collections::BTreeMap;
 

@@ -127,7 +127,7 @@ impl Default for Keep {
 }
 
 impl DecisionLogSettings {
-    /// Returns whether the tenant says nothing of its own.
+    /// Returns whether the tenant sets nothing itself.
     pub fn is_default(&self) -> bool {
         is_default(self)
     }

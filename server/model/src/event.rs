@@ -149,7 +149,7 @@ impl Event {
 
 /// Returns the body of a denied check with `dropped` in its data: the denials that were dropped before it.
 pub fn with_dropped(mut body: Vec<u8>, dropped: i64) -> Vec<u8> {
-    // The data is the last member, and that of a denied check is never empty.
+    // The data is the last member, and the data of a denied check is never empty.
     if dropped > 0 && body.ends_with(b"}}") {
         body.truncate(body.len() - 2);
         body.extend_from_slice(format!(r#","dropped":{dropped}}}}}"#).as_bytes());

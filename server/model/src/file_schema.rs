@@ -13,7 +13,7 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 const ID: &str = "urn:portcullis:schema:";
 /// The last part of the names of files.
 const ENDING: &str = ".schema.json";
-/// The place of a named schema in the document of the API, and in a schema of its own.
+/// The place of a named schema in the document of the API, and in its own schema.
 const IN_DOCUMENT: &str = "#/components/schemas/";
 const IN_SCHEMA: &str = "#/$defs/";
 

@@ -11,7 +11,7 @@ pub enum Quota {
     Webhooks,
     /// ABAC policies that are not deleted.
     Policies,
-    /// RBAC rules, those of default roles included.
+    /// RBAC rules, including the rules of default roles.
     Rules,
     Resources,
     ServiceKeys,
@@ -49,7 +49,7 @@ impl<T: Copy> PerQuota<T> {
     }
 }
 
-/// The limits of each tenant. `None` is no limit.
+/// The limits of each tenant. `None` means no limit.
 pub type Quotas = PerQuota<Option<u64>>;
 
 impl Quotas {

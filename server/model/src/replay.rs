@@ -5,7 +5,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// A kind of difference between recorded decisions and those of a candidate.
+/// A kind of difference between recorded decisions and a candidate's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[derive(Serialize, Deserialize, ToSchema, EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "snake_case")]
@@ -51,7 +51,7 @@ pub struct ReplayReport {
     pub deny_to_allow: u64,
     /// Those of the unchanged ones that another rule or policy decides.
     pub rule_changed: u64,
-    /// Those without an input of their own decision, or whose revision is not kept any more.
+    /// Those that have no input for their own decision, or whose revision is not kept any more.
     pub not_replayable: u64,
     /// Those of which the candidate reads what is not recorded.
     pub undetermined_new: u64,

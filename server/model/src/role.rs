@@ -19,7 +19,7 @@ use crate::{Authorship, document};
 const MAX_INCLUDES: usize = 100;
 /// Most roles of a tenant that include others: each plan of the tenant has them.
 const MAX_ROLES: usize = 1_000;
-/// Most roles that those of a tenant name together: a check may have to walk through all of them.
+/// Most roles that the roles of a tenant name together: a check may have to walk through all of them.
 const MAX_NAMED: usize = 5_000;
 
 managed_record! {
@@ -201,7 +201,7 @@ enum Mark {
 }
 
 impl<'r> RoleGroups<'r> {
-    /// Opens a role as a group of its own, and returns the roles that it names.
+    /// Opens a role as its own group, and returns the roles that it names.
     fn enter(&mut self, graph: &RoleGraph<'r>, role: &'r str) -> std::slice::Iter<'r, String> {
         let place = self.open.len();
         self.marks.insert(role, Mark::Open(place));

@@ -94,7 +94,7 @@ impl NewType {
         Some(Self { kind: kind?, ..rest })
     }
 
-    /// Notes each property that is taken from a place that has none of the type, and relations of what is no object.
+    /// Notes each property that comes from a place that has none of the type, and relations of what is not an object.
     fn check(&self, at: &Place<'_>, problems: &mut Problems) {
         let kind = &*self.kind;
         if matches!(kind, CONTEXT | ACTION) && !self.relations.is_empty() {

@@ -1,4 +1,4 @@
-//! Lists of delivery attempts. An attempt has a row of its own, or it is in one of `delivered_denials`.
+//! Lists of delivery attempts. An attempt has its own row, or it is in one of `delivered_denials`.
 
 use portcullis_model::delivery::AttemptRecord;
 use portcullis_model::page::{Listed, Page};

@@ -176,8 +176,8 @@ pub async fn list(
     fetch_page!(tx, Row, page.limit, pages, &tx.tenant, before, action, actor, record, from)
 }
 
-/// Lists a page of all audit records, newest first; with `tenant` only those of this tenant. For a transaction that sees
-/// every tenant.
+/// Lists a page of all audit records, newest first; with `tenant` only this tenant's records. For a transaction that
+/// sees every tenant.
 pub async fn list_all(
     tx: &mut Tx,
     tenant: Option<&str>,

@@ -44,7 +44,7 @@ impl AuditEntry {
     }
 }
 
-/// Returns how many of the first entries share an audit record: those of one action, as far as they fit.
+/// Returns how many of the first entries share an audit record: the entries of one action, as far as they fit.
 pub(crate) fn sharing(entries: &[AuditEntry]) -> usize {
     let mut bytes = 0;
     let fits = |entry: &&AuditEntry| {

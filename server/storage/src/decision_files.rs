@@ -89,8 +89,8 @@ pub async fn before(tx: &mut Tx, seq: i64) -> Result<Option<FileRow>, StoreError
     Ok(fetch_optional!(tx, FileRow, SQL, seq)?)
 }
 
-/// Lists the places of rows about files that are gone since before `before`: those which say so, up to `limit`, and those of the
-/// files and of what these replaced.
+/// Lists the places of rows about files that are gone since before `before`: rows that say so, up to `limit`, and the
+/// rows of the files and of what these replaced.
 pub async fn ended(tx: &mut Tx, before: Timestamp, limit: i64) -> Result<Vec<i64>, StoreError> {
     const SQL: &str = "WITH RECURSIVE ended(seq, replaces) AS ( \
         SELECT seq, replaces FROM (SELECT seq, replaces FROM decision_files \

@@ -1,5 +1,5 @@
-//! The table of delivered denials: each row has those of one batch that were delivered at the first attempt, with these
-//! attempts. Its rows are in the order of the attempts. A denial that is delivered again moves into rows of its own.
+//! The table of delivered denials: each row has the denials of one batch that were delivered at the first attempt, with
+//! these attempts. Its rows are in the order of the attempts. A denial that is delivered again moves into its own rows.
 
 use portcullis_model::Timestamp;
 use portcullis_model::delivery::{AttemptRecord, DeliveryState};
@@ -139,7 +139,7 @@ pub(crate) async fn attempts(
     Ok(listed)
 }
 
-/// Moves a delivery of `webhook` with its attempt into rows of its own, and returns its event. `None` if it is in no row
+/// Moves a delivery of `webhook` with its attempt into its own rows, and returns its event. `None` if it is in no row
 /// of this table.
 pub(crate) async fn move_to_rows(
     tx: &mut Tx,

@@ -38,7 +38,7 @@ pub async fn record_attempts(
 }
 
 /// Takes the denials of these first attempts out of their segments. Stores those that were delivered and returns their
-/// number, and returns the others, which get rows of their own. It forgets a denial that has left its segment already: it
+/// number, and returns the others, which get their own rows. It forgets a denial that has left its segment already: it
 /// was dropped meanwhile, or the answer to an earlier commit was lost.
 async fn leave_segments<'m>(
     tx: &mut Tx,
@@ -65,7 +65,7 @@ async fn leave_segments<'m>(
     Ok((i64::try_from(delivered.len()).unwrap_or(i64::MAX), failed))
 }
 
-/// Stores attempts of deliveries that have rows of their own, and returns the number of those that are over.
+/// Stores attempts of deliveries that have their own rows, and returns the number of those that are over.
 async fn record_in_rows(
     tx: &mut Tx,
     queue: &DeliveryQueue,

@@ -41,7 +41,7 @@ pub(crate) fn column<'r, R, V>(rows: &'r [R], value: impl Fn(&'r R) -> V) -> Vec
     rows.iter().map(value).collect()
 }
 
-/// Inserts events, which come in the order of their ids. One may exist already, if it was in no row of its own before: it
+/// Inserts events, which come in the order of their ids. One may exist already, if it had no row to itself before: it
 /// stays locked, so that nobody deletes it before it has its delivery.
 pub(crate) async fn insert_events(tx: &mut Tx, events: &[NewEvent]) -> Result<(), StoreError> {
     const ROWS: Rows = Rows {
@@ -196,7 +196,7 @@ pub(crate) async fn insert_attempts(
     Ok(())
 }
 
-/// Deletes those of the events of which no delivery is left, except one to which another transaction adds a delivery now.
+/// Deletes the events of which no delivery is left, except one to which another transaction adds a delivery now.
 /// The retention deletes what stays.
 pub(crate) async fn delete_unsent(tx: &mut Tx, events: &[Uuid]) -> Result<(), StoreError> {
     const SQLITE: &str = "DELETE FROM webhook_events WHERE tenant_id = $1 AND id = $2 AND NOT EXISTS \

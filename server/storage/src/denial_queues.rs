@@ -5,7 +5,7 @@
 //! delivery reports that number (`docs/semantics.md`, section 7.4). The row of the queue is locked for each of these
 //! steps, so the numbers are exact for several replicas.
 //!
-//! Denials wait in segments, and those with an attempt that failed in rows of their own.
+//! Denials wait in segments; denials with a failed attempt wait in their own rows.
 
 use uuid::Uuid;
 

@@ -2,7 +2,7 @@
 //! little work with each. They leave it from the front.
 //!
 //! A denied check is in one place: in a segment until its first attempt, then in `delivered_denials`, if that attempt
-//! delivered it, or in rows of its own, as other events are. One that reports dropped denials has rows of its own, too.
+//! delivered it, or in its own rows, as other events are. One that reports dropped denials has its own rows, too.
 
 use portcullis_model::Timestamp;
 use portcullis_model::webhook::EventType;
@@ -58,14 +58,14 @@ impl NewSegment {
     }
 }
 
-/// The place of a denial in the segments of a webhook. The order of places is that of the events.
+/// The place of a denial in the segments of a webhook. Places are in the order of the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
     pub(crate) segment: Uuid,
     pub(crate) index: i64,
 }
 
-/// A denied check that gets rows of its own.
+/// A denied check that gets its own rows.
 pub(crate) struct MovedDenial {
     pub(crate) delivery: Uuid,
     pub(crate) event: Uuid,
@@ -188,7 +188,7 @@ pub(crate) async fn advance(tx: &mut Tx, webhook: Uuid, last: Place) -> Result<(
     Ok(())
 }
 
-/// Gives denials rows of their own, in which their first attempt is due.
+/// Gives denials their own rows, in which their first attempt is due.
 pub(crate) async fn insert_rows(
     tx: &mut Tx,
     webhook: Uuid,

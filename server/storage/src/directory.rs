@@ -136,8 +136,8 @@ pub(crate) struct Forgetting {
     pub(crate) note: &'static str,
 }
 
-/// Removes the rows of deleted records if they are many, except those of this transaction: other replicas are about to
-/// read these.
+/// Removes the rows of deleted records if they are many, except the rows of this transaction: other replicas are about
+/// to read these.
 pub(crate) async fn forget_deletions(tx: &mut Tx, table: &Forgetting) -> Result<(), StoreError> {
     let count = fetch_optional!(tx, (i64,), table.count, &tx.tenant)?;
     if count.is_none_or(|(count,)| count <= KEPT_DELETIONS) {

@@ -1,6 +1,6 @@
 //! The table of entities (`docs/semantics.md`, section 12).
 //!
-//! Entities have a revision and a history of their own beside those of the rules, so that a busy sync touches no plan. A
+//! Entities have their own revision and history beside the rules', so that a busy sync touches no plan. A
 //! deleted entity keeps its row for a while: a replica that reads what changed since a revision learns of the deletion.
 
 mod audited;
@@ -115,8 +115,8 @@ impl<'e> Upsert<'e> {
         Ok(())
     }
 
-    /// Inserts the entities, or replaces those of the same types and ids. The revision of the entities rises by one if any
-    /// of them changes.
+    /// Inserts the entities, or replaces entities of the same types and ids. The revision of the entities rises by one
+    /// if any of them changes.
     pub async fn write(self, tx: &mut Tx) -> Result<Upserted, StoreError> {
         let Self { origin, writes, changed, unchanged, roles, new, bytes } = self;
         let revision = if changed.count() == 0 { 0 } else { directory::next(tx).await? };

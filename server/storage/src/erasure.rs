@@ -12,7 +12,7 @@ use crate::macros::{execute, fetch_all};
 use crate::tx::Tx;
 use crate::{audit, delivery_queues};
 
-/// The time between the deletion of the last row of a tenant and that of its own row. Until then its credentials stay
+/// The time between deleting the last row of a tenant and deleting its own row. Until then its credentials stay
 /// refused, so that a request in flight does not create the tenant again, and each process drops what it remembers of it.
 pub const GRACE: Duration = Duration::from_secs(10 * 60);
 

@@ -32,7 +32,7 @@ row! {
         /// The current secret of the webhook, encrypted.
         pub secret: Vec<u8>,
         ;
-        /// The place of a denied check in a segment; `None` if the delivery has a row of its own.
+        /// The place of a denied check in a segment; `None` if the delivery has its own row.
         pub(crate) place: Option<Place>,
     }
 }
@@ -53,7 +53,7 @@ impl Job {
         with_dropped(self.body.clone(), self.dropped)
     }
 
-    /// Returns the rows of its own that the delivery of a denied check gets.
+    /// Returns the delivery's own rows, for a denied check.
     pub(crate) fn moved(&self) -> MovedDenial {
         MovedDenial { delivery: self.delivery, event: self.event, body: self.body.clone() }
     }
@@ -146,7 +146,7 @@ pub async fn next_retries(
 }
 
 /// Makes the delivery of `job` report the dropped denials of its queue that no other delivery reports. One in a segment
-/// gets rows of its own, because each attempt must report the same number. The queue must be held, as for
+/// gets its own rows, because each attempt must report the same number. The queue must be held, as for
 /// [`record_attempts`](crate::deliveries::record_attempts).
 pub async fn report_dropped(
     tx: &mut Tx,

@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn ids_ascend_and_times_never_go_back() {
         let mut last = OrderedIds::after(None).next(Timestamp::from_millis(5_000));
-        // Each transaction has an order of its own, and the clock jumps between them.
+        // Each transaction has its own order, and the clock jumps between them.
         for at in [5_000, 5_000, 4_000, 0, 5_000, 6_000, 5_999, 6_000] {
             let mut order = OrderedIds::after(Some(last.0));
             for _ in 0..100 {

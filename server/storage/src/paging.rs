@@ -12,7 +12,7 @@ const RECORD_BYTES: i64 = 512;
 /// same order and have the same parameters, of which the last one is the limit.
 pub(crate) type Pages = [&'static str; 2];
 
-/// The [`Pages`] of the columns of the file's `row!` from `$from`. The size of a record is that of the texts `$column`.
+/// The [`Pages`] of the columns of the file's `row!` from `$from`. A record's size is the size of its texts `$column`.
 macro_rules! pages {
     ([$($column:ident),+], $from:expr) => {
         [

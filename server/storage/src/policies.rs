@@ -58,7 +58,7 @@ pub async fn all(tx: &mut Tx) -> Result<Vec<PolicyRecord>, StoreError> {
     records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
 }
 
-/// Reads all policies of the tenant, or those of `owner`, in the order of names and creation.
+/// Reads all policies of the tenant, or `owner`'s alone, in the order of names and creation.
 pub fn by_name<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, PolicyRecord> {
     // By the index, because to sort whole policies takes their memory, or the disk.
     const SQLITE: &str = select!(

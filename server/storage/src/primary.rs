@@ -116,7 +116,7 @@ impl Primary {
         self.current.read().pool.clone()
     }
 
-    /// Begins something by `begin` on the primary. Moves to another host if the present one is no primary any more or
+    /// Begins something by `begin` on the primary. Moves to another host if the present one is no longer a primary or
     /// does not answer, and another one is the primary.
     pub(crate) async fn begin<T, F>(
         self: &Arc<Self>,

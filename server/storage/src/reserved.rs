@@ -1,4 +1,4 @@
-//! Namespaces of resolvers that a version reserves for attributes of its own, after earlier versions accepted them.
+//! Namespaces of resolvers that a version reserves for its own attributes, after earlier versions accepted them.
 
 use sqlx::error::DatabaseError;
 
@@ -22,7 +22,7 @@ pub(crate) fn check(found: Result<Option<(String, String)>, sqlx::Error>) -> Res
 
 /// Returns whether a statement failed because its table does not exist.
 fn is_missing_table(error: &dyn DatabaseError) -> bool {
-    // SQLite has no code of its own for it. The code of PostgreSQL is `undefined_table`.
+    // SQLite has no code for it. The code of PostgreSQL is `undefined_table`.
     error.message().starts_with("no such table") || error.code().as_deref() == Some("42P01")
 }
 

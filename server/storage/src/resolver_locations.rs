@@ -17,8 +17,8 @@ pub struct ResolverLocation {
     pub enabled: bool,
 }
 
-/// Lists the `most` enabled resolvers that changed last, without those of suspended tenants and of tenants that are being
-/// deleted. For a transaction that sees every tenant.
+/// Lists the `most` enabled resolvers that changed last, except resolvers of suspended tenants and of tenants that are
+/// being deleted. For a transaction that sees every tenant.
 pub async fn latest(tx: &mut Tx, most: u32) -> Result<Vec<ResolverLocation>, StoreError> {
     const SQL: &str = "SELECT tenant_id, id, version, enabled FROM resolvers \
         WHERE enabled = TRUE AND tenant_id NOT IN (SELECT id FROM tenants \
@@ -27,7 +27,7 @@ pub async fn latest(tx: &mut Tx, most: u32) -> Result<Vec<ResolverLocation>, Sto
     locations(fetch_all!(tx, (String, Uuid, i64, bool), SQL, i64::from(most))?)
 }
 
-/// Lists the resolvers of `tenants`, without those of suspended tenants and of tenants that are being deleted. For a
+/// Lists the resolvers of `tenants`, except for suspended tenants and tenants that are being deleted. For a
 /// transaction that sees every tenant.
 pub async fn for_tenants(
     tx: &mut Tx,

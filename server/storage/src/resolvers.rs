@@ -37,7 +37,7 @@ pub async fn list(tx: &mut Tx) -> Result<Vec<StoredResolver>, StoreError> {
     records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
 }
 
-/// Reads all resolvers of the tenant, or those of `owner`, in the order of namespaces.
+/// Reads all resolvers of the tenant, or `owner`'s alone, in the order of namespaces.
 pub fn by_namespace<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, StoredResolver> {
     const SQL: &str = select!(
         "FROM resolvers WHERE tenant_id = $1 \

@@ -54,7 +54,7 @@ pub async fn all(tx: &mut Tx) -> Result<Vec<ResourceRecord>, StoreError> {
     records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
 }
 
-/// Reads all resources of the tenant, or those of `owner`, in the order of names.
+/// Reads all resources of the tenant, or `owner`'s alone, in the order of names.
 pub fn by_name<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, ResourceRecord> {
     const SQL: &str = select!(
         "FROM resources WHERE tenant_id = $1 AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) \

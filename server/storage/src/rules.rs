@@ -83,8 +83,8 @@ pub async fn list(
     )
 }
 
-/// Lists up to `limit` rules whose `obj` is exactly `name`: those of default roles, and the explicit ones too if
-/// `explicit`. Their order is that of the index of tuples: SQLite would read every rule of the tenant for another order.
+/// Lists up to `limit` rules whose `obj` is exactly `name`: rules of default roles, and the explicit ones too if
+/// `explicit`. They are in the order of the tuple index: SQLite would read every rule of the tenant for another order.
 pub async fn for_object(
     tx: &mut Tx,
     name: &str,
@@ -138,7 +138,7 @@ pub async fn with_marker(tx: &mut Tx) -> Result<Vec<RuleRecord>, StoreError> {
     records(fetch_all!(tx, Row, SQL, &tx.tenant)?)
 }
 
-/// Reads all explicit rules of the tenant, or those of `owner`, in the order of `obj`, `sub`, `dom` and `act`.
+/// Reads all explicit rules of the tenant, or `owner`'s alone, in the order of `obj`, `sub`, `dom` and `act`.
 pub fn explicit_by_tuple<'t>(tx: &'t mut Tx, owner: Option<&'t str>) -> Records<'t, RuleRecord> {
     const SQL: &str = select!(
         "FROM rbac_rules WHERE tenant_id = $1 AND (CAST($2 AS TEXT) IS NULL OR managed_by = $2) \

@@ -28,7 +28,7 @@ pub(crate) async fn limit(tx: &mut Tx, webhook: Uuid, settled: i64) -> Result<()
     Ok(())
 }
 
-/// Counts the settled deliveries that have rows of their own.
+/// Counts the settled deliveries that have their own rows.
 async fn count_rows(tx: &mut Tx, webhook: Uuid) -> Result<i64, StoreError> {
     const SQL: &str = "SELECT count(*) FROM webhook_deliveries WHERE tenant_id = $1 \
         AND webhook_id = $2 AND denials AND settled_at IS NOT NULL";
@@ -61,14 +61,14 @@ async fn delete_oldest(tx: &mut Tx, webhook: Uuid, surplus: i64) -> Result<i64, 
 /// The oldest settled deliveries.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Oldest {
-    /// Those in rows of their own were settled before this time.
+    /// Deliveries in their own rows were settled before this time.
     before: Option<i64>,
     /// The last row of others.
     last: Option<Uuid>,
 }
 
 impl Oldest {
-    /// Returns at most `surplus` oldest ones of those that were settled at `times`, in rows of their own, and of the
+    /// Returns the oldest deliveries, at most `surplus`: of the ones settled at `times`, in their own rows, and of the
     /// `delivered` rows of many. Each list is in order of time.
     fn new(times: &[i64], delivered: &[delivered_denials::Numbers], surplus: i64) -> Self {
         let most = usize::try_from(surplus.min(MAX_DELETED)).unwrap_or(usize::MAX);

@@ -23,7 +23,7 @@ pub(crate) fn make_private(database: &Path) {
             withdraw(database);
             BESIDE.iter().for_each(|suffix| withdraw(&beside(database, suffix)));
         }
-        // Opening the database fails next, with a message of its own.
+        // Opening the database fails next, with its own message.
         Err(_) => {}
     }
 }

@@ -1,7 +1,7 @@
 //! Reads of plans from servers that follow the primary (`docs/semantics.md`, section 2.9).
 //!
-//! The primary says which revision a read needs. A server that is at another one, or is no copy of the same history, serves
-//! nothing: the read goes on in the transaction that asked the primary.
+//! The primary says which revision a read needs. A server that is at another one, or is not a copy of the same history,
+//! serves nothing: the read goes on in the transaction that asked the primary.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -82,7 +82,7 @@ impl Standbys {
         needed: &HistoryPosition,
     ) -> Result<(Tx, HistoryPosition), ReadSource> {
         let Some(server) = self.awake() else { return Err(ReadSource::StandbyUnavailable) };
-        // In a task of its own: after a cancelled `begin` its connection would keep an old snapshot
+        // In its own task: after a cancelled `begin` its connection would keep an old snapshot
         // (transact-rs/sqlx#4385).
         let beginning = tokio::spawn(begin_at(server.pool.clone(), tenant.to_owned()));
         let begun = match timeout(PATIENCE, beginning).await {

@@ -121,7 +121,7 @@ fn to_revision((revision,): (i64,)) -> u64 {
     u64::try_from(revision).unwrap_or_default()
 }
 
-/// Returns the places of those of `tenants` that exist, each in its history.
+/// Returns the places of the `tenants` that exist, each in its history.
 pub async fn positions(
     tx: &mut Tx,
     tenants: &[impl AsRef<str>],
@@ -137,7 +137,7 @@ pub async fn positions(
     Ok(rows.into_iter().map(|(id, revision, ids)| (id, position(revision, &ids))).collect())
 }
 
-/// Returns when those of `tenants` that exist were made, in milliseconds since the epoch.
+/// Returns when the `tenants` that exist were made, in milliseconds since the epoch.
 pub async fn created(
     tx: &mut Tx,
     tenants: &[impl AsRef<str>],
@@ -171,7 +171,7 @@ pub async fn list(tx: &mut Tx, page: Page) -> Result<Listed<TenantRecord>, Store
     fetch_page!(tx, Row, page.limit, PAGES, page.after.to_string())
 }
 
-/// Lists a page of all tenants by id, those of `selfhost` mode too.
+/// Lists a page of all tenants by id, including tenants of `selfhost` mode.
 pub async fn list_every(
     tx: &mut Tx,
     after: &str,

@@ -1,4 +1,4 @@
-//! Databases for tests: each test runs on an empty one of its own, on every kind.
+//! Databases for tests: each test runs on its own empty database, on every kind.
 #![expect(clippy::expect_used, reason = "only tests use this module, and a failure ends them")]
 
 use portcullis_test_postgres::Cluster;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::store::Store;
 use crate::tx::Inner;
 
-/// An empty database of its own for a test.
+/// A test's own empty database.
 pub enum TestDatabase {
     Sqlite(TempDir),
     Postgres(portcullis_test_postgres::Database),

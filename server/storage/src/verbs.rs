@@ -19,8 +19,8 @@ pub struct VerbChunk {
     pub next: Option<String>,
 }
 
-/// Returns the first verbs of the type `name` after `after`: those of registered resources, of rules and of enabled policies,
-/// and the acts of rules about every verb.
+/// Returns the first verbs of the type `name` after `after`: verbs of registered resources, of rules and of enabled
+/// policies, and the acts of rules about every verb.
 pub async fn for_type(tx: &mut Tx, name: &str, after: &str) -> Result<VerbChunk, StoreError> {
     chunk(tx, name, after, MAX_NAMES).await
 }

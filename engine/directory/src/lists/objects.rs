@@ -50,7 +50,7 @@ impl ObjectList<'_> {
 }
 
 impl GraphSubject<'_> {
-    /// Returns the ids of those of `nodes` that are of a type, in their order.
+    /// Returns the ids of the `nodes` that are of a type, in their order.
     pub(super) fn ids<'s>(
         &'s self,
         nodes: &RoaringBitmap,

@@ -112,7 +112,7 @@ impl SubjectList<'_> {
             let subject = GraphSubject { graph, closure, now: question.now };
             subject.has(question.relation, question.id, question.hops, buffer) == Some(true)
         };
-        // Nobody has the id, so that the answer is that of everybody whom no tuple names.
+        // Nobody has the id, so that the answer holds for everybody whom no tuple names.
         self.others = self.others && has(EVERYONE);
         self.unknown.retain(|id| has(id));
         let nodes = std::mem::take(&mut self.nodes);

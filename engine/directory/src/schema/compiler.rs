@@ -76,7 +76,7 @@ impl<'d> Compiler<'d> {
             self.relation = *relation;
             self.store();
         }
-        // The first terms are those of the relations: they are filled in below.
+        // The relations have the first terms: they are filled in below.
         self.terms = all.iter().map(|relation| unfinished(*relation)).collect();
         for relation in &all {
             self.relation = *relation;

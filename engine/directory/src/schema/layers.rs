@@ -6,7 +6,7 @@ use super::terms::{Term, TermId};
 /// The place of a term among the others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Layer {
-    /// Greater than that of each term on which the term depends by a `!`, and not smaller than that of any other.
+    /// Greater than the level of each term on which the term depends by a `!`, and not smaller than any other's.
     pub(crate) level: u32,
     /// Terms that depend on each other have the same component.
     pub(crate) component: u32,

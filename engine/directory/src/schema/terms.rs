@@ -10,7 +10,7 @@ pub struct RelationNumber(pub u16);
 pub struct RelationId(pub(crate) u32);
 
 impl RelationId {
-    /// Returns the term of the whole line: the terms begin with those of the relations.
+    /// Returns the term of the whole line: the terms of the relations come first.
     pub(crate) fn term(self) -> TermId {
         self.0
     }

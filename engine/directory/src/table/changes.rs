@@ -21,7 +21,7 @@ struct Change {
     added: Option<Option<DateTime<Utc>>>,
 }
 
-/// The edges that differ from a base, while they are collected. New nodes are numbered after those of the base.
+/// The edges that differ from a base, while they are collected. New nodes are numbered after the base's nodes.
 pub(super) struct Changes<'t> {
     base: &'t Base,
     nodes: NodesBuilder,

@@ -6,7 +6,7 @@ use crate::schema::RelationNumber;
 /// The subject relation of a tuple without one.
 const PLAIN: u16 = u16::MAX;
 
-/// The relations of an edge: on the way from the object that of the object first, on the way back that of the subject.
+/// The relations of an edge: on the way from the object its relation first, on the way back the subject's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct EdgeKey(u32);
 

@@ -24,7 +24,7 @@ pub(super) struct Nodes {
     hasher: DefaultHashBuilder,
 }
 
-/// The nodes of one type, which end where those of the next type start.
+/// The nodes of one type, which end where the nodes of the next type start.
 struct TypeNodes {
     name: Box<str>,
     start: Node,

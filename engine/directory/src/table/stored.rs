@@ -30,7 +30,7 @@ pub(super) struct Base {
 /// The changes of a base.
 #[derive(Default)]
 pub(super) struct Overlay {
-    /// The nodes that the base lacks, numbered after those of the base.
+    /// The nodes that the base lacks, numbered after the base's nodes.
     pub(super) nodes: Nodes,
     pub(super) added: EdgeSet,
     /// The edges of the base that do not count.
@@ -157,7 +157,7 @@ impl TupleTable {
         merged(base, new).filter(|id| *id != EVERYONE)
     }
 
-    /// Returns the ids of those of `nodes` that are of a type, in their order.
+    /// Returns the ids of the `nodes` that are of a type, in their order.
     pub(crate) fn ids_of_nodes<'t>(
         &'t self,
         nodes: &RoaringBitmap,
@@ -168,7 +168,7 @@ impl TupleTable {
         merged(base, new)
     }
 
-    /// Returns the nodes of a type whose ids come after `id`: those of the base, and those of the overlay.
+    /// Returns the nodes of a type whose ids come after `id`: in the base, and in the overlay.
     fn after(&self, of_type: &str, id: Option<&str>) -> [Range<Node>; 2] {
         let start = self.base.nodes.len();
         let new = self.overlay.nodes.after(of_type, id);
@@ -206,7 +206,7 @@ impl TupleTable {
         }
     }
 
-    /// Returns the nodes of a type: those of the base, and those of the overlay.
+    /// Returns the nodes of a type: in the base, and in the overlay.
     pub(crate) fn for_type(&self, name: &str) -> [Range<Node>; 2] {
         self.after(name, None)
     }

@@ -57,8 +57,8 @@ fn find(cache: &Cache, (tenant, resource): &Key) -> u64 {
     revision(cache, tenant, resource)
 }
 
-/// Returns the CPU time of the slowest of `threads` threads that look plans up at the same time, and whether each had a
-/// core of its own.
+/// Returns the CPU time of the slowest of `threads` threads that look plans up at the same time, and whether each had
+/// its own core.
 fn slowest_of(threads: usize, cache: &Cache, keys: &[Key]) -> (Duration, bool) {
     let barrier = Barrier::new(threads);
     let work = || {

@@ -16,7 +16,7 @@ const BODY: &[u8] =
     br#"{"subject": "ann", "resource": "document:read", "action": "read", "attributes": {
     "user": {"department": "d7", "clearance": 3}, "resource": {"region": "eu"}}}"#;
 
-/// The number of policies like those of workload W3, one of which allows.
+/// The number of policies like workload W3's, one of which allows.
 const POLICIES: usize = 100;
 
 /// The number of policies that read a resolver's attribute.

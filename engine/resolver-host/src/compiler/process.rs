@@ -42,7 +42,7 @@ impl CompilerProcess {
         else {
             return Err(LoadError::Host);
         };
-        // An error ends the process at once. Words beyond their limit, and a module that was not read, are no error.
+        // An error ends the process at once. Words beyond their limit and an unread module are not errors.
         let (code, words, ()) =
             try_join3(read_code(output), read_words(words), write(input, module)).await?;
         let status = child.wait().await.map_err(failed)?;

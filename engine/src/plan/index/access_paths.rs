@@ -2,7 +2,7 @@
 //!
 //! An access path reads one attribute. It rejects the policy for every value with which the policy certainly does
 //! not apply, and admits it for all other values. An undetermined condition makes a deny apply. So the access path
-//! of a deny admits the values that leave the test undetermined, and that of an allow rejects them.
+//! of a deny admits the values that leave the test undetermined, and the access path of an allow rejects them.
 
 use hashbrown::HashMap;
 use smallvec::{SmallVec, smallvec};

@@ -40,7 +40,7 @@ impl<T> Prefixes<T> {
         self.sorted.iter().map(|entry| (&*entry.prefix, &entry.content))
     }
 
-    /// Returns the heap bytes without those of the contents, for the weight of a plan.
+    /// Returns the heap bytes without the contents, for the weight of a plan.
     pub(super) fn weight(&self) -> usize {
         let texts: usize = self.sorted.iter().map(|entry| entry.prefix.len()).sum();
         size_of_val::<[Entry<T>]>(&self.sorted) + texts

@@ -12,7 +12,7 @@ pub(super) struct Ranges {
     /// The numbers at which an interval begins or ends, sorted.
     bounds: Box<[Number]>,
     /// The parent of node `n` is node `n / 2`. The leaves fill the second half: gap, bound, gap, bound, …, gap. The ranks of
-    /// a node begin here, and end where those of the next node begin.
+    /// a node begin here, and end where the ranks of the next node begin.
     starts: Box<[u32]>,
     /// The ranks of all nodes, in one block.
     ranks: Box<[Rank]>,

@@ -20,8 +20,8 @@ pub(in crate::plan) struct OpenDecision<'p, 'r> {
 }
 
 impl<'p, 'r> OpenDecision<'p, 'r> {
-    /// Decides as far as the values of `run` allow. `ranks` has every policy: the index is no help, since it looks at
-    /// attributes that are unknown here. `by_rules` is the decision if no policy applies.
+    /// Decides as far as the values of `run` allow. `ranks` has every policy: the index does not help, since it looks
+    /// at attributes that are unknown here. `by_rules` is the decision if no policy applies.
     pub(in crate::plan) fn new(
         plan: &'p Plan,
         ranks: &[Rank],

@@ -122,7 +122,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Returns the truth of a test that is no comparison, or whose value has another type than the step compares.
+    /// Returns the truth of a test that is not a comparison, or whose value has another type than the step compares.
     fn evaluate_test(&mut self, node: NodeId, step: &Step) -> Option<bool> {
         match *step {
             Step::Matches { slot, test } => match self.value(slot) {

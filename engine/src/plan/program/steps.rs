@@ -46,7 +46,7 @@ pub(super) enum Step {
         negated: bool,
         slot: Slot,
     },
-    /// Compares the symbol of a text with that of one literal.
+    /// Compares the symbol of a text with the symbol of one literal.
     Symbol {
         negated: bool,
         slot: Slot,

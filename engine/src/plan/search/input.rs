@@ -22,7 +22,7 @@ pub struct SearchInput<'c> {
     pub check: &'c Check<'c>,
     /// The searched part.
     pub searched: Searched,
-    /// Whether the request gives the candidates, with attributes that replace those of the check.
+    /// Whether the request gives the candidates, with attributes that replace the check's.
     pub is_given: bool,
 }
 

@@ -2,7 +2,7 @@
 //! which relations are true.
 //!
 //! An allow applies only where its condition is true. So it is enough to look, in a conjunction, at the entities that each
-//! of its parts can be true for, and in a disjunction at those of any part.
+//! of its parts can be true for, and in a disjunction at the entities of any part.
 
 use hashbrown::HashMap;
 
@@ -42,7 +42,7 @@ type Related<'n> = Vec<(Slot, &'n Option<Vec<&'n str>>)>;
 pub(super) struct Narrowing<'n> {
     plan: &'n Plan,
     known: &'n Known<'n, 'n>,
-    /// The known values; those of the searched part are marked.
+    /// The known values; the values of the searched part are marked.
     values: &'n [SlotValue<'n>],
     run: Run<'n>,
     entity_type: &'n str,
@@ -310,7 +310,7 @@ fn items(list: List<'_>) -> Vec<AttributeValue<'_>> {
     items
 }
 
-/// Returns the places of those of `all` that are among `ids`. Both ascend.
+/// Returns the places in `all` of the ids that are also in `ids`. Both ascend.
 fn places(all: &[&str], ids: &[&str]) -> RowSet {
     let mut ids = ids.iter().peekable();
     let mut is_among = |id: &str| {

@@ -1,4 +1,4 @@
-//! The values of a search: those of the known part, and those of a candidate.
+//! The values of a search: of the known part, and of a candidate.
 
 use uuid::Uuid;
 
@@ -184,7 +184,7 @@ impl<'p, 'c> Known<'p, 'c> {
         }
     }
 
-    /// Fills in the values of the check and those of a candidate. Returns whether a run can afford all of them.
+    /// Fills in the values of the check and of a candidate. Returns whether a run can afford all of them.
     pub(super) fn fill_candidate<'v>(
         &self,
         now: &'v str,

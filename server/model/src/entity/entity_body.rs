@@ -59,7 +59,7 @@ document!(EntityBody => {
         }))
 });
 
-/// Reads type and id, which a body may have if they are those of its path.
+/// Reads type and id, which a body may have if they are the same as in its path.
 pub(super) fn declare_names(members: &mut Members<'_, '_>, path: (&str, &str)) {
     for (name, in_path) in [("type", path.0), ("id", path.1)] {
         let sent = members.optional(name, string().about("As in the path, or absent"));

@@ -91,7 +91,7 @@ impl NewPolicy {
         })
     }
 
-    /// Declares the members; `condition` those of the condition.
+    /// Declares the members; `condition` declares the members of the condition.
     fn with_condition(
         members: &mut Members<'_, '_>,
         condition: impl FnOnce(&mut Members<'_, '_>) -> Option<CompiledRuleData>,

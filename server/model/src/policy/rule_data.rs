@@ -35,7 +35,7 @@ pub struct CompiledRuleData {
     pub format: Format,
     pub json: RuleData,
     pub condition: Condition,
-    /// The warnings about the condition. Their places are those of the policy.
+    /// The warnings about the condition. Their places are in the policy.
     pub warnings: Vec<Warning>,
 }
 

@@ -73,7 +73,7 @@ impl PolicyUpdate {
     /// Returns `old` as the update changes it.
     ///
     /// # Errors
-    /// The update names another resource than that of `old`, or `format` and `rule_data` do not fit each other
+    /// The update names another resource than `old`'s, or `format` and `rule_data` do not fit each other
     /// afterwards.
     pub fn applied_to(&self, old: &PolicyRecord) -> Result<PolicyRecord, Invalid> {
         if self.resource.as_ref().is_some_and(|resource| *resource != old.resource) {

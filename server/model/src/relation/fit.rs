@@ -11,7 +11,7 @@ use portcullis_engine::nearest::{any_of, hint};
 use super::new_tuple::{NewTuple, ObjectName};
 use crate::relation_declaration::RelationDeclarations;
 
-/// The relation of the object, and that of the subject if the tuple names one.
+/// The relation of the object, and the relation of the subject if the tuple names one.
 pub type RelationsOfTuple = (RelationId, Option<RelationId>);
 
 /// Compiles the relations of types, numbered in their order.

@@ -89,7 +89,7 @@ pub struct WrittenRelations {
     pub absent: u64,
     /// The revision of the directory that includes the call.
     pub entities_revision: u64,
-    /// Each tuple with what was done, those of `write` first, if the query asks for details.
+    /// Each tuple with what was done, the tuples of `write` first, if the query asks for details.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub results: Option<Vec<TupleWrite>>,

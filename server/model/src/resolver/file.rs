@@ -14,7 +14,7 @@ document!(ManifestFile as "Manifest" => manifest().about(
     "A resolver: the namespace that it answers, and what its module may read and reach"
 ));
 
-/// Returns `item` with the members of a manifest, which replace those of the file `manifest.json`.
+/// Returns `item` with the members of a manifest, which replace the members of the file `manifest.json`.
 pub fn with_replaced_members(item: Input) -> Input {
     item.optional_members_of(manifest())
 }

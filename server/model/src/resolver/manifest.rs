@@ -143,7 +143,7 @@ impl Manifest {
         self.clone().with(SecretNames::new(&self.secrets))
     }
 
-    /// Every endpoint, those of `allowed_hosts` included.
+    /// Every endpoint, including the endpoints of `allowed_hosts`.
     pub fn every_endpoint(&self) -> BTreeMap<String, Endpoint> {
         let hosts = self.allowed_hosts.iter();
         let hosts = hosts.filter_map(|host| Some((host.clone(), Endpoint::for_host(host)?)));

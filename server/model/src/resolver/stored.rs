@@ -1,4 +1,4 @@
-//! Serde forms of types that have none of their own.
+//! Serde forms of types that have none themselves.
 
 /// A URL as its text.
 pub(super) mod url {

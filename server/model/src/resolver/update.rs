@@ -62,7 +62,7 @@ impl ManifestUpdate {
     }
 
     /// Returns `old` with the update applied. A secret that stays is sent only to URLs that `old` sends it to, and below
-    /// them: otherwise, who may write resolvers could have it sent to a server, or a part of a server, of their own.
+    /// them: otherwise, who may write resolvers could have it sent to their own server, or their own part of one.
     ///
     /// # Errors
     /// The new parts do not fit the parts that stay.

@@ -15,7 +15,7 @@ use crate::egress_rules::EgressRules;
 use crate::input::{self, Field, field};
 use crate::{document, schema};
 
-/// The members of an item that are not those of its manifest.
+/// The members of an item that are not in its manifest.
 const OWN_MEMBERS: [&str; 3] = ["sha256", "module", "enabled"];
 /// Characters of a SHA-256 in hexadecimal.
 const DIGEST_CHARS: usize = 64;
@@ -43,7 +43,7 @@ pub enum SentSecrets {
 }
 
 impl WantedResolver {
-    /// Reads the resolver at `at`: the members of its manifest, and those of its module. Its endpoints must be ones
+    /// Reads the resolver at `at`: the members of its manifest, and of its module. Its endpoints must be ones
     /// that the egress `rules` allow.
     pub fn read(
         json: &Json<'_>,

@@ -78,7 +78,7 @@ impl TryFrom<StoredEntity> for EntityRecord {
     }
 }
 
-/// Finds the rows with these keys, those of deleted entities included.
+/// Finds the rows with these keys, including rows of deleted entities.
 pub(super) async fn find_stored(
     tx: &mut Tx,
     keys: Vec<ObjectName>,

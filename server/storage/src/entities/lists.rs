@@ -10,7 +10,7 @@ use crate::paging::fetch_page;
 use crate::stored_records::Records;
 use crate::tx::Tx;
 
-/// Lists a page of the entities in the order of types and ids, those of one type if `kind` is given. The page begins
+/// Lists a page of the entities in the order of types and ids, only of one type if `kind` is given. The page begins
 /// after the entity `after`; two empty texts begin the list.
 pub async fn list(
     tx: &mut Tx,

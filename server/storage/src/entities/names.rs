@@ -97,7 +97,7 @@ pub async fn clash_of_roles(tx: &mut Tx, roles: &[&str]) -> Result<Option<NameCl
     Ok(role.map(|role| NameClash::RoleIsEntity((*role).to_owned())))
 }
 
-/// Returns the index of the first entity whose principal is that of another entity, in `entities` or stored.
+/// Returns the index of the first entity whose principal is also another entity's, in `entities` or stored.
 async fn twin(
     tx: &mut Tx,
     entities: &[NewEntity],
@@ -124,7 +124,7 @@ fn keys_of(name: &str) -> impl Iterator<Item = ObjectName> {
     std::iter::once(user).chain(other.map(|(kind, id)| ObjectName::new(kind, id)))
 }
 
-/// Returns those of `names` that are roles of entities.
+/// Returns the `names` that are roles of entities.
 async fn held(tx: &mut Tx, names: Vec<&str>) -> Result<BTreeSet<String>, StoreError> {
     let mut held = BTreeSet::new();
     for batch in names.chunks(BATCH) {

@@ -120,8 +120,8 @@ macro_rules! fetch {
     };
 }
 
-/// Lists a page of the tuples that fit, after the place of a record. A text that is no place, such as the empty one, begins
-/// the list.
+/// Lists a page of the tuples that fit, after the place of a record. A text that is not a place, such as the empty one,
+/// begins the list.
 pub async fn list(
     tx: &mut Tx,
     filter: &TupleFilter<'_>,

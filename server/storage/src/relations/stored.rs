@@ -111,7 +111,7 @@ pub async fn sources(
     Ok(stored.filter_map(|(key, row)| Some((key, row.source?))).collect())
 }
 
-/// Finds the rows with these keys, those of deleted tuples included.
+/// Finds the rows with these keys, including rows of deleted tuples.
 pub(super) async fn find_stored<'k>(
     tx: &mut Tx,
     keys: impl Iterator<Item = &'k TupleKey>,
