@@ -164,7 +164,7 @@ fn mode(oidc: OidcConfig, dir: Option<&Path>, tenants: &ServedTenants) -> Mode {
     }
 }
 
-/// Returns whether a rule or a case is about another domain than that of the tenant.
+/// Returns whether a rule or a case is about another domain than the tenant's.
 fn names_domains(bundle: &Bundle) -> bool {
     let is_other = |domain: &str| domain != bundle.tenant && domain != WILDCARD;
     let bodies = bundle.cases.iter().filter_map(|case| CheckBody::parse(&case.check).ok());

@@ -10,7 +10,7 @@ use portcullis_tools::policy_test::{self, TenantFolder};
 /// Measures as the arguments say, and writes the results to `out`.
 ///
 /// # Errors
-/// The errors of [`bench::run`], and those of the folders.
+/// An error of [`bench::run`] or of reading the folders.
 pub(crate) fn run(
     arguments: &BenchArguments,
     variables: &Variables,

@@ -2,9 +2,9 @@
 
 /// The path of one evaluation.
 pub(crate) const EVALUATION_PATH: &str = "/access/v1/evaluation";
-/// The path of many evaluations, whose bodies have a limit of their own.
+/// The path of many evaluations, whose bodies have their own limit.
 pub(crate) const EVALUATIONS_PATH: &str = "/access/v1/evaluations";
-/// The path of the discovery document of the service; that of a tenant is below it.
+/// The path of the discovery document of the service; a tenant's document is below it.
 pub(crate) const CONFIGURATION_PATH: &str = "/.well-known/authzen-configuration";
 /// The beginning of the paths of the API.
 const API: &str = "/access/v1/";

@@ -153,7 +153,7 @@ impl TenantManager {
         begin_write(parts)?;
         let domain = managed_domain::named(&app.mode, parts)?;
         let manager = holder.to_manager(domain, &app.manager_roles)?;
-        // The tenant of the token is open; that of a named domain may be closed.
+        // The tenant of the token is open; the tenant of a named domain may be closed.
         app.closed_tenants.must_be_open(manager.tenant())?;
         Ok(Self { manager: sent_with(manager, request), place })
     }

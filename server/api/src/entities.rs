@@ -92,7 +92,7 @@ pub(super) async fn list(
     Ok((entities_header(Some(revision)), answer).into_response())
 }
 
-/// The query parameter of [`list`] beside those of pages.
+/// The query parameter of [`list`] beside the parameters of pages.
 pub(super) struct Filter(Option<String>);
 
 impl QueryParameters for Filter {

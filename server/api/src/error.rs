@@ -229,7 +229,7 @@ fn challenge(message: &str) -> HeaderValue {
 
 /// Returns the details of an invalid body: `path` has the place of the first problem, `errors` has the problems, and
 /// `more_errors` has the number of those that were left out.
-/// Missing fields, unknown fields, and the token at which an expression cannot be read have members of their own
+/// Missing fields, unknown fields, and the token at which an expression cannot be read have their own members
 /// (`docs/rest.md`, section 1.5).
 fn invalid_details(invalid: &Invalid) -> Value {
     let mut details = Map::new();

@@ -27,7 +27,7 @@ pub(crate) fn client_address(app: &App, peer: IpAddr, headers: &HeaderMap) -> Ip
     app.limits.proxies.client(peer, forwarded, texts(headers, X_FORWARDED_FOR))
 }
 
-/// Returns the values of a header. A value that is no text is empty.
+/// Returns the values of a header. A value that is not text is empty.
 fn texts(headers: &HeaderMap, name: HeaderName) -> impl DoubleEndedIterator<Item = &str> {
     headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default())
 }

@@ -107,7 +107,7 @@ impl Listener {
     }
 }
 
-/// Serves an accepted connection in a task of its own, if there is a place for it.
+/// Serves an accepted connection in its own task, if there is a place for it.
 fn begin(
     serving: &Serving,
     places: &Arc<ConnectionPlaces>,

@@ -162,7 +162,7 @@ fn errors_of(operation: &Map<String, Value>) -> Vec<&'static str> {
 }
 
 /// Returns whether gates of a tenant may refuse an operation: it changes what decides, since its answer has the revision
-/// and it is no check.
+/// and it is not a check.
 fn changes_decisions(operation: &Map<String, Value>) -> bool {
     let Some(responses) = operation.get("responses").and_then(Value::as_object) else {
         return false;

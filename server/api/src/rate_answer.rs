@@ -1,4 +1,4 @@
-//! The parts of an answer that are about rates (`docs/semantics.md`, section 8.12). The header fields are those of
+//! The parts of an answer that are about rates (`docs/semantics.md`, section 8.12). The header fields come from
 //! `draft-ietf-httpapi-ratelimit-headers-10`: `RateLimit-Policy` names each limit that a request counts for, `RateLimit`
 //! says what is left of it.
 
@@ -55,7 +55,7 @@ pub(crate) fn add(levels: &[RateLevel], headers: &mut HeaderMap) {
     }
 }
 
-/// Adds the fields of a 429 to `headers`: those of [`add`], and `Retry-After`.
+/// Adds the fields of a 429 to `headers`: the fields of [`add`], and `Retry-After`.
 pub(crate) fn add_refusal(refusal: &RateRefusal, headers: &mut HeaderMap) {
     let wait = whole_seconds(refusal.refused.level.next_in).max(1);
     headers.insert(RETRY_AFTER, HeaderValue::from(wait));

@@ -38,8 +38,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Deadline {
     }
 }
 
-/// A body that is not read yet. An extractor of a body runs after those of the caller, so that nobody without the right
-/// makes the service read.
+/// A body that is not read yet. An extractor of a body runs after the extractors of the caller, so that nobody without
+/// the right makes the service read.
 pub(crate) struct UnreadBody {
     body: LentBody,
     /// Most bytes of the body.

@@ -38,7 +38,7 @@ impl RequestId {
         sent.cloned().map_or_else(|| Self::New(Self::new_id(now)), Self::Sent)
     }
 
-    /// Returns a UUIDv7. Each thread draws its random bits from a generator of its own: `Uuid::now_v7` locks a counter
+    /// Returns a UUIDv7. Each thread draws its random bits from its own generator: `Uuid::now_v7` locks a counter
     /// that all threads share and asks the kernel for random bits, which is for ids that must not be guessed.
     fn new_id(now: DateTime<Utc>) -> Uuid {
         let millis = u64::try_from(now.timestamp_millis()).unwrap_or_default();

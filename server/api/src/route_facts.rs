@@ -46,7 +46,7 @@ pub(crate) struct RouteFacts {
     pub(crate) known_query: Option<Vec<String>>,
 }
 
-/// Whether the content type is that of a form.
+/// Whether the content type says that the body is a form.
 pub(crate) fn is_form(headers: &HeaderMap) -> bool {
     let text = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = text.split(';').next().unwrap_or_default();

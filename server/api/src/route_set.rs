@@ -5,7 +5,7 @@
 pub enum RouteSet {
     /// Every route.
     Everything,
-    /// Every route without those of the operator.
+    /// Every route except the operator's routes.
     Public,
     /// The routes of the operator: `/admin/…`, the metrics and the probes.
     Operator,

@@ -92,7 +92,7 @@ impl HttpService {
             budget: bodies.clone(),
             rates: rates.clone(),
         });
-        // Routes beside the table, such as those of `dev`, read the body from the request.
+        // Routes beside the table, such as the routes of `dev`, read the body from the request.
         let request = Request::from_parts(parts, Body::new(body.clone()));
         // Pinned here: each move copies the whole state.
         let routed = pin!(AssertUnwindSafe(route(routes.clone(), request, body)).catch_unwind());

@@ -92,7 +92,7 @@ impl Authenticator {
         Ok(holder)
     }
 
-    /// Returns those of `tenants` that have identity providers in memory. The caller reads their records next.
+    /// Returns which of `tenants` have identity providers in memory. The caller reads their records next.
     pub fn remembered_tenants<'t>(&self, tenants: &[&'t str]) -> Vec<&'t str> {
         self.registered().map_or_else(Vec::new, |registered| registered.remembered(tenants))
     }

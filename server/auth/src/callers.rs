@@ -32,7 +32,7 @@ impl TokenHolder {
     }
 
     /// Returns the tenant of a check in `domain`. In `selfhost` mode another domain is another tenant, and only a caller
-    /// who administers it may check there. `*` is no tenant, whoever names it.
+    /// who administers it may check there. `*` is not a tenant, whoever names it.
     pub fn tenant_of<'d>(&'d self, domain: &'d str) -> Result<&'d str, AuthError> {
         if !self.one_tenant_per_domain {
             return Ok(&self.tenant);
@@ -68,7 +68,7 @@ impl TokenHolder {
     }
 
     /// Returns this caller as a manager of `domain`, which is another tenant in `selfhost` mode, or of its own tenant if
-    /// `domain` is `None`. Elsewhere a domain is no tenant, so that it is ignored.
+    /// `domain` is `None`. Elsewhere a domain is not a tenant, so that it is ignored.
     ///
     /// # Errors
     /// The caller may not manage the domain, or the domain is `*`.

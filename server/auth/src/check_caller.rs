@@ -27,7 +27,7 @@ impl CheckCaller {
         }
     }
 
-    /// Returns the subject of a legacy check that names none; `None` for a key, which is no subject.
+    /// Returns the subject of a legacy check that names none; `None` for a key, which is not a subject.
     pub fn subject(&self) -> Option<&str> {
         self.for_check().map(|caller| caller.subject)
     }

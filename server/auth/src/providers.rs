@@ -111,7 +111,7 @@ impl Providers {
         Some(Arc::new(Provider::new(record, verifier)))
     }
 
-    /// Returns those of `tenants` that have providers in memory. What is being read now is not kept: it may be older than
+    /// Returns which of `tenants` have providers in memory. What is being read now is not kept: it may be older than
     /// what the caller reads next.
     pub(crate) fn remembered<'t>(&self, tenants: &[&'t str]) -> Vec<&'t str> {
         self.memory.begin_comparison(tenants)

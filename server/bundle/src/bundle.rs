@@ -115,7 +115,7 @@ pub struct Bundle {
     /// The doubts about rules, and those about policies.
     pub rule_warnings: Vec<ItemWarning>,
     pub policy_warnings: Vec<ItemWarning>,
-    /// The files that look like those of a folder, and are not read.
+    /// The files that look like files of a folder, and are not read.
     pub strays: Vec<StrayFile>,
     /// The files whose items can have findings.
     pub sources: Vec<SourceFile>,

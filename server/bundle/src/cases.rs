@@ -39,9 +39,9 @@ pub struct Case {
     pub check: Json<'static>,
     /// Answers that stand for calls of resolvers. The other resolvers are called.
     pub resolved: GivenAnswers,
-    /// Responses to the requests of resolvers, before those of `resolvers.yaml`.
+    /// Responses to the requests of resolvers, before the responses of `resolvers.yaml`.
     pub responses: ResponsesByNamespace,
-    /// Tuples that count in the check, beside those of its folder; `None` if the case says nothing about them.
+    /// Tuples that count in the check, beside the tuples of its folder; `None` if the case says nothing about them.
     pub relations: Option<Vec<NewTuple>>,
     /// Whether the decision may rest on an undetermined condition.
     pub undetermined_allowed: bool,

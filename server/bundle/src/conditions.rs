@@ -14,8 +14,8 @@ pub use format::format_conditions;
 pub use scalar::FORMAT_WIDTH;
 pub use when::{WithWhen, write_as_when};
 
-/// Returns the files of a tenant folder that have policies: `policies.yaml`, and those of the folder `policies` in the
-/// order of their names.
+/// Returns the files of a tenant folder that have policies: `policies.yaml`, and the files of the folder `policies` in
+/// the order of their names.
 ///
 /// # Errors
 /// The folder `policies` cannot be read.

@@ -36,8 +36,8 @@ impl Bundle {
         self.secrets.iter().filter(is_missing).collect()
     }
 
-    /// Returns the content of the tenant: each kind that the folder has. `modules` are those of its resolvers, in their
-    /// order. A secret without a value in `secrets` stays a reference.
+    /// Returns the content of the tenant: each kind that the folder has. `modules` are the modules of its resolvers, in
+    /// their order. A secret without a value in `secrets` stays a reference.
     pub fn content(&self, secrets: &SecretValues, modules: &[ModuleContent]) -> Json<'static> {
         let mut kinds = vec![
             ("resources", array(&self.resources, written)),

@@ -45,7 +45,7 @@ impl<S: FileSource> Files<S> {
         }
     }
 
-    /// Reads the items of a list: those of its file, then those of the files in its folder, by the order of their names.
+    /// Reads the items of a list: first from its file, then from the files in its folder, in the order of their names.
     /// No two items may have the same `name_of`, which messages call `what`.
     pub(super) fn read_list<V>(
         &self,

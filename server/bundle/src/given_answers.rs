@@ -15,7 +15,7 @@ use crate::resolvers::SampleResolver;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GivenAnswers {
     pub answers: AttributeAnswers,
-    /// The resolvers that are not called. An attribute of theirs without an answer is undetermined.
+    /// The resolvers that are not called. Their attributes without an answer are undetermined.
     pub namespaces: BTreeSet<String>,
 }
 

@@ -30,7 +30,7 @@ pub(super) const MANIFEST_FILE: &str = "manifest.json";
 /// The name of a folder.
 const MODULE: &str = "^[A-Za-z0-9_-]+$";
 
-/// The members of an item of `resolvers.yaml` that are not those of its manifest.
+/// The members of an item of `resolvers.yaml` that are not members of its manifest.
 const OWN_MEMBERS: [&str; 3] = ["module", "responses", "enabled"];
 
 /// A resolver of a tenant.
@@ -38,7 +38,7 @@ const OWN_MEMBERS: [&str; 3] = ["module", "responses", "enabled"];
 pub struct SampleResolver {
     /// The name of the component's folder.
     pub module: String,
-    /// The folder of the component, inside that of the tenant.
+    /// The folder of the component, inside the tenant's folder.
     pub folder: PathBuf,
     pub manifest: Manifest,
     /// The secrets of the manifest that refer to variables, by their names.
@@ -61,8 +61,8 @@ pub struct SampleResolver {
 pub type ResponsesByNamespace = BTreeMap<String, CannedResponses>;
 
 impl SampleResolver {
-    /// Reads an item of `resolvers.yaml`: the name of a component, members to put over those of its manifest, and
-    /// responses. `find` returns the folder of a component inside that of the tenant, and `text` reads a file.
+    /// Reads an item of `resolvers.yaml`: the name of a component, members to put over the members of its manifest, and
+    /// responses. `find` returns the folder of a component inside the tenant's folder, and `text` reads a file.
     pub(super) fn read(
         json: &Json<'_>,
         at: &Place<'_>,
@@ -134,7 +134,7 @@ document!(SampleResolver as "Resolver" => {
     )
 });
 
-/// The members of an item that are not those of a manifest.
+/// The members of an item that are not members of a manifest.
 struct OwnMembers {
     module: String,
     responses: CannedResponses,
@@ -216,7 +216,7 @@ fn check_namespaces(
     }
 }
 
-/// The members of a manifest, with those of an item of `resolvers.yaml` in place of theirs.
+/// The members of a manifest, overridden and completed by the members of an item of `resolvers.yaml`.
 fn merged<'j>(manifest: &[Member<'j>], item: &[Member<'j>]) -> Vec<Member<'j>> {
     let is_of_manifest = |(name, _): &&Member<'_>| !OWN_MEMBERS.contains(&&**name);
     let own = item.iter().filter(is_of_manifest);

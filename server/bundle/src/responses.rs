@@ -49,7 +49,7 @@ impl CannedResponses {
         self.0.get(endpoint)?.get(request)
     }
 
-    /// Returns these responses, and those of `other` to requests that have none here.
+    /// Returns these responses, and the responses of `other` to requests that have none here.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
         let mut all = other.0.clone();

@@ -20,7 +20,7 @@ use portcullis_model::resource::Registration;
 use portcullis_model::rule::NewRule;
 
 /// The rules and policies of a bundle that are in force, with ids. The ids depend on nothing but the
-/// order of the files, as those of a service would that stored them in this order.
+/// order of the files, like the ids of a service that stored them in this order.
 #[derive(Debug)]
 pub struct Rulebook {
     policies: Vec<Policy>,
@@ -239,7 +239,7 @@ impl Rulebook {
         &self.policies
     }
 
-    /// The rules, those of default roles included.
+    /// The rules, with the rules of default roles.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
@@ -278,7 +278,7 @@ pub fn check_subject(rule: &NewRule, types: &Types, at: &Place<'_>, problems: &m
     }
 }
 
-/// Returns the roles that those of `check` include, if `plan` needs them. Stored cases have no directory.
+/// Returns the roles that the roles of `check` include, if `plan` needs them. Stored cases have no directory.
 pub fn included_roles<'s>(plan: &'s Plan, check: &Check<'s>) -> Option<Supply<'s>> {
     let (facts, needs) = (plan.facts()?, plan.directory_needs());
     Some(Supply::new(facts, KnownEntities::default(), check, needs))

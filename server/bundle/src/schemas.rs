@@ -13,7 +13,7 @@ use crate::cases::Case;
 use crate::resolvers::SampleResolver;
 use crate::users::TenantFile;
 
-/// The schema of each file of a tenant folder. The files of a folder such as `policies/` have that of the list.
+/// The schema of each file of a tenant folder. The files of a folder such as `policies/` have the schema of the list.
 pub const SCHEMAS: [FileSchema; 10] = [
     FileSchema::for_type::<TenantFile>("tenant", "tenant.yaml", "The tenant and its sample users"),
     FileSchema::list_of::<NewType>(

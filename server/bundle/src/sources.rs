@@ -27,7 +27,7 @@ impl FileSource for DiskFolder<'_> {
         };
         let mut names = Vec::new();
         for entry in entries {
-            // A name that is no text has no ending of ours either.
+            // A name that is not text has no ending of ours either.
             names.extend(entry?.file_name().into_string().ok());
         }
         names.sort_unstable();

@@ -28,9 +28,9 @@ impl From<Span> for Position {
 /// A node of a YAML file.
 #[derive(Debug)]
 pub(super) struct YamlNode {
-    /// The place where messages say that the node is. That of a block scalar is in its content.
+    /// The place where messages say that the node is. A block scalar's place is in its content.
     pub(super) position: Position,
-    /// The bytes of the node, without anchor and tag. Those of a block scalar begin at its header.
+    /// The bytes of the node, without anchor and tag. A block scalar's bytes begin at its header.
     pub(super) place: Range<usize>,
     /// Whether the node has an anchor or a tag.
     pub(super) is_marked: bool,

@@ -38,7 +38,7 @@ impl Variables {
     }
 
     /// Returns the header with which `check` calls a Portcullis service: the token or the key of the arguments, or else
-    /// that of the variables.
+    /// the credential of the variables.
     pub fn check_credential(
         &self,
         given: GivenCredential<'_>,
@@ -54,7 +54,7 @@ impl Variables {
     }
 
     /// Returns the header with which `export`, `plan`, `apply`, `drift` and `import` call a Portcullis service: the token or
-    /// the key of the arguments, or else that of the variables.
+    /// the key of the arguments, or else the credential of the variables.
     pub fn manager_credential(
         &self,
         given: GivenCredential<'_>,

@@ -14,7 +14,7 @@ use crate::variables::Variables;
 /// Least memory for request bodies, in bytes: two uploads of 17 MiB.
 const LEAST_BODY_MEMORY: u64 = 2 * (MODULE_BYTES as u64 + (1 << 20));
 
-/// Least limit of the body of an apply, in bytes: that of other bodies. The greatest one is what a tenant may always use.
+/// Least limit of the body of an apply, in bytes, as for other bodies. The greatest one is what a tenant may always use.
 const LEAST_APPLY_BODY: u64 = 1 << 20;
 
 /// The settings of listeners and connections.

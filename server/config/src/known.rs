@@ -112,7 +112,7 @@ const OURS: [&str; 101] = [
 const OF_OTHERS: [&str; 6] = [
     "CARGO_HOME",
     "HOME",
-    // The batches of logs, which are not sent, have names like those of spans.
+    // The batches of logs, which are not sent, have names like the batches of spans.
     "OTEL_BLRP_EXPORT_TIMEOUT",
     "OTEL_BLRP_MAX_EXPORT_BATCH_SIZE",
     "OTEL_BLRP_MAX_QUEUE_SIZE",

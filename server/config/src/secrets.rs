@@ -71,7 +71,7 @@ impl Variables {
         KeyRing::parse(&text).map_err(fault)
     }
 
-    /// Returns the keys of the operator: the one of `ADMIN_API_KEY`, which has no name, and those of `ADMIN_API_KEYS`.
+    /// Returns the keys of the operator: the nameless key in `ADMIN_API_KEY`, and the keys in `ADMIN_API_KEYS`.
     pub(crate) fn admin_keys(&self) -> Result<AdminKeys, ConfigError> {
         let mut keys = AdminKeys::default();
         let named = self.secret(ADMIN_API_KEYS)?;

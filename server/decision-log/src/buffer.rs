@@ -32,7 +32,7 @@ pub(crate) struct Buffer {
 struct State {
     batch: Batch,
     segment: Arc<Segment>,
-    /// Asynchronous records that the segment has and those of `batch`.
+    /// Asynchronous records in the segment and in `batch`.
     accepted: u64,
     /// The mark of the segment, which is never smaller than `accepted`.
     mark: u64,

@@ -23,7 +23,7 @@ pub(crate) enum Chunk {
 #[derive(Debug)]
 pub(crate) enum Opened {
     Records(Loaded),
-    /// It has parts of its own, whose ids are known now.
+    /// It has its own parts, whose ids are known now.
     Chunks(Vec<Chunk>),
 }
 

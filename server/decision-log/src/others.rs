@@ -29,7 +29,7 @@ pub(crate) struct Others {
     store: Store,
     /// The number of this replica.
     number: i32,
-    /// Those that answered each question so far.
+    /// The replicas that answered each question so far.
     answered: Mutex<BTreeMap<Uuid, Arc<Answered>>>,
     asking: TurnQueue,
     pub(crate) answering: TurnQueue,

@@ -1,4 +1,4 @@
-//! Parity: how often recorded decisions agree with those of another system.
+//! Parity: how often recorded decisions agree with another system's decisions.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use portcullis_model::period::CountPeriod;
 use crate::log::DecisionLog;
 use crate::reading::{DecisionSpan, QueryError, ReadLimit};
 
-/// The most rows of an answer. Those of the newest decisions are there.
+/// The most rows of an answer. The rows of the newest decisions are there.
 const MAX_ROWS: usize = 1_000;
 /// The most groups of a row.
 const MAX_GROUPS: usize = 50;
@@ -19,8 +19,8 @@ const MAX_GROUPS: usize = 50;
 const MAX_SAMPLES: usize = 5;
 
 impl DecisionLog {
-    /// Compares the decisions of `tenant` that `selection` selects with those of another system, where the checks carried
-    /// them, in each `period` if there is one.
+    /// Compares the decisions of `tenant` that `selection` selects with another system's decisions, where the checks
+    /// carried them, in each `period` if there is one.
     ///
     /// # Errors
     /// A file cannot be read.

@@ -181,7 +181,7 @@ impl Segment {
     }
 }
 
-/// A part of a file. Several readers share one handle, each with a position of its own.
+/// A part of a file. Several readers share one handle, each with its own position.
 struct Part<'f> {
     file: &'f File,
     at: u64,

@@ -126,7 +126,7 @@ impl Segments {
         Ok(())
     }
 
-    /// Returns whether the file that grows began on a day before that of `now`.
+    /// Returns whether the file that grows began on a day before the day of `now`.
     pub(crate) fn is_of_an_earlier_day(&self, now: Timestamp) -> bool {
         /// Milliseconds of a day.
         const DAY: i64 = 24 * 60 * 60 * 1_000;

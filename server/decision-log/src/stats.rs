@@ -11,7 +11,7 @@ use crate::left_out::MINUTE;
 use crate::log::DecisionLog;
 use crate::reading::{DecisionSpan, QueryError, ReadLimit};
 
-/// The most groups of an answer. Those of the newest decisions are there.
+/// The most groups of an answer. The groups of the newest decisions are there.
 const MAX_GROUPS: usize = 1_000;
 
 impl DecisionLog {

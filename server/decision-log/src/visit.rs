@@ -21,7 +21,7 @@ use crate::wanted::Wanted;
 impl DecisionLog {
     /// Passes the records of `tenant` that `selection` selects to `visit` with `into`, in order and each once, until it
     /// breaks or `limit` ends the visit. Returns `into`. Other replicas are asked for what they did not bring to rest. Runs on
-    /// a thread that serves no requests; memory is that of the wanted records of the files whose instants overlap. A text
+    /// a thread that serves no requests; in memory are the wanted records of the files whose instants overlap. A text
     /// is parsed only if the selection looks at members.
     ///
     /// # Errors
@@ -59,8 +59,8 @@ impl DecisionLog {
         Ok(Visited { into, silent, rest })
     }
 
-    /// Passes the records of `tenant` that `selection` selects to `add` with `into`, those of this moment included. Returns
-    /// `into`, and whether every record was read.
+    /// Passes the records of `tenant` that `selection` selects to `add` with `into`, records of this moment included.
+    /// Returns `into`, and whether every record was read.
     ///
     /// # Errors
     /// A file cannot be read.

@@ -10,7 +10,7 @@ use crate::names::Names;
 pub struct EgressConfig {
     /// The addresses that requests may reach.
     pub rules: EgressRules,
-    /// Certificates that are trusted besides those of the system.
+    /// Certificates that are trusted besides the system's certificates.
     pub certificates: Vec<Certificate>,
     /// The names of hosts, which all clients of these settings look up together.
     pub names: Names,

@@ -19,7 +19,7 @@ use portcullis_fairness::{KeyUse, PerKey, Turn, TurnLimits, TurnQueue};
 use tokio::sync::{OnceCell, watch};
 use tokio::time::{Instant, timeout};
 
-/// Most lookups at a time, without those of slow names. Each occupies a thread, of which tokio has 512.
+/// Most lookups at a time, without lookups of slow names. Each occupies a thread, of which tokio has 512.
 const MAX_LOOKUPS: usize = 48;
 /// Most lookups of slow names at a time.
 const MAX_SLOW_LOOKUPS: usize = 16;

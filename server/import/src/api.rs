@@ -36,7 +36,7 @@ impl<'a> Target<'a> {
         Ok(Self { service: Service::with_credential(base, credential, TIMEOUT)?, owner })
     }
 
-    /// Makes the objects of the owner those of `content`, the members of a bundle, and reports what changed.
+    /// Replaces the objects of the owner with `content`, the members of a bundle, and reports what changed.
     ///
     /// # Errors
     /// The service refuses them. It stores none then.
@@ -52,7 +52,7 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// Makes the tuples whose source is the owner those of `tuples`, and reports what changed.
+    /// Replaces the tuples whose source is the owner with `tuples`, and reports what changed.
     ///
     /// # Errors
     /// The service refuses a part of them.

@@ -114,7 +114,7 @@ impl Shared {
         self.accounts.get(account.0)
     }
 
-    /// Adds bytes to those of an account. Returns whether it had room for them.
+    /// Adds bytes to an account. Returns whether it had room for them.
     fn add(&self, account: MemoryAccount, bytes: usize) -> bool {
         // The gauge is what is counted, so that a charge costs one shared counter and not two.
         let used = self.metrics.bytes.inc_by(bytes as i64).saturating_add(bytes as i64);

@@ -32,7 +32,7 @@ pub struct ClassCapacities {
 }
 
 impl Default for ClassCapacities {
-    /// Most checks run for microseconds. Those that wait for resolvers or plans are the ones that need many places.
+    /// Most checks run for microseconds. Checks that wait for resolvers or plans are the ones that need many places.
     /// Management waits for the database, which serves fewer at a time: more places would only let more wait there.
     fn default() -> Self {
         Self { checks: 1_024, management: 64, uploads: 16 }

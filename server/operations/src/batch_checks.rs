@@ -415,7 +415,7 @@ impl<'b> Batch<'b> {
             reason: reasons.reason(decision),
         });
         if let Some(basis) = basis.as_ref().filter(|_| is_recorded) {
-            // Its event has a reason of its own. Who looks at the reasons sees the refusal.
+            // Its event has its own reason. Who looks at the reasons sees the refusal.
             let _ = reasons.count(basis.reason.len());
         }
         ItemAnswer { effect, basis, decision_id: None, recording }

@@ -74,7 +74,7 @@ fn undo(
 
 const CORRUPT: StoreError = StoreError::Corrupt { what: "revision_values.value" };
 
-/// Puts `before` in the place of the records with its names. The order is that of the names.
+/// Puts `before` in the place of the records with its names. The records are in the order of the names.
 fn put<T: DeserializeOwned>(
     records: &mut Vec<T>,
     before: Before,

@@ -16,7 +16,7 @@ use crate::types::compiled;
 #[derive(Debug)]
 pub(crate) struct DecidingRecords<'r> {
     pub(crate) rules: Vec<&'r RuleRecord>,
-    /// Those that are not enabled, too.
+    /// The policies that are not enabled, too.
     pub(crate) policies: Vec<&'r PolicyRecord>,
     pub(crate) roles: Vec<&'r RoleRecord>,
     pub(crate) types: Vec<&'r TypeRecord>,

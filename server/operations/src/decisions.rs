@@ -26,8 +26,8 @@ use uuid::Uuid;
 
 use crate::recorded_sides::recorded_side;
 
-/// Lists the recorded decisions of the caller's tenant that `selection` selects, newest first. A member who is no manager
-/// sees those about itself. A page ends after [`PAGE_TIME`].
+/// Lists the recorded decisions of the caller's tenant that `selection` selects, newest first. A member who is not a
+/// manager sees those about itself. A page ends after [`PAGE_TIME`].
 ///
 /// # Errors
 /// The caller may not see decisions about the selected subject, or there is no log.
@@ -86,8 +86,8 @@ pub async fn stats(
     .await
 }
 
-/// Compares the decisions of the caller's tenant that `selection` selects with those of another system, in each `period` if
-/// there is one. A member who is no manager compares those about itself.
+/// Compares the decisions of the caller's tenant that `selection` selects with another system's decisions, in each
+/// `period` if there is one. A member who is not a manager compares those about itself.
 ///
 /// # Errors
 /// As for [`list`].
@@ -120,8 +120,8 @@ async fn scan<T: Send + 'static>(
     app.record_scans.run(caller.tenant(), scan).await
 }
 
-/// Follows the new records of the caller's tenant that `selection` selects. A member who is no manager sees those about
-/// itself.
+/// Follows the new records of the caller's tenant that `selection` selects. A member who is not a manager sees those
+/// about itself.
 ///
 /// # Errors
 /// As for [`list`]; there are too many streams.

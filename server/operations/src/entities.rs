@@ -256,7 +256,7 @@ async fn commit(
     Ok(WrittenEntities { written, unchanged, deleted, entities_revision, sync })
 }
 
-/// Lists the entities of the caller's tenant in the order of types and ids, those of one type if `kind` is given, and
+/// Lists the entities of the caller's tenant in the order of types and ids, only one type if `kind` is given, and
 /// returns the revision of the directory.
 pub async fn list(
     app: &App,

@@ -40,7 +40,7 @@ pub struct FilterAnswer {
     pub sql: Option<FilterSql>,
     /// Whether the condition holds for exactly the allowed rows.
     pub exact: bool,
-    /// The policies for which rows need a check of their own; empty if the condition is exact.
+    /// The policies for which rows need their own check; empty if the condition is exact.
     pub check: Vec<InexactPolicy>,
     /// The revision of the tenant that the answer reflects.
     pub revision: u64,

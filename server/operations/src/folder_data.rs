@@ -17,8 +17,8 @@ use crate::tuples::NamedRelations;
 /// The source of the entities and tuples of files.
 const SOURCE: &str = "folder";
 
-/// Makes the entities and tuples of files those of `tenant` that come from files. Those of other sources stay, unless a file has
-/// them, too.
+/// Replaces the entities and tuples of `tenant` that come from files with the given ones. Entities and tuples of other
+/// sources stay, unless a file has them, too.
 ///
 /// # Errors
 /// The stored types do not allow a tuple, the tenant has too many, or the store failed.

@@ -25,7 +25,7 @@ pub(crate) const MAX_JUDGEMENTS: usize = 3;
 /// Makes `change` in a transaction of the caller's tenant, again until its judgement is about the content that it meets.
 ///
 /// # Errors
-/// The error of `change`, or those of [`GatedWrite::begin`] and [`GatedWrite::commit`].
+/// The error of `change`, or an error of [`GatedWrite::begin`] or [`GatedWrite::commit`].
 pub(crate) async fn write<T>(
     app: &App,
     caller: &Manager,

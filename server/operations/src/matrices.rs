@@ -31,7 +31,7 @@ use crate::search::{Position, RequestMark};
 
 /// The maximum number of evaluations of policies for one resource: a second or two.
 const MAX_EVALUATIONS: usize = 5_000_000;
-/// The most bytes of the texts of a page: those of 25,000 cells with short conditions.
+/// The most bytes of the texts of a page: the texts of 25,000 cells with short conditions.
 const MAX_BYTES: usize = 8 << 20;
 /// The place of the cursor in the body.
 const CURSOR: &str = "/cursor";
@@ -212,9 +212,9 @@ struct Row {
 
 /// The roles of a row, before the directory completes them.
 enum RowRoles {
-    /// Those of the request.
+    /// The roles in the request.
     Sent(Vec<String>),
-    /// Those of the caller's token: the row is the caller.
+    /// The roles of the caller's token: the row is the caller.
     Claimed(Vec<String>),
     LeftOut,
 }
@@ -236,7 +236,7 @@ impl Row {
         relation_of_subject(self.role()?)
     }
 
-    /// Returns the role of a row that is no subject.
+    /// Returns the role of a row that is not a subject.
     fn role(&self) -> Option<&String> {
         match &self.roles {
             RowRoles::Sent(roles) if self.subject.is_none() => roles.first(),
@@ -268,8 +268,8 @@ impl MatrixQuestion<'_> {
         }
         Ok(cells)
     }
-    /// Decides one cell. `shared` serves the rows without attributes of their own. Takes the evaluations from those that are
-    /// `left`.
+    /// Decides one cell. `shared` serves the rows without their own attributes. Takes the evaluations from those that
+    /// are `left`.
     fn cell<'p>(
         &self,
         row: &Row,

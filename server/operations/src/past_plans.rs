@@ -35,7 +35,7 @@ impl<'a> PastRules<'a> {
     /// Reads the content of `tenant` at `revision`, if a question names one.
     ///
     /// # Errors
-    /// Those of [`Self::load`].
+    /// The same as [`Self::load`].
     pub(crate) async fn read(
         app: &'a App,
         tenant: &'a str,

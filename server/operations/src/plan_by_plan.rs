@@ -58,7 +58,7 @@ impl PlanByPlan<'_> {
     /// of one revision, and by one state of the directory.
     ///
     /// # Errors
-    /// Those of `decide`; a plan or the directory cannot be had, or nobody waits for the report.
+    /// An error of `decide`; a plan or the directory cannot be had, or nobody waits for the report.
     pub(crate) async fn decide<T: Weighed>(
         &self,
         resources: &[&str],

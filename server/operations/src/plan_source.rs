@@ -24,7 +24,7 @@ impl<'s> PlanSource<'s> {
         past.map_or(Self::Present(&app.plans), Self::Past)
     }
 
-    /// Returns the revision that plans must have at least, if those of the present must have `present`.
+    /// Returns the revision that plans must have at least, if present plans must have `present`.
     pub(crate) fn at_least(self, present: u64) -> u64 {
         match self {
             Self::Present(_) => present,

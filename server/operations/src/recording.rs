@@ -76,7 +76,7 @@ fn record_with(
     })
 }
 
-/// Returns a UUIDv7 of the instant of a check. Each thread draws its random bits from a generator of its own, as for ids
+/// Returns a UUIDv7 of the instant of a check. Each thread draws its random bits from its own generator, as for ids
 /// of requests.
 fn new_id(check: &Check<'_>) -> Uuid {
     let millis = u64::try_from(check.now.timestamp_millis()).unwrap_or_default();
@@ -184,7 +184,7 @@ impl Made<'_> {
         if let Some(roles) = self.roles() {
             members.texts("roles", roles.iter());
             let own = self.supply.and_then(Supply::own_roles);
-            // Other inclusions give other roles to those of the subject itself.
+            // With other inclusions the subject's own roles include other roles.
             if let Some(own) = own.filter(|own| roles.iter().nth(*own).is_some()) {
                 members.integer("own_roles", i64::try_from(own).unwrap_or(i64::MAX));
             }

@@ -1,4 +1,4 @@
-//! Compiles the plans of drafts in shadow: those of the content of their tenants, with the kinds of the draft replaced
+//! Compiles the plans of drafts in shadow: the plans of their tenants' content, with the kinds of the draft replaced
 //! (`docs/semantics.md`, section 18.2).
 
 use std::collections::BTreeSet;
@@ -125,7 +125,7 @@ fn relations(types: &[TypeRecord]) -> Vec<(String, RelationDeclarations)> {
     any.map(|one| (one.kind.clone(), one.relations.clone())).collect()
 }
 
-/// Compiles the plans that are wanted, each by its resource or pattern, and that of all other resources.
+/// Compiles the plans that are wanted, each by its resource or pattern, and the plan of all other resources.
 fn compiled(
     content: &TenantContent,
     present: StoredFacts,

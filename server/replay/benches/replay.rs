@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 const RECORDS: usize = 1_000_000;
 const THREADS: usize = 2;
-/// The records of a part, and of the first one: those of `operations/src/replays/run.rs`.
+/// The records of a part, and of the first one, as in `operations/src/replays/run.rs`.
 const PART: usize = 8_192;
 const FIRST_PART: usize = 512;
 /// The most time of all records, and until the first numbers.
@@ -38,7 +38,7 @@ fn policy(id: u128, name: &str, effect: Effect, when: &str) -> Policy {
     }
 }
 
-/// Returns the rules of a ward; with the policy about VIPs, those of the candidate.
+/// Returns the rules of a ward; with the policy about VIPs, the rules of the candidate.
 fn side(has_vip: bool) -> Side {
     let mut policies = vec![
         policy(1, "own-ward", Effect::Allow, "user.ward == resource.ward && user.level >= 2"),

@@ -1,4 +1,4 @@
-//! A recorded decision, the decision again, and that of a candidate.
+//! A recorded decision, the decision again, and the decision of a candidate.
 
 use std::sync::Arc;
 

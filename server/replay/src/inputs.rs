@@ -39,7 +39,7 @@ pub struct RecordedInputs<'r> {
     /// The answers of relations and resolvers.
     answers: AttributeAnswers,
     has_relations: bool,
-    /// Whether the caller is the subject: then the roles are those of its token.
+    /// Whether the caller is the subject: then the roles come from its token.
     pub(crate) is_caller: bool,
     /// The attributes that are hashed or left out, by namespace and name.
     treated: Vec<(String, String)>,
@@ -200,7 +200,7 @@ impl<'r> RecordedInputs<'r> {
         AttributeMap::from_members(members_of(self.attributes.get(namespace)))
     }
 
-    /// Returns the roles of the subject itself; `None` if they are those of the request.
+    /// Returns the roles of the subject itself; `None` if the request sent them.
     fn own_roles(&self) -> Option<impl Iterator<Item = &str>> {
         let roles = self.directory.get("roles")?.as_array()?;
         let own = self.directory.get("own_roles").and_then(integer).unwrap_or(roles.len());

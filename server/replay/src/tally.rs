@@ -18,7 +18,7 @@ const MAX_SAMPLES: usize = 5;
 /// The most groups that a report shows.
 const MAX_SHOWN: usize = 200;
 
-/// The counts of a replay. Those of its parts add up.
+/// The counts of a replay. The counts of its parts add up.
 #[derive(Debug, Default)]
 pub struct Tally {
     replayed: u64,

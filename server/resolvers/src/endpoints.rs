@@ -88,7 +88,7 @@ impl Granted {
 }
 
 impl Endpoint {
-    /// The operator's headers, and those of the guest.
+    /// The operator's headers, and the guest's headers.
     fn headers(&self, wanted: Vec<(String, String)>) -> Result<HeaderMap, String> {
         let mut headers = self.headers.clone();
         for (name, value) in wanted {

@@ -1,4 +1,4 @@
-//! Attribute resolvers in service: those of the tenants, and those that the operator offers to all tenants.
+//! Attribute resolvers in service: the tenants' resolvers, and the resolvers that the operator offers to all tenants.
 //!
 //! The engine says which attributes a check needs. This crate finds the resolver that answers each of them, caches the
 //! answers, stops calls of a resolver that keeps failing, and measures the calls. It decides nothing. A failure of a

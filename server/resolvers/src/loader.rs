@@ -6,7 +6,7 @@
 //! record and in each explanation until the reconciler loads it again.
 //!
 //! A load holds the bytes of a module, and may wait for the compiler. So each tenant has one at a time, and a tenant with
-//! many modules, or with one that takes long, does not delay those of others.
+//! many modules, or with one that takes long, does not delay the loads of others.
 
 use std::error::Error;
 use std::sync::Arc;

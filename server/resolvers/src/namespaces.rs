@@ -17,7 +17,7 @@ pub async fn for_tenant(
     Ok(collect(&resolvers::list(tx).await?, operator))
 }
 
-/// Returns the namespaces of the resolvers of a tenant, and then those of the operator.
+/// Returns the namespaces of the resolvers of a tenant, and then of the operator's resolvers.
 pub fn collect<'r>(
     own: impl IntoIterator<Item = &'r StoredResolver>,
     operator: &[OperatorResolver],

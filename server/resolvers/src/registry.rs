@@ -1,4 +1,4 @@
-//! The registry: all resolvers in memory, those of tenants and those of the operator, found by one type.
+//! The registry: all resolvers in memory, the tenants' and the operator's, found by one type.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The secrets of a tenant's resolver in the store. They can be decrypted only as those of the same resolver.
+//! The secrets of a tenant's resolver in the store. They can be decrypted only as secrets of the same resolver.
 
 use portcullis_model::resolver::{Secrets, StoredResolver};
 use portcullis_storage::encryption::{Context, CryptoError, KeyRing};

@@ -87,7 +87,7 @@ impl ResolverService {
         self.0.registry.declared_inputs(tenant, ask)
     }
 
-    /// Loads those of `references` that are not in memory, or waits for as long as one of their calls may take.
+    /// Loads the resolvers of `references` that are not in memory, or waits for as long as one of their calls may take.
     async fn load_all(&self, tenant: &str, references: impl IntoIterator<Item = ResolverRef>) {
         let loads = references.into_iter().map(|one| self.0.loader.wait_for(tenant, one));
         join_all(loads).await;

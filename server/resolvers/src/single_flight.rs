@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// The executions under way by key, and those of the past whose result is kept.
+/// The executions under way by key, and the past executions whose result is kept.
 ///
 /// The work gives a value `V`. Before that it can publish a note `N` to the callers that wait.
 pub(crate) struct SingleFlight<K, V, N = ()>(Mutex<HashMap<K, Flight<V, N>>>);
@@ -27,7 +27,7 @@ impl<K: Eq + Hash, V: Clone + Send + Sync + 'static, N> SingleFlight<K, V, N> {
     /// Returns the flight of `key`. It begins with the future of `work` unless there is one already.
     ///
     /// The work runs in its own task, so it ends even if no caller waits. A flight that has ended is used again only if
-    /// `is_kept` accepts it; the others are dropped, those of other keys too.
+    /// `is_kept` accepts it; the others are dropped, flights of other keys too.
     pub(crate) fn begin<F>(
         &self,
         key: K,

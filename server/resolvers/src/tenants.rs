@@ -158,8 +158,8 @@ impl TenantResolvers {
     }
 
     /// Forgets the resolver that was not used for the longest time. If all were used of late, it is one of the tenant that
-    /// has the most, so that no tenant pushes out those of others. Never forgets the resolver `kept` of `tenant`. Returns
-    /// whether there was another one.
+    /// has the most, so that no tenant pushes out the resolvers of others. Never forgets the resolver `kept` of
+    /// `tenant`. Returns whether there was another one.
     pub(crate) fn forget_one(&self, tenant: &str, kept: Uuid, now: Duration) -> bool {
         let tenants = self.0.read();
         let all = tenants.iter().flat_map(|(owner, slots)| {

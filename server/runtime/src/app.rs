@@ -182,7 +182,7 @@ impl App {
     /// Makes `change` in a transaction in which `caller` changes its tenant, and commits it.
     ///
     /// # Errors
-    /// The error of `change`, or those of [`App::commit`].
+    /// The error of `change`, or an error of [`App::commit`].
     pub async fn change<T>(
         &self,
         caller: &Manager,
@@ -217,7 +217,7 @@ impl App {
     /// Writes the metrics of the process, as `GET /metrics` shows them.
     ///
     /// # Errors
-    /// Those of `text`.
+    /// Writing to `text` fails.
     pub fn render_metrics(&self, text: &mut impl fmt::Write) -> fmt::Result {
         let (providers, key_sets) = self.authenticator.providers();
         let names = self.egress.names.measure();

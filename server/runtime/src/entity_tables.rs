@@ -48,7 +48,7 @@ pub struct EntityTables {
 }
 
 impl EntityTables {
-    /// Returns no tables. They may take `most` bytes, and those of one tenant half of it.
+    /// Returns no tables. They may take `most` bytes, and the tables of one tenant half of it.
     pub fn new(store: Store, most: u64, max_staleness: Duration, clock: Clock) -> Self {
         Self {
             store,

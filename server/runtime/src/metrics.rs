@@ -150,7 +150,7 @@ impl Metrics {
     /// Writes the text that Prometheus reads.
     ///
     /// # Errors
-    /// Those of `text`.
+    /// Writing to `text` fails.
     pub fn render(&self, text: &mut impl fmt::Write) -> fmt::Result {
         text::encode(text, &self.registry)
     }

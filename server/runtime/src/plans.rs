@@ -189,8 +189,8 @@ impl Plans {
         Ok(LoadedPlan { plan, ..loaded })
     }
 
-    /// Returns the plan with which that of `resource` shares rules: the one of `<name>:*` if something is on it, else the one
-    /// of `*`.
+    /// Returns the plan with which the plan of `resource` shares rules: the plan of `<name>:*` if something is on it,
+    /// else the plan of `*`.
     fn broader<'p>(
         &'p self,
         tenant: &'p str,

@@ -9,7 +9,7 @@ use crate::app::App;
 
 /// The length of a round. A provider that nobody used for 60 of them is forgotten.
 const ROUND: Duration = Duration::from_mins(1);
-/// Most key sets that are fetched at the start, those of the issuers that were used last.
+/// Most key sets that are fetched at the start, for the issuers that were used last.
 const MAX_AT_START: i64 = 256;
 /// Most uses that one transaction notes. Other writers of SQLite wait meanwhile.
 const MAX_NOTED: usize = 500;

@@ -12,7 +12,7 @@ use portcullis_model::decision_log::{DecisionLogSettings, LogMode, WhenFull};
 use portcullis_model::input;
 use portcullis_storage::encryption::{KeyRing, MAC_BYTES};
 
-/// Most tenants with terms of their own in memory. Each takes some 500 bytes.
+/// Most tenants with their own terms in memory. Each takes some 500 bytes.
 const MAX: usize = 20_000;
 
 /// Records decisions by the terms of their tenants.
@@ -20,7 +20,7 @@ pub struct Recorder {
     log: DecisionLog,
     /// Makes the hashes of attributes.
     secret: [u8; 32],
-    /// The terms of tenants without settings of their own.
+    /// The terms of tenants without their own settings.
     default: RecordingTerms,
     /// The terms of the others. Readers take no lock.
     own: papaya::HashMap<Box<str>, Arc<RecordingTerms>, RandomState>,
@@ -64,7 +64,7 @@ impl Recorder {
         &self.log
     }
 
-    /// Returns the number of tenants with terms of their own in memory.
+    /// Returns the number of tenants with their own terms in memory.
     pub fn entries(&self) -> usize {
         self.own.len()
     }

@@ -31,7 +31,7 @@ pub struct Refusals {
 #[derive(Debug, Default)]
 struct Window {
     state: Mutex<WindowState>,
-    /// The refusals without a record of their own. The next record counts them.
+    /// The refusals without their own record. The next record counts them.
     uncounted: AtomicI64,
 }
 

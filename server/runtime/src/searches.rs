@@ -30,7 +30,7 @@ impl Default for Searches {
 }
 
 impl Searches {
-    /// Returns the scans of the record of decisions. They have turns of their own, because they take longer.
+    /// Returns the scans of the record of decisions. They have their own turns, because they take longer.
     pub fn for_records() -> Self {
         Self(WorkQueue::for_record_scans(cores()))
     }
@@ -39,7 +39,7 @@ impl Searches {
     /// time. A search whose parts take longer asks between them whether its outcome is still awaited.
     ///
     /// # Errors
-    /// Those of the search; too many searches of the tenant wait, or the process stops.
+    /// An error of the search; too many searches of the tenant wait, or the process stops.
     pub async fn run<T, F, E>(
         &self,
         tenant: &str,

@@ -82,7 +82,7 @@ impl App {
         tx.commit().await.map(drop)
     }
 
-    /// Returns the counts of the comparison with a draft: those of this process, and of the others as they stored them last.
+    /// Returns the counts of the comparison with a draft: this process's own, and what the others stored last.
     ///
     /// # Errors
     /// The store failed.

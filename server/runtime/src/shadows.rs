@@ -123,7 +123,7 @@ impl Shadows {
         }
     }
 
-    /// Begins and ends comparisons, so that they are those of `rows`. One of a tenant without checks does not begin.
+    /// Begins and ends comparisons, so that they match `rows`. A tenant without checks begins none.
     pub(crate) fn follow(&self, rows: &[ShadowRow]) {
         for row in rows.iter().filter(|row| self.cache.latest(&row.tenant_id).is_some()) {
             self.begin(row);

@@ -61,8 +61,8 @@ impl WorkQueue {
     }
 
     /// Returns the queue of judgements, which leave half of the cores to everything else. A judgement decides up to 1,000
-    /// cases on all content of a tenant, for 10 s at most. A tenant judges one change at a time, and waits for those of
-    /// others while its request may.
+    /// cases on all content of a tenant, for 10 s at most. A tenant judges one change at a time, and waits for
+    /// changes of others while its request may.
     pub fn for_judgements(cores: usize) -> Self {
         let wait = Some(Duration::from_secs(10));
         let limits = TurnLimits { per_tenant: 1, pending_per_tenant: 64, wait, ..half_of(cores) };
@@ -87,8 +87,8 @@ impl WorkQueue {
 
     /// Returns the queue of uploads. An upload takes up to 34 MiB while its form is read, and up to 16 MiB until its module is
     /// compiled, so that all take at most 136 MiB. Two modules compile at a time, so that more uploads would only wait. An
-    /// upload waits for those of other tenants, and not for those of its own. One that waits holds a connection; its body
-    /// is not read.
+    /// upload waits for uploads of other tenants, and not for its own tenant's. One that waits holds a connection; its
+    /// body is not read.
     pub fn for_uploads() -> Self {
         let limits = TurnLimits {
             at_once: 4,

@@ -1,5 +1,5 @@
 //! The identity provider of `portcullis dev`. It has a real key and a real key set, and its token endpoint needs no
-//! password. Its paths are those of a Keycloak realm, so a client for Keycloak works without changes.
+//! password. It has the paths of a Keycloak realm, so a client for Keycloak works without changes.
 
 use std::path::Path;
 

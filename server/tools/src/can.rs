@@ -53,7 +53,7 @@ pub struct WhatCanArguments {
 /// Prints which roles and subjects may do something, and on what it depends.
 ///
 /// # Errors
-/// A folder that is no tenant folder or has a fault; an output that cannot be written.
+/// A folder that is not a tenant folder or has a fault; an output that cannot be written.
 pub fn who(arguments: &WhoCanArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let (folder, action, resource) = arguments.question()?;
     let bundle = Bundle::read_folder(folder)?;
@@ -65,7 +65,7 @@ pub fn who(arguments: &WhoCanArguments, out: &mut dyn Write) -> anyhow::Result<E
 /// Prints what a subject may do on the resources that are registered or named, and on what it depends.
 ///
 /// # Errors
-/// A folder that is no tenant folder or has a fault; an output that cannot be written.
+/// A folder that is not a tenant folder or has a fault; an output that cannot be written.
 pub fn what(arguments: &WhatCanArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let (folder, subject) = arguments.question()?;
     let bundle = Bundle::read_folder(folder)?;

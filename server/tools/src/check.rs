@@ -20,9 +20,9 @@ use arguments::at;
 
 /// The exit code of an allow.
 const ALLOWED: u8 = 0;
-/// The exit code of arguments that make no check. A failure that is no decision has 1.
+/// The exit code of arguments that make no check. A failure that is not a decision has 1.
 const REFUSED: u8 = 2;
-/// The exit code of a deny. It differs from that of every failure, so that no script takes a failure for a decision.
+/// The exit code of a deny. No failure has it, so that no script takes a failure for a decision.
 const DENIED: u8 = 3;
 
 /// Asks, and prints the decision, what decided, and the reason. The exit code is 0 for an allow and 3 for a deny.

@@ -17,7 +17,7 @@ const CONVERTED: u8 = 0;
 const NO_COUNTERPART: u8 = 1;
 /// The exit code if the input cannot be read.
 const REFUSED: u8 = 2;
-/// The longest input, in bytes: that of a condition in indented JSON.
+/// The longest input, in bytes: a condition in indented JSON.
 const MAX_INPUT: u64 = 4 << 20;
 /// The attributes of a matcher that have no dot after `r.`.
 const OF_MATCHERS: [&str; 5] = ["r.sub", "r.obj", "r.act", "r.dom", "r.time"];

@@ -68,7 +68,7 @@ pub struct DiffArguments {
 /// Prints the decisions of a folder, or the change between two.
 ///
 /// # Errors
-/// A folder that is no tenant folder or has a fault; an output that cannot be written.
+/// A folder that is not a tenant folder or has a fault; an output that cannot be written.
 pub fn run(arguments: &MatrixArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let MatrixArguments { folder, other, role, resource, report, .. } = arguments;
     let folder = folder.as_ref().context("expected a tenant folder, or a service in --url")?;
@@ -98,7 +98,7 @@ pub(crate) fn write(
 /// Prints the change of decisions between two folders. The exit code is 0 if there is none, and 2 otherwise.
 ///
 /// # Errors
-/// A folder that is no tenant folder or has a fault; an output that cannot be written.
+/// A folder that is not a tenant folder or has a fault; an output that cannot be written.
 pub fn diff(arguments: &DiffArguments, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
     let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
     let diff = MatrixDiff {

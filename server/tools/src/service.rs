@@ -64,7 +64,7 @@ impl Service {
         let ServiceArguments { url, token, key } = arguments;
         let given = GivenCredential { token: token.as_deref(), key: key.as_deref() };
         let credential = variables.manager_credential(given);
-        // The exit code of a setting that is missing is that of a plan with changes, so the error is one of the command.
+        // A missing setting has the same exit code as a plan with changes, so the error is one of the command.
         let credential = credential.map_err(|error| anyhow::anyhow!("{error}"))?;
         Self::with_credential(url, credential, TIMEOUT)
     }

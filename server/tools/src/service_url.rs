@@ -5,7 +5,7 @@ use url::Url;
 /// Reads the URL of a service.
 ///
 /// # Errors
-/// The text is no http or https URL.
+/// The text is not an http or https URL.
 pub(crate) fn service_url(text: &str) -> Result<Url, &'static str> {
     let url = text.parse::<Url>().ok();
     let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));

@@ -13,7 +13,7 @@ use portcullis_storage::{Store, StoreError, webhooks};
 const MAX: usize = 20_000;
 /// Rounds of a minute without a use after which a tenant is forgotten: an hour.
 const IDLE_ROUNDS: u32 = 60;
-/// The reads. Those of one tenant follow each other, so that it is read once for all who wait.
+/// The reads. A tenant's reads follow each other, so that it is read once for all who wait.
 const READS: TurnLimits = TurnLimits { at_once: 8, per_tenant: 1, ..TurnLimits::NONE };
 
 /// The tenants of which it is known whether they have a webhook for denied checks.

@@ -1,4 +1,4 @@
-//! The signatures of a delivery: the header of the contract (`docs/rest.md`), and those of Standard Webhooks
+//! The signatures of a delivery: the header of the contract (`docs/rest.md`), and the headers of Standard Webhooks
 //! (<https://www.standardwebhooks.com>). The latter sign the time, too, so that a receiver can refuse a replay.
 
 use base64::Engine;

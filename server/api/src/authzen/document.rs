@@ -50,7 +50,7 @@ document!(EvaluationsRequest => {
         .build()
 });
 
-/// The answer to evaluations: that of an evaluation if there were none.
+/// The answer to evaluations: the answer to one evaluation if the request has no list.
 pub(super) struct EvaluationsResponse;
 
 document!(EvaluationsResponse, naming EvaluationsAnswer, EvaluationAnswer => {

@@ -72,7 +72,7 @@ pub(super) enum QuestionFault {
 }
 
 impl QuestionFault {
-    /// Returns the status that the question would have as a request of its own.
+    /// Returns the status that the question would have as its own request.
     pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::Invalid(_) => StatusCode::BAD_REQUEST,

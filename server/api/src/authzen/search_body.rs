@@ -172,7 +172,7 @@ impl<'j> SearchBody<'j> {
     }
 }
 
-/// Reads the page that a request wants. An empty token is that of the first page.
+/// Reads the page that a request wants. An empty token asks for the first page.
 fn page<'j>(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) -> Option<SearchPage<'j>> {
     let mut fields = Fields::open(json, at, problems)?;
     let token = fields.optional("token", string);

@@ -98,7 +98,7 @@ impl Connection {
             };
             if let Some(look) = look {
                 let stopped = (!says_goodbye).then(|| stopped.clone());
-                // In a set of its own, which polls it only when it is woken: a request that arrives wakes the task of
+                // In its own set, which polls it only when it is woken: a request that arrives wakes the task of
                 // the connection, but costs no look at timers and at what all connections share.
                 let mut interruption = FuturesUnordered::new();
                 interruption.push(interrupted(&activity, look, stopped));

@@ -142,7 +142,7 @@ impl ProviderMemory {
         }
     }
 
-    /// Returns those of `tenants` that have providers in memory, for a comparison with the store. Reads that began before
+    /// Returns which of `tenants` have providers in memory, for a comparison with the store. Reads that began before
     /// are not kept, and no issuer counts as unknown any more.
     pub(super) fn begin_comparison<'t>(&self, tenants: &[&'t str]) -> Vec<&'t str> {
         let mut bookkeeping = self.bookkeeping.lock();

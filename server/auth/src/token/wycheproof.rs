@@ -1,6 +1,6 @@
 //! Runs Wycheproof's JOSE vectors through the verifier (`wycheproof/NOTICE`: source, licence, changes).
 //!
-//! The payload of a vector is no set of claims, so the vectors go as far as the signature. None that
+//! The payload of a vector is not a set of claims, so the vectors go as far as the signature. None that
 //! Wycheproof calls invalid may be accepted. The tables name what becomes of every vector, and at which
 //! step, so that every change shows, also one by which a vector fails before the point that it is about.
 

@@ -27,7 +27,7 @@ pub struct DecisionSet<'s> {
 pub(super) struct Matching<'s> {
     pub(super) rules: Vec<&'s Rule>,
     pub(super) policies: Vec<&'s Policy>,
-    /// Those of the tenant, for the plan.
+    /// The facts of the tenant, for the plan.
     facts: Arc<TenantFacts>,
 }
 

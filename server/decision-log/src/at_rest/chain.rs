@@ -8,7 +8,7 @@ use portcullis_storage::{StoreError, Tx};
 use sha2::{Digest, Sha256};
 
 /// The cause of a row that stands for removed ones: `records` has their number, `sha256` the hash before the first of them,
-/// `hash` that of the last.
+/// `hash` the hash of the last.
 const PRUNED: &str = "pruned";
 
 /// A change of the files.

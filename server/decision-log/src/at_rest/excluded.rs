@@ -1,4 +1,4 @@
-//! The records that must not come to rest: those of tenants that are gone, and those about erased persons.
+//! The records that must not come to rest: records of tenants that are gone, and records about erased persons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,9 +27,9 @@ pub(crate) struct Excluded {
 /// The numbers of records that were left out.
 #[derive(Debug, Default)]
 pub(crate) struct ErasedRecords {
-    /// Those about erased persons, by tenant and code of the subject.
+    /// The records about erased persons, by tenant and code of the subject.
     by_person: BTreeMap<(String, Vec<u8>), i64>,
-    /// Those of tenants that are gone.
+    /// The records of tenants that are gone.
     pub(crate) of_tenants: u64,
 }
 

@@ -18,7 +18,7 @@ struct Row {
     bytes: usize,
 }
 
-/// Records of several tenants. Those of a tenant are sorted by subject, then id: a query by subject reads few pages.
+/// Records of several tenants. A tenant's records are sorted by subject, then id: a query by subject reads few pages.
 #[derive(Debug)]
 pub(crate) struct Rows {
     cells: Bytes,

@@ -21,7 +21,7 @@ pub(super) enum Condition {
 pub(super) struct OneOf {
     pub(super) field: Field,
     pub(super) values: BTreeSet<String>,
-    /// Those of the values that are roles. The subject is also one of them if it has the role.
+    /// The values that are roles. The subject is also one of them if it has the role.
     pub(super) roles: BTreeSet<String>,
 }
 

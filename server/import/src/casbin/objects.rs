@@ -95,7 +95,7 @@ impl Objects {
     /// Returns the resource of a check that asks about Casbin's `object` and `act`, either of which may be `*`.
     ///
     /// # Errors
-    /// The resource would be that of another object or action.
+    /// The resource would stand for another object or action.
     pub(super) fn resource(&self, object: &str, act: &str) -> Result<String, String> {
         let named = self.is_resource(object);
         if self.named

@@ -30,8 +30,8 @@ impl Members {
         roles.flat_map(|(role, members)| [role].into_iter().chain(members)).map(String::as_str)
     }
 
-    /// Returns the links that hold in `domain`: its own, and with `patterns` those of every other domain that is a pattern
-    /// which matches `domain`.
+    /// Returns the links that hold in `domain`: its own, and with `patterns` the links of every other domain that is a
+    /// pattern which matches `domain`.
     fn links(&self, domain: Option<&str>, patterns: bool) -> Vec<&Links> {
         let matching = self.0.iter().filter(|(own, _)| match (own, domain) {
             (Some(own), Some(domain)) => {

@@ -50,7 +50,7 @@ impl ImportedContent {
         Ok(Self { types, resources, rules, cases: cases(model, tests, notes), tuples })
     }
 
-    /// Returns the members of a bundle for a service. Cases stay in folders: those of a service have no tuples.
+    /// Returns the members of a bundle for a service. Cases stay in folders: the cases of a service have no tuples.
     pub(crate) fn bundle(&self) -> Value {
         let Self { types, resources, rules, .. } = self;
         json!({"types": types, "resources": resources, "rules": rules})

@@ -8,7 +8,7 @@ use super::place::Place;
 pub(crate) enum Syntax {
     /// OpenFGA's modeling language: `-`, `.` and `/` are parts of words, and `#` begins a comment.
     Model,
-    /// SpiceDB's schema language: `/` is a part of words, and comments are those of C.
+    /// SpiceDB's schema language: `/` is a part of words, and comments are written as in C.
     Schema,
 }
 

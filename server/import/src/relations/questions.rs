@@ -16,7 +16,7 @@ use super::types::ImportedModel;
 pub(crate) struct ImportedTest {
     pub(crate) place: Place,
     pub(crate) name: String,
-    /// The tuples that the test has beside those of the store.
+    /// The tuples that the test has beside the tuples of the store.
     pub(crate) tuples: Vec<ImportedTuple>,
     pub(crate) questions: Vec<Question>,
 }

@@ -23,7 +23,7 @@ pub(crate) struct StoredTuple {
     pub(crate) relation: String,
     pub(crate) object: String,
     pub(crate) condition: Option<TupleCondition>,
-    /// The expiry that is not that of a condition; OpenFGA has none.
+    /// The expiry that does not come from a condition; OpenFGA has none.
     #[serde(skip)]
     pub(crate) expires_at: Option<DateTime<Utc>>,
 }

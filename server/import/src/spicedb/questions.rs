@@ -24,7 +24,7 @@ const CAVEATED: &str = "[...]";
 struct Assertions<'m> {
     questions: Questions<'m>,
     unfilled: &'m Unfilled,
-    /// The instant of the questions that say none: that of the import, if a tuple expires.
+    /// The instant of the questions that say none: the instant of the import, if a tuple expires.
     now: Option<DateTime<Utc>>,
     asked: Vec<Question>,
 }

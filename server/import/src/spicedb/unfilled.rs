@@ -40,7 +40,7 @@ pub(super) fn leave_out(types: &mut [ModelType]) -> Unfilled {
 /// The types of a schema.
 struct FoldedSchema<'t> {
     types: &'t [ModelType],
-    /// Those that are known so far.
+    /// The unfilled permissions that are known so far.
     unfilled: Unfilled,
 }
 

@@ -13,7 +13,7 @@ use super::ready::ReadyResolver;
 #[derive(Clone, Copy, Debug)]
 pub struct PlanContext<'c> {
     pub tenant: &'c str,
-    /// The owner whose objects become those of the bundle; `None` is the operator, who owns all and marks none.
+    /// The owner whose objects the bundle replaces; `None` is the operator, who owns all and marks none.
     pub owner: Option<&'c str>,
     /// Whether objects of the owner go that the bundle does not name.
     pub prune: bool,

@@ -17,7 +17,7 @@ pub(super) const RESOLVERS: NamedKind<StoredResolver> = NamedKind {
     managed_by: |resolver| resolver.managed_by.as_deref(),
 };
 
-/// Returns the writes that make the resolvers of the owner those of the context.
+/// Returns the writes that replace the owner's resolvers with the resolvers of the context.
 pub(super) fn diff(
     draft: &mut Draft<'_>,
     state: &TenantContent,
@@ -44,7 +44,7 @@ pub(super) fn diff(
         if wanted.secrets_change && !has_secrets_field {
             fields.push(FieldChange::new("/secrets".to_owned(), None, None));
         }
-        // Who owns a resolver is no matter of its answers, which the version tells apart.
+        // The owner of a resolver does not change its answers, which the version tells apart.
         if !fields.is_empty() {
             new.version += 1;
         }

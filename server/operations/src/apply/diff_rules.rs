@@ -1,4 +1,4 @@
-//! The changes of rules: of the explicit ones that a bundle names, and of those of default roles.
+//! The changes of rules: of the explicit rules that a bundle names, and of the rules of default roles.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::tenant_content::TenantContent;
 
 const KIND: ObjectKind = ObjectKind::Rule;
 
-/// The four parts of a tuple. Their text is no name: a subject may contain a comma.
+/// The four parts of a tuple. Their text is not a name: a subject may contain a comma.
 type TupleKey = [String; 4];
 
 /// Returns what names the one rule of a tuple.
@@ -236,7 +236,7 @@ fn meet(
     }
 }
 
-/// Returns the owner of a rule: of a default role, that of its resource.
+/// Returns the owner of a rule: for the rule of a default role, the owner of its resource.
 fn owner<'s>(
     rule: &'s RuleRecord,
     resources: &HashMap<&str, &'s ResourceRecord>,

@@ -66,7 +66,7 @@ pub(super) fn fingerprint(
     format!("sha256:{digits}")
 }
 
-/// Adds the records of one kind, each on a line of its own.
+/// Adds the records of one kind, each on its own line.
 fn add<T: Serialize>(digest: &mut Sha256, kind: &str, records: impl IntoIterator<Item = T>) {
     digest.update(kind);
     for record in records {

@@ -46,7 +46,7 @@ impl GuardWrites {
         Ok(Self { settings, cases })
     }
 
-    /// Returns what makes the settings and cases of `state` those of `wanted`.
+    /// Returns the writes that give `state` the settings and cases of `wanted`.
     pub(super) fn between(state: &TenantContent, wanted: &TenantContent) -> Self {
         let settings = Some(wanted.settings.clone()).filter(|new| *new != state.settings);
         let (old, new) = (&state.guards.cases, &wanted.guards.cases);

@@ -15,8 +15,8 @@ use super::plan::{ApplyPlan, PlanContext, plan};
 use super::ready::{find_modules, make_ready};
 use crate::tenant_content::TenantContent;
 
-/// Makes the content of `tenant` that of `bundle`, whoever owns it, and returns the plan of it. No gate of the tenant binds
-/// the operator. Rules without a domain are in the domain `tenant`.
+/// Replaces the content of `tenant` with the content of `bundle`, whoever owns it, and returns the plan of it. No gate
+/// of the tenant binds the operator. Rules without a domain are in the domain `tenant`.
 ///
 /// Modules must be in memory before `ready_by`.
 ///

@@ -55,7 +55,7 @@ pub struct Writes {
     pub webhooks: Vec<RecordWrite<WebhookRecord>>,
 }
 
-/// Returns the plan that makes the objects of the owner those of the bundle.
+/// Returns the plan that replaces the objects of the owner with the objects of the bundle.
 ///
 /// # Errors
 /// A policy of the bundle reads an attribute that no resolver has and no type declares after the plan, an enabled policy or

@@ -38,7 +38,7 @@ use crate::tenant_content::TenantContent;
 /// The content that a tenant is to have.
 #[derive(Clone, Copy, Debug)]
 pub enum Replacement<'r> {
-    /// That of an earlier revision, if the present one has the tag that the client expects.
+    /// The content at an earlier revision, if the present one has the tag that the client expects.
     Revision { revision: u64, precondition: &'r Precondition, message: Option<&'r str> },
     /// The present one with the kinds of this draft. With `force` managed objects change, too.
     Draft { draft: &'r DraftRecord, bundle: &'r BundleDocument, force: bool },
@@ -216,9 +216,9 @@ pub struct BundleOrigin {
 /// The objects that a bundle replaces.
 #[derive(Clone, Debug)]
 pub enum BundleReach {
-    /// Those of the kinds that it names, whoever owns them.
+    /// The objects of the kinds that it names, whoever owns them.
     EveryOwner,
-    /// Those of this owner, as an apply does.
+    /// The objects of this owner, as an apply does.
     Owner { owner: String, prune: bool, force: bool },
 }
 

@@ -1,4 +1,4 @@
-//! The writes that make the content of a tenant that of an earlier revision (`docs/semantics.md`, section 16).
+//! The writes that bring back the content of a tenant at an earlier revision (`docs/semantics.md`, section 16).
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -21,7 +21,7 @@ use crate::deletions::Deletions;
 use crate::revisions::change;
 use crate::tenant_content::TenantContent;
 
-/// Returns the plan that makes the records of `present` those of `past`, with their ids. Settings and cases are not in it.
+/// Returns the plan that turns `present` into the records of `past`, with their ids. Settings and cases are not in it.
 ///
 /// # Errors
 /// A resolver cannot come back.
@@ -158,7 +158,7 @@ fn must_come_back(
     Ok(())
 }
 
-/// Returns the resolvers of `past` that differ from those of `present`, as a bundle has them.
+/// Returns the resolvers of `past` that differ from the resolvers of `present`, as a bundle has them.
 pub(super) fn wanted_resolvers(
     present: &TenantContent,
     past: &TenantContent,

@@ -49,7 +49,7 @@ pub(super) async fn check_types(
     Ok(Some(position))
 }
 
-/// Compiles the relations of types, and notes those of stored tuples that are gone.
+/// Compiles the relations of types, and notes the relations of stored tuples that are gone.
 async fn check_relations(
     tx: &mut Tx,
     bundle: &BundleDocument,

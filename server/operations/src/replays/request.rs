@@ -18,13 +18,13 @@ use crate::apply::ApplyRequest;
 /// The rules on which recorded decisions are decided again.
 #[derive(Debug)]
 pub enum ReplayCandidate {
-    /// Those of the tenant with this draft.
+    /// The rules of the tenant with this draft.
     Draft(String),
-    /// Those of a revision that is kept.
+    /// The rules of a revision that is kept.
     Revision(u64),
-    /// The present ones, with those of a bundle in the place of the kinds that it names.
+    /// The present rules, with the kinds that a bundle names replaced by the bundle's.
     Bundle(Box<BundleDocument>),
-    /// Those that this apply would make of the present ones.
+    /// The rules that this apply would make of the present ones.
     Apply(Box<ApplyRequest>),
 }
 

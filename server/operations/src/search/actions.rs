@@ -64,7 +64,7 @@ pub async fn search_actions(
     let revision = position.as_ref().map_or(0, |at| at.revision);
     let past = PastRules::read(app, tenant, question.at_revision).await?;
     let plans = PlanSource::new(app, past.as_ref());
-    // A page that decides nothing has a revision, too: that of the plan that every tenant has.
+    // A page that decides nothing has a revision, too: the revision of the plan that every tenant has.
     let at_least = app.reach(tenant, question.at_least).await?;
     let at_least = plans.find(tenant, WILDCARD, at_least).await?.revision();
     let decider = ActionDecider { app, caller, question, domain, tenant, plans, at_least };

@@ -44,7 +44,7 @@ pub struct EntityQuestion<'q> {
     pub attributes: Attributes<'q>,
     /// The treatment of attributes that a member sends with a search of the directory.
     pub claims: Claims<'q>,
-    /// The candidates of the request; `None` asks for those of the directory.
+    /// The candidates of the request; `None` asks for the candidates of the directory.
     pub candidates: Option<Vec<GivenCandidate<'q>>>,
     pub page: SearchPage<'q>,
     /// The place of the cursor in the body, as a JSON pointer.

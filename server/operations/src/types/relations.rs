@@ -42,7 +42,7 @@ pub(crate) fn schema(
     Schema::compile(&all).map_err(|invalid| refusal(&invalid, &types, place))
 }
 
-/// Returns the refusal of lines with faults: those of sent types, or else the objects that break.
+/// Returns the refusal of lines with faults: the faults of sent types, or else the objects that break.
 fn refusal(
     invalid: &Invalid,
     types: &[&TypeRecord],

@@ -8,7 +8,7 @@ use super::files::Fingerprint;
 /// After so many attempts the pause between them does not get any longer: 64 rounds.
 const MAX_DOUBLINGS: u32 = 6;
 
-/// Compares the files of a directory with those of earlier rounds.
+/// Compares the files of a directory with the files of earlier rounds.
 #[derive(Debug, Default)]
 pub(super) struct ChangeDetector {
     /// `false` before the first round, which reports every file at once.

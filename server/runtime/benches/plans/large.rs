@@ -76,7 +76,7 @@ pub(crate) async fn measure(database: &TestDatabase) -> Measured {
     }
 }
 
-/// Makes a policy allow instead of deny. Those of its department with a lower clearance allow already.
+/// Makes a policy allow instead of deny. The policies of its department with a lower clearance allow already.
 async fn change_policy(store: &Store, plans: &Plans, number: usize) {
     let old = policy("acme", number, 1, Effect::Deny);
     let new = policy("acme", number, 1, Effect::Allow);

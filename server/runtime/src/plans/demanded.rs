@@ -13,9 +13,9 @@ const WAIT: Duration = Duration::from_secs(2);
 /// The time between two reads of a tenant's revision during that wait.
 const POLL: Duration = Duration::from_millis(100);
 
-/// The checks that wait for a revision. All those of one tenant share the reads of its revision, so that a tenant costs
-/// at most ten small reads per second, however many of its checks demand a future that never comes. No check loads a
-/// plan before the store has the revision.
+/// The checks that wait for a revision. All checks of one tenant share the reads of its revision, so that a tenant
+/// costs at most ten small reads per second, however many of its checks demand a future that never comes. No check
+/// loads a plan before the store has the revision.
 #[derive(Debug, Default)]
 pub(super) struct DemandedRevisions(PerKey<Box<str>, Mutex<Option<LastRead>>>);
 
@@ -44,7 +44,7 @@ impl DemandedRevisions {
         let last = self.0.enter(tenant.into());
         let mut known = 0;
         loop {
-            // A read that takes long, and the wait for that of another check, end with the wait, too.
+            // The deadline also ends a read that takes long, and the wait for another check's read.
             let Ok(revision) = timeout_at(deadline, latest(&last, &read)).await else {
                 return Err(PlanError::NoSuchRevision { at_least, latest: known });
             };

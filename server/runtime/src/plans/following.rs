@@ -12,8 +12,8 @@ use crate::plans::Plans;
 const MAX_COMPARED: usize = 1_000;
 
 impl Plans {
-    /// Publishes changes that the stream names, as far as nobody has: those of other processes whose notification is late
-    /// or lost. They may touch anything.
+    /// Publishes changes that the stream names and nobody has published: changes of other processes whose notification
+    /// is late or lost. They may touch anything.
     ///
     /// # Errors
     /// The store failed.

@@ -15,12 +15,12 @@ use portcullis_storage::{
 use tokio::runtime::Handle;
 
 /// The most resource patterns of a tenant that are kept so that resources without any share plans. They take 80 KiB, and
-/// about 40 ms to read. With more, each resource has a plan of its own.
+/// about 40 ms to read. With more, each resource has its own plan.
 const MAX_PATTERNS: u16 = 10_000;
 
 /// With as many policies a second thread saves more time than its start takes.
 const MANY_POLICIES: usize = 500;
-/// Bytes of stored rules from which on a second thread saves time, too: those of about 2,000 rules.
+/// Bytes of stored rules from which on a second thread saves time, too: the bytes of about 2,000 rules.
 const MANY_RULE_BYTES: usize = 200_000;
 
 /// A plan with the place in the tenant's history of the snapshot that it was read in.
@@ -147,7 +147,7 @@ async fn fetch_policies(
 ) -> Result<(StoredPolicies, StoredFacts), StoreError> {
     let pattern = broader.map(Plan::resource);
     let mut policies = plan_records::policies(&mut tx, resource, pattern).await?;
-    // A plan with policies of its own shares none.
+    // A plan with its own policies shares none.
     if !policies.are_none() && broader.is_some_and(Plan::has_policies) {
         policies = plan_records::policies(&mut tx, resource, None).await?;
     }
@@ -196,7 +196,7 @@ async fn read_patterns(tx: &mut Tx, revision: u64) -> Result<Option<Arc<OwnPatte
     Ok(known.then(|| Arc::new(OwnPatterns::new(patterns, revision))))
 }
 
-/// Reads the revision of `tenant`, in a task of its own for the same reason.
+/// Reads the revision of `tenant`, in its own task for the same reason.
 pub(super) async fn read_revisions(
     store: &Store,
     tenant: &str,

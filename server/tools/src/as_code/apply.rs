@@ -1,4 +1,4 @@
-//! `portcullis apply`: makes the objects of an owner those of a folder.
+//! `portcullis apply`: replaces the objects of an owner with the objects of a folder.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub struct ApplyArguments {
 /// Applies the folder, and prints what changed.
 ///
 /// # Errors
-/// The folder is not valid, is not that of the plan, or the service refuses it. Nothing is changed then.
+/// The folder is not valid, is not the folder of the plan, or the service refuses it. Nothing is changed then.
 pub async fn run(
     arguments: &ApplyArguments,
     variables: &Variables,

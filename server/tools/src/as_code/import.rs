@@ -10,7 +10,7 @@ use super::request::SentApply;
 use super::upload::{Planned, apply_content};
 use crate::service::Service;
 
-/// Makes the objects of `owner` those of `content`, and returns the report of what changed.
+/// Replaces the objects of `owner` with the objects of `content`, and returns the report of what changed.
 ///
 /// # Errors
 /// The service refuses the content, and stores none of it then, or gives no answer.
@@ -33,7 +33,7 @@ struct SyncedPart {
     sync: Option<String>,
 }
 
-/// Makes the tuples of `source` those of `tuples`, and returns the report of what changed.
+/// Replaces the tuples of `source` with `tuples`, and returns the report of what changed.
 ///
 /// # Errors
 /// The service refuses a part, or gives no answer. Nothing is deleted then.

@@ -14,7 +14,7 @@ use crate::report::{
 
 /// The path of the owner of an object, which the sign of an adoption says already.
 const OWNER: &str = "/managed_by";
-/// The format and the member of the text of a condition that is no tree.
+/// The format and the member of the text of a condition that is not a tree.
 const TEXTS: [(Format, &str); 2] =
     [(Format::Expression, "expression"), (Format::Casbin, "matcher")];
 

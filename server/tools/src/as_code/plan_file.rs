@@ -35,7 +35,7 @@ impl PlanFile {
     /// Reads a plan.
     ///
     /// # Errors
-    /// The file cannot be read or is no plan.
+    /// The file cannot be read or is not a plan.
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
         let shown = file.display();
         let text = fs::read_to_string(file).with_context(|| shown.to_string())?;

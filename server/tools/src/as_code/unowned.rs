@@ -96,7 +96,7 @@ fn is_enabled(policy: &Value) -> bool {
     policy["enabled"] == true
 }
 
-/// Returns whether policies get attributes from a resolver. Those of the operator have no owner.
+/// Returns whether policies get attributes from a resolver. The operator's resolvers have no owner.
 fn is_own_and_enabled(resolver: &Value) -> bool {
     resolver["origin"] == "tenant" && is_enabled(resolver)
 }

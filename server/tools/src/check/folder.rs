@@ -83,7 +83,7 @@ fn doubt_about(bundle: &Bundle, resource: &str) -> String {
     unregistered(resource, names())
 }
 
-/// Returns whether roles of the request do not count: the subject is the caller, and has those of its token
+/// Returns whether roles of the request do not count: the subject is the caller, and has the roles of its token
 /// (`docs/semantics.md`, section 2.3).
 pub(super) fn has_own_roles(bundle: &Bundle, user: Option<&str>, subject: &str) -> bool {
     user.is_none_or(|user| user == subject) && bundle.user(subject).is_some()

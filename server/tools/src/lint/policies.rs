@@ -44,8 +44,8 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
     judge.doubts
 }
 
-/// Returns the enabled policies in the order in which they decide (`docs/semantics.md`, section 2.5). Those that do not
-/// differ keep the order of the files.
+/// Returns the enabled policies in the order in which they decide (`docs/semantics.md`, section 2.5). Policies that do
+/// not differ keep the order of the files.
 fn in_deciding_order(policies: &[NewPolicy]) -> Vec<(usize, &NewPolicy)> {
     let enabled = policies.iter().enumerate().filter(|(_, policy)| policy.enabled);
     let mut enabled: Vec<_> = enabled.collect();

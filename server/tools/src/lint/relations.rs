@@ -1,4 +1,4 @@
-//! Relations that nobody can have, and subjects that look like those of tuples.
+//! Relations that nobody can have, and subjects that look like subjects of tuples.
 
 use portcullis_bundle::{Bundle, ItemKind};
 use portcullis_engine::Json;

@@ -25,7 +25,7 @@ pub struct CaseChange {
     pub after: Expected,
 }
 
-/// Decides the cases of the second folder, and those of the first that the second does not have, by both folders.
+/// Decides the cases of the second folder, and the cases of the first that the second does not have, by both folders.
 ///
 /// # Errors
 /// The check of a case is not valid. Folders that were read have valid ones only.

@@ -27,7 +27,7 @@ pub(super) fn add_names(schema: &mut Value, types: &[NewType]) {
     add_paths(schema, &paths.collect());
 }
 
-/// Returns the properties that the attributes of a namespace can have. Those of a resource may be of any type.
+/// Returns the properties that the attributes of a namespace can have. The properties of a resource may be of any type.
 fn declared_in<'t>(
     namespace: &str,
     types: &'t [NewType],
@@ -40,7 +40,7 @@ fn declared_in<'t>(
     properties.map(|(name, property)| (&**name, property)).collect()
 }
 
-/// Returns a schema for each property: that of any other attribute, with a description.
+/// Returns a schema for each property: the schema of any other attribute, with a description.
 fn described(
     attributes: &Map<String, Value>,
     properties: &BTreeMap<&str, &PropertyDeclaration>,
