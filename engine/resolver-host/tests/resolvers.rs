@@ -15,5 +15,6 @@ mod resolvers {
     mod compiler;
     mod failures;
     mod isolation;
+    mod no_endpoints;
     mod support;
 }

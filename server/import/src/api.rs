@@ -9,7 +9,7 @@ use http::{HeaderName, HeaderValue};
 use portcullis_config::{GivenCredential, Variables};
 use portcullis_engine::json;
 use portcullis_tools::as_code;
-use portcullis_tools::service::{Service, TIMEOUT};
+use portcullis_tools::service::{CallLimits, Service};
 use serde::Serialize;
 use serde_json::Value;
 use url::Url;
@@ -33,7 +33,10 @@ impl<'a> Target<'a> {
             Some(file) => (KEY_HEADER, key(file)?),
             None => variables.manager_credential(GivenCredential::default())?,
         };
-        Ok(Self { service: Service::with_credential(base, credential, TIMEOUT)?, owner })
+        Ok(Self {
+            service: Service::with_credential(base, credential, CallLimits::CONTENT)?,
+            owner,
+        })
     }
 
     /// Replaces the objects of the owner with `content`, the members of a bundle, and reports what changed.

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::can::{WhatCanArguments, WhoCanArguments};
 use crate::matrix::{MatrixArguments, write};
 use crate::remote_arguments::RemoteArguments;
-use crate::service::{Service, TIMEOUT};
+use crate::service::{CallLimits, Service};
 
 /// The most rows of one matrix that the service takes.
 const MAX_ROWS: usize = 200;
@@ -30,7 +30,7 @@ fn service(arguments: &RemoteArguments, variables: &Variables) -> anyhow::Result
     let url = url.as_ref().context("expected the URL of a service in --url")?;
     let given = GivenCredential { token: token.as_deref(), key: key.as_deref() };
     let credential = variables.manager_credential(given)?;
-    Service::with_credential(url, credential, TIMEOUT)
+    Service::with_credential(url, credential, CallLimits::CONTENT)
 }
 
 /// Prints what a service decides for roles.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use http::header::{ACCEPT, CONTENT_TYPE, LINK};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method};
 use portcullis_config::{CredentialHeader, GivenCredential, Variables};
 use portcullis_egress::multipart::Form;
 use portcullis_egress::{Answer, Client, RequestError};
@@ -17,15 +17,11 @@ use url::Url;
 
 use crate::service_url::service_url;
 use event_reader::EventReader;
-pub(crate) use refusal::{Call, NAME_DOMAIN, lacks_domain, refusal};
+pub(crate) use refusal::{Call, NAME_DOMAIN, lacks_domain, may_not, refusal};
 
 /// The header with the number of replicas whose decisions an answer lacks.
 const MISSING_REPLICAS: &str = "x-missing-replicas";
 
-/// The time limit of one request. An apply may compile resolvers, which takes up to 30 s each.
-pub const TIMEOUT: Duration = Duration::from_secs(300);
-/// The largest answer that is read, in bytes: an export has 64 MiB of content at most.
-const MAX_ANSWER: usize = 80 << 20;
 /// The most pages of a list.
 const MAX_PAGES: usize = 1_000;
 
@@ -48,11 +44,25 @@ pub(crate) struct ServiceArguments {
     key: Option<String>,
 }
 
+/// The limits of one request.
+#[derive(Clone, Copy, Debug)]
+pub struct CallLimits {
+    pub(crate) time: Duration,
+    /// The largest answer that is read, in bytes.
+    pub(crate) answer: usize,
+}
+
+impl CallLimits {
+    /// An apply may compile resolvers, which takes up to 30 s each; an export has 64 MiB of content at most.
+    pub const CONTENT: Self = Self { time: Duration::from_secs(300), answer: 80 << 20 };
+}
+
 /// A running service, and the credential for it.
 pub struct Service {
     pub(crate) base: Url,
     credential: CredentialHeader,
     client: Client,
+    max_answer: usize,
 }
 
 impl Service {
@@ -66,19 +76,20 @@ impl Service {
         let credential = variables.manager_credential(given);
         // A missing setting has the same exit code as a plan with changes, so the error is one of the command.
         let credential = credential.map_err(|error| anyhow::anyhow!("{error}"))?;
-        Self::with_credential(url, credential, TIMEOUT)
+        Self::with_credential(url, credential, CallLimits::CONTENT)
     }
 
-    /// Returns the service at `base`, which may end with a path. One request takes `timeout` at most.
+    /// Returns the service at `base`, which may end with a path. Each request has these limits.
     ///
     /// # Errors
     /// There is no client for HTTP.
     pub fn with_credential(
         base: &Url,
         credential: CredentialHeader,
-        timeout: Duration,
+        limits: CallLimits,
     ) -> anyhow::Result<Self> {
-        Ok(Self { base: base.clone(), credential, client: Client::trusted(timeout)? })
+        let CallLimits { time, answer: max_answer } = limits;
+        Ok(Self { base: base.clone(), credential, client: Client::trusted(time)?, max_answer })
     }
 
     /// Returns the URL of a route of `/api/v1`, such as `export`.
@@ -101,7 +112,7 @@ impl Service {
     ) -> anyhow::Result<Answer> {
         let json = (CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let headers = HeaderMap::from_iter([json, self.credential.clone()]);
-        self.received(self.client.send(method, url, headers, body, MAX_ANSWER).await)
+        self.received(self.client.send(method, url, headers, body, self.max_answer).await)
     }
 
     /// Returns the answer to a form for a route, or for its record `id`.
@@ -118,19 +129,20 @@ impl Service {
         let path = id.map_or_else(|| route.to_owned(), |id| format!("{route}/{id}"));
         let (url, headers) =
             (self.route(&path, &[]), HeaderMap::from_iter([self.credential.clone()]));
-        let sent = self.client.send_form(method.clone(), url, headers, form, MAX_ANSWER).await;
+        let sent = self.client.send_form(method.clone(), url, headers, form, self.max_answer).await;
         self.accepted(method, route, self.received(sent)?)
     }
 
     /// Returns the answer that the service gave.
-    fn received(&self, answer: Result<Answer, RequestError>) -> anyhow::Result<Answer> {
+    pub(crate) fn received(&self, answer: Result<Answer, RequestError>) -> anyhow::Result<Answer> {
         let answer = answer.with_context(|| {
             format!("`{}` gives no answer; is the service running there?", self.base)
         })?;
         anyhow::ensure!(
-            answer.body.len() < MAX_ANSWER,
-            "the answer of `{}` is larger than {MAX_ANSWER} bytes",
-            self.base
+            answer.body.len() < self.max_answer,
+            "the answer of `{}` is larger than {} bytes",
+            self.base,
+            self.max_answer
         );
         Ok(answer)
     }
@@ -206,8 +218,10 @@ impl Service {
             });
         };
         let headers = HeaderMap::from_iter(headers);
-        let answer =
-            self.client.send_for_pieces(Method::POST, url, headers, body, MAX_ANSWER, each).await;
+        let answer = self
+            .client
+            .send_for_pieces(Method::POST, url, headers, body, self.max_answer, each)
+            .await;
         let answer = answer.with_context(|| {
             format!("`{}` gives no whole answer; is the service running there?", self.base)
         })?;
@@ -235,12 +249,6 @@ impl Service {
         let url = self.route(&format!("{list}/{id}"), &[]);
         let answer = self.call(Method::GET, list, url, None).await?;
         serde_json::from_slice(&answer.body).with_context(|| format!("a record of `{list}`"))
-    }
-
-    /// Returns whether the credential may see a list.
-    pub(crate) async fn allows(&self, list: &'static str) -> anyhow::Result<bool> {
-        let answer = self.send(Method::GET, self.route(list, &[("limit", "1")]), None).await?;
-        Ok(answer.status != StatusCode::FORBIDDEN)
     }
 
     /// Passes each page of a list to `take`, until it wants no more. Returns whether it got all of them, and every replica
@@ -280,12 +288,12 @@ impl Service {
         let (mut records, mut pages) = (Vec::new(), 0);
         let take = |page: Vec<Value>| {
             pages += 1;
-            records.extend(page);
             let base = &self.base;
             anyhow::ensure!(
                 pages <= MAX_PAGES,
                 "`{base}` has more than {MAX_PAGES} pages of {route}"
             );
+            records.extend(page);
             Ok(true)
         };
         self.each_page(route, query, take).await?;

@@ -7,22 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use futures_util::future::{BoxFuture, FutureExt as _};
 use portcullis_resolver_host::{
-    BoundResolver, Compiler, Endpoints, Grant, HostSettings, HttpRequest, Limits, Request,
-    ResolverHost, Runtime, Sending,
+    BoundResolver, Compiler, Grant, HostSettings, Limits, Request, ResolverHost, Runtime,
 };
 
-/// The environment of a module without endpoints.
-struct NoEndpoints;
-
-impl Endpoints for NoEndpoints {
-    fn has(&self, _: &str) -> bool {
-        false
-    }
-
-    fn send<'a>(&'a self, endpoint: &'a str, _: HttpRequest, _: usize) -> Sending<'a> {
-        unreachable!("the host sends nothing to {endpoint}")
-    }
-}
+use crate::no_endpoints::NoEndpoints;
 
 /// A runtime, and a host on it.
 pub(crate) struct Bench {

@@ -6,6 +6,8 @@
 mod call;
 mod environment;
 mod loading;
+#[path = "../../tests/resolvers/no_endpoints.rs"]
+mod no_endpoints;
 mod threads;
 mod unneeded;
 

@@ -5,24 +5,11 @@ use std::time::Duration;
 
 use portcullis_resolver_host::limits::MODULE_BYTES;
 use portcullis_resolver_host::{
-    CallError, ConfigKey, Endpoints, Grant, GrantError, HttpRequest, Kind, Limits, LoadError,
-    Module, Sending,
+    CallError, ConfigKey, Grant, GrantError, Kind, Limits, LoadError, Module,
 };
 
+use super::no_endpoints::NoEndpoints;
 use super::support::{GENEROUS, answers, assert_healthy, component, directory, grant, host, load};
-
-/// The environment of a module without endpoints.
-struct NoEndpoints;
-
-impl Endpoints for NoEndpoints {
-    fn has(&self, _: &str) -> bool {
-        false
-    }
-
-    fn send<'a>(&'a self, endpoint: &'a str, _: HttpRequest, _: usize) -> Sending<'a> {
-        unreachable!("the host sends nothing to {endpoint}")
-    }
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_module_says_what_it_is_and_what_it_can_call() {

@@ -81,7 +81,6 @@ impl TlsIdentity {
     /// Reads the files again and again. A changed certificate serves new connections. If the files do not serve, the
     /// certificate before them stays.
     pub async fn keep_up(mut self) {
-        // A file that is missing for hours takes one line of the log.
         let mut last = None;
         loop {
             tokio::time::sleep(RELOAD_INTERVAL).await;
@@ -91,9 +90,7 @@ impl TlsIdentity {
             });
             let Ok((same, outcome)) = reloaded.await else { return };
             self = same;
-            let fault = outcome.as_ref().err().map(ToString::to_string);
-            let is_new = fault != last;
-            last = fault;
+            let is_new = replace_fault(&mut last, outcome.as_ref().err());
             match outcome {
                 Ok(false) => {}
                 Ok(true) => tracing::info!("the new TLS certificate serves"),
@@ -117,6 +114,15 @@ impl TlsIdentity {
         self.current.0.store(Arc::new(parsed?));
         Ok(true)
     }
+}
+
+/// Replaces the last fault of the files by `next`. Returns whether that is a new one: a file that is missing for hours takes
+/// one line of the log.
+fn replace_fault(last: &mut Option<String>, next: Option<&TlsError>) -> bool {
+    let next = next.map(ToString::to_string);
+    let is_new = next.is_some() && next != *last;
+    *last = next;
+    is_new
 }
 
 /// The content of the files.
@@ -143,5 +149,29 @@ impl Content {
         let key = PrivateKeyDer::from_pem_slice(&self.key).map_err(|error| no_key(&error))?;
         let provider: CryptoProvider = aws_lc_rs::default_provider();
         CertifiedKey::from_der(certificates, key, &provider).map_err(|error| no_key(&error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_that_lasts_is_new_once() {
+        let missing = || Some(unusable(KEY)(&"the file is missing"));
+        let bad = || Some(unusable(CERTIFICATE)(&"the file is bad"));
+        let mut last = None;
+        for (fault, is_new) in [
+            (None, false),
+            (missing(), true),
+            (missing(), false),
+            (missing(), false),
+            (bad(), true),
+            (missing(), true),
+            (None, false),
+            (missing(), true),
+        ] {
+            assert_eq!(replace_fault(&mut last, fault.as_ref()), is_new, "{fault:?}");
+        }
     }
 }

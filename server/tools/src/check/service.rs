@@ -10,10 +10,11 @@ use portcullis_engine::Json;
 use serde_json::Value;
 use url::Url;
 
-use crate::service::{NAME_DOMAIN, Service, lacks_domain};
+use crate::service::{CallLimits, NAME_DOMAIN, Service, lacks_domain};
 
-/// The time limit of the request. A check with resolvers takes a few seconds at most.
-const TIMEOUT: Duration = Duration::from_secs(30);
+/// The limits of the request. A check with resolvers takes a few seconds at most, an explanation of thousands of policies some
+/// MiB.
+const LIMITS: CallLimits = CallLimits { time: Duration::from_secs(30), answer: 16 << 20 };
 /// The number of characters of an unknown answer that an error shows.
 const SHOWN: usize = 200;
 
@@ -27,7 +28,7 @@ pub(super) async fn ask(
     body: &Json<'_>,
     explain: bool,
 ) -> anyhow::Result<Value> {
-    let service = Service::with_credential(base, credential, TIMEOUT)?;
+    let service = Service::with_credential(base, credential, LIMITS)?;
     let query: &[(&str, &str)] = if explain { &[("explain", "true")] } else { &[] };
     let (url, body) = (service.route("check", query), body.to_string().into_bytes());
     let answer = service.send(Method::POST, url, Some(body)).await?;
@@ -129,5 +130,12 @@ mod tests {
             assert!(error.starts_with("`http://pdp.example/` "), "{error}");
             assert!(error.len() < 600, "{error}");
         }
+        let base = "http://pdp.example/".parse().expect("a URL");
+        let credential = (http::header::AUTHORIZATION, HeaderValue::from_static("Bearer t"));
+        let service = Service::with_credential(&base, credential, LIMITS).expect("a client");
+        let body = vec![b' '; LIMITS.answer];
+        let large = Answer { status: StatusCode::OK, headers: HeaderMap::new(), body };
+        let error = service.received(Ok(large)).expect_err("refused").to_string();
+        assert!(error.contains("larger than 16777216 bytes"), "{error}");
     }
 }

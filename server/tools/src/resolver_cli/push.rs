@@ -12,7 +12,7 @@ use portcullis_engine::{Json, json};
 use serde_json::Value;
 use url::Url;
 
-use crate::service::Service;
+use crate::service::{CallLimits, Service};
 use crate::service_url::service_url;
 
 use super::project::{self, MANIFEST_FILE, Project};
@@ -22,7 +22,8 @@ use super::steps::Step;
 const ROUTE: &str = "resolvers";
 /// The time limit of one request. The service answers within 30 s. If it is still compiling the module then, it says
 /// so, writes nothing, and continues the compilation for the next push.
-const TIMEOUT: Duration = Duration::from_secs(45);
+/// A list of as many resolvers as a tenant can have is far smaller than the largest answer.
+const LIMITS: CallLimits = CallLimits { time: Duration::from_secs(45), answer: 16 << 20 };
 /// The defaults of the members that a manifest may leave out, as JSON. `secrets` has none: the service keeps the stored
 /// secrets, so a file does not need to repeat them.
 const DEFAULTS: [(&str, &str); 7] = [
@@ -54,7 +55,7 @@ pub(super) async fn run(
     variables: &Variables,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let service = Service::with_credential(&arguments.url, variables.credential()?, TIMEOUT)?;
+    let service = Service::with_credential(&arguments.url, variables.credential()?, LIMITS)?;
     let project = Project::find(&arguments.path)?;
     let file = project.beside(arguments.manifest.as_deref(), MANIFEST_FILE);
     let bytes = project::read(&file, project::MANIFEST)?;

@@ -46,12 +46,30 @@ impl<'a> Call<'a> {
     }
 }
 
+/// The error about a call that the service refuses.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+struct Refused {
+    status: StatusCode,
+    text: String,
+}
+
 /// Returns the error about a call that the service refuses.
 pub(crate) fn refusal(call: &Call<'_>, answer: &Answer) -> anyhow::Error {
+    Refused { status: answer.status, text: text(call, answer) }.into()
+}
+
+/// Returns whether the error says that the credential may not make the call.
+pub(crate) fn may_not(error: &anyhow::Error) -> bool {
+    let refused = error.downcast_ref::<Refused>();
+    refused.is_some_and(|refused| refused.status == StatusCode::FORBIDDEN)
+}
+
+fn text(call: &Call<'_>, answer: &Answer) -> String {
     let (base, status) = (call.base, answer.status);
     let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else {
         let text: String = String::from_utf8_lossy(&answer.body).chars().take(SHOWN).collect();
-        return anyhow::anyhow!(
+        return format!(
             "`{base}` answers {status} without a JSON object, so it is not the URL of a Portcullis service: `{}`",
             visible(&text)
         );
@@ -70,7 +88,7 @@ pub(crate) fn refusal(call: &Call<'_>, answer: &Answer) -> anyhow::Error {
     if let Some(more) = lines.len().checked_sub(MAX_LINES).filter(|more| *more > 0) {
         text += &format!("\n  and {more} more");
     }
-    anyhow::Error::msg(text)
+    text
 }
 
 /// Returns advice that the message of the service cannot give.
