@@ -1,7 +1,6 @@
 //! `POST /api/v1/check`: the request, the answer, and what both say about the tenant.
 
 mod abac;
-mod conditions;
 mod explain;
 mod freshness;
 mod rbac;

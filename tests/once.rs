@@ -12,6 +12,8 @@ mod admin;
 #[path = "connections/answers.rs"]
 mod answers;
 mod api_tour;
+#[path = "search/as_checks.rs"]
+mod as_checks;
 mod as_code;
 mod audit;
 mod bench;
@@ -19,6 +21,8 @@ mod bench;
 mod buckets;
 mod compilations;
 mod condition_forms;
+#[path = "check/conditions.rs"]
+mod conditions;
 #[path = "process/configuration.rs"]
 mod configuration;
 mod deploy;
@@ -27,6 +31,8 @@ mod duckdb;
 #[path = "connections/edge.rs"]
 mod edge;
 mod entity_tags;
+#[path = "policies/expressions.rs"]
+mod expressions;
 mod filter_examples;
 mod hostile;
 mod https;
@@ -41,6 +47,8 @@ mod large_resources;
 mod limits;
 mod lint;
 mod locations;
+#[path = "policies/matchers.rs"]
+mod matchers;
 mod matrix;
 pub(crate) mod min_entities;
 mod min_revision;
@@ -49,6 +57,8 @@ mod paging;
 mod policy_test;
 mod query_parameters;
 mod receivers;
+#[path = "search/related_as_checks.rs"]
+mod related_as_checks;
 mod resolver_cli;
 mod schema_command;
 mod schemathesis;
@@ -60,6 +70,8 @@ mod tenant_states;
 #[path = "connections/tls.rs"]
 mod tls;
 mod traces;
+#[path = "policies/trees.rs"]
+mod trees;
 mod tutorial;
 mod webhooks;
 #[path = "health/without_database.rs"]

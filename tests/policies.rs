@@ -1,9 +1,5 @@
 //! `/api/v1/abac/policies`: ABAC policies.
 
-mod expressions;
-mod matchers;
-mod trees;
-
 use serde_json::{Value, json};
 
 use crate::support::tenant::{always, condition};
@@ -12,28 +8,28 @@ use crate::support::{MANAGER, NO_ID, Reply, Request, Tenant, is_timestamp, is_uu
 const POLICIES: &str = "/api/v1/abac/policies";
 
 /// A policy with nothing but what is required.
-fn policy() -> Value {
+pub(crate) fn policy() -> Value {
     json!({
         "name": "office hours", "resource": "doc:read", "effect": "deny", "priority": 10,
         "rule_data": always(),
     })
 }
 
-fn policy_with(name: &str, value: Value) -> Value {
+pub(crate) fn policy_with(name: &str, value: Value) -> Value {
     let mut policy = policy();
     policy[name] = value;
     policy
 }
 
-fn create(tenant: &Tenant<'_>, body: &Value) -> Reply {
+pub(crate) fn create(tenant: &Tenant<'_>, body: &Value) -> Reply {
     tenant.manage(format!("POST {POLICIES}"), body)
 }
 
-fn update(tenant: &Tenant<'_>, id: &str, body: &Value) -> Reply {
+pub(crate) fn update(tenant: &Tenant<'_>, id: &str, body: &Value) -> Reply {
     tenant.manage(format!("PUT {POLICIES}/{id}"), body)
 }
 
-fn show(tenant: &Tenant<'_>, id: &str) -> Reply {
+pub(crate) fn show(tenant: &Tenant<'_>, id: &str) -> Reply {
     tenant.get(&format!("{POLICIES}/{id}"))
 }
 

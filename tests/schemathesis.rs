@@ -35,11 +35,22 @@ fn run(command: &mut Command) {
 
 #[test]
 fn the_document_and_the_service_agree() {
+    agree("5");
+}
+
+#[test]
+#[ignore = "ten minutes: `.ci/long` runs it"]
+fn the_document_and_the_service_agree_in_many_examples() {
+    agree("50");
+}
+
+/// Makes up to this many requests of each kind to each route.
+fn agree(examples: &str) {
     let Some(schemathesis) = installed() else { return };
     let (dev, _directory) = Dev::fresh();
     let mut command = Command::new(schemathesis);
     command
-        .args(["--no-color", "run", "--max-examples", "15"])
+        .args(["--no-color", "run", "--max-examples", examples])
         .arg(format!("http://{}/openapi.json", dev.address))
         .current_dir(repository())
         .stdin(Stdio::null());

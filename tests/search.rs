@@ -1,9 +1,7 @@
 //! `/api/v1/search/…`: searches (`docs/semantics.md`, section 13).
 
-mod as_checks;
-mod pages;
+pub(crate) mod pages;
 mod related;
-mod related_as_checks;
 
 use serde_json::{Value, json};
 

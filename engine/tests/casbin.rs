@@ -15,6 +15,7 @@
     reason = "a test that cannot build its input has failed"
 )]
 
+mod effort;
 #[path = "casbin/generate.rs"]
 mod generate;
 
@@ -34,7 +35,7 @@ use serde_json::{Value, json};
 use generate::{Expression, KINDS, Request, Style, expression, leaf, request, shape};
 
 /// The number of matchers, and of requests for each.
-const MATCHERS: u32 = 3_000;
+const MATCHERS: u32 = 1_000;
 const REQUESTS: usize = 20;
 
 /// Makes a Casbin enforcer with this matcher and no policy, so that the matcher alone decides.
@@ -146,6 +147,7 @@ fn compare(
 }
 
 fn run<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> TestCaseResult) {
+    let cases = cases * effort::factor();
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let outcome = TestRunner::new(config).run(strategy, test);
     assert!(outcome.is_ok(), "{}", outcome.expect_err("just seen"));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{create, policy, show, update};
+use crate::everywhere::policies::{create, policy, show, update};
 use crate::support::Tenant;
 use crate::support::tenant::{Decision, always, condition};
 

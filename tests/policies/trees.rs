@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{create, policy_with, update};
+use crate::everywhere::policies::{create, policy_with, update};
 use crate::support::Tenant;
 use crate::support::tenant::{always, condition};
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::Tenant;
 
 /// Returns the ids of all pages of a search, each with the rule that allows it.
-pub(super) fn all_found(tenant: &Tenant<'_>, route: &str, mut body: Value) -> Vec<(Value, Value)> {
+pub(crate) fn all_found(tenant: &Tenant<'_>, route: &str, mut body: Value) -> Vec<(Value, Value)> {
     let mut found = Vec::new();
     loop {
         let mut page = tenant.manage(route, &body).is(200).json();

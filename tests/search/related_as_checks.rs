@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use super::pages::all_found;
+use crate::everywhere::search::pages::all_found;
 use crate::support::Tenant;
 
 /// The number of compared candidates, by default and in the long test.

@@ -142,7 +142,7 @@ fn compare(seed: u64, count: usize) {
 
 #[test]
 fn the_edges_of_an_explanation_alone_give_its_answer() {
-    compare(8, 100_000);
+    compare(8, 30_000);
 }
 
 #[test]

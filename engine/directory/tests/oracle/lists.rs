@@ -170,12 +170,12 @@ fn compare(seed: u64, checks: usize, compare: fn(&mut Rng, &World) -> usize) {
 
 #[test]
 fn lists_of_objects_and_rows_are_those_of_checks() {
-    compare(3, 100_000, compare_objects);
+    compare(3, 30_000, compare_objects);
 }
 
 #[test]
 fn lists_of_subjects_are_those_of_checks() {
-    compare(4, 100_000, compare_subjects);
+    compare(4, 30_000, compare_subjects);
 }
 
 #[test]
