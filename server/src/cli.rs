@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
-use portcullis_bench as bench;
 use portcullis_tools::{
-    as_code, audit, can, check, convert, decisions, fmt, init, keys, lint, log_cases, matrix,
-    policy_test, replay, resolver_cli, schema, types,
+    as_code, audit, bench, can, check, convert, decisions, fmt, init, keys, lint, log_cases,
+    matrix, policy_test, replay, resolver_cli, schema, types,
 };
 use uuid::Uuid;
 

@@ -4,7 +4,6 @@ mod cli;
 mod descriptors;
 mod dev;
 mod front;
-mod measure;
 mod reference;
 mod serve;
 mod start_log;
@@ -18,13 +17,12 @@ use std::process::{ExitCode, Termination};
 use std::time::Duration;
 
 use clap::Parser;
-use portcullis_bench as bench;
 use portcullis_config::{Config, Variables, open_database};
 use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
 use portcullis_tools::{
-    as_code, audit, can, check, convert, decision_files, decisions, fmt, init, keys, lint,
+    as_code, audit, bench, can, check, convert, decision_files, decisions, fmt, init, keys, lint,
     log_cases, matrix, policy_test, remote, replay, resolver_cli, schema, secrets, tenants, types,
 };
 #[cfg(all(feature = "jemalloc", not(test)))]
@@ -157,7 +155,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
         }
         Command::Bench { arguments, file } => {
-            done(measure::run(&arguments, &prepare(&file)?, &mut out))
+            done(bench::run(&arguments, &prepare(&file)?, &mut out))
         }
     }
 }

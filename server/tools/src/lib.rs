@@ -3,6 +3,7 @@
 
 pub mod as_code;
 pub mod audit;
+pub mod bench;
 pub mod can;
 pub mod check;
 pub mod convert;
@@ -10,6 +11,7 @@ pub mod decision_files;
 pub mod decisions;
 mod exit;
 pub mod fmt;
+mod humanize;
 pub mod init;
 pub mod keys;
 pub mod lint;

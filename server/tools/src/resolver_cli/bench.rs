@@ -20,7 +20,7 @@ use super::guest;
 use super::project::Project;
 use super::steps::Step;
 use super::trial::{Trial, TrialFiles};
-use portcullis_humanize as humanize;
+use crate::humanize;
 
 /// The arguments of `portcullis resolver bench`.
 #[derive(Debug, clap::Args)]

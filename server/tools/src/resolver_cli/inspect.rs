@@ -8,7 +8,7 @@ use portcullis_resolvers::module_record;
 
 use super::guest;
 use super::project::Project;
-use portcullis_humanize as humanize;
+use crate::humanize;
 
 /// The arguments of `portcullis resolver inspect`.
 #[derive(Debug, clap::Args)]

@@ -12,7 +12,7 @@ use super::checks::{self, ExpectedAnswer, Sample};
 use super::guest;
 use super::trial::{Trial, TrialFiles};
 use crate::exit;
-use portcullis_humanize as humanize;
+use crate::humanize;
 
 /// The arguments of `portcullis resolver test`.
 #[derive(Debug, clap::Args)]

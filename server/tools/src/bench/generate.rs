@@ -12,8 +12,8 @@ use fastrand::Rng;
 use portcullis_engine::{AttributeAnswers, Plan, ResourcePattern, Rule};
 use uuid::Uuid;
 
-use crate::checks::{CheckOrigin, MeasuredCheck, decide};
-use crate::tenant::Tenant;
+use crate::bench::checks::{CheckOrigin, MeasuredCheck, decide};
+use crate::bench::tenant::Tenant;
 use draft::Draft;
 use solve::Solver;
 use vocabulary::Vocabulary;

@@ -1,7 +1,7 @@
 //! The report for the terminal.
 
-use crate::report::{Latency, Report};
-use portcullis_humanize::{bytes, count, percent, rate, time};
+use crate::bench::report::{Latency, Report};
+use crate::humanize::{bytes, count, percent, rate, time};
 
 /// The number of plans that are listed.
 const LISTED: usize = 10;
@@ -199,7 +199,7 @@ fn width(rows: &[Vec<String>], column: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{CheckCounts, UndeterminedChecks};
+    use crate::bench::report::{CheckCounts, UndeterminedChecks};
 
     fn report(build: &'static str, attributes: &[&str]) -> Report {
         let attributes: Vec<String> = attributes.iter().map(ToString::to_string).collect();

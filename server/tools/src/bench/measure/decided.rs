@@ -6,11 +6,11 @@ use portcullis_engine::{DEFAULT_DENY, Decision, Effect, Matched, Verdict};
 use uuid::Uuid;
 
 use super::bench::{Bench, BenchCache, Question};
-use crate::checks::{CheckOrigin, decide};
-use crate::report::{
+use crate::bench::checks::{CheckOrigin, decide};
+use crate::bench::report::{
     CheckCounts, DecidedCase, DecisionCount, Differing, Report, TenantSize, UndeterminedChecks,
 };
-use crate::source::Source;
+use crate::bench::source::Source;
 
 /// The decision of a check.
 struct Decided {

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use portcullis_bundle::{Case, DEFAULT_NOW, SampleUser, included_roles};
 use portcullis_engine::{AttributeAnswers, Caller, Check, CheckBody, Decision, Json, Plan, json};
 
-use crate::tenant::Tenant;
-use crate::unusable::Unusable;
+use crate::bench::tenant::Tenant;
+use crate::bench::unusable::Unusable;
 
 /// A check, with everything that its decision depends on.
 #[derive(Debug)]

@@ -10,10 +10,10 @@ use portcullis_plan_cache::CachedPlan;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::bench::{Bench, BenchCache, LOADS, Question, THROUGHPUT, since, times};
-use crate::checks::decide;
-use crate::progress::TimedStep;
-use crate::report::Throughput;
-use crate::source::Source;
+use crate::bench::checks::decide;
+use crate::bench::progress::TimedStep;
+use crate::bench::report::Throughput;
+use crate::bench::source::Source;
 
 /// The number of checks between two tests whether the time is over.
 const BATCH: usize = 256;

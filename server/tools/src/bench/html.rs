@@ -2,9 +2,9 @@
 
 use askama::Template;
 
-use crate::plot::Plot;
-use crate::report::{Latency, PlanSize, Report};
-use portcullis_humanize::{self as humanize, rate, time};
+use crate::bench::plot::Plot;
+use crate::bench::report::{Latency, PlanSize, Report};
+use crate::humanize::{self, rate, time};
 
 /// The number of plans that are listed. The JSON file has all of them.
 const LISTED: usize = 50;

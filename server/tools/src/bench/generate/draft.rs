@@ -8,7 +8,7 @@ use portcullis_engine::Json;
 use portcullis_engine::condition::{AttributePath, RequestField};
 use portcullis_engine::resource::object_of;
 
-use crate::checks::CallerToken;
+use crate::bench::checks::CallerToken;
 
 /// A check whose values can still change. The roles are in the token if there are claims, otherwise in the body.
 #[derive(Clone, Debug)]

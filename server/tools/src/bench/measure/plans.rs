@@ -7,7 +7,7 @@ use hdrhistogram::Histogram;
 use portcullis_engine::Plan;
 
 use super::bench::{Bench, COMPILING, Question, since, times};
-use crate::report::{Latency, Memory, PlanSize, Report};
+use crate::bench::report::{Latency, Memory, PlanSize, Report};
 
 /// The number of times that are kept of each plan. Their median is reported.
 const ENOUGH: usize = 101;

@@ -8,7 +8,7 @@ use portcullis_engine::condition::{AttributePath, Operand, Predicate, Test};
 use portcullis_engine::{Json, ResourcePattern};
 
 use super::draft::{Draft, string};
-use crate::tenant::Tenant;
+use crate::bench::tenant::Tenant;
 
 /// The largest number of values that are kept of one attribute.
 const MAX_VALUES: usize = 64;

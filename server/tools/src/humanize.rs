@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 /// Formats a time in nanoseconds with three significant digits.
-pub fn time(ns: f64) -> String {
+pub(crate) fn time(ns: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
     let (unit, name) = units.into_iter().find(|(unit, _)| ns >= *unit).unwrap_or((1.0, "ns"));
     format!("{} {name}", three_digits(ns / unit))
 }
 
 /// Formats a duration with three significant digits.
-pub fn duration(duration: Duration) -> String {
+pub(crate) fn duration(duration: Duration) -> String {
     time(duration.as_nanos() as f64)
 }
 
 /// Formats a size with three significant digits.
-pub fn bytes(bytes: u64) -> String {
+pub(crate) fn bytes(bytes: u64) -> String {
     let bytes = bytes as f64;
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     let units = units.map(|(shift, name)| ((1_u64 << shift) as f64, name));
@@ -26,14 +26,14 @@ pub fn bytes(bytes: u64) -> String {
 }
 
 /// Formats a number per second with three significant digits.
-pub fn rate(per_second: f64) -> String {
+pub(crate) fn rate(per_second: f64) -> String {
     let units = [(1e6, " million"), (1e3, " thousand")];
     let (unit, name) = units.into_iter().find(|(unit, _)| per_second >= *unit).unwrap_or((1.0, ""));
     format!("{}{name}", three_digits(per_second / unit))
 }
 
 /// Formats a whole number with its digits in groups of three.
-pub fn count(count: usize) -> String {
+pub(crate) fn count(count: usize) -> String {
     let digits = count.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -46,7 +46,7 @@ pub fn count(count: usize) -> String {
 }
 
 /// Formats a share from 0 to 1 as percent.
-pub fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 

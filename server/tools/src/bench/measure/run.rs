@@ -4,10 +4,10 @@ use hdrhistogram::Histogram;
 
 use super::answers::time_each;
 use super::bench::{Bench, BenchCache, GETS, HITS, Question, clock, first_of_plan};
-use crate::checks::MeasuredCheck;
-use crate::report::{Answering, Latency, Report, Way};
-use crate::source::Source;
-use crate::tenant::Tenant;
+use crate::bench::checks::MeasuredCheck;
+use crate::bench::report::{Answering, Latency, Report, Way};
+use crate::bench::source::Source;
+use crate::bench::tenant::Tenant;
 
 impl Bench<'_> {
     /// Decides every check once, then measures for the total time.

@@ -10,10 +10,10 @@ use portcullis_plan_cache::{CachedPlan, PlanCache};
 use portcullis_storage::StoreError;
 use tokio::runtime::Handle;
 
-use crate::checks::MeasuredCheck;
-use crate::progress::Progress;
-use crate::source::Source;
-use crate::tenant::Tenant;
+use crate::bench::checks::MeasuredCheck;
+use crate::bench::progress::Progress;
+use crate::bench::source::Source;
+use crate::bench::tenant::Tenant;
 
 /// The shares of the total time. They add up to 1.
 pub(super) const COMPILING: f64 = 0.1;

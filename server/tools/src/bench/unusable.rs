@@ -7,11 +7,11 @@ use portcullis_config::ConfigError;
 /// A fault in the call that the user has to repair before anything can be measured.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Unusable(String);
+pub(super) struct Unusable(String);
 
 impl Unusable {
     /// Returns the error with this message.
-    pub fn error(what: impl fmt::Display) -> anyhow::Error {
+    pub(super) fn error(what: impl fmt::Display) -> anyhow::Error {
         Self(what.to_string()).into()
     }
 }

@@ -1,21 +1,23 @@
 //! The tenants of a measurement.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use portcullis_bundle::Bundle;
+use portcullis_config::Variables;
 use portcullis_engine::{AttributeAnswers, Plan, Policy, ResourcePattern, Rule, TenantFacts};
 
-use crate::unusable::Unusable;
-use portcullis_bundle::Bundle;
+use crate::bench::unusable::Unusable;
+use crate::policy_test::{self, TenantFolder};
 
 /// A tenant folder that was read.
 #[derive(Debug)]
-pub struct MeasuredFolder {
-    pub folder: PathBuf,
-    pub bundle: Bundle,
+pub(super) struct MeasuredFolder {
+    folder: PathBuf,
+    bundle: Bundle,
     /// The answers of resolvers to each case.
-    pub answers: Vec<AttributeAnswers>,
+    answers: Vec<AttributeAnswers>,
 }
 
 /// A tenant with its rules and policies.
@@ -74,6 +76,25 @@ impl Tenant {
         let (rules, policies) = self.deciding(resource);
         Plan::compile_with(resource, 0, &rules, policies, Arc::clone(&self.facts), |_| None)
     }
+}
+
+/// Reads the tenant of the folder `path`, or of the folders in it. Calls the resolvers for the cases.
+pub(super) async fn read(
+    path: &Path,
+    variables: &Variables,
+) -> anyhow::Result<Vec<MeasuredFolder>> {
+    let found = policy_test::read_all(&[path.to_owned()]).map_err(|errors| {
+        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        Unusable::error(lines.join("\n"))
+    })?;
+    let mut folders = Vec::with_capacity(found.len());
+    for found in found {
+        let answers = policy_test::answers(&found, variables).await;
+        let answers = answers.map_err(|error| Unusable::error(error.to_string()))?;
+        let TenantFolder { folder, bundle } = found;
+        folders.push(MeasuredFolder { folder, bundle, answers });
+    }
+    Ok(folders)
 }
 
 /// Returns the tenants of `folders`.

@@ -9,16 +9,16 @@ use anyhow::Context;
 use portcullis_config::Variables;
 use portcullis_model::clock::Clock;
 
-use crate::checks::{self, MeasuredCheck};
-use crate::generate;
-use crate::html;
-use crate::measure::Bench;
-use crate::progress::Progress;
-use crate::report::Report;
-use crate::source::Source;
-use crate::table;
-use crate::tenant::{self, MeasuredFolder, Tenant};
-use crate::unusable::Unusable;
+use crate::bench::checks::{self, MeasuredCheck};
+use crate::bench::generate;
+use crate::bench::html;
+use crate::bench::measure::Bench;
+use crate::bench::progress::Progress;
+use crate::bench::report::Report;
+use crate::bench::source::Source;
+use crate::bench::table;
+use crate::bench::tenant::{self, MeasuredFolder, Tenant};
+use crate::bench::unusable::Unusable;
 
 /// The arguments of `portcullis bench`.
 #[derive(Debug, clap::Args)]
@@ -66,17 +66,20 @@ fn seconds(text: &str) -> Result<f64, &'static str> {
     seconds.ok_or("expected a number of seconds above 0 and up to a day")
 }
 
-/// Measures as the arguments say, and writes the results to `out`. `folders` are the tenants of [`BenchArguments::path`].
+/// Measures as the arguments say, and writes the results to `out`.
 ///
 /// # Errors
 /// [`Unusable`] or `ConfigError` if the user has to change the call; any other error is a failure.
 pub fn run(
     arguments: &BenchArguments,
-    folders: Vec<MeasuredFolder>,
     variables: &Variables,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let folders = match &arguments.path {
+        Some(path) => runtime.block_on(tenant::read(path, variables))?,
+        None => Vec::new(),
+    };
     let outputs = Outputs::create(arguments)?;
     let (tenants, sources) = runtime.block_on(open(arguments, folders, variables))?;
     let asked = asked(arguments, &tenants)?;

@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::*;
-use crate::tenant::Tenant;
+use crate::bench::tenant::Tenant;
 use portcullis_bundle::Bundle;
 use portcullis_engine::{CheckBody, Effect, Policy, RuleTuple, json};
 

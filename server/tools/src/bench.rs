@@ -17,5 +17,4 @@ mod tenant;
 mod unusable;
 
 pub use command::{BenchArguments, run};
-pub use tenant::MeasuredFolder;
-pub use unusable::{Unusable, is_usage};
+pub use unusable::is_usage;

@@ -6,8 +6,8 @@ use anyhow::Context;
 use portcullis_engine::{Plan, TenantFacts};
 use tempfile::TempDir;
 
-use crate::tenant::Tenant;
-use crate::unusable::Unusable;
+use crate::bench::tenant::Tenant;
+use crate::bench::unusable::Unusable;
 use portcullis_bundle::Bundle;
 use portcullis_config::{ConfigError, without_password};
 use portcullis_model::Authorship;

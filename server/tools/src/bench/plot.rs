@@ -1,7 +1,7 @@
 //! Plots of lines, as the page draws them in SVG.
 
-use crate::report::{Latency, Throughput};
-use portcullis_humanize::{rate, time};
+use crate::bench::report::{Latency, Throughput};
+use crate::humanize::{rate, time};
 
 /// The size of the drawing and of its margins, in units of the drawing.
 const WIDTH: f64 = 480.0;
