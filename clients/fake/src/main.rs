@@ -1,0 +1,160 @@
+//! The fake server of the client scenarios.
+//!
+//! `portcullis-fake --scenarios DIR --openapi FILE` prints its URL. `/s/<file>` is the base address of a client in the scenario
+//! `<file>` (without its ending), `/s/<file>/token` its token endpoint. For the runners: `GET /scenarios` has the names,
+//! `GET /scenarios/<file>` a scenario as JSON, `GET /seen/<file>` its requests so far (`DELETE` forgets them), and
+//! `GET /verdict/<file>` the faults of requests and answers, and how the requests differ from `seen`.
+
+mod document;
+mod http;
+mod scenario;
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use anyhow::{Context as _, bail};
+use document::Document;
+use scenario::{Answer, Scenario, Seen};
+use serde_json::{Value, json};
+
+/// The scenarios by name, each with what was sent so far.
+struct Fake {
+    document: Document,
+    scenarios: BTreeMap<String, (Scenario, Value)>,
+    sent: Mutex<BTreeMap<String, Sent>>,
+}
+
+/// The requests of a scenario.
+#[derive(Default)]
+struct Sent {
+    seen: Vec<Seen>,
+    tokens: usize,
+    faults: Vec<String>,
+}
+
+fn main() -> anyhow::Result<()> {
+    let (mut scenarios, mut openapi, mut port) = (None, None, 0);
+    let mut arguments = std::env::args().skip(1);
+    while let Some(name) = arguments.next() {
+        let value = arguments.next().with_context(|| format!("{name} needs a value"))?;
+        match &*name {
+            "--scenarios" => scenarios = Some(PathBuf::from(value)),
+            "--openapi" => openapi = Some(PathBuf::from(value)),
+            "--port" => port = value.parse()?,
+            _ => bail!("unknown argument {name}"),
+        }
+    }
+    let scenarios = read(&scenarios.context("--scenarios DIR is missing")?)?;
+    let document = Document::read(&openapi.context("--openapi FILE is missing")?)?;
+    let fake = Arc::new(Fake { document, scenarios, sent: Mutex::default() });
+    let listener = TcpListener::bind(("127.0.0.1", port))?;
+    println!("http://{}", listener.local_addr()?);
+    std::io::stdout().flush()?;
+    for stream in listener.incoming() {
+        let fake = Arc::clone(&fake);
+        // One thread for each connection: a scenario has few.
+        std::thread::spawn(move || fake.serve(stream?));
+    }
+    Ok(())
+}
+
+/// Reads all scenarios of a folder.
+fn read(folder: &Path) -> anyhow::Result<BTreeMap<String, (Scenario, Value)>> {
+    let mut scenarios = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "yaml") {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            scenarios.insert(name, Scenario::read(&path)?);
+        }
+    }
+    Ok(scenarios)
+}
+
+impl Fake {
+    fn serve(&self, mut stream: TcpStream) -> anyhow::Result<()> {
+        stream.set_nodelay(true)?;
+        let mut rest = Vec::new();
+        while let Some(seen) = http::read(&mut stream, &mut rest)? {
+            let answer = self.answer(seen);
+            if !http::send(&mut stream, &answer)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&self, mut seen: Seen) -> Answer {
+        let path = seen.path.trim_start_matches('/').to_owned();
+        let (area, rest) = path.split_once('/').unwrap_or((&*path, ""));
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (file, behind) = rest.split_at(end);
+        if area == "scenarios" && file.is_empty() {
+            return plain(json!(self.scenarios.keys().collect::<Vec<_>>()));
+        }
+        let file = file.trim_end_matches(".yaml");
+        let Some((scenario, text)) = self.scenarios.get(file) else {
+            return Answer {
+                status: 404,
+                ..plain(json!({"message": format!("no scenario `{file}`")}))
+            };
+        };
+        seen.path = behind.to_owned();
+        let mut sent = self.sent.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let sent = sent.entry(file.to_owned()).or_default();
+        match (area, &*seen.method) {
+            ("scenarios", _) => plain(text.clone()),
+            ("seen", "DELETE") => {
+                *sent = Sent::default();
+                Answer { status: 204, json: None, ..plain(Value::Null) }
+            }
+            ("seen", _) => plain(sent.seen.iter().map(shown).collect()),
+            ("verdict", _) => {
+                let differences = scenario.differences(&sent.seen);
+                let faults: Vec<&String> = sent.faults.iter().chain(&differences).collect();
+                plain(json!({"faults": faults, "tokens": sent.tokens}))
+            }
+            ("s", _) if behind == "/token" => {
+                sent.tokens += 1;
+                Scenario::answer(&scenario.tokens, sent.tokens - 1).cloned().unwrap_or_else(|| {
+                    Answer {
+                        status: 500,
+                        ..plain(json!({"message": "the scenario has no `tokens`"}))
+                    }
+                })
+            }
+            ("s", _) => self.scripted(scenario, sent, seen),
+            _ => Answer { status: 404, ..plain(json!({"message": "no such page"})) },
+        }
+    }
+
+    /// Judges and keeps a request, and returns the scripted answer.
+    fn scripted(&self, scenario: &Scenario, sent: &mut Sent, seen: Seen) -> Answer {
+        let answer = Scenario::answer(&scenario.server, sent.seen.len()).cloned();
+        let answer = answer.unwrap_or_else(|| plain(Value::Null));
+        sent.faults.extend(self.document.request_faults(&seen));
+        sent.faults.extend(self.document.answer_faults(&seen, &answer));
+        sent.seen.push(seen);
+        answer
+    }
+}
+
+fn plain(json: Value) -> Answer {
+    Answer {
+        status: 200,
+        headers: BTreeMap::new(),
+        json: Some(json),
+        body: None,
+        extra: true,
+        delay_ms: 0,
+        fault: None,
+    }
+}
+
+fn shown(seen: &Seen) -> Value {
+    let Seen { method, path, headers, .. } = seen;
+    json!({"method": method, "path": path, "headers": headers, "json": seen.json()})
+}
