@@ -39,20 +39,15 @@ document!(CheckRequest, naming NewTuple => {
 pub struct BatchRequest;
 
 document!(BatchRequest => {
-    let members = |are_optional: bool| {
-        let mut description = Description { are_optional, ..Description::new(about_check) };
-        CheckBody::declare_compared(&mut description);
-        description.input
-    };
     let id = schema::text(MAX_ITEM_ID).description(Some("Returned with the answer to the item"));
-    let item = members(true).optional("id", id);
+    let item = batch_members().optional("id", id);
     let items = schema::list(item).min_items(Some(1)).max_items(Some(MAX_ITEMS));
     let semantic = schema::choice(names::<BatchSemantic>())
         .description(Some("The item after which the batch ends; `execute_all` when absent"));
-    members(false)
+    batch_members()
         .required("checks", items)
         .optional("semantic", semantic)
-        .about("The members of a check are defaults: an item may leave out each that the body has")
+        .about("An item takes each member of a check that it leaves out from the body: one of them must have it")
         .example(json!({
             "subject": "patient-4711",
             "action": "read",
@@ -63,6 +58,13 @@ document!(BatchRequest => {
             ],
         }))
 });
+
+/// Returns the members of a check, each of which the body or the item of a batch has.
+fn batch_members() -> Input {
+    let mut description = Description { are_optional: true, ..Description::new(about_check) };
+    CheckBody::declare_compared(&mut description);
+    description.input
+}
 
 /// A check in a file: the body of a check, whose instant is beside it.
 pub struct FileCheck;
