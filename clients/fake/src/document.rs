@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
 
-use crate::scenario::{Answer, Seen};
+use crate::scenario::{Answer, Fault, Seen};
 
 /// The API document, with closed schemas.
 pub(crate) struct Document {
@@ -51,7 +51,12 @@ impl Document {
 
     /// Returns the faults of a scripted answer to a request: of a 2xx with `json` alone.
     pub(crate) fn answer_faults(&self, seen: &Seen, answer: &Answer) -> Vec<String> {
-        let is_good = (200..300).contains(&answer.status) && answer.body.is_none() && !answer.extra;
+        // What never arrives whole is not judged.
+        let arrives = matches!(answer.fault, None | Some(Fault::Half | Fault::Slow));
+        let is_good = arrives
+            && (200..300).contains(&answer.status)
+            && answer.body.is_none()
+            && !answer.extra;
         let Some((place, operation)) =
             self.operation(&seen.method, path_of(seen)).filter(|_| is_good)
         else {
