@@ -1,0 +1,144 @@
+/** Credentials: each adds its header to a request. None of them is ever in a text form. */
+
+import { unsendable } from "./errors.js";
+import { MAX_ANSWER, readText } from "./body.js";
+import type { Deadline } from "./deadline.js";
+import type { CallCredential, Options } from "./types.js";
+
+/** Tokens are renewed so long before their end. */
+const RENEWED_BEFORE_MS = 30_000;
+
+export interface Credential {
+  /** Tells entries of the cache apart. It is never shown. */
+  readonly identity: object | string;
+  /** Returns the header of the credential. Rejects where there is no token to be had. */
+  header(deadline: Deadline): Promise<readonly [name: string, value: string]>;
+  /** Forgets a token that the service refused. Returns whether there may be another one. */
+  renew(): boolean;
+}
+
+/** There is no token to be had. The message has no part of the credential. */
+export class NoToken extends Error {}
+
+/** Returns the credential of a client. */
+export function credentialOf(options: Options): Credential {
+  const given = [options.serviceKey, options.token, options.tokenProvider, options.clientCredentials];
+  const count = given.filter((it) => it !== undefined).length;
+  if (count > 1) throw unsendable("expected one of `serviceKey`, `token`, `tokenProvider` and `clientCredentials`");
+  if (options.token !== undefined) return fixed("authorization", `Bearer ${options.token}`);
+  if (options.tokenProvider) return new Renewed(provided(options.tokenProvider));
+  if (options.clientCredentials) return new Renewed(clientCredentials(options.clientCredentials));
+  const key = options.serviceKey ?? environment("PORTCULLIS_SERVICE_KEY");
+  if (key === undefined) throw unsendable("expected a credential: `serviceKey`, or the variable PORTCULLIS_SERVICE_KEY");
+  return fixed("x-service-api-key", key);
+}
+
+/** Returns the credential of a call. */
+export function callCredential(of: CallCredential): Credential {
+  if (of.serviceKey !== undefined) return fixed("x-service-api-key", of.serviceKey);
+  if (of.token !== undefined) return fixed("authorization", `Bearer ${of.token}`);
+  throw unsendable("expected `serviceKey` or `token` in `credential`");
+}
+
+/** Returns a variable of the environment, where there is one. */
+export function environment(name: string): string | undefined {
+  return typeof process === "undefined" ? undefined : process.env[name] || undefined;
+}
+
+function fixed(name: string, value: string): Credential {
+  // A closure holds the secret: an object with a field would show it in logs.
+  return {
+    identity: `${name} ${value}`,
+    header: () => Promise.resolve([name, value] as const),
+    renew: () => false,
+  };
+}
+
+/** A token and the time of its end, by the monotonic clock. */
+interface Token {
+  readonly text: string;
+  readonly end: number;
+}
+
+/** Gets a token. */
+type Source = (deadline: Deadline) => Promise<Token>;
+
+/** A token that is got when it is needed, once for all who wait. */
+class Renewed implements Credential {
+  readonly identity = {};
+  readonly #source: Source;
+  #token: Token | undefined;
+  #flight: Promise<Token> | undefined;
+
+  constructor(source: Source) {
+    this.#source = source;
+  }
+
+  async header(deadline: Deadline): Promise<readonly [string, string]> {
+    let token = this.#token;
+    if (!token || token.end - RENEWED_BEFORE_MS <= performance.now()) {
+      this.#flight ??= this.#get(deadline);
+      token = await this.#flight;
+    }
+    return ["authorization", `Bearer ${token.text}`];
+  }
+
+  renew(): boolean {
+    this.#token = undefined;
+    return true;
+  }
+
+  async #get(deadline: Deadline): Promise<Token> {
+    try {
+      this.#token = await this.#source(deadline);
+      return this.#token;
+    } finally {
+      this.#flight = undefined;
+    }
+  }
+}
+
+function provided(provider: () => string | Promise<string>): Source {
+  return async () => {
+    let text: unknown;
+    try {
+      text = await provider();
+    } catch {
+      throw new NoToken("the provider of tokens fails");
+    }
+    if (typeof text !== "string" || text === "") throw new NoToken("the provider gave no token");
+    return { text, end: Infinity };
+  };
+}
+
+function clientCredentials(of: NonNullable<Options["clientCredentials"]>): Source {
+  return async (deadline) => {
+    const body = new URLSearchParams({ grant_type: "client_credentials" });
+    if (of.scope !== undefined) body.set("scope", of.scope);
+    const pair = `${encodeURIComponent(of.clientId)}:${encodeURIComponent(of.clientSecret)}`;
+    const answer = await fetch(of.tokenUrl, {
+      method: "POST",
+      headers: { authorization: `Basic ${btoa(pair)}`, "content-type": "application/x-www-form-urlencoded" },
+      body: body.toString(),
+      redirect: "manual",
+      signal: deadline.signal,
+    });
+    const text = await readText(answer, MAX_ANSWER);
+    if (answer.status !== 200) throw new NoToken(`the token endpoint answers ${answer.status}`);
+    return token(text);
+  };
+}
+
+/** Reads the answer of a token endpoint (RFC 6749, section 5.1). */
+function token(text: string): Token {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    throw new NoToken("the token endpoint does not answer with JSON");
+  }
+  const { access_token: access, expires_in: seconds } = (answer ?? {}) as Record<string, unknown>;
+  if (typeof access !== "string" || access === "") throw new NoToken("the token endpoint gives no `access_token`");
+  const life = typeof seconds === "number" && seconds >= 0 ? seconds * 1000 : 0;
+  return { text: access, end: performance.now() + life };
+}

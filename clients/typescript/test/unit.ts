@@ -1,0 +1,222 @@
+/** Tests of what the scenarios cannot see: text forms, doubles, frameworks, and the README. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { test } from "node:test";
+import { inspect, promisify } from "node:util";
+
+import express from "express";
+import fastify from "fastify";
+
+import { AllowCache } from "../src/cache.js";
+import { Portcullis, UnavailableError, type Check, type Decision } from "../src/index.js";
+import { protect as protectExpress } from "../src/express.js";
+import { protect as protectFastify } from "../src/fastify.js";
+import { highest, parseRevision, revisionText } from "../src/revisions.js";
+import { DevServer, FakePortcullis } from "../src/testing.js";
+import { VERSION } from "../src/version.js";
+
+const here = new URL("../../", import.meta.url);
+
+const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+/** Starts a server that answers every request so. */
+async function serve(answer: (path: string) => [number, string]): Promise<{ server: Server; url: string }> {
+  const server = createServer((request, response) => {
+    const [status, body] = answer(request.url ?? "");
+    request.resume().on("end", () => response.writeHead(status, { "content-type": "application/json" }).end(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+const ALLOW = JSON.stringify({ decision: "allow", matched_rule_id: "r1", reason: "ok" });
+
+test("the client has each operation of the list", () => {
+  const list = readFileSync(new URL("../operations.yaml", here), "utf8");
+  const operations = [...list.matchAll(/operation: ([a-z_]+)/g)].map(([, name]) => camel(name as string));
+  const methods = Object.getOwnPropertyNames(Portcullis.prototype).filter((name) => name !== "constructor");
+  assert.deepEqual(methods.sort(), operations.sort());
+});
+
+test("no text form has a credential", async () => {
+  const { server, url } = await serve(() => [401, JSON.stringify({ error: "UNAUTHORIZED", message: "unknown" })]);
+  const clients = [
+    new Portcullis({ url, serviceKey: "s3cret" }),
+    new Portcullis({ url, token: "s3cret" }),
+    new Portcullis({ url, clientCredentials: { tokenUrl: `${url}/token`, clientId: "id", clientSecret: "s3cret" } }),
+  ];
+  for (const client of clients) {
+    const error = await client.check({ subject: "ann", resource: "a:b" }).catch((it: unknown) => it);
+    for (const shown of [client, error]) {
+      assert.doesNotMatch(inspect(shown, { depth: 9, showHidden: true }) + String(shown) + JSON.stringify(shown), /s3cret/);
+    }
+  }
+  server.close();
+});
+
+test("an option that cannot be is refused", () => {
+  const url = "http://127.0.0.1:1";
+  assert.throws(() => new Portcullis({ url, serviceKey: "a", token: "b" }), /expected one of/);
+  assert.throws(() => new Portcullis({ url, serviceKey: "a", cache: { ttlMs: 6000 } }), /cache\.ttlMs/);
+});
+
+test("more than 10,000 checks are rejected without a request", async () => {
+  const client = new Portcullis({ url: "http://127.0.0.1:1", serviceKey: "a" });
+  const checks = Array.from({ length: 10_001 }, () => ({ subject: "ann", resource: "a:b" }));
+  await assert.rejects(client.checks(checks), { name: "RejectedError", attempts: 0 });
+});
+
+test("a service that is not there is unavailable", async () => {
+  const { server, url } = await serve(() => [200, ALLOW]);
+  await new Promise((resolve) => server.close(resolve));
+  const client = new Portcullis({ url, serviceKey: "a" });
+  await assert.rejects(client.check({ subject: "ann", resource: "a:b" }), (error) => {
+    return error instanceof UnavailableError && error.kind === "connect" && error.attempts === 3;
+  });
+});
+
+test("the signal of a caller ends the call with its reason", async () => {
+  const client = new Portcullis({ url: "http://127.0.0.1:1", serviceKey: "a" });
+  const reason = new Error("the caller left");
+  await assert.rejects(client.check({ subject: "a", resource: "a:b" }, { signal: AbortSignal.abort(reason) }), reason);
+});
+
+test("checks of one turn are one request", async () => {
+  let requests = 0;
+  const results = [{ decision: "allow" }, { decision: "deny" }];
+  const { server, url } = await serve((path) => {
+    requests += path === "/api/v1/checks" ? 1 : 100;
+    return [200, JSON.stringify({ results })];
+  });
+  const client = new Portcullis({ url, serviceKey: "a", batch: true });
+  const asked = ["ann", "bob"].map((subject) => client.check({ subject, resource: "a:b" }));
+  assert.deepEqual((await Promise.all(asked)).map(({ allowed }) => allowed), [true, false]);
+  assert.equal(requests, 1);
+  server.close();
+});
+
+test("an observer adds headers and learns the end", async () => {
+  const { server, url } = await serve(() => [200, ALLOW]);
+  const ended: string[] = [];
+  const observer = {
+    start: (operation: string) => ({ headers: { traceparent: "00-1-2-01" }, end: (it: string) => ended.push(`${operation} ${it}`) }),
+  };
+  await new Portcullis({ url, serviceKey: "a", observer }).check({ subject: "ann", resource: "a:b" });
+  assert.deepEqual(ended, ["check allowed"]);
+  server.close();
+});
+
+test("revisions join by the higher part", () => {
+  const joined = (one: string, other: string): string => revisionText(highest(parseRevision(one), parseRevision(other)));
+  for (const [one, other, expected] of [["7/3", "5/9", "7/9"], ["/3", "5/", "5/3"], ["", "x/y", "/"]] as const) {
+    assert.equal(joined(one, other), expected);
+  }
+});
+
+test("the cache drops its oldest entry and has a bound", () => {
+  const cache = new AllowCache(1000, 2);
+  const decision = { allowed: true, attempts: 1 } as Decision;
+  for (const key of ["a", "b", "c"]) cache.put(key, decision);
+  assert.deepEqual(["a", "b", "c"].map((key) => cache.get(key)?.allowed), [undefined, true, true]);
+});
+
+test("the fake decides as told and denies the rest", async () => {
+  const fake = new FakePortcullis().allow("a:b").deny("a:b", "bob").unavailable("c:d");
+  const allowed = async (subject: string, resource: string): Promise<boolean> => (await fake.check({ subject, resource })).allowed;
+  assert.deepEqual([await allowed("ann", "a:b"), await allowed("bob", "a:b"), await allowed("ann", "x:y")], [true, false, false]);
+  await assert.rejects(fake.require({ subject: "ann", resource: "c:d" }), UnavailableError);
+  assert.equal(fake.calls.length, 4);
+});
+
+const STATUSES = [["ann", 200], ["bob", 403], ["zoe", 503], ["", 401]] as const;
+
+function double(): FakePortcullis {
+  return new FakePortcullis().allow("a:b", "ann").unavailable("a:b", "zoe");
+}
+
+test("Express answers by the decision", async () => {
+  const fake = double();
+  const app = express();
+  const subject = (request: express.Request): string | undefined => request.get("x-user");
+  app.get("/", protectExpress({ client: fake, resource: "a:b", subject }), (_, response) => void response.send("shown"));
+  const server = app.listen(0);
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  for (const [user, status] of STATUSES) {
+    const answer = await fetch(url, { headers: { "x-user": user } });
+    assert.equal(answer.status, status);
+    const type = answer.headers.get("content-type") ?? "";
+    assert.equal(type.startsWith("application/problem+json"), status !== 200, type);
+    assert.equal(answer.headers.get("retry-after"), status === 503 ? "1" : null);
+    assert.doesNotMatch(await answer.text(), /test says so|default-deny/);
+  }
+  server.close();
+});
+
+test("Fastify answers by the decision", async () => {
+  const fake = double();
+  const app = fastify();
+  const preHandler = protectFastify({
+    client: fake, resource: "a:b",
+    subject: (request: { headers: Record<string, unknown> }) => request.headers["x-user"] as string | undefined,
+    attributes: () => ({ resource: { id: "c-17" } }),
+  });
+  app.get("/", { preHandler: preHandler as never }, () => "shown");
+  for (const [user, status] of STATUSES) {
+    const answer = await app.inject({ url: "/", headers: { "x-user": user } });
+    assert.equal(answer.statusCode, status);
+    assert.equal(answer.headers["retry-after"], status === 503 ? "1" : undefined);
+  }
+  assert.deepEqual((fake.calls[0] as Check).attributes, { resource: { id: "c-17" } });
+  await app.close();
+});
+
+test("names of a tenant are checked by the compiler", () => {
+  interface Tenant {
+    resource: "chart:read";
+    attributes: { resource?: { ward: string } };
+  }
+  const client = new Portcullis<Tenant>({ url: "http://127.0.0.1:1", serviceKey: "a" });
+  const wrong = (): void => {
+    // @ts-expect-error No such resource.
+    void client.check({ subject: "ann", resource: "chart:raed" });
+    // @ts-expect-error No such attribute.
+    void client.check({ subject: "ann", resource: "chart:read", attributes: { resource: { wrad: "er" } } });
+  };
+  assert.equal(typeof wrong, "function");
+});
+
+test("the version is the one of the package", () => {
+  const { version } = JSON.parse(readFileSync(new URL("package.json", here), "utf8")) as { version: string };
+  assert.equal(version, VERSION);
+});
+
+test("the first example of the README runs", async () => {
+  const example = /```ts\n([^`]*)```/.exec(readFileSync(new URL("README.md", here), "utf8"))?.[1] ?? "";
+  const { server, url } = await serve(() => [200, ALLOW]);
+  const program = example
+    .replace("@portcullis/client", new URL("build/src/index.js", here).href)
+    .replace("http://127.0.0.1:8080", url);
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
+  assert.equal(stdout, "allowed\n");
+  server.close();
+});
+
+const binary = process.env["PORTCULLIS_BIN"];
+
+test("the real service decides", { skip: binary && existsSync(binary) ? false : "SKIPPED: PORTCULLIS_BIN names no program" }, async () => {
+  const server = await DevServer.start(new URL("../../policies/hospital", here).pathname);
+  try {
+    const client = await server.client("patient-4711");
+    const isAllowed = async (patient: string): Promise<boolean> => {
+      const check = { subject: "patient-4711", resource: "chart:read", attributes: { resource: { patient_id: patient } } };
+      return (await client.check(check, { timeoutMs: 10_000 })).allowed;
+    };
+    assert.deepEqual([await isAllowed("patient-4711"), await isAllowed("patient-1")], [true, false]);
+  } finally {
+    await server.close();
+  }
+});
