@@ -111,6 +111,30 @@ impl<'c> Clause<'c> {
         }
     }
 
+    /// Returns the negation of a clause of two values, in a positive form where some part of it has one: a deny of what is
+    /// not tied to a domain allows what is, and then an index serves.
+    pub(super) fn refuted(self) -> Self {
+        if !self.is_refuted_positively() {
+            return self.negated();
+        }
+        match self {
+            Self::Compare(left, Order::Ne, right) => Self::Compare(left, Order::Eq, right),
+            Self::Any(parts) => Self::all(parts.into_iter().map(Self::refuted)),
+            Self::All(parts) => Self::any(parts.into_iter().map(Self::refuted)),
+            other => other.negated(),
+        }
+    }
+
+    /// Returns whether the negation has a comparison that no negation stands around.
+    fn is_refuted_positively(&self) -> bool {
+        match self {
+            Self::Compare(_, order, _) => *order == Order::Ne,
+            Self::Not(inner) => !matches!(**inner, Self::IsNull(_)),
+            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::is_refuted_positively),
+            _ => false,
+        }
+    }
+
     /// Returns the clause with two values: it is `unknown` where this one is NULL. Columns are tested for NULL beside each
     /// comparison, so that an index serves; around a comparison `IS TRUE` would hide it.
     pub(super) fn with_null_as(self, unknown: bool) -> Self {
@@ -120,7 +144,7 @@ impl<'c> Clause<'c> {
             Self::Constant(truth) => Self::Constant(Some(truth.unwrap_or(unknown))),
             Self::All(parts) => Self::all(decided(parts)),
             Self::Any(parts) => Self::any(decided(parts)),
-            Self::Not(inner) => inner.with_null_as(!unknown).negated(),
+            Self::Not(inner) => inner.with_null_as(!unknown).refuted(),
             Self::Unless(undetermined, inner) => {
                 let inner = inner.with_null_as(unknown);
                 match unknown {
