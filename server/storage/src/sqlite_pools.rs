@@ -127,11 +127,14 @@ impl SqlitePools {
         Ok(())
     }
 
-    /// Writes something that changes nothing.
+    /// Writes something that changes nothing, if there is a file.
     ///
     /// # Errors
     /// The file cannot be written.
     pub(crate) async fn try_to_write(&self) -> Result<(), StoreError> {
+        if self.file.is_none() {
+            return Ok(());
+        }
         let writer = self.pools().await?.writer;
         // A connection that was opened while the file was read-only stays so.
         writer.acquire().await?.close().await?;

@@ -20,23 +20,13 @@ const POOLER: &str = "the server is behind a pooler in transaction mode, where a
 /// # Errors
 /// [`OpenError::Unsuitable`] says what is wrong and what to do; else the server failed.
 pub(crate) async fn check(options: &PgConnectOptions, connections: u32) -> Result<(), OpenError> {
-    let failed = |error: sqlx::Error| match is_of_pooler(&error) {
-        true => OpenError::Unsuitable(POOLER.to_owned()),
-        false => OpenError::Connect(error),
-    };
-    let mut connection = PgConnection::connect_with(options).await.map_err(failed)?;
-    let fault = match is_shared(&mut connection, options).await.map_err(failed)? {
+    let mut connection = PgConnection::connect_with(options).await.map_err(OpenError::Connect)?;
+    let fault = match is_shared(&mut connection, options).await.map_err(OpenError::Connect)? {
         true => Some(POOLER.to_owned()),
-        false => fault(&mut connection, connections).await.map_err(failed)?,
+        false => fault(&mut connection, connections).await.map_err(OpenError::Connect)?,
     };
-    connection.close().await.map_err(failed)?;
+    connection.close().await.map_err(OpenError::Connect)?;
     fault.map_or(Ok(()), |fault| Err(OpenError::Unsuitable(fault)))
-}
-
-/// Returns whether `error` says that a prepared statement is another connection's, or is gone: sessions are shared.
-fn is_of_pooler(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|error| error.code());
-    code.is_some_and(|code| matches!(&*code, "26000" | "42P05"))
 }
 
 /// Returns whether another connection gets the session of `connection`, which is idle. A pooler in transaction mode gives
