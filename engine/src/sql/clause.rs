@@ -125,12 +125,14 @@ impl<'c> Clause<'c> {
         }
     }
 
-    /// Returns whether the negation has a comparison that no negation stands around.
+    /// Returns whether the negation has a form by which an index serves: of a conjunction one part is enough, of a
+    /// disjunction it takes all.
     fn is_refuted_positively(&self) -> bool {
         match self {
             Self::Compare(_, order, _) => *order == Order::Ne,
-            Self::Not(inner) => !matches!(**inner, Self::IsNull(_)),
-            Self::Any(parts) | Self::All(parts) => parts.iter().any(Self::is_refuted_positively),
+            Self::Not(_) => true,
+            Self::Any(parts) => parts.iter().any(Self::is_refuted_positively),
+            Self::All(parts) => parts.iter().all(Self::is_refuted_positively),
             _ => false,
         }
     }

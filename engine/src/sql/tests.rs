@@ -310,9 +310,9 @@ fn a_deny_of_what_is_not_tied_is_an_equality() {
         ),
         (
             "resource.score != 2 && resource.open == true",
-            "(`d`.`score` = ? OR (NOT `d`.`open` = ?))",
+            "(NOT (`d`.`score` <> ? AND `d`.`open` = ?))",
         ),
-        // Nothing becomes positive: one negation stands around all of it.
+        // No index would serve: one negation stands around all of it.
         (
             "resource.level == 2 || resource.open == true",
             "(NOT (`d`.`level` = ? OR `d`.`level` IS NULL OR `d`.`open` = ?))",
