@@ -130,7 +130,8 @@ impl<'c> Clause<'c> {
     fn is_refuted_positively(&self) -> bool {
         match self {
             Self::Compare(_, order, _) => *order == Order::Ne,
-            Self::Not(_) => true,
+            // Rows of a subquery are looked up one by one in both forms.
+            Self::Not(inner) => !matches!(**inner, Self::Exists(..)),
             Self::Any(parts) => parts.iter().any(Self::is_refuted_positively),
             Self::All(parts) => parts.iter().all(Self::is_refuted_positively),
             _ => false,
