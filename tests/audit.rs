@@ -214,10 +214,9 @@ fn a_record_says_what_changed_by_which_key_and_from_which_commit() {
     tenant.manage("POST /api/v1/apply", &settings).is(200);
     let changed = newest("action=settings.updated");
     assert_eq!(changed["source"]["message"], "show values");
-    assert_eq!(
-        (&changed["before"], &changed["after"]["audit_values"]),
-        (&Value::Null, &json!(true))
-    );
+    let defaults = json!({"gates": {"cases": false, "approval": false}, "max_deletes": 20, "owners": {},
+        "directory_wins": false});
+    assert_eq!((&changed["before"], &changed["after"]["audit_values"]), (&defaults, &json!(true)));
     tenant.manage("PUT /api/v1/entities", &entity("surgery")).is(200);
     let written = newest("record=user:ann");
     let wards = [&written["before"]["properties"]["ward"], &written["after"]["properties"]["ward"]];

@@ -68,7 +68,7 @@ pub fn write(
                 let clause = translator.condition(open.condition, true);
                 rest = match policy.effect {
                     Effect::Allow => Clause::any([clause.with_null_as(false), rest]),
-                    Effect::Deny => Clause::all([clause.with_null_as(true).negated(), rest]),
+                    Effect::Deny => Clause::all([clause.with_null_as(true).refuted(), rest]),
                 };
                 let reasons = translator.into_reasons();
                 if !reasons.is_empty() {

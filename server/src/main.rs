@@ -155,7 +155,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
             Ok(compile_component(&CompilerLimits { memory_bytes, processor_time }))
         }
         Command::Bench { arguments, file } => {
-            done(bench::run(&arguments, &prepare(&file)?, &mut out))
+            done(bench::run(&arguments, &prepare_command(&file)?, &mut out))
         }
     }
 }
@@ -240,11 +240,18 @@ fn with_variables<T: Termination>(
     file: &EnvFile,
     command: impl AsyncFnOnce(&Variables) -> anyhow::Result<T>,
 ) -> anyhow::Result<ExitCode> {
-    let variables = prepare(file)?;
+    let variables = prepare_command(file)?;
     on_runtime(command(&variables))
 }
 
-/// Reads the variables, and starts logging with their settings.
+/// Reads the variables, and starts the logging of a command.
+fn prepare_command(file: &EnvFile) -> anyhow::Result<Variables> {
+    let variables = Variables::load(file.env_file.as_deref())?;
+    telemetry::start(variables.log_format()?, variables.log_filter_of_command()?);
+    Ok(variables)
+}
+
+/// Reads the variables, and starts the logging of the service.
 fn prepare(file: &EnvFile) -> anyhow::Result<Variables> {
     let variables = Variables::load(file.env_file.as_deref())?;
     start_logging(&variables)?;

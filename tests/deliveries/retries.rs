@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{SECRET, attempts, register, settings, tenant, test};
-use crate::support::{Answer, NO_ID, Receiver, Tenant};
+use crate::support::{Answer, NO_ID, Receiver, Request, Tenant};
 
 /// The attempts of a webhook, oldest first, once there are `count`.
 #[track_caller]
@@ -58,10 +58,11 @@ fn bad_answers() -> Vec<(Answer, Value, &'static str)> {
         ),
         (Answer::Reset, Value::Null, "no complete answer"),
         (Answer::Hang, Value::Null, "no complete answer in time"),
+        (Answer::Status(410), json!(410), "the receiver answered with 410: its address is gone"),
         (
-            raw("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"),
-            Value::Null,
-            "no complete answer",
+            raw("HTTP/1.1 503 No\r\ncontent-length: 9\r\n\r\nhalf"),
+            json!(503),
+            "the receiver answered with 503",
         ),
         (raw("SSH-2.0-OpenSSH_9.2\r\n"), Value::Null, "no complete answer"),
     ]
@@ -86,6 +87,35 @@ fn whatever_is_no_2xx_answer_in_time_is_a_failure() {
         assert_eq!((&all[0]["state"], &all[1]["state"]), (&json!("retrying"), &json!("delivered")));
         assert!(receiver.deliveries().iter().all(|one| one.path == "/"), "no redirect is followed");
         tenant.delete(&webhook).is(204);
+    }
+}
+
+#[test]
+fn an_answer_that_breaks_off_after_a_2xx_head_delivers() {
+    let server = settings().start();
+    let tenant = tenant(&server);
+    let broken = b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf".to_vec();
+    let receiver = Receiver::with(move |_| Answer::Raw(broken.clone()));
+    let webhook = register(&tenant, &receiver.url("/"), &["webhook.test"]);
+    test(&tenant, &webhook);
+    let attempt = history(&tenant, &webhook, 1).remove(0);
+    assert_eq!((&attempt["state"], &attempt["error"]), (&json!("delivered"), &Value::Null));
+    assert_eq!((&attempt["http_status"], &attempt["response_body"]), (&json!(200), &json!("half")));
+}
+
+#[test]
+fn a_receiver_that_is_gone_is_retried_and_counted() {
+    let server = settings().set("WEBHOOK_MAX_FAILURES", "2").start();
+    let (tenant, receiver) = (tenant(&server), Receiver::with(|_| Answer::Status(410)));
+    let webhook = register(&tenant, &receiver.url("/"), &["webhook.test"]);
+    test(&tenant, &webhook);
+    let all = history(&tenant, &webhook, 2);
+    let states: Vec<_> = all.iter().map(|one| one["state"].as_str().expect("a state")).collect();
+    assert_eq!(states, ["retrying", "dead"]);
+    let metrics = Request::new("GET /metrics").send(server.address).is(200).text;
+    for (outcome, count) in [("gone", 2), ("retrying", 0), ("dead", 0)] {
+        let line = format!("portcullis_webhook_attempts_total{{outcome=\"{outcome}\"}} {count}\n");
+        assert!(metrics.contains(&line), "{line} in {metrics}");
     }
 }
 

@@ -63,12 +63,30 @@ fn every_manifest_selects_the_replicas() {
         &manifest("service.yaml")["spec"]["selector"],
         &manifest("disruption-budget.yaml")["spec"]["selector"]["matchLabels"],
         &peers["spec"]["selector"],
+        &manifest("network-policy.yaml")["spec"]["podSelector"]["matchLabels"],
     ] {
         assert_eq!(selector, labels);
     }
     assert_eq!(set["serviceName"], peers["metadata"]["name"]);
     let volume = &set["volumeClaimTemplates"][0]["metadata"]["name"];
     assert_eq!(&container()["volumeMounts"][0]["name"], volume);
+}
+
+#[test]
+fn only_prometheus_reaches_the_port_for_operators() {
+    for service in ["peers.yaml", "service.yaml"] {
+        let ports = manifest(service)["spec"]["ports"].take();
+        assert!(!ports.to_string().contains("operator"), "{service}: {ports}");
+        assert!(!ports.to_string().contains("9090"), "{service}: {ports}");
+    }
+    let rules = manifest("network-policy.yaml")["spec"]["ingress"].take();
+    let port = |rule: &Value| rule["ports"][0]["port"].clone();
+    assert_eq!([port(&rules[0]), port(&rules[1])], ["http", "operator"]);
+    assert!(rules[0]["from"].is_null(), "every client: {rules}");
+    assert!(rules[1]["from"][0]["namespaceSelector"].is_object(), "one namespace: {rules}");
+    let named: Vec<_> =
+        container()["ports"].as_array().unwrap().iter().map(|it| it["name"].clone()).collect();
+    assert_eq!(named, ["http", "operator"]);
 }
 
 #[test]

@@ -61,3 +61,49 @@ fn without_its_database_the_service_answers_from_memory_alone() {
     tenant.manage("POST /api/v1/resources", &write).refused(503, "DEPENDENCY_UNAVAILABLE");
     tenant.decide("alice", "doc:read", "read").is("allow", &rule);
 }
+
+/// Moves the database away from its place, or back.
+fn move_database(settings: &Settings, (from, to): (&str, &str)) {
+    std::fs::rename(settings.path(from), settings.path(to)).unwrap();
+}
+
+#[test]
+fn a_file_that_was_moved_away_is_missed_and_serves_again_in_its_place() {
+    let settings = Settings::new(Provider::shared());
+    let server = settings.start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "t");
+    tenant.rule("alice", "doc:read", "read", "allow");
+    move_database(&settings, ("portcullis.db", "aside.db"));
+    let missing = json!({"status": "degraded", "checks": {"database": "unavailable", "casbin": "ok"},
+        "reason": "the file of the database is missing"});
+    Request::new("GET /healthz/ready").send(server.address).is(503).has(&missing);
+    let write = json!({"name": "doc:read"});
+    tenant.manage("POST /api/v1/resources", &write).refused(503, "DEPENDENCY_UNAVAILABLE");
+    assert!(!settings.path("portcullis.db").exists(), "no empty database takes its place");
+    move_database(&settings, ("aside.db", "portcullis.db"));
+    Request::new("GET /healthz/ready").send(server.address).is(200);
+    tenant.manage("POST /api/v1/resources", &write).is(201);
+}
+
+#[test]
+fn an_older_file_in_the_place_of_the_database_begins_an_epoch() {
+    let settings = Settings::new(Provider::shared());
+    let server = settings.start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "t");
+    tenant.rule("alice", "doc:read", "read", "allow");
+    server.stop();
+    std::fs::copy(settings.path("portcullis.db"), settings.path("copy.db")).unwrap();
+    let server = settings.start();
+    let bob = json!({"sub": "bob", "obj": "doc:read", "act": "read", "effect": "allow"});
+    let lost =
+        tenant.at(&server).manage("POST /api/v1/resources/policies", &bob).is(201).revision();
+    server.stop();
+    move_database(&settings, ("copy.db", "portcullis.db"));
+    let server = settings.start();
+    let tenant = tenant.at(&server);
+    let check = json!({"subject": "bob", "resource": "doc:read", "action": "read"});
+    let request = Request::new("POST /api/v1/check").token(&tenant.token("gateway", &["service"]));
+    let request = request.header("x-min-policy-revision", &lost.to_string()).json(&check);
+    tenant.send(&request).refused(409, "REVISION_LOST");
+    tenant.decide("bob", "doc:read", "read").is_default();
+}

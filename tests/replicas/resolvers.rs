@@ -22,7 +22,9 @@ fn a_resolver_that_one_replica_stores_answers_on_another() {
     let tenants = tenant_at(&replicas);
     let resolver = format!("{RESOLVERS}/{}", tenants[0].directory("hr"));
     let put = |replica: usize, body: &serde_json::Value| {
-        tenants[replica].manage(format!("PUT {resolver}"), body).is(200).revision()
+        let reply = tenants[replica].manage(format!("PUT {resolver}"), body).is(200);
+        assert_eq!(reply.header("x-replicas-load"), Some("on-first-use"));
+        reply.revision()
     };
     // So long may a check wait for another replica's resolver, however busy the machine is.
     put(0, &json!({"limits": {"timeout_ms": 30_000}}));

@@ -111,6 +111,33 @@ impl<'c> Clause<'c> {
         }
     }
 
+    /// Returns the negation of a clause of two values, in a positive form where some part of it has one: a deny of what is
+    /// not tied to a domain allows what is, and then an index serves.
+    pub(super) fn refuted(self) -> Self {
+        if !self.is_refuted_positively() {
+            return self.negated();
+        }
+        match self {
+            Self::Compare(left, Order::Ne, right) => Self::Compare(left, Order::Eq, right),
+            Self::Any(parts) => Self::all(parts.into_iter().map(Self::refuted)),
+            Self::All(parts) => Self::any(parts.into_iter().map(Self::refuted)),
+            other => other.negated(),
+        }
+    }
+
+    /// Returns whether the negation has a form by which an index serves: of a conjunction one part is enough, of a
+    /// disjunction it takes all.
+    fn is_refuted_positively(&self) -> bool {
+        match self {
+            Self::Compare(_, order, _) => *order == Order::Ne,
+            // Rows of a subquery are looked up one by one in both forms.
+            Self::Not(inner) => !matches!(**inner, Self::Exists(..)),
+            Self::Any(parts) => parts.iter().any(Self::is_refuted_positively),
+            Self::All(parts) => parts.iter().all(Self::is_refuted_positively),
+            _ => false,
+        }
+    }
+
     /// Returns the clause with two values: it is `unknown` where this one is NULL. Columns are tested for NULL beside each
     /// comparison, so that an index serves; around a comparison `IS TRUE` would hide it.
     pub(super) fn with_null_as(self, unknown: bool) -> Self {
@@ -120,7 +147,7 @@ impl<'c> Clause<'c> {
             Self::Constant(truth) => Self::Constant(Some(truth.unwrap_or(unknown))),
             Self::All(parts) => Self::all(decided(parts)),
             Self::Any(parts) => Self::any(decided(parts)),
-            Self::Not(inner) => inner.with_null_as(!unknown).negated(),
+            Self::Not(inner) => inner.with_null_as(!unknown).refuted(),
             Self::Unless(undetermined, inner) => {
                 let inner = inner.with_null_as(unknown);
                 match unknown {

@@ -291,6 +291,39 @@ fn policies_fold_in_the_order_in_which_they_decide() {
     assert_eq!(sql.params, [SqlParam::Integer(2), SqlParam::Integer(1), number, x]);
 }
 
+/// An index serves an equality, and no comparison below a negation.
+#[test]
+fn a_deny_of_what_is_not_tied_is_an_equality() {
+    let tied_or_absent = "(`d`.`level` IS NULL OR (`d`.`level` = ? AND `d`.`level` IS NOT NULL))";
+    let tied = "(`d`.`level` = ? AND `d`.`level` IS NOT NULL)";
+    for (condition, expected) in [
+        ("!(resource.level == 2)", tied),
+        ("resource.level != 2", tied),
+        ("(resource.level != 2) ?? true", "(`d`.`level` IS NOT NULL AND `d`.`level` = ?)"),
+        ("!((resource.level == 2) ?? true)", tied_or_absent),
+        ("(resource.level != 2) ?? false", tied_or_absent),
+        ("!((resource.score == 2) ?? true)", "`d`.`score` = ?"),
+        ("resource.score != 2", "`d`.`score` = ?"),
+        (
+            "!(resource.level == 2) || resource.open == true",
+            "(`d`.`level` = ? AND `d`.`level` IS NOT NULL AND (NOT `d`.`open` = ?))",
+        ),
+        (
+            "resource.score != 2 && resource.open == true",
+            "(NOT (`d`.`score` <> ? AND `d`.`open` = ?))",
+        ),
+        // No index would serve: one negation stands around all of it.
+        (
+            "resource.level == 2 || resource.open == true",
+            "(NOT (`d`.`level` = ? OR `d`.`level` IS NULL OR `d`.`open` = ?))",
+        ),
+    ] {
+        let policies = [(Effect::Deny, condition), (Effect::Allow, "exists(resource.id)")];
+        let sql = sql(&policies, Dialect::Sqlite).expect("small");
+        assert_eq!(sql.text, expected, "{condition}");
+    }
+}
+
 /// A test without an exact form never hides an allowed row.
 #[test]
 fn inexact_tests_allow_more_rows() {

@@ -10,6 +10,7 @@ use http::StatusCode;
 use portcullis_engine::{Check, CheckBody, Effect, Plan, ResourcePattern, Rule, RuleTuple, json};
 use portcullis_model::schema;
 use portcullis_runtime::app::App;
+use portcullis_storage::StoreError;
 use serde::Serialize;
 use tokio::time::Instant;
 use utoipa::ToSchema;
@@ -49,6 +50,9 @@ struct Readiness {
     #[schema(schema_with = readiness)]
     status: &'static str,
     checks: Checks,
+    /// What keeps the database from being written, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
 }
 
 fn readiness() -> ObjectBuilder {
@@ -69,7 +73,7 @@ fn ok_or_unavailable() -> ObjectBuilder {
     schema::choice(["ok", "unavailable"])
 }
 
-/// Tells whether the service should get traffic: the database answers, the decision engine decides, and the service is
+/// Tells whether the service should get traffic: the database answers and can be written, the decision engine decides, and the service is
 /// not about to stop.
 #[utoipa::path(
     get, path = "/healthz/ready", tag = "Service", operation_id = "isReady",
@@ -84,25 +88,30 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
     let is_stopping = app.stopping.load(Ordering::Relaxed);
     // In its own task, so that it also logs a failure that comes after the answer.
     let ping = tokio::spawn(async move { reaches_database(&app).await });
-    let database = matches!(tokio::time::timeout(DATABASE_TIMEOUT, ping).await, Ok(Ok(true)));
+    let ping = tokio::time::timeout(DATABASE_TIMEOUT, ping).await;
+    let (database, reason) = match ping {
+        Ok(Ok(Ok(()))) => (true, None),
+        Ok(Ok(Err(error))) => (false, error.write_fault()),
+        Ok(Err(_)) | Err(_) => (false, None),
+    };
     let engine = decides();
     let word = |good| if good { "ok" } else { "unavailable" };
     let checks = Checks { database: word(database), casbin: word(engine) };
     let status = match (database && engine, is_stopping) {
-        (true, false) => return Json(Readiness { status: "ok", checks }).into_response(),
+        (true, false) => return Json(Readiness { status: "ok", checks, reason }).into_response(),
         (true, true) => "stopping",
         (false, _) => "degraded",
     };
-    (StatusCode::SERVICE_UNAVAILABLE, Json(Readiness { status, checks })).into_response()
+    (StatusCode::SERVICE_UNAVAILABLE, Json(Readiness { status, checks, reason })).into_response()
 }
 
 /// Makes a round trip to the database. At most once in ten seconds the log says why one failed.
-async fn reaches_database(app: &App) -> bool {
-    let Err(error) = app.store.ping().await else { return true };
-    if let Some(unwritten) = app.probe_log.pass(Instant::now()) {
-        tracing::warn!(%error, unwritten, "the readiness probe cannot reach the database");
-    }
-    false
+async fn reaches_database(app: &App) -> Result<(), StoreError> {
+    app.store.ping().await.inspect_err(|error| {
+        if let Some(unwritten) = app.probe_log.pass(Instant::now()) {
+            tracing::warn!(%error, unwritten, "the readiness probe cannot reach the database");
+        }
+    })
 }
 
 /// Returns whether the engine allows a check that its one rule allows.

@@ -298,6 +298,11 @@ fn headers() -> Value {
             "The revision of the tenant's directory that the answer reflects, if it read or wrote the directory",
             json!({"type": "integer", "format": "int64", "minimum": 0}),
         ),
+        "X-Replicas-Load": header(
+            false,
+            "`on-first-use`: the process that answers has loaded the module, and other replicas load it when a check first needs it",
+            json!({"type": "string", "const": "on-first-use"}),
+        ),
         "X-Missing-Replicas": header(
             false,
             "The number of replicas that do not answer: decisions that they recorded and that are not at rest are missing",

@@ -5,6 +5,7 @@ mod try_out;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use http::{HeaderName, HeaderValue};
 use portcullis_model::resolver::{Manifest, ManifestUpdate, ResolverRecord};
 use portcullis_operations::resolvers::{self, FoundResolver};
 use portcullis_runtime::app::App;
@@ -23,6 +24,11 @@ use crate::upload::{ChangeUpload, NewUpload, Upload};
 use change::ChangeBody;
 pub(super) use try_out::*;
 
+/// Says when other replicas load a resolver.
+const REPLICAS_LOAD: HeaderName = HeaderName::from_static("x-replicas-load");
+/// They load it when a check first needs it.
+const ON_FIRST_USE: HeaderValue = HeaderValue::from_static("on-first-use");
+
 /// Creates a resolver.
 ///
 /// The module is compiled, its imports and exports are checked, and it describes itself: what cannot work is refused.
@@ -31,7 +37,7 @@ pub(super) use try_out::*;
     request_body(content = NewUpload, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "The record", body = ResolverRecord,
-            headers(("ETag"), ("Location"), ("X-Policy-Revision"))),
+            headers(("ETag"), ("Location"), ("X-Policy-Revision"), ("X-Replicas-Load"))),
         Conflict, QuotaExceeded,
     ),
 )]
@@ -48,7 +54,12 @@ pub(super) async fn create(
     let location = format!("/api/v1/resolvers/{}", stored.id);
     let tag = etag::header(&stored);
     let record = app.resolvers.record(stored);
-    Ok((tag, created(revision, &location, record)).into_response())
+    Ok((replicas_load(&app), tag, created(revision, &location, record)).into_response())
+}
+
+/// Returns the header that says when other replicas load the written resolver; none where there is one process.
+fn replicas_load(app: &App) -> Option<[(HeaderName, HeaderValue); 1]> {
+    app.store.may_have_replicas().then_some([(REPLICAS_LOAD, ON_FIRST_USE)])
 }
 
 /// Lists the tenant's resolvers, and those that the operator installed.
@@ -98,7 +109,7 @@ pub(super) async fn show(
     )),
     responses(
         (status = 200, description = "The record", body = ResolverRecord,
-            headers(("ETag"), ("X-Policy-Revision"))),
+            headers(("ETag"), ("X-Policy-Revision"), ("X-Replicas-Load"))),
         Conflict, PreconditionFailed, QuotaExceeded,
     ),
 )]
@@ -116,7 +127,7 @@ pub(super) async fn update(
     let (stored, revision) = (written.record, written.revision);
     let tag = etag::header(&stored);
     let record = app.resolvers.record(stored);
-    Ok((revision_header(revision), tag, Json(record)).into_response())
+    Ok((replicas_load(&app), revision_header(revision), tag, Json(record)).into_response())
 }
 
 /// Deletes a resolver, and its module.

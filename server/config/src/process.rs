@@ -8,6 +8,9 @@ use crate::error::ConfigError;
 use crate::secrets::DATABASE_URL;
 use crate::variables::Variables;
 
+/// The beginning of the targets of the driver of both databases.
+const DRIVER: &str = "sqlx";
+
 /// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
@@ -31,6 +34,16 @@ impl Variables {
         let read = |text: &str| EnvFilter::try_new(text).ok();
         let filter = self.parsed("RUST_LOG", "a filter such as `info,portcullis=debug`", read)?;
         Ok(filter.unwrap_or_else(|| EnvFilter::new("info")))
+    }
+
+    /// Returns the filter of the log lines of a command, whose output people read: without those of the database driver,
+    /// unless the setting names it.
+    pub fn log_filter_of_command(&self) -> Result<EnvFilter, ConfigError> {
+        let filter = self.log_filter()?;
+        let text = filter.to_string();
+        let names_driver = text.split(',').any(|part| part.starts_with(DRIVER));
+        let quiet = EnvFilter::try_new(format!("{text},{DRIVER}=off"));
+        Ok(if names_driver { filter } else { quiet.unwrap_or(filter) })
     }
 
     /// Returns the address to listen on.

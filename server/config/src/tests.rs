@@ -26,6 +26,16 @@ fn refused(entries: &[(&str, &str)], expected: &str) {
 }
 
 #[test]
+fn commands_leave_out_the_lines_of_the_driver_unless_they_are_wanted() {
+    for (set, is_quiet) in [("", true), ("debug", true), ("info,sqlx=debug", false)] {
+        let filter = variables(&[("RUST_LOG", set)]).log_filter_of_command().expect("a filter");
+        assert_eq!(filter.to_string().contains("sqlx=off"), is_quiet, "{set}: {filter}");
+    }
+    let service = variables(&[]).log_filter().expect("a filter");
+    assert!(!service.to_string().contains("sqlx"), "the control: {service}");
+}
+
+#[test]
 fn a_key_or_a_token_is_a_credential() {
     let credential = |entries: &[(&str, &str)]| {
         variables(entries).credential().map(|(name, value)| {

@@ -88,7 +88,8 @@ impl Client {
         Ok(answer.body)
     }
 
-    /// Posts `body`, and returns the answer of any status with the first `max_bytes` of its body.
+    /// Posts `body`, and returns the answer of any status with the first `max_bytes` of its body, or what came of them
+    /// before the answer broke off: the status tells whether the other side took what was sent.
     pub async fn post(
         &self,
         url: Url,
@@ -96,7 +97,13 @@ impl Client {
         body: Vec<u8>,
         max_bytes: usize,
     ) -> Result<Answer, RequestError> {
-        self.send(Method::POST, url, headers, Some(body), max_bytes).await
+        let request = self.request(Method::POST, url, headers)?.body(body);
+        let mut response = self.begin(request).await?;
+        let mut kept = Vec::new();
+        match read_into(&mut kept, &mut response, max_bytes).await {
+            Ok(()) | Err(RequestError::Broken(_)) => Ok(Answer::new(response, kept)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Sends a request, and returns the answer of any status with the first `max_bytes` of its body.
@@ -184,14 +191,23 @@ impl Client {
 /// Returns the answer with the first `max_bytes` of its body.
 async fn read(mut response: Response, max_bytes: usize) -> Result<Answer, RequestError> {
     let mut body = Vec::new();
+    read_into(&mut body, &mut response, max_bytes).await?;
+    Ok(Answer::new(response, body))
+}
+
+/// Reads the first `max_bytes` of the body of `response` into `body`.
+async fn read_into(
+    body: &mut Vec<u8>,
+    response: &mut Response,
+    max_bytes: usize,
+) -> Result<(), RequestError> {
     while body.len() < max_bytes
         && let Some(chunk) = response.chunk().await?
     {
         let room = max_bytes - body.len();
         body.extend_from_slice(&chunk[..chunk.len().min(room)]);
     }
-    let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
-    Ok(Answer { status, headers, body })
+    Ok(())
 }
 
 /// The answer to a request.
@@ -201,6 +217,13 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// The first bytes of the body.
     pub body: Vec<u8>,
+}
+
+impl Answer {
+    fn new(mut response: Response, body: Vec<u8>) -> Self {
+        let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+        Self { status, headers, body }
+    }
 }
 
 /// The reason why a request has no answer. The text shows no part of the URL.

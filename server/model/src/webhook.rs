@@ -2,22 +2,29 @@
 
 use std::fmt;
 
+use portcullis_engine::fields::string as read_string;
+use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Invalid, Json};
 use serde::Serialize;
 use serde_json::json;
 use strum::{AsRefStr, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::ObjectBuilder;
 use uuid::Uuid;
 
 use crate::egress_rules::EgressRules;
-use crate::fields::{named, one_or_more, parsed, url, variant};
-use crate::input::{self, Field, Members};
+use crate::fields::{named, one_or_more, url, variant};
+use crate::input::{self, Field, Members, field};
 use crate::{Authorship, Timestamp, document, schema};
 
 /// Shortest secret, in characters: a signature must not be forged by guessing.
 const MIN_SECRET: usize = 16;
 /// Longest secret, in characters.
 const MAX_SECRET: usize = 256;
+/// The beginning of a secret of Standard Webhooks, which stands for the bytes that its base64 has. Here a secret is its text.
+const STANDARD_PREFIX: &str = "whsec_";
+/// A secret without [`STANDARD_PREFIX`].
+const NEW_SECRET: &str = "^(?!whsec_)[^\\u0000]*$";
 
 /// A type of event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,16 +99,47 @@ impl Secret {
         self.0.as_bytes()
     }
 
+    /// Returns what is expected of a secret that is registered from now on, if this is none. A receiver with a library of
+    /// Standard Webhooks would check the signatures by another key.
+    pub fn refused_if_new(&self) -> Option<String> {
+        self.0.starts_with(STANDARD_PREFIX).then(|| {
+            format!(
+                "a secret that does not begin with `{STANDARD_PREFIX}`: the key of the signatures is its text, so choose a \
+                 text of your own, and give a library that expects `{STANDARD_PREFIX}` this prefix and the base64 of it"
+            )
+        })
+    }
+
+    /// A secret that may be stored already.
     pub(crate) fn field<'j>() -> impl Field<'j, Value = Self> {
-        let is_sound = |text: &str| (MIN_SECRET..=MAX_SECRET).contains(&text.chars().count());
-        parsed(
-            move |text| is_sound(text).then(|| Self(text.to_owned())),
-            || format!("{MIN_SECRET} to {MAX_SECRET} characters"),
-            || {
-                let about = "Deliveries are signed with it; it is never shown again";
-                schema::short(MAX_SECRET).min_length(Some(MIN_SECRET)).description(Some(about))
+        field(Self::read, Self::describe)
+    }
+
+    /// A secret that is registered.
+    fn new_field<'j>() -> impl Field<'j, Value = Self> {
+        field(
+            |json, at, problems| {
+                let secret = Self::read(json, at, problems)?;
+                let Some(expected) = secret.refused_if_new() else { return Some(secret) };
+                problems.expected(at, expected);
+                None
             },
+            || Self::describe().pattern(Some(NEW_SECRET)),
         )
+    }
+
+    fn read(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Self> {
+        let text = read_string(json, at, problems)?;
+        if (MIN_SECRET..=MAX_SECRET).contains(&text.chars().count()) {
+            return Some(Self(text.to_owned()));
+        }
+        problems.expected(at, format!("{MIN_SECRET} to {MAX_SECRET} characters"));
+        None
+    }
+
+    fn describe() -> ObjectBuilder {
+        let about = "Deliveries are signed with it; it is never shown again";
+        schema::short(MAX_SECRET).min_length(Some(MIN_SECRET)).description(Some(about))
     }
 }
 
@@ -131,7 +169,7 @@ impl NewWebhook {
     fn declare(members: &mut Members<'_, '_>, rules: &EgressRules) -> Option<Self> {
         let url = members.required("url", url(rules));
         let events = members.required("events", events());
-        let secret = members.required("secret", Secret::field());
+        let secret = members.required("secret", Secret::new_field());
         Some(Self { url: url?, events: events?, secret: secret? })
     }
 
@@ -185,7 +223,7 @@ impl WebhookUpdate {
         Some(Self {
             url: members.change("url", url(rules)),
             events: members.change("events", events()),
-            secret: members.change("secret", Secret::field()),
+            secret: members.change("secret", Secret::new_field()),
         })
     }
 

@@ -67,10 +67,15 @@ impl Tx {
             }
         }
         match self.inner {
-            Inner::Sqlite(inner) => inner.commit().await?,
+            Inner::Sqlite(inner) => {
+                self.write_fault.noting(inner.commit().await)?;
+            }
             Inner::Postgres(inner) => inner.commit().await?,
         }
-        let Self { tenant, touched, entities, writes, revoked_keys, .. } = self;
+        let Self { tenant, touched, entities, writes, revoked_keys, newest, .. } = self;
+        if let Some(newest) = newest.filter(|_| touched.is_some()) {
+            newest.note(&tenant, &position, entities.as_ref());
+        }
         Ok(Committed { tenant, position, touched, entities, writes, revoked_keys })
     }
 }

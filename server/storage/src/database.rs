@@ -2,23 +2,16 @@
 
 use std::sync::Arc;
 
-use sqlx::SqlitePool;
-
 use crate::error::StoreError;
+use crate::postgres;
 use crate::primary::Primary;
+use crate::sqlite_pools::SqlitePools;
 use crate::tx::Inner;
-use crate::{postgres, sqlite};
 
 /// The pools of an open database. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) enum Database {
-    Sqlite {
-        /// One connection: SQLite has one writer, and a queue in the pool is fairer than its busy
-        /// handler.
-        writer: SqlitePool,
-        /// Opened read-only: a mistaken write fails instead of waiting for the writer's lock.
-        readers: SqlitePool,
-    },
+    Sqlite(Arc<SqlitePools>),
     Postgres(Arc<Primary>),
 }
 
@@ -32,7 +25,7 @@ impl Database {
     /// Begins a transaction that reads one snapshot, behind the row-level security of `tenant`.
     pub(crate) async fn begin_read(&self, tenant: &str) -> Result<Inner, StoreError> {
         Ok(match self {
-            Self::Sqlite { readers, .. } => Inner::Sqlite(readers.begin().await?),
+            Self::Sqlite(pools) => Inner::Sqlite(pools.begin_read().await?),
             Self::Postgres(primary) => {
                 let begin = |pool| async move { postgres::begin_read(&pool, tenant).await };
                 // Boxed: the futures of all handlers hold it.
@@ -44,7 +37,7 @@ impl Database {
     /// Begins a transaction that may write, behind the row-level security of `tenant`.
     pub(crate) async fn begin_write(&self, tenant: &str) -> Result<Inner, StoreError> {
         Ok(match self {
-            Self::Sqlite { writer, .. } => Inner::Sqlite(sqlite::begin_write(writer).await?),
+            Self::Sqlite(pools) => Inner::Sqlite(pools.begin_write().await?),
             Self::Postgres(primary) => {
                 let begin = |pool| async move { postgres::begin_write(&pool, tenant).await };
                 // Boxed: the futures of all handlers hold it.
@@ -53,13 +46,21 @@ impl Database {
         })
     }
 
+    /// Writes something that changes nothing, on SQLite.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub(crate) async fn try_to_write(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(pools) => pools.try_to_write().await,
+            Self::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Waits for the connections in use and closes all.
     pub(crate) async fn close(&self) {
         match self {
-            Self::Sqlite { writer, readers } => {
-                readers.close().await;
-                writer.close().await;
-            }
+            Self::Sqlite(pools) => pools.close().await,
             Self::Postgres(primary) => primary.close().await,
         }
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use portcullis_fairness::Stopping;
 use portcullis_model::quota::QuotaExcess;
 
+use crate::write_fault::sqlite_fault;
+
 /// A failed statement or transaction.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -15,6 +17,9 @@ pub enum StoreError {
     /// The database gives no connection; the text says why and holds no credential.
     #[error("cannot connect to the database: {0}")]
     Unreachable(Arc<str>),
+    /// Somebody removed the file of the database.
+    #[error("there is no file of the database any more")]
+    NoFile,
     /// The operator suspended the tenant, or is deleting it.
     #[error("the tenant is suspended")]
     TenantClosed,
@@ -76,6 +81,15 @@ impl StoreError {
         error.code().is_some_and(|code| matches!(&*code, "40P01" | "40001"))
     }
 
+    /// Returns what keeps SQLite from writing, in words that show nothing of the machine; `None` for another error.
+    pub fn write_fault(&self) -> Option<&'static str> {
+        match self {
+            Self::Database(error) => sqlite_fault(error),
+            Self::NoFile => Some("the file of the database is missing"),
+            _ => None,
+        }
+    }
+
     /// Tells whether the database as a whole failed, so that the same request may succeed later.
     pub fn is_unavailable(&self) -> bool {
         match self {
@@ -88,7 +102,7 @@ impl StoreError {
                     | sqlx::Error::RowNotFound
                     | sqlx::Error::TypeNotFound { .. }
             ),
-            Self::Unreachable(_) | Self::TimedOut => true,
+            Self::Unreachable(_) | Self::NoFile | Self::TimedOut => true,
             Self::Corrupt { .. }
             | Self::TenantClosed
             | Self::GatesNotPassed
@@ -122,6 +136,9 @@ pub enum OpenError {
     /// No host is a primary; the text has the answer of each and holds no credential.
     #[error("cannot open the database: no host is a primary: {0}")]
     NoPrimary(String),
+    /// The server works otherwise than this service needs it; the text says how, and what to do.
+    #[error("cannot use the database: {0}")]
+    Unsuitable(String),
     /// The schema is missing, or of another version.
     #[error("{0}")]
     Schema(&'static str),
@@ -139,6 +156,9 @@ pub enum OpenError {
         /// The namespace of its resolver.
         namespace: String,
     },
+    /// The database lost changes, and its tenants cannot begin an epoch.
+    #[error("cannot begin an epoch after lost changes: {0}")]
+    History(StoreError),
     /// A migration failed.
     #[error("cannot migrate the database: {0}")]
     Migrate(sqlx::migrate::MigrateError),

@@ -1,5 +1,6 @@
 //! URLs of PostgreSQL with several hosts, as libpq reads them. sqlx connects to one host only.
 
+use std::net::IpAddr;
 use std::str::FromStr;
 
 use sqlx::postgres::PgConnectOptions;
@@ -11,6 +12,32 @@ const FORM: &str = "`postgres://<user>@<host>/<database>`, where `<host>` may be
                     such as `db1,db2:5433`";
 /// Most hosts of a URL. A look for the primary connects to all of them at the same time.
 const MAX_HOSTS: usize = 16;
+
+/// The values of `sslmode`.
+const TLS_MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+/// The parameters that a URL may have, beside `options[…]`. The driver leaves out what it does not know, so that a misspelt
+/// `sslmode` would connect without TLS.
+const PARAMETERS: [&str; 19] = [
+    "sslmode",
+    "ssl-mode",
+    "sslrootcert",
+    "ssl-root-cert",
+    "ssl-ca",
+    "sslcert",
+    "ssl-cert",
+    "sslkey",
+    "ssl-key",
+    "statement-cache-capacity",
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "user",
+    "password",
+    "application_name",
+    "options",
+    "target_session_attrs",
+];
 
 /// The servers that a URL allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +84,7 @@ struct Parts<'u> {
 pub(crate) fn parse(url: &str, target: Target) -> Result<Vec<Host>, OpenError> {
     let parts = Parts::parse(url).ok_or_else(form)?;
     parts.check_target(target)?;
+    parts.check_parameters()?;
     let hosts: Vec<Host> =
         parts.urls()?.iter().map(|url| host(url)).collect::<Result<_, OpenError>>()?;
     match hosts.len() {
@@ -106,6 +134,35 @@ impl<'u> Parts<'u> {
             "`target_session_attrs={}` or none, but it is `{wanted}`",
             target.names()[0]
         )))
+    }
+
+    /// Refuses a parameter that the driver does not know, and a value that it cannot read. No message has a value that may be
+    /// a secret.
+    fn check_parameters(&self) -> Result<(), OpenError> {
+        for (name, value) in &self.parameters {
+            let expected = match *name {
+                "sslmode" | "ssl-mode" if !TLS_MODES.contains(value) => {
+                    format!("one of `{}`", TLS_MODES.join("`, `"))
+                }
+                "statement-cache-capacity" if value.parse::<usize>().is_err() => {
+                    "a number".to_owned()
+                }
+                "port" if list(value).iter().any(|port| port.parse::<u16>().is_err()) => {
+                    "ports from 0 to 65535".to_owned()
+                }
+                "hostaddr" if value.parse::<IpAddr>().is_err() => "an address".to_owned(),
+                name if PARAMETERS.contains(&name) || name.starts_with("options[") => continue,
+                name => {
+                    let known = PARAMETERS.join("`, `");
+                    return Err(OpenError::Url(format!(
+                        "`{known}` as parameters of the URL, but there is `{name}`"
+                    )));
+                }
+            };
+            let expected = format!("{expected} as `{name}` of the URL, but it is `{value}`");
+            return Err(OpenError::Url(expected));
+        }
+        Ok(())
     }
 
     fn parameter(&self, name: &str) -> Option<&'u str> {
@@ -198,7 +255,12 @@ mod tests {
         for (url, expected) in [
             ("postgres://ann@a,,b/acme", "with commas in between"),
             ("postgres://ann@a,b:x/acme", "with commas in between"),
-            ("postgres://ann@a,b/acme?sslmode=maybe", "with commas in between"),
+            ("postgres://ann@a,b/acme?sslmode=maybe", "as `sslmode` of the URL, but it is `maybe`"),
+            ("postgres://ann@a/acme?sslmode=", "one of `disable`, `allow`, `prefer`, `require`"),
+            ("postgres://ann@a/acme?port=x", "ports from 0 to 65535 as `port`"),
+            ("postgres://ann@a/acme?hostaddr=db", "an address as `hostaddr`"),
+            ("postgres://ann@a/acme?statement-cache-capacity=many", "a number as"),
+            ("postgres://ann@a/acme?sslmod=require", "but there is `sslmod`"),
             (
                 "postgres://ann@a,b/acme?port=1,2,3",
                 "a port for each of the 2 hosts, but there are 3",

@@ -7,7 +7,9 @@ use crate::error::StoreError;
 macro_rules! on_database {
     ($tx:expr, $query:expr, $run:ident) => {
         match &mut $tx.inner {
-            $crate::tx::Inner::Sqlite(connection) => $query.$run(&mut **connection).await,
+            $crate::tx::Inner::Sqlite(connection) => {
+                $tx.write_fault.noting($query.$run(&mut **connection).await)
+            }
             $crate::tx::Inner::Postgres(connection) => $query.$run(&mut **connection).await,
         }
     };
@@ -35,8 +37,10 @@ macro_rules! fetch_optional {
 macro_rules! execute {
     ($tx:expr, $sql:expr $(, $bind:expr)* $(,)?) => {
         match &mut $tx.inner {
-            $crate::tx::Inner::Sqlite(connection) => sqlx::query($sql)$(.bind($bind))*
-                .execute(&mut **connection).await.map(|done| done.rows_affected()),
+            $crate::tx::Inner::Sqlite(connection) => {
+                let done = sqlx::query($sql)$(.bind($bind))*.execute(&mut **connection).await;
+                $tx.write_fault.noting(done).map(|done| done.rows_affected())
+            }
             $crate::tx::Inner::Postgres(connection) => sqlx::query($sql)$(.bind($bind))*
                 .execute(&mut **connection).await.map(|done| done.rows_affected()),
         }

@@ -9,7 +9,7 @@ use crate::error::OpenError;
 use crate::hosts::{self, Host, Target};
 use crate::primary::Primary;
 use crate::tx::EVERY_TENANT;
-use crate::{changes, migrations, reachability, reserved, schema};
+use crate::{changes, migrations, reachability, reserved, schema, suitability};
 
 /// Connections of one replica.
 const CONNECTIONS: u32 = 16;
@@ -38,6 +38,7 @@ fn pool_of_primary(options: PgConnectOptions) -> PgPool {
 pub(crate) async fn open(url: &str) -> Result<Primary, OpenError> {
     let primary = Primary::open(hosts::parse(url, Target::Primary)?, pool_of_primary).await?;
     let pool = primary.pool();
+    suitability::check(&pool.connect_options(), CONNECTIONS).await?;
     // The transaction ends without a commit.
     let mut tx = begin_read(&pool, EVERY_TENANT).await.map_err(OpenError::Connect)?;
     reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&mut *tx).await)?;

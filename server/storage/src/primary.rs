@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{Connection, PgConnection, PgPool};
+use sqlx::{Connection, PgConnection, PgPool, Row};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
@@ -264,7 +264,8 @@ async fn role(options: &PgConnectOptions) -> Result<Option<String>, sqlx::Error>
     const SQL: &str = "SELECT CASE WHEN pg_is_in_recovery() THEN NULL \
         ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END";
     let mut connection = PgConnection::connect_with(options).await?;
-    let timeline = sqlx::query_scalar(SQL).fetch_one(&mut connection).await?;
+    // Without a prepared statement, which would stay in a session that a pooler shares out.
+    let timeline = sqlx::raw_sql(SQL).fetch_one(&mut connection).await?.try_get(0)?;
     connection.close().await?;
     Ok(timeline)
 }

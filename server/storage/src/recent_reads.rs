@@ -22,7 +22,7 @@ impl Store {
                 Ok(self)
             }
             (Database::Postgres(_), _) => Err(OpenError::Url("`postgres://…`".to_owned())),
-            (Database::Sqlite { .. }, _) => {
+            (Database::Sqlite(_), _) => {
                 Err(OpenError::Url("nothing, because the database is SQLite".to_owned()))
             }
         }

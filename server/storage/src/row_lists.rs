@@ -61,7 +61,9 @@ pub(crate) async fn change_by_id(
             }};
         }
         match &mut tx.inner {
-            Inner::Sqlite(connection) => bound!().execute(&mut **connection).await.map(drop),
+            Inner::Sqlite(connection) => {
+                tx.write_fault.noting(bound!().execute(&mut **connection).await).map(drop)
+            }
             Inner::Postgres(connection) => bound!().execute(&mut **connection).await.map(drop),
         }?;
     }
@@ -89,7 +91,8 @@ macro_rules! write_rows {
             }
             written += match &mut $tx.inner {
                 $crate::tx::Inner::Sqlite(connection) => {
-                    bound!().execute(&mut **connection).await.map(|done| done.rows_affected())
+                    let done = bound!().execute(&mut **connection).await;
+                    $tx.write_fault.noting(done).map(|done| done.rows_affected())
                 }
                 $crate::tx::Inner::Postgres(connection) => {
                     bound!().execute(&mut **connection).await.map(|done| done.rows_affected())

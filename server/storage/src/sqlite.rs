@@ -5,9 +5,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{Connection, Sqlite, SqliteConnection, SqlitePool, Transaction};
+use sqlx::{Connection, SqliteConnection, SqlitePool};
 
 use crate::error::OpenError;
+use crate::sqlite_pools::SqlitePools;
 use crate::{migrations, reserved, schema, sqlite_files};
 
 /// Connections that read, beside the one that writes: plan loads and lists are short.
@@ -56,8 +57,20 @@ fn pool(connections: u32) -> SqlitePoolOptions {
     SqlitePoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).max_connections(connections)
 }
 
-/// Opens the file, creates it if it is missing, and migrates it. Returns the pools of the writer and of readers.
-pub(crate) async fn open(url: &str) -> Result<(SqlitePool, SqlitePool), OpenError> {
+/// Returns the options of the pool of the writer. After some failures, as of a full disk, SQLite itself has ended the
+/// transaction, and the connection can neither end it nor begin another one: it is closed.
+fn pool_of_writer() -> SqlitePoolOptions {
+    pool(1).after_release(|connection, _| {
+        Box::pin(async move {
+            // The end of a transaction that was dropped comes first.
+            connection.ping().await?;
+            Ok(!connection.is_in_transaction())
+        })
+    })
+}
+
+/// Opens the file, creates it if it is missing, and migrates it.
+pub(crate) async fn open(url: &str) -> Result<SqlitePools, OpenError> {
     let options = options(url)?
         .foreign_keys(true)
         .busy_timeout(BUSY_TIMEOUT)
@@ -65,15 +78,16 @@ pub(crate) async fn open(url: &str) -> Result<(SqlitePool, SqlitePool), OpenErro
         // An acknowledged write survives a power cut.
         .synchronous(SqliteSynchronous::Full);
     make_private(url, &options)?;
-    let writer = pool(1)
+    let writer = pool_of_writer()
         .connect_with(options.clone().create_if_missing(true))
         .await
         .map_err(OpenError::Connect)?;
     reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&writer).await)?;
     migrations::sqlite().run(&writer).await.map_err(OpenError::Migrate)?;
+    let file = file_of(url, &options).map(Path::to_owned);
     let readers = options.read_only(true).pragma("cache_size", READ_CACHE);
-    let readers = pool(READERS).connect_with(readers).await;
-    Ok((writer, readers.map_err(OpenError::Connect)?))
+    let readers = pool(READERS).connect_with(readers).await.map_err(OpenError::Connect)?;
+    Ok(SqlitePools::watched(url, file, writer, readers))
 }
 
 /// Opens an existing file to read only.
@@ -95,12 +109,4 @@ pub(crate) async fn is_empty(url: &str) -> Result<bool, OpenError> {
     let tables: i64 = tables.fetch_one(&mut connection).await.map_err(OpenError::Connect)?;
     connection.close().await.map_err(OpenError::Connect)?;
     Ok(tables == 0)
-}
-
-/// Begins a transaction that holds the write lock from its start: a transaction that reads first and writes later
-/// fails if another one has written in between.
-pub(crate) async fn begin_write(
-    writer: &SqlitePool,
-) -> Result<Transaction<'static, Sqlite>, sqlx::Error> {
-    writer.begin_with("BEGIN IMMEDIATE").await
 }

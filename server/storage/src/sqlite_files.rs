@@ -7,11 +7,13 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The rights of the owner to read and write.
-const OWNER_ONLY: u32 = 0o600;
+pub(crate) const OWNER_ONLY: u32 = 0o600;
 /// The rights of all other users.
 const OTHERS: u32 = 0o007;
 /// The files beside the database: the log of writes, and its index. SQLite gives them the rights of the database.
-const BESIDE: [&str; 2] = ["-wal", "-shm"];
+const BESIDE: [&str; 2] = [LOG, "-shm"];
+/// The end of the name of the log of writes.
+const LOG: &str = "-wal";
 
 /// Creates the file of a database for its owner only. If it exists and every user may read or write it, its rights come
 /// from the umask of an earlier version, and are withdrawn. The rights of a group stay, because somebody chose them.
@@ -26,6 +28,16 @@ pub(crate) fn make_private(database: &Path) {
         // Opening the database fails next, with its own message.
         Err(_) => {}
     }
+}
+
+/// Returns the path of the log of writes of a database.
+pub(crate) fn log_of(database: &Path) -> PathBuf {
+    beside(database, LOG)
+}
+
+/// Returns the path of the file that has the newest commit of a database.
+pub(crate) fn newest_of(database: &Path) -> PathBuf {
+    beside(database, "-newest")
 }
 
 fn beside(database: &Path, suffix: &str) -> PathBuf {

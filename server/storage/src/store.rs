@@ -10,9 +10,12 @@ use portcullis_model::quota::Quotas;
 
 use crate::database::Database;
 use crate::error::{OpenError, StoreError};
+use crate::newest_commit::{self, NewestCommit};
 use crate::notices::{self, Notices};
+use crate::sqlite_pools::SqlitePools;
 use crate::standbys::Standbys;
 use crate::tx::{EVERY_TENANT, Inner, Tx};
+use crate::write_fault::WriteFault;
 use crate::write_turn::{WRITES, WriteTurn};
 use crate::{postgres, sqlite, tenants};
 
@@ -47,12 +50,20 @@ pub struct Store {
     limits: StoreLimits,
     /// Counts the conflicts of repeated transactions.
     conflicts: Arc<AtomicU64>,
+    write_fault: WriteFault,
 }
 
 impl Store {
     pub(crate) fn new(database: Database) -> Self {
         let (turns, limits) = (TurnQueue::new(WRITES), StoreLimits::default());
-        Self { database, standbys: None, turns, limits, conflicts: Arc::default() }
+        Self {
+            database,
+            standbys: None,
+            turns,
+            limits,
+            conflicts: Arc::default(),
+            write_fault: WriteFault::default(),
+        }
     }
 
     /// Opens the database at `url` and migrates it. Creates a SQLite file that is missing.
@@ -62,8 +73,13 @@ impl Store {
     pub async fn open(url: &str) -> Result<Self, OpenError> {
         match url.split_once(':') {
             Some(("sqlite", _)) => {
-                let (writer, readers) = sqlite::open(url).await?;
-                Ok(Self::new(Database::Sqlite { writer, readers }))
+                let store = Self::new(Database::Sqlite(Arc::new(sqlite::open(url).await?)));
+                if let Err(error) = store.database.try_to_write().await {
+                    tracing::warn!(%error, "the database cannot be written");
+                    store.write_fault.note(&error);
+                }
+                store.settle_history().await.map_err(OpenError::History)?;
+                Ok(store)
             }
             Some(("postgres" | "postgresql", _)) => {
                 Ok(Self::new(Database::Postgres(Arc::new(postgres::open(url).await?))))
@@ -92,7 +108,8 @@ impl Store {
             Some(("sqlite", _)) => {
                 let readers = sqlite::open_to_read(url).await?;
                 // The connections refuse writes themselves.
-                Ok(Self::new(Database::Sqlite { writer: readers.clone(), readers }))
+                let pools = SqlitePools::fixed(readers.clone(), readers);
+                Ok(Self::new(Database::Sqlite(Arc::new(pools))))
             }
             Some(("postgres" | "postgresql", _)) => {
                 Ok(Self::new(Database::Postgres(Arc::new(postgres::open_to_read(url).await?))))
@@ -208,13 +225,18 @@ impl Store {
 
     /// Begins the transaction of [`Store::read`], for work of several steps.
     pub async fn begin_read(&self, tenant: &str) -> Result<Tx, StoreError> {
-        let tenant = one_tenant(tenant)?;
-        Ok(self.tx(tenant, self.database.begin_read(tenant).await?))
+        self.settle_history().await?;
+        self.begin_read_now(one_tenant(tenant)?).await
     }
 
     /// Begins the transaction of [`Store::read_all`], for work of several steps.
     pub async fn begin_read_all(&self) -> Result<Tx, StoreError> {
-        Ok(self.tx(EVERY_TENANT, self.database.begin_read(EVERY_TENANT).await?))
+        self.settle_history().await?;
+        self.begin_read_now(EVERY_TENANT).await
+    }
+
+    async fn begin_read_now(&self, tenant: &str) -> Result<Tx, StoreError> {
+        Ok(self.tx(tenant, self.database.begin_read(tenant).await?))
     }
 
     /// Begins a transaction of the service itself, which sees every tenant, to write.
@@ -229,18 +251,64 @@ impl Store {
     }
 
     async fn begin_write(&self, tenant: &str) -> Result<Tx, StoreError> {
-        Ok(self.tx(tenant, self.database.begin_write(tenant).await?))
+        self.settle_history().await?;
+        self.settle_write_fault().await?;
+        self.begin_write_now(tenant).await
+    }
+
+    async fn begin_write_now(&self, tenant: &str) -> Result<Tx, StoreError> {
+        let begun = self.database.begin_write(tenant).await;
+        Ok(self.tx(tenant, begun.inspect_err(|error| self.write_fault.note(error))?))
+    }
+
+    /// Begins an epoch of every tenant if somebody put an older file in the place of the one of SQLite. No transaction
+    /// begins on that file before.
+    async fn settle_history(&self) -> Result<(), StoreError> {
+        let Database::Sqlite(pools) = &self.database else { return Ok(()) };
+        pools.judge(async |newest| self.begin_epochs(newest).await).await
+    }
+
+    async fn begin_epochs(&self, newest: &NewestCommit) -> Result<(), StoreError> {
+        let mut tx = self.begin_read_now(EVERY_TENANT).await?;
+        let Some(lost) = newest.lost(&mut tx).await? else { return tx.end().await };
+        let tenants = newest_commit::every_tenant(&mut tx).await?;
+        tx.end().await?;
+        tracing::warn!(
+            tenants = tenants.len(),
+            "the database lost changes; every tenant begins an epoch"
+        );
+        for tenant in tenants {
+            let mut tx = self.begin_write_now(&tenant).await?;
+            newest_commit::begin_epoch(&mut tx, lost).await?;
+            tx.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Tries whether the database can be written again, if the last write failed because it could not.
+    async fn settle_write_fault(&self) -> Result<(), StoreError> {
+        if self.write_fault.is_noted() {
+            self.database.try_to_write().await?;
+            self.write_fault.clear();
+            tracing::info!("the database can be written again");
+        }
+        Ok(())
     }
 
     fn tx(&self, tenant: &str, inner: Inner) -> Tx {
-        Tx::new(tenant, inner, self.limits.waiting_denials)
+        let write_fault = self.write_fault.clone();
+        let newest = match &self.database {
+            Database::Sqlite(pools) => pools.newest().cloned(),
+            Database::Postgres(_) => None,
+        };
+        Tx { write_fault, newest, ..Tx::new(tenant, inner, self.limits.waiting_denials) }
     }
 
     /// Returns a name of the replica that listens on `address`. No other replica of this database has the name, and
     /// a restart keeps it. It is empty on SQLite, which has one process.
     pub fn replica_name(&self, address: SocketAddr) -> String {
         match self.database {
-            Database::Sqlite { .. } => String::new(),
+            Database::Sqlite(_) => String::new(),
             Database::Postgres(_) => {
                 let host = rustix::system::uname();
                 format!("{} {address} ", host.nodename().to_string_lossy())
@@ -248,19 +316,26 @@ impl Store {
         }
     }
 
+    /// Returns whether other processes may serve the same database. SQLite has one.
+    pub fn may_have_replicas(&self) -> bool {
+        matches!(self.database, Database::Postgres(_))
+    }
+
     /// Returns whether the role of the connection bypasses row-level security on some table of tenants: as a superuser,
     /// by `BYPASSRLS`, or as the owner of a table without forced row-level security. False on SQLite, which has none.
     pub async fn bypasses_row_security(&self) -> Result<bool, StoreError> {
         match &self.database {
-            Database::Sqlite { .. } => Ok(false),
+            Database::Sqlite(_) => Ok(false),
             Database::Postgres(primary) => {
                 Ok(postgres::bypasses_row_security(&primary.pool()).await?)
             }
         }
     }
 
-    /// Makes one round trip to the database.
+    /// Makes one round trip to the database, and writes something that changes nothing if the last write failed because
+    /// the database could not be written.
     pub async fn ping(&self) -> Result<(), StoreError> {
+        self.settle_write_fault().await?;
         let mut tx = self.begin_read_all().await?;
         // A table is read: a constant would not need the file.
         tenants::revision(&mut tx).await?;
@@ -279,7 +354,7 @@ impl Store {
     /// numbers. None on SQLite, which has no replicas.
     pub async fn ask_replicas(&self, own: i32, question: &str) -> Result<Vec<i64>, StoreError> {
         match &self.database {
-            Database::Sqlite { .. } => Ok(Vec::new()),
+            Database::Sqlite(_) => Ok(Vec::new()),
             Database::Postgres(primary) => Ok(notices::ask(&primary.pool(), own, question).await?),
         }
     }
@@ -288,7 +363,7 @@ impl Store {
     /// replica, if it keeps a record of decisions: others then ask it.
     pub async fn notices(&self, recording: Option<i32>) -> Result<Option<Notices>, StoreError> {
         match &self.database {
-            Database::Sqlite { .. } => Ok(None),
+            Database::Sqlite(_) => Ok(None),
             Database::Postgres(primary) => {
                 let listen = |pool| async move { Notices::listen(&pool, recording).await };
                 Box::pin(primary.begin(listen)).await.map(Some)

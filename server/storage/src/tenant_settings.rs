@@ -6,7 +6,7 @@ use portcullis_model::apply::ObjectKind;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::decision_log::Keep;
 use portcullis_model::quota::Quota;
-use portcullis_model::settings::Gates;
+use portcullis_model::settings::{Gates, TenantSettings};
 use serde_json::Value;
 
 use crate::audit_entry::AuditEntry;
@@ -59,7 +59,9 @@ pub async fn store(
     let (tenant, new) = (tx.tenant.clone(), Some(settings.to_owned()));
     tx.record_changes.note(ObjectKind::Settings, tenant.clone(), old.clone(), new.clone());
     let entry = AuditEntry::new(AuditAction::SettingsUpdated, tenant);
-    tx.audited.push(entry.with_change(old, new));
+    // What held until now, also where nobody had stored it.
+    let before = old.or_else(|| serde_json::to_string(&TenantSettings::default()).ok());
+    tx.audited.push(entry.with_change(before, new));
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The transaction: bound to one tenant, it collects the changes and events that its commit writes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use portcullis_engine::{ResourcePattern, Touched};
 use portcullis_model::Timestamp;
@@ -16,8 +17,10 @@ use uuid::Uuid;
 use crate::audit_entry::AuditEntry;
 use crate::error::StoreError;
 use crate::history::HistoryPosition;
+use crate::newest_commit::NewestCommit;
 use crate::record_changes::RecordChanges;
 use crate::stored_cases::StoredCases;
+use crate::write_fault::WriteFault;
 use crate::write_turn::WriteTurn;
 
 /// The tenant of transactions of the service itself, which see the rows of every tenant.
@@ -65,6 +68,10 @@ pub struct Tx {
     pub(crate) quotas: Quotas,
     /// The most denied checks that wait for one webhook.
     pub(crate) max_waiting_denials: u32,
+    /// Notes a statement that fails because the database cannot be written.
+    pub(crate) write_fault: WriteFault,
+    /// Where the commit is noted.
+    pub(crate) newest: Option<Arc<NewestCommit>>,
     /// Dropped last: the next write of the tenant begins after the end of this transaction.
     pub(crate) turn: Option<WriteTurn>,
 }
@@ -112,6 +119,8 @@ impl Tx {
             plan_changes: BTreeMap::new(),
             quotas: Quotas::NONE,
             max_waiting_denials,
+            write_fault: WriteFault::default(),
+            newest: None,
             turn: None,
         }
     }

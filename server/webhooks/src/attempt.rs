@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use http::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
+use chrono::DateTime;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::status::StatusCode;
 use portcullis_egress::{Client, RequestError};
 use portcullis_model::Timestamp;
 use portcullis_storage::jobs::Job;
@@ -25,13 +27,20 @@ pub(crate) struct AttemptOutcome {
     /// The cause of the failure, as the tenant sees it; `None` if the event was delivered.
     pub(crate) error: Option<String>,
     pub(crate) duration: Duration,
+    /// The pause that the receiver asks for, if it failed.
+    pub(crate) pause: Option<Duration>,
 }
 
 impl AttemptOutcome {
     /// The outcome if the secret of the webhook cannot be decrypted: nothing was sent.
     pub(crate) fn unsigned() -> Self {
         let error = Some("cannot decrypt the secret of the webhook; set it again".to_owned());
-        Self { status: None, body: None, error, duration: Duration::ZERO }
+        Self { status: None, body: None, error, duration: Duration::ZERO, pause: None }
+    }
+
+    /// Returns whether the receiver answered that its address is gone for good (RFC 9110, section 15.5.11).
+    pub(crate) fn is_gone(&self) -> bool {
+        self.status == Some(StatusCode::GONE.as_u16())
     }
 }
 
@@ -58,15 +67,39 @@ pub(crate) async fn send(job: &Job, target: &Target, at: Timestamp) -> AttemptOu
     let duration = start.elapsed();
     match answer {
         Ok(answer) => {
-            let status = answer.status.as_u16();
-            let success = answer.status.is_success();
-            let error = (!success).then(|| format!("the receiver answered with {status}"));
-            AttemptOutcome { status: Some(status), body: Some(kept(&answer.body)), error, duration }
+            let error = failure(answer.status);
+            let pause = error.as_ref().and_then(|_| pause(&answer.headers, at));
+            let status = Some(answer.status.as_u16());
+            AttemptOutcome { status, body: Some(kept(&answer.body)), error, duration, pause }
         }
         Err(error) => {
-            AttemptOutcome { status: None, body: None, error: Some(error.to_string()), duration }
+            let error = Some(error.to_string());
+            AttemptOutcome { status: None, body: None, error, duration, pause: None }
         }
     }
+}
+
+/// Returns why an answer with this status is a failure; `None` if it is not one.
+fn failure(status: StatusCode) -> Option<String> {
+    match status {
+        _ if status.is_success() => None,
+        StatusCode::GONE => Some(
+            "the receiver answered with 410: its address is gone; change the `url` of the webhook, or delete it"
+                .to_owned(),
+        ),
+        _ => Some(format!("the receiver answered with {}", status.as_u16())),
+    }
+}
+
+/// Returns the pause that `Retry-After` asks for: seconds, or the time until an instant (RFC 9110, section 10.2.3).
+fn pause(headers: &HeaderMap, at: Timestamp) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()) {
+        // A number that is too large is the longest pause.
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
+    }
+    let until = DateTime::parse_from_rfc2822(text).ok()?.timestamp_millis();
+    Some(Duration::from_millis(u64::try_from(until - at.millis()).unwrap_or(0)))
 }
 
 /// Returns the first bytes of a response as text that every database can store.
@@ -79,6 +112,27 @@ fn kept(answer: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pause_is_seconds_or_the_time_until_an_instant() {
+        // 1994-11-06T08:49:37Z
+        let at = Timestamp::from_millis(784_111_777_000);
+        for (text, seconds) in [
+            ("5", Some(5)),
+            (" 0 ", Some(0)),
+            ("99999999999999999999999", Some(u64::MAX)),
+            ("Sun, 06 Nov 1994 08:50:07 GMT", Some(30)),
+            ("Sun, 06 Nov 1994 08:49:07 GMT", Some(0)),
+            ("", None),
+            ("-5", None),
+            ("1.5", None),
+            ("soon", None),
+        ] {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static(text))]);
+            assert_eq!(pause(&headers, at), seconds.map(Duration::from_secs), "{text}");
+        }
+        assert_eq!(pause(&HeaderMap::new(), at), None);
+    }
 
     #[test]
     fn an_answer_is_kept_as_text_of_4_kib() {

@@ -229,8 +229,9 @@ impl DeliveryWorker {
             Some(target) => attempt::send(&job, target, at).await,
             None => AttemptOutcome::unsigned(),
         };
+        let is_gone = outcome.is_gone();
         let record = self.attempt_record(&job, outcome, at);
-        self.metrics.made(record.state);
+        self.metrics.made(record.state, is_gone);
         let slow = record.state != DeliveryState::Delivered
             || u128::try_from(record.duration_ms).unwrap_or(0) > SLOW.as_millis();
         CompletedAttempt { job, record, slow }
@@ -238,7 +239,7 @@ impl DeliveryWorker {
 
     /// Returns the record of an attempt at `at`, with the state of the delivery after it.
     fn attempt_record(&self, job: &Job, outcome: AttemptOutcome, at: Timestamp) -> AttemptRecord {
-        let wait = self.schedule.wait_after(job.failures + 1);
+        let wait = self.schedule.wait_after(job.failures + 1, outcome.pause);
         let (state, wait) = match (&outcome.error, wait) {
             (None, _) => (DeliveryState::Delivered, None),
             (Some(_), Some(wait)) => (DeliveryState::Retrying, Some(wait)),

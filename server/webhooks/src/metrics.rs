@@ -11,6 +11,7 @@ pub struct DeliveryMetrics {
     delivered: Counter,
     retrying: Counter,
     dead: Counter,
+    gone: Counter,
 }
 
 impl DeliveryMetrics {
@@ -26,12 +27,14 @@ impl DeliveryMetrics {
             delivered: counts.get_or_create_owned(&[("outcome", "delivered")]),
             retrying: counts.get_or_create_owned(&[("outcome", "retrying")]),
             dead: counts.get_or_create_owned(&[("outcome", "dead")]),
+            gone: counts.get_or_create_owned(&[("outcome", "gone")]),
         }
     }
 
-    /// Counts an attempt after which the delivery is in `state`.
-    pub fn made(&self, state: DeliveryState) {
+    /// Counts an attempt after which the delivery is in `state`, and which the receiver answered that it `is_gone`.
+    pub fn made(&self, state: DeliveryState, is_gone: bool) {
         match state {
+            _ if is_gone => self.gone.inc(),
             DeliveryState::Delivered => self.delivered.inc(),
             DeliveryState::Retrying => self.retrying.inc(),
             DeliveryState::Dead => self.dead.inc(),

@@ -8,6 +8,8 @@ use crate::config::WebhookConfig;
 
 /// The largest random addition to a wait, as a part of it. It spreads the retries of deliveries that failed together.
 const MAX_JITTER: f64 = 0.1;
+/// The longest pause that a receiver can ask for. A longer one would keep an event from a receiver that is well again.
+const MAX_PAUSE: Duration = Duration::from_secs(60 * 60);
 
 /// The waits between the attempts of a delivery.
 #[derive(Clone, Debug)]
@@ -23,18 +25,21 @@ impl Schedule {
         Self { backoff: config.backoff.clone(), max_failures, jitter }
     }
 
-    /// Returns the wait after `failures` failures, of which there is at least one. `None` means that the delivery is dead.
-    pub fn wait_after(&self, failures: i64) -> Option<Duration> {
+    /// Returns the wait after `failures` failures, of which there is at least one. A `pause` that the receiver asks for may
+    /// lengthen it. `None` means that the delivery is dead.
+    pub fn wait_after(&self, failures: i64, pause: Option<Duration>) -> Option<Duration> {
         if failures >= self.max_failures {
             return None;
         }
         let index = usize::try_from(failures - 1).unwrap_or(0).min(self.backoff.len() - 1);
-        Some(self.backoff[index].mul_f64(1.0 + MAX_JITTER * self.jitter.next()))
+        let wait = self.backoff[index].mul_f64(1.0 + MAX_JITTER * self.jitter.next());
+        Some(wait.max(pause.unwrap_or_default().min(MAX_PAUSE)))
     }
 
     /// Returns the longest wait.
     pub fn longest_wait(&self) -> Duration {
-        self.backoff.iter().max().copied().unwrap_or_default().mul_f64(1.0 + MAX_JITTER)
+        let longest = self.backoff.iter().max().copied().unwrap_or_default();
+        longest.mul_f64(1.0 + MAX_JITTER).max(MAX_PAUSE)
     }
 }
 
@@ -44,7 +49,7 @@ mod tests {
 
     fn waits(config: &WebhookConfig, jitter: f64) -> Vec<Option<f64>> {
         let schedule = Schedule::new(config, Jitter::new(move || jitter));
-        (1..=9).map(|n| schedule.wait_after(n).map(|wait| wait.as_secs_f64())).collect()
+        (1..=9).map(|n| schedule.wait_after(n, None).map(|wait| wait.as_secs_f64())).collect()
     }
 
     #[test]
@@ -67,8 +72,24 @@ mod tests {
     #[test]
     fn chance_adds_a_tenth_at_most() {
         let schedule = Schedule::new(&WebhookConfig::default(), Jitter::system());
-        let waits: Vec<_> = (0..1_000).filter_map(|_| schedule.wait_after(1)).collect();
+        let waits: Vec<_> = (0..1_000).filter_map(|_| schedule.wait_after(1, None)).collect();
         assert!(waits.iter().all(|wait| (10.0..=11.0).contains(&wait.as_secs_f64())));
         assert!(waits.iter().any(|wait| *wait != waits[0]));
+    }
+
+    #[test]
+    fn a_receiver_may_lengthen_a_wait_up_to_an_hour() {
+        let schedule = Schedule::new(&WebhookConfig::default(), Jitter::new(|| 0.0));
+        for (asked, expected) in [(0, 10), (9, 10), (11, 11), (3_600, 3_600), (u64::MAX, 3_600)] {
+            let wait = schedule.wait_after(1, Some(Duration::from_secs(asked)));
+            assert_eq!(wait, Some(Duration::from_secs(expected)), "{asked}");
+        }
+        assert_eq!(schedule.wait_after(5, Some(Duration::from_secs(1))), None);
+        let short = WebhookConfig { backoff: vec![Duration::from_secs(2)], ..Default::default() };
+        let longest = Schedule::new(&short, Jitter::new(|| 0.0)).longest_wait();
+        assert_eq!(
+            longest, MAX_PAUSE,
+            "a wait that was asked for is not a clock that was put back"
+        );
     }
 }

@@ -74,6 +74,17 @@ mod tests {
         assert_eq!(headers["webhook-signature"], EXPECTED_STANDARD);
     }
 
+    #[test]
+    fn a_stored_secret_with_a_prefix_signs_as_its_text() {
+        let event = Uuid::from_u128(7);
+        let headers =
+            headers(b"whsec_c2l4dGVlbiBsZXR0ZXJz", event, Timestamp::from_millis(0), b"{}");
+        // printf '{}' | openssl dgst -sha256 -hmac whsec_c2l4dGVlbiBsZXR0ZXJz
+        assert_eq!(headers["x-authz-signature"], EXPECTED_PREFIXED);
+    }
+
+    const EXPECTED_PREFIXED: &str =
+        "8d558c0627364b8cbd3ee3d46bc683a9c8985f29978dd8de43f9af4a06e989d4";
     const EXPECTED_PLAIN: &str = "14d4e1d9a480ad69f82e76cac725e44541acd3d8aa44eb754d4735fcfaac196a";
     const EXPECTED_STANDARD: &str = "v1,T2IG+qbBu20RiOS/AVzxlXCyRg/yBW42Y85hSdCqOfY=";
 }

@@ -36,6 +36,7 @@ use crate::schedule::Schedule;
 
 on_every_database!(
     a_retry_waits_for_the_clock_and_no_first_attempt_does,
+    a_receiver_lengthens_the_pause_before_a_retry,
     a_clock_that_is_put_back_stops_nothing,
     a_clock_that_is_put_forward_has_no_attempt_made_twice,
     denied_checks_go_out_one_at_a_time_in_order,
@@ -66,9 +67,15 @@ struct Request {
 }
 
 impl Request {
-    async fn answer(mut self, status: u16) {
-        let answer =
-            format!("HTTP/1.1 {status} X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+    async fn answer(self, status: u16) {
+        self.answer_with(status, "").await;
+    }
+
+    /// Answers with more lines of a header.
+    async fn answer_with(mut self, status: u16, header: &str) {
+        let answer = format!(
+            "HTTP/1.1 {status} X\r\n{header}content-length: 0\r\nconnection: close\r\n\r\n"
+        );
         self.stream.write_all(answer.as_bytes()).await.expect("it waits");
     }
 }
@@ -236,6 +243,25 @@ async fn a_retry_waits_for_the_clock_and_no_first_attempt_does(database: TestDat
         request.answer(200).await;
     }
     stage.put_clock(T0 + 10_000);
+    let retry = stage.request().await;
+    assert_eq!(retry.event, first);
+    retry.answer(200).await;
+    stage.stop().await;
+}
+
+async fn a_receiver_lengthens_the_pause_before_a_retry(database: TestDatabase) {
+    let mut stage = Stage::on(&database).await;
+    let first = stage.event().await;
+    stage.request().await.answer_with(429, "retry-after: 86400\r\n").await;
+    // An hour at most. The other event of the present comes after the failure is recorded.
+    for now in [T0, T0 + 10_000, T0 + 3_599_999] {
+        stage.put_clock(now);
+        let other = stage.event().await;
+        let request = stage.request().await;
+        assert_eq!(request.event, other, "the retry is not due yet");
+        request.answer(200).await;
+    }
+    stage.put_clock(T0 + 3_600_000);
     let retry = stage.request().await;
     assert_eq!(retry.event, first);
     retry.answer(200).await;

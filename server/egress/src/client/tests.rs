@@ -265,6 +265,16 @@ async fn the_deadline_covers_the_resolution_of_the_name() {
 }
 
 #[tokio::test]
+async fn an_answer_that_breaks_off_after_its_head_is_one_to_a_post_alone() {
+    let broken = "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf";
+    let (port, _) = serve(broken);
+    let answer = post(&local_client(), port).await.expect("an answer");
+    assert_eq!((answer.status.as_u16(), &*answer.body), (200, &b"half"[..]));
+    let url = format!("http://127.0.0.1:{port}/");
+    assert!(get(&local_client(), &url).await.is_err(), "whoever needs the body needs all of it");
+}
+
+#[tokio::test]
 async fn an_endless_body_is_read_up_to_the_limit() {
     let start = "HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n";
     let port = serve_without_end(start, "0123456789abcdef", Duration::ZERO);

@@ -99,6 +99,17 @@ fn events_are_known_types() {
 }
 
 #[test]
+fn a_secret_of_standard_webhooks_is_refused_with_what_to_do() {
+    let expected = "expected a secret that does not begin with `whsec_`";
+    let foreign = with("secret", "whsec_c2l4dGVlbiBsZXR0ZXJz");
+    refused(created(&foreign), "/secret", expected);
+    let said = updated(&foreign).expect_err("must be refused").to_string();
+    assert!(said.contains(expected) && said.contains("the base64 of it"), "{said}");
+    assert!(!said.contains("c2l4"), "no message shows a secret: {said}");
+    created(&with("secret", "sixteen letters and whsec_")).expect("only the beginning counts");
+}
+
+#[test]
 fn a_secret_has_16_to_256_characters() {
     for (length, expected) in [(0, false), (15, false), (16, true), (256, true), (257, false)] {
         for character in ["s", "ß", "𝄞"] {

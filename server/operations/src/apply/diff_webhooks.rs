@@ -30,10 +30,8 @@ pub(super) fn diff(
     let list = root.key("bundle");
     let list = list.key("webhooks");
     for (index, webhook) in wanted.iter().enumerate() {
-        let is_new = state.webhooks.iter().all(|known| known.url != webhook.url);
-        if is_new && webhook.secret.is_none() {
-            let what = "a secret, because the tenant has no webhook with this `url`";
-            problems.expected(&list.index(index).key("secret"), what);
+        if let Some(expected) = expected_secret(state, webhook, context) {
+            problems.expected(&list.index(index).key("secret"), expected);
         }
     }
     let find = |draft: &Draft<'_>, webhook: &WantedWebhook| {
@@ -64,4 +62,22 @@ pub(super) fn diff(
         Some((new, fields))
     };
     WEBHOOKS.diff(draft, (&state.webhooks, wanted, context.prune), find, create, update)
+}
+
+/// Returns what is expected of the secret of a wanted webhook that has none, or one that may not be registered.
+fn expected_secret(
+    state: &TenantContent,
+    webhook: &WantedWebhook,
+    context: &PlanContext<'_>,
+) -> Option<String> {
+    let mut known = state.webhooks.iter().filter(|known| known.url == webhook.url).peekable();
+    match &webhook.secret {
+        None if known.peek().is_none() => {
+            Some("a secret, because the tenant has no webhook with this `url`".to_owned())
+        }
+        None => None,
+        // The webhook keeps the secret that it has.
+        Some(_) if known.any(|known| !context.changed_secrets.contains(&known.id)) => None,
+        Some(secret) => secret.refused_if_new(),
+    }
 }

@@ -24,6 +24,7 @@ use portcullis_storage::testing::on_every_database;
 
 on_every_database!(
     a_bundle_creates_and_the_same_bundle_changes_nothing,
+    a_secret_of_standard_webhooks_is_refused_unless_it_is_stored,
     fields_of_updates_have_both_values,
     objects_without_owner_are_adopted_and_others_are_conflicts,
     prune_deletes_the_owners_objects_of_the_kinds_that_the_bundle_has,
@@ -159,6 +160,22 @@ async fn a_bundle_creates_and_the_same_bundle_changes_nothing(database: TestData
     let of_role = state.rules.iter().find(|rule| rule.origin == RuleOrigin::DefaultRole);
     assert_eq!(of_role.and_then(|rule| rule.managed_by.as_deref()), None);
     assert!(of_role.is_some());
+}
+
+async fn a_secret_of_standard_webhooks_is_refused_unless_it_is_stored(database: TestDatabase) {
+    let world = World::new(&database).await;
+    let bundle = |url: &str, secret: &str| json!({"bundle": {"webhooks": [{"url": url, "events": ["access.denied"], "secret": secret}]}});
+    let (url, foreign) = ("https://hook.example/", "whsec_c2l4dGVlbiBsZXR0ZXJz");
+    let refused = world.plan(&bundle(url, foreign)).await.expect_err("a new webhook");
+    let said = format!("{refused:?}");
+    assert!(
+        said.contains("does not begin with `whsec_`") && said.contains("/bundle/webhooks/0/secret"),
+        "{said}"
+    );
+    world.apply(&bundle(url, "0123456789abcdef")).await;
+    // The secret is the stored one: no webhook has another one than the bundle.
+    let plan = world.plan(&bundle(url, foreign)).await.expect("a stored secret stays");
+    assert_eq!(changes(&plan), [""; 0]);
 }
 
 async fn fields_of_updates_have_both_values(database: TestDatabase) {

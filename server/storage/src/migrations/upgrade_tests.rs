@@ -1,5 +1,7 @@
 //! Databases of version 0.1 are upgraded.
 
+use std::sync::Arc;
+
 use portcullis_model::event::with_dropped;
 use sqlx::{PgPool, SqlitePool};
 use uuid::Uuid;
@@ -9,6 +11,7 @@ use crate::database::Database;
 use crate::delivery_queues::QueueId;
 use crate::jobs;
 use crate::macros::{execute, fetch_all, fetch_optional};
+use crate::sqlite_pools::SqlitePools;
 use crate::store::{Store, StoreLimits};
 use crate::testing::{TestDatabase, on_every_database};
 use crate::tx::Inner;
@@ -25,7 +28,7 @@ async fn opened_as_0_1(database: &TestDatabase) -> Store {
         TestDatabase::Sqlite(_) => {
             let pool = SqlitePool::connect(&format!("{url}?mode=rwc")).await.expect("opens");
             migrator(&SQLITE[..RELEASED]).run(&pool).await.expect("migrates");
-            Database::Sqlite { writer: pool.clone(), readers: pool }
+            Database::Sqlite(Arc::new(SqlitePools::fixed(pool.clone(), pool)))
         }
         TestDatabase::Postgres(_) => {
             let pool = PgPool::connect(&url).await.expect("opens");

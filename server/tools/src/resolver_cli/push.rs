@@ -24,6 +24,8 @@ const ROUTE: &str = "resolvers";
 /// so, writes nothing, and continues the compilation for the next push.
 /// A list of as many resolvers as a tenant can have is far smaller than the largest answer.
 const LIMITS: CallLimits = CallLimits { time: Duration::from_secs(45), answer: 16 << 20 };
+/// The header of an answer of a service with replicas.
+const REPLICAS_LOAD: &str = "x-replicas-load";
 /// The defaults of the members that a manifest may leave out, as JSON. `secrets` has none: the service keeps the stored
 /// secrets, so a file does not need to repeat them.
 const DEFAULTS: [(&str, &str); 7] = [
@@ -85,6 +87,9 @@ pub(super) async fn run(
     for attribute in record["module"]["attributes"].as_array().into_iter().flatten() {
         let (name, kind) = (text(&attribute["name"]), text(&attribute["kind"]));
         writeln!(out, "  {namespace}.{name}  {kind}")?;
+    }
+    if answer.headers.contains_key(REPLICAS_LOAD) {
+        writeln!(out, "other replicas load it when a check first needs it")?;
     }
     Ok(())
 }
