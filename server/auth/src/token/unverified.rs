@@ -8,6 +8,7 @@ use portcullis_engine::json::{self, Json};
 use super::claims::text_claim;
 use crate::claims::Claims;
 use crate::error::{AuthError, refused};
+use crate::keysets::algorithm_named;
 
 /// Longest token, in bytes: a token with a hundred roles stays below half of it.
 pub(super) const MAX_TOKEN: usize = 8 * 1024;
@@ -23,8 +24,9 @@ const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::ES384,
     Algorithm::EdDSA,
 ];
-/// Header members that would change the verified text or the key. An attacker writes the header.
-const REFUSED_HEADERS: [&str; 8] = ["crit", "jku", "jwk", "x5u", "x5c", "zip", "enc", "b64"];
+/// Header members that would change the verified text. Members that name or hold a key (`jku`, `jwk`, `x5u`, `x5c`) are
+/// ignored: an attacker writes the header, and only the issuer's key set has keys.
+const REFUSED_HEADERS: [&str; 4] = ["crit", "zip", "enc", "b64"];
 
 /// The parts of a token that its signature and the choice of the key are about.
 pub(super) struct Signed<'t> {
@@ -75,7 +77,7 @@ pub(super) fn decode(token: &str) -> Result<(Signed<'_>, Vec<u8>), AuthError> {
     if let Some(name) = REFUSED_HEADERS.into_iter().find(|name| header.get(name).is_some()) {
         return refused(format!("the token's header has `{name}`, which is not accepted"));
     }
-    let algorithm = header.get("alg").and_then(Json::as_str).and_then(|name| name.parse().ok());
+    let algorithm = header.get("alg").and_then(Json::as_str).and_then(algorithm_named);
     let Some(algorithm) = algorithm.filter(|one| ALGORITHMS.contains(one)) else {
         return refused("the token's algorithm is not accepted");
     };
