@@ -70,7 +70,7 @@ pub(crate) async fn open(url: &str) -> Result<(SqlitePool, SqlitePool), OpenErro
         .await
         .map_err(OpenError::Connect)?;
     reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&writer).await)?;
-    migrations::sqlite().run(&writer).await.map_err(OpenError::Migrate)?;
+    migrations::sqlite().run(&writer).await.map_err(schema::not_migrated)?;
     let readers = options.read_only(true).pragma("cache_size", READ_CACHE);
     let readers = pool(READERS).connect_with(readers).await;
     Ok((writer, readers.map_err(OpenError::Connect)?))
