@@ -235,11 +235,11 @@ fn a_token_has_a_largest_size() {
         tenant.token_with("alice", &["user"], &json!({"padding": "x".repeat(padding)}))
     };
     let overhead = sized(0).len();
-    let fits = sized((8_192 - overhead) * 3 / 4 - 32);
-    assert!((8_000..=8_192).contains(&fits.len()), "{}", fits.len());
+    let fits = sized((16_384 - overhead) * 3 / 4 - 32);
+    assert!((16_000..=16_384).contains(&fits.len()), "{}", fits.len());
     ask(&tenant, &fits).is(200);
-    let too_large = sized((8_192 - overhead) * 3 / 4 + 32);
-    assert!((8_193..=8_400).contains(&too_large.len()), "{}", too_large.len());
+    let too_large = sized((16_384 - overhead) * 3 / 4 + 32);
+    assert!((16_385..=16_600).contains(&too_large.len()), "{}", too_large.len());
     refused(ask(&tenant, &too_large), &too_large);
 }
 

@@ -7,12 +7,12 @@ use chrono::TimeDelta;
 use jsonwebtoken::{Algorithm, EncodingKey};
 use serde_json::{Value, json};
 
-use super::unverified::MAX_TOKEN;
 use super::*;
+use crate::config::MAX_TOKEN;
 use crate::testing::{
     EC, EC_384, ED, ISSUER, OTHER, RSA, TestKey, claims, header, key_source, now, sign, sign_texts,
 };
-use portcullis_model::provider::ClaimConfig;
+use portcullis_model::provider::{ClaimConfig, RolesFormat};
 
 pub(super) fn config() -> OidcConfig {
     OidcConfig {
@@ -30,7 +30,7 @@ async fn verify_with(
     now: DateTime<Utc>,
 ) -> Result<Identity, String> {
     let verifier = Verifier::new(config, key_source(keys));
-    let verified = match Unverified::read(token) {
+    let verified = match Unverified::read(token, MAX_TOKEN) {
         Ok(read) => verifier.verify(read, now).await,
         Err(error) => Err(error),
     };
@@ -66,6 +66,35 @@ async fn an_empty_list_of_roles_is_a_caller_without_roles() {
         claims["realm_access"]["roles"] = roles.clone();
         let identity = verify(&sign(&header(), &claims)).await.expect("accepted");
         assert!(identity.roles.is_empty(), "{roles}");
+    }
+}
+
+#[tokio::test]
+async fn roles_are_read_as_the_provider_says() {
+    use RolesFormat::{Keys, List, Words};
+    let object = json!({"reader": {"acme": "x"}, "editor": true, "admin": false, "owner": null});
+    for (format, claim, expected) in [
+        (List, json!("reader editor"), Some(vec!["reader editor"])),
+        (List, object.clone(), None),
+        (Words, json!("  reader,editor admin\t"), Some(vec!["reader", "editor", "admin"])),
+        (Words, json!(["one role", "reader"]), Some(vec!["one role", "reader"])),
+        (Words, json!(" , "), None),
+        (Words, object.clone(), None),
+        (Keys, object, Some(vec!["reader", "editor"])),
+        (Keys, json!({}), Some(vec![])),
+        (Keys, json!(["reader"]), Some(vec!["reader"])),
+        (Keys, json!(7), None),
+    ] {
+        let mut claims = claims();
+        claims["realm_access"]["roles"] = claim.clone();
+        let mut config = config();
+        config.claims.roles_format = format;
+        let keys = vec![EC.jwk(json!({"kid": "ec"}))];
+        let found = verify_with(config, keys, &sign(&header(), &claims), now()).await;
+        match expected {
+            Some(expected) => assert_eq!(found.expect("good").roles, expected, "{claim}"),
+            None => assert_refused(found, "`realm_access.roles`", &claim.to_string()),
+        }
     }
 }
 
@@ -106,7 +135,7 @@ async fn a_key_verifies_again_and_each_algorithm_by_itself() {
         ("RS256", Algorithm::PS256, false),
     ] {
         let token = token(name, algorithm);
-        let read = Unverified::read(&token).expect("a token");
+        let read = Unverified::read(&token, MAX_TOKEN).expect("a token");
         let verified = verifier.verify(read, now()).await;
         assert_eq!(verified.is_ok(), is_good, "{name} signed by {algorithm:?}");
     }
@@ -237,7 +266,9 @@ async fn attacks_on_the_signature_are_refused() {
     }
     let mut long = claims();
     long["x"] = json!("x".repeat(MAX_TOKEN));
-    assert_refused(verify(&sign(&header(), &long)).await, "larger", "size");
+    assert_refused(verify(&sign(&header(), &long)).await, "`MAX_TOKEN_BYTES`", "size");
+    assert!(Unverified::read(&good, good.len()).is_ok());
+    assert!(Unverified::read(&good, good.len() - 1).is_err());
 }
 
 /// Wycheproof has these faults on MACs alone, which are refused before anything of them is decoded.

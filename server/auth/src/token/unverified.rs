@@ -10,8 +10,6 @@ use crate::claims::Claims;
 use crate::error::{AuthError, refused};
 use crate::keysets::algorithm_named;
 
-/// Longest token, in bytes: a token with a hundred roles stays below half of it.
-pub(super) const MAX_TOKEN: usize = 8 * 1024;
 /// The accepted algorithms, all asymmetric: `none` proves nothing, and the key of a MAC would be public.
 const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::RS256,
@@ -43,9 +41,9 @@ pub(crate) struct Unverified<'t> {
 }
 
 impl<'t> Unverified<'t> {
-    /// Reads a token and its claims.
-    pub(crate) fn read(token: &'t str) -> Result<Self, AuthError> {
-        let (signed, payload) = decode(token)?;
+    /// Reads a token of at most `most` bytes, and its claims.
+    pub(crate) fn read(token: &'t str, most: usize) -> Result<Self, AuthError> {
+        let (signed, payload) = decode(token, most)?;
         let Some(claims) = Claims::read(payload) else {
             return refused(no_object("payload"));
         };
@@ -58,10 +56,14 @@ impl<'t> Unverified<'t> {
     }
 }
 
-/// Splits a token into its parts, decodes them, and checks the header. Returns the payload beside the rest.
-pub(super) fn decode(token: &str) -> Result<(Signed<'_>, Vec<u8>), AuthError> {
-    if token.len() > MAX_TOKEN {
-        return refused(format!("the token is larger than {MAX_TOKEN} bytes"));
+/// Splits a token of at most `most` bytes into its parts, decodes them, and checks the header. Returns the payload beside the
+/// rest.
+pub(super) fn decode(token: &str, most: usize) -> Result<(Signed<'_>, Vec<u8>), AuthError> {
+    if token.len() > most {
+        return refused(format!(
+            "the token has {} bytes, more than the {most} of `MAX_TOKEN_BYTES`",
+            token.len()
+        ));
     }
     let split = token.rsplit_once('.').and_then(|(message, signature)| {
         let (header, payload) = message.split_once('.')?;
