@@ -229,12 +229,12 @@ fn most_changes(ours: &str) -> usize {
 }
 
 /// Returns the variable of which `name` is the beginning, such as `DECISION_LOG` of `DECISION_LOG_URL`. One word alone may be
-/// anything.
+/// anything. Of several the shortest is meant.
 fn begun(name: &str) -> Option<&'static str> {
     let name = name.to_uppercase();
     let continues =
         |ours: &&str| ours.strip_prefix(&*name).is_some_and(|rest| rest.starts_with('_'));
-    OURS.into_iter().filter(|_| name.contains('_')).find(continues)
+    OURS.into_iter().filter(|_| name.contains('_')).filter(continues).min_by_key(|ours| ours.len())
 }
 
 /// Returns the letters of a name, without case and underscores.
@@ -296,14 +296,14 @@ mod tests {
             ("MANAGER_ROLE", "MANAGER_ROLES"),
             ("QUOTA_RULE", "QUOTA_RULES"),
             ("POSTGRES_ALLOW_BYPASS_RSL", "POSTGRES_ALLOW_BYPASS_RLS"),
-            ("DECISION_LOG", "DECISION_LOG_BUFFER"),
-            ("decision_log", "DECISION_LOG_BUFFER"),
+            ("DECISION_LOG", "DECISION_LOG_URL"),
+            ("decision_log", "DECISION_LOG_URL"),
             ("DECISION_LOG_PATH", "DECISION_LOG_URL"),
             ("AUTH_SERVER", "AUTH_SERVER_URL"),
             ("TLS_CERT", "TLS_CERT_FILE"),
             ("TLS_KEY", "TLS_KEY_FILE"),
             ("MAX_TOKEN", "MAX_TOKEN_BYTES"),
-            ("EGRESS_ALLOW_HTTPS_ONLY", "EGRESS_ALLOW_CIDRS"),
+            ("EGRESS_ALLOW_HTTPS_ONLY", "EGRESS_ALLOW_HTTP"),
         ] {
             assert_eq!(refused(name, Source::Environment).as_deref(), Some(meant), "{name}");
         }
