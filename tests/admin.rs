@@ -149,17 +149,21 @@ fn a_provider_has_defaults() {
         "id": created.id(), "tenant_id": tenant, "issuer_url": "https://a.example/",
         "jwks_uri": "https://a.example/keys", "audience": null,
         "claim_config": {
-            "roles_claim": "realm_access.roles", "domain_claim": "dom", "admin_domain_claim": "adm",
+            "roles_claim": "realm_access.roles", "domain_claim": "dom", "admin_domain_claim": "adm", "roles_format": "list",
         },
         "created_at": created.text_of("created_at"),
     });
     let second = json!({
         "issuer_url": "http://b.example", "jwks_uri": "http://b.example/keys", "audience": "portcullis",
-        "claim_config": {"roles_claim": "groups", "admin_domain_claim": "admin_of"},
+        "claim_config": {
+            "roles_claim": "groups", "admin_domain_claim": "admin_of", "roles_format": "words",
+        },
     });
     let second = operate(&server, format!("POST {path}"), &second).is(201).json();
-    let claims =
-        json!({"roles_claim": "groups", "domain_claim": "dom", "admin_domain_claim": "admin_of"});
+    let claims = json!({
+        "roles_claim": "groups", "domain_claim": "dom", "admin_domain_claim": "admin_of",
+        "roles_format": "words",
+    });
     assert_eq!(second["claim_config"], claims);
     assert_eq!(second["audience"], "portcullis");
     created.has(&expected);
@@ -189,6 +193,7 @@ fn faults_of_a_provider_are_named() {
         (with("audience", json!(["a"])), "/audience"),
         (with("claim_config", json!("dom")), "/claim_config"),
         (with("claim_config", json!({"roles_claim": ""})), "/claim_config/roles_claim"),
+        (with("claim_config", json!({"roles_format": "csv"})), "/claim_config/roles_format"),
         (with("claim_config", json!({"rolesClaim": "r"})), "/claim_config"),
         (with("issuer", json!(issuer)), ""),
     ] {

@@ -93,6 +93,28 @@ fn text_that_is_no_json_is_a_bad_request() {
 }
 
 #[test]
+fn a_byte_order_mark_and_an_encoding_are_refused_by_name() {
+    let tenant = Tenant::new();
+    for request in with_body(&tenant) {
+        let marked = format!("\u{feff}{}", check());
+        let reply = tenant.send(&request.clone().body("application/json", marked));
+        assert!(reply.refused(400, "BAD_REQUEST").message().contains("byte order mark"));
+        let zipped = request.body("application/json", b"\x1f\x8b\x08".to_vec());
+        for coding in ["gzip", "deflate", "identity, gzip"] {
+            let reply = tenant.send(&zipped.clone().header("content-encoding", coding));
+            let reply = reply.refused(415, "UNSUPPORTED_MEDIA_TYPE");
+            assert_eq!(reply.header("accept-encoding"), Some("identity"));
+            assert!(reply.message().contains(&format!("`{coding}`")), "{}", reply.message());
+        }
+    }
+    let plain = tenant.managing("POST /api/v1/check").json(&check());
+    tenant.send(&plain.clone().header("content-encoding", "identity")).is(200);
+    let standard = tenant.managing("POST /access/v1/evaluation").json(&json!({}));
+    let reply = tenant.send(&standard.header("content-encoding", "gzip")).is(400);
+    assert!(reply.text.contains("`gzip`"), "{}", reply.text);
+}
+
+#[test]
 fn a_well_formed_body_with_wrong_content_is_a_validation_error() {
     let tenant = Tenant::new();
     let texts = [

@@ -65,6 +65,8 @@ mod schemathesis;
 mod service_keys;
 #[path = "authentication/settings.rs"]
 mod settings;
+#[path = "process/signals.rs"]
+mod signals;
 mod spicedb;
 mod tenant_states;
 #[path = "connections/tls.rs"]

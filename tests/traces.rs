@@ -134,6 +134,42 @@ fn the_caller_decides_whether_its_request_has_spans() {
 }
 
 #[test]
+fn a_stranger_decides_nothing_about_spans() {
+    let collector = Receiver::start();
+    let server = settings(&collector).set("OTEL_TRACES_SAMPLER", "parentbased_always_off").start();
+    let tenant = tenant(&server);
+    let traced = |request: Request| {
+        request.header("traceparent", &format!("00-{}-{CALLER}-01", TRACE.replace('4', "7")))
+    };
+    for request in [
+        Request::new("GET /healthz/live"),
+        Request::new("GET /api/v1/resources"),
+        Request::new("GET /api/v1/resources").token("a.b.c"),
+        Request::new("GET /api/v1/resources").header("x-service-api-key", "pck_guess"),
+        Request::new("GET /unknown"),
+    ] {
+        tenant.send(&traced(request));
+    }
+    // The span of a request whose caller is known comes after them.
+    tenant.send(&check(&tenant, TRACE, "01")).is(200);
+    received(&collector, TRACE, "POST /api/v1/check");
+    assert!(spans_of(&TRACE.replace('4', "7"), &collector.deliveries()).is_empty());
+}
+
+#[test]
+fn a_request_of_a_stranger_has_a_trace_of_its_own() {
+    let collector = Receiver::start();
+    let server = settings(&collector).start();
+    let traceparent = format!("00-{TRACE}-{CALLER}-00");
+    let probe = Request::new("GET /healthz/live").header("traceparent", &traceparent);
+    probe.send(server.address).is(200);
+    let all = collector.wait_until("the probe", |all| {
+        all.iter().any(|one| String::from_utf8_lossy(&one.body).contains("GET /healthz/live"))
+    });
+    assert!(spans_of(TRACE, &all).is_empty(), "nobody vouches for the trace");
+}
+
+#[test]
 fn a_stop_sends_the_spans_that_wait() {
     let collector = Receiver::start();
     let server = settings(&collector).set("OTEL_BSP_SCHEDULE_DELAY", "600000").start();

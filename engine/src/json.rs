@@ -128,13 +128,20 @@ impl<'a> Json<'a> {
         self.as_object()?.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Returns the claim at `path`. Reads `path` first as one literal member name, then as a dotted path
-    /// (`docs/semantics.md`, section 4.3). A `null` counts as absent.
+    /// Returns the claim at `path`. Reads `path` first as one literal member name, then as a dotted path, in which `\.` is a
+    /// dot of a name (`docs/semantics.md`, section 4.3). A `null` counts as absent.
     pub fn claim(&self, path: &str) -> Option<&Json<'a>> {
         let literal = self.get(path).filter(|value| !value.is_null());
-        let claim = literal
-            .or_else(|| path.split('.').try_fold(self, |node, segment| node.get(segment)))?;
+        let claim = literal.or_else(|| self.at_path(path))?;
         (!claim.is_null()).then_some(claim)
+    }
+
+    /// Returns the member at a dotted path.
+    fn at_path(&self, path: &str) -> Option<&Json<'a>> {
+        let (segment, rest) = split_at_dot(path);
+        let found = self.as_object()?.iter().find(|(name, _)| is_name(segment, name));
+        let (_, value) = found?;
+        rest.map_or(Some(value), |rest| value.at_path(rest))
     }
 
     fn is_null(&self) -> bool {
@@ -337,6 +344,20 @@ impl fmt::Display for Json<'_> {
     }
 }
 
+/// Splits a path at its first dot that no backslash precedes.
+fn split_at_dot(path: &str) -> (&str, Option<&str>) {
+    let mut dots = path.match_indices('.').map(|(at, _)| at);
+    match dots.find(|at| !path[..*at].ends_with('\\')) {
+        Some(at) => (&path[..at], Some(&path[at + 1..])),
+        None => (path, None),
+    }
+}
+
+/// Returns whether a segment of a path, in which each dot is written as `\.`, is the name `name`.
+fn is_name(segment: &str, name: &str) -> bool {
+    segment.split("\\.").eq(name.split('.'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -382,5 +403,27 @@ mod tests {
         assert!(claims.claim("n").is_none());
         let claims = parse(br#"{"a.b":null,"a":{"b":"path"}}"#).expect("valid");
         assert_eq!(claims.claim("a.b").and_then(Json::as_str), Some("path"));
+    }
+
+    #[test]
+    fn an_escaped_dot_of_a_path_is_part_of_a_name() {
+        let claims = br#"{"https://acme.example/x":{"a.b.c":{"d":1},"r":2},"t.":{"u":3},"p\\.q":4,"b\\":{"c":5}}"#;
+        let claims = parse(claims).expect("valid");
+        for (path, expected) in [
+            (r"https://acme\.example/x.r", Some("2")),
+            (r"https://acme\.example/x.a\.b\.c.d", Some("1")),
+            (r"https://acme\.example/x.a.b\.c.d", None),
+            (r"https://acme.example/x.r", None),
+            (r"t\..u", Some("3")),
+            // A literal name goes first, and a backslash before another character is one.
+            (r"p\.q", Some("4")),
+            (r"b\.c", None),
+            (r"\.", None),
+            ("", None),
+            (".", None),
+        ] {
+            let found = claims.claim(path).map(ToString::to_string);
+            assert_eq!(found.as_deref(), expected, "{path}");
+        }
     }
 }

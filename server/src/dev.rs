@@ -109,6 +109,7 @@ pub(crate) async fn run(
         // The development issuer gives a token to everybody: nobody has to guess one.
         limits: LimitConfig { failures: None, ..LimitConfig::default() },
         traces: TraceSettings::default(),
+        ignored_proxies: Vec::new(),
     };
     let limits = front::limits(&config.edge);
     let store = open_database(&config.database_url).await?;

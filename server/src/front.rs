@@ -3,11 +3,13 @@
 use std::net::SocketAddr;
 
 use anyhow::Context;
+use futures_util::stream::{self, Stream, StreamExt};
 use portcullis_api::listener::{ConnectionLimits, Listener, TlsIdentity};
 use portcullis_api::{BodyBudget, HttpService, RouteSet, router};
 use portcullis_config::{ConfigError, EdgeConfig, TlsConfig};
 use portcullis_runtime::app::App;
 use portcullis_runtime::edge_metrics::ConnectionMetrics;
+use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
 use crate::descriptors;
@@ -47,8 +49,12 @@ pub(crate) struct Listeners {
 }
 
 impl Listeners {
-    /// Binds the addresses, and keeps up with the files of the certificate.
-    pub(crate) async fn bind(address: SocketAddr, config: &EdgeConfig) -> anyhow::Result<Self> {
+    /// Binds the addresses, and keeps up with the files of the certificate. Each of `hangups` lets it read them at once.
+    pub(crate) async fn bind(
+        address: SocketAddr,
+        config: &EdgeConfig,
+        hangups: Signal,
+    ) -> anyhow::Result<Self> {
         let limits = limits(config);
         let mut public = bind("LISTEN_ADDR", address).await?;
         let mut operator = match config.admin_listen {
@@ -60,7 +66,11 @@ impl Listeners {
                 .map_err(|error| ConfigError::unusable_file(error.variable, &error.reason))?;
             public = public.with_tls(&identity)?;
             operator = operator.map(|listener| listener.with_tls(&identity)).transpose()?;
-            tokio::spawn(identity.keep_up());
+            tokio::spawn(identity.keep_up(hangup_stream(hangups)));
+        } else {
+            tokio::spawn(hangup_stream(hangups).for_each(async |()| {
+                tracing::info!("SIGHUP does nothing without a TLS certificate");
+            }));
         }
         Ok(Self { public, operator, limits })
     }
@@ -91,12 +101,22 @@ impl Listeners {
     }
 }
 
+/// Returns an item for each signal.
+fn hangup_stream(hangups: Signal) -> impl Stream<Item = ()> + Send + 'static {
+    stream::unfold(hangups, async |mut hangups| hangups.recv().await.map(|()| ((), hangups)))
+}
+
 /// Returns the limits of the connections with tenants.
 pub(crate) fn limits(config: &EdgeConfig) -> ConnectionLimits {
     let most = descriptors::connections(descriptors::raise_limit());
     let most = config.max_connections.map_or(most, |wanted| wanted.min(most));
     tracing::debug!(connections = most, "limits of connections");
-    ConnectionLimits { most, idle: config.idle_timeout, write: config.write_timeout }
+    ConnectionLimits {
+        most,
+        token: config.max_token,
+        idle: config.idle_timeout,
+        write: config.write_timeout,
+    }
 }
 
 /// Binds `address`. The error names the variable that has it.

@@ -45,10 +45,15 @@ const THREADS_TIMEOUT: Duration = Duration::from_millis(200);
 const BAD_CONFIGURATION: u8 = 2;
 
 fn main() -> ExitCode {
-    match run(Cli::parse().command) {
+    let outcome = run(Cli::parse().command);
+    let is_read = telemetry::flush();
+    match outcome {
         Ok(code) => code,
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "portcullis: {error:#}");
+            // Somebody who does not read standard error must not keep the process.
+            if is_read {
+                let _ = writeln!(std::io::stderr(), "portcullis: {error:#}");
+            }
             if bench::is_usage(&error) {
                 ExitCode::from(BAD_CONFIGURATION)
             } else {

@@ -1,12 +1,13 @@
 //! Wires the service from its configuration, runs it, and stops it.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -35,6 +36,7 @@ use portcullis_runtime::shadows::Shadows;
 
 use crate::front::{Front, Listeners};
 use crate::start_log::log_settings;
+use crate::telemetry;
 use portcullis_api::BodyBudget;
 use portcullis_model::ids::Ids;
 use portcullis_model::jitter::Jitter;
@@ -62,7 +64,22 @@ const STOP_TIMEOUT: Duration = Duration::from_millis(10_900);
 /// `portcullis serve`
 pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     let delay = config.edge.shutdown_delay;
-    let stop = stop_signal(delay)?;
+    let mut stop = pin!(stop_signal(delay)?);
+    let hangups = signal(SignalKind::hangup())?;
+    let started = tokio::select! {
+        biased;
+        started = Box::pin(start(config, hangups)) => started?,
+        // Nothing is served yet.
+        () = &mut stop => return Ok(()),
+    };
+    let (app, delivery, fronts) = started;
+    let stop = after_delay(app.clone(), stop, delay);
+    until_stopped(app, delivery, fronts, stop).await;
+    Ok(())
+}
+
+/// Starts the service, up to the listeners. `hangups` are the signals to read the certificate again.
+async fn start(config: Config, hangups: Signal) -> anyhow::Result<(App, Delivery, Vec<Front>)> {
     let store = open_database(&config.database_url).await?.with_limits(config.store_limits);
     let store = match &config.database_read_url {
         Some(url) => with_standbys(store, url)?,
@@ -71,7 +88,7 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     if !config.allow_bypass_rls {
         refuse_bypass(&store).await?;
     }
-    let listeners = Listeners::bind(config.listen, &config.edge).await?;
+    let listeners = Listeners::bind(config.listen, &config.edge, hangups).await?;
     let metrics = Metrics::new();
     metrics.quotas.show(&config.store_limits.quotas);
     let delivery = Delivery::wire(&store, &config, listeners.address(), &metrics)?;
@@ -83,9 +100,7 @@ pub(crate) async fn run(config: Config) -> anyhow::Result<()> {
     app.resolvers.refresh_operator_resolvers().await;
     app.spawn_background_tasks();
     let fronts = listeners.with_routes(&app, &bodies);
-    let stop = after_delay(app.clone(), stop, delay);
-    until_stopped(app, delivery, fronts, stop).await;
-    Ok(())
+    Ok((app, delivery, fronts))
 }
 
 /// Resolves `delay` after `stop`. Until then the readiness probe fails and requests are served, so that a load balancer
@@ -207,12 +222,15 @@ impl Delivery {
 
 /// The service on top of an open store.
 pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Result<App> {
+    let max_token = config.edge.max_token;
     let authenticator = match &config.mode {
-        Mode::Selfhost(oidc) => Authenticator::one(oidc.as_ref(), None)?,
-        Mode::SingleTenant { tenant, oidc } => Authenticator::one(oidc.as_ref(), Some(tenant))?,
+        Mode::Selfhost(oidc) => Authenticator::one(oidc.as_ref(), None, max_token)?,
+        Mode::SingleTenant { tenant, oidc } => {
+            Authenticator::one(oidc.as_ref(), Some(tenant), max_token)?
+        }
         Mode::Saas { .. } => {
             let client = Client::guarded(&config.egress, FETCH_TIMEOUT)?;
-            Authenticator::saas(client, store.clone())
+            Authenticator::saas(client, store.clone(), max_token)
         }
     };
     let clock = Clock::system();
@@ -328,6 +346,7 @@ fn end_after(time: Duration) {
     let watch = move || {
         std::thread::sleep(time);
         tracing::error!("stopped without an orderly end: work was still running");
+        telemetry::flush();
         std::process::exit(1);
     };
     if let Err(error) = std::thread::Builder::new().name("stop".to_owned()).spawn(watch) {

@@ -3,8 +3,8 @@
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_config::{Config, without_password};
 
-/// Logs the mode, the tenant of `SINGLE_TENANT`, the URL of the database without its password, and the issuer of tokens, or the
-/// source of issuers. None is a secret. The lines of the listeners follow.
+/// Logs the mode, the tenant of `SINGLE_TENANT`, the URL of the database without its password, the issuer of tokens, or the
+/// source of issuers, and the place of the record of decisions. None is a secret. The lines of the listeners follow.
 pub(crate) fn log_settings(config: &Config) {
     let (mode, tenant, issuer) = match &config.mode {
         Mode::Selfhost(oidc) => ("selfhost", None, issuer(oidc.as_ref())),
@@ -12,7 +12,12 @@ pub(crate) fn log_settings(config: &Config) {
         Mode::Saas { .. } => ("saas", None, "those that tenants register".to_owned()),
     };
     let database = without_password(&config.database_url);
-    tracing::info!(mode, tenant, database, issuer, "starting");
+    let record = config.decision_log.as_ref().map(|record| record.place.to_string());
+    let decisions = record.unwrap_or_else(|| "off".to_owned());
+    tracing::info!(mode, tenant, database, issuer, decisions, "starting");
+    for name in &config.ignored_proxies {
+        tracing::warn!("{name} does not count: requests of the service use no proxy");
+    }
 }
 
 fn issuer(oidc: Option<&OidcConfig>) -> String {

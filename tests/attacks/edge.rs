@@ -1,10 +1,12 @@
 //! Attacks on connections and bodies, before anybody is authenticated.
 
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use crate::cost::{Figure, memory};
+use crate::cost::{Figure, memory, mib};
+use crate::support::client::connect;
 use crate::support::http2::Http2;
 use crate::support::{Provider, Request, Settings};
 
@@ -85,6 +87,89 @@ pub(crate) fn idle_connections() -> Vec<Figure> {
         Figure::time("an answer to another client", answered, Duration::from_secs(1)),
         // The rest is for the database and for outgoing requests.
         Figure::count("open files", files, 700),
+    ]
+}
+
+/// The idle time of attack 52: longer than the time for a header.
+const IDLE: Duration = Duration::from_secs(12);
+
+/// Connections of HTTP/1 and HTTP/2 that ask for nothing after one request, and requests that arrive while the service stops.
+pub(crate) fn idle_times() -> Vec<Figure> {
+    let server = Settings::new(Provider::shared()).set("CONNECTION_IDLE_TIMEOUT", "12s").start();
+    let address = server.address;
+    let idle_of = [
+        std::thread::spawn(move || {
+            let mut stream = alive(address);
+            let began = Instant::now();
+            let _ = stream.read_to_end(&mut Vec::new());
+            began.elapsed()
+        }),
+        std::thread::spawn(move || {
+            let mut connection = Http2::connect(address);
+            let began = Instant::now();
+            connection.wait_until_closed();
+            began.elapsed()
+        }),
+    ];
+    let times: Vec<Duration> = idle_of.into_iter().filter_map(|one| one.join().ok()).collect();
+    let early = times.iter().filter(|time| **time < IDLE - Duration::from_millis(500)).count();
+    let latest = times.iter().max().copied().unwrap_or_default();
+    let streams: Vec<TcpStream> = (0..100).map(|_| alive(address)).collect();
+    server.process.terminate();
+    server
+        .process
+        .err
+        .wait_for(|lines| lines.iter().find(|line| line.contains("stopping")).map(drop));
+    let answered = streams.into_iter().filter_map(|mut stream| {
+        stream.write_all(PROBE).ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok()?;
+        let answer = answer.to_lowercase();
+        (answer.starts_with("http/1.1 ") && answer.contains("connection: close")).then_some(())
+    });
+    let lost = 100 - answered.count();
+    vec![
+        Figure::count("connections that are closed early", early, 0),
+        Figure::time("until an idle connection is closed", latest, IDLE + Duration::from_secs(3)),
+        Figure::count("requests lost at the stop", lost, 0),
+    ]
+}
+
+/// A request that keeps its connection.
+const PROBE: &[u8] = b"GET /healthz/live HTTP/1.1\r\nhost: x\r\n\r\n";
+
+/// Returns a connection of HTTP/1 that had its first answer.
+fn alive(address: SocketAddr) -> TcpStream {
+    let mut stream = connect(address);
+    stream.write_all(PROBE).expect("the request is sent");
+    let mut answer = [0; 4_096];
+    let read = stream.read(&mut answer).expect("an answer");
+    assert!(answer[..read].starts_with(b"HTTP/1.1 200"), "one segment has the whole answer");
+    stream
+}
+
+/// A log of every level whose reader does not read, with 5,000 requests.
+pub(crate) fn unread_log() -> Vec<Figure> {
+    let settings = Settings::new(Provider::shared()).set("RUST_LOG", "trace");
+    let (mut process, unread, address) = settings.start_unread();
+    let before = mib(process.id(), "VmRSS:").unwrap_or_default();
+    let mut slowest = Duration::ZERO;
+    for _ in 0..5_000 {
+        let sent = Instant::now();
+        Request::new("GET /healthz/live").send(address).is(200);
+        slowest = slowest.max(sent.elapsed());
+    }
+    let after = mib(process.id(), "VmRSS:").unwrap_or_default();
+    let stop = Instant::now();
+    let _ = std::process::Command::new("kill").arg(process.id().to_string()).status();
+    let code = process.wait().ok().and_then(|status| status.code());
+    let stopped = stop.elapsed();
+    drop(unread);
+    vec![
+        Figure::time("slowest request", slowest, Duration::from_secs(1)),
+        Figure::mib("memory", after - before, 32.0),
+        Figure::time("stop", stopped, Duration::from_secs(3)),
+        Figure::count("exit codes other than 0", usize::from(code != Some(0)), 0),
     ]
 }
 

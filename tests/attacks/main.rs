@@ -40,6 +40,7 @@ mod patterns;
 mod plans;
 mod quotas;
 mod reports;
+mod strangers;
 mod trust;
 mod unread;
 mod writes;
@@ -112,6 +113,22 @@ const ATTACKS: &[Attack] = &[
         run: unread::without_credential,
     },
     Attack { number: "23", name: "50 batches whose answers nobody reads", run: unread::batches },
+    Attack {
+        number: "51",
+        name: "keys in the header of a token, and a `kid` of several keys",
+        run: strangers::foreign_keys,
+    },
+    Attack {
+        number: "52",
+        name: "idle connections of HTTP/1 and HTTP/2, and requests at a stop",
+        run: edge::idle_times,
+    },
+    Attack { number: "53", name: "standard error that nobody reads", run: edge::unread_log },
+    Attack {
+        number: "54",
+        name: "1,000 requests without a credential that demand spans",
+        run: strangers::traces,
+    },
     Attack {
         number: "matrix",
         name: "a matrix whose body of 267 KB names 200,000,000 cells",

@@ -77,6 +77,48 @@ fn claims_can_have_other_names() {
 }
 
 #[test]
+fn a_token_has_at_most_the_bytes_that_the_operator_allows() {
+    let server = Settings::new(provider()).set("MAX_TOKEN_BYTES", "32KiB").start();
+    let tenant = Tenant::with_provider(&server, provider(), "t");
+    let of_size = |bytes: usize| {
+        tenant.token_with("alice", &["user"], &json!({"groups": "g".repeat(bytes * 3 / 4)}))
+    };
+    ask(&tenant, &of_size(30_000)).is(200);
+    let long = of_size(33_000);
+    let reply = refused(ask(&tenant, &long), &long);
+    assert!(reply.message().contains("`MAX_TOKEN_BYTES`"), "{}", reply.message());
+    // A header that is too long for any token is named as such.
+    let request = Request::new("GET /api/v1/resources").token(&of_size(60_000));
+    let reply = tenant.send(&request).refused(431, "BAD_REQUEST");
+    assert!(reply.message().contains("header"), "{}", reply.message());
+    // By default a token may have 16 KiB.
+    let server = Settings::new(provider()).start();
+    let tenant = Tenant::with_provider(&server, provider(), "t");
+    ask(&tenant, &of_size(15_000)).is(200);
+    let long = of_size(17_000);
+    refused(ask(&tenant, &long), &long);
+}
+
+#[test]
+fn roles_are_read_in_the_form_that_the_operator_names() {
+    let claims = json!({"https://acme.example/authz": {"scope": "editor admin"}});
+    let with = |format: &str| {
+        let server = Settings::new(provider())
+            .set("ROLES_CLAIM", r"https://acme\.example/authz.scope")
+            .set("ROLES_FORMAT", format)
+            .start();
+        let tenant = Tenant::with_provider(&server, provider(), "t");
+        let token = tenant.token_with("boss", &[], &claims);
+        tenant.send(&Request::new("GET /api/v1/abac/policies").token(&token))
+    };
+    with("words").is(200);
+    // One role with a space is not the role of a manager.
+    with("list").refused(403, "ACCESS_DENIED");
+    let done = Settings::new(provider()).set("ROLES_FORMAT", "csv").run(&["serve"]);
+    assert!(done.err.contains("ROLES_FORMAT: expected one of `list`, `words`, `keys`"), "{done:?}");
+}
+
+#[test]
 fn with_oidc_switched_off_every_token_is_refused() {
     let server = Settings::without_provider().set("OIDC_ENABLED", "false").start();
     let tenant = Tenant::with_provider(&server, provider(), "t");

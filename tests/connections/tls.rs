@@ -62,6 +62,13 @@ fn a_renewed_certificate_serves_without_a_restart() {
     // A client that connected before could resume its session.
     assert_eq!(version(&client(old.path(), false), &server), None);
 
+    // A signal lets it read the files at once, and does not end it.
+    server.process.signal("HUP");
+    let asked =
+        |lines: &[String]| lines.iter().find(|line| line.contains("because of a signal")).map(drop);
+    server.process.err.wait_for(asked).expect("the log says that the files are read");
+    assert!(version(&trusts_new, &server).is_some());
+
     // A file that is half written: its key is another one.
     certificates::make(bad.path());
     let faults =

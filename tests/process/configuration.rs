@@ -77,7 +77,15 @@ fn a_database_url_of_no_database_is_a_bad_variable() {
 
 #[test]
 fn no_message_shows_a_password() {
-    for url in ["mysql://user:hunter2@localhost/x", "redis://:hunter2@localhost"] {
+    for url in [
+        "mysql://user:hunter2@localhost/x",
+        "redis://:hunter2@localhost",
+        "postgres://user:hun@hunter2/x@127.0.0.1:1/x",
+        "postgres://user:1/hunter2@127.0.0.1:1/x",
+        "postgres://user:1?hunter2@127.0.0.1:1/x",
+        "postgres://127.0.0.1:1/x?user=u&password=p@hunter2",
+        "postgres://127.0.0.1:1/x?user=u&password=p&hunter2",
+    ] {
         let done = Settings::new(provider()).set("DATABASE_URL", url).run(&["serve"]);
         failed(&done, "DATABASE_URL");
         assert!(!format!("{done:?}").contains("hunter2"), "{done:?}");
@@ -159,6 +167,8 @@ fn a_command_of_the_operator_creates_no_database() {
 #[test]
 fn a_variable_with_a_typo_is_refused_by_every_command() {
     let settings = Settings::new(provider()).set("DATABASE_URI", "sqlite://hunter2.db");
+    let begun = Settings::new(provider()).set("DECISION_LOG", "file:///hunter2");
+    misconfigured(&begun.run(&["serve"]), "DECISION_LOG");
     for arguments in [&["serve"][..], &["migrate"], &["dev"], &["resolver", "inspect", "x.wasm"]] {
         let done = settings.run(arguments);
         misconfigured(&done, "DATABASE_URI");
@@ -204,7 +214,11 @@ fn the_start_logs_whose_data_is_served_and_where() {
     for part in ["mode=\"selfhost\"", &database, &format!("issuer=\"{issuer}\"")] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(!text.contains("tenant="), "{text}");
+    assert!(!text.contains("tenant=") && text.contains("decisions=\"off\""), "{text}");
+    let recording = several.clone().recording();
+    let place = format!("decisions=\"file://{}\"", several.path("decisions").display());
+    let text = line(&recording.set("HTTPS_PROXY", "http://user:hunter2@proxy.example"));
+    assert!(text.contains(&place), "{place}: {text}");
     let single =
         line(&several.set("SINGLE_TENANT", "acme").set("ADMIN_LISTEN_ADDR", "127.0.0.1:0"));
     assert!(single.contains("tenant=\"acme\""), "{single}");

@@ -59,7 +59,7 @@ fn a_registration_is_answered_with_a_full_record() {
     assert_eq!(record["issuer_url"], issuer);
     assert_eq!(record["audience"], Value::Null);
     let claims = json!({
-        "roles_claim": "realm_access.roles", "domain_claim": "dom", "admin_domain_claim": "adm",
+        "roles_claim": "realm_access.roles", "domain_claim": "dom", "admin_domain_claim": "adm", "roles_format": "list",
     });
     assert_eq!(record["claim_config"], claims);
     let list = format!("/admin/tenants/{}/identity-providers", fresh.tenant);

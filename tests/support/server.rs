@@ -1,9 +1,10 @@
 //! `portcullis serve` with its own database.
 
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, Weak};
 
 use portcullis_test_postgres::{Cluster, Database};
@@ -169,6 +170,17 @@ impl Settings {
             panic!("the server does not start:\n{}", process.err.text());
         };
         Server { process, address, settings: self.clone() }
+    }
+
+    /// Starts it with standard error that is read up to its address, and then by nobody. Who drops the rest closes it.
+    pub(crate) fn start_unread(&self) -> (Child, BufReader<ChildStderr>, SocketAddr) {
+        let mut command = portcullis(&["serve"]);
+        command.envs(&self.variables).current_dir(self.place.directory.path());
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("the process starts");
+        let mut log = BufReader::new(child.stderr.take().expect("piped"));
+        let address = log.by_ref().lines().map_while(Result::ok).find_map(|line| listening(&line));
+        let address = address.expect("the server starts");
+        (child, log, address)
     }
 
     /// Runs a command that ends by itself, with these settings.

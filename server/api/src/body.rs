@@ -12,6 +12,8 @@ use crate::error::ApiError;
 use crate::handler_parameters::HandlerParameter;
 use crate::raw_body::{ReadBody, UnreadBody};
 
+/// U+FEFF in UTF-8 (RFC 8259, section 8.1).
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const UNSUPPORTED: ApiError = ApiError::UnsupportedMediaType("application/json");
 
 /// A body that was sent as JSON. It is read, but not parsed yet, so that the tree can borrow from it.
@@ -25,10 +27,15 @@ impl fmt::Debug for JsonBody {
 }
 
 impl JsonBody {
-    /// Returns the text of the body, or a 400 if the request has no body.
+    /// Returns the text of the body, or a 400 if the request has no body or one with a byte order mark.
     pub(crate) fn text(&self) -> Result<&[u8], ApiError> {
         if self.is_empty() {
             return Err(ApiError::bad_request("expected a JSON body, but the request has no body"));
+        }
+        if self.bytes().starts_with(BYTE_ORDER_MARK) {
+            return Err(ApiError::bad_request(
+                "the body begins with a byte order mark, which is not part of JSON: send UTF-8 without it",
+            ));
         }
         Ok(self.bytes())
     }

@@ -18,7 +18,7 @@ use portcullis_operations::key_holders;
 use portcullis_operations::recorded_checks::{LoggedRequest, RecordedRequest};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_traces::step;
+use portcullis_traces::{caller_is_known, verification};
 use tokio::time::Instant;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::SecurityRequirement;
@@ -362,7 +362,7 @@ async fn verified_token(
 ) -> Result<Arc<TokenHolder>, ApiError> {
     limits::refuse_if_full(app, request)?;
     let now = app.clock.now();
-    let verified = step("token", app.token_holder(token)).await;
+    let verified = verification("token", app.token_holder(token)).await;
     verified.map_err(|error| limits::failed(app, request, RefusedCredential::Token, now, error))
 }
 
@@ -377,10 +377,12 @@ async fn verified_key(
     let refuse = |error| limits::failed(app, request, RefusedCredential::ServiceKey, now, error);
     let presented = parse_key(key).map_err(refuse)?;
     if let Some(verified) = key_holders::verify_cached(app, &presented, now) {
-        return verified.map_err(refuse);
+        let verified = verified.map_err(refuse)?;
+        caller_is_known();
+        return Ok(verified);
     }
     let lookup = limits::key_lookup(app, request, key, now)?;
-    let verified = step("service key", key_holders::verify(app, &presented, now)).await;
+    let verified = verification("service key", key_holders::verify(app, &presented, now)).await;
     drop(lookup);
     let verified = verified.map_err(refuse)?;
     app.limits.failures.proved(key);
@@ -441,6 +443,7 @@ impl FromRequestParts<App> for Admin {
                 return Err(limits::failed(app, request, RefusedCredential::AdminKey, now, error));
             }
         };
+        caller_is_known();
         // The header belongs to tenants of `selfhost` mode.
         managed_domain::named(&app.mode, parts)?;
         let origin = origin.with_request(request.address, Some(request.id.text()));

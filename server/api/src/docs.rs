@@ -23,8 +23,10 @@ use crate::openapi::Document;
 use crate::parameters::parameter;
 use crate::path::Segments;
 
-/// The path of the document, for Swagger UI.
-const DOCUMENT: &str = "/openapi.json";
+/// The address of the document, relative to [`ASSET_FOLDER`].
+const DOCUMENT: &str = "../openapi.json";
+/// The folder of what the page at `/docs` loads, relative to it: a proxy may serve both below a path.
+const ASSET_FOLDER: &str = "docs/";
 /// The content security policy: the pages load nothing from other hosts, and no page may frame them.
 const POLICY: &str = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; \
     frame-ancestors 'none'";
@@ -50,8 +52,7 @@ pub(super) async fn document(Extension(Document(text)): Extension<Document>) -> 
 pub(super) async fn page() -> Result<Response, ApiError> {
     let mut file = asset("index.html")?;
     let html = String::from_utf8_lossy(&file.bytes)
-        // The page is at `/docs`, and what it loads below `/docs/`.
-        .replace("<head>", "<head><base href=\"/docs/\">")
+        .replace("<head>", &format!("<head><base href=\"{ASSET_FOLDER}\">"))
         .replace("<title>Swagger UI</title>", "<title>Portcullis</title>");
     file.bytes = Cow::Owned(html.into_bytes());
     Ok(respond(file))
@@ -158,7 +159,7 @@ mod tests {
         let body = page().await.expect("a page").into_body();
         let html = body.collect().await.expect("a body").to_bytes();
         let html = String::from_utf8(html.to_vec()).expect("text");
-        assert!(html.contains("<base href=\"/docs/\">") && html.contains("<title>Portcullis"));
+        assert!(html.contains("<base href=\"docs/\">") && html.contains("<title>Portcullis"));
         let loaded = html.split('"').filter(|text| {
             text.ends_with(".css") || text.ends_with(".js") || text.ends_with(".png")
         });
@@ -169,5 +170,9 @@ mod tests {
             assert!(!asset(name).expect("an asset").bytes.is_empty(), "{name}");
         }
         assert!(!html.contains("//"), "nothing is loaded from elsewhere");
+        assert!(!html.contains("=\"/"), "a proxy may serve the page below a path");
+        let settings = asset("swagger-initializer.js").expect("a file").bytes;
+        let settings = String::from_utf8_lossy(&settings).into_owned();
+        assert!(settings.contains("\"../openapi.json\""), "{settings}");
     }
 }

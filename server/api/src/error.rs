@@ -8,7 +8,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use http::header::{ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ACCEPT_ENCODING, ALLOW, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, StatusCode};
 use portcullis_engine::Invalid;
 use portcullis_engine::excerpt::excerpt;
@@ -23,6 +23,8 @@ use crate::rate_answer;
 use crate::text_answer::Json;
 /// Longest message, in bytes of JSON. It may quote the request, or what a module says.
 const MAX_MESSAGE: usize = 8 * 1_024;
+/// Longest name of an encoding that a message quotes, in bytes.
+const MAX_CODING: usize = 64;
 /// Most ids of policies in `details`, so that an error has at most 64 KiB.
 const MAX_POLICIES: usize = 1_000;
 
@@ -37,8 +39,12 @@ pub(crate) enum ApiError {
     MethodNotAllowed(Option<HeaderValue>),
     /// 413, with the limit in bytes.
     PayloadTooLarge(usize),
+    /// 431, with the limit in bytes.
+    HeaderTooLarge(usize),
     /// 415, with the type that is expected.
     UnsupportedMediaType(&'static str),
+    /// 415, with the encoding of the body, such as `gzip`.
+    EncodedBody(String),
     /// 429, with the levels of the rates.
     RateLimited(Box<RateRefusal>),
 }
@@ -64,7 +70,8 @@ impl ApiError {
             Self::NoCredential => (StatusCode::UNAUTHORIZED, "UNAUTHENTICATED"),
             Self::MethodNotAllowed(_) => (StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED"),
             Self::PayloadTooLarge(_) => (StatusCode::PAYLOAD_TOO_LARGE, "PAYLOAD_TOO_LARGE"),
-            Self::UnsupportedMediaType(_) => {
+            Self::HeaderTooLarge(_) => (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "BAD_REQUEST"),
+            Self::UnsupportedMediaType(_) | Self::EncodedBody(_) => {
                 (StatusCode::UNSUPPORTED_MEDIA_TYPE, "UNSUPPORTED_MEDIA_TYPE")
             }
             Self::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "RATE_LIMITED"),
@@ -90,9 +97,17 @@ impl ApiError {
                 format!("the route has no such method{}", known.unwrap_or_default())
             }
             Self::PayloadTooLarge(limit) => too_large(*limit),
+            Self::HeaderTooLarge(limit) => format!(
+                "the header of the request is larger than {limit} bytes: send a shorter address, fewer cookies, or a token of \
+                 at most `MAX_TOKEN_BYTES`"
+            ),
             Self::UnsupportedMediaType(expected) => {
                 format!("the body is of another type: send `Content-Type: {expected}`")
             }
+            Self::EncodedBody(coding) => format!(
+                "the body has the encoding `{}`: send it as it is, without `Content-Encoding`",
+                excerpt(coding, MAX_CODING)
+            ),
             Self::RateLimited(refusal) => rate_answer::message(refusal),
         }
     }
@@ -135,6 +150,9 @@ impl ApiError {
             }
             Self::Operation(OperationError::Unavailable(..) | OperationError::NotNow(_)) => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            Self::EncodedBody(_) => {
+                headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
             }
             Self::RateLimited(refusal) => {
                 rate_answer::add_refusal(refusal, headers);

@@ -18,6 +18,13 @@ pub struct PageLink {
     pub about: &'static str,
 }
 
+impl PageLink {
+    /// Returns the address relative to the page, which a proxy may serve below a path.
+    fn relative(&self) -> &'static str {
+        self.path.trim_start_matches('/')
+    }
+}
+
 /// Adds a link to the page at `/`.
 pub fn with_link(routes: Router, link: PageLink) -> Router {
     routes.layer(Extension(link))
@@ -79,12 +86,12 @@ mod tests {
 
     #[test]
     fn a_page_links_to_what_its_listener_serves() {
-        let docs = ["/docs", "/openapi.json"];
-        let probes = ["/healthz/live", "/healthz/ready"];
+        let docs = ["docs", "openapi.json"];
+        let probes = ["healthz/live", "healthz/ready"];
         for (set, expected, has_version) in [
-            (RouteSet::Everything, [&docs[..], &probes, &["/metrics"]].concat(), true),
+            (RouteSet::Everything, [&docs[..], &probes, &["metrics"]].concat(), true),
             (RouteSet::Public, [docs, probes].concat(), true),
-            (RouteSet::Operator, [&probes[..], &["/metrics"]].concat(), false),
+            (RouteSet::Operator, [&probes[..], &["metrics"]].concat(), false),
         ] {
             let page = home(set, None).render().expect("a page");
             assert_eq!(paths(&page), expected, "{set:?}");
@@ -97,7 +104,7 @@ mod tests {
     fn one_more_link_is_shown() {
         let link = PageLink { path: "/dev/examples", about: "checks to paste" };
         let page = home(RouteSet::Public, Some(link)).render().expect("a page");
-        assert_eq!(paths(&page).last(), Some(&"/dev/examples"));
+        assert_eq!(paths(&page).last(), Some(&"dev/examples"));
         assert!(page.contains("checks to paste"), "{page}");
     }
 }

@@ -78,7 +78,7 @@ impl Listener {
         stop: impl Future<Output = ()>,
     ) {
         let (stopping, stopped) = watch::channel(false);
-        let builder = limits::connection_builder();
+        let builder = limits::connection_builder(limits);
         let places = ConnectionPlaces::new(limits.most, metrics);
         let serving = Serving { builder, service, tls: self.tls, limits, stopped };
         let mut stop = std::pin::pin!(stop);

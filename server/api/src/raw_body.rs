@@ -3,7 +3,7 @@
 use axum::extract::{FromRequestParts, Request};
 use bytes::Bytes;
 use http::HeaderMap;
-use http::header::CONTENT_LENGTH;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::request::Parts;
 use http_body_util::BodyExt;
 use portcullis_limits::{MemoryAccount, MemoryCharge};
@@ -25,6 +25,17 @@ pub(crate) fn refuse_oversize(parts: &Parts) -> Result<(), ApiError> {
     match declared_length(&parts.headers) {
         Some(length) if length > most as u64 => Err(ApiError::PayloadTooLarge(most)),
         _ => Ok(()),
+    }
+}
+
+/// Refuses a body that is compressed: what it takes in memory would not be known before it is read.
+fn refuse_encoded(headers: &HeaderMap) -> Result<(), ApiError> {
+    let mut codings = headers.get_all(CONTENT_ENCODING).iter();
+    match codings.find(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        Some(coding) => {
+            Err(ApiError::EncodedBody(String::from_utf8_lossy(coding.as_bytes()).into_owned()))
+        }
+        None => Ok(()),
     }
 }
 
@@ -53,6 +64,7 @@ pub(crate) struct UnreadBody {
 impl UnreadBody {
     /// Returns the body of `request`.
     pub(crate) fn from_request(mut request: Request) -> Result<Self, ApiError> {
+        refuse_encoded(request.headers())?;
         let context = RequestContext::take(request.extensions_mut())?;
         let most = context.max_body(request.headers());
         let declared = declared_length(request.headers());

@@ -79,6 +79,7 @@ impl HttpService {
         let (mut parts, body) = request.into_parts();
         let exchange = Exchange::begin(&parts, app.clock.now());
         let span = app.traces.request(&parts.headers);
+        let refusal = peer.as_ref().and_then(|peer| peer.refusal(&parts));
         let address = peer.as_ref().map(|peer| client_address(app, peer.address, &parts.headers));
         let recipient = recipient(app, peer, address);
         let sent = SentCredential::find(&parts);
@@ -95,7 +96,8 @@ impl HttpService {
         // Routes beside the table, such as the routes of `dev`, read the body from the request.
         let request = Request::from_parts(parts, Body::new(body.clone()));
         // Pinned here: each move copies the whole state.
-        let routed = pin!(AssertUnwindSafe(route(routes.clone(), request, body)).catch_unwind());
+        let routed = route(routes.clone(), request, body, refusal);
+        let routed = pin!(AssertUnwindSafe(routed).catch_unwind());
         let routed = span.around(beside_when_large(recipient.answer(routed)));
         let answer = match deadline::until(exchange.began + REQUEST_TIMEOUT, routed).await {
             Some(Ok(answer)) => method_not_allowed(with_text(answer)),
@@ -114,10 +116,18 @@ impl HttpService {
 }
 
 /// Answers a request by its route. The handler reads the body, once the route, the credential and the right of the sender
-/// are known. The part that no handler reads is discarded before the answer.
-async fn route(mut routes: Router, request: Request<Body>, body: LentBody) -> Response {
+/// are known. The part that no handler reads is discarded before the answer. A request with a `refusal` reaches no route.
+async fn route(
+    mut routes: Router,
+    request: Request<Body>,
+    body: LentBody,
+    refusal: Option<ApiError>,
+) -> Response {
     let (version, waits) = (request.version(), request.headers().contains_key(EXPECT));
-    let answer = answered(routes.call(request).await);
+    let answer = match refusal {
+        Some(refusal) => refusal.into_response(),
+        None => answered(routes.call(request).await),
+    };
     // A client that waits for a 100 gets its answer without one, and never sends the body. An HTTP/2 client gets its
     // answer on a stream that ends then, whatever it still sends.
     if version != Version::HTTP_2 && (!waits || body.is_begun()) {

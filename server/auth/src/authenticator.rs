@@ -32,24 +32,30 @@ pub struct Authenticator {
     /// `None` with `OIDC_ENABLED=false`: there are no tokens.
     issuers: Option<Issuers>,
     tokens: TokenCache,
+    /// Most bytes of a token.
+    max_token: usize,
 }
 
 impl Authenticator {
     /// Returns a verifier for the one provider. All its tokens belong to `tenant`; `None` if the domain of a token is its
-    /// tenant. It fetches the key set in the background.
-    pub fn one(config: Option<&OidcConfig>, tenant: Option<&str>) -> anyhow::Result<Self> {
+    /// tenant. A token has at most `max_token` bytes. It fetches the key set in the background.
+    pub fn one(
+        config: Option<&OidcConfig>,
+        tenant: Option<&str>,
+        max_token: usize,
+    ) -> anyhow::Result<Self> {
         let issuer = config.map(|config| Issuers::one(config, tenant)).transpose()?;
-        Ok(Self::new(issuer))
+        Ok(Self::new(issuer, max_token))
     }
 
     /// Returns a verifier for the providers that are registered in `store`. `client` fetches their key sets, and must be
-    /// guarded.
-    pub fn saas(client: Client, store: Store) -> Self {
-        Self::new(Some(Issuers::registered(client, store)))
+    /// guarded. A token has at most `max_token` bytes.
+    pub fn saas(client: Client, store: Store, max_token: usize) -> Self {
+        Self::new(Some(Issuers::registered(client, store)), max_token)
     }
 
-    fn new(issuers: Option<Issuers>) -> Self {
-        Self { issuers, tokens: TokenCache::default() }
+    fn new(issuers: Option<Issuers>, max_token: usize) -> Self {
+        Self { issuers, tokens: TokenCache::default(), max_token }
     }
 
     /// Returns the caller that `token` proves at `now`.
@@ -82,7 +88,7 @@ impl Authenticator {
         token: TokenText<&str>,
         now: DateTime<Utc>,
     ) -> Result<Arc<TokenHolder>, AuthError> {
-        let read = Unverified::read(token.text())?;
+        let read = Unverified::read(token.text(), self.max_token)?;
         let (verifier, tenant) = issuers.choose(read.issuer()?).await?;
         let Proof { identity, key, validity } = verifier.verify(read, now).await?;
         let one_tenant_per_domain = tenant.is_none();

@@ -7,6 +7,9 @@ use url::Url;
 
 use crate::admin_keys::AdminKeys;
 
+/// Most bytes of a token unless the operator says otherwise: a token with a hundred groups stays below half of it.
+pub const MAX_TOKEN: usize = 16 * 1024;
+
 /// The mode of the service: the source of tenants and of their tokens.
 pub enum Mode {
     /// One identity provider, and every domain is a tenant. `None` when `OIDC_ENABLED` is false: bearer

@@ -20,7 +20,7 @@ use crate::error::AuthError;
 use fetch::shown;
 pub(crate) use fetch::{Fetch, http_fetch};
 pub(crate) use refreshes::Refreshes;
-pub(crate) use set::KeySet;
+pub(crate) use set::{KeySet, algorithm_named};
 pub(crate) use used_key::UsedKey;
 
 /// Longest fetch, including discovery. The first token of an issuer waits at most this long.

@@ -28,7 +28,7 @@ pub use authenticator::Authenticator;
 pub use callers::{Manager, TokenHolder};
 pub use check_caller::CheckCaller;
 pub use closed_tenants::ClosedTenants;
-pub use config::{Mode, OidcConfig};
+pub use config::{MAX_TOKEN, Mode, OidcConfig};
 pub use error::AuthError;
 pub use identity::Identity;
 pub use keysets::FETCH_TIMEOUT;

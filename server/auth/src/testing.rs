@@ -58,7 +58,7 @@ impl TestKey {
         Self::new(EncodingKey::from_ed_der(key.as_ref()), Algorithm::EdDSA)
     }
 
-    fn rsa() -> Self {
+    pub(crate) fn rsa() -> Self {
         let key = aws_lc_rs::rsa::KeyPair::generate(KeySize::Rsa2048).expect("random");
         let der = AsDer::<Pkcs8V1Der<'_>>::as_der(&key).expect("DER");
         let text = STANDARD.encode(der.as_ref());

@@ -15,7 +15,7 @@ use crate::config::OidcConfig;
 use crate::error::{AuthError, refused};
 use crate::identity::Identity;
 use crate::keysets::{KeySource, UsedKey};
-use claims::{check_audience, missing, one_domain, short_claim};
+use claims::{check_audience, missing, one_domain, roles_of, short_claim};
 use unverified::Signed;
 pub(crate) use unverified::Unverified;
 pub(crate) use validity::Validity;
@@ -93,7 +93,8 @@ impl Verifier {
             check_audience(tree, audience)?;
         }
         let config = &self.config.claims;
-        let roles = tree.claim(&config.roles_claim).and_then(claimed_roles);
+        let roles = tree.claim(&config.roles_claim);
+        let roles = roles.and_then(|claim| roles_of(claim, config.roles_format));
         let Some(roles) = roles else {
             return refused(missing(&config.roles_claim));
         };

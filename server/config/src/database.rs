@@ -48,39 +48,40 @@ pub async fn refuse_bypass(store: &Store) -> anyhow::Result<()> {
     Err(ConfigError::new("DATABASE_URL", expected).into())
 }
 
-/// Returns `url` without its passwords, for messages and the log. It need not be a valid URL: everything between the user
-/// and the last `@` counts as the password.
+/// Returns `url` without its passwords, for messages and the log. It need not be a valid URL: of one that does not say where a
+/// password ends, only the scheme is shown.
 pub fn without_password(url: &str) -> String {
-    let (url, query) = match url.split_once('?') {
-        Some((url, query)) if !query.contains('@') => (url, Some(query)),
-        _ => (url, None),
-    };
-    let mut shown = without_user_password(url);
-    if let Some(query) = query {
-        let parameters = query.split('&').map(without_secret_value).collect::<Vec<_>>();
-        shown.push('?');
-        shown.push_str(&parameters.join("&"));
+    if url.starts_with("sqlite:") {
+        return url.to_owned();
     }
-    shown
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let scheme = if scheme.is_empty() { String::new() } else { format!("{scheme}://") };
+    let (authority, place) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    // An `@` behind the host may end a password that has one of these characters.
+    if place.contains('@') || (scheme.is_empty() && rest.contains('@')) {
+        return format!("{scheme}***");
+    }
+    let authority = match authority.rsplit_once('@') {
+        Some((credentials, host)) => match credentials.split_once(':') {
+            Some((user, _)) => format!("{user}:***@{host}"),
+            None => authority.to_owned(),
+        },
+        None => authority.to_owned(),
+    };
+    let Some((path, query)) = place.split_once('?') else {
+        return format!("{scheme}{authority}{place}");
+    };
+    let parameters = query.split('&').map(without_secret_value).collect::<Vec<_>>();
+    format!("{scheme}{authority}{path}?{}", parameters.join("&"))
 }
 
-fn without_user_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        let place = url.rsplit_once('@').map(|(_, place)| format!("***@{place}"));
-        return place.unwrap_or_else(|| url.to_owned());
-    };
-    let Some((credentials, place)) = rest.rsplit_once('@') else { return url.to_owned() };
-    match credentials.split_once(':') {
-        Some((user, _)) => format!("{scheme}://{user}:***@{place}"),
-        None => url.to_owned(),
-    }
-}
-
-/// Returns a parameter of a query, such as `sslmode=require`, without its value if that is a password.
+/// Returns a parameter of a query, such as `sslmode=require`, without its value if that is a password. A parameter without a
+/// name may be the rest of one.
 fn without_secret_value(parameter: &str) -> String {
     match parameter.split_once('=') {
         Some((name, _)) if name.to_lowercase().contains("pass") => format!("{name}=***"),
-        _ => parameter.to_owned(),
+        Some(_) => parameter.to_owned(),
+        None => "***".to_owned(),
     }
 }
 
@@ -96,8 +97,13 @@ mod tests {
             ("sqlite::memory:", "sqlite::memory:"),
             ("postgres://ann@db/acme", "postgres://ann@db/acme"),
             ("postgres://ann:hunter2@db:5432/acme", "postgres://ann:***@db:5432/acme"),
-            ("postgres://ann:hun@ter/#2@db/acme", "postgres://ann:***@db/acme"),
-            ("postgres://ann:hunter?2@db/acme", "postgres://ann:***@db/acme"),
+            ("postgres://ann:hun@ter@db/acme", "postgres://ann:***@db/acme"),
+            ("postgres://ann:hun@ter/#2@db/acme", "postgres://***"),
+            ("postgres://ann:hunter?2@db/acme", "postgres://***"),
+            ("postgres://ann:1/2@db/acme", "postgres://***"),
+            ("postgres://db/acme?user=ann&password=hun@ter", "postgres://***"),
+            ("postgres://db/acme?password=hun&ter", "postgres://db/acme?password=***&***"),
+            ("ann:hunter@db", "***"),
             ("postgres://:hunter2@db", "postgres://:***@db"),
             (
                 "postgres://db/acme?user=ann&password=hunter2&sslmode=require",

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
+use percent_encoding::percent_decode_str;
 use portcullis_decision_log::{Archive, RecordPlace};
 use portcullis_storage::Store;
 use portcullis_storage::encryption::KeyRing;
@@ -82,7 +83,9 @@ fn place(text: &str) -> Option<Place> {
         "file" => url.to_file_path().ok().map(Place::Folder),
         "s3" => {
             let bucket = url.host_str().filter(|host| !host.is_empty())?.to_owned();
-            Some(Place::Bucket { bucket, prefix: url.path().trim_matches('/').to_owned() })
+            // The store encodes the prefix once, in its requests.
+            let prefix = percent_decode_str(url.path().trim_matches('/')).decode_utf8().ok()?;
+            Some(Place::Bucket { bucket, prefix: prefix.into_owned() })
         }
         _ => None,
     }

@@ -1,9 +1,11 @@
 //! The settings of listeners and connections.
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use portcullis_auth::MAX_TOKEN;
 use portcullis_engine::resolver_contract::MODULE_BYTES;
 use url::{Host, Url};
 
@@ -17,14 +19,19 @@ const LEAST_BODY_MEMORY: u64 = 2 * (MODULE_BYTES as u64 + (1 << 20));
 /// Least limit of the body of an apply, in bytes, as for other bodies. The greatest one is what a tenant may always use.
 const LEAST_APPLY_BODY: u64 = 1 << 20;
 
+/// The limits that the operator may set for the bytes of a token. Each connection may have a header with one in memory.
+const TOKEN_BYTES: RangeInclusive<usize> = 1 << 10..=64 << 10;
+
 /// The settings of listeners and connections.
 #[derive(Clone, Debug)]
 pub struct EdgeConfig {
     /// The address for the operator's routes. Without it they are on the address of all routes.
     pub admin_listen: Option<SocketAddr>,
     pub tls: Option<TlsConfig>,
-    /// The address by which clients reach the service, without a slash at the end.
+    /// The address by which clients reach the service, perhaps with a path, without a slash at the end.
     pub public_url: Option<String>,
+    /// Most bytes of a token. The bound on the header of a request follows.
+    pub max_token: usize,
     /// Most bytes of request bodies in memory.
     pub body_memory: u64,
     /// Most bytes of the body of an apply.
@@ -52,6 +59,7 @@ impl Default for EdgeConfig {
             admin_listen: None,
             tls: None,
             public_url: None,
+            max_token: MAX_TOKEN,
             body_memory: 128 << 20,
             // 10,000 policies of 500 bytes, and modules of a usual size in base64.
             apply_body: 8 << 20,
@@ -75,6 +83,7 @@ impl Variables {
             admin_listen: self.parsed("ADMIN_LISTEN_ADDR", address, |text| text.parse().ok())?,
             tls: self.tls()?,
             public_url: self.public_url()?,
+            max_token: self.max_token()?.unwrap_or(default.max_token),
             body_memory: body_memory.unwrap_or(default.body_memory),
             apply_body: self.apply_body()?.unwrap_or(default.apply_body),
             max_connections: self.positive("MAX_CONNECTIONS")?,
@@ -87,8 +96,8 @@ impl Variables {
     }
 
     fn public_url(&self) -> Result<Option<String>, ConfigError> {
-        let expected = "an https URL of a host alone, such as `https://authz.example.com`; http is accepted for \
-                        loopback hosts";
+        let expected = "an https URL of a host and perhaps a path, such as `https://example.com/authz`, without user, query \
+                        and fragment; http is accepted for loopback hosts";
         self.parsed("PUBLIC_URL", expected, |text| {
             let url = Url::parse(text).ok()?;
             let is_loopback = match url.host()? {
@@ -97,9 +106,20 @@ impl Variables {
                 Host::Ipv6(address) => address.is_loopback(),
             };
             let is_secure = url.scheme() == "https" || (url.scheme() == "http" && is_loopback);
-            let origin = url.origin().ascii_serialization();
-            // Nothing but the origin: user, path, query and fragment have no place in it.
-            (is_secure && text.trim_end_matches('/') == origin).then_some(origin)
+            let has_more = !url.username().is_empty()
+                || url.password().is_some()
+                || url.query().is_some()
+                || url.fragment().is_some();
+            (is_secure && !has_more).then(|| url.as_str().trim_end_matches('/').to_owned())
+        })
+    }
+
+    fn max_token(&self) -> Result<Option<usize>, ConfigError> {
+        let (least, most) = (TOKEN_BYTES.start() >> 10, TOKEN_BYTES.end() >> 10);
+        let size = format!("a size from `{least}KiB` to `{most}KiB` {SIZE_UNITS}");
+        self.parsed("MAX_TOKEN_BYTES", &size, |text| {
+            let bytes = usize::try_from(parse_size(text)?).ok()?;
+            TOKEN_BYTES.contains(&bytes).then_some(bytes)
         })
     }
 

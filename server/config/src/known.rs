@@ -4,7 +4,7 @@
 use crate::error::ConfigError;
 
 /// The variables that some command reads.
-const OURS: [&str; 101] = [
+const OURS: [&str; 103] = [
     "ADMIN_API_KEY",
     "ADMIN_API_KEYS",
     "ADMIN_API_KEYS_FILE",
@@ -42,6 +42,7 @@ const OURS: [&str; 101] = [
     "MAX_CONNECTIONS",
     "MAX_MANAGEMENT",
     "MAX_STALENESS",
+    "MAX_TOKEN_BYTES",
     "MAX_UPLOADS",
     "MODE",
     "OIDC_AUDIENCE",
@@ -90,6 +91,7 @@ const OURS: [&str; 101] = [
     "RESOLVER_COMPILER_MEMORY",
     "RESOLVER_INSTANCES",
     "ROLES_CLAIM",
+    "ROLES_FORMAT",
     "RUST_LOG",
     "SERVICE_API_KEY",
     "SERVICE_API_KEY_FILE",
@@ -109,9 +111,15 @@ const OURS: [&str; 101] = [
 ];
 
 /// Variables of other programs that a command reads. Other names may resemble them.
-const OF_OTHERS: [&str; 6] = [
+const OF_OTHERS: [&str; 12] = [
+    "ALL_PROXY",
     "CARGO_HOME",
     "HOME",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
     // The batches of logs, which are not sent, have names like the batches of spans.
     "OTEL_BLRP_EXPORT_TIMEOUT",
     "OTEL_BLRP_MAX_EXPORT_BATCH_SIZE",
@@ -140,6 +148,8 @@ pub(crate) const AWS: [&str; 17] = [
     "AWS_WEB_IDENTITY_TOKEN_FILE",
 ];
 
+/// The beginnings of names that no other program has, so that they are meant for the service wherever they are set.
+const OWN_FAMILIES: [&str; 4] = ["DECISION_LOG_", "EGRESS_ALLOW_", "PLAN_CACHE_", "RESOLVER_CODE_"];
 /// The beginnings of names that only our variables have. A file of `--env-file` is written for this service, so that
 /// such a name in it is meant for the service.
 const FAMILIES: [&str; 7] =
@@ -165,8 +175,10 @@ pub(crate) fn check(name: &str, source: Source<'_>) -> Result<(), ConfigError> {
         return Ok(());
     }
     let meant = match source {
-        Source::Environment => resembled(name),
-        Source::File(_) => resembled(name).or_else(|| meant_in_file(name)),
+        Source::Environment => {
+            resembled(name).or_else(|| begun(name)).or_else(|| of_family(name, &OWN_FAMILIES))
+        }
+        Source::File(_) => resembled(name).or_else(|| begun(name)).or_else(|| meant_in_file(name)),
     };
     let Some(meant) = meant else { return Ok(()) };
     let (place, remedy) = match source {
@@ -216,6 +228,15 @@ fn most_changes(ours: &str) -> usize {
     }
 }
 
+/// Returns the variable of which `name` is the beginning, such as `DECISION_LOG` of `DECISION_LOG_URL`. One word alone may be
+/// anything. Of several the shortest is meant.
+fn begun(name: &str) -> Option<&'static str> {
+    let name = name.to_uppercase();
+    let continues =
+        |ours: &&str| ours.strip_prefix(&*name).is_some_and(|rest| rest.starts_with('_'));
+    OURS.into_iter().filter(|_| name.contains('_')).filter(continues).min_by_key(|ours| ours.len())
+}
+
 /// Returns the letters of a name, without case and underscores.
 fn letters(name: &str) -> String {
     name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
@@ -227,7 +248,17 @@ fn meant_in_file(name: &str) -> Option<&'static str> {
     if let Some(rest) = name.strip_prefix(PROGRAM) {
         return resembled(rest);
     }
-    let family = FAMILIES.into_iter().find(|family| name.starts_with(family))?;
+    of_family(&name, &FAMILIES)
+}
+
+/// Returns the variable that `name` most resembles in its family, if it has one. Kubernetes names a service by such variables.
+fn of_family(name: &str, families: &[&str]) -> Option<&'static str> {
+    let name = name.to_uppercase();
+    let family = families.iter().find(|family| name.starts_with(**family))?;
+    let rest = name.strip_prefix(family)?;
+    if rest.starts_with("SERVICE_") || rest == "PORT" || rest.starts_with("PORT_") {
+        return None;
+    }
     let members = OURS.into_iter().filter(|ours| ours.starts_with(family));
     members.min_by_key(|ours| strsim::levenshtein(&name, ours))
 }
@@ -265,6 +296,14 @@ mod tests {
             ("MANAGER_ROLE", "MANAGER_ROLES"),
             ("QUOTA_RULE", "QUOTA_RULES"),
             ("POSTGRES_ALLOW_BYPASS_RSL", "POSTGRES_ALLOW_BYPASS_RLS"),
+            ("DECISION_LOG", "DECISION_LOG_URL"),
+            ("decision_log", "DECISION_LOG_URL"),
+            ("DECISION_LOG_PATH", "DECISION_LOG_URL"),
+            ("AUTH_SERVER", "AUTH_SERVER_URL"),
+            ("TLS_CERT", "TLS_CERT_FILE"),
+            ("TLS_KEY", "TLS_KEY_FILE"),
+            ("MAX_TOKEN", "MAX_TOKEN_BYTES"),
+            ("EGRESS_ALLOW_HTTPS_ONLY", "EGRESS_ALLOW_HTTP"),
         ] {
             assert_eq!(refused(name, Source::Environment).as_deref(), Some(meant), "{name}");
         }
@@ -333,6 +372,8 @@ mod tests {
             "PORTCULLIS_MODE",
             "WEBHOOK_SECRET",
             "WEBHOOK_SERVICE_HOST",
+            "DECISION_LOG_SERVICE_HOST",
+            "DECISION_LOG_PORT_80_TCP",
             "OTEL_BLRP_SCHEDULE_DELAY",
             "OTEL_BSP_EXPORT_TIMEOUT",
             "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",

@@ -1,8 +1,9 @@
 //! The mode, its tenants and its identity provider.
 
 use portcullis_auth::{Mode, OidcConfig};
+use portcullis_engine::names::names;
 use portcullis_engine::rbac::{MAX_DOMAIN, WILDCARD};
-use portcullis_model::provider::ClaimConfig;
+use portcullis_model::provider::{ClaimConfig, RolesFormat};
 use url::Url;
 
 use crate::error::ConfigError;
@@ -68,8 +69,19 @@ fn oidc(variables: &Variables) -> Result<Option<OidcConfig>, ConfigError> {
             roles_claim: variables.text("ROLES_CLAIM", default.roles_claim),
             domain_claim: variables.text("DOMAIN_CLAIM", default.domain_claim),
             admin_domain_claim: variables.text("ADMIN_DOMAIN_CLAIM", default.admin_domain_claim),
+            roles_format: roles_format(variables)?,
         },
     }))
+}
+
+/// Reads the form of the claim of roles.
+fn roles_format(variables: &Variables) -> Result<RolesFormat, ConfigError> {
+    let names: Vec<String> = names::<RolesFormat>().map(|name| format!("`{name}`")).collect();
+    let format =
+        variables.parsed("ROLES_FORMAT", &format!("one of {}", names.join(", ")), |text| {
+            text.parse().ok()
+        })?;
+    Ok(format.unwrap_or_default())
 }
 
 fn http_url(text: &str) -> Option<Url> {

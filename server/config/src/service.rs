@@ -56,6 +56,8 @@ pub struct Config {
     /// The limits of callers.
     pub limits: LimitConfig,
     pub traces: TraceSettings,
+    /// The variables that name a proxy. The service uses none.
+    pub ignored_proxies: Vec<&'static str>,
 }
 
 /// Most calls of resolvers at a time. Each reserves address space, and a process has 128 TiB.
@@ -86,8 +88,16 @@ impl Config {
             edge: variables.edge()?,
             limits: variables.limits()?,
             traces: variables.traces()?,
+            ignored_proxies: ignored_proxies(variables),
         })
     }
+}
+
+/// Returns the variables that are set and name a proxy.
+fn ignored_proxies(variables: &Variables) -> Vec<&'static str> {
+    let names =
+        ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+    names.into_iter().filter(|name| variables.get(name).is_some()).collect()
 }
 
 fn audit(variables: &Variables) -> Result<AuditRetention, ConfigError> {

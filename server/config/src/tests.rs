@@ -127,7 +127,14 @@ fn a_bad_value_is_named_in_one_line() {
         ),
         ("RESOLVERS_DIR", "/nowhere", "RESOLVERS_DIR: expected a directory that can be read"),
         ("ADMIN_LISTEN_ADDR", "9090", "ADMIN_LISTEN_ADDR: expected an address"),
-        ("PUBLIC_URL", "authz.example", "PUBLIC_URL: expected an https URL of a host alone"),
+        ("MAX_TOKEN_BYTES", "16384", "MAX_TOKEN_BYTES: expected a size from `1KiB` to `64KiB`"),
+        ("MAX_TOKEN_BYTES", "65KiB", "MAX_TOKEN_BYTES: expected a size from `1KiB` to `64KiB`"),
+        ("ROLES_FORMAT", "csv", "ROLES_FORMAT: expected one of `list`, `words`, `keys`, not `csv`"),
+        (
+            "PUBLIC_URL",
+            "authz.example",
+            "PUBLIC_URL: expected an https URL of a host and perhaps a path",
+        ),
         ("PUBLIC_URL", "http://authz.example", "PUBLIC_URL: expected an https URL"),
         ("PUBLIC_URL", "https://a.example/t?x#y", "PUBLIC_URL: expected an https URL"),
         ("PUBLIC_URL", "https://u@a.example", "PUBLIC_URL: expected an https URL"),
@@ -146,6 +153,25 @@ fn a_bad_value_is_named_in_one_line() {
     let saas = ("MODE", "saas");
     refused(&[KEY, saas], "ADMIN_API_KEY: expected at least 32 characters, but it is not set");
     refused(&[KEY, saas, ("ADMIN_API_KEY", "short")], "ADMIN_API_KEY: expected at least 32");
+}
+
+#[test]
+fn a_public_url_may_have_a_path() {
+    for (url, expected) in [
+        ("https://authz.example/", "https://authz.example"),
+        ("https://example.com/authz/", "https://example.com/authz"),
+        ("http://localhost:8080/a/b", "http://localhost:8080/a/b"),
+    ] {
+        let config = Config::read(&variables(&[ISSUER, KEY, ("PUBLIC_URL", url)])).expect("valid");
+        assert_eq!(config.edge.public_url.as_deref(), Some(expected));
+    }
+}
+
+#[test]
+fn a_proxy_that_does_not_count_is_named() {
+    let proxy = ("HTTPS_PROXY", "http://user:hunter2@proxy.example:3128");
+    let config = Config::read(&variables(&[ISSUER, KEY, proxy, ("http_proxy", "")]));
+    assert_eq!(config.expect("valid").ignored_proxies, ["HTTPS_PROXY"]);
 }
 
 #[test]
@@ -172,6 +198,14 @@ fn a_bucket_needs_a_region_and_credentials() {
     let config = variables(&whole).decision_log().expect("valid").expect("is set");
     let RecordPlace::Bucket(place) = &config.place else { panic!("a bucket") };
     assert_eq!((&*place.bucket, &*place.prefix), ("records", "of/acme"));
+    assert_eq!(config.place.to_string(), "s3://records/of/acme");
+    // What the URL encodes is a character of the prefix, which the client encodes again.
+    for (url, expected) in [("s3://log/a b", "a b"), ("s3://log/a%20b/é%2Bc/", "a b/é+c")] {
+        let entries = [&[("DECISION_LOG_URL", url)], &whole[1..]].concat();
+        let config = variables(&entries).decision_log().expect("valid").expect("is set");
+        let RecordPlace::Bucket(place) = &config.place else { panic!("a bucket") };
+        assert_eq!(place.prefix, expected, "{url}");
+    }
     assert_eq!(place.variables.len(), 4, "what the client does not read is left out");
     assert!(!format!("{config:?}").contains("s3cr3t"), "{config:?}");
 }

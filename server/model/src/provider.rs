@@ -1,15 +1,17 @@
 //! Identity providers of `saas` mode (`docs/semantics.md`, section 6.10).
 
+use portcullis_engine::names::names;
 use portcullis_engine::{Invalid, Json};
 use serde::Serialize;
 use serde_json::json;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::egress_rules::EgressRules;
-use crate::fields::{text, url};
+use crate::fields::{text, url, variant};
 use crate::input::{self, Field, Members, object};
-use crate::{Timestamp, document};
+use crate::{Timestamp, document, schema};
 
 /// Longest claim name and audience, in characters.
 const MAX_TEXT: usize = 2_048;
@@ -18,13 +20,41 @@ const ROLES_CLAIM: &str = "realm_access.roles";
 const DOMAIN_CLAIM: &str = "dom";
 const ADMIN_DOMAIN_CLAIM: &str = "adm";
 
+/// The form of a claim of roles.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray
+)]
+#[serde(into = "&'static str")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum RolesFormat {
+    /// A list of roles, or a text that is one role.
+    #[default]
+    List,
+    /// A text with white space or commas between the roles, or a list.
+    Words,
+    /// An object whose names are the roles, but for those with `false` or `null`, or a list.
+    Keys,
+}
+
+document!(RolesFormat => schema::choice(names::<RolesFormat>()));
+
 /// The names of the claims that the service reads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ClaimConfig {
-    /// A claim's literal name, or a dotted path.
+    /// A claim's literal name, or a dotted path, in which `\.` is a dot of a name.
     pub roles_claim: String,
     pub domain_claim: String,
     pub admin_domain_claim: String,
+    pub roles_format: RolesFormat,
 }
 
 impl Default for ClaimConfig {
@@ -33,6 +63,7 @@ impl Default for ClaimConfig {
             roles_claim: ROLES_CLAIM.to_owned(),
             domain_claim: DOMAIN_CLAIM.to_owned(),
             admin_domain_claim: ADMIN_DOMAIN_CLAIM.to_owned(),
+            roles_format: RolesFormat::default(),
         }
     }
 }
@@ -47,6 +78,7 @@ impl Default for ClaimConfig {
     "audience": null,
     "claim_config": {
         "roles_claim": "realm_access.roles", "domain_claim": "dom", "admin_domain_claim": "adm",
+        "roles_format": "list",
     },
     "created_at": "2026-05-16T09:30:00.000Z",
 })))]
@@ -120,16 +152,28 @@ impl ClaimConfig {
         let roles = members.optional("roles_claim", claim(ROLES_CLAIM));
         let domain = members.optional("domain_claim", claim(DOMAIN_CLAIM));
         let admin_domain = members.optional("admin_domain_claim", claim(ADMIN_DOMAIN_CLAIM));
+        let roles_format = members.optional("roles_format", roles_format());
         let default = Self::default();
         Some(Self {
             roles_claim: roles.unwrap_or(default.roles_claim),
             domain_claim: domain.unwrap_or(default.domain_claim),
             admin_domain_claim: admin_domain.unwrap_or(default.admin_domain_claim),
+            roles_format: roles_format.unwrap_or_default(),
         })
     }
 }
 
+/// The form of the claim of roles; a list when absent.
+fn roles_format<'j>() -> impl Field<'j, Value = RolesFormat> {
+    variant().default_is(RolesFormat::default().into_str()).about(
+        "`list`: a list, or a text that is one role; `words`: a text with white space or commas between roles; `keys`: an \
+         object whose names are the roles",
+    )
+}
+
 /// The name of a claim; `default` when absent.
 fn claim<'j>(default: &'static str) -> impl Field<'j, Value = String> {
-    text(MAX_TEXT).default_is(default).about("A claim's name, or a dotted path")
+    text(MAX_TEXT)
+        .default_is(default)
+        .about("A claim's name, or a dotted path, in which `\\.` is a dot of a name")
 }

@@ -110,6 +110,7 @@ fn config(data: &Path, provider: &Provider) -> Config {
         edge: EdgeConfig::default(),
         limits: LimitConfig::default(),
         traces: TraceSettings::default(),
+        ignored_proxies: Vec::new(),
     }
 }
 

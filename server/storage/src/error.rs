@@ -142,6 +142,12 @@ pub enum OpenError {
     /// The schema is missing, or of another version.
     #[error("{0}")]
     Schema(&'static str),
+    /// A newer version migrated the database, by this migration.
+    #[error(
+        "the database schema is newer than this version of Portcullis, which does not know migration {0}: start the \
+         version that migrated it, or a later one"
+    )]
+    Newer(i64),
     /// The database must be empty, but it has tables.
     #[error("expected an empty database, but it has tables")]
     InUse,

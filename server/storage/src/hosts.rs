@@ -82,6 +82,7 @@ struct Parts<'u> {
 /// # Errors
 /// [`OpenError::Url`]
 pub(crate) fn parse(url: &str, target: Target) -> Result<Vec<Host>, OpenError> {
+    refuse_open_password(url)?;
     let parts = Parts::parse(url).ok_or_else(form)?;
     parts.check_target(target)?;
     parts.check_parameters()?;
@@ -91,6 +92,22 @@ pub(crate) fn parse(url: &str, target: Target) -> Result<Vec<Host>, OpenError> {
         1..=MAX_HOSTS => Ok(hosts),
         count => Err(OpenError::Url(format!("1 to {MAX_HOSTS} hosts, but there are {count}"))),
     }
+}
+
+/// Refuses a URL that does not say where its password ends: the rest of it would be taken for a host, and looked up, or for a
+/// parameter, and logged.
+fn refuse_open_password(url: &str) -> Result<(), OpenError> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let behind_host = rest.find(['/', '?', '#']).map_or("", |at| &rest[at..]);
+    let query = behind_host.split_once('?').map_or("", |(_, query)| query);
+    let is_nameless = |parameter: &str| !parameter.is_empty() && !parameter.contains('=');
+    if behind_host.contains(['@', '#']) || query.split('&').any(is_nameless) {
+        return Err(OpenError::Url(format!(
+            "{FORM}, in which `@`, `/`, `?`, `#` and `&` of a name or a password are written as `%40`, `%2F`, `%3F`, `%23` \
+             and `%26`"
+        )));
+    }
+    Ok(())
 }
 
 fn form() -> OpenError {
@@ -270,11 +287,20 @@ mod tests {
                 "`target_session_attrs=read-write` or none, but it is `any`",
             ),
             ("postgres:ann", "with commas in between"),
+            // The rest of a password would be a host, a path or a parameter.
+            ("postgres://ann:p@ss/word@db/acme", "`%40`"),
+            ("postgres://ann:1/2@db/acme", "`%2F`"),
+            ("postgres://ann:1?2@db/acme", "`%3F`"),
+            ("postgres://ann:1#2@db/acme", "`%23`"),
+            ("postgres://db/acme?user=ann&password=1#2", "`%23`"),
+            ("postgres://db/acme?user=ann&password=1&2", "`%26`"),
             (&many, "1 to 16 hosts, but there are 17"),
         ] {
             let error = names(url).expect_err(url);
             assert!(error.contains(expected), "{url}: {error}");
+            assert!(!error.contains("ss/word"), "{error}");
         }
+        assert_eq!(names("postgres://ann:p@ss@db/acme").expect("one `@` ends it"), ["db:5432"]);
         let standby = "postgres://ann@a/acme?target_session_attrs=read-write";
         let error = parse(standby, Target::Any).expect_err("any server reads").to_string();
         assert!(error.contains("`target_session_attrs=any`"), "{error}");

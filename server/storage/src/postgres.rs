@@ -43,7 +43,7 @@ pub(crate) async fn open(url: &str) -> Result<Primary, OpenError> {
     let mut tx = begin_read(&pool, EVERY_TENANT).await.map_err(OpenError::Connect)?;
     reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&mut *tx).await)?;
     drop(tx);
-    migrations::postgres().run(&pool).await.map_err(OpenError::Migrate)?;
+    migrations::postgres().run(&pool).await.map_err(schema::not_migrated)?;
     changes::forget_foreign_numbers(&pool).await.map_err(OpenError::Connect)?;
     Ok(primary)
 }

@@ -15,7 +15,7 @@ use crate::tx::Tx;
 stored! {
     ProviderRecord as Row of "identity_providers" {
         tenant_id, id, issuer_url, jwks_uri, audience,
-        claim_config: ClaimConfig { roles_claim, domain_claim, admin_domain_claim },
+        claim_config: ClaimConfig { roles_claim, domain_claim, admin_domain_claim, roles_format },
         created_at,
     }
 }
@@ -84,8 +84,8 @@ pub async fn note_uses(tx: &mut Tx, ids: &[Uuid], at: Timestamp) -> Result<(), S
 /// Inserts a provider. False if its issuer is registered already, in this tenant or in another one.
 pub async fn insert(tx: &mut Tx, provider: &ProviderRecord) -> Result<bool, StoreError> {
     const SQL: &str = "INSERT INTO identity_providers (tenant_id, id, issuer_url, jwks_uri, \
-        audience, roles_claim, domain_claim, admin_domain_claim, created_at) \
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING";
+        audience, roles_claim, domain_claim, admin_domain_claim, roles_format, created_at) \
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING";
     let claims = &provider.claim_config;
     let inserted = execute!(
         tx,
@@ -98,6 +98,7 @@ pub async fn insert(tx: &mut Tx, provider: &ProviderRecord) -> Result<bool, Stor
         &claims.roles_claim,
         &claims.domain_claim,
         &claims.admin_domain_claim,
+        claims.roles_format.into_str(),
         provider.created_at.millis(),
     )?;
     if inserted > 0 {

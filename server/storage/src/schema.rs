@@ -2,12 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use sqlx::migrate::Migrator;
+use sqlx::migrate::{MigrateError, Migrator};
 
 use crate::error::OpenError;
 
 /// Reads the versions of the migrations that sqlx applied.
 pub(crate) const APPLIED: &str = "SELECT version FROM _sqlx_migrations WHERE success";
+
+/// Returns the error of a migration that failed. A migration that this version does not know was made by a newer one.
+pub(crate) fn not_migrated(error: MigrateError) -> OpenError {
+    match error {
+        MigrateError::VersionMissing(unknown) => OpenError::Newer(unknown),
+        error => OpenError::Migrate(error),
+    }
+}
 
 /// Compares the migrations that this version knows with those that [`APPLIED`] gave.
 pub(crate) fn check(
@@ -25,13 +33,33 @@ pub(crate) fn check(
         Err(error) => return Err(OpenError::Connect(error)),
     };
     let known: BTreeSet<i64> = known.iter().map(|migration| migration.version).collect();
-    if known.is_subset(&applied) && applied.is_subset(&known) {
-        Ok(())
-    } else if applied.is_subset(&known) {
-        Err(OpenError::Schema(
-            "the database schema is older than this version of Portcullis; `portcullis migrate` updates it",
-        ))
-    } else {
-        Err(OpenError::Schema("the database schema is newer than this version of Portcullis"))
+    if let Some(unknown) = applied.difference(&known).next() {
+        return Err(OpenError::Newer(*unknown));
+    }
+    if known.is_subset(&applied) {
+        return Ok(());
+    }
+    Err(OpenError::Schema(
+        "the database schema is older than this version of Portcullis; `portcullis migrate` updates it",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::migrations;
+
+    #[test]
+    fn a_schema_that_a_newer_version_made_is_named() {
+        let known = migrations::sqlite();
+        let own: Vec<(i64,)> = known.iter().map(|migration| (migration.version,)).collect();
+        assert!(check(&known, Ok(own.clone())).is_ok());
+        let older = check(&known, Ok(own[1..].to_vec())).expect_err("older").to_string();
+        assert!(older.contains("older than this version"), "{older}");
+        let newer = check(&known, Ok([&own[1..], &[(9_999,)]].concat())).expect_err("newer");
+        for error in [newer, not_migrated(MigrateError::VersionMissing(9_999))] {
+            let error = error.to_string();
+            assert!(error.contains("newer than this version") && error.contains("9999"), "{error}");
+        }
     }
 }

@@ -83,7 +83,7 @@ pub(crate) async fn open(url: &str) -> Result<SqlitePools, OpenError> {
         .await
         .map_err(OpenError::Connect)?;
     reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&writer).await)?;
-    migrations::sqlite().run(&writer).await.map_err(OpenError::Migrate)?;
+    migrations::sqlite().run(&writer).await.map_err(schema::not_migrated)?;
     let file = file_of(url, &options).map(Path::to_owned);
     let readers = options.read_only(true).pragma("cache_size", READ_CACHE);
     let readers = pool(READERS).connect_with(readers).await.map_err(OpenError::Connect)?;

@@ -18,5 +18,6 @@ mod spans;
 pub use config::{Batches, Sampler, TraceConfig};
 pub use metrics::TraceMetrics;
 pub use spans::{
-    RequestSpan, StepGuard, Traces, carried, enter, name_request, resolver_step, step,
+    RequestSpan, StepGuard, Traces, caller_is_known, carried, enter, name_request, resolver_step,
+    step, verification,
 };

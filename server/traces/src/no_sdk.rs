@@ -26,6 +26,19 @@ impl Source {
     }
 }
 
+#[derive(Debug)]
+pub(crate) enum Verification {}
+
+impl Verification {
+    pub(crate) fn begin() -> Option<Self> {
+        None
+    }
+
+    pub(crate) fn succeed(self, _: Option<&'static str>) {
+        match self {}
+    }
+}
+
 pub(crate) type Around<F> = F;
 
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! The spans themselves, made by the SDK of OpenTelemetry. The span that runs is in its context, which follows the futures.
 
 use std::fmt;
-use std::time::Duration;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, Method, StatusCode};
 use opentelemetry::context::{FutureExt, WithContext};
@@ -59,18 +60,20 @@ impl Source {
         Ok(Self { provider, tracer, callers })
     }
 
-    /// Begins the span of a request with `headers`, below the span of its caller; `None` if it is not sampled.
+    /// Begins the span of a request with `headers`; `None` if it is not sampled. If the caller sent a trace, the span begins
+    /// when the caller is known.
     pub(crate) fn request(&self, headers: &HeaderMap) -> Option<Current> {
-        let caller = match &self.callers {
+        match &self.callers {
             Some(callers) if headers.contains_key(TRACEPARENT) => {
-                callers.extract_with_context(&Context::new(), &HeaderExtractor(headers))
+                let caller =
+                    callers.extract_with_context(&Context::new(), &HeaderExtractor(headers));
+                let deferred = Arc::new(Deferred::new(self.tracer.clone(), caller));
+                Some(Current(Context::new().with_value(deferred)))
             }
-            _ => Context::new(),
-        };
-        let span = SpanBuilder::from_name("request").with_kind(SpanKind::Server);
-        let span = self.tracer.build_with_context(span, &caller);
-        let current = span.is_recording().then(|| Context::new().with_value(self.tracer.clone()));
-        Some(Current(current?.with_span(span)))
+            _ => {
+                begin(&self.tracer, SpanBuilder::from_name("request"), &Context::new()).map(Current)
+            }
+        }
     }
 
     /// Sends what waits, for at most `limit`, and makes no span any more.
@@ -83,11 +86,97 @@ impl Source {
     }
 }
 
+/// Begins the span of a request below `parent`, and returns the context in which it runs; `None` if it is not sampled.
+fn begin(tracer: &SdkTracer, span: SpanBuilder, parent: &Context) -> Option<Context> {
+    let span = tracer.build_with_context(span.with_kind(SpanKind::Server), parent);
+    let sampled = span.is_recording();
+    sampled.then(|| Context::new().with_value(tracer.clone()).with_span(span))
+}
+
+/// The span of a request whose caller sent a trace. It begins below the caller's span when the credential of the caller is
+/// verified: a stranger does not decide which requests have spans, and into whose trace they go.
+struct Deferred {
+    tracer: SdkTracer,
+    caller: Context,
+    began: SystemTime,
+    /// The method and the route.
+    name: OnceLock<(Method, &'static str)>,
+    /// The context of the span, once it is decided whether there is one.
+    span: OnceLock<Option<Context>>,
+}
+
+impl Deferred {
+    fn new(tracer: SdkTracer, caller: Context) -> Self {
+        let (name, span) = (OnceLock::new(), OnceLock::new());
+        Self { tracer, caller, began: opentelemetry::time::now(), name, span }
+    }
+
+    /// Returns the context of the span that began.
+    fn span(&self) -> Option<&Context> {
+        self.span.get()?.as_ref()
+    }
+
+    /// Begins the span below `parent`, unless it is decided already. Returns its context.
+    fn begin(&self, parent: &Context) -> Option<&Context> {
+        let begun = self.span.get_or_init(|| {
+            let span = SpanBuilder::from_name("request").with_start_time(self.began);
+            let context = begin(&self.tracer, span, parent)?;
+            if let Some((method, route)) = self.name.get() {
+                name(&context, method, route);
+            }
+            Some(context)
+        });
+        begun.as_ref()
+    }
+}
+
+/// The verification of a credential, before which no span of the request could begin.
+pub(crate) struct Verification {
+    request: Arc<Deferred>,
+    began: SystemTime,
+}
+
+impl Verification {
+    /// Begins one; `None` if the caller sent no trace, or its span runs.
+    pub(crate) fn begin() -> Option<Self> {
+        Context::map_current(|context| {
+            let request = context.get::<Arc<Deferred>>().filter(|of| of.span.get().is_none())?;
+            Some(Self { request: Arc::clone(request), began: opentelemetry::time::now() })
+        })
+    }
+
+    /// Begins the span of the request below the span of its caller. A verification that took time is a step that ends now.
+    pub(crate) fn succeed(self, step: Option<&'static str>) {
+        let Self { request, began } = self;
+        if let Some(context) = request.begin(&request.caller)
+            && let Some(step) = step
+        {
+            let span = SpanBuilder::from_name(step).with_start_time(began);
+            request.tracer.build_with_context(span, context).end();
+        }
+    }
+}
+
+/// Names the span of a context by a route.
+fn name(context: &Context, method: &Method, route: &'static str) {
+    let span = context.span();
+    span.update_name(format!("{method} {route}"));
+    span.set_attribute(KeyValue::new("http.route", route));
+}
+
 /// A future with the span that runs while it is polled.
 pub(crate) type Around<F> = WithContext<F>;
 
 /// The span that runs until its guard is dropped.
 pub(crate) type Guard = ContextGuard;
+
+/// Returns the context of the span that runs in `context`.
+fn with_span(context: &Context) -> Option<&Context> {
+    if context.has_active_span() {
+        return Some(context);
+    }
+    context.get::<Arc<Deferred>>()?.span()
+}
 
 /// A span that may run. It ends when its last copy is dropped.
 #[derive(Clone, Debug)]
@@ -96,12 +185,16 @@ pub(crate) struct Current(Context);
 impl Current {
     /// Returns the span that runs on this thread.
     pub(crate) fn running() -> Option<Self> {
-        Context::map_current(|context| context.has_active_span().then(|| Self(context.clone())))
+        Context::map_current(|context| {
+            let has_request = context.has_active_span() || context.get::<Arc<Deferred>>().is_some();
+            has_request.then(|| Self(context.clone()))
+        })
     }
 
     /// Begins a span below the one that runs; `None` without one.
     pub(crate) fn below(name: &'static str, resolver: Option<&str>) -> Option<Self> {
         Context::map_current(|context| {
+            let context = with_span(context)?;
             let tracer = context.get::<SdkTracer>()?;
             let resolver = resolver.map(|of| KeyValue::new("portcullis.resolver", of.to_owned()));
             let span = SpanBuilder::from_name(name).with_attributes(resolver);
@@ -112,10 +205,11 @@ impl Current {
     /// Names the span that runs by a route.
     pub(crate) fn name(method: &Method, route: &'static str) {
         Context::map_current(|context| {
-            if context.has_active_span() {
-                let span = context.span();
-                span.update_name(format!("{method} {route}"));
-                span.set_attribute(KeyValue::new("http.route", route));
+            if let Some(context) = with_span(context) {
+                name(context, method, route);
+            } else if let Some(deferred) = context.get::<Arc<Deferred>>() {
+                // A request has one route.
+                let _ = deferred.name.set((method.clone(), route));
             }
         });
     }
@@ -132,7 +226,11 @@ impl Current {
 
     /// Ends the span of a request with the status of its answer.
     pub(crate) fn end(self, method: &Method, status: StatusCode) {
-        let span = self.0.span();
+        let deferred = self.0.get::<Arc<Deferred>>();
+        // Nobody vouches for the trace of a caller that is not known by now: the request begins a trace of its own.
+        let context = deferred.map_or(Some(&self.0), |deferred| deferred.begin(&Context::new()));
+        let Some(context) = context else { return };
+        let span = context.span();
         let method = if METHODS.contains(method) { method.as_str() } else { "_OTHER" };
         span.set_attribute(KeyValue::new("http.request.method", method.to_owned()));
         let number = i64::from(status.as_u16());

@@ -9,9 +9,9 @@ use http::{HeaderMap, Method, StatusCode};
 use crate::config::TraceConfig;
 use crate::metrics::TraceMetrics;
 #[cfg(not(feature = "otlp"))]
-use crate::no_sdk::{Around, Current, Guard, Source};
+use crate::no_sdk::{Around, Current, Guard, Source, Verification};
 #[cfg(feature = "otlp")]
-use crate::sdk::{Around, Current, Guard, Source};
+use crate::sdk::{Around, Current, Guard, Source, Verification};
 
 /// Makes the spans of requests; none by default. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,8 @@ impl Traces {
         Ok(Self(Some(Arc::new(Source::start(config, metrics)?))))
     }
 
-    /// Begins the span of a request with `headers`, below the span of its caller, if it is sampled.
+    /// Begins the span of a request with `headers`, if it is sampled. It is below the span of its caller, once the caller
+    /// is known.
     pub fn request(&self, headers: &HeaderMap) -> RequestSpan {
         RequestSpan(self.0.as_ref().and_then(|source| source.request(headers)))
     }
@@ -65,6 +66,27 @@ pub fn name_request(method: &Method, route: &'static str) {
 /// Returns `work`, a step of the request that runs, with its own span if the request has one.
 pub fn step<F: Future>(name: &'static str, work: F) -> impl Future<Output = F::Output> {
     within(Current::below(name, None), work)
+}
+
+/// Returns the outcome of `work`, the verification of a credential, as a step. If it is good, the request continues the trace
+/// that its caller sent.
+pub async fn verification<T, E>(
+    name: &'static str,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
+    let Some(verification) = Verification::begin() else { return step(name, work).await };
+    let outcome = work.await;
+    if outcome.is_ok() {
+        verification.succeed(Some(name));
+    }
+    outcome
+}
+
+/// Says that the credential of the request is good, so that the request continues the trace that its caller sent.
+pub fn caller_is_known() {
+    if let Some(verification) = Verification::begin() {
+        verification.succeed(None);
+    }
 }
 
 /// Returns `work`, a question to the resolver of `namespace`, as [`step`] does.

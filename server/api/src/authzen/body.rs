@@ -33,9 +33,9 @@ impl<S: Send + Sync> FromRequest<S> for StandardBody {
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         match JsonBody::from_request(request, state).await {
             Ok(body) => Ok(Self(body)),
-            Err(ApiError::UnsupportedMediaType(expected)) => Err(ApiError::bad_request(format!(
-                "the body is of another type: send `Content-Type: {expected}`"
-            ))),
+            Err(error @ (ApiError::UnsupportedMediaType(_) | ApiError::EncodedBody(_))) => {
+                Err(ApiError::bad_request(error.message()))
+            }
             Err(error) => Err(error),
         }
     }

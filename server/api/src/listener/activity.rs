@@ -1,11 +1,14 @@
 //! The requests of one connection, to know when it is idle and when its client takes no answer.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::Instant;
+
+use super::limits::HEADER_TIMEOUT;
 
 /// The requests of one connection.
 #[derive(Debug)]
@@ -13,6 +16,15 @@ pub(super) struct Activity {
     exchanges: Mutex<Exchanges>,
     /// Notified when another connection takes the place of this one.
     evicted: Notify,
+    /// Whether the next answer of HTTP/1 is the last one.
+    ends_with_answer: AtomicBool,
+}
+
+/// The protocol of a connection, once its client has shown it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Http1,
+    Http2,
 }
 
 #[derive(Debug)]
@@ -22,6 +34,9 @@ struct Exchanges {
     running: Vec<Running>,
     /// The end of the last request, or the start of the connection.
     idle_since: Instant,
+    protocol: Option<Protocol>,
+    /// The arrival of the first bytes of a header of HTTP/1 that is not complete.
+    header_since: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -38,15 +53,49 @@ pub(super) enum ConnectionState {
     Active(Instant),
     /// It runs no request, and did not for the idle time.
     Idle,
-    /// The client does not take an answer.
+    /// The client does not take an answer, or does not complete a header.
     Stalled,
 }
 
 impl Activity {
     /// Returns the activity of a connection that begins now.
     pub(super) fn begin() -> Arc<Self> {
-        let exchanges = Exchanges { next: 0, running: Vec::new(), idle_since: Instant::now() };
-        Arc::new(Self { exchanges: Mutex::new(exchanges), evicted: Notify::new() })
+        let exchanges = Exchanges {
+            next: 0,
+            running: Vec::new(),
+            idle_since: Instant::now(),
+            protocol: None,
+            header_since: None,
+        };
+        Arc::new(Self {
+            exchanges: Mutex::new(exchanges),
+            evicted: Notify::new(),
+            ends_with_answer: AtomicBool::new(false),
+        })
+    }
+
+    /// Notes that bytes of this protocol arrived. Between two requests of HTTP/1 they begin a header.
+    pub(super) fn note_bytes(&self, protocol: Protocol) {
+        let mut exchanges = self.exchanges.lock();
+        exchanges.protocol = Some(protocol);
+        if protocol == Protocol::Http1 && exchanges.running.is_empty() {
+            exchanges.header_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Returns the protocol, if the client has shown it.
+    pub(super) fn protocol(&self) -> Option<Protocol> {
+        self.exchanges.lock().protocol
+    }
+
+    /// Makes the next answer of HTTP/1 the last one.
+    pub(super) fn end_with_answer(&self) {
+        self.ends_with_answer.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether an answer of HTTP/1 is the last one.
+    pub(super) fn ends_with_answer(&self) -> bool {
+        self.ends_with_answer.load(Ordering::Relaxed)
     }
 
     /// Counts a request until the exchange is dropped.
@@ -54,6 +103,7 @@ impl Activity {
         let mut exchanges = self.exchanges.lock();
         let id = exchanges.next;
         exchanges.next += 1;
+        exchanges.header_since = None;
         exchanges.running.push(Running { id, take_by: None });
         Exchange { activity: Arc::clone(self), id }
     }
@@ -64,22 +114,27 @@ impl Activity {
         let now = Instant::now();
         let exchanges = self.exchanges.lock();
         let is_idle = exchanges.running.is_empty();
-        let due = exchanges.running.iter().filter_map(|running| running.take_by).min();
-        let due = if is_idle { Some(exchanges.idle_since + idle) } else { due };
+        let due = match exchanges.header_since {
+            Some(since) => Some(since.max(exchanges.idle_since) + HEADER_TIMEOUT.min(idle)),
+            None if is_idle => Some(exchanges.idle_since + idle),
+            None => exchanges.running.iter().filter_map(|running| running.take_by).min(),
+        };
+        let is_idle = is_idle && exchanges.header_since.is_none();
         match due {
             Some(due) if due <= now && is_idle => ConnectionState::Idle,
             Some(due) if due <= now => ConnectionState::Stalled,
             due => {
-                // An answer that begins from now on has its own full time, and so has the idle time.
-                let next = now + idle.min(write);
+                // An answer and a header that begin from now on have their own full time, and so has the idle time.
+                let next = now + idle.min(write).min(HEADER_TIMEOUT);
                 ConnectionState::Active(due.map_or(next, |due| due.min(next)))
             }
         }
     }
 
-    /// Returns whether no request runs.
+    /// Returns whether no request runs or arrives.
     pub(super) fn is_idle(&self) -> bool {
-        self.exchanges.lock().running.is_empty()
+        let exchanges = self.exchanges.lock();
+        exchanges.running.is_empty() && exchanges.header_since.is_none()
     }
 
     /// Lets the idle time begin now.
@@ -135,9 +190,11 @@ mod tests {
     async fn a_connection_is_idle_after_its_last_request() {
         let activity = Activity::begin();
         let begun = Instant::now();
-        // An answer may begin at any time.
-        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(begun + WRITE));
-        assert_eq!(activity.state(WRITE, IDLE), ConnectionState::Active(begun + WRITE));
+        // A header may begin at any time, and an answer.
+        let (short, next) = (HEADER_TIMEOUT / 2, ConnectionState::Active(begun + HEADER_TIMEOUT));
+        assert_eq!(activity.state(IDLE, WRITE), next);
+        let next = ConnectionState::Active(begun + short);
+        assert_eq!((activity.state(IDLE, short), activity.state(short, WRITE)), (next, next));
         let exchange = activity.exchange();
         tokio::time::advance(2 * IDLE).await;
         assert!(matches!(activity.state(IDLE, WRITE), ConnectionState::Active(_)));
@@ -150,6 +207,36 @@ mod tests {
         assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Idle);
         activity.restart_idle_time();
         assert!(matches!(activity.state(IDLE, WRITE), ConnectionState::Active(_)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_header_that_is_not_complete_is_no_idle_time() {
+        let activity = Activity::begin();
+        let begun = Instant::now();
+        for protocol in [Protocol::Http2, Protocol::Http1] {
+            activity.note_bytes(protocol);
+            assert_eq!(
+                (activity.protocol(), activity.is_idle()),
+                (Some(protocol), protocol == Protocol::Http2)
+            );
+        }
+        let almost = HEADER_TIMEOUT - Duration::from_secs(1);
+        tokio::time::advance(almost).await;
+        // More bytes give no more time, and no idle time counts.
+        activity.note_bytes(Protocol::Http1);
+        let due = ConnectionState::Active(begun + HEADER_TIMEOUT);
+        assert_eq!(activity.state(IDLE, WRITE), due);
+        tokio::time::advance(HEADER_TIMEOUT - almost).await;
+        assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Stalled);
+        // A goodbye leaves it a moment.
+        activity.restart_idle_time();
+        let moment = Duration::from_secs(1);
+        let due = ConnectionState::Active(Instant::now() + moment);
+        assert_eq!(activity.state(moment, WRITE), due);
+        let exchange = activity.exchange();
+        activity.note_bytes(Protocol::Http1);
+        drop(exchange);
+        assert!(activity.is_idle(), "the bytes of a body begin no header");
     }
 
     #[tokio::test(start_paused = true)]

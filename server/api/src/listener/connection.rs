@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use http::{Request, Response};
+use http::header::{CONNECTION, HeaderValue};
+use http::{Request, Response, Version};
 use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -20,7 +21,7 @@ use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::activity::{Activity, ConnectionState};
+use super::activity::{Activity, ConnectionState, Protocol};
 use super::answer::AnswerBody;
 use super::limits::ConnectionLimits;
 use super::opening::Opening;
@@ -83,21 +84,22 @@ impl Connection {
     {
         let Self { serving, peer, activity } = self;
         let Serving { builder, service, limits, stopped, .. } = serving;
-        let io = TokioIo::new(Opening::new(stream));
-        let peer = Peer { address: peer, answers: service.answers_of_connection() };
+        let io = TokioIo::new(Opening::new(stream, Arc::clone(&activity)));
+        let taken = service.answers_of_connection();
+        let peer = Peer { address: peer, answers: taken, most_header: limits.header() };
         let answers = answers(service, peer, Arc::clone(&activity), limits.write);
         let mut connection = pin!(builder.serve_connection(io, answers));
         let mut idle = limits.idle;
-        let mut says_goodbye = false;
+        let mut goodbye = None;
         loop {
             let look = match activity.state(idle, limits.write) {
                 ConnectionState::Stalled => return,
-                ConnectionState::Idle if says_goodbye => return,
+                ConnectionState::Idle if goodbye == Some(Goodbye::Closing) => return,
                 ConnectionState::Idle => None,
                 ConnectionState::Active(until) => Some(until),
             };
             if let Some(look) = look {
-                let stopped = (!says_goodbye).then(|| stopped.clone());
+                let stopped = goodbye.is_none().then(|| stopped.clone());
                 // In its own set, which polls it only when it is woken: a request that arrives wakes the task of
                 // the connection, but costs no look at timers and at what all connections share.
                 let mut interruption = FuturesUnordered::new();
@@ -113,12 +115,29 @@ impl Connection {
                     },
                 }
             }
-            // The client learns that the next request needs another connection.
-            connection.as_mut().graceful_shutdown();
+            // The client learns that the next request needs another connection: HTTP/2 by a frame, HTTP/1 by an answer, for
+            // which it has a moment. What is on its way is answered.
+            let next = match goodbye {
+                None if activity.protocol() == Some(Protocol::Http1) => Goodbye::LastAnswer,
+                _ => Goodbye::Closing,
+            };
+            match next {
+                Goodbye::LastAnswer => activity.end_with_answer(),
+                Goodbye::Closing => connection.as_mut().graceful_shutdown(),
+            }
             activity.restart_idle_time();
-            (says_goodbye, idle) = (true, GOODBYE);
+            (goodbye, idle) = (Some(next), GOODBYE);
         }
     }
+}
+
+/// How far the end of a connection is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goodbye {
+    /// The next answer says that it is the last one.
+    LastAnswer,
+    /// The connection ends when no request runs.
+    Closing,
 }
 
 /// The reason why a connection is looked at while it is served.
@@ -166,8 +185,12 @@ fn answers(
     service_fn(move |request: Request<Incoming>| {
         let exchange = activity.exchange();
         let (service, peer) = (service.clone(), peer.clone());
+        let (activity, is_http1) = (Arc::clone(&activity), request.version() < Version::HTTP_2);
         async move {
-            let answer = service.answer_to(Some(peer), request).await;
+            let mut answer = service.answer_to(Some(peer), request).await;
+            if is_http1 && activity.ends_with_answer() {
+                answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             let is_live = answer.extensions().get::<LiveAnswer>().is_some();
             Ok(answer.map(|body| {
                 let body = AnswerBody::new(body, exchange, write);

@@ -8,9 +8,12 @@ use hyper_util::server::conn::auto;
 use super::answer::PIECE;
 
 /// Longest time for a whole header, and for an answer to a ping.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-/// Largest request header, in bytes.
-const MAX_HEADER_BYTES: usize = 16 * 1024;
+pub(super) const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Largest header of a request beside its token, in bytes.
+const HEADER_BESIDE_TOKEN: usize = 16 * 1024;
+/// The bytes by which a header may exceed its limit and still get an answer that says so. hyper refuses longer ones without a
+/// body.
+const HEADER_EXCESS: usize = 32 * 1024;
 /// Most header fields of a request.
 const MAX_HEADERS: usize = 64;
 /// Most concurrent requests of one HTTP/2 connection.
@@ -31,26 +34,37 @@ const MAX_ERROR_RESETS: usize = 100;
 pub struct ConnectionLimits {
     /// Most connections.
     pub most: usize,
+    /// Most bytes of a token.
+    pub token: usize,
     /// Longest time without a request.
     pub idle: Duration,
     /// Longest time until a client takes the next piece of an answer.
     pub write: Duration,
 }
 
+impl ConnectionLimits {
+    /// Returns the most bytes of a request's header.
+    pub(super) fn header(self) -> usize {
+        HEADER_BESIDE_TOKEN + self.token
+    }
+}
+
 /// Returns the builder of connections of HTTP/1 and HTTP/2.
-pub(super) fn connection_builder() -> auto::Builder<TokioExecutor> {
+pub(super) fn connection_builder(limits: ConnectionLimits) -> auto::Builder<TokioExecutor> {
+    let most_header = limits.header() + HEADER_EXCESS;
     let mut server = auto::Builder::new(TokioExecutor::new());
     server
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
-        .max_buf_size(MAX_HEADER_BYTES)
+        // hyper would count the time between two requests, which is idle time.
+        .header_read_timeout(None)
+        .max_buf_size(most_header)
         .max_headers(MAX_HEADERS);
     server
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(MAX_STREAMS)
-        .max_header_list_size(MAX_HEADER_BYTES as u32)
+        .max_header_list_size(u32::try_from(most_header).unwrap_or(u32::MAX))
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_send_buf_size(PIECE)

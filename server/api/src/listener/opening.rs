@@ -2,11 +2,14 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
+
+use super::activity::{Activity, Protocol};
 
 /// Longest time until a client shows its protocol.
 const OPENING_TIMEOUT: Duration = Duration::from_secs(10);
@@ -18,23 +21,42 @@ const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub(super) struct Opening<S> {
     stream: S,
     deadline: Pin<Box<Sleep>>,
-    /// The number of bytes of the preface that have been read; `None` once the protocol is known.
-    preface_read: Option<usize>,
+    shown: Shown,
+    /// Told of the bytes that arrive.
+    activity: Arc<Activity>,
+}
+
+/// What the client has shown of its protocol.
+#[derive(Clone, Copy)]
+enum Shown {
+    /// This many bytes of the preface, and no other ones.
+    Preface(usize),
+    Protocol(Protocol),
 }
 
 impl<S> Opening<S> {
-    pub(super) fn new(stream: S) -> Self {
+    pub(super) fn new(stream: S, activity: Arc<Activity>) -> Self {
         let deadline = Box::pin(tokio::time::sleep(OPENING_TIMEOUT));
-        Self { stream, deadline, preface_read: Some(0) }
+        Self { stream, deadline, shown: Shown::Preface(0), activity }
     }
 
-    /// Compares received bytes with the preface. Bytes that differ from it are HTTP/1.
-    fn compare(&mut self, data: &[u8]) {
-        self.preface_read = self.preface_read.and_then(|read| {
+    /// Notes received bytes. The first ones show the protocol: those that differ from the preface are HTTP/1.
+    fn receive(&mut self, data: &[u8]) {
+        if let Shown::Preface(read) = self.shown {
             let expected = &HTTP2_PREFACE[read..];
-            let open = data.len() < expected.len() && expected.starts_with(data);
-            open.then_some(read + data.len())
-        });
+            self.shown = if data.starts_with(expected) {
+                Shown::Protocol(Protocol::Http2)
+            } else if expected.starts_with(data) {
+                Shown::Preface(read + data.len())
+            } else {
+                Shown::Protocol(Protocol::Http1)
+            };
+        }
+        if let Shown::Protocol(protocol) = self.shown
+            && !data.is_empty()
+        {
+            self.activity.note_bytes(protocol);
+        }
     }
 }
 
@@ -47,15 +69,13 @@ impl<S: AsyncRead + Unpin> AsyncRead for Opening<S> {
         let this = self.get_mut();
         let filled = buffer.filled().len();
         let read = Pin::new(&mut this.stream).poll_read(context, buffer);
-        if this.preface_read.is_none() {
-            return read;
-        }
+        let is_open = matches!(this.shown, Shown::Preface(_));
         match read {
             Poll::Ready(Ok(())) => {
-                this.compare(&buffer.filled()[filled..]);
+                this.receive(&buffer.filled()[filled..]);
                 Poll::Ready(Ok(()))
             }
-            Poll::Pending if this.deadline.as_mut().poll(context).is_ready() => {
+            Poll::Pending if is_open && this.deadline.as_mut().poll(context).is_ready() => {
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
             other => other,

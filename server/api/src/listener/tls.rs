@@ -2,10 +2,12 @@
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use futures_util::stream::{Stream, StreamExt};
 use portcullis_fairness::run_apart;
 use rustls::ServerConfig;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -78,12 +80,20 @@ impl TlsIdentity {
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
 
-    /// Reads the files again and again. A changed certificate serves new connections. If the files do not serve, the
-    /// certificate before them stays.
-    pub async fn keep_up(mut self) {
+    /// Reads the files again and again, and at once for each item of `asked`. A changed certificate serves new connections. If
+    /// the files do not serve, the certificate before them stays.
+    pub async fn keep_up(mut self, asked: impl Stream<Item = ()>) {
+        let mut asked = pin!(asked);
         let mut last = None;
         loop {
-            tokio::time::sleep(RELOAD_INTERVAL).await;
+            tokio::select! {
+                () = tokio::time::sleep(RELOAD_INTERVAL) => {}
+                Some(()) = asked.next() => {
+                    tracing::info!("reading the TLS certificate again, because of a signal");
+                    // Whoever asks for it wants to know whether the files serve.
+                    last = None;
+                }
+            }
             let reloaded = run_apart(move || {
                 let outcome = self.reload();
                 (self, outcome)

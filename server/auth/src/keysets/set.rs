@@ -38,10 +38,6 @@ impl KeySet {
         anyhow::ensure!(keys.len() <= MAX_KEYS, "the key set has more than {MAX_KEYS} keys");
         let keys: Vec<_> = keys.iter().filter_map(VerificationKey::parse).collect();
         anyhow::ensure!(!keys.is_empty(), "the key set has no key that can verify tokens");
-        for (index, key) in keys.iter().enumerate() {
-            let twice = keys[..index].iter().any(|other| key.kid.is_some() && other.kid == key.kid);
-            anyhow::ensure!(!twice, "two keys of the key set have the same `kid`");
-        }
         Ok(Self(keys))
     }
 
@@ -50,16 +46,15 @@ impl KeySet {
         self.0.iter().any(|key| key.kid.as_deref() == Some(kid))
     }
 
-    /// Returns the one key that matches. Without a `kid`, exactly one key must match the algorithm.
+    /// Returns the one key that fits the algorithm, of those with this `kid` if there is one. A key that the set lists
+    /// several times is one key; several keys that fit are none, because the token does not say which it means.
     pub(super) fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<&Arc<PublicKey>> {
         let mut fitting = self
             .0
             .iter()
             .filter(|key| key.key.fits(algorithm) && (kid.is_none() || key.kid.as_deref() == kid));
-        match (fitting.next(), fitting.next()) {
-            (Some(key), None) => Some(&key.key),
-            _ => None,
-        }
+        let key = fitting.next()?;
+        fitting.all(|other| other.jwk.algorithm == key.jwk.algorithm).then_some(&key.key)
     }
 
     /// Lets each key that `before` has too, with the same material and members, be the one of `before`.
@@ -94,13 +89,14 @@ impl VerificationKey {
             return None;
         }
         let material = DecodingKey::from_jwk(&jwk).ok()?;
-        let key = Arc::new(PublicKey::new(material, algorithms(&jwk)));
+        let own = json.get("alg").and_then(Json::as_str);
+        let key = Arc::new(PublicKey::new(material, algorithms(&jwk, own)));
         Some(Self { kid: jwk.common.key_id.clone(), jwk, key })
     }
 }
 
-/// Returns the algorithms that a key may verify, by its type, its curve and its own `alg`.
-fn algorithms(jwk: &Jwk) -> Vec<Algorithm> {
+/// Returns the algorithms that a key may verify, by its type, its curve and its `own` `alg`.
+fn algorithms(jwk: &Jwk, own: Option<&str>) -> Vec<Algorithm> {
     let by_type: &[Algorithm] = match &jwk.algorithm {
         AlgorithmParameters::RSA(_) => &[
             Algorithm::RS256,
@@ -121,10 +117,15 @@ fn algorithms(jwk: &Jwk) -> Vec<Algorithm> {
         },
         _ => &[],
     };
-    let own = jwk.common.key_algorithm.map(|own| own.to_string());
     let allows =
-        |algorithm: &Algorithm| own.as_ref().is_none_or(|own| *own == format!("{algorithm:?}"));
+        |algorithm: &Algorithm| own.is_none_or(|own| algorithm_named(own) == Some(*algorithm));
     by_type.iter().copied().filter(allows).collect()
+}
+
+/// Returns the algorithm with this name in a header or a key. `Ed25519` is the name of EdDSA on that curve (RFC 9864), which is
+/// the only one that is accepted.
+pub(crate) fn algorithm_named(name: &str) -> Option<Algorithm> {
+    if name == "Ed25519" { Some(Algorithm::EdDSA) } else { name.parse().ok() }
 }
 
 /// Returns the number of bits of a modulus in base64url.

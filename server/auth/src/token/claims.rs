@@ -2,6 +2,8 @@
 
 use portcullis_engine::json::Json;
 use portcullis_engine::rbac::WILDCARD;
+use portcullis_engine::request::claimed_roles;
+use portcullis_model::provider::RolesFormat;
 
 use crate::error::{AuthError, refused};
 
@@ -37,6 +39,26 @@ pub(super) fn one_domain<'c>(claims: &'c Json<'_>, name: &str) -> Result<&'c str
     match short_claim(claims, name)? {
         WILDCARD => refused(format!("the claim `{name}` is `*`, which is not a domain")),
         domain => Ok(domain),
+    }
+}
+
+/// Returns the roles of a claim in this form; `None` if it is empty or of another type. A claim that the form says nothing
+/// about is read as a list.
+pub(super) fn roles_of(claim: &Json<'_>, format: RolesFormat) -> Option<Vec<String>> {
+    match (format, claim) {
+        (RolesFormat::Words, Json::String(text)) => {
+            let words = text.split(|c: char| c.is_whitespace() || c == ',');
+            let words: Vec<String> =
+                words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+            (!words.is_empty()).then_some(words)
+        }
+        (RolesFormat::Keys, Json::Object(members)) => {
+            let granted = members
+                .iter()
+                .filter(|(_, value)| !matches!(value, Json::Null | Json::Bool(false)));
+            Some(granted.map(|(name, _)| name.clone().into_owned()).collect())
+        }
+        _ => claimed_roles(claim),
     }
 }
 

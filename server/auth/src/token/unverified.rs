@@ -8,9 +8,8 @@ use portcullis_engine::json::{self, Json};
 use super::claims::text_claim;
 use crate::claims::Claims;
 use crate::error::{AuthError, refused};
+use crate::keysets::algorithm_named;
 
-/// Longest token, in bytes: a token with a hundred roles stays below half of it.
-pub(super) const MAX_TOKEN: usize = 8 * 1024;
 /// The accepted algorithms, all asymmetric: `none` proves nothing, and the key of a MAC would be public.
 const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::RS256,
@@ -23,8 +22,9 @@ const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::ES384,
     Algorithm::EdDSA,
 ];
-/// Header members that would change the verified text or the key. An attacker writes the header.
-const REFUSED_HEADERS: [&str; 8] = ["crit", "jku", "jwk", "x5u", "x5c", "zip", "enc", "b64"];
+/// Header members that would change the verified text. Members that name or hold a key (`jku`, `jwk`, `x5u`, `x5c`) are
+/// ignored: an attacker writes the header, and only the issuer's key set has keys.
+const REFUSED_HEADERS: [&str; 4] = ["crit", "zip", "enc", "b64"];
 
 /// The parts of a token that its signature and the choice of the key are about.
 pub(super) struct Signed<'t> {
@@ -41,9 +41,9 @@ pub(crate) struct Unverified<'t> {
 }
 
 impl<'t> Unverified<'t> {
-    /// Reads a token and its claims.
-    pub(crate) fn read(token: &'t str) -> Result<Self, AuthError> {
-        let (signed, payload) = decode(token)?;
+    /// Reads a token of at most `most` bytes, and its claims.
+    pub(crate) fn read(token: &'t str, most: usize) -> Result<Self, AuthError> {
+        let (signed, payload) = decode(token, most)?;
         let Some(claims) = Claims::read(payload) else {
             return refused(no_object("payload"));
         };
@@ -56,10 +56,14 @@ impl<'t> Unverified<'t> {
     }
 }
 
-/// Splits a token into its parts, decodes them, and checks the header. Returns the payload beside the rest.
-pub(super) fn decode(token: &str) -> Result<(Signed<'_>, Vec<u8>), AuthError> {
-    if token.len() > MAX_TOKEN {
-        return refused(format!("the token is larger than {MAX_TOKEN} bytes"));
+/// Splits a token of at most `most` bytes into its parts, decodes them, and checks the header. Returns the payload beside the
+/// rest.
+pub(super) fn decode(token: &str, most: usize) -> Result<(Signed<'_>, Vec<u8>), AuthError> {
+    if token.len() > most {
+        return refused(format!(
+            "the token has {} bytes, more than the {most} of `MAX_TOKEN_BYTES`",
+            token.len()
+        ));
     }
     let split = token.rsplit_once('.').and_then(|(message, signature)| {
         let (header, payload) = message.split_once('.')?;
@@ -75,7 +79,7 @@ pub(super) fn decode(token: &str) -> Result<(Signed<'_>, Vec<u8>), AuthError> {
     if let Some(name) = REFUSED_HEADERS.into_iter().find(|name| header.get(name).is_some()) {
         return refused(format!("the token's header has `{name}`, which is not accepted"));
     }
-    let algorithm = header.get("alg").and_then(Json::as_str).and_then(|name| name.parse().ok());
+    let algorithm = header.get("alg").and_then(Json::as_str).and_then(algorithm_named);
     let Some(algorithm) = algorithm.filter(|one| ALGORITHMS.contains(one)) else {
         return refused("the token's algorithm is not accepted");
     };

@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::claims::Claims;
+use crate::config::MAX_TOKEN;
 use crate::config::OidcConfig;
 use crate::testing::{EC, ISSUER, claims, header, key_source, now, sign};
 use crate::token::{Proof, Unverified};
@@ -27,7 +28,7 @@ fn signed(tenant: &str, subject: usize, extra: Value) -> String {
 }
 
 async fn verified(verifier: &Arc<Verifier>, text: &str) -> CachedToken {
-    let read = Unverified::read(text).expect("a token");
+    let read = Unverified::read(text, MAX_TOKEN).expect("a token");
     let Proof { identity, key, validity } = verifier.verify(read, now()).await.expect("good");
     let tenant = identity.domain.clone();
     let holder = Arc::new(TokenHolder { tenant, identity, one_tenant_per_domain: true });

@@ -44,6 +44,16 @@ impl fmt::Debug for BucketPlace {
     }
 }
 
+impl fmt::Display for RecordPlace {
+    /// Shows the place as a URL without secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => write!(f, "file://{}", folder.display()),
+            Self::Bucket(place) => write!(f, "{place:?}"),
+        }
+    }
+}
+
 impl RecordPlace {
     /// Opens the place. A bucket is not asked for anything yet: one that is down does not prevent the start.
     pub(crate) fn open(&self) -> Result<Arc<dyn ObjectStore>, ObjectError> {
