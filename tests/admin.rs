@@ -328,3 +328,31 @@ fn tenants_and_providers_survive_a_restart() {
     get(&server, TENANTS).is(200).has(&before);
     account.tenant(&server).get("/api/v1/resources").is(200).has(&json!([]));
 }
+
+#[test]
+fn a_start_says_how_many_policies_compare_date_times_as_texts() {
+    let server = saas::settings().start();
+    let account = Account::open(&server, "acme");
+    let tenant = account.tenant(&server);
+    let properties = json!({"properties": {"frozen_at": {"type": "datetime"}}});
+    tenant.manage("PUT /api/v1/types/wiki", &properties).is(201);
+    for (name, operator) in [("late", "lte"), ("early", "gt"), ("sound", "before")] {
+        let policy = json!({
+            "name": name, "resource": "wiki:read", "effect": "deny", "priority": 1,
+            "rule_data": {
+                "type": "CONDITION", "attribute": "resource.frozen_at", "operator": operator,
+                "value": "2026-01-01T00:00:00Z",
+            },
+        });
+        tenant.manage("POST /api/v1/abac/policies", &policy).is(201);
+    }
+    let server = server.crash_and_restart();
+    let said = server.process.err.wait_for(|lines| {
+        lines
+            .iter()
+            .find(|line| line.contains("declared date-times by the order of texts"))
+            .cloned()
+    });
+    let said = said.expect("a line of the log");
+    assert!(said.contains("count=2") && said.contains("policy=\"late\""), "{said}");
+}

@@ -380,6 +380,25 @@ fn a_store_of_openfga_answers_in_a_running_service() {
     let unchanged = "relations: 0 written, 2 unchanged, 0 deleted";
     let said = again.out + &again.err;
     assert!(again.code == Some(0) && said.contains(unchanged), "{said}");
+    // The store drops a relation with its tuples.
+    let model = OPENFGA_MODEL.replace("parent: [folder]", "owner: [user]");
+    let model = model.replace("owner from parent", "owner");
+    std::fs::write(folder.path().join("model.fga"), model).unwrap();
+    let store =
+        STORE.replace("user: folder:plans, relation: parent", "user: user:ann, relation: owner");
+    std::fs::write(folder.path().join("store.fga.yaml"), store).unwrap();
+    let refused = run();
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.err.contains("with `relations:read`, the import deletes"), "{}", refused.err);
+    let permissions = [&permissions[..], &["relations:read"]].concat();
+    let body = json!({"name": "again", "permissions": permissions});
+    let key = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key");
+    let mut command = portcullis(&["import", "openfga", "store.fga.yaml", "--url", &url]);
+    command.current_dir(folder.path()).env("SERVICE_API_KEY", &key);
+    let done = finish(command);
+    let said = done.out + &done.err;
+    let deleted = "relations: 1 written, 1 unchanged, 1 deleted";
+    assert!(done.code == Some(0) && said.contains(deleted), "{said}");
 }
 
 #[test]

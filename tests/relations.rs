@@ -144,6 +144,25 @@ fn a_deleted_entity_takes_its_tuples_along() {
     tenant.manage("PUT /api/v1/entities", &entity).is(200);
     tenant.delete("/api/v1/entities/group/eng").is(204);
     assert_eq!(listed(&tenant, ""), ["document:d1 viewer user:ann -"]);
+    // Tuples need no record of their entities.
+    let path = "/api/v1/entities/user/ann";
+    let conditional = tenant.managing(format!("DELETE {path}")).header("if-match", "*");
+    tenant.send(&conditional).refused(404, "NOT_FOUND");
+    tenant.delete(path).is(204);
+    assert_eq!(listed(&tenant, ""), [""; 0]);
+    tenant.delete(path).refused(404, "NOT_FOUND");
+}
+
+#[test]
+fn those_who_have_a_relation_are_not_silently_an_id() {
+    let tenant = Tenant::new();
+    declare(&tenant);
+    let mut sent = tuple("document:d1", "viewer", "user:ann");
+    sent["subject"] = json!("user:ann#member");
+    let reply = write(&tenant, &json!({"write": [sent]})).refused(400, "VALIDATION_ERROR");
+    assert_eq!(reply.paths(), ["/write/0/subject"]);
+    sent["subject"] = json!("user:https://id.example/#1");
+    write(&tenant, &json!({"write": [sent]})).is(200);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::json::Json;
 pub const MAX_RESOURCE: usize = 256;
 
 const NAME_SHAPE: &str = "`<name>:<verb>`: both parts non-empty, no white space or control characters, at most 256 characters";
-const PATTERN_SHAPE: &str = "`*`, `<name>:*` or `<name>:<verb>` without any other `*`";
+const PATTERN_SHAPE: &str = "`*`, `<name>:*` or `<name>:<verb>` without any other `*`, white space or control characters, of at most 256 characters";
 
 /// Splits a resource name at its last colon into name and verb; `None` if it does not have the form `<name>:<verb>`
 /// (`docs/semantics.md`, section 2.1).

@@ -3,6 +3,7 @@
 
 mod check;
 mod declared;
+mod orders;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -57,6 +57,38 @@ fn a_list_may_be_a_folder_of_files() {
     assert_eq!(bundle.warnings, [""; 0]);
 }
 
+/// The limits of the reader are those of the product, and not of the library.
+#[test]
+fn large_lists_and_many_aliases_are_read() {
+    let folder = tenant();
+    let rules = (0..30_000).map(|n| {
+        format!("- {{sub: u{n}, dom: \"*\", obj: \"wiki:read\", act: read, effect: allow}}\n")
+    });
+    write(folder.path(), "rules.yaml", &rules.collect::<String>());
+    let case = |n: usize| {
+        format!(
+            "- name: c{n}\n  check: &check{n} {{subject: u1, resource: \"wiki:read\", action: read, attributes: *a}}\n  \
+             expect: &expect{n} {{decision: allow, rule: \"u1, *, wiki:read, read\"}}\n"
+        )
+    };
+    let first = "- name: first\n  check: {subject: u1, resource: \"wiki:read\", action: read, attributes: &a {user: {team: x}}}\n  \
+        expect: {decision: allow, rule: \"u1, *, wiki:read, read\"}\n";
+    let cases: String = (0..900).map(case).collect();
+    write(folder.path(), "cases.yaml", &format!("{first}{cases}"));
+    let bundle = Bundle::read_folder(folder.path()).expect("sound");
+    assert_eq!((bundle.rules.len(), bundle.cases.len()), (30_000, 901));
+    // What the aliases stand for is bounded.
+    let ten = |of: &str| vec![format!("*{of}"); 10].join(", ");
+    let bomb: String =
+        (1..8).map(|n| format!("  a{n}: &a{n} [{}]\n", ten(&format!("a{}", n - 1)))).collect();
+    write(folder.path(), "cases.yaml", &format!("- name: x\n  a0: &a0 [x, x]\n{bomb}"));
+    let found = refusal(folder.path());
+    assert!(
+        found.contains("the aliases of a file stand for at most 1000000 values; split"),
+        "{found}"
+    );
+}
+
 #[test]
 fn files_of_a_list_follow_one_another_by_name() {
     let folder = tenant();

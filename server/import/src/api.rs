@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use http::{HeaderName, HeaderValue};
 use portcullis_config::{GivenCredential, Variables};
-use portcullis_engine::json;
+use portcullis_engine::{Json, json};
 use portcullis_tools::as_code;
 use portcullis_tools::service::{CallLimits, Service};
 use serde::Serialize;
@@ -48,26 +48,32 @@ impl<'a> Target<'a> {
         content: &Value,
         err: &mut (dyn Write + Send),
     ) -> anyhow::Result<()> {
-        let content = content.to_string();
-        let content = json::parse(content.as_bytes())?.into_owned();
-        let report = as_code::import(&self.service, self.owner, content).await?;
+        let report = as_code::import(&self.service, self.owner, bundle(content)?).await?;
         err.write_all(report.as_bytes())?;
         Ok(())
     }
 
-    /// Replaces the tuples whose source is the owner with `tuples`, and reports what changed.
+    /// Replaces the objects of the owner with `content`, and the tuples whose source is the owner with `tuples`, and reports what
+    /// changed.
     ///
     /// # Errors
     /// The service refuses a part of them.
-    pub(crate) async fn sync<T: Serialize>(
+    pub(crate) async fn apply_with_tuples<T: Serialize>(
         &self,
+        content: &Value,
         tuples: &[T],
         err: &mut (dyn Write + Send),
     ) -> anyhow::Result<()> {
-        let report = as_code::sync_tuples(&self.service, self.owner, tuples).await?;
+        let content = bundle(content)?;
+        let report =
+            as_code::import_with_tuples(&self.service, self.owner, content, tuples).await?;
         err.write_all(report.as_bytes())?;
         Ok(())
     }
+}
+
+fn bundle(content: &Value) -> anyhow::Result<Json<'static>> {
+    Ok(json::parse(content.to_string().as_bytes())?.into_owned())
 }
 
 /// Reads a service key from a file.

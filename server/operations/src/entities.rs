@@ -289,10 +289,10 @@ pub async fn get(
     Ok((record, revision))
 }
 
-/// Deletes an entity of the caller's tenant, and returns the revision of the directory.
+/// Deletes an entity of the caller's tenant with its tuples, which need no record, and returns the revision of the directory.
 ///
 /// # Errors
-/// The tenant has no such entity, the precondition does not hold, or the store failed.
+/// The tenant has neither such an entity nor tuples of it, the precondition does not hold, or the store failed.
 pub async fn delete(
     app: &App,
     caller: &Manager,
@@ -301,9 +301,14 @@ pub async fn delete(
 ) -> Result<u64, OperationError> {
     let by = app.authored_by(caller.actor());
     let mut tx = app.write(caller, &by).await?;
-    let record = entities::find(&mut tx, kind, id).await?.ok_or(NOT_FOUND)?;
-    precondition.check(&record)?;
-    entities::delete(&mut tx, kind, id).await?;
+    match entities::find(&mut tx, kind, id).await? {
+        Some(record) => precondition.check(&record)?,
+        None if matches!(precondition, Precondition::None) => {}
+        None => return Err(NOT_FOUND),
+    }
+    if !entities::delete(&mut tx, kind, id).await? {
+        return Err(NOT_FOUND);
+    }
     commit_entities(app, tx).await
 }
 

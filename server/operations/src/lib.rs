@@ -12,6 +12,7 @@ mod common_plans;
 pub mod content_at;
 mod content_bound;
 pub mod content_rulebook;
+pub mod datetimes_as_texts;
 pub mod decisions;
 mod deletions;
 pub mod directory;

@@ -161,7 +161,8 @@ pub async fn find_in_sync(
     Ok(Some((stored.try_into()?, sync)))
 }
 
-/// Deletes the entity of this type and id, and the tuples of which it is the object or the subject. False if there is none.
+/// Deletes the entity of this type and id, if it has a record, and the tuples of which it is the object or the subject. False if
+/// there is neither.
 ///
 /// # Errors
 /// [`StoreError::TooManyTuples`]; nothing of the transaction may be committed then.
@@ -171,7 +172,7 @@ pub async fn delete(tx: &mut Tx, kind: &str, id: &str) -> Result<bool, StoreErro
         WHERE tenant_id = $1 AND type = $2 AND id = $3";
     let found = find_stored(tx, vec![ObjectName::new(kind, id)]).await?;
     let Some(stored) = found.into_values().find(|stored| !stored.is_deleted) else {
-        return Ok(false);
+        return Ok(relations::delete_of_entities(tx, &[(kind, id)]).await? > 0);
     };
     let revision = directory::next(tx).await?;
     execute!(tx, SQL, &tx.tenant, kind, id, revision, tx.at.millis())?;

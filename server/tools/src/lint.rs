@@ -3,6 +3,7 @@
 mod attributes;
 mod cases;
 mod code;
+mod datetimes;
 mod domains;
 mod explain;
 mod finding;
@@ -82,6 +83,7 @@ pub fn findings(folder: &str, bundle: &Bundle, allowed: &[LintCode]) -> Vec<Find
         attributes::doubts,
         rules::doubts,
         domains::doubts,
+        datetimes::doubts,
         relations::doubts,
         policies::doubts,
         cases::doubts,

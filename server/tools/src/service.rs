@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::service_url::service_url;
 use event_reader::EventReader;
-pub(crate) use refusal::{Call, NAME_DOMAIN, lacks_domain, may_not, refusal};
+pub(crate) use refusal::{Call, NAME_DOMAIN, lacks_domain, may_not, refusal, relations_in_use};
 
 /// The header with the number of replicas whose decisions an answer lacks.
 const MISSING_REPLICAS: &str = "x-missing-replicas";
@@ -53,8 +53,9 @@ pub struct CallLimits {
 }
 
 impl CallLimits {
-    /// An apply may compile resolvers, which takes up to 30 s each; an export has 64 MiB of content at most.
-    pub const CONTENT: Self = Self { time: Duration::from_secs(300), answer: 80 << 20 };
+    /// An apply may compile resolvers, which takes up to 30 s each; an export has 256 MiB of texts at
+    /// most, and their quotes and names beside them.
+    pub const CONTENT: Self = Self { time: Duration::from_secs(300), answer: 1 << 30 };
 }
 
 /// A running service, and the credential for it.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-/// The most alternatives into which a condition is split. A condition with more stays whole.
-const MAX_ALTERNATIVES: usize = 64;
+/// The most alternatives into which a condition is split if they become policies. A condition with more stays whole.
+const MAX_POLICIES: usize = 64;
+/// The most rules that one condition becomes.
+pub(super) const MAX_RULES: usize = 100_000;
 
 /// A condition over the request.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +25,15 @@ pub(super) struct OneOf {
     pub(super) values: BTreeSet<String>,
     /// The values that are roles. The subject is also one of them if it has the role.
     pub(super) roles: BTreeSet<String>,
+}
+
+impl OneOf {
+    /// Returns whether rules can say it. A `*` is a plain character here, and would match everything in a rule. A rule for a
+    /// name also holds for the role of that name, so a subject must come from a model with roles.
+    pub(super) fn fits_rule(&self) -> bool {
+        let is_plain = !self.values.iter().any(|value| value.contains('*'));
+        is_plain && (self.field != Field::Subject || !self.roles.is_empty())
+    }
 }
 
 /// A test of an attribute.
@@ -56,6 +67,11 @@ pub(super) enum Attribute {
 pub(super) enum Operand {
     Literal(serde_json::Value),
     Attribute(Attribute),
+}
+
+/// Returns the number that a text is.
+pub(super) fn number(text: &str) -> Option<serde_json::Number> {
+    serde_json::from_str(text).ok()
 }
 
 impl Condition {
@@ -126,9 +142,19 @@ impl Condition {
     }
 
     /// Returns alternatives, each a list of conditions that hold together. One of the alternatives holds exactly if the
-    /// condition does.
-    pub(super) fn alternatives(self) -> Vec<Vec<Self>> {
-        self.clone().split().unwrap_or_else(|| vec![vec![self]])
+    /// condition does. With `as_rules`, those that rules can say become rules.
+    pub(super) fn alternatives(self, as_rules: bool) -> Vec<Vec<Self>> {
+        let few = |all: &Vec<Vec<Self>>| {
+            let policies =
+                all.iter().filter(|parts| !as_rules || !parts.iter().all(Self::fits_rule));
+            policies.count() <= MAX_POLICIES
+        };
+        self.clone().split().filter(few).unwrap_or_else(|| vec![vec![self]])
+    }
+
+    /// Returns whether a rule can say it.
+    fn fits_rule(&self) -> bool {
+        matches!(self, Self::OneOf(own) if own.fits_rule())
     }
 
     /// Splits the condition; `None` if there are too many alternatives.
@@ -149,13 +175,13 @@ impl Condition {
             }
             other => vec![vec![other]],
         };
-        (alternatives.len() <= MAX_ALTERNATIVES).then_some(alternatives)
+        (alternatives.len() <= MAX_RULES).then_some(alternatives)
     }
 }
 
 /// Returns each alternative of `left` together with each of `right`, without those that contradict themselves.
 fn product(left: &[Vec<Condition>], right: &[Vec<Condition>]) -> Option<Vec<Vec<Condition>>> {
-    if left.len() * right.len() > MAX_ALTERNATIVES {
+    if left.len() * right.len() > MAX_RULES {
         return None;
     }
     let pairs = left.iter().flat_map(|one| right.iter().map(move |other| (one, other)));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use portcullis_engine::Effect;
 
-use super::condition::{Condition, OneOf};
+use super::condition::{Condition, OneOf, number};
 use super::known::Known;
 use super::lines::Line;
 use super::membership::{RoleScope, Roles};
@@ -32,8 +32,14 @@ pub(super) fn convert(
         reading.faults.extend(outcome.err());
     }
     let Reading { roles, mut policies, notes, mut faults, .. } = reading;
-    let mut conversion =
-        Conversion { model, roles: &roles, output: Output::default(), without_effect: 0 };
+    let mut conversion = Conversion {
+        model,
+        roles: &roles,
+        output: Output::default(),
+        without_effect: 0,
+        notes: Vec::new(),
+    };
+    conversion.note_orders(&policies);
     let objects = Objects::new(model, &policies, &roles, &mut faults);
     if model.matcher.reads_policy() && !policies.is_empty() {
         let refused: BTreeSet<_> = faults.iter().filter_map(|fault| fault.line).collect();
@@ -51,7 +57,8 @@ pub(super) fn convert(
     converted.faults.append(&mut faults);
     converted.faults.sort_by_key(|fault| fault.line);
     converted.without_effect = conversion.without_effect;
-    (converted.notes, converted.objects) = (notes.into_values().collect(), objects);
+    converted.notes = notes.into_values().chain(conversion.notes).collect();
+    converted.objects = objects;
     converted
 }
 
@@ -69,7 +76,7 @@ impl<'m> Reading<'m> {
     fn new(model: &'m Model) -> Self {
         Self {
             model,
-            roles: Roles::new(model.domain_patterns),
+            roles: Roles::new(model.domain_patterns.is_some()),
             policies: Vec::new(),
             notes: BTreeMap::new(),
             faults: Vec::new(),
@@ -103,12 +110,12 @@ impl<'m> Reading<'m> {
     /// Notes values of a role line that Casbin for Go reads as patterns, or would if the application added a function.
     fn note_patterns(&mut self, line: &Line) {
         for (column, value) in line.values.iter().enumerate() {
-            let is_read = column == 2 && self.model.domain_patterns;
-            let reason = match is_read {
-                true if value.contains('*') => format!(
-                    "note: the matcher has `keyMatch(r.dom, p.dom)`, so `{value}` is a pattern of domains, as in Casbin for Go"
+            let patterns = self.model.domain_patterns.as_ref().filter(|_| column == 2);
+            let reason = match patterns {
+                Some(call) if value.contains('*') => format!(
+                    "note: the matcher has `{call}`, so `{value}` is a pattern of domains, as in Casbin for Go"
                 ),
-                false if value.contains(['*', '{', '[', '^', '|']) || value.contains("/:") => {
+                None if value.contains(['*', '{', '[', '^', '|']) || value.contains("/:") => {
                     format!(
                         "note: `{value}` is a plain text, as in Casbin unless the application adds a function to `{}` \
                      (AddNamedMatchingFunc, AddNamedDomainMatchingFunc); if it does, write a line for each name that matches",
@@ -117,9 +124,20 @@ impl<'m> Reading<'m> {
                 }
                 _ => continue,
             };
-            self.notes.entry((line.kind.clone(), is_read)).or_insert_with(|| line.fault(reason));
+            self.notes
+                .entry((line.kind.clone(), patterns.is_some()))
+                .or_insert_with(|| line.fault(reason));
         }
     }
+}
+
+/// What a condition becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Nothing,
+    Some,
+    /// A rule or policy about everything and everybody.
+    Everything,
 }
 
 struct Conversion<'m> {
@@ -128,6 +146,8 @@ struct Conversion<'m> {
     output: Output,
     /// The number of lines that decide nothing in this model.
     without_effect: usize,
+    /// Notes about lines.
+    notes: Vec<ImportFault>,
 }
 
 impl Conversion<'_> {
@@ -164,24 +184,73 @@ impl Conversion<'_> {
 
     /// Converts one line.
     fn line(&mut self, line: &Line, priority: i64, objects: &Objects) -> Result<(), ImportFault> {
-        let effect = match self.value(line, EFFECT) {
-            None => Some(Effect::Allow),
-            Some(text) => text.parse().ok(),
-        };
-        // Another word is neither an allow nor a deny to Casbin.
-        let counts = |effect: &Effect| {
-            *effect == Effect::Allow || self.model.effect != PolicyEffect::AllowOverride
-        };
-        let Some(effect) = effect.filter(counts) else {
-            self.without_effect += 1;
-            return Ok(());
+        let effect = match self.effect(line) {
+            Ok(effect) => effect,
+            Err(reason) => {
+                self.left_out(line, reason);
+                return Ok(());
+            }
         };
         let columns = self.model.columns.iter().zip(&line.values);
         let known = columns.map(|(column, value)| (column.as_str(), value.as_str())).collect();
         let condition = self.known(known).expand(&self.model.matcher);
         let condition = condition.map_err(|reason| line.fault(reason))?;
         let origin = Origin { effect, priority: self.priority(priority), line: Some(line.number) };
-        self.add(condition, &origin, objects).map_err(|reason| line.fault(reason))
+        match self.add(condition, &origin, objects).map_err(|reason| line.fault(reason))? {
+            Outcome::Nothing => self.left_out(line, "the matcher is never true for it".to_owned()),
+            Outcome::Everything => self.notes.push(line.fault(format!(
+                "note: the line {} everything to everybody, because the matcher is always true for it; `&&` binds closer than \
+                 `||`, so look at its parentheses if that is not meant",
+                if effect == Effect::Allow { "allows" } else { "denies" }
+            ))),
+            Outcome::Some => {}
+        }
+        Ok(())
+    }
+
+    /// Returns the effect of a line.
+    ///
+    /// # Errors
+    /// The reason why the line has none in this model.
+    fn effect(&self, line: &Line) -> Result<Effect, String> {
+        match self.value(line, EFFECT).map_or(Ok(Effect::Allow), str::parse) {
+            Ok(Effect::Deny) if self.model.effect == PolicyEffect::AllowOverride => {
+                Err("a deny decides nothing with the effect of this model".to_owned())
+            }
+            Ok(effect) => Ok(effect),
+            Err(_) => {
+                let text = self.value(line, EFFECT).unwrap_or_default();
+                Err(format!(
+                    "its effect `{text}` is neither `allow` nor `deny`, and decides nothing in Casbin"
+                ))
+            }
+        }
+    }
+
+    /// Notes that a line becomes nothing.
+    fn left_out(&mut self, line: &Line, reason: String) {
+        self.without_effect += 1;
+        self.notes.push(line.fault(format!("left out: {reason}")));
+    }
+
+    /// Notes how the columns compare that the matcher compares by order: the first number and the first other text of each.
+    fn note_orders(&mut self, lines: &[Line]) {
+        for (index, column) in self.model.ordered_columns() {
+            let values = lines.iter().filter_map(|line| Some((line, line.values.get(index)?)));
+            let (numbers, texts): (Vec<_>, Vec<_>) =
+                values.partition(|(_, value)| number(value).is_some());
+            if let Some((line, value)) = numbers.first() {
+                self.notes.push(line.fault(format!(
+                    "note: `{value}` in the column `{column}` compares as a number; a request that sends a text to compare with it \
+                     is undetermined"
+                )));
+            }
+            if let Some((line, value)) = texts.first() {
+                self.notes.push(line.fault(format!(
+                    "note: `{value}` in the column `{column}` is not a number: it compares as a text, character by character"
+                )));
+            }
+        }
     }
 
     /// Casbin evaluates a matcher that no line concerns once, with empty values.
@@ -190,7 +259,7 @@ impl Conversion<'_> {
         let condition = self.known(empty).expand(&self.model.matcher);
         let condition = condition.map_err(ImportFault::without_line)?;
         let origin = Origin { effect: Effect::Allow, priority: 0, line: None };
-        self.add(condition, &origin, objects).map_err(ImportFault::without_line)
+        self.add(condition, &origin, objects).map(drop).map_err(ImportFault::without_line)
     }
 
     /// Allows everything, if that is what the model does without a deny.
@@ -204,7 +273,7 @@ impl Conversion<'_> {
 
     fn known<'k>(&'k self, line: BTreeMap<&'k str, &'k str>) -> Known<'k> {
         let Model { request, definitions, .. } = self.model;
-        Known { request, line, definitions, roles: self.roles }
+        Known { request, line, definitions, roles: self.roles, fixed: BTreeMap::new() }
     }
 
     /// Returns the priority of what a line becomes: only if the order of lines decides, they have different ones.
@@ -217,8 +286,9 @@ impl Conversion<'_> {
         condition: Condition,
         origin: &Origin,
         objects: &Objects,
-    ) -> Result<(), String> {
-        for mut alternative in condition.alternatives() {
+    ) -> Result<Outcome, String> {
+        let mut outcome = Outcome::Nothing;
+        for mut alternative in condition.alternatives(origin.priority == 0) {
             // No request has an empty field.
             let unasked = |part: &Condition| matches!(part, Condition::OneOf(OneOf { values, .. }) if values.iter().all(String::is_empty));
             if origin.line.is_none() && alternative.iter().any(unasked) {
@@ -226,7 +296,12 @@ impl Conversion<'_> {
             }
             alternative.sort_by_key(Condition::rank);
             self.output.add(&alternative, origin, objects, self.model.has_domain())?;
+            if alternative.is_empty() {
+                outcome = Outcome::Everything;
+            } else if outcome == Outcome::Nothing {
+                outcome = Outcome::Some;
+            }
         }
-        Ok(())
+        Ok(outcome)
     }
 }

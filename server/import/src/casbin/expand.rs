@@ -3,11 +3,14 @@
 
 use serde_json::Value as Json;
 
-use super::condition::{Attribute, Condition, Operand, Test};
+use super::condition::{Attribute, Condition, Operand, Test, number};
 use super::expression::{Comparator, Expression, Value};
 use super::known::{Known, Operandum};
 use super::membership::{Domain, RoleScope};
 use super::{functions, parser};
+
+const PART: &str = "the part of a text that `keyGet` or `keyGet2` takes is compared with known texts only; send the part as an \
+                    attribute of the request, and compare that";
 
 type Expanded = Result<Condition, String>;
 
@@ -18,12 +21,46 @@ impl Known<'_> {
     /// The part of the expression that no condition means.
     pub(super) fn expand(&self, expression: &Expression) -> Expanded {
         match expression {
-            Expression::And(parts) => Ok(Condition::all(self.until(parts, false)?)),
+            Expression::And(parts) => {
+                let inner = self.within(parts);
+                Ok(Condition::all(inner.as_ref().unwrap_or(self).until(parts, false)?))
+            }
             Expression::Or(parts) => Ok(Condition::any(self.until(parts, true)?)),
             Expression::Not(part) => self.expand(part).map(Condition::not),
             Expression::Bare(value) => self.bare(value),
             Expression::Compare(left, comparator, right) => self.compare(left, *comparator, right),
             Expression::In(item, list) => self.membership(item, list),
+        }
+    }
+
+    /// Returns what is known beside `parts`, which hold together: a field that one of them compares with a text has no other
+    /// value there, so that a role in a domain needs the members in that domain alone. `None` if that is nothing new.
+    fn within(&self, parts: &[Expression]) -> Option<Self> {
+        if !self.definitions.values().any(|scope| *scope == RoleScope::ByDomain) {
+            return None;
+        }
+        let flat = parts.iter().filter(|part| self.is_flat(part));
+        let fixed = flat.filter_map(|part| match self.expand(part) {
+            Ok(Condition::OneOf(own)) if own.values.len() == 1 && own.roles.is_empty() => {
+                Some((own.field, own.values.into_iter().next()?))
+            }
+            // A fault is reported where the part itself is expanded.
+            _ => None,
+        });
+        let fixed: Vec<_> = fixed.filter(|(field, _)| !self.fixed.contains_key(field)).collect();
+        let fixed = (!fixed.is_empty()).then(|| self.fixed.clone().into_iter().chain(fixed))?;
+        Some(Self { fixed: fixed.collect(), line: self.line.clone(), ..*self })
+    }
+
+    /// Returns whether the expression is a comparison, or an `||` of comparisons, without a role.
+    fn is_flat(&self, expression: &Expression) -> bool {
+        match expression {
+            Expression::Or(parts) => parts.iter().all(|part| self.is_flat(part)),
+            Expression::Bare(Value::Call { name, .. }) => {
+                name != "eval" && !self.definitions.contains_key(name)
+            }
+            Expression::Compare(..) => true,
+            _ => false,
         }
     }
 
@@ -62,6 +99,7 @@ impl Known<'_> {
         if let Some(scope) = self.definitions.get(name) {
             return self.role(name, *scope, arguments);
         }
+        functions::known(name)?;
         let [attribute, pattern] = arguments else {
             return Err(format!("`{name}` needs an attribute and a pattern"));
         };
@@ -105,8 +143,11 @@ impl Known<'_> {
         let domain = match &domain {
             None => Domain::None,
             Some(Operandum::Literal(Json::String(text))) => Domain::Text(text),
-            Some(Operandum::Attribute(Attribute::Field(field))) => Domain::Field(*field),
-            Some(_) => return Err(format!("the domain of `{name}` must be a text or a field")),
+            Some(Operandum::Attribute(Attribute::Field(field))) => match self.fixed.get(field) {
+                Some(text) => Domain::Text(text),
+                None => Domain::Field(*field),
+            },
+            Some(_) => return Err(domain_fault(name, arguments)),
         };
         match self.value(member)? {
             Operandum::Attribute(Attribute::Field(field)) => {
@@ -122,10 +163,10 @@ impl Known<'_> {
                 constants(&left, comparator, &right)
             }
             (Operandum::Attribute(attribute), Operandum::Literal(literal)) => {
-                literal_test(attribute, comparator, literal)
+                literal_test(attribute, comparator, of_column(right, comparator, literal))
             }
             (Operandum::Literal(literal), Operandum::Attribute(attribute)) => {
-                literal_test(attribute, comparator.flipped(), literal)
+                literal_test(attribute, comparator.flipped(), of_column(left, comparator, literal))
             }
             (Operandum::Attribute(attribute), Operandum::Attribute(other)) => {
                 let (operator, operand) = (comparator.operator(), Operand::Attribute(other));
@@ -137,6 +178,7 @@ impl Known<'_> {
                 Comparator::Unequal => part.is(&text).map(Condition::not),
                 _ => Err("`keyGet` has no order; compare it with `==`".to_owned()),
             },
+            (Operandum::Part(_), _) | (_, Operandum::Part(_)) => Err(PART.to_owned()),
             _ => Err("these values cannot be compared; compare an attribute of the request with a text or a number".to_owned()),
         }
     }
@@ -168,6 +210,7 @@ impl Known<'_> {
                 });
                 Ok(Condition::any(each.collect::<Result<Vec<_>, String>>()?))
             }
+            (Operandum::Part(_), _) | (_, Operandum::Part(_)) => Err(PART.to_owned()),
             _ => Err("the right side of `in` must be a list, such as `(\"a\", \"b\")`".to_owned()),
         }
     }
@@ -198,6 +241,16 @@ impl Comparator {
     }
 }
 
+/// Returns the literal of a comparison by order. Columns hold texts, and a number in one compares as a number.
+fn of_column(value: &Value, comparator: Comparator, literal: Json) -> Json {
+    match (value, &literal) {
+        (Value::Policy(_), Json::String(text)) if comparator.is_order() => {
+            number(text).map_or(literal, Json::Number)
+        }
+        _ => literal,
+    }
+}
+
 /// Compares an attribute with a literal.
 fn literal_test(attribute: Attribute, comparator: Comparator, literal: Json) -> Expanded {
     match (attribute, comparator, &literal) {
@@ -223,6 +276,17 @@ fn constants(left: &Json, comparator: Comparator, right: &Json) -> Expanded {
         Comparator::Equal => Ok(Condition::Constant(left == right)),
         Comparator::Unequal => Ok(Condition::Constant(left != right)),
         _ => Err("an order of two known values is not translated; compare with an attribute of the request".to_owned()),
+    }
+}
+
+/// Returns the fault of a domain of `name` that is not one.
+fn domain_fault(name: &str, arguments: &[Value]) -> String {
+    match arguments.last() {
+        Some(Value::Request { column, path: None }) => format!(
+            "`{name}` asks for the domain `r.{column}`, and `{column}` is not the name of a domain column; rename the column of \
+             requests to `dom`, `domain`, `tenant` or `org`"
+        ),
+        _ => format!("the domain of `{name}` must be a text or a field"),
     }
 }
 

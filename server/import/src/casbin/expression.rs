@@ -43,10 +43,29 @@ pub(super) enum Value {
     },
 }
 
+impl Comparator {
+    /// Returns whether it compares by order.
+    pub(super) fn is_order(self) -> bool {
+        !matches!(self, Self::Equal | Self::Unequal)
+    }
+}
+
 impl Expression {
     /// Returns whether the expression mentions the policy line.
     pub(super) fn reads_policy(&self) -> bool {
         self.any_value(&mut |value| matches!(value, Value::Policy(_)))
+    }
+
+    /// Returns whether the expression compares a value by order for which `is_meant` is true.
+    pub(super) fn orders(&self, is_meant: &dyn Fn(&Value) -> bool) -> bool {
+        match self {
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(|part| part.orders(is_meant)),
+            Self::Not(part) => part.orders(is_meant),
+            Self::Compare(left, comparator, right) => {
+                comparator.is_order() && [left, right].into_iter().any(is_meant)
+            }
+            Self::In(..) | Self::Bare(_) => false,
+        }
     }
 
     /// Returns the tests of the column `request` of requests: the called function, if any, and all values.

@@ -12,6 +12,32 @@ const SEGMENT: &str = "[^/]+";
 /// Characters that have a meaning in a regular expression.
 const SPECIAL: &str = r"\.+*?()|[]{}^$#&-~";
 
+/// The functions with a pattern.
+const FUNCTIONS: [&str; 8] = [
+    "keyMatch",
+    "keyMatch2",
+    "keyMatch3",
+    "keyMatch4",
+    "keyMatch5",
+    "regexMatch",
+    "globMatch",
+    "ipMatch",
+];
+
+/// Checks that `name` is a function with a pattern.
+///
+/// # Errors
+/// It is a function of the application.
+pub(super) fn known(name: &str) -> Result<(), String> {
+    if FUNCTIONS.contains(&name) { Ok(()) } else { Err(unknown(name)) }
+}
+
+fn unknown(name: &str) -> String {
+    format!(
+        "the function `{name}` is not known; use a function of Casbin, or write a policy with a condition"
+    )
+}
+
 /// Returns the condition that the function `name` returns true for `attribute` and `pattern`.
 ///
 /// # Errors
@@ -38,11 +64,7 @@ pub(super) fn call(name: &str, attribute: Attribute, pattern: &str) -> Result<Co
         }
         "keyMatch5" => without_query(pattern)?,
         "globMatch" => glob(pattern)?,
-        _ => {
-            return Err(format!(
-                "the function `{name}` is not known; use a function of Casbin, or write a policy with a condition"
-            ));
-        }
+        _ => return Err(unknown(name)),
     };
     Ok(Condition::test(attribute, "matches", regex::as_in_go(&expression)?))
 }

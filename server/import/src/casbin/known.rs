@@ -17,6 +17,8 @@ pub(super) struct Known<'k> {
     pub(super) line: BTreeMap<&'k str, &'k str>,
     pub(super) definitions: &'k BTreeMap<String, RoleScope>,
     pub(super) roles: &'k Roles,
+    /// The fields whose only value the conditions around an expression say.
+    pub(super) fixed: BTreeMap<Field, String>,
 }
 
 /// A value after the known parts are filled in.
@@ -75,6 +77,7 @@ impl Known<'_> {
                 return Err(format!("`{name}` has another number of arguments"));
             }
             _ => {
+                functions::known(name)?;
                 return Err(format!(
                     "the function `{name}` in a comparison is not translated; use `keyGet`, `keyGet2`, or a pattern"
                 ));

@@ -62,10 +62,10 @@ impl Roles {
         domain: Domain<'_>,
     ) -> Result<Condition, String> {
         // Casbin compares the names first: each name is a member of itself, in every domain.
-        let mut ways = vec![self.members(kind, field, role, None, role)?];
+        let mut ways = vec![self.members(kind, field, role, None)?];
         match domain {
             Domain::None => {}
-            Domain::Text(text) => ways.push(self.members(kind, field, role, Some(text), role)?),
+            Domain::Text(text) => ways.push(self.members(kind, field, role, Some(text))?),
             Domain::Field(own) => ways.extend(self.in_domains(kind, field, role, own)?),
         }
         let mut texts = OneOf { field, values: BTreeSet::new(), roles: BTreeSet::new() };
@@ -82,7 +82,8 @@ impl Roles {
         Ok(Condition::any([Condition::OneOf(texts)].into_iter().chain(others)))
     }
 
-    /// Returns the conditions that `field` is a member of `role` in a domain of the lines, which `own` names.
+    /// Returns the conditions that `field` is a member of `role` in a domain of the lines, which `own` names. Domains with
+    /// the same members share a condition.
     fn in_domains(
         &self,
         kind: &str,
@@ -90,16 +91,38 @@ impl Roles {
         role: &str,
         own: Field,
     ) -> Result<Vec<Condition>, String> {
+        let domains =
+            self.members.get(kind).map(|members| members.domains(role, self.domain_patterns));
+        let domains = domains.into_iter().flatten();
+        if self.domain_patterns {
+            return self.in_patterns(kind, field, role, own, domains);
+        }
+        let mut shared = BTreeMap::<BTreeSet<String>, BTreeSet<String>>::new();
+        for text in domains {
+            let members = self.holders(kind, role, Some(text))?;
+            shared.entry(members).or_default().insert(text.to_owned());
+        }
+        let ways = shared.into_iter().map(|(members, domains)| {
+            let members = holder_condition(field, role, members);
+            Condition::all([members, Condition::one_of(own, domains)])
+        });
+        Ok(ways.collect())
+    }
+
+    /// Returns the conditions of [`Roles::in_domains`] where domains are patterns.
+    fn in_patterns<'d>(
+        &self,
+        kind: &str,
+        field: Field,
+        role: &str,
+        own: Field,
+        domains: impl Iterator<Item = &'d str>,
+    ) -> Result<Vec<Condition>, String> {
         let mut ways = Vec::new();
         // Prefixes of domains, and who is a member in all of them.
-        let mut wider = vec![("", self.members(kind, field, role, None, role)?)];
-        let domains = self.members.get(kind).map(Members::domains).into_iter().flatten();
-        for text in domains.flatten() {
-            let members = self.members(kind, field, role, Some(text), role)?;
-            if !self.domain_patterns {
-                ways.push(Condition::all([members, Condition::is(own, text)]));
-                continue;
-            }
+        let mut wider = vec![("", self.members(kind, field, role, None)?)];
+        for text in domains {
+            let members = self.members(kind, field, role, Some(text))?;
             let holds =
                 |(prefix, all): &(&str, Condition)| text.starts_with(prefix) && *all == members;
             if wider.iter().any(holds) {
@@ -113,23 +136,37 @@ impl Roles {
         Ok(ways)
     }
 
+    /// Returns the condition that `field` is `role` or has it in `domain`.
     fn members(
         &self,
         kind: &str,
         field: Field,
         role: &str,
         domain: Option<&str>,
-        own: &str,
     ) -> Result<Condition, String> {
-        let members = match self.members.get(kind) {
+        Ok(holder_condition(field, role, self.holders(kind, role, domain)?))
+    }
+
+    /// Returns `role`, and everybody who has it in `domain`.
+    fn holders(
+        &self,
+        kind: &str,
+        role: &str,
+        domain: Option<&str>,
+    ) -> Result<BTreeSet<String>, String> {
+        let holders = match self.members.get(kind) {
             Some(members) => members
                 .holders(role, domain, self.domain_patterns)
                 .ok_or_else(|| format!("`{role}` has members through more than 9 other roles"))?,
             None => BTreeSet::new(),
         };
-        let values = members.into_iter().chain([own]).map(str::to_owned).collect();
-        // Only a subject has roles in its token.
-        let roles = (field == Field::Subject).then(|| own.to_owned()).into_iter().collect();
-        Ok(Condition::OneOf(OneOf { field, values, roles }))
+        Ok(holders.into_iter().chain([role]).map(str::to_owned).collect())
     }
+}
+
+/// Returns the condition that `field` is one of the `holders` of `role`.
+fn holder_condition(field: Field, role: &str, holders: BTreeSet<String>) -> Condition {
+    // Only a subject has roles in its token.
+    let roles = (field == Field::Subject).then(|| role.to_owned()).into_iter().collect();
+    Condition::OneOf(OneOf { field, values: holders, roles })
 }

@@ -13,8 +13,8 @@ use crate::fault::ImportFault;
 pub(super) const EFFECT: &str = "eft";
 /// The column that holds the priority of a line.
 pub(super) const PRIORITY: &str = "priority";
-/// Casbin for Go adds `keyMatch` to the domains of all roles if the matcher has exactly this text.
-const DOMAIN_PATTERNS: &str = "keyMatch(r.dom, p.dom)";
+/// The function that makes domains patterns, if it compares the domain of a request with a column of a line.
+const PATTERNS: &str = "keyMatch";
 /// Names of the columns of a request.
 const NAMES: [(Field, &[&str]); 4] = [
     (Field::Subject, &["sub", "subject", "user", "role"]),
@@ -34,8 +34,8 @@ pub(super) struct Model {
     pub(super) definitions: BTreeMap<String, RoleScope>,
     pub(super) effect: PolicyEffect,
     pub(super) matcher: Expression,
-    /// Whether the domains of role lines are patterns of `keyMatch`.
-    pub(super) domain_patterns: bool,
+    /// The call that makes the domains of role lines patterns of `keyMatch`, such as `keyMatch(r.dom, p.dom)`.
+    pub(super) domain_patterns: Option<String>,
 }
 
 /// The matching lines that decide.
@@ -88,14 +88,21 @@ impl Model {
         faults.append(&mut others);
         let request = request.map(|entry| columns_of_request(entry, &mut faults));
         let columns = policy.map(|entry| columns(entry, &mut faults));
-        let domain_patterns = matcher.is_some_and(|entry| entry.value.contains(DOMAIN_PATTERNS));
         let effect = effect.and_then(|entry| noted(effect_of(entry), &mut faults));
+        if let (Some(entry), Some(columns), Some(PolicyEffect::Priority)) =
+            (policy, &columns, effect)
+        {
+            faults.extend(misnamed_priority(entry, columns));
+        }
         let matcher = matcher.and_then(|entry| {
             let read = parser::parse(&entry.value).map_err(|reason| entry.fault(reason));
             noted(read, &mut faults)
         });
         match (request, columns, effect, matcher) {
             (Some(request), Some(columns), Some(effect), Some(matcher)) if faults.is_empty() => {
+                let domain_patterns = domain_patterns(&request, &matcher).filter(|call| {
+                    find(&entries, "matchers", "m").is_some_and(|own| own.value.contains(call))
+                });
                 Ok(Self { columns, request, definitions, effect, matcher, domain_patterns })
             }
             _ => Err(faults),
@@ -107,11 +114,54 @@ impl Model {
         self.request.iter().any(|(_, own)| *own == Attribute::Field(Field::Domain))
     }
 
+    /// Returns the columns of lines that the matcher compares by order.
+    pub(super) fn ordered_columns(&self) -> impl Iterator<Item = (usize, &str)> {
+        let columns = self.columns.iter().enumerate();
+        let ordered = columns.filter(|(_, name)| {
+            self.matcher.orders(&|value| matches!(value, Value::Policy(column) if column == *name))
+        });
+        ordered.map(|(index, name)| (index, name.as_str()))
+    }
+
+    /// Returns whether the matcher compares the column `name` of requests by order.
+    pub(super) fn orders_request(&self, name: &str) -> bool {
+        self.matcher.orders(
+            &|value| matches!(value, Value::Request { column, path: None } if column == name),
+        )
+    }
+
     /// Returns the tests of the object: the called function, if any, and all values.
     pub(super) fn tests_of_object(&self) -> Vec<(Option<&str>, Vec<&Value>)> {
         let object = self.request.iter().find(|(_, own)| *own == Attribute::Field(Field::Object));
         object.map(|(name, _)| self.matcher.tests_of(name)).unwrap_or_default()
     }
+}
+
+/// Returns the call of `keyMatch` that compares the domain of a request with a column of a line. Casbin for Go adds `keyMatch`
+/// to the domains of all roles if the matcher has this text, with the one space.
+fn domain_patterns(request: &[(String, Attribute)], matcher: &Expression) -> Option<String> {
+    let (domain, _) = request.iter().find(|(_, own)| *own == Attribute::Field(Field::Domain))?;
+    matcher.tests_of(domain).into_iter().find_map(|test| match test {
+        (Some(PATTERNS), values) => match values[..] {
+            [Value::Request { .. }, Value::Policy(column)] => {
+                Some(format!("{PATTERNS}(r.{domain}, p.{column})"))
+            }
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Returns the fault that a column has priorities only if the application says so.
+fn misnamed_priority(entry: &Entry, columns: &[String]) -> Option<ImportFault> {
+    if columns.iter().any(|name| name == PRIORITY) {
+        return None;
+    }
+    let name = columns.iter().find(|name| name.contains(PRIORITY))?;
+    Some(entry.fault(format!(
+        "`{name}` orders the lines only if the application says so (SetFieldIndex), which the files do not show; rename the \
+         column to `{PRIORITY}` if it does"
+    )))
 }
 
 /// Notes a fault.
@@ -161,17 +211,17 @@ fn columns(entry: &Entry, faults: &mut Vec<ImportFault>) -> Vec<String> {
 /// Reads the columns of a request. A column without a known name becomes an attribute of the user, or of the resource
 /// if its name says so.
 fn columns_of_request(entry: &Entry, faults: &mut Vec<ImportFault>) -> Vec<(String, Attribute)> {
-    let (mut request, mut seen) = (Vec::new(), Vec::new());
+    let (mut request, mut seen) = (Vec::new(), Vec::<(Field, String)>::new());
     for name in columns(entry, faults) {
         let field =
             NAMES.iter().find(|(_, names)| names.contains(&&*name)).map(|(field, _)| *field);
         let attribute = match field {
-            Some(field) if seen.contains(&field) => {
-                faults.push(entry.fault(format!("`{name}` means the same as an earlier column")));
-                continue;
-            }
             Some(field) => {
-                seen.push(field);
+                if let Some((_, earlier)) = seen.iter().find(|(own, _)| *own == field) {
+                    faults.push(entry.fault(same_field(field, earlier, &name)));
+                    continue;
+                }
+                seen.push((field, name.clone()));
                 Attribute::Field(field)
             }
             None => {
@@ -182,6 +232,21 @@ fn columns_of_request(entry: &Entry, faults: &mut Vec<ImportFault>) -> Vec<(Stri
         request.push((name, attribute));
     }
     request
+}
+
+/// Returns the fault that two columns of a request are one field of a check.
+fn same_field(field: Field, earlier: &str, name: &str) -> String {
+    let (what, attribute) = match field {
+        Field::Subject => ("subject", "user"),
+        Field::Domain => ("domain", "user"),
+        Field::Object => ("object", "resource"),
+        Field::Action => ("action", "user"),
+    };
+    let prefix = if field == Field::Object { "obj_" } else { "other_" };
+    format!(
+        "`{name}` means the same as an earlier column, `{earlier}`: both are names of the {what} of a request; rename the one \
+         that is not, for example to `{prefix}{name}`, and it becomes the attribute `{attribute}.{prefix}{name}`"
+    )
 }
 
 fn effect_of(entry: &Entry) -> Result<PolicyEffect, ImportFault> {

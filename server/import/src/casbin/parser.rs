@@ -13,12 +13,32 @@ const MAX_NESTING: usize = 64;
 /// The first part that is not part of an expression.
 pub(super) fn parse(text: &str) -> Result<Expression, String> {
     let tokens = casbin::tokens(text).map_err(|fault| fault.to_string())?;
+    if let Some(sign) = arithmetic(&tokens) {
+        return Err(format!(
+            "`{sign}` puts values together, which no condition does; send the result as an attribute of the request, and \
+             compare that"
+        ));
+    }
     let mut reader = Reader { tokens: &tokens, nesting: 0 };
     let expression = reader.any()?;
     match reader.tokens {
         [] => Ok(expression),
         [token, ..] => Err(format!("expected `&&`, `||` or the end, not `{token}`")),
     }
+}
+
+/// Returns the first sign of arithmetic.
+fn arithmetic<'t>(tokens: &[&'t str]) -> Option<&'t str> {
+    let before = [None].into_iter().chain(tokens.iter().map(|token| Some(*token)));
+    let found = tokens.iter().zip(before).find(|(token, before)| match **token {
+        "+" | "*" | "/" | "%" | "**" => true,
+        "-" => before.is_some_and(|before| {
+            before.ends_with(|last: char| last.is_alphanumeric() || ")]\"'_".contains(last))
+                && !matches!(before, "in" | "IN")
+        }),
+        _ => false,
+    });
+    found.map(|(sign, _)| *sign)
 }
 
 /// A recursive descent parser. Precedence from low to high: `||`, `&&`, comparisons, `!`.

@@ -34,6 +34,15 @@ fn escape(text: &str) -> Result<(String, usize), String> {
                 r"`\{escaped}` means something else in Portcullis; write the characters around it as a class"
             ));
         }
+        '\\' => match text.chars().nth(2).filter(|next| "dDwWsSbB".contains(*next)) {
+            Some(letter) => {
+                return Err(format!(
+                    "implementations read `\\\\{letter}` differently: as `\\{letter}`, or as a backslash before a `{letter}`; write \
+                     the characters as a class, such as `[0-9]`"
+                ));
+            }
+            None => return Ok((r"\\".to_owned(), 2)),
+        },
         other => return Ok((format!("\\{other}"), 1 + other.len_utf8())),
     };
     Ok((format!("(?-i:[{class}])"), 2))

@@ -9,7 +9,7 @@ use portcullis_model::policy::NewPolicy;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::condition::{Attribute, Field};
+use super::condition::{Attribute, Field, number};
 use super::lines;
 use super::model::Model;
 use super::objects::Objects;
@@ -42,13 +42,17 @@ impl<'r> Request<'r> {
     /// Returns the request with these values, which are in the order of the model.
     pub(super) fn new(model: &'r Model, values: &[&'r str]) -> Self {
         let mut request = Self::default();
-        for ((_, attribute), value) in model.request.iter().zip(values) {
+        for ((column, attribute), value) in model.request.iter().zip(values) {
             match attribute {
                 Attribute::Field(Field::Subject) => request.subject = value,
                 Attribute::Field(Field::Domain) => request.domain = Some(value),
                 Attribute::Field(Field::Object) => request.object = value,
                 Attribute::Field(Field::Action) => request.action = value,
-                Attribute::Path(path) => request.attributes.push((path, (*value).into())),
+                Attribute::Path(path) => {
+                    let number = if model.orders_request(column) { number(value) } else { None };
+                    let value = number.map_or_else(|| (*value).into(), Value::Number);
+                    request.attributes.push((path, value));
+                }
             }
         }
         request

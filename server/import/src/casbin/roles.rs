@@ -1,6 +1,6 @@
 //! The `g` lines: the members of each role, direct ones and those through other roles.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Casbin follows roles through about ten others, and its implementations do not agree on the last step.
 const MAX_STEPS: usize = 9;
@@ -10,38 +10,63 @@ type Links = BTreeMap<String, BTreeSet<String>>;
 
 /// The direct members of each role, by domain. `None` stands for every domain.
 #[derive(Debug, Default)]
-pub(super) struct Members(BTreeMap<Option<String>, Links>);
+pub(super) struct Members {
+    links: BTreeMap<Option<String>, Links>,
+    /// The domains in which each role has direct members.
+    domains: HashMap<String, BTreeSet<String>>,
+    /// The domains with a `*`.
+    patterns: BTreeSet<String>,
+}
 
 impl Members {
     /// Notes that `member` has `role` in `domain`.
     pub(super) fn add(&mut self, member: &str, role: &str, domain: Option<&str>) {
-        let roles = self.0.entry(domain.map(str::to_owned)).or_default();
+        let roles = self.links.entry(domain.map(str::to_owned)).or_default();
         roles.entry(role.to_owned()).or_default().insert(member.to_owned());
+        if let Some(domain) = domain {
+            self.domains.entry(role.to_owned()).or_default().insert(domain.to_owned());
+            if domain.contains('*') {
+                self.patterns.insert(domain.to_owned());
+            }
+        }
     }
 
-    /// Returns the domains that have roles.
-    pub(super) fn domains(&self) -> impl Iterator<Item = Option<&str>> {
-        self.0.keys().map(Option::as_deref)
+    /// Returns the domains in which somebody may have `role`. With `patterns`, the way to a member may lead through the
+    /// roles of several domains, so that the domains of all roles on the way count.
+    pub(super) fn domains(&self, role: &str, patterns: bool) -> BTreeSet<&str> {
+        let (mut domains, mut known, mut open) =
+            (BTreeSet::new(), BTreeSet::from([role]), vec![role]);
+        while let Some(role) = open.pop() {
+            for domain in self.domains.get(role).into_iter().flatten() {
+                domains.insert(domain.as_str());
+                if patterns {
+                    let links = self.links.get(&Some(domain.clone()));
+                    let direct = links.and_then(|links| links.get(role)).into_iter().flatten();
+                    open.extend(direct.map(String::as_str).filter(|member| known.insert(member)));
+                }
+            }
+        }
+        domains
     }
 
     /// Returns the names of roles and of their direct members.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let roles = self.0.values().flatten();
+        let roles = self.links.values().flatten();
         roles.flat_map(|(role, members)| [role].into_iter().chain(members)).map(String::as_str)
     }
 
     /// Returns the links that hold in `domain`: its own, and with `patterns` the links of every other domain that is a
     /// pattern which matches `domain`.
     fn links(&self, domain: Option<&str>, patterns: bool) -> Vec<&Links> {
-        let matching = self.0.iter().filter(|(own, _)| match (own, domain) {
-            (Some(own), Some(domain)) => {
-                own != domain
+        let patterns = if patterns { Some(&self.patterns) } else { None };
+        let matching = patterns.into_iter().flatten().filter(|own| {
+            domain.is_some_and(|domain| {
+                own.as_str() != domain
                     && own.split_once('*').is_some_and(|(prefix, _)| domain.starts_with(prefix))
-            }
-            _ => false,
+            })
         });
-        let matching = matching.filter(|_| patterns).map(|(_, links)| links);
-        self.0.get(&domain.map(str::to_owned)).into_iter().chain(matching).collect()
+        let own = self.links.get(&domain.map(str::to_owned)).into_iter();
+        own.chain(matching.filter_map(|own| self.links.get(&Some(own.clone())))).collect()
     }
 
     /// Returns everybody who has `role` in `domain`, directly or through other roles, without the role itself; `None`

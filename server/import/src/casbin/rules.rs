@@ -2,12 +2,9 @@
 
 use portcullis_engine::Effect;
 
-use super::condition::{Condition, Field, OneOf};
+use super::condition::{Condition, Field, MAX_RULES, OneOf};
 use super::objects::Objects;
 use crate::rule::{Rule, STAR, accepted};
-
-/// The most rules that one alternative becomes.
-const MAX_RULES: usize = 100_000;
 
 /// Returns the rules that the parts mean; `None` if rules cannot mean the same.
 pub(super) fn rules(
@@ -19,20 +16,13 @@ pub(super) fn rules(
     let fields: Option<Vec<&OneOf>> = parts
         .iter()
         .map(|part| match part {
-            // A `*` of a line is a plain character. In a rule it would match everything.
-            Condition::OneOf(own) if !own.values.iter().any(|value| value.contains('*')) => {
-                Some(own)
-            }
+            Condition::OneOf(own) if own.fits_rule() => Some(own),
             _ => None,
         })
         .collect();
     let Some(fields) = fields else { return Ok(None) };
     let find = |field: Field| fields.iter().find(|own| own.field == field);
     let subjects = find(Field::Subject);
-    // A rule for a name also holds for the role of that name, so it must come from a model with roles.
-    if subjects.is_some_and(|own| own.roles.is_empty()) {
-        return Ok(None);
-    }
     let values = |own: Option<&&OneOf>| match own {
         None => vec![STAR.to_owned()],
         Some(own) => own.values.iter().cloned().collect::<Vec<_>>(),

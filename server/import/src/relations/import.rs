@@ -90,8 +90,7 @@ pub(crate) async fn deliver(
     }
     match (target, &destination.out) {
         (Some(target), _) => {
-            target.apply(&content.bundle(), err).await?;
-            target.sync(&content.tuples, err).await?;
+            target.apply_with_tuples(&content.bundle(), &content.tuples, err).await?;
         }
         (None, Some(to)) => {
             files::write(&content.files(tenant, to)?, destination.force)?;

@@ -98,6 +98,12 @@ impl StoredTuple {
         if object.id == EVERYBODY {
             return Err("an object cannot be `*`".to_owned());
         }
+        if object.id.contains('#') {
+            return Err(format!(
+                "`{}` is not one object; leave out the `#` and what follows",
+                self.object
+            ));
+        }
         let condition = self.condition.as_ref().filter(|one| !one.name.is_empty());
         let with = condition.map(|one| &*one.name);
         let mut listed = relation.rewrite.restrictions().iter();

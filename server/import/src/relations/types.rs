@@ -1,6 +1,6 @@
 //! The types that a model becomes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use portcullis_directory::{
@@ -41,7 +41,9 @@ impl ImportedModel {
         let mut faults: Vec<String> =
             model.types.iter().flat_map(|one| name_faults(one, model.system)).collect();
         let mut expiries = BTreeMap::new();
-        for condition in &model.conditions {
+        // What nothing uses decides nothing.
+        let used: BTreeSet<&str> = used_conditions(&model).map(|(_, name)| name).collect();
+        for condition in model.conditions.iter().filter(|one| used.contains(&*one.name)) {
             match ExpiryCondition::read(condition, model.system) {
                 Ok(expiry) => drop(expiries.insert(condition.name.clone(), expiry)),
                 Err(reason) => faults.push(condition.place.says(reason)),
@@ -145,17 +147,22 @@ fn name_faults(one: &ModelType, system: &System) -> Vec<String> {
     faults
 }
 
-fn unknown_conditions(model: &Model) -> Vec<String> {
-    let is_known = |name: &String| model.conditions.iter().any(|one| one.name == *name);
+/// Returns the names of the conditions that relations use, each with a relation that does.
+fn used_conditions(model: &Model) -> impl Iterator<Item = (&ModelRelation, &str)> {
     let relations = model.types.iter().flat_map(|one| &one.relations);
-    let unknown = relations.flat_map(|relation| {
-        let used = relation.rewrite.restrictions().iter().filter_map(|one| one.condition.as_ref());
-        let unknown = used.filter(|name| !is_known(name));
-        unknown.map(|name| {
-            relation.place.says(format!("the {} has no condition `{name}`", model.system.model))
-        })
+    relations.flat_map(|relation| {
+        let used = relation.rewrite.restrictions().iter();
+        used.filter_map(move |one| Some((relation, one.condition.as_deref()?)))
+    })
+}
+
+fn unknown_conditions(model: &Model) -> Vec<String> {
+    let is_known = |name: &str| model.conditions.iter().any(|one| one.name == name);
+    let unknown = used_conditions(model).filter(|(_, name)| !is_known(name));
+    let said = unknown.map(|(relation, name)| {
+        relation.place.says(format!("the {} has no condition `{name}`", model.system.model))
     });
-    unknown.collect()
+    said.collect()
 }
 
 /// Reads the line that a relation becomes.

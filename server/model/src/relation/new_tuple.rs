@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use portcullis_engine::Json;
 use portcullis_engine::entities::principal;
 use portcullis_engine::fields::{text as read_text, within};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::MAX_SUBJECT;
+use portcullis_engine::{Json, leading_word};
 use serde_json::json;
 
 use crate::entity::{MAX_ID, MAX_TYPE, is_type};
@@ -87,6 +87,10 @@ impl NewTuple {
         if tuple.object.id == EVERYBODY {
             problems.expected(&at.key("object"), "one object: only a subject can be `*`");
         }
+        if tuple.subject_relation.is_none() && names_relation(&tuple.subject.id) {
+            let what = "a subject without a relation: write what stands after the `#` as `subject_relation`";
+            problems.expected(&at.key("subject"), what);
+        }
         if tuple.subject.id == EVERYBODY && tuple.subject_relation.is_some() {
             let what = "no `subject_relation` where the subject is everybody of a type";
             problems.expected(&at.key("subject_relation"), what);
@@ -121,6 +125,11 @@ impl NewTuple {
     pub(super) fn key(&self) -> (&ObjectName, &str, &ObjectName, Option<&str>) {
         (&self.object, &self.relation, &self.subject, self.subject_relation.as_deref())
     }
+}
+
+/// Returns whether an id ends as other systems write those who have a relation, such as `eng#member`.
+fn names_relation(id: &str) -> bool {
+    id.rsplit_once('#').is_some_and(|(_, name)| !name.is_empty() && leading_word(name) == name)
 }
 
 /// The tuples that a list shows, or that a call deletes. An absent part selects all.

@@ -1,6 +1,9 @@
 //! The plan: the difference between the stored content and a bundle (`docs/semantics.md`, section 10.3).
 
+use std::collections::HashSet;
+
 use portcullis_bundle::{BundleDocument, ItemWarning, RegisteredNames};
+use portcullis_engine::ResourcePattern;
 use portcullis_engine::invalid::Problems;
 use portcullis_model::apply::{BundleWarning, OwnerConflict, PlanCounts, PlannedChange};
 use portcullis_model::policy::PolicyRecord;
@@ -111,15 +114,34 @@ pub fn plan(
     diff_types::check_stored(state, bundle, policies.iter().copied(), &readable, &types)?;
     let warnings = warnings(bundle, &resources);
     let owned = state.owned(context.owner);
+    let pairs = context.owner.map_or(0, |owner| gone_with_a_rule(&writes, owner));
+    let deletions = draft.deletions.saturating_sub(pairs);
     Ok(ApplyPlan {
         changes: draft.changes,
         conflicts: draft.conflicts,
         counts: draft.counts,
         fingerprint: fingerprint(state, bundle, context.owner, context.domain),
-        deletions: Deletions::new(draft.deletions, owned, state.settings.max_deletes),
+        deletions: Deletions::new(deletions, owned, state.settings.max_deletes),
         warnings,
         writes,
     })
+}
+
+/// Returns the number of resources that go together with a rule of the owner about them: such a pair is one deletion.
+fn gone_with_a_rule(writes: &Writes, owner: &str) -> usize {
+    let rules = writes.rules.iter().filter(|write| write.after().is_none());
+    let own = rules
+        .filter_map(RecordWrite::before)
+        .filter(|rule| rule.managed_by.as_deref() == Some(owner));
+    let about: HashSet<&str> = own
+        .filter_map(|rule| match &rule.tuple.obj {
+            ResourcePattern::Exact(resource) => Some(&**resource),
+            _ => None,
+        })
+        .collect();
+    let resources = writes.resources.iter().filter(|write| write.after().is_none());
+    let gone = resources.filter_map(RecordWrite::before);
+    gone.filter(|record| about.contains(&*record.registration.name)).count()
 }
 
 /// Returns the warnings about rules and policies of the bundle that match no resource after the plan.

@@ -105,16 +105,16 @@ pub async fn delete_matching(
 }
 
 /// Deletes the tuples of which one of these entities, each of a type and id, is the object or the subject: an object that
-/// gets the id of a former one must not have its shares.
+/// gets the id of a former one must not have its shares. Returns how many.
 ///
 /// # Errors
 /// [`StoreError::TooManyTuples`]; nothing of the transaction may be committed then.
 pub(crate) async fn delete_of_entities(
     tx: &mut Tx,
     entities: &[(&str, &str)],
-) -> Result<(), StoreError> {
+) -> Result<usize, StoreError> {
     if directory::state(tx).await?.relations == 0 {
-        return Ok(());
+        return Ok(0);
     }
     let mut deleted = AuditedTuples::new(AuditAction::RelationsDeleted);
     for entity in entities {
@@ -128,7 +128,9 @@ pub(crate) async fn delete_of_entities(
             remove(tx, &rows, &mut deleted).await?;
         }
     }
-    finish(tx, deleted).await
+    let count = deleted.count();
+    finish(tx, deleted).await?;
+    Ok(count)
 }
 
 /// Deletes tuples that are there, no two with one key.

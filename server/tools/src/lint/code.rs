@@ -14,6 +14,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 pub enum LintCode {
     BadSilencer,
     Contradiction,
+    DatetimesAsTexts,
     DeniesWithout,
     DomainNotTied,
     Incomparable,
@@ -55,7 +56,8 @@ impl LintCode {
             | Self::Incomparable
             | Self::Outranked
             | Self::OverruledRule => Severity::Error,
-            Self::DeniesWithout
+            Self::DatetimesAsTexts
+            | Self::DeniesWithout
             | Self::DomainNotTied
             | Self::MistakenSubject
             | Self::NobodyHas

@@ -52,11 +52,30 @@ impl<'a> Call<'a> {
 struct Refused {
     status: StatusCode,
     text: String,
+    /// Relations, each as `<type>.<name>`, whose stored tuples the call would break; empty if the body names something else.
+    broken_relations: Vec<String>,
 }
 
 /// Returns the error about a call that the service refuses.
 pub(crate) fn refusal(call: &Call<'_>, answer: &Answer) -> anyhow::Error {
-    Refused { status: answer.status, text: text(call, answer) }.into()
+    let broken_relations = broken_relations(&answer.body).unwrap_or_default();
+    Refused { status: answer.status, text: text(call, answer), broken_relations }.into()
+}
+
+/// Reads the relations that a refusal names, if it names nothing else.
+fn broken_relations(body: &[u8]) -> Option<Vec<String>> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let broken = body["details"]["broken"].as_array()?;
+    let relations = broken.iter().map(|one| match one["kind"].as_str()? {
+        "relation" => one["name"].as_str().map(str::to_owned),
+        _ => None,
+    });
+    relations.collect()
+}
+
+/// Returns the relations whose stored tuples alone made the service refuse a change of types.
+pub(crate) fn relations_in_use(error: &anyhow::Error) -> &[String] {
+    error.downcast_ref::<Refused>().map_or(&[], |refused| &refused.broken_relations)
 }
 
 /// Returns whether the error says that the credential may not make the call.
@@ -139,7 +158,7 @@ fn too_large(call: &Call<'_>) -> String {
     let size = format!("; the body has {} bytes", call.body_bytes);
     if call.modules.is_empty() {
         return format!(
-            "{size}: raise APPLY_BODY_BYTES of the service, or apply parts of the tenant as several owners"
+            "{size}: raise APPLY_BODY_BYTES of the service, up to 34 MiB, or apply parts of the tenant as several owners"
         );
     }
     format!(

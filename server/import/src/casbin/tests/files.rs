@@ -98,3 +98,63 @@ fn expected_decisions_are_compared() {
     );
     assert_eq!(lines::read("").count(), 0);
 }
+
+#[test]
+fn lines_without_effect_and_lines_about_everything_are_noted() {
+    let notes = |model: &str, policy: &str| {
+        let notes = converted(model, policy).notes.into_iter();
+        notes.map(|note| (note.line, note.reason)).collect::<Vec<_>>()
+    };
+    let slip = format!("{BY_ROLE} || p.act == \".*\"");
+    let never = format!("{BY_ROLE} && p.act != \"none\"");
+    let allow = "p, ann, wiki, read, allow\n";
+    for (effect, matcher, line, said) in [
+        (ALLOW_OVERRIDE, BY_ROLE, "p, bob, wiki, read, deny", "left out: a deny decides nothing"),
+        (ALLOW_AND_DENY, BY_ROLE, "p, bob, wiki, read, maybe", "left out: its effect `maybe`"),
+        (
+            ALLOW_AND_DENY,
+            &never,
+            "p, bob, wiki, none, allow",
+            "left out: the matcher is never true",
+        ),
+        (
+            ALLOW_OVERRIDE,
+            &slip,
+            "p, bob, wiki, .*, allow",
+            "note: the line allows everything to everybody",
+        ),
+        (
+            PRIORITY,
+            &slip,
+            "p, bob, wiki, .*, deny",
+            "note: the line denies everything to everybody",
+        ),
+    ] {
+        let found = notes(&with_roles(effect, matcher), &format!("{allow}{line}\n"));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].0 == Some(2) && found[0].1.starts_with(said), "{found:?}");
+    }
+}
+
+/// Columns hold texts, and applications send numbers.
+#[test]
+fn numbers_of_a_column_compare_as_numbers() {
+    let sizes = "r.sub == p.sub && r.obj == p.obj && r.act == p.act && r.size <= p.max";
+    let text = model("sub, obj, act, size", "sub, obj, act, max", "", ALLOW_OVERRIDE, sizes);
+    let converted = converted(&text, "p, ann, disk, write, 100\np, ann, tape, write, 2x\n");
+    assert_eq!(converted.faults, []);
+    let notes: Vec<_> = converted.notes.iter().map(|note| (note.line, &*note.reason)).collect();
+    assert!(
+        matches!(notes[..], [(Some(1), number), (Some(2), text)]
+        if number.contains("`100` in the column `max` compares as a number") && text.contains("`2x`")),
+        "{notes:?}"
+    );
+    let model = Model::parse(&text).expect("a model");
+    let expected =
+        "ann, disk, write, 50, true\nann, disk, write, 9, true\nann, disk, write, 150, false\n";
+    let now = chrono::DateTime::UNIX_EPOCH;
+    assert_eq!(
+        requests::differences(&model, &converted, expected, now).expect("records"),
+        (3, Vec::new())
+    );
+}

@@ -23,6 +23,7 @@ fn lines_that_have_no_translation_are_named() {
         (&roles, format!("\n# x\n{ok}\np, ann, wiki:read, read, allow"), 4, "as in line 3"),
         (&roles, "p, ann, wiki, a:b, allow".into(), 1, "become the verb"),
         (&roles, "p, ann, my wiki, read, allow".into(), 1, "`ann, my wiki:read, read`: at `/obj`"),
+        (&roles, "p, ann, my wiki, read, allow".into(), 1, "white space"),
         (&roles, "p, , wiki, read, allow".into(), 1, "1 to 256 characters"),
         (&roles, "p, ann, wiki, read".into(), 1, "expected 4 values after `p`, not 3"),
         (&roles, "p2, ann, wiki, read, allow".into(), 1, "starts with `p` or `g`, not `p2`"),
@@ -75,6 +76,38 @@ fn lines_that_have_no_translation_are_named() {
             1,
             "import the two kinds",
         ),
+        (
+            &of("regexMatch"),
+            r"p, ann, v\\d+, read, allow".into(),
+            1,
+            r"implementations read `\\d` differently",
+        ),
+        (
+            &of("isOwner"),
+            "p, ann, data, read, allow".into(),
+            1,
+            "the function `isOwner` is not known",
+        ),
+        (
+            &plain(ALLOW_OVERRIDE, "r.sub == p.sub && isOwner(r.sub, r.obj)"),
+            "p, ann, data, read, allow".into(),
+            1,
+            "the function `isOwner` is not known",
+        ),
+        (
+            &plain(ALLOW_OVERRIDE, "keyGet2(r.obj, p.obj, 'id') == r.sub"),
+            "p, ann, /a/:id, read, allow".into(),
+            1,
+            "send the part as an attribute",
+        ),
+        (
+            &with_domains(ALLOW_OVERRIDE, IN_DOMAIN).replace("dom", "area"),
+            "p, ann, one, wiki, read, allow".into(),
+            1,
+            "rename the column of requests to `dom`",
+        ),
+        (&rules, "p, r.sub.Age + 1 > 5, read".into(), 1, "`+` puts values together"),
+        (&rules, "p, r.sub.Age - 1 > 5, read".into(), 1, "`-` puts values together"),
         (&rules, "p, r.sub.Age = 5, read".into(), 1, "`r.sub.Age = 5`: "),
         (&rules, "p, r.sub > 5, read".into(), 1, "compare an attribute instead"),
         (&rules, "p, eval(p.rule), read".into(), 1, "cannot evaluate another rule"),
@@ -117,6 +150,7 @@ fn models_that_have_no_translation_are_refused() {
             Some(2),
             "`user` means the same as an earlier column",
         ),
+        ("r = sub, obj, act", "r = sub, res, act, obj", Some(2), "an earlier column, `res`"),
         ("act, eft\n", "act, eft\np2 = sub, act\n", Some(5), "import it as a model of its own"),
         ("act, eft\n", "act, eft\np = sub, obj, act\n", Some(5), "`p` occurs twice"),
         ("p = sub, obj, act, eft\n", "p\n", Some(4), "expected `key = value`"),
@@ -144,6 +178,10 @@ fn models_that_have_no_translation_are_refused() {
         assert_eq!(faults[0].line, line, "{model}{faults:?}");
         assert!(faults[0].reason.contains(reason), "{model}{faults:?}");
     }
+    let customized =
+        with_roles(PRIORITY, BY_ROLE).replace("act, eft\n", "act, eft, customized_priority\n");
+    let faults = Model::parse(&customized).map(|_| ()).expect_err(&customized);
+    assert!(faults[0].reason.contains("rename the column to `priority`"), "{faults:?}");
     // All faults of a file at once.
     let many = sound
         .replace("g = _, _", "g = _")

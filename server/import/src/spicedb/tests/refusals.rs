@@ -73,7 +73,8 @@ fn a_schema_is_refused_by_its_line() {
             "1: `context` cannot be the name of a type; rename it in the schema, the relationships and the assertions",
         ),
         (
-            "caveat ip_range(ip ipaddress) { ip.in_cidr('10.0.0.0/8') }",
+            "caveat ip_range(ip ipaddress) { ip.in_cidr('10.0.0.0/8') } definition user {} \
+             definition d { relation a: user with ip_range }",
             "1: `ip_range` is not an expiry such as `now < end`; take it out of the schema, and write a policy with \
              `relation.<name>` and this condition over properties instead (docs/spicedb.md)",
         ),
@@ -87,6 +88,44 @@ fn a_schema_is_refused_by_its_line() {
             found.iter().map(|one| one.split_once(": ").unwrap_or_default().1).collect();
         assert_eq!(found, [expected.split_once(": ").unwrap_or_default().1], "{schema}");
     }
+}
+
+/// The text of a schema may be a block, with any sign in its lines, or stand in quotes.
+#[test]
+fn a_fault_has_its_line_in_every_form_of_text() {
+    let late = "relation viewer: user with late";
+    for (text, line) in [
+        (format!("schema: |-\n  definition user {{}} // a |\n  definition doc {{ {late} }}\n"), 3),
+        (format!("schema: |-\n\n  definition user {{}}\n  definition doc {{ {late} }}\n"), 4),
+        (format!("schema: | # it\n  definition user {{}}\n  definition doc {{ {late} }}\n"), 3),
+        (format!("schema: \"definition user {{}}\\ndefinition doc {{ {late} }}\"\n"), 1),
+        (format!("schema: \"definition user {{}}\\n\n\n  definition doc {{ {late} }}\"\n"), 3),
+        (format!("schema: 'definition user {{}}\n\n  definition doc {{ {late} }}'\n"), 3),
+    ] {
+        let expected = format!("{line}: the schema has no condition `late`");
+        assert_eq!(imported(&text).expect_err(&text), [expected], "{text}");
+    }
+    let schema = "schema: 'definition user {} definition doc { relation viewer: user }'\n";
+    for (lines, line) in [
+        ("doc:d#viewer@user:a\\n\n  doc:d#viewer@user:b\\n\n\n  nobody", 5),
+        ("doc:d#viewer@user:a\\n\n  nobody\\n\n\n  doc:d#viewer@user:b", 3),
+    ] {
+        let text = format!("{schema}relationships: \"{lines}\"\n");
+        let found = imported(&text).expect_err(&text);
+        assert!(
+            found.len() == 1 && found[0].starts_with(&format!("{line}: expected")),
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_caveat_that_nothing_uses_is_left_out() {
+    let caveat = "caveat from_office(ip ipaddress) { ip.in_cidr('10.0.0.0/8') }";
+    let text = format!(
+        "schema: |-\n  {caveat}\n  definition user {{}}\n  definition doc {{ relation viewer: user }}\n"
+    );
+    assert!(imported(&text).is_ok());
 }
 
 #[test]

@@ -102,3 +102,29 @@ fn an_attribute_that_its_source_cannot_supply_is_found() {
         assert!(out.contains(expected.unwrap_or_default()), "{out}");
     }
 }
+
+/// The order of texts is not the order of instants.
+#[test]
+fn orders_of_declared_date_times_are_found() {
+    let types = "- type: wiki\n  properties: {frozen_at: {type: datetime}, size: {type: number}}\n";
+    for (resource, when, is_found) in [
+        ("wiki:read", "(resource.frozen_at <= request.time) ?? false", true),
+        ("wiki:*", "(request.time > resource.frozen_at) ?? false", true),
+        ("*", "(resource.frozen_at >= \"2026-01-01T00:00:00Z\") ?? false", true),
+        ("wiki:read", "(resource.frozen_at before request.time) ?? false", false),
+        ("wiki:read", "(resource.frozen_at == \"2026-01-01T00:00:00Z\") ?? false", false),
+        ("wiki:read", "(resource.size <= 5) ?? false", false),
+        ("blog:read", "(resource.frozen_at <= request.time) ?? false", false),
+    ] {
+        let policy = format!(
+            "- {{name: p, resource: '{resource}', effect: deny, priority: 1, when: '{when}'}}\n"
+        );
+        let folder = tenant(&[("policies.yaml", &policy), ("types.yaml", types)]);
+        let (_, out, err) = lint(folder.path(), |_| {});
+        assert_eq!(
+            (out.contains("warning DATETIMES_AS_TEXTS"), &*err),
+            (is_found, ""),
+            "{when}: {out}"
+        );
+    }
+}
