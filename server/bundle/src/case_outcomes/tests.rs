@@ -27,7 +27,13 @@ const CASES: &str = r#"[
     {"name": "of a resolver", "check": {"subject": "ann", "resource": "geo:see", "action": "see"},
      "expect": {"decision": "allow", "rule": "abroad"}},
     {"name": "answered", "check": {"subject": "ann", "resource": "geo:see", "action": "see"},
-     "resolved": {"geo": {"country": "fr"}}, "expect": {"decision": "allow", "rule": "abroad"}}
+     "resolved": {"geo": {"country": "fr"}}, "expect": {"decision": "allow", "rule": "abroad"}},
+    {"name": "a decision alone", "check": {"subject": "ann", "resource": "doc:read", "action": "read"},
+     "expect": {"decision": "allow"}},
+    {"name": "another decision alone", "check": {"subject": "ann", "resource": "doc:read", "action": "read"},
+     "expect": {"decision": "deny"}},
+    {"name": "undetermined alone", "check": {"subject": "ann", "resource": "vault:open", "action": "open"},
+     "expect": {"decision": "deny"}}
 ]"#;
 
 fn policy(id: u128, name: &str, resource: &str, effect: Effect, condition: &str) -> Policy {
@@ -66,13 +72,13 @@ fn set() -> CaseSet {
 #[test]
 fn each_case_passes_fails_or_is_skipped_with_its_cause() {
     let report = CaseOutcomes::new(&rulebook(), &set(), || true);
-    assert_eq!(report.passed, 3);
+    assert_eq!(report.passed, 4);
     let failed: Vec<_> = report
         .failed
         .iter()
         .map(|failure| {
             let actual = failure.actual.as_ref().expect("it is decided");
-            (&*failure.case, &*actual.rule, actual.decision)
+            (&*failure.case, actual.rule.as_deref().unwrap_or_default(), actual.decision)
         })
         .collect();
     assert_eq!(
@@ -81,6 +87,8 @@ fn each_case_passes_fails_or_is_skipped_with_its_cause() {
             ("another decision", "default-deny", Effect::Deny),
             ("another rule", "ann, acme, doc:read, read", Effect::Allow),
             ("undetermined", "locked", Effect::Deny),
+            ("another decision alone", "ann, acme, doc:read, read", Effect::Allow),
+            ("undetermined alone", "locked", Effect::Deny),
         ]
     );
     assert_eq!(
