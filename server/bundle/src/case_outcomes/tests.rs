@@ -151,7 +151,7 @@ fn a_case_has_the_tuples_that_count_in_it() {
 #[test]
 fn cases_beyond_the_work_are_skipped() {
     let report = CaseOutcomes::within(&rulebook(), &set(), 0, || true);
-    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (0, 0, 7));
+    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (0, 0, 10));
     assert!(report.skipped.iter().all(|case| case.cause == SkipCause::TooMuchWork));
     // The plan of the first resource takes all of it, and the cases of later resources are skipped.
     let one = rulebook().plan("doc:read").weight() + 1_000;
@@ -166,13 +166,13 @@ fn cases_after_the_time_are_skipped() {
         let may_go_on = || asked.replace(asked.get() + 1) < allowed;
         CaseOutcomes::new(&rulebook(), &set(), may_go_on)
     };
-    // The first resource takes one question for its plan and one for each of its two cases.
+    // The first resource takes one question for its plan and one for each of its cases.
     let report = decided(3);
-    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (1, 1, 5));
+    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (1, 1, 8));
     assert!(report.skipped.iter().all(|case| case.cause == SkipCause::TooMuchTime));
     let report = decided(2);
-    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (1, 0, 6));
-    // The control: four resources and seven cases.
-    let skipped = decided(11).skipped;
+    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (1, 0, 9));
+    // The control: four resources and ten cases.
+    let skipped = decided(14).skipped;
     assert!(skipped.iter().all(|case| case.cause == SkipCause::Resolver("geo".to_owned())));
 }
