@@ -43,6 +43,7 @@ macro_rules! sources {
             "0026_record_answers",
             "0027_decision_work",
             "0035_roles_format",
+            "0038_draft_modes",
         )
     };
     ($database:literal, $($name:literal,)+) => {
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 54] = [
+    const RELEASED: [(&str, &str); 56] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -198,6 +199,10 @@ mod tests {
             "8cba8d767cf257b4b92a886fb6f6e28c68750ba36bbf57a627500e25c6a30936eadfd90b3736d567a7c645dc845b2268",
         ),
         (
+            "postgres/0038_draft_modes.sql",
+            "f46647f7c6f2a4e104e425efec9271aadbce6ba0806a6840623fcf477f52ae0bd1effc8610470a8e269311405bb6be4d",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -308,6 +313,10 @@ mod tests {
         (
             "sqlite/0035_roles_format.sql",
             "8cba8d767cf257b4b92a886fb6f6e28c68750ba36bbf57a627500e25c6a30936eadfd90b3736d567a7c645dc845b2268",
+        ),
+        (
+            "sqlite/0038_draft_modes.sql",
+            "f46647f7c6f2a4e104e425efec9271aadbce6ba0806a6840623fcf477f52ae0bd1effc8610470a8e269311405bb6be4d",
         ),
     ];
 

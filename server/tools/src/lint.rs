@@ -3,10 +3,12 @@
 mod attributes;
 mod cases;
 mod code;
+mod conditions;
 mod datetimes;
 mod domains;
 mod explain;
 mod finding;
+mod missed;
 mod names;
 mod output;
 mod policies;
@@ -82,10 +84,12 @@ pub fn findings(folder: &str, bundle: &Bundle, allowed: &[LintCode]) -> Vec<Find
         names::doubts,
         attributes::doubts,
         rules::doubts,
+        missed::doubts,
         domains::doubts,
         datetimes::doubts,
         relations::doubts,
         policies::doubts,
+        conditions::doubts,
         cases::doubts,
     ];
     let doubts = doubts.into_iter().flat_map(|doubts| doubts(bundle));

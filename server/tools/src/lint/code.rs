@@ -12,14 +12,17 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE", const_into_str)]
 #[strum(parse_err_fn = unknown_code, parse_err_ty = String)]
 pub enum LintCode {
+    AllowsWithout,
     BadSilencer,
     Contradiction,
     DatetimesAsTexts,
     DeniesWithout,
     DomainNotTied,
     Incomparable,
+    MissedResource,
     MistakenSubject,
     NoCase,
+    NoLength,
     NobodyHas,
     NotJudged,
     Outranked,
@@ -56,10 +59,13 @@ impl LintCode {
             | Self::Incomparable
             | Self::Outranked
             | Self::OverruledRule => Severity::Error,
-            Self::DatetimesAsTexts
+            Self::AllowsWithout
+            | Self::DatetimesAsTexts
             | Self::DeniesWithout
             | Self::DomainNotTied
+            | Self::MissedResource
             | Self::MistakenSubject
+            | Self::NoLength
             | Self::NobodyHas
             | Self::OverriddenAttribute
             | Self::RedundantPolicy
