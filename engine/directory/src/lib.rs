@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod claim;
 mod closure;
 mod closures;
 mod combined;
@@ -23,7 +24,9 @@ mod searched;
 mod subject;
 mod table;
 mod walk;
+mod work;
 
+pub use claim::{AbsentClaim, ClaimDoubt, ClaimSource, UnknownClaim};
 pub use closures::ClaimedObjects;
 pub use combined::GraphBuffer;
 pub use definition::{MAX_RELATIONS, RelationDefinition, read_relations};
@@ -38,5 +41,6 @@ pub use questions::{PlannedRows, RelationsOfRows, resource_of};
 pub use resource::FirstHop;
 pub use schema::{MAX_TYPES, RelationId, RelationNumber, Schema, TypeRelations};
 pub use searched::{AskedCandidate, RelatedCandidates, SearchRelations};
-pub use subject::{GraphSubject, MAX_EDGES};
+pub use subject::{GraphSubject, SubjectClaims, Undetermined};
 pub use table::{Object, Tuple, TupleChange, TupleTable, TupleTableBuilder, TuplesFull};
+pub use work::{MAX_EDGES, MAX_EDGES_OF_CHECK, RelationWork};

@@ -14,6 +14,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 pub enum LintCode {
     AllowsWithout,
     BadSilencer,
+    ClaimMayBeAbsent,
     Contradiction,
     DatetimesAsTexts,
     DeniesWithout,
@@ -60,6 +61,7 @@ impl LintCode {
             | Self::Outranked
             | Self::OverruledRule => Severity::Error,
             Self::AllowsWithout
+            | Self::ClaimMayBeAbsent
             | Self::DatetimesAsTexts
             | Self::DeniesWithout
             | Self::DomainNotTied
