@@ -143,7 +143,7 @@ pub fn follow(
     Ok(DecisionStream::new(feed, view))
 }
 
-/// Erases the records of the caller's tenant about `subject`, on every replica. Once it is noted, it goes on without the caller.
+/// Erases the records of the caller's tenant about `subject` and the deliveries of its denied checks, on every replica. Once it is noted, it goes on without the caller.
 ///
 /// # Errors
 /// There is no log, the erasure cannot be noted, or it takes longer than a request may: a repetition tells whether it is done.
@@ -173,7 +173,7 @@ pub async fn erase(
             )
         }
     })?;
-    Ok(ErasedDecisions { erased: erased.records })
+    Ok(ErasedDecisions::new(erased.records, erased.deliveries, erased.sent))
 }
 
 /// A recorded decision with the rules that decided it.

@@ -42,6 +42,7 @@ macro_rules! sources {
             "0025_shadows",
             "0026_record_answers",
             "0027_decision_work",
+            "0033_erased_deliveries",
         )
     };
     ($database:literal, $($name:literal,)+) => {
@@ -49,8 +50,8 @@ macro_rules! sources {
     };
 }
 
-const SQLITE: [Source; 27] = sources!("sqlite");
-const POSTGRES: [Source; 27] = sources!("postgres");
+const SQLITE: [Source; 28] = sources!("sqlite");
+const POSTGRES: [Source; 28] = sources!("postgres");
 
 /// Returns the migrations of SQLite.
 pub(crate) fn sqlite() -> Migrator {
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 54] = [
+    const RELEASED: [(&str, &str); 56] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -193,6 +194,10 @@ mod tests {
             "9293c9dd0059f5d81bb34d0963c7bc23412b197eb8ae4a1efb1feb96ea3db5fca9e9ed0ef7f4933a3d4277f3f59a4f35",
         ),
         (
+            "postgres/0033_erased_deliveries.sql",
+            "47a29ba21c0d380d528fe3d7bd9ffb95441a84dee6025c5c916abdb71ecb2c9768e2849770f0ced479ca07efad8fcf40",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -299,6 +304,10 @@ mod tests {
         (
             "sqlite/0027_decision_work.sql",
             "4a0997a7928f715bd86ab023f35c7f83738acc716be4e3b9ea554ccd42b2b46bc6334283bea0757f507769d5062c2b98",
+        ),
+        (
+            "sqlite/0033_erased_deliveries.sql",
+            "649568a2748056d15cd37c703be8944746943e8eb9f9f97feaec1cf290b72687545487dc0936ecfc89e1913af2a577be",
         ),
     ];
 
