@@ -143,7 +143,8 @@ pub fn follow(
     Ok(DecisionStream::new(feed, view))
 }
 
-/// Erases the records of the caller's tenant about `subject` and the deliveries of its denied checks, on every replica. Once it is noted, it goes on without the caller.
+/// Erases the records of the caller's tenant about `subject` and the deliveries of its denied checks, on every replica. Once
+/// it is noted, it goes on without the caller.
 ///
 /// # Errors
 /// There is no log, the erasure cannot be noted, or it takes longer than a request may: a repetition tells whether it is done.
