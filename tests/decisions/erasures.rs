@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{listed, read, run, tenant_of};
-use crate::deliveries::{attempts, register, settings};
+use crate::everywhere::deliveries::{attempts, register, settings};
 use crate::support::{Answer, Delivery, Receiver, eventually_some};
 
 fn subject(delivery: &Delivery) -> String {
