@@ -1,5 +1,7 @@
 //! The record of decisions: which checks have one, what it holds, who sees it.
 
+mod erasures;
+mod members;
 mod scans;
 mod streams;
 

@@ -162,7 +162,9 @@ fn a_draft_with_too_many_flips_is_not_published() {
     let refused = publish(&tenant, "").refused(409, "SHADOW_REQUIRED");
     assert!(refused.message().contains("`stricter` is not in shadow"), "{}", refused.text);
     let required = json!({"shadow_flips": 0});
-    let unseen = json!({"required": required, "since": null, "seconds": null, "flips": null});
+    let unseen = json!({
+        "required": required, "since": null, "seconds": null, "flips": null, "not_compared": null,
+    });
     assert_eq!(refused.details(), unseen);
 
     put(&tenant, &json!({"policies": []})).is(200);

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use portcullis_engine::{
     AttributeAnswers, Check, CheckBody, Counterfactuals, Effect, Format, Json, Plan, Policy,
     ResourcePattern, json,
@@ -86,14 +87,28 @@ fn body(values: [&str; 3]) -> String {
 }
 
 fn with_check<T>(values: [&str; 3], use_it: impl FnOnce(&Check<'_>) -> T) -> T {
+    with_check_at(DateTime::UNIX_EPOCH, values, use_it)
+}
+
+fn with_check_at<T>(
+    now: DateTime<Utc>,
+    values: [&str; 3],
+    use_it: impl FnOnce(&Check<'_>) -> T,
+) -> T {
     let text = body(values);
     let json = json::parse(text.as_bytes()).expect("JSON");
     let body = CheckBody::parse(&json).expect("a check");
-    use_it(&Check::new(body, "d", None, chrono::DateTime::UNIX_EPOCH))
+    use_it(&Check::new(body, "d", None, now))
 }
 
 fn allows(plan: &Plan, values: [&str; 3]) -> bool {
     with_check(values, |check| plan.evaluate(check).effect() == Effect::Allow)
+}
+
+/// Returns whether the plan allows a minute later.
+fn still_allows(plan: &Plan, values: [&str; 3]) -> bool {
+    let later = DateTime::UNIX_EPOCH + TimeDelta::minutes(1);
+    with_check_at(later, values, |check| plan.evaluate(check).effect() == Effect::Allow)
 }
 
 fn found(plan: &Plan, values: [&str; 3]) -> Counterfactuals {
@@ -183,4 +198,40 @@ fn a_search_without_end_says_that_it_is_not_complete() {
     );
     let plan = plan(&[(impossible, true, 0), ("resource.b != 1".to_owned(), false, 9)]);
     assert!(!found(&plan, ["900", "null", "null"]).is_complete);
+}
+
+#[test]
+fn an_instant_that_would_allow_stands_for_a_minute() {
+    let of_hours = r#"during(user.a, "00:00-01:00 UTC")"#;
+    for condition in [
+        "user.a within 'PT2M'",
+        "user.a within 'P30D'",
+        "user.a within_next 'PT2M'",
+        "!(user.a within 'P30D')",
+        "user.a before request.time",
+        "user.a after request.time",
+        "user.a after request.time && user.a before '1970-01-01T00:01:30Z'",
+        "user.a before '1970-01-01T00:00:00Z'",
+        "user.a after '1970-01-01T00:00:00Z' && user.a within_next 'PT2M'",
+        of_hours,
+        &format!("{of_hours} && user.a after request.time"),
+        "user.a == resource.b && user.a after request.time",
+    ] {
+        let plan = plan(&[(condition.to_owned(), true, 0)]);
+        let found = found(&plan, ["null"; 3]);
+        assert!(found.is_complete && !found.sets.is_empty(), "{condition}: {found:?}");
+        for set in &found.sets {
+            let to = ATTRIBUTES.map(|path| {
+                let change = set.changes.iter().find(|change| change.attribute == path);
+                change
+                    .and_then(|change| change.to.as_ref())
+                    .map_or("null".to_owned(), Json::to_string)
+            });
+            let to = to.each_ref().map(String::as_str);
+            assert!(allows(&plan, to) && still_allows(&plan, to), "{condition}: {set:?}");
+        }
+    }
+    // Nobody sends an instant within the last 30 seconds and is allowed in a minute.
+    let short = plan(&[("user.a within 'PT30S'".to_owned(), true, 0)]);
+    assert_eq!(found(&short, ["null"; 3]).sets.len(), 0);
 }

@@ -205,7 +205,7 @@ fn decisions_command(
         }
         Decisions::Show(arguments) => decisions::show(arguments, variables, out).await,
         Decisions::Export(arguments) => decisions::export(arguments, variables, &clock, out).await,
-        Decisions::Erase(arguments) => decisions::erase(arguments, variables, out).await,
+        Decisions::Erase(arguments) => decisions::erase(arguments, variables, (out, err)).await,
         Decisions::Verify { .. } => Ok(decision_files::verify(variables, out, err).await),
     })
 }

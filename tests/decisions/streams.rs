@@ -10,12 +10,12 @@ use super::{read, settings, tenant_of};
 use crate::support::provider::now;
 use crate::support::{MANAGER, Request, Server};
 
-const STREAM: &str = "GET /api/v1/decisions/stream";
+pub(super) const STREAM: &str = "GET /api/v1/decisions/stream";
 /// Much less than the time of a stream, for a machine that is busy.
 const SOON: Duration = Duration::from_secs(40);
 
 /// Opens a stream, and returns its lines after the first piece.
-fn open(server: &Server, request: &Request) -> Lines<BufReader<TcpStream>> {
+pub(super) fn open(server: &Server, request: &Request) -> Lines<BufReader<TcpStream>> {
     let mut lines = BufReader::new(request.open(server.address)).lines();
     let begin =
         lines.by_ref().map_while(Result::ok).find(|line| line.contains("the stream begins"));

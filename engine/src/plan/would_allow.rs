@@ -8,6 +8,7 @@ mod distance;
 mod values;
 mod world;
 
+use chrono::TimeDelta;
 use hashbrown::HashMap;
 use uuid::Uuid;
 
@@ -26,7 +27,7 @@ use crate::rbac::Effect;
 use crate::relation::RELATION;
 use crate::request::Check;
 use crate::resolution::AttributeAnswers;
-use crate::value::AttributeValue;
+use crate::value::{AttributeValue, parse_instant};
 
 /// The most changes of a set.
 const MAX_CHANGES: usize = 3;
@@ -34,6 +35,8 @@ const MAX_CHANGES: usize = 3;
 const MAX_SETS: usize = 16;
 /// The most conditions and values that are looked at: some 10 ms.
 const MAX_STEPS: usize = 100_000;
+/// The time for which changes with an instant allow: the next request takes a while to come.
+const STANDS: TimeDelta = TimeDelta::minutes(1);
 /// A decision by the plan, in steps.
 const DECISION_STEPS: usize = 20;
 
@@ -219,16 +222,27 @@ impl<'e> Search<'e> {
         }
     }
 
-    /// Returns whether the plan allows the check as it is now.
+    /// Returns whether the plan allows the check as it is now. A changed instant must stand.
     fn allows(&mut self) -> bool {
+        self.allows_after(TimeDelta::zero())
+            && (!self.has_changed_instant() || self.allows_after(STANDS))
+    }
+
+    /// Returns whether the plan allows the check as it will be after `time`.
+    fn allows_after(&mut self, time: TimeDelta) -> bool {
         self.steps += DECISION_STEPS;
-        let verdict =
-            self.world.with_check(|check| match self.plan.decide(check, self.answers()) {
-                Verdict::Decided(decision) => Some(decision.effect()),
-                Verdict::NeedsAttributes(_) => None,
-            });
+        let decide = |check: &Check<'_>| match self.plan.decide(check, self.answers()) {
+            Verdict::Decided(decision) => Some(decision.effect()),
+            Verdict::NeedsAttributes(_) => None,
+        };
+        let verdict = self.world.with_check_after(time, decide);
         self.is_complete &= verdict.is_some();
         verdict == Some(Effect::Allow)
+    }
+
+    fn has_changed_instant(&self) -> bool {
+        let mut sent = self.changed.iter().filter_map(|one| self.world.sent(self.paths[*one]));
+        sent.any(|value| value.as_str().and_then(parse_instant).is_some())
     }
 
     fn note(&mut self) {

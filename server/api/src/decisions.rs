@@ -11,7 +11,7 @@ use portcullis_model::parity::Parity;
 use portcullis_model::period::CountPeriod;
 use portcullis_model::schema;
 use portcullis_operations::decisions::{self, DecidedRecord, DecisionFeed, FeedItem};
-use portcullis_replay::Unreadable;
+use portcullis_replay::{Reproduction, Unreadable};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use serde::Serialize;
@@ -35,7 +35,7 @@ const MISSING_REPLICAS: HeaderName = HeaderName::from_static("x-missing-replicas
 
 /// Lists the recorded decisions of the tenant, newest first.
 ///
-/// A member who is no manager sees those about itself. A page ends after a second of search: one with few records or none may
+/// A member who is not a manager sees those about itself, with what its own credential sent. A page ends after a second of search: one with few records or none may
 /// have a `Link` to the next. A 409 says that the service keeps no record.
 #[utoipa::path(
     get, path = "/api/v1/decisions", tag = "Decisions", operation_id = "listDecisions",
@@ -107,22 +107,23 @@ pub(super) async fn follow(
     Query(selection): Query<DecisionSelection>,
     Query(time): Query<StreamTime>,
 ) -> Result<Response, ApiError> {
-    let feed = decisions::follow(&app, &caller, selection)?;
-    let events = stream::unfold(feed, async |mut feed| {
-        let event = match feed.next().await? {
+    let records = decisions::follow(&app, &caller, selection)?;
+    let events = stream::unfold(records, async |mut records| {
+        let event = match records.next().await? {
             FeedItem::Record(text) => LiveEvent { name: "decision", data: text.to_string() },
             FeedItem::More(skipped) => {
                 LiveEvent { name: "more", data: json!({"more": skipped}).to_string() }
             }
         };
-        Some((event, feed))
+        Some((event, records))
     });
     live_events::answer(DecisionFeed::MAX_BYTES, time, credential, events)
 }
 
 /// Erases the recorded decisions about a person.
 ///
-/// Those at rest and those on their way there are gone when the answer comes; later checks are recorded. A 409 says that the
+/// Those at rest and those on their way there are gone when the answer comes, and with them the events of denied checks for
+/// webhooks; later checks are recorded. A 409 says that the
 /// service keeps no record.
 #[utoipa::path(
     delete, path = "/api/v1/decisions", tag = "Decisions", operation_id = "eraseDecisions",
@@ -150,8 +151,9 @@ impl QueryParameters for Person {
 
 /// Returns a recorded decision.
 ///
-/// A member who is no manager sees one about itself. With `explain=true` a manager is shown everything that was considered,
-/// from the record and the rules of its revision, and whether they decide so again. A 409 says that the service keeps no
+/// A member who is not a manager sees one about itself, with what its own credential sent. With `explain=true` a manager is shown everything that was considered,
+/// from the record and the rules of its revision, and whether they decide so again; `reproduced` is `null` and `not_replayable`
+/// names attributes if the record lacks what they read. A 409 says that the service keeps no
 /// record, or not those rules any more.
 #[utoipa::path(
     get, path = "/api/v1/decisions/{id}", tag = "Decisions", operation_id = "getDecision",
@@ -170,10 +172,16 @@ pub(super) async fn show(
     let DecidedRecord { record, side, resolvers } =
         decisions::find_decided(&app, &caller, id).await?;
     let explained =
-        portcullis_replay::explain(&record, &side, |explanation, changes, reproduced| {
+        portcullis_replay::explain(&record, &side, |explanation, changes, reproduction| {
             let explanation =
                 ExplanationAnswer::from_record(record.revision, explanation, changes, &resolvers);
-            Json(ExplainedDecision { record: &record, reproduced, explanation }).into_response()
+            let (reproduced, not_replayable) = match reproduction {
+                Reproduction::Reproduced(reproduced) => (Some(reproduced), Vec::new()),
+                Reproduction::NotReplayable(attributes) => (None, attributes),
+            };
+            let record = &record;
+            Json(ExplainedDecision { record, reproduced, not_replayable, explanation })
+                .into_response()
         });
     explained.map_err(|Unreadable| {
         OperationError::Conflict("the record cannot be read".to_owned()).into()
@@ -185,8 +193,11 @@ pub(super) async fn show(
 struct ExplainedDecision<'e> {
     #[serde(flatten)]
     record: &'e DecisionRecord,
-    /// Whether the rules of its revision decide so again.
-    reproduced: bool,
+    /// Whether the rules of its revision decide so again; `None` if the record lacks what they read.
+    reproduced: Option<bool>,
+    /// The attributes that they read and the record lacks, because they are hashed or left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_replayable: Vec<String>,
     explanation: ExplanationAnswer<'e>,
 }
 

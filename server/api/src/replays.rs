@@ -109,7 +109,7 @@ pub(super) async fn show(
     id: RecordId,
 ) -> Result<Json<ReplayAnswer>, ApiError> {
     let id = id.known("replay")?;
-    let progress = replays::find(&app, &caller, id)?.borrow().clone();
+    let progress = replays::find(&app, &caller, id).await?.borrow().clone();
     Ok(Json(ReplayAnswer::new(id, progress)))
 }
 

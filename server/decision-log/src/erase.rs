@@ -7,6 +7,7 @@ use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
 use portcullis_storage::Tx;
 use portcullis_storage::decision_erasures::{self, ErasureRow};
+use portcullis_storage::erased_denials::{self, DeniedPerson};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::at_rest::{ArchiveError, Erased, Keeper};
@@ -64,10 +65,14 @@ impl DecisionLog {
         loop {
             let done = self.erasures().done.notified();
             let mut tx = archive.store().write_as(tenant).await?;
-            let records = decision_erasures::take(&mut tx, &code).await?;
+            let taken = decision_erasures::take(&mut tx, &code).await?;
             tx.commit().await?;
-            if let Some(records) = records {
-                return Ok(Erased { records: records.unsigned_abs() });
+            if let Some(taken) = taken {
+                return Ok(Erased {
+                    records: taken.records.unsigned_abs(),
+                    deliveries: taken.deliveries.unsigned_abs(),
+                    sent: taken.sent.unsigned_abs(),
+                });
             }
             // Another process may have done it.
             if timeout_at(end.min(Instant::now() + LOOK), done).await.is_err()
@@ -103,13 +108,15 @@ impl DecisionLog {
         outcome
     }
 
-    /// Brings every record up to now to rest without those about the person, and removes them from the files.
+    /// Brings every record up to now to rest without those about the person, and removes them from the files. Takes the
+    /// deliveries of the person's denied checks first, so that none is sent meanwhile, and those that came until the end.
     async fn erase_all_of(
         &self,
         keeper: &Keeper,
         erasure: &ErasureRow,
     ) -> Result<(), ArchiveError> {
         let ErasureRow { tenant_id: tenant, subject: code, erased_at } = erasure;
+        erase_deliveries(keeper, erasure).await?;
         self.seal().await?;
         if let Some(others) = self.others() {
             let heard = others.ask(tenant, Wants::Rest).await.map_err(io::Error::other)?;
@@ -125,10 +132,26 @@ impl DecisionLog {
         let turn = keeper.turn().await;
         keeper.archive.erase(tenant, &selection, keeper.now()).await?;
         drop(turn);
+        erase_deliveries(keeper, erasure).await?;
         let mut tx = keeper.archive.store().write_all().await?;
-        decision_erasures::end(&mut tx, erasure).await?;
+        decision_erasures::end(&mut tx, erasure, keeper.now()).await?;
         tx.commit().await?;
         self.erasures().end(tenant, code);
         Ok(())
     }
+}
+
+/// Erases the deliveries of the denied checks of the person, and counts them.
+async fn erase_deliveries(keeper: &Keeper, erasure: &ErasureRow) -> Result<(), ArchiveError> {
+    let ErasureRow { tenant_id: tenant, subject: code, erased_at } = erasure;
+    let (archive, until) = (&keeper.archive, Timestamp::from_millis(*erased_at));
+    let is_subject = |subject: &str| archive.code_of(tenant, subject) == *code;
+    let person = DeniedPerson { is_subject: &is_subject, until };
+    let erased = erased_denials::erase(archive.store(), tenant, person).await?;
+    if erased.deliveries > 0 {
+        let mut tx = archive.store().write_all().await?;
+        decision_erasures::count_deliveries(&mut tx, erasure, erased).await?;
+        tx.commit().await?;
+    }
+    Ok(())
 }

@@ -24,6 +24,7 @@ mod metrics;
 mod minimisation;
 mod others;
 mod parity;
+mod permissions;
 mod query;
 mod question;
 mod reading;

@@ -90,6 +90,7 @@ impl Minimisation {
                 self.apply_to(members, namespace, &mut dropped);
             }
         }
+        self.apply_to_roles(record.get_mut("directory"), &mut dropped);
         self.apply_to(record.get_mut("token"), "token", &mut dropped);
         if let Some(Value::Object(resolved)) = record.get_mut("resolved") {
             for (namespace, answer) in resolved {
@@ -120,6 +121,21 @@ impl Minimisation {
                 false
             }
         });
+    }
+
+    /// Applies the treatment of `user.roles` to the roles that the directory or the token supplied.
+    fn apply_to_roles(&self, directory: Option<&mut Value>, dropped: &mut BTreeSet<String>) {
+        let Some(Value::Object(directory)) = directory else { return };
+        let Some(roles) = directory.get_mut("roles") else { return };
+        match self.treatment("user", "roles") {
+            Treatment::Keep | Treatment::Reads => {}
+            Treatment::Hash => self.hash(roles),
+            Treatment::Drop => {
+                directory.remove("roles");
+                directory.remove("own_roles");
+                dropped.insert("user.roles".to_owned());
+            }
+        }
     }
 
     /// Replaces a scalar by its hash, and each item of a list by its own: membership can be decided again.

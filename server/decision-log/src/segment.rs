@@ -5,7 +5,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use uuid::Uuid;
 
 use crate::frame::{self, Frame, Kind};
+use crate::permissions::FILE_MODE;
 
 /// The first bytes of a file: the format and its version.
 const MAGIC: [u8; 8] = *b"PCLSDL01";
@@ -62,7 +63,9 @@ impl Segment {
     /// Makes an empty file.
     pub(crate) fn create(folder: &Path, number: u64) -> io::Result<Arc<Self>> {
         let path = folder.join(format!("{number:020}.{ENDING}"));
-        let mut file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true).mode(FILE_MODE);
+        let mut file = options.open(&path)?;
         file.write_all(&MAGIC)?;
         file.write_all(&0_u64.to_le_bytes())?;
         file.sync_all()?;

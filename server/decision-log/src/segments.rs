@@ -12,6 +12,7 @@ use tokio::sync::futures::Notified;
 
 use crate::lost::Lost;
 use crate::metrics::LogMetrics;
+use crate::permissions;
 use crate::segment::Segment;
 
 /// The most bytes of a file. The more records come to rest together, the fewer bytes a query by subject reads of each.
@@ -72,6 +73,7 @@ impl Segments {
         let current = Segment::create(&folder, next).map_err(failed)?;
         let files = Mutex::new(Files { closed, current });
         let replica = replica(&folder).map_err(failed)?;
+        permissions::withdraw_all(&folder, |_| true);
         let finished = Notify::new();
         let segments = Self { folder, max_bytes, metrics, files, replica, finished, _lock: lock };
         segments.measure();

@@ -1,5 +1,7 @@
 //! Recorded decisions (`docs/semantics.md`, section 12).
 
+use std::borrow::Cow;
+
 use portcullis_engine::Effect;
 use portcullis_engine::names::names;
 use serde::{Deserialize, Serialize};
@@ -17,11 +19,55 @@ use crate::{Timestamp, document, schema};
 pub const HASHED: &str = "hmac";
 
 /// The answer to an erasure of the records about a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(examples(json!({"erased": 12})))]
 pub struct ErasedDecisions {
     /// The number of records that are gone.
     pub erased: u64,
+    /// What is gone in each part; left out if that is records alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<ErasedPart>,
+    /// What nobody here can erase; left out if nothing of that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remains: Vec<ErasureRest>,
+}
+
+/// A part of an erasure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ErasedPart {
+    /// `decisions`, or `deliveries` of the events of denied checks.
+    pub part: String,
+    /// The number of those that are gone.
+    pub removed: u64,
+}
+
+/// A rest that an erasure leaves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ErasureRest {
+    /// Where it is: `receivers` of webhooks.
+    #[serde(rename = "where")]
+    pub place: String,
+    pub count: u64,
+    pub why: String,
+}
+
+impl ErasedDecisions {
+    /// Returns the answer for so many records and so many deliveries of denied checks, of which the receivers may have
+    /// `sent`.
+    pub fn new(records: u64, deliveries: u64, sent: u64) -> Self {
+        let part = |part: &str, removed| ErasedPart { part: part.to_owned(), removed };
+        let parts = match deliveries {
+            0 => Vec::new(),
+            _ => vec![part("decisions", records), part("deliveries", deliveries)],
+        };
+        let of_receivers = ErasureRest {
+            place: "receivers".to_owned(),
+            count: sent,
+            why: "webhooks were sent them before; their receivers erase them".to_owned(),
+        };
+        let remains = if sent > 0 { vec![of_receivers] } else { Vec::new() };
+        Self { erased: records, parts, remains }
+    }
 }
 
 /// The route that a check came by.
@@ -37,7 +83,8 @@ pub enum Via {
 }
 
 /// The kind of credential of a caller whose check is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Display, EnumString, IntoStaticStr)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Display, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum CallerKind {
@@ -147,7 +194,8 @@ document!(DecisionRecord => {
         .maybe("expected", schema::effect())
         .maybe("shadow", nested("The decision of a draft"))
         .maybe("dropped", schema::list(text()))
-        .maybe("reproduced", schema::boolean().description(Some("Whether the rules of the revision decide so again; with `explain=true`")))
+        .maybe("reproduced", schema::nullable(schema::boolean().description(Some("Whether the rules of the revision decide so again; with `explain=true`. `null` if the record lacks what they read"))))
+        .maybe("not_replayable", schema::list(text()).description(Some("The attributes that they read and the record has dropped or hashed; with `explain=true`, if there are any")))
         .maybe("explanation", nested("As that of an explained check; with `explain=true`"))
         .field("us", number().description(Some("Microseconds that the decision took")))
         .about("A recorded decision")
@@ -159,6 +207,47 @@ document!(DecisionRecord => {
             "undetermined": [], "us": 7,
         }))
 });
+
+/// The credential of a record: `caller`.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+pub struct DecisionCaller<'r> {
+    pub kind: CallerKind,
+    #[serde(borrow)]
+    pub sub: Cow<'r, str>,
+    #[serde(borrow, default)]
+    pub iss: Option<Cow<'r, str>>,
+}
+
+impl DecisionRecord {
+    /// Returns what a member who is not a manager may see: what its own credential, `own`, sent, and what was decided. What
+    /// other credentials sent, and what the directory, resolvers and relations supplied, is for managers.
+    #[must_use]
+    pub fn for_member(self, own: &DecisionCaller<'_>) -> Self {
+        let caller = self.caller.as_ref().and_then(|json| serde_json::from_str(json.get()).ok());
+        let is_own = caller.is_some_and(|caller: DecisionCaller<'_>| caller == *own);
+        let (caller, token, expected) = match is_own {
+            true => (self.caller, self.token, self.expected),
+            false => (None, None, None),
+        };
+        Self {
+            caller,
+            attributes: if is_own { self.attributes } else { nothing() },
+            token,
+            directory: None,
+            relations: None,
+            resolved: None,
+            expected,
+            shadow: None,
+            dropped: Vec::new(),
+            ..self
+        }
+    }
+}
+
+/// Returns an object without members.
+fn nothing() -> Box<RawValue> {
+    RawValue::from_string("{}".to_owned()).unwrap_or_default()
+}
 
 /// The records that are wanted; an absent member selects all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -24,6 +24,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use uuid::Uuid;
 
+use crate::record_views::{DecisionStream, RecordView};
 use crate::recorded_sides::recorded_side;
 
 /// Lists the recorded decisions of the caller's tenant that `selection` selects, newest first. A member who is not a
@@ -37,14 +38,18 @@ pub async fn list(
     selection: DecisionSelection,
     page: Page,
 ) -> Result<Visited<Listed<DecisionRecord>>, OperationError> {
+    let view = RecordView::of(app, caller);
     let selection = visible(app, caller, selection)?;
     let limit = usize::try_from(page.limit).unwrap_or_default();
     let before = Some(page.after).filter(|after| !after.is_nil());
     let page = DecisionPage { before, limit };
-    scan(app, caller, PAGE_TIME, async move |log, tenant, limit| {
+    let mut found = scan(app, caller, PAGE_TIME, async move |log, tenant, limit| {
         log.query(tenant, &selection, page, limit).await
     })
-    .await
+    .await?;
+    let records = std::mem::take(&mut found.into.records);
+    found.into.records = records.into_iter().map(|record| view.show(record)).collect();
+    Ok(found)
 }
 
 /// Returns a recorded decision of the caller's tenant.
@@ -59,7 +64,7 @@ pub async fn find(
     let selection = visible(app, caller, DecisionSelection::default())?;
     let found = log(app)?.find(caller.tenant(), id).await.map_err(unreadable)?;
     match found.into.filter(|record| selection.selects(record)) {
-        Some(record) => Ok(record),
+        Some(record) => Ok(RecordView::of(app, caller).show(record)),
         None if found.silent > 0 => Err(OperationError::NotNow(
             "a replica that may have the decision does not answer; try again later".to_owned(),
         )),
@@ -129,14 +134,17 @@ pub fn follow(
     app: &App,
     caller: &CheckCaller,
     selection: DecisionSelection,
-) -> Result<DecisionFeed, OperationError> {
+) -> Result<DecisionStream, OperationError> {
+    let view = RecordView::of(app, caller);
     let selection = visible(app, caller, selection)?;
     let refused =
         |refused: FeedRefused| OperationError::NotNow(format!("{refused}; try again later"));
-    log(app)?.follow(caller.tenant(), selection).map_err(refused)
+    let feed = log(app)?.follow(caller.tenant(), selection).map_err(refused)?;
+    Ok(DecisionStream::new(feed, view))
 }
 
-/// Erases the records of the caller's tenant about `subject`, on every replica. Once it is noted, it goes on without the caller.
+/// Erases the records of the caller's tenant about `subject` and the deliveries of its denied checks, on every replica. Once
+/// it is noted, it goes on without the caller.
 ///
 /// # Errors
 /// There is no log, the erasure cannot be noted, or it takes longer than a request may: a repetition tells whether it is done.
@@ -166,7 +174,7 @@ pub async fn erase(
             )
         }
     })?;
-    Ok(ErasedDecisions { erased: erased.records })
+    Ok(ErasedDecisions::new(erased.records, erased.deliveries, erased.sent))
 }
 
 /// A recorded decision with the rules that decided it.

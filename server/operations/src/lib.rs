@@ -36,6 +36,7 @@ mod plan_source;
 pub mod policies;
 pub mod proposals;
 mod recent_reasons;
+mod record_views;
 pub mod recorded_checks;
 mod recorded_sides;
 mod recording;

@@ -241,7 +241,8 @@ impl Made<'_> {
     }
 }
 
-fn caller(caller: &CheckCaller) -> RecordedCaller<'_> {
+/// Returns a caller as records name it.
+pub(crate) fn caller(caller: &CheckCaller) -> RecordedCaller<'_> {
     match caller {
         CheckCaller::Member(holder) => {
             let caller = holder.identity.caller();

@@ -6,10 +6,12 @@ mod run;
 mod sides;
 
 use portcullis_auth::Manager;
+use portcullis_model::Timestamp;
 use portcullis_replay::Tally;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::replays::ReplayProgress;
+use portcullis_storage::decision_erasures;
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -46,13 +48,29 @@ pub async fn start(
 /// Returns the progress of a replay of the caller's tenant.
 ///
 /// # Errors
-/// This process has no such replay (any more).
-pub fn find(
+/// This process has no such replay (any more), or the store failed.
+pub async fn find(
     app: &App,
     caller: &Manager,
     id: Uuid,
 ) -> Result<watch::Receiver<ReplayProgress>, OperationError> {
-    app.replays.find(caller.tenant(), id).ok_or(NOT_FOUND)
+    let progress = app.replays.find(caller.tenant(), id).ok_or(NOT_FOUND)?;
+    if is_outdated(app, caller.tenant(), id).await? {
+        app.replays.remove(caller.tenant(), id);
+        return Err(NOT_FOUND);
+    }
+    Ok(progress)
+}
+
+/// Returns whether decisions about a person were erased since the replay `id` began: its report may have some of them.
+///
+/// # Errors
+/// The store failed.
+async fn is_outdated(app: &App, tenant: &str, id: Uuid) -> Result<bool, OperationError> {
+    let mut tx = app.store.begin_read(tenant).await?;
+    let is_outdated = decision_erasures::has_ended_since(&mut tx, Timestamp::from_id(id)).await?;
+    tx.end().await?;
+    Ok(is_outdated)
 }
 
 /// Ends and forgets a replay of the caller's tenant.

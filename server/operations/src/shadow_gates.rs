@@ -46,14 +46,18 @@ fn seen(draft: &DraftRecord, report: &ShadowReport, now: Timestamp) -> SeenInSha
     let since = draft.in_force_since();
     let millis = now.millis().saturating_sub(since.millis());
     let seconds = u64::try_from(millis / 1_000).unwrap_or_default();
-    SeenInShadow { since, seconds, flips: report.allow_to_deny + report.deny_to_allow }
+    let flips = report.allow_to_deny + report.deny_to_allow;
+    let not_compared = report.not_ready + report.not_comparable;
+    SeenInShadow { since, seconds, flips, not_compared }
 }
 
 /// Returns whether a draft passes that was seen so in shadow; `None` is one that is not there.
 fn passes(gates: ShadowGates, seen: Option<SeenInShadow>) -> bool {
     let Some(seen) = seen else { return false };
     let is_long = gates.time.is_none_or(|time| seen.seconds >= time.duration().as_secs());
-    is_long && gates.flips.is_none_or(|most| seen.flips <= most.into())
+    // A check that was not compared may have been a flip.
+    let flips = seen.flips.saturating_add(seen.not_compared);
+    is_long && gates.flips.is_none_or(|most| flips <= most.into())
 }
 
 #[cfg(test)]
@@ -64,9 +68,11 @@ mod tests {
 
     #[test]
     fn a_draft_passes_with_enough_time_and_few_enough_flips() {
-        let seen = |seconds, flips| {
-            Some(SeenInShadow { since: Timestamp::from_millis(0), seconds, flips })
+        let since = Timestamp::from_millis(0);
+        let counted = |seconds, flips, not_compared| {
+            Some(SeenInShadow { since, seconds, flips, not_compared })
         };
+        let seen = |seconds, flips| counted(seconds, flips, 0);
         let (day, most) = (Hours::parse("1d"), Some(3));
         for (time, flips, seen, expected) in [
             (day, most, None, false),
@@ -77,6 +83,10 @@ mod tests {
             (day, None, seen(86_400, 4), true),
             (None, most, seen(0, 3), true),
             (None, Some(0), seen(0, 1), false),
+            (None, Some(0), counted(0, 0, 1), false),
+            (None, most, counted(0, 2, 1), true),
+            (None, most, counted(0, 2, 2), false),
+            (day, None, counted(86_400, 0, 9), true),
         ] {
             let gates = ShadowGates { time, flips };
             assert_eq!(passes(gates, seen), expected, "{gates:?} {seen:?}");

@@ -90,6 +90,7 @@ impl<'r> RecordedInputs<'r> {
                 note_hashed(namespace, members, &mut treated);
             }
         }
+        note_hashed_value("user", "roles", directory.get("roles"), &mut treated);
         let claims = has_token.then_some(token);
         if let Some(claims) = &claims {
             note_hashed("token", claims, &mut treated);
@@ -216,8 +217,10 @@ impl<'r> RecordedInputs<'r> {
         }
     }
 
+    /// Returns whether the record has the roles of the subject itself, as they were.
     pub(crate) fn has_recorded_roles(&self) -> bool {
-        self.directory.get("roles").is_some()
+        let roles = self.directory.get("roles").and_then(Json::as_array);
+        roles.is_some_and(|roles| roles.iter().all(|role| role.as_str().is_some()))
     }
 
     /// Returns whether the request sent an attribute, as far as the record has it.
@@ -318,14 +321,24 @@ fn add_resolved(
 
 /// Notes the attributes of a namespace that are hashed.
 fn note_hashed(namespace: &str, attributes: &Json<'_>, treated: &mut Vec<(String, String)>) {
-    let is_hash = |value: &Json<'_>| value.get(HASHED).is_some();
     for (name, value) in members_of(Some(attributes)) {
-        let is_hashed = match value {
-            Json::Array(items) => items.iter().any(is_hash),
-            value => is_hash(value),
-        };
-        if is_hashed {
-            treated.push((namespace.to_owned(), name.to_string()));
-        }
+        note_hashed_value(namespace, name, Some(value), treated);
+    }
+}
+
+/// Notes an attribute if its value, or an item of it, is hashed.
+fn note_hashed_value(
+    namespace: &str,
+    name: &str,
+    value: Option<&Json<'_>>,
+    treated: &mut Vec<(String, String)>,
+) {
+    let is_hash = |value: &Json<'_>| value.get(HASHED).is_some();
+    let is_hashed = match value {
+        Some(Json::Array(items)) => items.iter().any(is_hash),
+        value => value.is_some_and(is_hash),
+    };
+    if is_hashed {
+        treated.push((namespace.to_owned(), name.to_owned()));
     }
 }

@@ -22,9 +22,15 @@ fn absent(is_lacking: bool) -> Lack {
 impl RecordedInputs<'_> {
     /// Returns whether `plan` reads an attribute whose value the record does not have, because it is hashed or left out.
     pub(crate) fn is_reduced_for(&self, plan: &Plan) -> bool {
+        self.reduced_for(plan).next().is_some()
+    }
+
+    /// Returns the attributes that `plan` reads and whose values the record does not have, because they are hashed or left
+    /// out.
+    pub(crate) fn reduced_for(&self, plan: &Plan) -> impl Iterator<Item = (&str, &str)> {
         let reads_roles = || plan.directory_needs().roles && !self.has_recorded_roles();
-        self.treated().any(|(namespace, name)| {
-            (namespace, name) == ("user", "roles") && reads_roles()
+        self.treated().filter(move |(namespace, name)| {
+            (*namespace, *name) == ("user", "roles") && reads_roles()
                 || !self.is_legacy && plan.reads(namespace, name)
         })
     }

@@ -16,7 +16,7 @@ mod tally;
 
 pub use comparison::{Compared, Difference, compare};
 pub use directory::RecordedDirectory;
-pub use explained::explain;
+pub use explained::{Reproduction, explain};
 pub use inputs::{RecordedInputs, Unreadable};
 pub use side::Side;
 pub use tally::Tally;

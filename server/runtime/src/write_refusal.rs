@@ -42,6 +42,8 @@ pub struct SeenInShadow {
     pub seconds: u64,
     /// The checks that the draft decided otherwise.
     pub flips: u64,
+    /// The checks of which nobody knows that, because they were not compared.
+    pub not_compared: u64,
 }
 
 /// Stored objects that a change of types would break.

@@ -3,6 +3,7 @@
 
 use portcullis_model::Timestamp;
 
+use crate::erased_denials::ErasedDenials;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, row};
 use crate::tx::Tx;
@@ -55,25 +56,59 @@ pub async fn count(
     Ok(())
 }
 
-/// Notes that an erasure is done, unless it was asked for again. For a transaction that sees every tenant.
-pub async fn end(tx: &mut Tx, erasure: &ErasureRow) -> Result<(), StoreError> {
-    const SQL: &str = "UPDATE decision_erasures SET pending = FALSE \
-        WHERE tenant_id = $1 AND subject = $2 AND erased_at = $3";
-    execute!(tx, SQL, &erasure.tenant_id, &erasure.subject, erasure.erased_at)?;
+/// Counts deliveries of denied checks that an erasure took. For a transaction that sees every tenant.
+pub async fn count_deliveries(
+    tx: &mut Tx,
+    erasure: &ErasureRow,
+    erased: ErasedDenials,
+) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE decision_erasures SET deliveries = deliveries + $3, \
+        sent = sent + $4 WHERE tenant_id = $1 AND subject = $2";
+    let ErasedDenials { deliveries, sent } = erased;
+    execute!(tx, SQL, &erasure.tenant_id, &erasure.subject, deliveries, sent)?;
     Ok(())
 }
 
-/// Returns the number of records about a person of the transaction's tenant that are gone and that no earlier call returned;
-/// `None` while the erasure is not done.
-pub async fn take(tx: &mut Tx, subject: &[u8]) -> Result<Option<i64>, StoreError> {
-    const DONE: &str = "SELECT records FROM decision_erasures \
-        WHERE tenant_id = $1 AND subject = $2 AND NOT pending";
-    const TAKE: &str = "UPDATE decision_erasures SET records = records - $3 \
-        WHERE tenant_id = $1 AND subject = $2";
-    let done = fetch_optional!(tx, (i64,), DONE, &tx.tenant, subject)?;
-    let Some((records,)) = done else { return Ok(None) };
-    if records > 0 {
-        execute!(tx, TAKE, &tx.tenant, subject, records)?;
+/// Notes that an erasure is done at `at`, unless it was asked for again. For a transaction that sees every tenant.
+pub async fn end(tx: &mut Tx, erasure: &ErasureRow, at: Timestamp) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE decision_erasures SET pending = FALSE, ended_at = $4 \
+        WHERE tenant_id = $1 AND subject = $2 AND erased_at = $3";
+    let ErasureRow { tenant_id, subject, erased_at } = erasure;
+    execute!(tx, SQL, tenant_id, subject, erased_at, at.millis())?;
+    Ok(())
+}
+
+/// Returns whether an erasure of the transaction's tenant ended at the instant `at` or later.
+pub async fn has_ended_since(tx: &mut Tx, at: Timestamp) -> Result<bool, StoreError> {
+    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM decision_erasures \
+        WHERE tenant_id = $1 AND ended_at >= $2)";
+    let row = fetch_optional!(tx, (bool,), SQL, &tx.tenant, at.millis())?;
+    Ok(row.is_some_and(|(has_ended,)| has_ended))
+}
+
+row! {
+    /// What an erasure took and no earlier call returned.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Taken {
+        pub records: i64,
+        pub deliveries: i64,
+        /// The deliveries that the receivers may have.
+        pub sent: i64,
     }
-    Ok(Some(records))
+}
+
+/// Returns what the erasure of a person of the transaction's tenant took and no earlier call returned; `None` while it is not
+/// done.
+pub async fn take(tx: &mut Tx, subject: &[u8]) -> Result<Option<Taken>, StoreError> {
+    const DONE: &str = "SELECT records, deliveries, sent FROM decision_erasures \
+        WHERE tenant_id = $1 AND subject = $2 AND NOT pending";
+    const TAKE: &str = "UPDATE decision_erasures SET records = records - $3, \
+        deliveries = deliveries - $4, sent = sent - $5 WHERE tenant_id = $1 AND subject = $2";
+    let done = fetch_optional!(tx, Taken, DONE, &tx.tenant, subject)?;
+    let Some(taken) = done else { return Ok(None) };
+    if taken != Taken::default() {
+        let Taken { records, deliveries, sent } = taken;
+        execute!(tx, TAKE, &tx.tenant, subject, records, deliveries, sent)?;
+    }
+    Ok(Some(taken))
 }

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::delivery_rows;
 use crate::denial_segments::{self, MovedDenial};
+use crate::erased_denials::{DeniedPerson, Left};
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional};
 use crate::ordered_ids::OrderedIds;
@@ -148,27 +149,17 @@ pub(crate) async fn move_to_rows(
 ) -> Result<Option<Uuid>, StoreError> {
     const FIND: &str = "SELECT id, attempts, bodies, settled_at FROM delivered_denials \
         WHERE tenant_id = $1 AND webhook_id = $2 AND first_delivery <= $3 AND last_delivery >= $3";
-    const REPLACE: &str = "UPDATE delivered_denials SET attempts = $4, bodies = $5, total = $6 \
-        WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3";
-    const DELETE: &str = "DELETE FROM delivered_denials \
-        WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3 AND total = 0";
     const SETTLED: &str = "UPDATE webhook_deliveries SET due_at = NULL, settled_at = $3 \
         WHERE tenant_id = $1 AND id = $2";
     type Found = (Uuid, Vec<u8>, Vec<u8>, i64);
     for (id, attempts, bodies, settled_at) in
         fetch_all!(tx, Found, FIND, &tx.tenant, webhook, delivery)?
     {
-        let mut attempts: Vec<Attempt> = serde_json::from_slice(&attempts).map_err(|_| ATTEMPTS)?;
-        let mut bodies: Vec<Box<RawValue>> = serde_json::from_slice(&bodies)
-            .map_err(|_| StoreError::Corrupt { what: "delivered_denials.bodies" })?;
-        let place = attempts.iter().position(|one| one.delivery == delivery);
-        let Some(place) = place.filter(|place| *place < bodies.len()) else { continue };
-        let (attempt, body) = (attempts.remove(place), bodies.remove(place));
-        let rest = i64::try_from(attempts.len()).unwrap_or(i64::MAX);
-        let attempts = serde_json::to_vec(&attempts).map_err(|_| ATTEMPTS)?;
-        let bodies = serde_json::to_vec(&bodies).map_err(|_| ATTEMPTS)?;
-        execute!(tx, REPLACE, &tx.tenant, webhook, id, attempts, bodies, rest)?;
-        execute!(tx, DELETE, &tx.tenant, webhook, id)?;
+        let mut denials = denials(&attempts, &bodies)?;
+        let place = denials.iter().position(|(attempt, _)| attempt.delivery == delivery);
+        let Some(place) = place else { continue };
+        let (attempt, body) = denials.remove(place);
+        replace(tx, webhook, id, denials).await?;
         let (event, body) = (attempt.event, body.get().as_bytes().to_vec());
         let moved = vec![MovedDenial { delivery, event, body }];
         denial_segments::insert_rows(tx, webhook, moved).await?;
@@ -177,6 +168,85 @@ pub(crate) async fn move_to_rows(
         return Ok(Some(event));
     }
     Ok(None)
+}
+
+/// Looks at up to `limit` rows of `webhook` after the id `after`. Returns the last one's id and whether some denial of them
+/// is about the person; `None` at the end.
+pub(crate) async fn look(
+    tx: &mut Tx,
+    webhook: Uuid,
+    after: Uuid,
+    limit: i64,
+    person: DeniedPerson<'_>,
+) -> Result<Option<(Uuid, bool)>, StoreError> {
+    let rows = between(tx, webhook, (after, Uuid::max()), limit).await?;
+    let has_some = rows.iter().flat_map(|(_, denials)| denials).any(|one| is_about(one, person));
+    Ok(rows.last().map(|(id, _)| (*id, has_some)))
+}
+
+/// Erases the denials about the person from the rows of `webhook` after the first id and up to the last one.
+pub(crate) async fn erase(
+    tx: &mut Tx,
+    webhook: Uuid,
+    bounds: (Uuid, Uuid),
+    person: DeniedPerson<'_>,
+) -> Result<Left, StoreError> {
+    let mut erased = 0;
+    for (id, mut denials) in between(tx, webhook, bounds, i64::MAX).await? {
+        let before = denials.len();
+        denials.retain(|one| !is_about(one, person));
+        if denials.len() < before {
+            erased += i64::try_from(before - denials.len()).unwrap_or(i64::MAX);
+            replace(tx, webhook, id, denials).await?;
+        }
+    }
+    Ok(Left { settled: erased, sent: erased, ..Left::default() })
+}
+
+fn is_about((attempt, body): &(Attempt, Box<RawValue>), person: DeniedPerson<'_>) -> bool {
+    person.has(attempt.event, body.get().as_bytes())
+}
+
+/// Lists up to `limit` rows of `webhook` after the first id and up to the last one.
+async fn between(
+    tx: &mut Tx,
+    webhook: Uuid,
+    (after, last): (Uuid, Uuid),
+    limit: i64,
+) -> Result<Vec<(Uuid, Vec<(Attempt, Box<RawValue>)>)>, StoreError> {
+    const SQL: &str = "SELECT id, attempts, bodies FROM delivered_denials WHERE tenant_id = $1 \
+        AND webhook_id = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5";
+    type Found = (Uuid, Vec<u8>, Vec<u8>);
+    let rows = fetch_all!(tx, Found, SQL, &tx.tenant, webhook, after, last, limit)?;
+    rows.into_iter().map(|(id, attempts, bodies)| Ok((id, denials(&attempts, &bodies)?))).collect()
+}
+
+/// Reads the denials of a row: the attempt and the body of each.
+fn denials(attempts: &[u8], bodies: &[u8]) -> Result<Vec<(Attempt, Box<RawValue>)>, StoreError> {
+    let attempts: Vec<Attempt> = serde_json::from_slice(attempts).map_err(|_| ATTEMPTS)?;
+    let bodies: Vec<Box<RawValue>> = serde_json::from_slice(bodies)
+        .map_err(|_| StoreError::Corrupt { what: "delivered_denials.bodies" })?;
+    Ok(attempts.into_iter().zip(bodies).collect())
+}
+
+/// Gives a row these denials; one without any goes.
+async fn replace(
+    tx: &mut Tx,
+    webhook: Uuid,
+    id: Uuid,
+    denials: Vec<(Attempt, Box<RawValue>)>,
+) -> Result<(), StoreError> {
+    const REPLACE: &str = "UPDATE delivered_denials SET attempts = $4, bodies = $5, total = $6 \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3";
+    const DELETE: &str = "DELETE FROM delivered_denials \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3 AND total = 0";
+    let total = i64::try_from(denials.len()).unwrap_or(i64::MAX);
+    let (attempts, bodies): (Vec<Attempt>, Vec<Box<RawValue>>) = denials.into_iter().unzip();
+    let attempts = serde_json::to_vec(&attempts).map_err(|_| ATTEMPTS)?;
+    let bodies = serde_json::to_vec(&bodies).map_err(|_| ATTEMPTS)?;
+    execute!(tx, REPLACE, &tx.tenant, webhook, id, attempts, bodies, total)?;
+    execute!(tx, DELETE, &tx.tenant, webhook, id)?;
+    Ok(())
 }
 
 /// Counts the delivered denials of `webhook`.

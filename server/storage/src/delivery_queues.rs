@@ -184,6 +184,22 @@ pub(crate) async fn pause(tx: &mut Tx, tenant: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Takes a queue away from the delivery worker that holds it, which writes nothing more. Another claim serves it anew.
+pub(crate) async fn take_away(tx: &mut Tx, queue: QueueId) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE webhook_lanes SET holder = NULL, fence = fence + 1 \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3";
+    execute!(tx, SQL, &tx.tenant, queue.webhook, queue.denials)?;
+    tx.writes.deliveries = true;
+    Ok(())
+}
+
+/// Lists the webhooks of the transaction's tenant that have a queue of denied checks.
+pub(crate) async fn with_denials(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
+    let tenant = tx.tenant.clone();
+    let denials = all(tx, &tenant).await?.into_iter().filter(|queue| queue.denials);
+    Ok(denials.map(|queue| queue.webhook).collect())
+}
+
 /// Makes every queue of the tenant due when its first pending delivery is.
 pub(crate) async fn resume(tx: &mut Tx, tenant: &str) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE webhook_lanes SET due_at = CASE WHEN denials AND EXISTS (SELECT 1 \

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::delivery_queues::QueueId;
 use crate::delivery_rows::{self, NewDelivery, NewEvent};
+use crate::erased_denials::{DeniedPerson, Left};
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all};
 use crate::row_lists::{Rows, write_rows};
@@ -21,6 +22,8 @@ use crate::tx::{Inner, Tx};
 const MAX_SEGMENT: usize = 64;
 /// Segments that are looked at first.
 const FEW: i64 = 8;
+
+const DENIALS: StoreError = StoreError::Corrupt { what: "denial_segments.denials" };
 
 /// A denied check for one webhook.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -36,6 +39,10 @@ impl Denial {
     pub(crate) fn new(delivery: Uuid, event: Uuid, body: &[u8]) -> Option<Self> {
         let body = RawValue::from_string(String::from_utf8(body.to_vec()).ok()?).ok()?;
         Some(Self { delivery, event, body })
+    }
+
+    fn is_about(&self, person: DeniedPerson<'_>) -> bool {
+        person.has(self.event, self.body.get().as_bytes())
     }
 }
 
@@ -160,8 +167,7 @@ pub(crate) async fn read(
     let rows = fetch_all!(tx, (Uuid, i64, Vec<u8>), SQL, &tx.tenant, webhook, last)?;
     let mut waiting = Vec::new();
     for (segment, gone, denials) in rows {
-        let denials: Vec<Denial> = serde_json::from_slice(&denials)
-            .map_err(|_| StoreError::Corrupt { what: "denial_segments.denials" })?;
+        let denials: Vec<Denial> = serde_json::from_slice(&denials).map_err(|_| DENIALS)?;
         let all = (0..).map(|index| Place { segment, index }).zip(denials);
         waiting.extend(all.filter(|(place, _)| place.index >= gone));
     }
@@ -186,6 +192,68 @@ pub(crate) async fn advance(tx: &mut Tx, webhook: Uuid, last: Place) -> Result<(
         execute!(tx, ADVANCE, &tx.tenant, webhook, last.segment, gone)?;
     }
     Ok(())
+}
+
+/// Looks at up to `limit` segments of `webhook` after the id `after`. Returns the last one's id and whether some denial of
+/// them is about the person; `None` at the end.
+pub(crate) async fn look(
+    tx: &mut Tx,
+    webhook: Uuid,
+    after: Uuid,
+    limit: i64,
+    person: DeniedPerson<'_>,
+) -> Result<Option<(Uuid, bool)>, StoreError> {
+    let segments = between(tx, webhook, (after, Uuid::max()), limit).await?;
+    let mut denials = segments.iter().flat_map(|(_, _, denials)| denials);
+    let has_some = denials.any(|denial| denial.is_about(person));
+    Ok(segments.last().map(|(id, ..)| (*id, has_some)))
+}
+
+/// Erases the denials about the person from the segments of `webhook` after the first id and up to the last one. Nobody may
+/// hold the queue: places change.
+pub(crate) async fn erase(
+    tx: &mut Tx,
+    webhook: Uuid,
+    bounds: (Uuid, Uuid),
+    person: DeniedPerson<'_>,
+) -> Result<Left, StoreError> {
+    const REPLACE: &str = "UPDATE denial_segments SET denials = $4, total = $5, gone = $6 \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3";
+    const DELETE: &str = "DELETE FROM denial_segments \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3 AND total <= gone";
+    let mut left = Left::default();
+    for (id, gone, mut denials) in between(tx, webhook, bounds, i64::MAX).await? {
+        let before = denials.len();
+        let is_gone = |place: usize| i64::try_from(place).is_ok_and(|place| place < gone);
+        // Those that wait here no more were counted when they left.
+        let places = denials.iter().enumerate().filter(|(_, one)| one.is_about(person));
+        let gone_ones = places.filter(|(place, _)| is_gone(*place)).count();
+        denials.retain(|one| !one.is_about(person));
+        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        left.waiting += number(before - denials.len() - gone_ones);
+        let (total, gone) = (number(denials.len()), gone - number(gone_ones));
+        let denials = serde_json::to_vec(&denials).map_err(|_| DENIALS)?;
+        execute!(tx, REPLACE, &tx.tenant, webhook, id, denials, total, gone)?;
+        execute!(tx, DELETE, &tx.tenant, webhook, id)?;
+    }
+    Ok(left)
+}
+
+/// Lists up to `limit` segments of `webhook` after the first id and up to the last one: the id, the number of denials at its
+/// begin that wait no more, and all denials.
+async fn between(
+    tx: &mut Tx,
+    webhook: Uuid,
+    (after, last): (Uuid, Uuid),
+    limit: i64,
+) -> Result<Vec<(Uuid, i64, Vec<Denial>)>, StoreError> {
+    const SQL: &str = "SELECT id, gone, denials FROM denial_segments WHERE tenant_id = $1 \
+        AND webhook_id = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5";
+    let rows = fetch_all!(tx, (Uuid, i64, Vec<u8>), SQL, &tx.tenant, webhook, after, last, limit)?;
+    let read = |(id, gone, denials): (_, _, Vec<u8>)| {
+        Ok((id, gone, serde_json::from_slice(&denials).map_err(|_| DENIALS)?))
+    };
+    rows.into_iter().map(read).collect()
 }
 
 /// Gives denials their own rows, in which their first attempt is due.

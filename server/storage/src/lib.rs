@@ -27,6 +27,7 @@ mod directory;
 pub mod drafts;
 pub mod encryption;
 pub mod entities;
+pub mod erased_denials;
 pub mod erasure;
 mod error;
 pub mod events;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use portcullis_config::Variables;
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
-use portcullis_model::decision::ErasedDecisions;
+use portcullis_model::decision::{ErasedDecisions, ErasedPart, ErasureRest};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -186,14 +186,18 @@ pub async fn show(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Erases the decisions about a person, and prints their number.
+/// What an erasure of decisions always leaves.
+const LEFT: &str = "left: decisions about others that name the person, rules and policies, the audit log, backups, and lines of logs";
+
+/// Erases the decisions about a person and the deliveries of their denied checks. Prints their numbers, and to `err` what is
+/// left.
 ///
 /// # Errors
 /// As for [`search`].
 pub async fn erase(
     arguments: &EraseDecisions,
     variables: &Variables,
-    out: &mut dyn Write,
+    (out, err): (&mut dyn Write, &mut dyn Write),
 ) -> anyhow::Result<ExitCode> {
     let service = Service::new(&arguments.service, variables)?;
     let answer: ErasedDecisions = service.delete(ROUTE, &[("subject", &arguments.subject)]).await?;
@@ -201,6 +205,13 @@ pub async fn erase(
         1 => writeln!(out, "erased 1 decision")?,
         number => writeln!(out, "erased {number} decisions")?,
     }
+    for ErasedPart { part, removed } in answer.parts.iter().filter(|one| one.part != "decisions") {
+        writeln!(out, "erased {removed} {part}")?;
+    }
+    for ErasureRest { place, count, why } in &answer.remains {
+        writeln!(err, "left: {count} at {place}: {why}")?;
+    }
+    writeln!(err, "{LEFT}")?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -91,7 +91,7 @@ fn covering(records: &[Value], names: &HashMap<String, String>) -> (Vec<Value>, 
 fn case_of(record: &Value, name: &str) -> Option<Value> {
     let is_whole = ["token", "relations", "dropped"].iter().all(|name| record.get(name).is_none());
     let mut attributes = record["attributes"].as_object()?.clone();
-    if !is_whole || attributes.values().any(has_hash) {
+    if !is_whole {
         return None;
     }
     for namespace in ["user", "resource"] {
@@ -106,6 +106,9 @@ fn case_of(record: &Value, name: &str) -> Option<Value> {
         if !own.is_empty() {
             attributes.entry("user").or_insert_with(|| json!({}))["roles"] = json!(own);
         }
+    }
+    if attributes.values().any(has_hash) {
+        return None;
     }
     attributes.retain(|_, members| members.as_object().is_some_and(|members| !members.is_empty()));
     let mut check = Map::new();
@@ -166,8 +169,9 @@ mod tests {
             record("4", "default-deny", json!({"decision": "deny", "undetermined": ["user.x"]})),
             record("5", "b", json!({"attributes": {"user": {"pin": {"hmac": "00"}}}})),
             record("6", "gone", json!({})),
+            record("7", "c", json!({"directory": {"roles": [{"hmac": "00"}]}})),
         ];
-        let names = [("a", "own"), ("b", "pin"), ("default-deny", "default-deny")];
+        let names = [("a", "own"), ("b", "pin"), ("c", "roles"), ("default-deny", "default-deny")];
         let names = names.map(|(id, name)| (id.to_owned(), name.to_owned())).into_iter().collect();
         let (cases, left_out) = covering(&records, &names);
         let expected = json!([
@@ -189,6 +193,6 @@ mod tests {
                 "undetermined": "allowed",
             },
         ]);
-        assert_eq!((json!(cases), left_out), (expected, 2));
+        assert_eq!((json!(cases), left_out), (expected, 3));
     }
 }

@@ -1,7 +1,10 @@
 //! The values of an attribute that conditions tell apart: of each class of values that all tests judge alike, one.
 
+use std::cmp::Reverse;
+
 use chrono::{DateTime, TimeDelta, Utc};
 
+use super::STANDS;
 use super::world::json;
 use crate::condition::{Operand, Predicate, Test};
 use crate::json::Json;
@@ -234,16 +237,21 @@ impl<'v> Values<'v> {
         self.others.extend(all.iter().map(|between| text(between)));
     }
 
+    /// Adds instants on each side of all, one between any two neighbours, first of those that are far from each other, and
+    /// the neighbours. What a test compares with may move with the present, so it counts as it will be after [`STANDS`], too.
     fn add_between_instants(&mut self) {
+        let later: Vec<_> = self.instants.iter().map(|instant| *instant + STANDS).collect();
+        self.instants.extend(later);
         self.instants.sort_unstable();
         self.instants.dedup();
         let (Some(first), Some(last)) = (self.instants.first(), self.instants.last()) else {
             return;
         };
-        let second = TimeDelta::seconds(1);
-        let ends = [*first - second, *last + second];
-        let between = self.instants.windows(2).map(|pair| pair[0] + (pair[1] - pair[0]) / 2);
-        let all = self.instants.iter().copied().chain(ends).chain(between);
+        let ends = [*first - STANDS * 2, *last + STANDS * 2];
+        let mut pairs: Vec<_> = self.instants.windows(2).collect();
+        pairs.sort_by_key(|pair| Reverse(pair[1] - pair[0]));
+        let between = pairs.into_iter().map(|pair| pair[0] + (pair[1] - pair[0]) / 2);
+        let all = ends.into_iter().chain(between).chain(self.instants.iter().copied());
         self.others.extend(all.map(|instant| Json::String(date_time(instant).into())));
     }
 }

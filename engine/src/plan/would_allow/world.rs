@@ -1,5 +1,7 @@
 //! The check while its attributes are changed, one after the other.
 
+use chrono::TimeDelta;
+
 use crate::attributes::{AttributeMap, ROLES};
 use crate::condition::AttributePath;
 use crate::json::{Json, Member};
@@ -26,6 +28,15 @@ impl<'e> World<'e> {
 
     /// Calls `use_it` with the check as it is now.
     pub(super) fn with_check<T>(&self, use_it: impl FnOnce(&Check<'_>) -> T) -> T {
+        self.with_check_after(TimeDelta::zero(), use_it)
+    }
+
+    /// Calls `use_it` with the check as it will be after `time`.
+    pub(super) fn with_check_after<T>(
+        &self,
+        time: TimeDelta,
+        use_it: impl FnOnce(&Check<'_>) -> T,
+    ) -> T {
         let [user, resource, action, context] = &self.sent;
         let layers = [
             self.check.attributes.user.layers_over(user),
@@ -34,6 +45,7 @@ impl<'e> World<'e> {
         let [of_user, of_resource] = &layers;
         let map = |layers| AttributeMap::from_layers(layers);
         let mut check = self.check;
+        check.now += time;
         check.attributes = Attributes {
             user: of_user.as_ref().map_or(AttributeMap::from_members(user), map),
             resource: of_resource.as_ref().map_or(AttributeMap::from_members(resource), map),

@@ -104,6 +104,7 @@ pub(super) fn details(refusal: &WriteRefusal) -> Value {
             "since": seen.map(|seen| seen.since),
             "seconds": seen.map(|seen| seen.seconds),
             "flips": seen.map(|seen| seen.flips),
+            "not_compared": seen.map(|seen| seen.not_compared),
         }),
     }
 }
@@ -119,7 +120,13 @@ fn shadow_message(ShadowShortfall { draft, required, seen }: &ShadowShortfall) -
         Some(seen) => {
             let (hours, minutes) = (seen.seconds / 3_600, seen.seconds / 60 % 60);
             let time = format!("has been in shadow for {hours} h {minutes} min");
-            format!("{time} with {} flips; wait, or mend it", seen.flips)
+            let left_out = match seen.not_compared {
+                0 => String::new(),
+                count => {
+                    format!(" and {count} checks that were not compared, which count as flips")
+                }
+            };
+            format!("{time} with {} flips{left_out}; wait, or mend it", seen.flips)
         }
     };
     format!(

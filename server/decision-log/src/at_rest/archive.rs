@@ -67,7 +67,7 @@ impl Archive {
     /// # Errors
     /// The folder cannot be made, or a variable of the bucket cannot be read.
     pub fn open(place: &RecordPlace, store: Store, keys: KeyRing) -> Result<Self, ArchiveError> {
-        let objects = Objects::new(place.open()?);
+        let objects = place.open()?;
         let metadata = Cache::builder()
             .max_capacity(METADATA)
             .weigher(|_: &String, metadata: &Arc<ParquetMetaData>| {

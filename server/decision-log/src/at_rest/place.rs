@@ -10,12 +10,15 @@ use object_store::local::LocalFileSystem;
 use object_store::prefix::PrefixStore;
 use object_store::{ClientOptions, ObjectStore, RetryConfig};
 
-use super::objects::ObjectError;
+use super::objects::{ObjectError, Objects};
+use crate::permissions;
 
 /// The longest time of one request: a file has some 10 MiB.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// The longest time until a connection is there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The begin of the names of the folders in the place.
+const TENANT: &str = "tenant=";
 /// The repetitions of a request that failed. Who brings files to rest tries again for ever.
 const REPEATS: usize = 2;
 
@@ -56,15 +59,17 @@ impl fmt::Display for RecordPlace {
 
 impl RecordPlace {
     /// Opens the place. A bucket is not asked for anything yet: one that is down does not prevent the start.
-    pub(crate) fn open(&self) -> Result<Arc<dyn ObjectStore>, ObjectError> {
+    pub(crate) fn open(&self) -> Result<Objects, ObjectError> {
         match self {
             Self::Folder(folder) => {
                 std::fs::create_dir_all(folder)
                     .map_err(|error| ObjectError::Folder(folder.clone(), error))?;
+                permissions::withdraw_all(folder, |name| name.starts_with(TENANT));
                 // A file and its name are on disk when a write returns.
-                Ok(Arc::new(LocalFileSystem::new_with_prefix(folder)?.with_fsync(true)))
+                let store = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true);
+                Ok(Objects::new(Arc::new(store), Some(folder.clone())))
             }
-            Self::Bucket(place) => place.open(),
+            Self::Bucket(place) => Ok(Objects::new(place.open()?, None)),
         }
     }
 }

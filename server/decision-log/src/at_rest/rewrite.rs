@@ -31,6 +31,10 @@ const ROUND: i64 = 100;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Erased {
     pub records: u64,
+    /// The deliveries of denied checks that are gone.
+    pub deliveries: u64,
+    /// The deliveries of them that their receivers may have.
+    pub sent: u64,
 }
 
 impl Archive {

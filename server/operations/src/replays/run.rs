@@ -15,7 +15,9 @@ use portcullis_runtime::searches::Awaited;
 use serde::Deserialize;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
+use uuid::Uuid;
 
+use super::is_outdated;
 use super::sides::CandidateSide;
 use crate::decisions::{log, unreadable};
 use crate::recorded_sides::RecordedSides;
@@ -83,10 +85,18 @@ impl Part {
 impl Replay {
     /// Decides all records, as long as somebody waits for the outcome.
     pub(super) async fn run(self, running: RunningReplay) {
-        let RunningReplay { progress, awaited, .. } = running;
-        let failure = match self.decide_all(&progress, &awaited).await {
-            Ok(0) => None,
-            Ok(silent) => Some(format!(
+        let RunningReplay { id, progress, awaited } = running;
+        let outcome = self.decide_all(id, &progress, &awaited).await;
+        let is_outdated = is_outdated(&self.app, &self.tenant, id).await;
+        if is_outdated.as_ref().is_ok_and(|is_outdated| *is_outdated) {
+            progress.send_modify(|progress| progress.report = Tally::default().report(false));
+        }
+        let failure = match is_outdated.and_then(|is_outdated| Ok((is_outdated, outcome?))) {
+            Ok((true, _)) => Some(
+                "decisions about a person were erased meanwhile, and the report with them; repeat the replay".to_owned(),
+            ),
+            Ok((false, 0)) => None,
+            Ok((false, silent)) => Some(format!(
                 "{silent} replicas did not answer: their newest decisions are missing; repeat the replay"
             )),
             // Nobody sees it if nobody waits.
@@ -107,6 +117,7 @@ impl Replay {
     /// Decides all records. Returns the number of replicas whose records are missing.
     async fn decide_all(
         &self,
+        id: Uuid,
         progress: &watch::Sender<ReplayProgress>,
         awaited: &Awaited,
     ) -> Result<usize, OperationError> {
@@ -114,7 +125,7 @@ impl Replay {
         let decide = async move {
             let (mut tally, mut sides) = (Tally::default(), RecordedSides::default());
             while let Some(part) = parts.recv().await {
-                if awaited.check().is_err() {
+                if awaited.check().is_err() || is_outdated(&self.app, &self.tenant, id).await? {
                     // Without a receiver the reader ends, too.
                     return Ok(());
                 }

@@ -18,6 +18,7 @@ use crate::store::{Store, StoreLimits};
 use crate::testing::{TestDatabase, on_every_database};
 use crate::{attempts, deliveries, delivery_rows, jobs, webhooks};
 
+mod erased;
 mod limit;
 mod locks;
 mod segments;

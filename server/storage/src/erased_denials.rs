@@ -1,0 +1,206 @@
+//! Erases the denied checks of a person that wait for webhooks, or that webhooks were sent.
+
+use portcullis_model::Timestamp;
+use serde::Deserialize;
+use uuid::Uuid;
+
+use crate::delivery_queues::{self, QueueId};
+use crate::error::StoreError;
+use crate::macros::{execute, fetch_all};
+use crate::store::Store;
+use crate::tx::Tx;
+use crate::{delivered_denials, delivery_rows, denial_segments};
+
+/// The rows of many denials that one transaction reads.
+const SEGMENTS: i64 = 8;
+/// The rows of single denials that one transaction reads.
+const ROWS: i64 = 256;
+
+/// The deliveries of denied checks that are gone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ErasedDenials {
+    pub deliveries: i64,
+    /// Those of them that the receivers may have.
+    pub sent: i64,
+}
+
+/// The denied checks that are erased.
+#[derive(Clone, Copy)]
+pub struct DeniedPerson<'p> {
+    /// Returns whether a check about this subject is one.
+    pub is_subject: &'p (dyn Fn(&str) -> bool + Sync),
+    /// Later checks stay.
+    pub until: Timestamp,
+}
+
+/// The denials that left a queue, as the queue counts them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Left {
+    pub(crate) waiting: i64,
+    pub(crate) settled: i64,
+    pub(crate) sent: i64,
+    /// The dropped denials that they should have reported.
+    pub(crate) unreported: i64,
+}
+
+impl DeniedPerson<'_> {
+    /// Returns whether the body of the event `id` is about the person.
+    pub(crate) fn has(self, id: Uuid, body: &[u8]) -> bool {
+        #[derive(Deserialize)]
+        struct Body {
+            data: Denied,
+        }
+        #[derive(Deserialize)]
+        struct Denied {
+            subject: String,
+        }
+        let is_about = |body: Body| (self.is_subject)(&body.data.subject);
+        Timestamp::from_id(id) <= self.until && serde_json::from_slice(body).is_ok_and(is_about)
+    }
+}
+
+/// Erases the deliveries of the denied checks of a person to every webhook of `tenant`, in short transactions.
+///
+/// # Errors
+/// The database failed: some may be left.
+pub async fn erase(
+    store: &Store,
+    tenant: &str,
+    person: DeniedPerson<'_>,
+) -> Result<ErasedDenials, StoreError> {
+    let mut erased = ErasedDenials::default();
+    let webhooks = store.read(tenant, async |tx| delivery_queues::with_denials(tx).await).await?;
+    for webhook in webhooks {
+        for place in [Place::Segments, Place::Delivered, Place::Rows] {
+            let mut after = Uuid::nil();
+            while let Some((next, has_some)) =
+                store.read(tenant, async |tx| place.look(tx, webhook, after, person).await).await?
+            {
+                if has_some {
+                    let step = || erase_part(store, tenant, webhook, (place, after, next), person);
+                    let left = store.repeated(step).await?;
+                    erased.deliveries += left.waiting + left.settled;
+                    erased.sent += left.sent;
+                }
+                after = next;
+            }
+        }
+    }
+    Ok(erased)
+}
+
+/// A table that has denials.
+#[derive(Clone, Copy)]
+enum Place {
+    Segments,
+    Delivered,
+    Rows,
+}
+
+impl Place {
+    /// Looks at the next rows of `webhook` after the id `after`. Returns the last one's id and whether some denial of them is
+    /// about the person; `None` at the end.
+    async fn look(
+        self,
+        tx: &mut Tx,
+        webhook: Uuid,
+        after: Uuid,
+        person: DeniedPerson<'_>,
+    ) -> Result<Option<(Uuid, bool)>, StoreError> {
+        match self {
+            Self::Segments => denial_segments::look(tx, webhook, after, SEGMENTS, person).await,
+            Self::Delivered => delivered_denials::look(tx, webhook, after, SEGMENTS, person).await,
+            Self::Rows => {
+                let rows = rows(tx, webhook, (after, Uuid::max()), ROWS).await?;
+                let has_some = rows.iter().any(|row| person.has(row.event, &row.body));
+                Ok(rows.last().map(|last| (last.event, has_some)))
+            }
+        }
+    }
+}
+
+/// Erases the denials of the rows after `after` up to `last`.
+async fn erase_part(
+    store: &Store,
+    tenant: &str,
+    webhook: Uuid,
+    (place, after, last): (Place, Uuid, Uuid),
+    person: DeniedPerson<'_>,
+) -> Result<Left, StoreError> {
+    const COUNT: &str = "UPDATE webhook_lanes SET waiting = waiting - $3, settled = settled - $4, \
+        dropped = dropped + $5 WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
+    let mut tx = store.write_as(tenant).await?;
+    // Whoever serves the queue has read its denials by their places: it must write nothing more, and read again.
+    delivery_queues::take_away(&mut tx, QueueId { webhook, denials: true }).await?;
+    let left = match place {
+        Place::Segments => denial_segments::erase(&mut tx, webhook, (after, last), person).await?,
+        Place::Delivered => {
+            delivered_denials::erase(&mut tx, webhook, (after, last), person).await?
+        }
+        Place::Rows => erase_rows(&mut tx, webhook, (after, last), person).await?,
+    };
+    execute!(tx, COUNT, tenant, webhook, left.waiting, left.settled, left.unreported)?;
+    tx.commit().await?;
+    Ok(left)
+}
+
+/// A denial in rows of its own.
+struct Row {
+    delivery: Uuid,
+    event: Uuid,
+    is_over: bool,
+    was_sent: bool,
+    /// The dropped denials that it reports.
+    dropped: i64,
+    body: Vec<u8>,
+}
+
+/// Lists up to `limit` denials in rows of their own whose events are after the first and up to the last one.
+async fn rows(
+    tx: &mut Tx,
+    webhook: Uuid,
+    (after, last): (Uuid, Uuid),
+    limit: i64,
+) -> Result<Vec<Row>, StoreError> {
+    const SQL: &str = "SELECT d.id, d.event_id, d.due_at IS NULL, EXISTS (SELECT 1 \
+        FROM webhook_attempts a WHERE a.tenant_id = $1 AND a.delivery_id = d.id), d.dropped, e.body \
+        FROM webhook_deliveries d JOIN webhook_events e ON e.tenant_id = $1 AND e.id = d.event_id \
+        WHERE d.tenant_id = $1 AND d.webhook_id = $2 AND d.denials AND d.event_id > $3 \
+        AND d.event_id <= $4 ORDER BY d.event_id LIMIT $5";
+    type Found = (Uuid, Uuid, bool, bool, i64, Vec<u8>);
+    let found = fetch_all!(tx, Found, SQL, &tx.tenant, webhook, after, last, limit)?;
+    let row = |(delivery, event, is_over, was_sent, dropped, body)| Row {
+        delivery,
+        event,
+        is_over,
+        was_sent,
+        dropped,
+        body,
+    };
+    Ok(found.into_iter().map(row).collect())
+}
+
+async fn erase_rows(
+    tx: &mut Tx,
+    webhook: Uuid,
+    bounds: (Uuid, Uuid),
+    person: DeniedPerson<'_>,
+) -> Result<Left, StoreError> {
+    const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE tenant_id = $1 AND delivery_id = $2";
+    const DELIVERY: &str = "DELETE FROM webhook_deliveries WHERE tenant_id = $1 AND id = $2";
+    let (mut left, mut events) = (Left::default(), Vec::new());
+    for row in rows(tx, webhook, bounds, i64::MAX).await? {
+        if !person.has(row.event, &row.body) {
+            continue;
+        }
+        execute!(tx, ATTEMPTS, &tx.tenant, row.delivery)?;
+        execute!(tx, DELIVERY, &tx.tenant, row.delivery)?;
+        left.settled += i64::from(row.is_over);
+        left.waiting += i64::from(!row.is_over);
+        left.sent += i64::from(row.was_sent);
+        left.unreported += if row.was_sent { 0 } else { row.dropped };
+        events.push(row.event);
+    }
+    delivery_rows::delete_unsent(tx, &events).await?;
+    Ok(left)
+}
