@@ -105,7 +105,7 @@ async fn records_of_a_tenant_that_is_gone_do_not_come_to_rest(database: TestData
         let pending = log.append_durably(&decision, None).expect("is taken");
         pending.written().await.expect("is written");
         log.seal().await.expect("comes to rest");
-        let found = log.find(tenant, id).await.expect("reads").into;
+        let found = log.find(tenant, id, ReadLimit::none()).await.expect("reads").into;
         assert_eq!(found.iter().count(), kept, "{tenant} {revision}");
     }
 }
