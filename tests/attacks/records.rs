@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::cost::{Figure, memory};
 use crate::plans::{large_tree, p99};
-use crate::reports::{beside, idle_after};
+use crate::reports::{beside, during, idle_after};
 use crate::support::{MANAGER, Provider, Request, Server, Settings, Tenant, eventually};
 
 const BAR_OF_OTHERS: Duration = Duration::from_millis(50);
@@ -32,14 +32,14 @@ fn check(subject: &str, resource: &str) -> Value {
 fn record_large(tenant: &Tenant<'_>, count: usize) -> Vec<String> {
     let text = "x".repeat(ATTRIBUTE_BYTES);
     let user: Value =
-        (0..ATTRIBUTES).map(|number| (format!("a{number}"), text.clone().into())).collect();
+        (0..ATTRIBUTES).map(|number| (format!("a{number}"), Value::from(&*text))).collect();
     let mut body = check("alice", "doc:read");
     body["attributes"] = json!({"user": user});
     let id = |_| tenant.check(&body).is(200).header("x-decision-id").expect("an id").to_owned();
     let ids = (0..count).map(id).collect::<Vec<_>>();
     eventually("the records are there", || {
         let last = format!("/api/v1/decisions/{}", ids.last().expect("some"));
-        tenant.send(&tenant.managing(format!("GET {last}"))).status == 200
+        tenant.get(&last).status == 200
     });
     ids
 }
@@ -67,7 +67,7 @@ pub(crate) fn scans_of_a_member() -> Vec<Figure> {
     let of_member = streams.iter().filter(|(_, is_open)| *is_open).count();
     let (_own, is_open) = is_open(&stream(&manager));
     let scan = || Request::new("GET /api/v1/decisions/stats?group_by=subject").token(&member);
-    let (refused, slowest) = crate::reports::during(&server, CONNECTIONS, scan, || {
+    let (refused, slowest) = during(&server, CONNECTIONS, scan, || {
         let (mut refused, mut slowest) = (0, Duration::ZERO);
         for _ in 0..20 {
             let began = Instant::now();
@@ -174,8 +174,8 @@ pub(crate) fn invented_names() -> Vec<Figure> {
     for (path, rows) in [("parity", "rows"), ("decisions/stats?group_by=resource", "groups")] {
         let answer = tenant.get(&format!("/api/v1/{path}")).is(200).json();
         let rows = answer[rows].as_array().expect("a list");
-        let is_there = |name: &&&str| !rows.iter().any(|row| row["resource"] == ***name);
-        missing += registered.iter().filter(is_there).count();
+        let is_missing = |name: &&&str| !rows.iter().any(|row| row["resource"] == ***name);
+        missing += registered.iter().filter(is_missing).count();
         wrong += usize::from(answer["complete"] == true);
     }
     vec![
