@@ -31,6 +31,7 @@ use portcullis_runtime::background::BackgroundTasks;
 use portcullis_runtime::change_reader::ChangeReader;
 use portcullis_runtime::entity_tables::EntityTables;
 use portcullis_runtime::freshness::Freshness;
+use portcullis_runtime::record_scans::RecordScans;
 use portcullis_runtime::replays::Replays;
 use portcullis_runtime::searches::Searches;
 use portcullis_runtime::shadows::Shadows;
@@ -285,7 +286,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         keys: config.encryption_keys,
         egress: config.egress,
         searches: Searches::default(),
-        record_scans: Searches::for_records(),
+        record_scans: RecordScans::default(),
         recorder,
         replays: Replays::default(),
         exports: WorkQueue::for_exports(),

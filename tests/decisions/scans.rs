@@ -1,41 +1,75 @@
 //! Scans of the record that take long.
 
 use std::fs;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::json;
 
-use super::{parquet_file, read, run, settings, tenant_of};
-use crate::support::{MANAGER, Request};
+use super::{id_of, parquet_file, read, run, settings, tenant_of};
+use crate::support::{MANAGER, Request, Server, Settings, Tenant, eventually};
 
 /// More than one tenant may have at once.
 const MANY: usize = 6;
+
+/// The most scans of a tenant that run and wait.
+const ALL: usize = 16;
+
+/// Records a check, brings it to rest, and lets its file not answer, as a slow disk. Returns the file.
+fn hanging_file(settings: &Settings, server: &Server, tenant: &Tenant<'_>) -> PathBuf {
+    tenant.check(&read("alice")).is(200);
+    let at_rest = run(server, tenant, &["erase", "--subject", "nobody"]);
+    assert_eq!(at_rest.code, Some(0), "all records come to rest: {}", at_rest.err);
+    let file = parquet_file(&settings.path("decisions"));
+    fs::remove_file(&file).expect("removes");
+    assert!(Command::new("mkfifo").arg(&file).status().expect("runs").success());
+    file
+}
+
+/// Opens `count` scans by a manager.
+fn scans(server: &Server, tenant: &Tenant<'_>, count: usize) -> Vec<TcpStream> {
+    let manager = tenant.token("boss", &[MANAGER]);
+    let scans = ["stats", "stats?group_by=hour", "?rule=none"];
+    let scan = |path: &&str| {
+        let request = Request::new(format!("GET /api/v1/decisions/{path}").replace("/?", "?"));
+        request.token(&manager).open(server.address)
+    };
+    scans.iter().cycle().take(count).map(scan).collect()
+}
+
+/// Whoever opens the file lets those go that wait for it.
+fn let_go(file: &Path) {
+    drop(fs::OpenOptions::new().read(true).write(true).open(file).expect("opens"));
+}
+
+#[test]
+fn a_record_by_id_takes_a_turn_as_a_list_does() {
+    let settings = settings();
+    let server = settings.start();
+    let tenant = tenant_of(&server);
+    let file = hanging_file(&settings, &server, &tenant);
+    let reply = tenant.check(&read("bob")).is(200);
+    let path = format!("/api/v1/decisions/{}", id_of(&reply).expect("recorded"));
+    eventually("the record is there", || tenant.get(&path).status == 200);
+    let hanging = scans(&server, &tenant, ALL);
+    tenant.get(&path).refused(503, "DEPENDENCY_UNAVAILABLE");
+    drop(hanging);
+    let_go(&file);
+}
 
 #[test]
 fn scans_of_the_record_leave_searches_and_checks_alone() {
     let settings = settings();
     let server = settings.start();
     let (tenant, other) = (tenant_of(&server), tenant_of(&server));
-    tenant.check(&read("alice")).is(200);
-    let at_rest = run(&server, &tenant, &["erase", "--subject", "nobody"]);
-    assert_eq!(at_rest.code, Some(0), "all records come to rest: {}", at_rest.err);
-    // The file does not answer, as a slow disk.
-    let file = parquet_file(&settings.path("decisions"));
-    fs::remove_file(&file).expect("removes");
-    assert!(Command::new("mkfifo").arg(&file).status().expect("runs").success());
-    let manager = tenant.token("boss", &[MANAGER]);
-    let scans = ["stats", "stats?group_by=hour", "?rule=none"];
-    let scan = |path: &str| {
-        let request = Request::new(format!("GET /api/v1/decisions/{path}").replace("/?", "?"));
-        request.token(&manager).open(server.address)
-    };
-    let hanging: Vec<_> = scans.iter().cycle().take(MANY).map(|path| scan(path)).collect();
+    let file = hanging_file(&settings, &server, &tenant);
+    let hanging = scans(&server, &tenant, MANY);
     let question = json!({"subject": "alice", "type": "doc"});
     for tenant in [&tenant, &other] {
         tenant.manage("POST /api/v1/search/actions", &question).is(200);
         tenant.check(&read("alice")).is(200);
     }
     drop(hanging);
-    // Whoever opens it lets those go that wait for it.
-    drop(fs::OpenOptions::new().read(true).write(true).open(&file).expect("opens"));
+    let_go(&file);
 }

@@ -73,3 +73,15 @@ fn a_stream_ends_with_its_token() {
     ends(open(&server, &request));
     tenant.send(&request).is(401);
 }
+
+#[test]
+fn a_member_has_one_stream_and_leaves_others_to_managers() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    let stream = |token: &str| Request::new(STREAM).token(token);
+    let member = tenant.token("ann", &["user"]);
+    let own = open(&server, &stream(&member));
+    tenant.send(&stream(&member)).refused(503, "DEPENDENCY_UNAVAILABLE");
+    let other = open(&server, &stream(&tenant.token("boss", &[MANAGER])));
+    drop((own, other));
+}

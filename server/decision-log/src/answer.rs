@@ -11,7 +11,7 @@ use crate::frame::{self, Kind};
 use crate::log::DecisionLog;
 use crate::others::Others;
 use crate::question::{RecordQuestion, Wants};
-use crate::reading::{DecisionSpan, RawRecord};
+use crate::reading::{DecisionSpan, PageRoom, RawRecord};
 
 /// The most bytes of an answer. If there are more, the records come to rest first, where whoever asked reads them.
 const MAX_ANSWER: usize = 4 * 1024 * 1024;
@@ -82,14 +82,16 @@ impl DecisionLog {
         span: DecisionSpan,
     ) -> Result<Answer, ArchiveError> {
         let (name, limit) = (tenant.to_owned(), span.limit.unwrap_or(usize::MAX));
+        let mut room = PageRoom::new(span.bytes);
         let add = move |answer: &mut Answer, record: RawRecord<'_>| {
             let start = answer.frames.len();
             let head = (Kind::Async, record.id, &*name);
             frame::begin(&mut answer.frames, head, |out| out.extend_from_slice(record.json));
             frame::finish(&mut answer.frames[start..]);
             answer.records += 1;
+            let is_enough = !room.take(record.json.len()) || answer.records >= limit;
             answer.is_full = answer.frames.len() > MAX_ANSWER;
-            match answer.is_full || answer.records >= limit {
+            match answer.is_full || is_enough {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::at_rest::{RestedGroup, RestedPart};
 use crate::others::Heard;
+use crate::reading::SPENT;
 use crate::segment::{Extent, Segment};
 use crate::wanted::Wanted;
 
@@ -34,6 +35,8 @@ pub(crate) struct Loaded {
     texts: Vec<u8>,
     /// The id of each record, and the place of its text.
     places: Vec<(Uuid, Range<usize>)>,
+    /// The bytes of the texts that were kept when others were forgotten.
+    kept: usize,
 }
 
 impl Chunk {
@@ -61,23 +64,32 @@ impl Chunk {
         }
     }
 
-    /// Reads the wanted records. Blocks.
-    pub(crate) fn open(&self, wanted: &Wanted) -> io::Result<Opened> {
-        let mut loaded = Loaded::default();
+    /// Reads the wanted records, while `may_hold` says that so many bytes of their texts may be in memory. Blocks.
+    pub(crate) fn open(
+        &self,
+        wanted: &Wanted,
+        mut may_hold: impl FnMut(usize) -> bool,
+    ) -> io::Result<Opened> {
+        let (mut loaded, mut is_spent) = (Loaded::default(), false);
+        let mut add = |id, json: &[u8]| {
+            is_spent = is_spent || !loaded.add_wanted(wanted, (id, json), &mut may_hold);
+        };
         match self {
             Self::Part(part) => {
                 let groups = part.groups(wanted)?;
                 return Ok(Opened::Chunks(groups.into_iter().map(Self::Group).collect()));
             }
-            Self::Group(group) => group.load(wanted, |id, json| loaded.add(id, json))?,
+            Self::Group(group) => group.load(wanted, add)?,
             Self::Buffered(segment, extent) => {
                 segment.read(extent.length, |frame| {
                     if wanted.has(&frame) {
-                        loaded.add(frame.id, frame.json);
-                        loaded.retain_first(wanted);
+                        add(frame.id, frame.json);
                     }
                 })?;
             }
+        }
+        if is_spent {
+            return Err(SPENT.into());
         }
         Ok(Opened::Records(loaded))
     }
@@ -101,16 +113,40 @@ impl Loaded {
         self.places.push((id, start..self.texts.len()));
     }
 
-    /// Forgets records if only the first ones are wanted, and there are many others.
-    fn retain_first(&mut self, wanted: &Wanted) {
-        if wanted.is_many(self.places.len()) {
-            wanted.retain_first(&mut self.places, |(id, _)| *id);
-            let mut kept = Self::default();
-            for (id, place) in std::mem::take(&mut self.places) {
-                kept.add(id, &self.texts[place]);
+    /// Adds a record, and forgets others if only the first ones are wanted and there are many. Returns whether there is room.
+    fn add_wanted(
+        &mut self,
+        wanted: &Wanted,
+        (id, json): (Uuid, &[u8]),
+        may_hold: &mut impl FnMut(usize) -> bool,
+    ) -> bool {
+        if !may_hold(self.texts.len() + json.len()) {
+            self.retain_first(wanted);
+            if !may_hold(self.texts.len() + json.len()) {
+                return false;
             }
-            *self = kept;
         }
+        self.add(id, json);
+        if wanted.is_many(self.places.len(), self.texts.len() - self.kept) {
+            self.retain_first(wanted);
+        }
+        true
+    }
+
+    /// Forgets all records but the first ones that are wanted.
+    fn retain_first(&mut self, wanted: &Wanted) {
+        wanted.retain_first(&mut self.places, |(id, _)| *id);
+        wanted.retain_fitting(&mut self.places, |(id, _)| *id, |(_, place)| place.len());
+        let mut kept = Self::default();
+        for (id, place) in std::mem::take(&mut self.places) {
+            kept.add(id, &self.texts[place]);
+        }
+        *self = Self { kept: kept.texts.len(), ..kept };
+    }
+
+    /// Returns the bytes of the texts.
+    pub(crate) fn bytes(&self) -> usize {
+        self.texts.len()
     }
 
     /// Sorts the records by `key`, the last one first.

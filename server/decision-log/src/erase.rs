@@ -1,5 +1,6 @@
 //! Erases the records about a person, wherever they are.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
@@ -22,8 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_secs(1);
 /// The time between two looks for erasures that are not done.
 const AGAIN: Duration = Duration::from_secs(10);
-/// The most erasures of one round.
-const ROUND: i64 = 100;
+/// The most erasures of one round, which are carried out together.
+const ROUND: i64 = 1_000;
 
 impl DecisionLog {
     /// Brings every record up to now to rest.
@@ -94,49 +95,69 @@ impl DecisionLog {
         }
     }
 
-    /// Goes on with every erasure that is not done. One that fails does not prevent the others.
+    /// Goes on with every erasure that is not done: every record up to now comes to rest without those about the persons, and
+    /// then each file that has some is written anew once for all persons of a tenant. A tenant whose erasures fail does not
+    /// prevent the others.
     ///
     /// # Errors
     /// One failed.
     async fn erase_pending(&self, keeper: &Keeper) -> Result<(), ArchiveError> {
         let pending = async |tx: &mut Tx| decision_erasures::pending(tx, ROUND).await;
+        let pending = keeper.archive.store().read_all(pending).await?;
+        let Some(first) = pending.first() else { return Ok(()) };
+        // First, so that none is sent meanwhile.
+        for erasure in &pending {
+            erase_deliveries(keeper, erasure).await?;
+        }
+        self.seal().await?;
+        if let Some(others) = self.others() {
+            // They bring the records of all tenants to rest.
+            let heard =
+                others.ask(&first.tenant_id, Wants::Rest).await.map_err(io::Error::other)?;
+            if heard.silent > 0 {
+                return Err(ArchiveError::Silent(heard.silent));
+            }
+        }
+        let mut by_tenant = BTreeMap::<String, Vec<ErasureRow>>::new();
+        for erasure in pending {
+            by_tenant.entry(erasure.tenant_id.clone()).or_default().push(erasure);
+        }
         let mut outcome = Ok(());
-        for erasure in keeper.archive.store().read_all(pending).await? {
-            let ended = self.erase_all_of(keeper, &erasure).await;
+        for (tenant, erasures) in by_tenant {
+            let ended = self.erase_at_rest(keeper, &tenant, &erasures).await;
             outcome = outcome.and(ended);
         }
         outcome
     }
 
-    /// Brings every record up to now to rest without those about the person, and removes them from the files. Takes the
-    /// deliveries of the person's denied checks first, so that none is sent meanwhile, and those that came until the end.
-    async fn erase_all_of(
+    /// Removes the records of `tenant` about the persons from the files, and the deliveries of their denied checks that came
+    /// until the end.
+    async fn erase_at_rest(
         &self,
         keeper: &Keeper,
-        erasure: &ErasureRow,
+        tenant: &str,
+        erasures: &[ErasureRow],
     ) -> Result<(), ArchiveError> {
-        let ErasureRow { tenant_id: tenant, subject: code, erased_at } = erasure;
-        erase_deliveries(keeper, erasure).await?;
-        self.seal().await?;
-        if let Some(others) = self.others() {
-            let heard = others.ask(tenant, Wants::Rest).await.map_err(io::Error::other)?;
-            if heard.silent > 0 {
-                return Err(ArchiveError::Silent(heard.silent));
-            }
-        }
-        let selection = DecisionSelection {
-            subject: self.erasures().name(tenant, code),
-            to: Some(Timestamp::from_millis(erased_at.saturating_add(1))),
-            ..DecisionSelection::default()
+        let selection = |erasure: &ErasureRow| {
+            let subject = Some(self.erasures().name(tenant, &erasure.subject)?);
+            let to = Some(Timestamp::from_millis(erasure.erased_at.saturating_add(1)));
+            Some(DecisionSelection { subject, to, ..DecisionSelection::default() })
         };
+        // All records are read if one name is not known.
+        let selections: Option<Vec<_>> = erasures.iter().map(selection).collect();
+        let selections = selections.unwrap_or_else(|| vec![DecisionSelection::default()]);
         let turn = keeper.turn().await;
-        keeper.archive.erase(tenant, &selection, keeper.now()).await?;
+        keeper.archive.erase(tenant, &selections, keeper.now()).await?;
         drop(turn);
-        erase_deliveries(keeper, erasure).await?;
+        for erasure in erasures {
+            erase_deliveries(keeper, erasure).await?;
+        }
         let mut tx = keeper.archive.store().write_all().await?;
-        decision_erasures::end(&mut tx, erasure, keeper.now()).await?;
+        for erasure in erasures {
+            decision_erasures::end(&mut tx, erasure, keeper.now()).await?;
+        }
         tx.commit().await?;
-        self.erasures().end(tenant, code);
+        erasures.iter().for_each(|erasure| self.erasures().end(tenant, &erasure.subject));
         Ok(())
     }
 }

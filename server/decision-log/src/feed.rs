@@ -15,6 +15,8 @@ use crate::metrics::LogMetrics;
 const MAX_FEEDS: usize = 256;
 /// The most streams of a tenant: managers of all its teams look at once.
 const MAX_OF_TENANT: usize = 8;
+/// The most of them that belong to members who are not managers, so that managers keep places.
+const MAX_OF_MEMBERS: usize = MAX_OF_TENANT / 2;
 /// Bytes of the records that wait for a reader.
 const MAX_QUEUE: usize = DecisionFeed::MAX_BYTES;
 
@@ -31,6 +33,8 @@ pub(crate) struct Followers {
 #[derive(Debug)]
 struct Follower {
     tenant: String,
+    /// The subject of a member; `None` for a manager.
+    member: Option<String>,
     selection: DecisionSelection,
     queue: Mutex<FeedQueue>,
     changed: Notify,
@@ -59,6 +63,10 @@ pub enum FeedItem {
 pub enum FeedRefused {
     #[error("the tenant has {MAX_OF_TENANT} streams of decisions already")]
     OfTenant,
+    #[error("the members of the tenant have {MAX_OF_MEMBERS} streams of decisions already")]
+    OfMembers,
+    #[error("the caller, a member, has a stream of decisions already")]
+    OfMember,
     #[error("the service has {MAX_FEEDS} streams of decisions already")]
     OfService,
     #[error("the service is shutting down")]
@@ -81,6 +89,7 @@ impl Followers {
     pub(crate) fn add(
         self: &Arc<Self>,
         tenant: &str,
+        member: Option<&str>,
         selection: DecisionSelection,
     ) -> Result<DecisionFeed, FeedRefused> {
         let mut all = self.all.lock();
@@ -90,11 +99,22 @@ impl Followers {
         if all.len() == MAX_FEEDS {
             return Err(FeedRefused::OfService);
         }
-        if all.iter().filter(|other| other.tenant == tenant).count() == MAX_OF_TENANT {
+        let of_tenant = || all.iter().filter(|other| other.tenant == tenant);
+        if of_tenant().count() == MAX_OF_TENANT {
             return Err(FeedRefused::OfTenant);
         }
-        let (tenant, queue, changed) = (tenant.to_owned(), Mutex::default(), Notify::new());
-        let follower = Arc::new(Follower { tenant, selection, queue, changed });
+        if member.is_some() {
+            let members = || of_tenant().filter_map(|other| other.member.as_deref());
+            if members().any(|other| Some(other) == member) {
+                return Err(FeedRefused::OfMember);
+            }
+            if members().count() == MAX_OF_MEMBERS {
+                return Err(FeedRefused::OfMembers);
+            }
+        }
+        let (tenant, member) = (tenant.to_owned(), member.map(str::to_owned));
+        let (queue, changed) = (Mutex::default(), Notify::new());
+        let follower = Arc::new(Follower { tenant, member, selection, queue, changed });
         all.push(Arc::clone(&follower));
         self.measure(&all);
         Ok(DecisionFeed { follower, followers: Arc::clone(self) })

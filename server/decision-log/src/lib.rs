@@ -16,6 +16,7 @@ mod erase;
 mod erasures;
 mod feed;
 mod frame;
+mod group_shares;
 mod left_out;
 mod log;
 mod lost;
@@ -40,6 +41,7 @@ pub use at_rest::{
 };
 pub use decision::{Nested, RecordedCaller, RecordedDecision, RecordedShadow};
 pub use feed::{DecisionFeed, FeedItem, FeedRefused};
+pub use group_shares::RegisteredResources;
 pub use log::{DecisionLog, LogConfig, Pending, is_drawn};
 pub use lost::Lost;
 pub use members::{RecordMembers, RecordTexts};

@@ -147,16 +147,18 @@ impl DecisionLog {
         }
     }
 
-    /// Follows the records of `tenant` that `selection` selects and that are written from now on.
+    /// Follows the records of `tenant` that `selection` selects and that are written from now on, for a `member` who is not a
+    /// manager, or for a manager.
     ///
     /// # Errors
     /// There are too many readers, or the log is closed.
     pub fn follow(
         &self,
         tenant: &str,
+        member: Option<&str>,
         selection: DecisionSelection,
     ) -> Result<DecisionFeed, FeedRefused> {
-        self.0.followers.add(tenant, selection)
+        self.0.followers.add(tenant, member, selection)
     }
 
     /// Ends all streams. Later ones are refused.

@@ -8,10 +8,11 @@ use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use portcullis_model::parity::{Parity, ParityGroup, ParityRow};
 use portcullis_model::period::CountPeriod;
 
+use crate::group_shares::{GroupPlace, GroupShares, RegisteredResources};
 use crate::log::DecisionLog;
 use crate::reading::{DecisionSpan, QueryError, ReadLimit};
 
-/// The most rows of an answer. The rows of the newest decisions are there.
+/// The most rows of an answer.
 const MAX_ROWS: usize = 1_000;
 /// The most groups of a row.
 const MAX_GROUPS: usize = 50;
@@ -20,7 +21,8 @@ const MAX_SAMPLES: usize = 5;
 
 impl DecisionLog {
     /// Compares the decisions of `tenant` that `selection` selects with another system's decisions, where the checks
-    /// carried them, in each `period` if there is one.
+    /// carried them, in each `period` if there is one. If there are too many rows, each resource that is `registered` has a share
+    /// of them, and all others have one together.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -29,9 +31,10 @@ impl DecisionLog {
         tenant: &str,
         selection: &DecisionSelection,
         period: Option<CountPeriod>,
+        registered: RegisteredResources,
         limit: ReadLimit,
     ) -> Result<Parity, QueryError> {
-        let (span, counted) = (DecisionSpan::default(), Counted::by(period));
+        let (span, counted) = (DecisionSpan::default(), Counted::by(period, registered));
         let (mut counted, complete) =
             self.count(tenant, selection, span, limit, counted, Counted::add).await?;
         counted.is_partial |= !complete;
@@ -43,22 +46,25 @@ impl DecisionLog {
 #[derive(Debug)]
 struct Counted {
     period: Option<CountPeriod>,
-    /// By period, resource and action.
-    rows: BTreeMap<(Option<Timestamp>, String, String), ParityRow>,
+    rows: BTreeMap<RowKey, ParityRow>,
+    shares: GroupShares<RowKey>,
     is_partial: bool,
 }
 
+/// The period, resource and action of a row.
+type RowKey = (Option<Timestamp>, String, String);
+
 impl Counted {
-    fn by(period: Option<CountPeriod>) -> Self {
-        Self { period, rows: BTreeMap::new(), is_partial: false }
+    fn by(period: Option<CountPeriod>, registered: RegisteredResources) -> Self {
+        let shares = GroupShares::new(registered, MAX_ROWS);
+        Self { period, rows: BTreeMap::new(), shares, is_partial: false }
     }
 
     fn add(&mut self, record: DecisionRecord) {
         let Some(expected) = record.expected else { return };
         let at = self.period.map(|period| period.start(record.time));
         let key = (at, record.resource.clone(), record.action.clone());
-        if !self.rows.contains_key(&key) && self.rows.len() == MAX_ROWS {
-            self.is_partial = true;
+        if !self.rows.contains_key(&key) && !self.has_place(&key) {
             return;
         }
         let row = self.rows.entry(key).or_default();
@@ -68,6 +74,16 @@ impl Counted {
         }
         row.differ += 1;
         self.is_partial |= !add_to_groups(&mut row.groups, expected, record);
+    }
+
+    /// Returns whether there is a place for a new row.
+    fn has_place(&mut self, key: &RowKey) -> bool {
+        let place = self.shares.place(&key.1, key);
+        self.is_partial |= place != GroupPlace::Free;
+        if let GroupPlace::InsteadOf(loser) = &place {
+            self.rows.remove(loser);
+        }
+        place != GroupPlace::None
     }
 
     fn end(self) -> Parity {
@@ -104,12 +120,12 @@ fn add_to_groups(groups: &mut Vec<ParityGroup>, expected: Effect, record: Decisi
 mod tests {
     use super::*;
 
-    /// Returns a check that agrees with another system, so many hours after the first instant.
-    fn check(hours: i64) -> DecisionRecord {
+    /// Returns a check on `resource` that agrees with another system, so many hours after the first instant.
+    fn check(hours: i64, resource: &str) -> DecisionRecord {
         let time = Timestamp::from_millis(hours * 3_600_000).to_string();
         let record = serde_json::json!({
             "id": uuid::Uuid::nil(), "time": time, "tenant": "acme", "revision": 1, "entities_revision": 0,
-            "via": "check", "request_id": "r", "subject": "ann", "domain": "acme", "resource": "doc:read",
+            "via": "check", "request_id": "r", "subject": "ann", "domain": "acme", "resource": resource,
             "action": "read", "attributes": {}, "decision": "deny", "rule": "default-deny", "reason": "",
             "expected": "deny", "us": 1,
         });
@@ -124,12 +140,29 @@ mod tests {
             (Some(CountPeriod::Day), 42, true),
             (Some(CountPeriod::Hour), MAX_ROWS, false),
         ] {
-            let mut counted = Counted::by(period);
-            (0..=most).rev().for_each(|hours| counted.add(check(hours)));
+            let mut counted = Counted::by(period, RegisteredResources::new());
+            (0..=most).rev().for_each(|hours| counted.add(check(hours, "doc:read")));
             let parity = counted.end();
             assert_eq!((parity.rows.len(), parity.complete), (rows, complete), "{period:?}");
-            let of_last = period.map(|period| period.start(check(most).time));
+            let of_last = period.map(|period| period.start(check(most, "doc:read").time));
             assert_eq!(parity.rows.last().map(|row| row.at), Some(of_last));
+        }
+    }
+
+    #[test]
+    fn a_registered_resource_has_its_row_whatever_callers_invent() {
+        for (registered, is_there) in [
+            (RegisteredResources::from(["doc:read".to_owned()]), true),
+            (RegisteredResources::new(), false),
+        ] {
+            let mut counted = Counted::by(None, registered);
+            (0..MAX_ROWS)
+                .for_each(|number| counted.add(check(1, &format!("invented-{number}:read"))));
+            (0..7).for_each(|_| counted.add(check(0, "doc:read")));
+            let parity = counted.end();
+            assert_eq!((parity.rows.len(), parity.complete), (MAX_ROWS, false));
+            let of_doc = parity.rows.iter().find(|row| row.resource == "doc:read");
+            assert_eq!(of_doc.map(|row| row.agree), is_there.then_some(7), "with every check");
         }
     }
 }

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 
 use portcullis_model::Timestamp;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
-use portcullis_model::page::Listed;
+use portcullis_model::page::{Listed, MAX_PAGE_BYTES};
 use uuid::Uuid;
 
 use crate::log::DecisionLog;
-use crate::reading::{DecisionSpan, QueryError, RawRecord, ReadLimit, Visited};
+use crate::reading::{DecisionSpan, PageRoom, QueryError, RawRecord, ReadLimit, Visited};
 
 /// The part of a list of decisions that is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -20,8 +20,8 @@ pub struct DecisionPage {
 }
 
 impl DecisionLog {
-    /// Lists the records of `tenant` that `selection` selects, newest first. If `limit` ends the search, the list goes on
-    /// before the id after [`Visited::rest`].
+    /// Lists the records of `tenant` that `selection` selects, newest first, as many as have [`MAX_PAGE_BYTES`]. If `limit` ends
+    /// the search, the list goes on before the id after [`Visited::rest`].
     ///
     /// # Errors
     /// A file cannot be read.
@@ -35,11 +35,12 @@ impl DecisionLog {
         let limit = page.limit;
         // One more tells whether there are more.
         let (before, wanted) = (page.before, Some(limit.saturating_add(1)));
-        let span = DecisionSpan { before, limit: wanted, ..DecisionSpan::default() };
+        let bytes = Some(MAX_PAGE_BYTES);
+        let span = DecisionSpan { before, limit: wanted, bytes, ..DecisionSpan::default() };
         let found = Listed { records: Vec::new(), more: false };
-        let mut seen = 0;
+        let (mut seen, mut room) = (0, PageRoom::new(bytes));
         let add = move |found: &mut Listed<DecisionRecord>, record: RawRecord<'_>| {
-            if seen == limit {
+            if seen == limit || !room.take(record.json.len()) {
                 found.more = true;
                 return ControlFlow::Break(());
             }
@@ -51,7 +52,7 @@ impl DecisionLog {
         self.visit(tenant, selection, span, limits, found, add).await
     }
 
-    /// Returns the record `id` of `tenant`.
+    /// Returns the record `id` of `tenant`, which is due first, so that only a caller who is gone ends the search.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -59,6 +60,7 @@ impl DecisionLog {
         &self,
         tenant: &str,
         id: Uuid,
+        limit: ReadLimit,
     ) -> Result<Visited<Option<DecisionRecord>>, QueryError> {
         let at = Timestamp::from_id(id);
         let until = Timestamp::from_millis(at.millis() + 1);
@@ -66,8 +68,7 @@ impl DecisionLog {
             DecisionSelection { from: Some(at), to: Some(until), ..DecisionSelection::default() };
         let before = Uuid::from_u128(id.as_u128().saturating_add(1));
         let page = DecisionPage { before: Some(before), limit: 1 };
-        let Visited { into, silent, rest } =
-            self.query(tenant, &selection, page, ReadLimit::none()).await?;
+        let Visited { into, silent, rest } = self.query(tenant, &selection, page, limit).await?;
         let found = into.records.into_iter().next();
         Ok(Visited { into: found.filter(|record| record.id == id), silent, rest })
     }

@@ -50,7 +50,8 @@ impl RecordQuestion {
             undetermined,
             ..DecisionSelection::default()
         });
-        let wants = Wants::Records { selection, span: DecisionSpan { limit: None, ..*span } };
+        let wants =
+            Wants::Records { selection, span: DecisionSpan { limit: None, bytes: None, ..*span } };
         serde_json::to_string(&Self { wants, ..self.clone() }).ok()
     }
 }

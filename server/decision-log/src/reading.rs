@@ -29,6 +29,17 @@ pub struct DecisionSpan {
     pub counts: bool,
     /// The most records that the visitor wants of any replica; `None` if it wants all.
     pub limit: Option<usize>,
+    /// The most bytes of their texts, beyond which it wants one record more; `None` if it wants all.
+    #[serde(default)]
+    pub bytes: Option<usize>,
+}
+
+/// The room of a page for the texts of its records.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageRoom {
+    /// The most bytes; `None` if there is room for all.
+    most: Option<usize>,
+    taken: usize,
 }
 
 /// The limit of the work of a visit.
@@ -37,6 +48,8 @@ pub struct ReadLimit {
     pub(crate) time: Duration,
     /// Whether somebody waits for its outcome.
     pub(crate) is_awaited: Box<dyn Fn() -> bool + Send>,
+    /// Whether the visit may have so many bytes of texts in memory.
+    pub(crate) may_hold: Box<dyn FnMut(usize) -> bool + Send>,
 }
 
 impl ReadLimit {
@@ -47,7 +60,14 @@ impl ReadLimit {
 
     /// A visit ends after `time`, and when `is_awaited` says that nobody waits for it.
     pub fn new(time: Duration, is_awaited: impl Fn() -> bool + Send + 'static) -> Self {
-        Self { time, is_awaited: Box::new(is_awaited) }
+        Self { time, is_awaited: Box::new(is_awaited), may_hold: Box::new(|_| true) }
+    }
+
+    /// Returns the limit of a visit that asks `may_hold` before it reads texts: whether it may have so many bytes of them in
+    /// memory. One that may not has no outcome.
+    #[must_use]
+    pub fn charging(self, may_hold: impl FnMut(usize) -> bool + Send + 'static) -> Self {
+        Self { may_hold: Box::new(may_hold), ..self }
     }
 }
 
@@ -86,7 +106,7 @@ pub struct RawRecord<'r> {
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
     #[error("cannot read the record of decisions: {0}")]
-    Read(#[from] io::Error),
+    Read(#[source] io::Error),
     #[error("cannot read the manifest of the record of decisions: {0}")]
     Manifest(#[from] StoreError),
     /// Too many questions to other replicas wait.
@@ -94,6 +114,34 @@ pub enum QueryError {
     Busy(#[from] TurnRefusal),
     #[error(transparent)]
     Stopping(#[from] Stopping),
+    /// The memory of the caller is spent.
+    #[error("there is no memory for the records")]
+    NoRoom,
+}
+
+/// The kind of the error of a visit that may not have the texts in memory.
+pub(crate) const SPENT: io::ErrorKind = io::ErrorKind::OutOfMemory;
+
+impl From<io::Error> for QueryError {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == SPENT { Self::NoRoom } else { Self::Read(error) }
+    }
+}
+
+impl PageRoom {
+    pub(crate) fn new(most: Option<usize>) -> Self {
+        Self { most, taken: 0 }
+    }
+
+    /// Takes the room for a text of so many bytes. Returns whether there was room; the first text always has it.
+    pub(crate) fn take(&mut self, bytes: usize) -> bool {
+        let taken = self.taken.saturating_add(bytes);
+        let fits = self.taken == 0 || self.most.is_none_or(|most| taken <= most);
+        if fits {
+            self.taken = taken;
+        }
+        fits
+    }
 }
 
 impl DecisionOrder {

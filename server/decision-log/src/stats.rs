@@ -7,15 +7,17 @@ use portcullis_model::Timestamp;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use portcullis_model::decision_stats::{DecisionGroup, DecisionStats, StatsDimension};
 
+use crate::group_shares::{GroupPlace, GroupShares, RegisteredResources};
 use crate::left_out::MINUTE;
 use crate::log::DecisionLog;
 use crate::reading::{DecisionSpan, QueryError, ReadLimit};
 
-/// The most groups of an answer. The groups of the newest decisions are there.
+/// The most groups of an answer.
 const MAX_GROUPS: usize = 1_000;
 
 impl DecisionLog {
-    /// Counts the decisions of `tenant` that `selection` selects, in groups by `dimensions`.
+    /// Counts the decisions of `tenant` that `selection` selects, in groups by `dimensions`. If there are too many groups, each
+    /// resource that is `registered` has a share of them, and all others have one together.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -24,9 +26,10 @@ impl DecisionLog {
         tenant: &str,
         selection: &DecisionSelection,
         dimensions: &[StatsDimension],
+        registered: RegisteredResources,
         limit: ReadLimit,
     ) -> Result<DecisionStats, QueryError> {
-        let counting = Counting::new(selection.clone(), dimensions.to_vec());
+        let counting = Counting::new(selection.clone(), dimensions.to_vec(), registered);
         let read = counting.to_read();
         let span = DecisionSpan { counts: true, ..DecisionSpan::default() };
         let add = |counting: &mut Counting, record| counting.add(&record);
@@ -47,18 +50,24 @@ struct Counting {
     needs_records: bool,
     dimensions: Vec<StatsDimension>,
     groups: BTreeMap<Vec<String>, DecisionGroup>,
+    shares: GroupShares<Vec<String>>,
     complete: bool,
 }
 
 impl Counting {
-    fn new(selection: DecisionSelection, dimensions: Vec<StatsDimension>) -> Self {
+    fn new(
+        selection: DecisionSelection,
+        dimensions: Vec<StatsDimension>,
+        registered: RegisteredResources,
+    ) -> Self {
         let of_counts = DecisionSelection { subject: None, request_id: None, ..selection.clone() };
         let needs_records = of_counts != selection || dimensions.contains(&StatsDimension::Subject);
         let mut groups = BTreeMap::new();
         if dimensions.is_empty() {
             groups.insert(Vec::new(), DecisionGroup::default());
         }
-        Self { selection, of_counts, needs_records, dimensions, groups, complete: true }
+        let shares = GroupShares::new(registered, MAX_GROUPS);
+        Self { selection, of_counts, needs_records, dimensions, groups, shares, complete: true }
     }
 
     /// Returns the selection of everything that may count: whole minutes, and what a count has.
@@ -96,8 +105,7 @@ impl Counting {
 
     fn count(&mut self, record: &DecisionRecord, count: u64) {
         let key: Vec<String> = self.dimensions.iter().map(|one| one.value(record)).collect();
-        if !self.groups.contains_key(&key) && self.groups.len() == MAX_GROUPS {
-            self.complete = false;
+        if !self.groups.contains_key(&key) && !self.has_place(&record.resource, &key) {
             return;
         }
         let values: Vec<_> = self.dimensions.iter().copied().zip(key.clone()).collect();
@@ -110,6 +118,16 @@ impl Counting {
             Effect::Deny => group.deny += count,
         }
         group.undetermined += if record.undetermined.is_empty() { 0 } else { count };
+    }
+
+    /// Returns whether there is a place for a new group.
+    fn has_place(&mut self, resource: &str, key: &Vec<String>) -> bool {
+        let place = self.shares.place(resource, key);
+        self.complete &= place == GroupPlace::Free;
+        if let GroupPlace::InsteadOf(loser) = &place {
+            self.groups.remove(loser);
+        }
+        place != GroupPlace::None
     }
 
     fn end(self) -> DecisionStats {

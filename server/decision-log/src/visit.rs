@@ -218,7 +218,9 @@ impl Merge {
                 return Ok(None);
             }
             let Some((_, chunk)) = chunk else { break };
-            match chunk.open(&self.wanted) {
+            let held: usize = self.loaded.iter().map(Loaded::bytes).sum();
+            let may_hold = |bytes| (self.limit.may_hold)(held + bytes);
+            match chunk.open(&self.wanted, may_hold) {
                 Ok(Opened::Chunks(chunks)) => self.wait_for(chunks),
                 Ok(Opened::Records(loaded)) => self.add(loaded),
                 Err(error) => self.go_on_without(&chunk, key, error)?,

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::decision::LEFT_OUT;
 use crate::frame::Frame;
-use crate::reading::{DecisionOrder, DecisionSpan};
+use crate::reading::{DecisionOrder, DecisionSpan, PageRoom};
 
 /// The records of one tenant that a reader wants.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub(crate) struct Wanted {
     order: DecisionOrder,
     /// The most of them that are wanted, the first ones in `order`.
     limit: Option<usize>,
+    /// The most bytes of their texts; one record beyond them is wanted, too.
+    bytes: Option<usize>,
 }
 
 /// The members of a record that a selection looks at.
@@ -51,16 +53,18 @@ struct Looked<'r> {
 
 impl Wanted {
     pub(crate) fn new(tenant: &str, selection: &DecisionSelection, span: DecisionSpan) -> Self {
-        let DecisionSpan { after, before, counts, order, limit } = span;
+        let DecisionSpan { after, before, counts, order, limit, bytes } = span;
         let (tenant, selection) = (tenant.to_owned(), selection.clone());
-        Self { tenant, selection, after, before, counts, order, limit }
+        Self { tenant, selection, after, before, counts, order, limit, bytes }
     }
 
-    /// Returns whether so many records are far more than are wanted.
-    pub(crate) fn is_many(&self, records: usize) -> bool {
-        /// Records that are gathered before some are forgotten.
+    /// Returns whether so many records, or so many bytes of new texts, are far more than are wanted.
+    pub(crate) fn is_many(&self, records: usize, new_bytes: usize) -> bool {
+        /// Records and bytes that are gathered before some are forgotten.
         const SPARE: usize = 1_000;
+        const SPARE_BYTES: usize = 4 << 20;
         self.limit.is_some_and(|limit| records > limit.saturating_mul(2).saturating_add(SPARE))
+            || self.bytes.is_some() && new_bytes > SPARE_BYTES
     }
 
     /// Keeps the first records if only some are wanted.
@@ -68,6 +72,20 @@ impl Wanted {
         if let Some(limit) = self.limit.filter(|limit| *limit < records.len()) {
             records.select_nth_unstable_by_key(limit, |record| self.order.key(id(record)));
             records.truncate(limit);
+        }
+    }
+
+    /// Keeps the first records whose texts fit into the wanted bytes, and one more.
+    pub(crate) fn retain_fitting<T>(
+        &self,
+        records: &mut Vec<T>,
+        id: impl Fn(&T) -> Uuid,
+        bytes: impl Fn(&T) -> usize,
+    ) {
+        let mut room = PageRoom::new(self.bytes);
+        records.sort_unstable_by_key(|record| self.order.key(id(record)));
+        if let Some(fitting) = records.iter().position(|record| !room.take(bytes(record))) {
+            records.truncate(fitting + 1);
         }
     }
 

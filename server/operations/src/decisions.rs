@@ -7,8 +7,10 @@ use std::time::Duration;
 use portcullis_auth::{CheckCaller, Manager};
 use portcullis_decision_log::{
     ArchiveError, DecisionLog, DecisionPage, FeedRefused, QueryError, ReadLimit,
+    RegisteredResources,
 };
 pub use portcullis_decision_log::{DecisionFeed, FeedItem, Visited};
+use portcullis_limits::MemoryAccount;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisions};
 use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
@@ -20,6 +22,7 @@ use portcullis_resolvers::{AnswerSource, Provenance, Report};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::searches::{Awaited, PAGE_TIME, SCAN_TIME};
+use portcullis_storage::{Tx, resources};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use uuid::Uuid;
@@ -43,8 +46,9 @@ pub async fn list(
     let limit = usize::try_from(page.limit).unwrap_or_default();
     let before = Some(page.after).filter(|after| !after.is_nil());
     let page = DecisionPage { before, limit };
+    let may_hold = charge(app, caller);
     let mut found = scan(app, caller, PAGE_TIME, async move |log, tenant, limit| {
-        log.query(tenant, &selection, page, limit).await
+        log.query(tenant, &selection, page, limit.charging(may_hold)).await
     })
     .await?;
     let records = std::mem::take(&mut found.into.records);
@@ -61,8 +65,12 @@ pub async fn find(
     caller: &CheckCaller,
     id: Uuid,
 ) -> Result<DecisionRecord, OperationError> {
-    let selection = visible(app, caller, DecisionSelection::default())?;
-    let found = log(app)?.find(caller.tenant(), id).await.map_err(unreadable)?;
+    let (selection, may_hold) =
+        (visible(app, caller, DecisionSelection::default())?, charge(app, caller));
+    let found = scan(app, caller, SCAN_TIME, async move |log, tenant, limit| {
+        log.find(tenant, id, limit.charging(may_hold)).await
+    })
+    .await?;
     match found.into.filter(|record| selection.selects(record)) {
         Some(record) => Ok(RecordView::of(app, caller).show(record)),
         None if found.silent > 0 => Err(OperationError::NotNow(
@@ -85,8 +93,9 @@ pub async fn stats(
 ) -> Result<DecisionStats, OperationError> {
     let selection = visible(app, caller, selection)?;
     let dimensions = dimensions.to_vec();
+    let registered = registered(app, caller).await?;
     scan(app, caller, SCAN_TIME, async move |log, tenant, limit| {
-        log.stats(tenant, &selection, &dimensions, limit).await
+        log.stats(tenant, &selection, &dimensions, registered, limit).await
     })
     .await
 }
@@ -103,14 +112,31 @@ pub async fn parity(
     period: Option<CountPeriod>,
 ) -> Result<Parity, OperationError> {
     let selection = visible(app, caller, selection)?;
+    let registered = registered(app, caller).await?;
     scan(app, caller, SCAN_TIME, async move |log, tenant, limit| {
-        log.parity(tenant, &selection, period, limit).await
+        log.parity(tenant, &selection, period, registered, limit).await
     })
     .await
 }
 
-/// Runs `work` on the log and the caller's tenant when it is the tenant's turn to scan its record. It ends after `time`, and
-/// when the caller is gone.
+/// Returns the names of the registered resources of the caller's tenant.
+async fn registered(
+    app: &App,
+    caller: &CheckCaller,
+) -> Result<RegisteredResources, OperationError> {
+    log(app)?;
+    let names = async |tx: &mut Tx| resources::names(tx, u16::MAX).await;
+    Ok(app.store.read(caller.tenant(), names).await?.into_iter().collect())
+}
+
+/// Returns what charges texts of records to the memory for answers of the caller's tenant while it is kept.
+fn charge(app: &App, caller: &CheckCaller) -> impl FnMut(usize) -> bool + Send + use<> {
+    let mut charge = app.limits.answers.charge(MemoryAccount::for_tenant(caller.tenant()));
+    move |bytes| charge.grow_to(bytes).is_ok()
+}
+
+/// Runs `work` on the log and the caller's tenant when it is the turn of the tenant, and of a member who is not a manager, to
+/// scan the record. It ends after `time`, and when the caller is gone.
 async fn scan<T: Send + 'static>(
     app: &App,
     caller: &CheckCaller,
@@ -122,7 +148,7 @@ async fn scan<T: Send + 'static>(
         let limit = ReadLimit::new(time, move || awaited.check().is_ok());
         work(&log, &tenant, limit).await.map_err(unreadable)
     };
-    app.record_scans.run(caller.tenant(), scan).await
+    app.record_scans.run((caller.tenant(), member(app, caller)), scan).await
 }
 
 /// Follows the new records of the caller's tenant that `selection` selects. A member who is not a manager sees those
@@ -139,7 +165,8 @@ pub fn follow(
     let selection = visible(app, caller, selection)?;
     let refused =
         |refused: FeedRefused| OperationError::NotNow(format!("{refused}; try again later"));
-    let feed = log(app)?.follow(caller.tenant(), selection).map_err(refused)?;
+    let feed =
+        log(app)?.follow(caller.tenant(), member(app, caller), selection).map_err(refused)?;
     Ok(DecisionStream::new(feed, view))
 }
 
@@ -197,7 +224,10 @@ pub async fn find_decided(
 ) -> Result<DecidedRecord, OperationError> {
     let record = find(app, caller, id).await?;
     caller.may_explain(None, &app.manager_roles)?;
-    let side = recorded_side(app, caller.tenant(), record.revision).await?;
+    let (own, tenant, revision) = (app.clone(), caller.tenant().to_owned(), record.revision);
+    // Rules may take much memory: they are read in a turn, too.
+    let side = move |_: Awaited| async move { recorded_side(&own, &tenant, revision).await };
+    let side = app.record_scans.run((caller.tenant(), member(app, caller)), side).await?;
     let side = side.ok_or_else(|| {
         OperationError::Conflict(format!(
             "the rules of revision {}, which decided, are not kept any more; ask without `explain`",
@@ -242,11 +272,17 @@ fn visible(
     caller: &CheckCaller,
     mut selection: DecisionSelection,
 ) -> Result<DecisionSelection, OperationError> {
-    if selection.subject.is_none() && caller.may_search(None, None, &app.manager_roles).is_err() {
-        selection.subject = caller.subject().map(str::to_owned);
+    if selection.subject.is_none() {
+        selection.subject = member(app, caller).map(str::to_owned);
     }
     caller.may_search(selection.subject.as_deref(), None, &app.manager_roles)?;
     Ok(selection)
+}
+
+/// Returns the subject of a member who is not a manager; `None` for any other caller.
+fn member<'c>(app: &App, caller: &'c CheckCaller) -> Option<&'c str> {
+    let is_member = caller.may_search(None, None, &app.manager_roles).is_err();
+    caller.subject().filter(|_| is_member)
 }
 
 /// Returns the log of decisions.
@@ -267,6 +303,7 @@ pub(crate) fn log(app: &App) -> Result<&DecisionLog, OperationError> {
 pub(crate) fn unreadable(error: QueryError) -> OperationError {
     match error {
         QueryError::Stopping(stopping) => stopping.into(),
+        QueryError::NoRoom => OperationError::no_room_for_answer(),
         QueryError::Busy(_) => OperationError::NotNow(
             "too many questions for decisions of this tenant wait; try again later".to_owned(),
         ),

@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 pub use self::request::{ReplayCandidate, ReplayRequest};
 use self::run::Replay;
-use self::sides::{CandidateSide, has_directory};
+use self::sides::{CandidateSource, has_directory};
 use crate::decisions::log;
 
 const NOT_FOUND: OperationError = OperationError::NotFound("replay");
@@ -33,7 +33,9 @@ pub async fn start(
 ) -> Result<(Uuid, watch::Receiver<ReplayProgress>), OperationError> {
     log(app)?;
     let tenant = caller.tenant().to_owned();
-    let candidate = CandidateSide::find(app, caller, request.candidate).await?;
+    let candidate = CandidateSource::new(caller, request.candidate);
+    // It is found again when the replay has its turn.
+    candidate.content(app, &tenant).await?;
     let has_directory = has_directory(app, &tenant).await?;
     let id = app.ids.next(app.clock.now().into());
     let running = app.replays.begin(&tenant, id, Tally::default().report(false))?;

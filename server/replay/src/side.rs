@@ -62,7 +62,7 @@ impl Side {
             plan
         });
         if bytes > 0 {
-            self.add(bytes);
+            self.add(resource, &entry, bytes);
         }
         use_it(plan)
     }
@@ -78,12 +78,13 @@ impl Side {
         Arc::clone(plans.by_resource.entry(resource.into()).or_default())
     }
 
-    /// Counts a plan that was compiled. Begins anew if all are too large.
-    fn add(&self, bytes: usize) {
+    /// Counts a plan that was compiled. Begins anew with it if all are too large.
+    fn add(&self, resource: &str, plan: &Arc<OnceLock<Plan>>, bytes: usize) {
         let mut plans = self.plans.lock();
         plans.bytes += bytes;
         if plans.bytes > MAX_BYTES {
-            *plans = Plans::default();
+            let by_resource = [(resource.into(), Arc::clone(plan))].into_iter().collect();
+            *plans = Plans { by_resource, bytes };
         }
     }
 

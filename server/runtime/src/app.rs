@@ -15,6 +15,7 @@ use crate::freshness::Freshness;
 use crate::gates::{self, GateVerdict};
 use crate::metrics::Metrics;
 use crate::plans::Plans;
+use crate::record_scans::RecordScans;
 use crate::recorder::Recorder;
 use crate::refusals::Refusals;
 use crate::replays::Replays;
@@ -78,7 +79,7 @@ pub struct Parts {
     pub metrics: Metrics,
     pub searches: Searches,
     /// The scans of the record of decisions.
-    pub record_scans: Searches,
+    pub record_scans: RecordScans,
     /// Records decisions; `None` if the operator keeps no log.
     pub recorder: Option<Recorder>,
     /// The replays of recorded decisions.

@@ -23,6 +23,7 @@ mod name_metrics;
 pub mod plans;
 mod provider_uses;
 pub mod quota_metrics;
+pub mod record_scans;
 pub mod recorder;
 pub mod refusals;
 pub mod replays;

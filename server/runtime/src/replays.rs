@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use portcullis_fairness::{Turn, TurnLimits, TurnQueue};
 use portcullis_model::replay::ReplayReport;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -23,6 +24,8 @@ const MAX_OF_TENANT: usize = 16;
 const MAX_RUNNING: usize = 4;
 /// The most replays of all tenants. Each has a report of some 200 KiB.
 const MAX: usize = 256;
+/// The most replays that work at the same time, one of a tenant: rules are in memory for those alone.
+const MAX_WORKING: usize = 8;
 
 /// The replays of this process.
 #[derive(Debug)]
@@ -30,14 +33,15 @@ pub struct Replays {
     known: Mutex<HashMap<Uuid, Known>>,
     /// The turns in which parts of replays are decided.
     pub queue: WorkQueue,
+    working: TurnQueue,
 }
 
 #[derive(Debug)]
 struct Known {
     tenant: Box<str>,
     progress: watch::Receiver<ReplayProgress>,
-    /// The replay ends when it is dropped.
-    _wanted: Arc<()>,
+    /// The replay ends when they are dropped.
+    _wanted: (Arc<()>, oneshot::Sender<()>),
 }
 
 /// The outcome of a replay so far.
@@ -57,11 +61,15 @@ pub struct RunningReplay {
     pub progress: watch::Sender<ReplayProgress>,
     /// Whether the outcome is still wanted.
     pub awaited: Awaited,
+    /// Ends when the outcome is not wanted any more.
+    pub deleted: oneshot::Receiver<()>,
 }
 
 impl Default for Replays {
     fn default() -> Self {
-        Self { known: Mutex::default(), queue: WorkQueue::for_replays(cores()) }
+        let limits = TurnLimits { at_once: MAX_WORKING, per_tenant: 1, ..TurnLimits::NONE };
+        let (known, queue) = (Mutex::default(), WorkQueue::for_replays(cores()));
+        Self { known, queue, working: TurnQueue::new(limits) }
     }
 }
 
@@ -106,9 +114,15 @@ impl Replays {
             watch::channel(ReplayProgress { report, ended: None, failure: None });
         let wanted = Arc::new(());
         let awaited = Awaited::while_held(&wanted);
-        let one = Known { tenant: tenant.into(), progress: seen, _wanted: wanted };
+        let (sender, deleted) = oneshot::channel();
+        let one = Known { tenant: tenant.into(), progress: seen, _wanted: (wanted, sender) };
         known.insert(id, one);
-        Ok(RunningReplay { id, progress, awaited })
+        Ok(RunningReplay { id, progress, awaited, deleted })
+    }
+
+    /// Waits until a replay of `tenant` may work: the others of the tenant wait for it.
+    pub async fn turn(&self, tenant: &str) -> Turn {
+        self.working.begin_patiently(tenant).await
     }
 
     /// Returns the progress of the replay `id` of `tenant`; `None` if this process does not know it (any more).
@@ -144,7 +158,24 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+    use tokio::sync::oneshot::error::TryRecvError;
+
     use super::*;
+
+    #[tokio::test]
+    async fn one_replay_of_a_tenant_works_at_a_time() {
+        let replays = Replays::default();
+        let first = replays.turn("acme").await;
+        assert!(replays.turn("acme").now_or_never().is_none());
+        let others: Vec<_> = (1..MAX_WORKING)
+            .filter_map(|number| replays.turn(&format!("other-{number}")).now_or_never())
+            .collect();
+        assert_eq!(others.len(), MAX_WORKING - 1);
+        assert!(replays.turn("one-more").now_or_never().is_none(), "all have their bound");
+        drop(first);
+        assert!(replays.turn("acme").now_or_never().is_some());
+    }
 
     fn end(running: &RunningReplay) {
         running.progress.send_modify(|progress| progress.ended = Some(Instant::now()));
@@ -157,14 +188,16 @@ mod tests {
             let id = ids.next().expect("endless");
             replays.begin(tenant, id, ReplayReport::default())
         };
-        let (first, second) = (begin("acme").expect("one"), begin("acme").expect("two"));
+        let (mut first, second) = (begin("acme").expect("one"), begin("acme").expect("two"));
         let others = [begin("acme").expect("three"), begin("acme").expect("four")];
         assert!(begin("acme").is_err(), "four run");
         begin("other").expect("of another tenant");
         assert!(replays.find("other", first.id).is_none(), "of another tenant");
         assert!(!replays.remove("other", first.id) && first.awaited.check().is_ok());
+        assert!(first.deleted.try_recv().is_err_and(|error| error == TryRecvError::Empty));
         assert!(replays.remove("acme", first.id), "it runs");
         assert!(first.awaited.check().is_err(), "nobody waits for a deleted one");
+        assert!(first.deleted.await.is_err(), "it is told");
         others.iter().for_each(end);
         end(&second);
         for _ in 0..MAX_OF_TENANT {

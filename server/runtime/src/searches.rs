@@ -31,7 +31,7 @@ impl Default for Searches {
 
 impl Searches {
     /// Returns the scans of the record of decisions. They have their own turns, because they take longer.
-    pub fn for_records() -> Self {
+    pub(crate) fn for_records() -> Self {
         Self(WorkQueue::for_record_scans(cores()))
     }
 

@@ -70,6 +70,26 @@ impl WorkQueue {
         )
     }
 
+    /// Returns the queue of the scans of each member: one at a time, and three that wait.
+    pub fn for_scans_of_member() -> Self {
+        let limits =
+            TurnLimits { per_tenant: 1, pending_per_tenant: 4, wait: WAIT, ..TurnLimits::NONE };
+        Self::new(
+            limits,
+            |_| "too many of your questions for recorded decisions run already; try again later",
+        )
+    }
+
+    /// Returns the queue of the scans of all members of each tenant, of which one has a turn of the tenant.
+    pub fn for_scans_of_members() -> Self {
+        let limits =
+            TurnLimits { per_tenant: 1, pending_per_tenant: 16, wait: WAIT, ..TurnLimits::NONE };
+        Self::new(
+            limits,
+            |_| "too many questions of members for recorded decisions run already; try again later",
+        )
+    }
+
     /// Returns the queue of judgements, which leave half of the cores to everything else. A judgement decides up to 1,000
     /// cases on all content of a tenant, for 10 s at most. A tenant judges one change at a time, and waits for
     /// changes of others while its request may.

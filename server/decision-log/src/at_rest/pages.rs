@@ -8,7 +8,7 @@ use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
-use parquet::file::page_index::offset_index::PageLocation;
+use parquet::file::page_index::offset_index::{OffsetIndexMetaData, PageLocation};
 use parquet::file::properties::ReaderProperties;
 use parquet::file::serialized_reader::SerializedPageReader;
 
@@ -73,15 +73,16 @@ impl<'g> Pages<'g> {
         rows: &[usize],
         mut visit: impl FnMut(&[Cell<ByteArray>]),
     ) -> Result<(), ParquetError> {
-        /// Rows whose cells are in memory at once.
-        const BLOCK: usize = 4096;
-        let all: Result<Vec<_>, _> =
-            (0..COLUMNS.len()).map(|column| self.ranges(column, rows)).collect();
-        self.object.read_ahead(&all?.concat())?;
         let columns = (0..COLUMNS.len()).map(|column| self.column(column));
         let mut columns: Vec<_> = columns.collect::<Result<_, _>>()?;
         let mut cells = Vec::with_capacity(columns.len());
-        for rows in rows.chunks(BLOCK) {
+        for (number, rows) in self.blocks(rows)?.into_iter().enumerate() {
+            if number > 0 {
+                self.object.forget();
+            }
+            let ranges = (0..COLUMNS.len()).map(|column| self.ranges(column, rows));
+            let ranges: Vec<_> = ranges.collect::<Result<_, _>>()?;
+            self.object.read_ahead(&ranges.concat())?;
             let block = columns.iter_mut().map(|column| column.cells(rows));
             let block: Vec<_> = block.collect::<Result<_, _>>()?;
             let mut block: Vec<_> = block.into_iter().map(Vec::into_iter).collect();
@@ -92,6 +93,45 @@ impl<'g> Pages<'g> {
             }
         }
         Ok(())
+    }
+
+    /// Divides rows, which ascend, into blocks whose cells are in memory at once. A cell keeps its page in memory.
+    fn blocks<'r>(&self, rows: &'r [usize]) -> Result<Vec<&'r [usize]>, ParquetError> {
+        /// The most rows of a block, and the bytes of their pages after which it ends.
+        const ROWS: usize = 4096;
+        const BYTES: usize = 16 << 20;
+        let pages = (0..COLUMNS.len()).map(|column| self.page_sizes(column));
+        let mut pages: Vec<_> = pages.collect::<Result<_, _>>()?;
+        // The next page comes last.
+        pages.iter_mut().for_each(|pages| pages.reverse());
+        let (mut blocks, mut start, mut bytes) = (Vec::new(), 0, 0);
+        for (place, row) in rows.iter().enumerate() {
+            for pages in &mut pages {
+                let reached = std::iter::from_fn(|| pages.pop_if(|(first, _)| *first <= *row));
+                // Pages before the row's are not read.
+                bytes += reached.last().map_or(0, |(_, size)| size);
+            }
+            if bytes >= BYTES || place + 1 - start == ROWS {
+                blocks.push(&rows[start..=place]);
+                (start, bytes) = (place + 1, 0);
+            }
+        }
+        blocks.extend(Some(&rows[start..]).filter(|rest| !rest.is_empty()));
+        Ok(blocks)
+    }
+
+    /// Returns the first row of each page of `column`, and the bytes of its texts.
+    fn page_sizes(&self, column: usize) -> Result<Vec<(usize, usize)>, ParquetError> {
+        let index = self.offset_index(column)?;
+        let texts = index.unencoded_byte_array_data_bytes();
+        let pages = index.page_locations().iter().enumerate().map(|(number, page)| {
+            // Numbers have no such bytes, and take few.
+            let texts = texts.and_then(|texts| texts.get(number)).copied();
+            let bytes = texts.unwrap_or(page.compressed_page_size.into());
+            (page.first_row_index, bytes)
+        });
+        let place = |number: i64| usize::try_from(number).unwrap_or_default();
+        Ok(pages.map(|(first, bytes)| (place(first), place(bytes))).collect())
     }
 
     /// Keeps the rows whose cell of `column` is as `is_wanted` says.
@@ -108,10 +148,14 @@ impl<'g> Pages<'g> {
 
     /// Returns where the pages of `column` are.
     fn locations(&self, column: usize) -> Result<&[PageLocation], ParquetError> {
+        Ok(self.offset_index(column)?.page_locations())
+    }
+
+    fn offset_index(&self, column: usize) -> Result<&OffsetIndexMetaData, ParquetError> {
         let index = self.metadata.page_index();
         let index = index.and_then(|index| index.offset_index(self.group, column));
         let missing = || ParquetError::General("the file does not say where its pages are".into());
-        Ok(index.ok_or_else(missing)?.page_locations())
+        index.ok_or_else(missing)
     }
 
     /// Returns the rows of each page of `column`.

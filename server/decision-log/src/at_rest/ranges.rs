@@ -40,6 +40,11 @@ impl RemoteObject {
         Ok(())
     }
 
+    /// Forgets what was read ahead.
+    pub(crate) fn forget(&self) {
+        self.ahead.lock().clear();
+    }
+
     /// Returns the bytes of a range if it was read ahead.
     fn known(&self, range: &Range<u64>) -> Option<Bytes> {
         self.ahead.lock().iter().find_map(|(start, bytes)| {

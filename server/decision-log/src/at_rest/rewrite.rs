@@ -14,8 +14,8 @@ use uuid::Uuid;
 
 use super::archive::{Archive, ArchiveError};
 use super::chain::{self, Event};
-use super::excluded::ErasedRecords;
-use super::reader::every_group;
+use super::excluded::{ErasedRecords, Excluded};
+use super::reader::{RestedPart, every_group};
 use super::rows::UnsortedRows;
 use super::seal::NewFile;
 use super::uploads;
@@ -38,36 +38,42 @@ pub struct Erased {
 }
 
 impl Archive {
-    /// Removes the records of `tenant` that `selection` selects and that are excluded, from every file.
+    /// Removes the records of `tenant` that one of `selections` selects and that are excluded, from every file.
     pub(crate) async fn erase(
         &self,
         tenant: &str,
-        selection: &DecisionSelection,
+        selections: &[DecisionSelection],
         now: Timestamp,
     ) -> Result<(), ArchiveError> {
-        let wanted = Arc::new(Wanted::new(tenant, selection, DecisionSpan::default()));
+        let wanted = |selection| Wanted::new(tenant, selection, DecisionSpan::default());
+        let wanted: Arc<[Wanted]> = selections.iter().map(wanted).collect();
         // Another process may write a file anew meanwhile, and knew of no erasure: the new one is looked at, too.
-        while self.erase_once(&wanted, now).await? {}
+        while self.erase_once(tenant, &wanted, now).await? {}
         Ok(())
     }
 
-    /// Writes the files anew that have wanted records which are excluded. Returns whether there were any.
-    async fn erase_once(&self, wanted: &Arc<Wanted>, now: Timestamp) -> Result<bool, ArchiveError> {
-        let tenants = BTreeSet::from([wanted.tenant.clone()]);
+    /// Writes the files anew that have records which one of `wanted` wants and which are excluded. Returns whether there were
+    /// any.
+    async fn erase_once(
+        &self,
+        tenant: &str,
+        wanted: &Arc<[Wanted]>,
+        now: Timestamp,
+    ) -> Result<bool, ArchiveError> {
+        let tenants = BTreeSet::from([tenant.to_owned()]);
         let (excluded, mut found_any) = (Arc::new(self.excluded(&tenants).await?), false);
-        for part in self.parts(wanted).await? {
+        let all = Wanted::new(tenant, &DecisionSelection::default(), DecisionSpan::default());
+        for part in self.parts(&all).await? {
             let path = part.path().to_owned();
             let (archive, wanted, excluded) =
                 (self.clone(), Arc::clone(wanted), Arc::clone(&excluded));
             let has_some = run_apart(move || {
-                let (mut found, mut erased) = (false, ErasedRecords::default());
-                for group in part.groups(&wanted)? {
-                    group.load(&wanted, |id, json| {
-                        let record = (&*wanted.tenant, id, json);
-                        found |= excluded.has(&archive, record, &mut erased);
-                    })?;
+                for wanted in &*wanted {
+                    if has_excluded(&archive, &part, wanted, &excluded)? {
+                        return Ok::<_, ArchiveError>(true);
+                    }
                 }
-                Ok::<_, ArchiveError>(found)
+                Ok(false)
             });
             if has_some.await?? {
                 found_any = true;
@@ -204,4 +210,24 @@ impl Archive {
         tx.commit().await?;
         Ok(())
     }
+}
+
+/// Returns whether the part has a wanted record that is excluded. Blocks.
+fn has_excluded(
+    archive: &Archive,
+    part: &RestedPart,
+    wanted: &Wanted,
+    excluded: &Excluded,
+) -> Result<bool, ArchiveError> {
+    let (mut found, mut erased) = (false, ErasedRecords::default());
+    let (first, last) = part.ids();
+    if !wanted.overlaps(first, last) {
+        return Ok(false);
+    }
+    for group in part.groups(wanted)? {
+        group.load(wanted, |id, json| {
+            found |= excluded.has(archive, (&*wanted.tenant, id, json), &mut erased);
+        })?;
+    }
+    Ok(found)
 }

@@ -32,9 +32,12 @@ async fn a_record_is_found_as_it_was_decided() {
             "undetermined": ["resource.vip"], "us": 7,
         }])
     );
-    let found = log.find("acme", id).await.expect("reads").into;
+    let found = log.find("acme", id, ReadLimit::none()).await.expect("reads").into;
     assert_eq!(found.map(|record| record.id), Some(id));
-    assert!(log.find("bolt", id).await.expect("reads").into.is_none(), "another tenant");
+    assert!(
+        log.find("bolt", id, ReadLimit::none()).await.expect("reads").into.is_none(),
+        "another tenant"
+    );
     assert_eq!(log.append(&denial(id, "dana", sent(&json)), None), Err(Lost::Closed));
 }
 

@@ -22,7 +22,10 @@ async fn counts(
     selection: &DecisionSelection,
     by: &[StatsDimension],
 ) -> (Vec<(Vec<String>, [u64; 3])>, bool) {
-    let stats = log.stats("acme", selection, by, ReadLimit::none()).await.expect("reads");
+    let stats = log
+        .stats("acme", selection, by, RegisteredResources::new(), ReadLimit::none())
+        .await
+        .expect("reads");
     let values = |group: &portcullis_model::decision_stats::DecisionGroup| {
         let values = group.values.iter().map(|(_, value)| value.clone()).collect();
         (values, [group.allow, group.deny, group.undetermined])
@@ -59,7 +62,10 @@ async fn left_out_allows_are_counted_and_listed_nowhere() {
     drop(log);
     let (log, _) = open(folder.path());
     assert_eq!(counts(&log, &none, &by).await, (expected, true));
-    let other = log.stats("bolt", &none, &[], ReadLimit::none()).await.expect("reads");
+    let other = log
+        .stats("bolt", &none, &[], RegisteredResources::new(), ReadLimit::none())
+        .await
+        .expect("reads");
     assert_eq!(other.groups[0].allow, 0, "another tenant");
 }
 

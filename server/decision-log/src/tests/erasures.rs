@@ -13,6 +13,7 @@ use crate::DecisionOrder;
 on_every_database!(
     an_erasure_goes_on_without_its_request_and_in_another_process,
     a_name_that_is_not_known_is_not_needed,
+    erasures_that_come_together_write_a_file_anew_once,
     records_of_a_tenant_that_is_gone_do_not_come_to_rest,
 );
 
@@ -104,7 +105,28 @@ async fn records_of_a_tenant_that_is_gone_do_not_come_to_rest(database: TestData
         let pending = log.append_durably(&decision, None).expect("is taken");
         pending.written().await.expect("is written");
         log.seal().await.expect("comes to rest");
-        let found = log.find(tenant, id).await.expect("reads").into;
+        let found = log.find(tenant, id, ReadLimit::none()).await.expect("reads").into;
         assert_eq!(found.iter().count(), kept, "{tenant} {revision}");
     }
+}
+
+async fn erasures_that_come_together_write_a_file_anew_once(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let log = written(&place, "buffer").await;
+    log.seal().await.expect("comes to rest");
+    let requests = [1, 3, 5, 7, 9].map(|number| {
+        let (log, person) = (log.clone(), format!("user \"{number}\""));
+        tokio::spawn(async move { log.erase("acme", &person).await })
+    });
+    have(place.store(), requests.len()).await;
+    let keeper = tokio::spawn(log.clone().keep_for_ever());
+    for request in requests {
+        let erased = request.await.expect("runs").expect("works");
+        assert_eq!(erased.records, 4);
+    }
+    keeper.abort();
+    let all = DecisionSelection::default();
+    assert_eq!(texts(&log, &all, DecisionOrder::NewestFirst).await.len(), 20);
+    let verified = place.archive().verify().await.expect("reads");
+    assert_eq!((verified.erased.len(), verified.findings), (2, vec![]), "one for each file");
 }

@@ -21,16 +21,16 @@ async fn a_reader_gets_the_new_records_that_it_selects() {
     write(&log, &ids, "before", sent(&json)).await;
     let subject = Some("dana".to_owned());
     let mut feed = log
-        .follow("acme", DecisionSelection { subject, ..DecisionSelection::default() })
+        .follow("acme", None, DecisionSelection { subject, ..DecisionSelection::default() })
         .expect("follows");
-    let mut other = log.follow("bolt", DecisionSelection::default()).expect("follows");
+    let mut other = log.follow("bolt", None, DecisionSelection::default()).expect("follows");
     for subject in ["eve", "dana"] {
         write(&log, &ids, subject, sent(&json)).await;
     }
     assert_eq!(subject_of(feed.next().await).as_deref(), Some("dana"));
     log.end_feeds();
     assert_eq!((feed.next().await, other.next().await), (None, None));
-    let refused = log.follow("acme", DecisionSelection::default()).err();
+    let refused = log.follow("acme", None, DecisionSelection::default()).err();
     assert_eq!(refused, Some(FeedRefused::Closed));
 }
 
@@ -43,7 +43,7 @@ async fn a_slow_reader_learns_how_many_it_missed() {
         json::parse(format!(r#"{{"user": {{"note": "{}"}}}}"#, "n".repeat(100_000)).as_bytes())
             .expect("valid")
             .into_owned();
-    let mut feed = log.follow("acme", DecisionSelection::default()).expect("follows");
+    let mut feed = log.follow("acme", None, DecisionSelection::default()).expect("follows");
     for _ in 0..7 {
         write(&log, &ids, "dana", sent(&long)).await;
     }
@@ -61,11 +61,25 @@ async fn a_slow_reader_learns_how_many_it_missed() {
 async fn a_tenant_has_eight_streams() {
     let folder = tempfile::tempdir().expect("a folder");
     let (log, metrics) = open(folder.path());
-    let follow = |tenant| log.follow(tenant, DecisionSelection::default());
+    let follow = |tenant| log.follow(tenant, None, DecisionSelection::default());
     let mut feeds: Vec<_> = (0..8).map(|_| follow("acme").expect("follows")).collect();
     assert_eq!(follow("acme").err(), Some(FeedRefused::OfTenant));
     assert!(follow("bolt").is_ok());
     feeds.pop();
     assert!(follow("acme").is_ok());
     assert_eq!(metrics.streams.get(), 7);
+}
+
+#[tokio::test]
+async fn members_leave_streams_to_managers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (log, _) = open(folder.path());
+    let follow = |member: Option<&str>| log.follow("acme", member, DecisionSelection::default());
+    let members = ["ann", "bob", "cat", "dan"].map(|name| follow(Some(name)).expect("follows"));
+    assert_eq!(follow(Some("ann")).err(), Some(FeedRefused::OfMember));
+    assert_eq!(follow(Some("eve")).err(), Some(FeedRefused::OfMembers));
+    let managers: Vec<_> = (0..4).map(|_| follow(None).expect("managers have places")).collect();
+    assert_eq!(follow(None).err(), Some(FeedRefused::OfTenant));
+    drop((members, managers));
+    assert!(follow(Some("ann")).is_ok());
 }

@@ -9,12 +9,13 @@ use portcullis_storage::testing::{TestDatabase, on_every_database};
 
 use super::at_rest::{Place, of_subject, record};
 use super::*;
-use crate::{DecisionOrder, DecisionSpan, RawRecord};
+use crate::{DecisionOrder, DecisionSpan, QueryError, RawRecord};
 
 on_every_database!(
     pages_that_end_early_have_every_record_once,
     statistics_that_end_early_say_so,
     a_scan_ends_when_its_caller_is_gone,
+    a_page_of_large_records_is_bounded_while_it_is_read,
 );
 
 /// The records of each file.
@@ -81,13 +82,15 @@ async fn statistics_that_end_early_say_so(database: TestDatabase) {
     let log = written(&place).await;
     let all = DecisionSelection::default();
     for (limit, complete) in [(at_once(), false), (ReadLimit::none(), true)] {
-        let stats = log.stats("acme", &all, &[], limit).await.expect("reads");
+        let stats =
+            log.stats("acme", &all, &[], RegisteredResources::new(), limit).await.expect("reads");
         assert_eq!(stats.complete, complete);
         let counted = usize::try_from(stats.groups[0].deny).expect("few");
         assert!(counted >= EACH && (counted == FILES * EACH) == complete, "{counted}");
     }
     for (limit, complete) in [(at_once(), false), (ReadLimit::none(), true)] {
-        let parity = log.parity("acme", &all, None, limit).await.expect("reads");
+        let parity =
+            log.parity("acme", &all, None, RegisteredResources::new(), limit).await.expect("reads");
         assert_eq!(parity.complete, complete);
     }
 }
@@ -108,4 +111,49 @@ async fn a_scan_ends_when_its_caller_is_gone(database: TestDatabase) {
     let visited = log.visit("acme", &all, span, limit, (), count).await.expect("reads");
     assert!(visited.rest.is_some());
     assert_eq!(place.archive().bytes_read(), before, "no file at rest was read");
+}
+
+async fn a_page_of_large_records_is_bounded_while_it_is_read(database: TestDatabase) {
+    const MIB: usize = 1 << 20;
+    const LARGE: usize = 60;
+    let place = Place::of(&database).await;
+    let (log, ids) = (place.log_of(u64::MAX), Numbered::default());
+    let note = "n".repeat(200_000);
+    let text = format!(r#"{{"user": {{"note": "{note}"}}}}"#);
+    let json = json::parse(text.as_bytes()).expect("valid").into_owned();
+    for number in 0..2 * LARGE {
+        if number == LARGE {
+            log.seal().await.expect("comes to rest");
+        }
+        let subject = format!("user {}", number % 7);
+        let pending = log.append_durably(&denial(ids.next(), &subject, sent(&json)), None);
+        pending.expect("is taken").written().await.expect("is written");
+    }
+    let (all, most) = (DecisionSelection::default(), Arc::new(AtomicUsize::new(0)));
+    let charging = || {
+        let most = Arc::clone(&most);
+        ReadLimit::none()
+            .charging(move |bytes| most.fetch_max(bytes, Ordering::Relaxed) < usize::MAX)
+    };
+    let (mut found, mut before) = (Vec::new(), None);
+    loop {
+        let page = DecisionPage { before, ..PAGE };
+        let part = log.query("acme", &all, page, charging()).await.expect("reads").into;
+        assert!((1..=MIB / 200_000).contains(&part.records.len()), "{}", part.records.len());
+        found.extend(part.records.iter().map(|record| record.id));
+        before = found.last().copied();
+        if !part.more {
+            break;
+        }
+    }
+    assert!(found.len() == 2 * LARGE && found.is_sorted_by(|one, other| one > other));
+    assert!(most.load(Ordering::Relaxed) < 8 * MIB, "{most:?}");
+    // A visit without a bound in bytes has more in memory.
+    let span = DecisionSpan { limit: Some(1_000), ..DecisionSpan::default() };
+    let visit = |(): &mut (), _: RawRecord<'_>| ControlFlow::Continue(());
+    log.visit("acme", &all, span, charging(), (), visit).await.expect("reads");
+    assert!(most.load(Ordering::Relaxed) > 10 * MIB, "{most:?}");
+    let spent = ReadLimit::none().charging(|bytes| bytes < 100_000);
+    let refused = log.query("acme", &all, PAGE, spent).await;
+    assert!(matches!(refused, Err(QueryError::NoRoom)), "{refused:?}");
 }

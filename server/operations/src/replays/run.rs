@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::is_outdated;
-use super::sides::CandidateSide;
+use super::sides::CandidateSource;
 use crate::decisions::{log, unreadable};
 use crate::recorded_sides::RecordedSides;
 
@@ -35,7 +35,7 @@ const AHEAD: usize = 2;
 pub(super) struct Replay {
     pub(super) app: App,
     pub(super) tenant: String,
-    pub(super) candidate: CandidateSide,
+    pub(super) candidate: CandidateSource,
     pub(super) selection: DecisionSelection,
     /// Whether the tenant ever had an entity.
     pub(super) has_directory: bool,
@@ -55,18 +55,38 @@ struct Part {
     ends: Vec<usize>,
 }
 
+/// Some records of a part that follow each other, with the rules that decided each; `None` if it cannot be read, or they are
+/// not kept.
+#[derive(Debug)]
+struct DecidedRun {
+    part: Arc<Part>,
+    /// The place of its first record.
+    start: usize,
+    sides: Vec<Option<Arc<Side>>>,
+}
+
+impl DecidedRun {
+    /// Returns the run of the records after these, without any.
+    fn after(&self) -> Self {
+        let (part, start) = (Arc::clone(&self.part), self.start + self.sides.len());
+        Self { part, start, sides: Vec::new() }
+    }
+
+    fn halves(mut self) -> (Self, Self) {
+        let sides = self.sides.split_off(self.sides.len() / 2);
+        let second = Self { sides, ..self.after() };
+        (self, second)
+    }
+
+    fn records(&self) -> impl Iterator<Item = (&[u8], &Option<Arc<Side>>)> {
+        self.part.texts().skip(self.start).zip(&self.sides)
+    }
+}
+
 impl Part {
     fn add(&mut self, record: &[u8]) {
         self.text.extend_from_slice(record);
         self.ends.push(self.text.len());
-    }
-
-    fn halves(mut self) -> (Self, Self) {
-        let mut ends = self.ends.split_off(self.ends.len() / 2);
-        let start = self.ends.last().copied().unwrap_or_default();
-        ends.iter_mut().for_each(|end| *end -= start);
-        let text = self.text.split_off(start);
-        (self, Self { text, ends })
     }
 
     fn texts(&self) -> impl Iterator<Item = &[u8]> {
@@ -85,8 +105,11 @@ impl Part {
 impl Replay {
     /// Decides all records, as long as somebody waits for the outcome.
     pub(super) async fn run(self, running: RunningReplay) {
-        let RunningReplay { id, progress, awaited } = running;
-        let outcome = self.decide_all(id, &progress, &awaited).await;
+        let RunningReplay { id, progress, awaited, deleted } = running;
+        let outcome = tokio::select! {
+            outcome = self.decide_in_turn(id, &progress, &awaited) => outcome,
+            _ = deleted => return,
+        };
         let is_outdated = is_outdated(&self.app, &self.tenant, id).await;
         if is_outdated.as_ref().is_ok_and(|is_outdated| *is_outdated) {
             progress.send_modify(|progress| progress.report = Tally::default().report(false));
@@ -102,9 +125,7 @@ impl Replay {
             // Nobody sees it if nobody waits.
             Err(error) => {
                 tracing::warn!(tenant = self.tenant, %error, "a replay failed");
-                let why =
-                    "the record or the rules could not be read; the log of the service says why";
-                Some(why.to_owned())
+                Some(reason(&error).to_owned())
             }
         };
         progress.send_modify(|progress| {
@@ -114,22 +135,24 @@ impl Replay {
         });
     }
 
-    /// Decides all records. Returns the number of replicas whose records are missing.
-    async fn decide_all(
+    /// Decides all records when it is the turn of this replay. Returns the number of replicas whose records are missing.
+    async fn decide_in_turn(
         &self,
         id: Uuid,
         progress: &watch::Sender<ReplayProgress>,
         awaited: &Awaited,
     ) -> Result<usize, OperationError> {
+        let _turn = self.app.replays.turn(&self.tenant).await;
+        let candidate = self.candidate.side(&self.app, &self.tenant).await?;
         let (sender, mut parts) = mpsc::channel(AHEAD);
         let decide = async move {
             let (mut tally, mut sides) = (Tally::default(), RecordedSides::default());
             while let Some(part) = parts.recv().await {
-                if awaited.check().is_err() || is_outdated(&self.app, &self.tenant, id).await? {
+                if is_outdated(&self.app, &self.tenant, id).await? {
                     // Without a receiver the reader ends, too.
                     return Ok(());
                 }
-                tally.merge(self.decide_part(part, &mut sides).await?);
+                tally.merge(self.decide_part(part, (&mut sides, &candidate), awaited).await?);
                 let report = tally.report(false);
                 progress.send_modify(|progress| progress.report = report);
             }
@@ -168,53 +191,78 @@ impl Replay {
         Ok(silent)
     }
 
+    /// Decides the records of a part, in runs whose rules are in memory together.
     async fn decide_part(
         &self,
         part: Part,
-        sides: &mut RecordedSides,
+        (sides, candidate): (&mut RecordedSides, &Arc<Side>),
+        awaited: &Awaited,
     ) -> Result<Tally, OperationError> {
-        let (first, second) = part.halves();
-        let first = self.with_sides(first, sides).await?;
-        let second = self.with_sides(second, sides).await?;
-        let (mut first, second) = tokio::try_join!(self.decide(first), self.decide(second))?;
-        first.merge(second);
-        Ok(first)
-    }
-
-    /// Adds the rules that decided each record; `None` if it cannot be read, or they are not kept.
-    async fn with_sides(
-        &self,
-        part: Part,
-        sides: &mut RecordedSides,
-    ) -> Result<(Part, Vec<Option<Arc<Side>>>), OperationError> {
-        let read = move || (part.revisions(), part);
+        let read = move || (part.revisions(), Arc::new(part));
         let (revisions, part) = self.app.replays.queue.run(&self.tenant, read).await?;
-        let mut all = Vec::with_capacity(revisions.len());
+        let mut tally = Tally::default();
+        let mut run = DecidedRun { part, start: 0, sides: Vec::new() };
         for revision in revisions {
-            all.push(match revision {
+            if revision.is_some_and(|revision| !sides.has_room_for(revision)) {
+                let next = run.after();
+                tally.merge(
+                    self.decide_run(std::mem::replace(&mut run, next), candidate, awaited).await?,
+                );
+            }
+            run.sides.push(match revision {
                 Some(revision) => sides.get(&self.app, &self.tenant, revision).await?,
                 None => None,
             });
         }
-        Ok((part, all))
+        tally.merge(self.decide_run(run, candidate, awaited).await?);
+        Ok(tally)
+    }
+
+    /// Decides the records of a run on two threads.
+    async fn decide_run(
+        &self,
+        run: DecidedRun,
+        candidate: &Arc<Side>,
+        awaited: &Awaited,
+    ) -> Result<Tally, OperationError> {
+        let (first, second) = run.halves();
+        let first = self.decide(first, candidate, awaited);
+        let second = self.decide(second, candidate, awaited);
+        let (mut first, second) = tokio::try_join!(first, second)?;
+        first.merge(second);
+        Ok(first)
     }
 
     /// Decides records when it is the turn of the tenant.
     async fn decide(
         &self,
-        (part, sides): (Part, Vec<Option<Arc<Side>>>),
+        run: DecidedRun,
+        candidate: &Arc<Side>,
+        awaited: &Awaited,
     ) -> Result<Tally, OperationError> {
-        let (candidate, has_directory) = (self.candidate.clone(), self.has_directory);
-        let decide = move || decide(part.texts().zip(&sides), &candidate.0, has_directory);
+        let (candidate, awaited) = (Arc::clone(candidate), awaited.clone());
+        let has_directory = self.has_directory;
+        let decide = move || decide(run.records(), &candidate, has_directory, &awaited);
         self.app.replays.queue.run(&self.tenant, decide).await
     }
 }
 
-/// Decides each record again.
+/// Returns the reason why a replay ended, for its report.
+fn reason(error: &OperationError) -> &'static str {
+    match error {
+        OperationError::NotFound(_) | OperationError::Conflict(_) | OperationError::Invalid(_) => {
+            "the candidate is gone, or does not fit the content any more; repeat the replay"
+        }
+        _ => "the record or the rules could not be read; the log of the service says why",
+    }
+}
+
+/// Decides each record again, as long as the outcome is awaited.
 fn decide<'p>(
     records: impl Iterator<Item = (&'p [u8], &'p Option<Arc<Side>>)>,
     candidate: &Side,
     has_directory: bool,
+    awaited: &Awaited,
 ) -> Tally {
     let mut tally = Tally::default();
     let (mut inputs, mut sides) = (Vec::new(), Vec::new());
@@ -229,8 +277,54 @@ fn decide<'p>(
     }
     let directory = RecordedDirectory::new(&inputs);
     for (place, (inputs, side)) in inputs.iter().zip(sides).enumerate() {
+        // A plan of many policies takes a second.
+        if awaited.check().is_err() {
+            break;
+        }
         let compared = compare(inputs, directory.known(place), (side, candidate), has_directory);
         tally.add(inputs, compared);
     }
     tally
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_bundle::Rulebook;
+    use portcullis_model::decision_log::DecisionLogSettings;
+
+    use super::*;
+
+    /// A record of a check that no rule allowed.
+    const DENIED: &str = r#"{"id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b70", "time": "2026-05-16T09:30:00.000Z",
+        "tenant": "acme", "revision": 1, "entities_revision": 0, "via": "check", "request_id": "r", "subject": "ann",
+        "domain": "acme", "resource": "doc:read", "action": "read", "attributes": {}, "decision": "deny",
+        "rule": "default-deny", "reason": "", "undetermined": [], "us": 1}"#;
+
+    fn run(records: usize) -> DecidedRun {
+        let mut part = Part::default();
+        (0..records).for_each(|_| part.add(DENIED.as_bytes()));
+        let rulebook = Rulebook::from_stored(Vec::new(), Vec::new());
+        let side = Arc::new(Side::new(rulebook, Vec::new(), &DecisionLogSettings::default()));
+        DecidedRun { part: Arc::new(part), start: 0, sides: vec![Some(side); records] }
+    }
+
+    #[test]
+    fn a_replay_that_nobody_waits_for_decides_nothing_more() {
+        let run = run(3);
+        let candidate = run.sides[0].clone().expect("rules");
+        let wanted = Arc::new(());
+        let awaited = Awaited::while_held(&wanted);
+        let replayed = || decide(run.records(), &candidate, false, &awaited).report(true).replayed;
+        assert_eq!(replayed(), 3);
+        drop(wanted);
+        assert_eq!(replayed(), 0);
+    }
+
+    #[test]
+    fn the_halves_of_a_run_have_each_record_once() {
+        let whole = run(5);
+        let (first, second) = run(5).halves();
+        assert_eq!((first.records().count(), second.records().count()), (2, 3));
+        assert_eq!(second.after().start, whole.part.ends.len());
+    }
 }

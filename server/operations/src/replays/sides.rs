@@ -16,52 +16,63 @@ use crate::drafts;
 use crate::recorded_sides::compiled_side;
 use crate::tenant_content::TenantContent;
 
-/// The rules of a candidate.
-#[derive(Clone, Debug)]
-pub(super) struct CandidateSide(pub(super) Arc<Side>);
-
-impl CandidateSide {
-    /// Finds the rules of `candidate`.
-    ///
-    /// # Errors
-    /// It does not exist, or does not fit the content of the tenant.
-    pub(super) async fn find(
-        app: &App,
-        caller: &Manager,
-        candidate: ReplayCandidate,
-    ) -> Result<Self, OperationError> {
-        let tenant = caller.tenant();
-        let content = match candidate {
-            ReplayCandidate::Draft(name) => drafts::candidate(app, tenant, &name).await?,
-            ReplayCandidate::Revision(revision) => {
-                app.read(tenant, async |tx| content_at(tx, revision).await).await?
-            }
-            ReplayCandidate::Bundle(bundle) => {
-                with_bundle(app, caller, *bundle, BundleReach::EveryOwner { prune: true }).await?
-            }
-            ReplayCandidate::Apply(apply) => {
-                let ApplyRequest { owner, prune, force, bundle, .. } = *apply;
-                let reach = BundleReach::Owner { owner, prune, force };
-                with_bundle(app, caller, bundle, reach).await?
-            }
-        };
-        Ok(Self(compiled_side(app, tenant, content).await?))
-    }
+/// The source of the rules of a candidate. A replay that waits has no rules in memory.
+#[derive(Debug)]
+pub(super) enum CandidateSource {
+    Draft(String),
+    Revision(u64),
+    /// A bundle, which takes the place of what it reaches.
+    Bundle(Arc<(BundleOrigin, BundleDocument)>),
 }
 
-/// Returns the content of the tenant after a bundle takes the place of what it reaches.
-async fn with_bundle(
-    app: &App,
-    caller: &Manager,
-    bundle: BundleDocument,
-    reach: BundleReach,
-) -> Result<TenantContent, OperationError> {
-    let state = app.read(caller.tenant(), async |tx| TenantContent::load(tx).await).await?;
-    // Records have the answers of resolvers; webhooks and cases decide nothing.
-    let (resolvers, webhooks, cases) = (None, None, None);
-    let bundle = BundleDocument { resolvers, webhooks, cases, users: None, ..bundle };
-    let (own, origin) = (app.clone(), BundleOrigin { reach, ..BundleOrigin::from(caller) });
-    app.compilations.run(caller.tenant(), move || with_kinds(&own, state, &origin, &bundle)).await?
+impl CandidateSource {
+    pub(super) fn new(caller: &Manager, candidate: ReplayCandidate) -> Self {
+        let (bundle, reach) = match candidate {
+            ReplayCandidate::Draft(name) => return Self::Draft(name),
+            ReplayCandidate::Revision(revision) => return Self::Revision(revision),
+            ReplayCandidate::Bundle(bundle) => (*bundle, BundleReach::EveryOwner { prune: true }),
+            ReplayCandidate::Apply(apply) => {
+                let ApplyRequest { owner, prune, force, bundle, .. } = *apply;
+                (bundle, BundleReach::Owner { owner, prune, force })
+            }
+        };
+        // Records have the answers of resolvers; webhooks and cases decide nothing.
+        let (resolvers, webhooks, cases) = (None, None, None);
+        let bundle = BundleDocument { resolvers, webhooks, cases, users: None, ..bundle };
+        let origin = BundleOrigin { reach, ..BundleOrigin::from(caller) };
+        Self::Bundle(Arc::new((origin, bundle)))
+    }
+
+    /// Returns the content of `tenant` with the candidate.
+    ///
+    /// # Errors
+    /// The candidate does not exist, or does not fit the content of the tenant.
+    pub(super) async fn content(
+        &self,
+        app: &App,
+        tenant: &str,
+    ) -> Result<TenantContent, OperationError> {
+        match self {
+            Self::Draft(name) => drafts::candidate(app, tenant, name).await,
+            Self::Revision(revision) => {
+                app.read(tenant, async |tx| content_at(tx, *revision).await).await
+            }
+            Self::Bundle(bundle) => {
+                let state = app.read(tenant, async |tx| TenantContent::load(tx).await).await?;
+                let (own, bundle) = (app.clone(), Arc::clone(bundle));
+                let with_bundle = move || with_kinds(&own, state, &bundle.0, &bundle.1);
+                app.compilations.run(tenant, with_bundle).await?
+            }
+        }
+    }
+
+    /// Returns the rules of the candidate.
+    ///
+    /// # Errors
+    /// As for [`CandidateSource::content`].
+    pub(super) async fn side(&self, app: &App, tenant: &str) -> Result<Arc<Side>, OperationError> {
+        compiled_side(app, tenant, self.content(app, tenant).await?).await
+    }
 }
 
 /// Returns whether the tenant ever had an entity.
