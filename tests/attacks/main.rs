@@ -39,6 +39,7 @@ mod overload;
 mod patterns;
 mod plans;
 mod quotas;
+mod records;
 mod reports;
 mod trust;
 mod unread;
@@ -132,6 +133,22 @@ const ATTACKS: &[Attack] = &[
         number: "names",
         name: "50 webhooks of a tenant with names that nobody resolves",
         run: names::silent_name_server,
+    },
+    Attack {
+        number: "39",
+        name: "checks with 400,000 items that are to be hashed",
+        run: records::hashed_items,
+    },
+    Attack { number: "40", name: "a claim nested 126 deep", run: records::nested_claim },
+    Attack {
+        number: "41",
+        name: "batches of 0.9 MB beside another tenant's durable checks",
+        run: records::batches,
+    },
+    Attack {
+        number: "42",
+        name: "checks of 0.4 MB with hashed attributes",
+        run: records::hashed_attributes,
     },
     Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
     Attack {
