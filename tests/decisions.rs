@@ -1,5 +1,6 @@
 //! The record of decisions: which checks have one, what it holds, who sees it.
 
+mod bounds;
 mod erasures;
 mod members;
 mod scans;

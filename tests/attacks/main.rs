@@ -39,6 +39,7 @@ mod overload;
 mod patterns;
 mod plans;
 mod quotas;
+mod record_reads;
 mod records;
 mod relations;
 mod reports;
@@ -163,27 +164,42 @@ const ATTACKS: &[Attack] = &[
         run: names::silent_name_server,
     },
     Attack {
+        number: "39",
+        name: "checks with 400,000 items that are to be hashed",
+        run: records::hashed_items,
+    },
+    Attack { number: "40", name: "a claim nested 126 deep", run: records::nested_claim },
+    Attack {
+        number: "41",
+        name: "batches of 0.9 MB beside another tenant's durable checks",
+        run: records::batches,
+    },
+    Attack {
+        number: "42",
+        name: "checks of 0.4 MB with hashed attributes",
+        run: records::hashed_attributes,
+    },
         number: "43",
         name: "20 connections and 8 streams of a member beside its manager",
-        run: records::scans_of_a_member,
+        run: record_reads::scans_of_a_member,
     },
     Attack {
         number: "44",
         name: "48 reads of large records by id at once",
-        run: records::large_records_by_id,
+        run: record_reads::large_records_by_id,
     },
-    Attack { number: "45", name: "pages of large records", run: records::pages_of_large_records },
+    Attack { number: "45", name: "pages of large records", run: record_reads::pages_of_large_records },
     Attack {
         number: "46",
         name: "four replays with 48 MB of policies, and their deletion",
-        run: records::replays_of_large_policies,
+        run: record_reads::replays_of_large_policies,
     },
     Attack {
         number: "47",
         name: "a member invents resources that parity and statistics count",
-        run: records::invented_names,
+        run: record_reads::invented_names,
     },
-    Attack { number: "48", name: "200 erasures at once", run: records::erasures },
+    Attack { number: "48", name: "200 erasures at once", run: record_reads::erasures },
     Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
     Attack {
         number: "load",

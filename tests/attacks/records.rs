@@ -1,220 +1,157 @@
-//! Attacks by reading the record of decisions: scans, streams, large records, replays, invented names, erasures.
+//! Attacks 39 to 42: checks with large records, to lose the records of others or to delay their checks.
 
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::cost::{Figure, memory};
-use crate::plans::{large_tree, p99};
-use crate::reports::{beside, during, idle_after};
-use crate::support::{MANAGER, Provider, Request, Server, Settings, Tenant, eventually};
+use crate::cost::Figure;
+use crate::support::tenant::condition;
+use crate::support::{MANAGER, Provider, Request, Server, Settings, Tenant};
 
-const BAR_OF_OTHERS: Duration = Duration::from_millis(50);
-/// The attributes of a large record, and the bytes of each.
-const ATTRIBUTES: usize = 12;
-const ATTRIBUTE_BYTES: usize = 32_000;
+/// The measured checks of the other tenant.
+const CHECKS: usize = 300;
+/// The longest of them.
+const BOUND: Duration = Duration::from_secs(1);
 
-fn settings() -> Settings {
-    Settings::new(Provider::shared()).recording()
+const CHECK: &str = "POST /api/v1/check";
+
+/// A tenant that attacks, and another one whose checks are recorded before they are answered.
+struct Parties {
+    settings: Settings,
+    server: Server,
+    attacker: Tenant<'static>,
+    other: Tenant<'static>,
 }
 
-fn tenants(server: &Server) -> [Tenant<'_>; 2] {
-    ["quiet", "noisy"].map(|name| Tenant::with_provider(server, Provider::shared(), name))
+/// The answers to the checks of the other tenant.
+struct Seen {
+    /// Checks that were refused, or have no record.
+    refused: usize,
+    slowest: Duration,
+    ids: Vec<String>,
 }
 
-fn check(subject: &str, resource: &str) -> Value {
-    json!({"subject": subject, "resource": resource, "action": "read"})
+impl Parties {
+    fn new() -> Self {
+        let settings = Settings::new(Provider::shared()).recording();
+        let server = settings.start();
+        let [attacker, other] = ["attacker", "other"]
+            .map(|name| Tenant::with_provider(&server, Provider::shared(), name));
+        set(&attacker, &json!({"attributes": {"user.many": "hash", "user.pin": "hash"}}));
+        set(&other, &json!({"mode": "durable"}));
+        Self { settings, server, attacker, other }
+    }
+
+    /// Sends `request` on `connections` again and again, while the other tenant checks.
+    fn attack(&self, request: &Request, connections: usize) -> Seen {
+        let (is_over, sent) = (AtomicBool::new(false), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..connections {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        let _ = request.try_send(self.server.address);
+                        sent.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+            while sent.load(Ordering::Relaxed) < connections {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let seen = self.checks();
+            is_over.store(true, Ordering::Relaxed);
+            seen
+        })
+    }
+
+    fn checks(&self) -> Seen {
+        let token = self.other.token("gateway", &["service"]);
+        let mut seen = Seen { refused: 0, slowest: Duration::ZERO, ids: Vec::new() };
+        for number in 0..CHECKS {
+            let begun = Instant::now();
+            let reply =
+                self.other.check_by(&token, &check(&format!("subject-{number}"), &json!({})));
+            seen.slowest = seen.slowest.max(begun.elapsed());
+            match reply.header("x-decision-id") {
+                Some(id) if reply.status == 200 => seen.ids.push(id.to_owned()),
+                _ => seen.refused += 1,
+            }
+        }
+        seen
+    }
+
+    /// Restarts the service, and returns how many of the records are not there.
+    fn missing(self, ids: &[String]) -> usize {
+        let Self { settings, server, other, .. } = self;
+        server.stop();
+        let server = settings.start();
+        let other = other.at(&server);
+        let find = |id: &String| other.get(&format!("/api/v1/decisions/{id}")).status == 200;
+        ids.iter().filter(|id| !find(id)).count()
+    }
+
+    fn figures(self, request: &Request, connections: usize) -> Vec<Figure> {
+        let seen = self.attack(request, connections);
+        vec![
+            Figure::count("refused checks of another tenant", seen.refused, 0),
+            Figure::time("its slowest check", seen.slowest, BOUND),
+            Figure::count("its records that are lost", self.missing(&seen.ids), 0),
+        ]
+    }
 }
 
-/// Checks with attributes of 0.4 MB. Returns the ids of their records.
-fn record_large(tenant: &Tenant<'_>, count: usize) -> Vec<String> {
-    let text = "x".repeat(ATTRIBUTE_BYTES);
+fn set(tenant: &Tenant<'_>, decision_log: &Value) {
+    let bundle = json!({"bundle": {"settings": {"decision_log": decision_log}}, "owner": "test"});
+    tenant.manage("POST /api/v1/apply", &bundle).is(200);
+}
+
+fn check(subject: &str, user: &Value) -> Value {
+    json!({"subject": subject, "resource": "doc:read", "action": "read", "attributes": {"user": user}})
+}
+
+/// Sends checks with 400,000 items that are to be hashed.
+pub(crate) fn hashed_items() -> Vec<Figure> {
+    let parties = Parties::new();
+    let body = check("eve", &json!({"many": vec![1; 400_000]}));
+    let request =
+        Request::new(CHECK).token(&parties.attacker.token("eve", &["service"])).json(&body);
+    parties.figures(&request, 1)
+}
+
+/// Sends checks by a token with a claim that is nested 126 deep, and that a policy reads.
+pub(crate) fn nested_claim() -> Vec<Figure> {
+    let parties = Parties::new();
+    let claim = (0..126).fold(json!(1), |inner, _| json!([inner]));
+    let tree = condition("token.deep", "eq", "er");
+    parties.attacker.policy("deep", "doc:read", "allow", 1, &tree);
+    let token = parties.attacker.token_with("eve", &[MANAGER], &json!({"deep": claim}));
+    let request = Request::new(CHECK).token(&token).json(&check("eve", &json!({"pin": "1234"})));
+    parties.figures(&request, 2)
+}
+
+/// Sends batches of 0.9 MB, whose attributes all items have, on two connections.
+pub(crate) fn batches() -> Vec<Figure> {
+    let parties = Parties::new();
+    let text = "x".repeat(60_000);
+    let user: serde_json::Map<_, _> =
+        (0..14).map(|number| (format!("a{number}"), json!(text))).collect();
+    let mut body = check("eve", &Value::Object(user));
+    body["checks"] = (0..1_000).map(|number| json!({"subject": format!("eve-{number}")})).collect();
+    let token = parties.attacker.token("eve", &["service"]);
+    let request = Request::new("POST /api/v1/checks").token(&token).json(&body);
+    parties.figures(&request, 2)
+}
+
+/// Sends checks of 0.4 MB, most of which is to be hashed.
+pub(crate) fn hashed_attributes() -> Vec<Figure> {
+    let parties = Parties::new();
+    let paths: Vec<String> = (0..60).map(|number| format!("user.a{number}")).collect();
+    let hashed: Value = paths.iter().map(|path| (path.clone(), json!("hash"))).collect();
+    set(&parties.attacker, &json!({"attributes": hashed}));
+    let items = json!((0..1_000).map(|number| number + 100_000).collect::<Vec<_>>());
     let user: Value =
-        (0..ATTRIBUTES).map(|number| (format!("a{number}"), Value::from(&*text))).collect();
-    let mut body = check("alice", "doc:read");
-    body["attributes"] = json!({"user": user});
-    let id = |_| tenant.check(&body).is(200).header("x-decision-id").expect("an id").to_owned();
-    let ids = (0..count).map(id).collect::<Vec<_>>();
-    eventually("the records are there", || {
-        let last = format!("/api/v1/decisions/{}", ids.last().expect("some"));
-        tenant.get(&last).status == 200
-    });
-    ids
-}
-
-/// Attack 43: 20 connections and 8 streams of a member beside its manager.
-pub(crate) fn scans_of_a_member() -> Vec<Figure> {
-    const CONNECTIONS: usize = 20;
-    const STREAMS: usize = 8;
-    let server = settings().start();
-    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
-    for _ in 0..500 {
-        tenant.check(&check("ann", "doc:read")).is(200);
-    }
-    let (member, manager) = (tenant.token("ann", &["user"]), tenant.token("boss", &[MANAGER]));
-    let stream = |token: &str| Request::new("GET /api/v1/decisions/stream?seconds=60").token(token);
-    let mut streams = Vec::new();
-    let is_open = |request: &Request| {
-        let mut first = [0; 12];
-        let mut connection = request.open(server.address);
-        let is_open = std::io::Read::read_exact(&mut connection, &mut first).is_ok()
-            && first.ends_with(b"200");
-        (connection, is_open)
-    };
-    streams.extend((0..STREAMS).map(|_| is_open(&stream(&member))));
-    let of_member = streams.iter().filter(|(_, is_open)| *is_open).count();
-    let (_own, is_open) = is_open(&stream(&manager));
-    let scan = || Request::new("GET /api/v1/decisions/stats?group_by=subject").token(&member);
-    let (refused, slowest) = during(&server, CONNECTIONS, scan, || {
-        let (mut refused, mut slowest) = (0, Duration::ZERO);
-        for _ in 0..20 {
-            let began = Instant::now();
-            let request = Request::new("GET /api/v1/decisions?limit=10").token(&manager);
-            refused += usize::from(request.send(server.address).status != 200);
-            slowest = slowest.max(began.elapsed());
-        }
-        (refused, slowest)
-    });
-    vec![
-        Figure::count("streams of the member", of_member, 1),
-        Figure::count("streams that the manager is refused", usize::from(!is_open), 0),
-        Figure::count("lists that the manager is refused", refused, 0),
-        Figure::time("a list of the manager, slowest", slowest, Duration::from_secs(6)),
-    ]
-}
-
-/// Attack 44: 48 reads of large records by id at once.
-pub(crate) fn large_records_by_id() -> Vec<Figure> {
-    const READERS: usize = 48;
-    let server = settings().start();
-    let [quiet, noisy] = tenants(&server);
-    quiet.rule("alice", "*", "read", "allow");
-    let (ids, next) = (record_large(&noisy, READERS), AtomicUsize::new(0));
-    let token = noisy.token("boss", &[MANAGER]);
-    let read = || {
-        let id = &ids[next.fetch_add(1, Ordering::Relaxed) % ids.len()];
-        Request::new(format!("GET /api/v1/decisions/{id}")).token(&token)
-    };
-    costs_beside(&server, &quiet, READERS, read)
-}
-
-/// Attack 45: pages of large records.
-pub(crate) fn pages_of_large_records() -> Vec<Figure> {
-    const READERS: usize = 8;
-    let server = settings().start();
-    let [quiet, noisy] = tenants(&server);
-    quiet.rule("alice", "*", "read", "allow");
-    record_large(&noisy, 200);
-    let token = noisy.token("boss", &[MANAGER]);
-    let read = || Request::new("GET /api/v1/decisions?limit=1000").token(&token);
-    costs_beside(&server, &quiet, READERS, read)
-}
-
-fn costs_beside(
-    server: &Server,
-    quiet: &Tenant<'_>,
-    readers: usize,
-    read: impl Fn() -> Request + Sync,
-) -> Vec<Figure> {
-    p99(quiet);
-    let (before, _) = memory(server);
-    let others = beside(server, quiet, readers, read);
-    let (_, most) = memory(server);
-    vec![
-        Figure::mib("memory, more than before", most - before, 96.0),
-        Figure::time("a check of another tenant, p99", others, BAR_OF_OTHERS),
-    ]
-}
-
-/// Attack 46: four replays with 48 MB of policies, and their deletion.
-pub(crate) fn replays_of_large_policies() -> Vec<Figure> {
-    const REPLAYS: usize = 4;
-    let server = settings().set("QUOTA_STORED_BYTES", "64MiB").start();
-    let tenant = Tenant::with_provider(&server, Provider::shared(), "noisy");
-    for number in 0..200 {
-        tenant.policy("large", "large:read", "allow", 1, &large_tree(number));
-    }
-    let revision = tenant.check(&check("alice", "large:read")).is(200).revision();
-    for number in 0..2_000 {
-        tenant.check(&check(&format!("user-{number}"), "large:read")).is(200);
-    }
-    let (_, before) = memory(&server);
-    let body = json!({"candidate": {"revision": revision}});
-    let begin = |_| tenant.manage("POST /api/v1/replays", &body).is(202).id();
-    let ids: Vec<String> = (0..REPLAYS).map(begin).collect();
-    std::thread::sleep(Duration::from_secs(1));
-    for id in ids {
-        tenant.delete(&format!("/api/v1/replays/{id}")).is(204);
-    }
-    let idle = idle_after(&server, Instant::now());
-    let (_, most) = memory(&server);
-    vec![
-        Figure::mib("memory, more than a check took", most - before, 512.0),
-        Figure::time("work after their deletion", idle, Duration::from_secs(2)),
-    ]
-}
-
-/// Attack 47: a member invents resources, beside two that are registered.
-pub(crate) fn invented_names() -> Vec<Figure> {
-    const INVENTED: usize = 1_200;
-    let server = settings().start();
-    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
-    let registered = ["doc:read", "chart:read"];
-    registered.iter().for_each(|name| _ = tenant.resource(name));
-    let compare = |resource: &str| {
-        let mut body = check("alice", resource);
-        body["expected"] = "deny".into();
-        tenant.check(&body).is(200);
-    };
-    registered.iter().for_each(|name| compare(name));
-    (0..INVENTED).for_each(|number| compare(&format!("invented-{number}:read")));
-    let (mut missing, mut wrong) = (0, 0);
-    for (path, rows) in [("parity", "rows"), ("decisions/stats?group_by=resource", "groups")] {
-        let answer = tenant.get(&format!("/api/v1/{path}")).is(200).json();
-        let rows = answer[rows].as_array().expect("a list");
-        let is_missing = |name: &&&str| !rows.iter().any(|row| row["resource"] == ***name);
-        missing += registered.iter().filter(is_missing).count();
-        wrong += usize::from(answer["complete"] == true);
-    }
-    vec![
-        Figure::count("registered resources that are missing", missing, 0),
-        Figure::count("answers that say that they are complete", wrong, 0),
-    ]
-}
-
-/// Attack 48: 200 erasures at once.
-pub(crate) fn erasures() -> Vec<Figure> {
-    const PERSONS: usize = 200;
-    let settings = settings();
-    let server = settings.start();
-    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
-    for number in 0..PERSONS {
-        tenant.check(&check(&format!("user-{number}"), "doc:read")).is(200);
-    }
-    tenant.delete("/api/v1/decisions?subject=nobody").is(200);
-    let began = Instant::now();
-    std::thread::scope(|scope| {
-        for number in 0..PERSONS {
-            let tenant = &tenant;
-            let path = format!("/api/v1/decisions?subject=user-{number}");
-            scope.spawn(move || tenant.delete(&path).is(200));
-        }
-    });
-    let took = began.elapsed();
-    vec![
-        Figure::count("files", parquet_files(&settings.path("decisions")), 12),
-        Figure::time("all answers", took, Duration::from_secs(20)),
-    ]
-}
-
-/// Returns the number of files of records below a folder.
-fn parquet_files(folder: &Path) -> usize {
-    let entries = folder.read_dir().expect("reads").map(|entry| entry.expect("an entry").path());
-    let count = |path: std::path::PathBuf| match path.is_dir() {
-        true => parquet_files(&path),
-        false => usize::from(path.extension().is_some_and(|end| end == "parquet")),
-    };
-    entries.map(count).sum()
+        paths.iter().map(|path| (path["user.".len()..].to_owned(), items.clone())).collect();
+    let token = parties.attacker.token("eve", &["service"]);
+    let request = Request::new(CHECK).token(&token).json(&check("eve", &user));
+    parties.figures(&request, 4)
 }

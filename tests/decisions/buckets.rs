@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use crate::everywhere::decisions::{id_of, listed, read, run, set, tenant_of};
 use crate::support::{Provider, Request, Settings, Tenant, eventually_some};
 
-/// Bytes of an attribute by which the write-ahead files are full soon.
+/// Bytes of the attributes by which the write-ahead files are full soon, and of each.
 const LONG: usize = 900_000;
+const NOTE: usize = 60_000;
 /// More records of that size than the write-ahead files hold.
 const TOO_MANY: usize = 200;
 /// Checks that are refused, one soon after the other.
@@ -89,7 +90,8 @@ fn a_full_buffer_refuses_checks_until_the_bucket_is_back() {
     bucket.go_down();
     let check = |tenant: &Tenant<'_>| {
         let mut check = read("ann");
-        check["attributes"] = json!({"context": {"note": "n".repeat(LONG)}});
+        let notes = (0..LONG / NOTE).map(|number| (number.to_string(), json!("n".repeat(NOTE))));
+        check["attributes"] = json!({"context": notes.collect::<serde_json::Map<_, _>>()});
         tenant.check(&check)
     };
     let answers = (0..TOO_MANY).map(|_| check(&tenant)).take_while(|reply| reply.status == 200);

@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::batch::{Batch, Entry, Group, MAX_BYTES, MAX_RECORDS};
+use crate::batch::{Batch, Entry, MAX_BYTES, MAX_RECORDS, Pending};
 use crate::decision::RecordedDecision;
-use crate::frame::{self, Kind};
+use crate::frame::{self, Kind, MAX_WRITTEN};
 use crate::left_out::LeftOutCounts;
 use crate::lost::Lost;
 use crate::metrics::LogMetrics;
 use crate::minimisation::Minimisation;
 use crate::segment::Segment;
+use crate::shares::Account;
 
 /// The time that the writer gathers records for one write, unless somebody waits for it.
 const GATHER: Duration = Duration::from_millis(5);
@@ -36,7 +37,7 @@ struct State {
     accepted: u64,
     /// The mark of the segment, which is never smaller than `accepted`.
     mark: u64,
-    /// Somebody waits for the batch, or it is half full.
+    /// Somebody waits for the batch, or a quarter of the room is taken.
     urgent: bool,
     left_out: LeftOutCounts,
     /// Somebody wants to read everything that was added so far.
@@ -63,22 +64,23 @@ impl Buffer {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Adds a record, and returns the group that brings it to disk if somebody waits for that.
+    /// Adds a record, within the share of its tenant. Returns what waits until it is on disk, if somebody wants to.
     pub(crate) fn add(
         &self,
         decision: &RecordedDecision<'_>,
         kind: Kind,
-        minimisation: Option<&Arc<Minimisation>>,
-    ) -> Result<Option<Arc<Group>>, Lost> {
+        minimisation: Option<&Minimisation>,
+    ) -> Result<Option<Pending>, Lost> {
         thread_local! {
             static FRAME: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
         }
         FRAME.with_borrow_mut(|frame| {
             frame.clear();
             frame::begin(frame, (kind, decision.id, decision.tenant), |out| {
-                decision.encode(minimisation.map(|terms| &**terms), out);
+                decision.encode(minimisation, out);
             });
-            self.add_frame(frame, kind, minimisation)
+            frame::finish(frame);
+            self.add_frame(frame, kind, Account::of(decision.tenant))
         })
     }
 
@@ -86,18 +88,21 @@ impl Buffer {
         &self,
         frame: &[u8],
         kind: Kind,
-        minimisation: Option<&Arc<Minimisation>>,
-    ) -> Result<Option<Arc<Group>>, Lost> {
+        account: Account,
+    ) -> Result<Option<Pending>, Lost> {
+        if frame.len() > MAX_WRITTEN {
+            return Err(Lost::TooLarge);
+        }
         let mut state = self.state.lock();
         let was_waiting = state.batch.entries.is_empty();
         let was_urgent = state.urgent;
-        let group = state.add(frame, kind, minimisation.cloned())?;
+        let pending = state.add(frame, kind, account)?;
         let wakes = was_waiting || state.urgent != was_urgent;
         drop(state);
         if wakes {
             self.changed.notify_one();
         }
-        Ok(group)
+        Ok(pending)
     }
 
     /// Counts an allow that has no record.
@@ -110,10 +115,12 @@ impl Buffer {
         }
     }
 
-    /// Returns the group that brings everything that was added so far to the file; `None` if the buffer is closed.
-    pub(crate) fn flush(&self) -> Option<Arc<Group>> {
+    /// Returns what waits until everything that was added so far is in the file; `None` if the buffer is closed.
+    pub(crate) fn flush(&self) -> Option<Pending> {
         let mut state = self.state.lock();
-        let group = (!state.closing).then(|| Arc::clone(&state.batch.group));
+        let place = state.batch.entries.len();
+        let group =
+            (!state.closing).then(|| Pending { group: Arc::clone(&state.batch.group), place });
         (state.urgent, state.flushing) = (true, true);
         drop(state);
         self.changed.notify_one();
@@ -202,18 +209,14 @@ impl State {
         self.left_out.is_due() || (must && self.left_out.due().is_some())
     }
 
-    fn add(
-        &mut self,
-        frame: &[u8],
-        kind: Kind,
-        minimisation: Option<Arc<Minimisation>>,
-    ) -> Result<Option<Arc<Group>>, Lost> {
+    fn add(&mut self, frame: &[u8], kind: Kind, account: Account) -> Result<Option<Pending>, Lost> {
         let start = self.batch.bytes.len();
         let end = start + frame.len();
         if self.closing {
             return Err(Lost::Closed);
         }
-        if end > MAX_BYTES || self.batch.entries.len() == MAX_RECORDS {
+        let is_full = self.batch.entries.len() >= MAX_RECORDS;
+        if is_full || !self.batch.shares.take(account, frame.len() as u64) {
             return Err(Lost::BufferFull);
         }
         if kind == Kind::Async {
@@ -225,9 +228,11 @@ impl State {
             self.accepted += 1;
         }
         self.batch.bytes.extend_from_slice(frame);
-        self.batch.entries.push(Entry { place: start..end, kind, minimisation });
-        self.urgent |= kind == Kind::Durable || end > MAX_BYTES / 2;
-        Ok((kind == Kind::Durable).then(|| Arc::clone(&self.batch.group)))
+        let place = self.batch.entries.len();
+        self.batch.entries.push(Entry { place: start..end, kind, account });
+        self.urgent |= kind == Kind::Durable || end > MAX_BYTES / 4;
+        let group = &self.batch.group;
+        Ok((kind == Kind::Durable).then(|| Pending { group: Arc::clone(group), place }))
     }
 
     /// Makes the mark exact.

@@ -8,6 +8,7 @@ use portcullis_model::Timestamp;
 use portcullis_model::decision::{CallerKind, Via};
 use uuid::Uuid;
 
+use crate::bounds::Bounds;
 use crate::members::{RecordMembers, RecordTexts, write_instant, write_integer};
 use crate::minimisation::Minimisation;
 
@@ -75,10 +76,11 @@ pub struct RecordedShadow<'a> {
 }
 
 impl RecordedDecision<'_> {
-    /// Appends the JSON text of the record to `out`. Attributes of the treatment `reads` that the plan did not look at are
-    /// left out; the other treatments follow later.
+    /// Appends the JSON text of the record to `out`, with what the terms of the tenant and the bounds of a record leave of its
+    /// attributes.
     pub(crate) fn encode(&self, minimisation: Option<&Minimisation>, out: &mut Vec<u8>) {
-        let mut record = RecordMembers::begin(out);
+        let mut bounds = Bounds::new();
+        let mut record = RecordMembers::begin(out, minimisation, &mut bounds);
         record.raw("\"id\":", |out| write_id(out, self.id));
         record.raw(",\"time\":", |out| write_instant(out, self.at));
         record.known(",\"tenant\":", self.tenant);
@@ -111,7 +113,8 @@ impl RecordedDecision<'_> {
 
     /// Appends the members by which allows that are left out are counted, after the id and the instant of a record.
     pub(crate) fn encode_group(&self, out: &mut Vec<u8>) {
-        let mut record = RecordMembers::following(out);
+        let mut bounds = Bounds::new();
+        let mut record = RecordMembers::following(out, &mut bounds);
         record.known(",\"tenant\":", self.tenant);
         record.known(",\"via\":", self.via.into_str());
         record.known(",\"domain\":", self.domain);
@@ -123,7 +126,8 @@ impl RecordedDecision<'_> {
 
     /// Appends a record that stands for decisions that were left out, up to their number.
     pub(crate) fn encode_count((id, at): (Uuid, Timestamp), group: &[u8], out: &mut Vec<u8>) {
-        let mut record = RecordMembers::begin(out);
+        let mut bounds = Bounds::new();
+        let mut record = RecordMembers::begin(out, None, &mut bounds);
         record.raw("\"id\":", |out| write_id(out, id));
         record.raw(",\"time\":", |out| write_instant(out, at));
         out.extend_from_slice(group);
@@ -150,7 +154,7 @@ impl RecordedDecision<'_> {
                         terms.only_if_read(namespace, name) && !(self.reads)(namespace, name)
                     };
                     if !minimisation.is_some_and(unread) {
-                        members.attribute(name, value);
+                        members.attribute(namespace, name, value);
                     }
                 }
             });
@@ -175,6 +179,7 @@ impl RecordedDecision<'_> {
             });
         }
         record.raw(",\"us\":", |out| write_integer(out, i64::from(self.us)));
+        record.dropped();
     }
 }
 

@@ -148,7 +148,7 @@ impl Followers {
         let all = self.all.lock().clone();
         let mut buffer = Vec::new();
         while let Ok(Some(_)) = frame::read(&mut frames, &mut buffer) {
-            let Some(frame) = Frame::parse(&buffer) else { return };
+            let Some(frame) = Frame::parse(&buffer) else { continue };
             let mut of_tenant =
                 all.iter().filter(|follower| follower.tenant == frame.tenant).peekable();
             if of_tenant.peek().is_none() {

@@ -11,8 +11,12 @@ use uuid::Uuid;
 const PREFIX: usize = 8;
 /// Bytes from the checksum's part to the tenant: kind, id, length.
 const HEAD: usize = 1 + 16 + 2;
-/// The most bytes of a frame. A body of a check has at most 1 MiB, and the directory and resolvers add theirs.
-pub(crate) const MAX_FRAME: usize = 16 * 1024 * 1024;
+/// The most bytes of a frame that is written. A body of a check has at most 1 MiB, and the directory and resolvers add theirs.
+pub(crate) const MAX_WRITTEN: usize = 4 * 1024 * 1024;
+/// The most bytes of a frame that is read: earlier versions wrote larger ones.
+const MAX_FRAME: usize = 16 * 1024 * 1024;
+/// The bytes that tell whether a frame may begin with them.
+pub(crate) const LEAST: usize = PREFIX + HEAD;
 
 /// Whether somebody waits for the record to be on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,11 +66,24 @@ pub(crate) fn id(frame: &[u8]) -> Uuid {
     bytes.and_then(|bytes| Uuid::from_slice(bytes).ok()).unwrap_or_default()
 }
 
-/// Returns the place of the JSON text in a frame.
-pub(crate) fn text_at(frame: &[u8]) -> usize {
-    let at = PREFIX + HEAD;
-    let length = frame.get(at - 2..at).and_then(|bytes| bytes.try_into().ok());
-    at + usize::from(u16::from_le_bytes(length.unwrap_or_default()))
+/// Returns whether a frame may begin with the bytes, as far as their first [`LEAST`] tell. No JSON text has such bytes: it has no
+/// control characters.
+pub(crate) fn may_begin(bytes: &[u8]) -> bool {
+    let Some((prefix, head)) = bytes.get(..LEAST).and_then(|all| all.split_at_checked(PREFIX))
+    else {
+        return false;
+    };
+    let length = usize::from(u16::from_le_bytes([head[HEAD - 2], head[HEAD - 1]]));
+    head[0] <= Kind::Count as u8 && (HEAD + length..=MAX_FRAME).contains(&length_in(prefix))
+}
+
+/// Returns the length in the first bytes of a frame.
+fn length_in(prefix: &[u8]) -> usize {
+    number(prefix.get(..4).unwrap_or_default()) as usize
+}
+
+fn number(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(bytes.try_into().unwrap_or_default())
 }
 
 /// Reads the next frame into `buffer` and returns its bytes in the file. `None` at the end, and where no sound frame
@@ -76,14 +93,12 @@ pub(crate) fn read(from: &mut impl Read, buffer: &mut Vec<u8>) -> io::Result<Opt
     if !fill(from, &mut prefix)? {
         return Ok(None);
     }
-    let (length, checksum) = prefix.split_at(4);
-    let number = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap_or_default());
-    let length = number(length) as usize;
+    let length = length_in(&prefix);
     if !(HEAD..=MAX_FRAME).contains(&length) {
         return Ok(None);
     }
     buffer.resize(length, 0);
-    let is_sound = fill(from, buffer)? && crc32fast::hash(buffer) == number(checksum);
+    let is_sound = fill(from, buffer)? && crc32fast::hash(buffer) == number(&prefix[4..]);
     Ok(is_sound.then_some((PREFIX + length) as u64))
 }
 

@@ -12,6 +12,7 @@ use crate::decision::RecordedDecision;
 use crate::frame::{self, Kind};
 use crate::members::write_integer;
 use crate::metrics::LogMetrics;
+use crate::shares::Account;
 
 /// The most groups that are counted in memory. More are written early. Each takes some 500 bytes.
 const MAX_GROUPS: usize = 4_096;
@@ -89,8 +90,9 @@ impl LeftOutCounts {
                 write_integer(out, group.count);
                 out.push(b'}');
             });
-            let place = start..batch.bytes.len();
-            batch.entries.push(Entry { place, kind: Kind::Count, minimisation: None });
+            frame::finish(&mut batch.bytes[start..]);
+            let (place, account) = (start..batch.bytes.len(), Account::of(&group.tenant));
+            batch.entries.push(Entry { place, kind: Kind::Count, account });
             self.metrics.left_out.inc_by(group.count.unsigned_abs());
         }
     }

@@ -1,14 +1,15 @@
 //! The record of decisions: each decision with everything that it depended on.
 //!
-//! A check hands a borrowed [`RecordedDecision`] to [`DecisionLog::append`], which writes its JSON text into a buffer in memory. One
-//! thread takes the records of all checks, leaves out or hashes what the tenant's settings say, and appends them to the
-//! write-ahead file. A [`Archive`] keeps finished files as Parquet, and its manifest in the database.
+//! A check hands a borrowed [`RecordedDecision`] to [`DecisionLog::append`], which writes its JSON text into a buffer in memory,
+//! without what the tenant's settings leave out, and with hashes for what they hash. One thread takes the records of all checks,
+//! and appends them to the write-ahead file. A [`Archive`] keeps finished files as Parquet, and its manifest in the database.
 
 #![forbid(unsafe_code)]
 
 mod answer;
 mod at_rest;
 mod batch;
+mod bounds;
 mod buffer;
 mod chunk;
 mod decision;
@@ -31,6 +32,7 @@ mod question;
 mod reading;
 mod segment;
 mod segments;
+mod shares;
 mod stats;
 mod visit;
 mod wanted;
@@ -39,10 +41,11 @@ mod writer;
 pub use at_rest::{
     Archive, ArchiveError, BucketPlace, Erased, ObjectError, RecordFault, RecordPlace, Verification,
 };
+pub use batch::Pending;
 pub use decision::{Nested, RecordedCaller, RecordedDecision, RecordedShadow};
 pub use feed::{DecisionFeed, FeedItem, FeedRefused};
 pub use group_shares::RegisteredResources;
-pub use log::{DecisionLog, LogConfig, Pending, is_drawn};
+pub use log::{DecisionLog, LogConfig, is_drawn};
 pub use lost::Lost;
 pub use members::{RecordMembers, RecordTexts};
 pub use metrics::LogMetrics;

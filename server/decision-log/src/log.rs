@@ -11,7 +11,7 @@ use portcullis_model::decision::DecisionSelection;
 use uuid::Uuid;
 
 use crate::at_rest::{Archive, ArchiveError, Keeper};
-use crate::batch::Group;
+use crate::batch::Pending;
 use crate::buffer::Buffer;
 use crate::decision::RecordedDecision;
 use crate::erasures::Erasures;
@@ -54,21 +54,6 @@ struct Shared {
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// A record that is on its way to the disk.
-#[derive(Debug)]
-#[must_use = "the record may be lost until it is written"]
-pub struct Pending(Arc<Group>);
-
-impl Pending {
-    /// Waits until the record is on disk, and with it every record before it.
-    ///
-    /// # Errors
-    /// The cause why it is not; it is counted.
-    pub async fn written(self) -> Result<(), Lost> {
-        self.0.wait().await
-    }
-}
-
 impl DecisionLog {
     /// Opens the log and starts its writer. Reads what the last process left: cuts torn ends, and counts the records that
     /// a kill lost. Blocks for as long as that takes.
@@ -105,31 +90,29 @@ impl DecisionLog {
     pub fn append(
         &self,
         decision: &RecordedDecision<'_>,
-        minimisation: Option<&Arc<Minimisation>>,
+        minimisation: Option<&Minimisation>,
     ) -> Result<(), Lost> {
         self.add(decision, Kind::Async, minimisation).map(|_| ())
     }
 
-    /// Records a decision whose answer waits until it is on disk. All who wait share one write. Of several records, it
-    /// suffices to wait for the last one.
+    /// Records a decision whose answer waits until it is on disk. All who wait share one write.
     ///
     /// # Errors
     /// The cause why it is lost; it is counted.
     pub fn append_durably(
         &self,
         decision: &RecordedDecision<'_>,
-        minimisation: Option<&Arc<Minimisation>>,
+        minimisation: Option<&Minimisation>,
     ) -> Result<Pending, Lost> {
-        let group = self.add(decision, Kind::Durable, minimisation)?;
-        group.map(Pending).ok_or(Lost::Closed)
+        self.add(decision, Kind::Durable, minimisation)?.ok_or(Lost::Closed)
     }
 
     fn add(
         &self,
         decision: &RecordedDecision<'_>,
         kind: Kind,
-        minimisation: Option<&Arc<Minimisation>>,
-    ) -> Result<Option<Arc<Group>>, Lost> {
+        minimisation: Option<&Minimisation>,
+    ) -> Result<Option<Pending>, Lost> {
         let added = self.0.buffer.add(decision, kind, minimisation);
         added.inspect_err(|&cause| self.0.metrics.lose(cause, 1))
     }
@@ -141,9 +124,9 @@ impl DecisionLog {
 
     /// Waits until everything that was added so far can be read.
     pub(crate) async fn flush(&self) {
-        if let Some(group) = self.0.buffer.flush() {
+        if let Some(pending) = self.0.buffer.flush() {
             // What is lost is counted, and not there for a reader.
-            let _ = group.wait().await;
+            let _ = pending.written().await;
         }
     }
 

@@ -5,15 +5,21 @@ use std::fmt::{self, Write};
 
 use chrono::DateTime;
 use portcullis_engine::Json;
-use portcullis_engine::request::AttributeMap;
 use portcullis_engine::value::AttributeValue;
 use portcullis_model::Timestamp;
+use portcullis_model::decision::Treatment;
+
+use crate::bounds::{Bounds, fits};
+use crate::minimisation::Minimisation;
 
 /// Writes the members of one JSON object.
 #[derive(Debug)]
 pub struct RecordMembers<'b> {
     out: &'b mut Vec<u8>,
     empty: bool,
+    /// The treatments of attributes; `None` if every attribute is kept.
+    terms: Option<&'b Minimisation>,
+    bounds: &'b mut Bounds,
 }
 
 /// Writes the items of a JSON array of texts.
@@ -21,14 +27,18 @@ pub struct RecordMembers<'b> {
 pub struct RecordTexts<'b>(&'b mut Vec<u8>);
 
 impl<'b> RecordMembers<'b> {
-    pub(crate) fn begin(out: &'b mut Vec<u8>) -> Self {
+    pub(crate) fn begin(
+        out: &'b mut Vec<u8>,
+        terms: Option<&'b Minimisation>,
+        bounds: &'b mut Bounds,
+    ) -> Self {
         out.push(b'{');
-        Self { out, empty: true }
+        Self { out, empty: true, terms, bounds }
     }
 
     /// Returns the members that follow others of the same object.
-    pub(crate) fn following(out: &'b mut Vec<u8>) -> Self {
-        Self { out, empty: false }
+    pub(crate) fn following(out: &'b mut Vec<u8>, bounds: &'b mut Bounds) -> Self {
+        Self { out, empty: false, terms: None, bounds }
     }
 
     pub(crate) fn end(self) {
@@ -56,40 +66,91 @@ impl<'b> RecordMembers<'b> {
         serialize(self.named(name), json);
     }
 
-    /// Writes the value of an attribute; nothing for one that has none.
-    pub fn attribute(&mut self, name: &str, value: AttributeValue<'_>) {
+    /// Writes what the terms of the tenant and the bounds of a record leave of the attribute `name` of `namespace`; nothing for
+    /// one that has no value.
+    pub fn attribute(&mut self, namespace: &str, name: &str, value: AttributeValue<'_>) {
         if !matches!(value, AttributeValue::Failed | AttributeValue::NotRequested) {
-            write_value(self.named(name), value);
+            self.treated((namespace, name), |out| write_value(out, value));
         }
     }
 
-    /// Writes an object of attributes.
-    pub fn attributes(&mut self, name: &str, attributes: AttributeMap<'_>) {
-        self.object(name, |members| {
-            attributes.iter().for_each(|(name, value)| members.attribute(name, value));
-        });
+    /// As [`RecordMembers::attribute`], where the value may be any JSON.
+    pub fn json_attribute(&mut self, namespace: &str, name: &str, json: &Json<'_>) {
+        self.treated((namespace, name), |out| serialize(out, json));
     }
 
-    /// Writes an array of texts.
-    pub fn texts<'t>(&mut self, name: &str, texts: impl IntoIterator<Item = &'t str>) {
-        self.list(name, |list| texts.into_iter().for_each(|text| list.text(text)));
+    /// Writes what the terms and bounds of `user.roles` leave of the roles that the directory supplied. Returns whether they are
+    /// there.
+    pub fn roles<'t>(&mut self, roles: impl IntoIterator<Item = &'t str>) -> bool {
+        self.treated(("user", "roles"), |out| {
+            write_list(out, |list| roles.into_iter().for_each(|role| list.text(role)));
+        })
+    }
+
+    /// Writes what the terms leave of an attribute. Returns whether it is there.
+    fn treated(
+        &mut self,
+        (namespace, name): (&str, &str),
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> bool {
+        let treatment =
+            self.terms.map_or(Treatment::Keep, |terms| terms.treatment(namespace, name));
+        if treatment == Treatment::Drop {
+            self.bounds.drop(namespace, name);
+            return false;
+        }
+        self.bounded((namespace, name), treatment, write)
+    }
+
+    /// Writes an attribute; its path alone if it is beyond the bounds, or cannot be hashed. Returns whether it is there.
+    fn bounded(
+        &mut self,
+        (namespace, name): (&str, &str),
+        treatment: Treatment,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> bool {
+        let (before, was_empty) = (self.out.len(), self.empty);
+        let start = self.named(name).len();
+        write(self.out);
+        let text = self.out.get(start..).unwrap_or_default();
+        let is_kept = fits(text)
+            && match self.terms.filter(|_| treatment == Treatment::Hash) {
+                None => true,
+                Some(terms) => match terms.hashed(text, &mut self.bounds.hashes) {
+                    None => false,
+                    Some(hashed) => {
+                        self.out.truncate(start);
+                        self.out.extend_from_slice(&hashed);
+                        true
+                    }
+                },
+            };
+        if !is_kept {
+            self.out.truncate(before);
+            self.empty = was_empty;
+            self.bounds.drop(namespace, name);
+        }
+        is_kept
     }
 
     /// Writes an object with the members that `write` writes.
     pub fn object(&mut self, name: &str, write: impl FnOnce(&mut RecordMembers<'_>)) {
-        let mut members = RecordMembers::begin(self.named(name));
+        self.named(name);
+        let mut members = RecordMembers::begin(self.out, self.terms, self.bounds);
         write(&mut members);
         members.end();
     }
 
     pub(crate) fn list(&mut self, name: &str, write: impl FnOnce(&mut RecordTexts<'_>)) {
-        let out = self.named(name);
-        out.push(b'[');
-        write(&mut RecordTexts(out));
-        if out.last() == Some(&b',') {
-            out.pop();
+        write_list(self.named(name), write);
+    }
+
+    /// Writes the paths of the attributes that the record leaves out, if there are any.
+    pub(crate) fn dropped(&mut self) {
+        let dropped = std::mem::take(&mut self.bounds.dropped);
+        if !dropped.is_empty() {
+            self.list("dropped", |list| dropped.iter().for_each(|path| list.text(path)));
         }
-        out.push(b']');
     }
 
     pub(crate) fn display(&mut self, name: &str, value: &dyn fmt::Display) {
@@ -148,6 +209,15 @@ impl Write for Escaped<'_> {
         escape(self.0, text.as_bytes());
         Ok(())
     }
+}
+
+fn write_list(out: &mut Vec<u8>, write: impl FnOnce(&mut RecordTexts<'_>)) {
+    out.push(b'[');
+    write(&mut RecordTexts(out));
+    if out.last() == Some(&b',') {
+        out.pop();
+    }
+    out.push(b']');
 }
 
 #[inline]

@@ -1,17 +1,15 @@
-//! Attributes that a record leaves out or hashes: the tenant's settings name them, and the writer applies it.
+//! Attributes that a record leaves out or hashes: the tenant's settings name them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
 use portcullis_model::decision::{HASHED, Treatment};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::Sha256;
 
 /// Bytes of a hash that are kept: two of a billion values are equal by chance once in 10^20.
 const HASH_BYTES: usize = 16;
-/// The namespaces of the attributes that a request carries.
-const SENT: [&str; 4] = ["user", "resource", "action", "context"];
 
 /// The secret of the hashes of one tenant.
 #[derive(Clone)]
@@ -75,67 +73,19 @@ impl Minimisation {
         self.treatment(namespace, name) == Treatment::Reads
     }
 
-    fn treatment(&self, namespace: &str, name: &str) -> Treatment {
+    /// Returns what a record has of the attribute.
+    pub(crate) fn treatment(&self, namespace: &str, name: &str) -> Treatment {
         let names = self.treatments.get(namespace);
         names.and_then(|names| names.get(name)).copied().unwrap_or(Treatment::Keep)
     }
 
-    /// Applies `drop` and `hash` to the JSON text of a record. `None` if the text is not a record.
-    pub(crate) fn apply(&self, text: &[u8]) -> Option<Vec<u8>> {
-        let mut record: Map<String, Value> = serde_json::from_slice(text).ok()?;
-        let mut dropped = BTreeSet::new();
-        for place in ["attributes", "directory"] {
-            for namespace in SENT {
-                let members = record.get_mut(place).and_then(|place| place.get_mut(namespace));
-                self.apply_to(members, namespace, &mut dropped);
-            }
-        }
-        self.apply_to_roles(record.get_mut("directory"), &mut dropped);
-        self.apply_to(record.get_mut("token"), "token", &mut dropped);
-        if let Some(Value::Object(resolved)) = record.get_mut("resolved") {
-            for (namespace, answer) in resolved {
-                self.apply_to(answer.get_mut("values"), namespace, &mut dropped);
-            }
-        }
-        if !dropped.is_empty() {
-            record.insert("dropped".to_owned(), json!(dropped));
-        }
-        serde_json::to_vec(&record).ok()
-    }
-
-    fn apply_to(
-        &self,
-        members: Option<&mut Value>,
-        namespace: &str,
-        dropped: &mut BTreeSet<String>,
-    ) {
-        let Some(Value::Object(members)) = members else { return };
-        members.retain(|name, value| match self.treatment(namespace, name) {
-            Treatment::Keep | Treatment::Reads => true,
-            Treatment::Hash => {
-                self.hash(value);
-                true
-            }
-            Treatment::Drop => {
-                dropped.insert(format!("{namespace}.{name}"));
-                false
-            }
-        });
-    }
-
-    /// Applies the treatment of `user.roles` to the roles that the directory or the token supplied.
-    fn apply_to_roles(&self, directory: Option<&mut Value>, dropped: &mut BTreeSet<String>) {
-        let Some(Value::Object(directory)) = directory else { return };
-        let Some(roles) = directory.get_mut("roles") else { return };
-        match self.treatment("user", "roles") {
-            Treatment::Keep | Treatment::Reads => {}
-            Treatment::Hash => self.hash(roles),
-            Treatment::Drop => {
-                directory.remove("roles");
-                directory.remove("own_roles");
-                dropped.insert("user.roles".to_owned());
-            }
-        }
+    /// Returns the JSON text of an attribute in which each scalar is its hash, and lowers `left` by the items of lists. `None` if
+    /// there are more of them, or if the text is not JSON.
+    pub(crate) fn hashed(&self, text: &[u8], left: &mut usize) -> Option<Vec<u8>> {
+        let mut value: Value = serde_json::from_slice(text).ok()?;
+        *left = left.checked_sub(items(&value))?;
+        self.hash(&mut value);
+        serde_json::to_vec(&value).ok()
     }
 
     /// Replaces a scalar by its hash, and each item of a list by its own: membership can be decided again.
@@ -147,6 +97,12 @@ impl Minimisation {
             other => *other = json!({ HASHED: self.key.hash(&canonical(other)) }),
         }
     }
+}
+
+/// Returns the number of the items of a list, with the items of lists in it.
+fn items(value: &Value) -> usize {
+    let Value::Array(own) = value else { return 0 };
+    own.iter().map(|item| 1 + items(item)).sum()
 }
 
 /// Returns one text for all spellings of a value: `1` and `1.0` are equal.

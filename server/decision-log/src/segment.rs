@@ -3,17 +3,22 @@
 //! The mark is the number of asynchronous records that the file is to hold. It is written before a record is accepted, into
 //! the page cache, so that it outlives the process: after a kill, the mark and the frames tell how many records are lost.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use uuid::Uuid;
 
 use crate::frame::{self, Frame, Kind};
+use crate::lost::Lost;
+use crate::metrics::LogMetrics;
 use crate::permissions::FILE_MODE;
+use crate::shares::{Account, Shares};
 
 /// The first bytes of a file: the format and its version.
 const MAGIC: [u8; 8] = *b"PCLSDL01";
@@ -21,6 +26,8 @@ const MAGIC: [u8; 8] = *b"PCLSDL01";
 pub(crate) const HEAD: u64 = 16;
 /// The ending of the names of write-ahead files.
 const ENDING: &str = "wal";
+/// The bytes in which the next sound frame is looked for at once.
+const WINDOW: usize = 256 * 1024;
 
 /// A write-ahead file. Frames are appended to it until it is closed.
 #[derive(Debug)]
@@ -29,6 +36,11 @@ pub(crate) struct Segment {
     pub(crate) path: PathBuf,
     pub(crate) file: File,
     extent: Mutex<Extent>,
+    /// The bytes of the frames of each account.
+    accounts: Mutex<BTreeMap<Account, u64>>,
+    /// The damaged places that were counted.
+    damaged: AtomicU64,
+    metrics: LogMetrics,
 }
 
 /// The whole frames of a write-ahead file.
@@ -49,6 +61,15 @@ impl Extent {
     }
 }
 
+/// The findings of [`Segment::scan`].
+#[derive(Clone, Copy, Debug)]
+struct Scanned {
+    /// The end of the last whole frame.
+    end: u64,
+    /// The places between frames where no sound one is.
+    damaged: u64,
+}
+
 /// The findings of [`Segment::recover`].
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recovered {
@@ -61,7 +82,11 @@ pub(crate) struct Recovered {
 
 impl Segment {
     /// Makes an empty file.
-    pub(crate) fn create(folder: &Path, number: u64) -> io::Result<Arc<Self>> {
+    pub(crate) fn create(
+        folder: &Path,
+        number: u64,
+        metrics: &LogMetrics,
+    ) -> io::Result<Arc<Self>> {
         let path = folder.join(format!("{number:020}.{ENDING}"));
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true).mode(FILE_MODE);
@@ -70,7 +95,13 @@ impl Segment {
         file.write_all(&0_u64.to_le_bytes())?;
         file.sync_all()?;
         File::open(folder)?.sync_all()?;
-        Ok(Arc::new(Self { number, path, file, extent: Mutex::new(Extent::EMPTY) }))
+        Ok(Arc::new(Self::new(number, path, file, metrics)))
+    }
+
+    fn new(number: u64, path: PathBuf, file: File, metrics: &LogMetrics) -> Self {
+        let (extent, accounts, damaged) =
+            (Mutex::new(Extent::EMPTY), Mutex::default(), AtomicU64::new(0));
+        Self { number, path, file, extent, accounts, damaged, metrics: metrics.clone() }
     }
 
     /// Returns the numbers of the files of `folder`, in ascending order.
@@ -90,17 +121,27 @@ impl Segment {
     }
 
     /// Opens a file that another process wrote, cuts what follows its last whole frame, and counts what is lost.
-    pub(crate) fn recover(number: u64, path: PathBuf) -> io::Result<(Arc<Self>, Recovered)> {
+    pub(crate) fn recover(
+        number: u64,
+        path: PathBuf,
+        metrics: &LogMetrics,
+    ) -> io::Result<(Arc<Self>, Recovered)> {
         let file = OpenOptions::new().read(true).write(true).open(&path)?;
         let bytes = file.metadata()?.len();
-        let segment = Self { number, path, file, extent: Mutex::new(Extent::EMPTY) };
+        let segment = Self::new(number, path, file, metrics);
         let (mut found, mut kept, mut extent) = (Recovered::default(), 0, Extent::EMPTY);
+        let mut accounts = BTreeMap::<Account, u64>::new();
         if segment.has_head()? {
-            extent.length = segment.read(bytes, |frame| {
+            let scanned = segment.scan(bytes, |frame, bytes| {
                 found.records += 1;
                 kept += u64::from(frame.kind == Kind::Async);
                 extent.add(frame.id);
+                *accounts.entry(Account::of(frame.tenant)).or_default() += bytes;
             })?;
+            extent.length = scanned.end;
+            segment.note_damaged(scanned.damaged);
+            // The mark counts those at damaged places, too.
+            kept += scanned.damaged;
             found.lost = segment.mark()?.saturating_sub(kept);
         }
         found.cut = bytes.saturating_sub(extent.length);
@@ -109,6 +150,7 @@ impl Segment {
         segment.set_mark(kept)?;
         segment.file.sync_all()?;
         *segment.extent.lock() = extent;
+        *segment.accounts.lock() = accounts;
         Ok((Arc::new(segment), found))
     }
 
@@ -121,7 +163,7 @@ impl Segment {
         }
         if whole && magic != MAGIC {
             let path = self.path.display();
-            let text = format!("`{path}` is not a write-ahead file of this version: move it away");
+            let text = format!("`{path}` is not a write-ahead file of this version");
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
         Ok(whole)
@@ -151,11 +193,11 @@ impl Segment {
         self.extent().length
     }
 
-    /// Appends whole frames of records with these ids. After a failure the file is as before.
+    /// Appends whole frames of records with these ids, accounts and lengths. After a failure the file is as before.
     pub(crate) fn append(
         &self,
         frames: &[u8],
-        ids: impl IntoIterator<Item = Uuid>,
+        records: impl IntoIterator<Item = (Uuid, Account, u64)>,
     ) -> io::Result<()> {
         let length = self.length();
         if let Err(error) = self.file.write_all_at(frames, length) {
@@ -163,24 +205,87 @@ impl Segment {
             let _ = self.file.set_len(length);
             return Err(error);
         }
-        let mut extent = self.extent.lock();
+        let (mut extent, mut accounts) = (self.extent.lock(), self.accounts.lock());
         extent.length = length + frames.len() as u64;
-        ids.into_iter().for_each(|id| extent.add(id));
+        for (id, account, bytes) in records {
+            extent.add(id);
+            *accounts.entry(account).or_default() += bytes;
+        }
         Ok(())
     }
 
-    /// Passes each frame of the first `length` bytes to `visit`, and returns the bytes up to the end of the last whole one.
-    /// Reads on after the file was deleted.
-    pub(crate) fn read(&self, length: u64, mut visit: impl FnMut(Frame<'_>)) -> io::Result<u64> {
-        let part = Part { file: &self.file, at: HEAD, end: length };
-        let mut from = BufReader::with_capacity(256 * 1024, part);
-        let (mut buffer, mut length) = (Vec::new(), HEAD);
-        while let Some(bytes) = frame::read(&mut from, &mut buffer)? {
-            let Some(frame) = Frame::parse(&buffer) else { break };
-            visit(frame);
-            length += bytes;
+    /// Counts the frames in `room`.
+    pub(crate) fn take_room(&self, room: &mut Shares) {
+        self.accounts.lock().iter().for_each(|(account, bytes)| room.add(*account, *bytes));
+    }
+
+    /// Gives the room of the frames back.
+    pub(crate) fn give_back(&self, room: &mut Shares) {
+        self.accounts.lock().iter().for_each(|(account, bytes)| room.give_back(*account, *bytes));
+    }
+
+    /// Passes each frame of the first `length` bytes to `visit`. What is damaged is counted, and left out. Reads on after the file
+    /// was deleted.
+    pub(crate) fn read(&self, length: u64, mut visit: impl FnMut(Frame<'_>)) -> io::Result<()> {
+        let scanned = self.scan(length, |frame, _| visit(frame))?;
+        // Only whole frames were written.
+        self.note_damaged(scanned.damaged + u64::from(scanned.end < length));
+        Ok(())
+    }
+
+    /// Passes each frame of the first `length` bytes, and its length, to `visit`. Goes on behind what is damaged.
+    fn scan(&self, length: u64, mut visit: impl FnMut(Frame<'_>, u64)) -> io::Result<Scanned> {
+        let mut found = Scanned { end: HEAD, damaged: 0 };
+        let (mut buffer, mut at) = (Vec::new(), HEAD);
+        loop {
+            let mut from = BufReader::with_capacity(WINDOW, self.part(at, length));
+            while let Some(bytes) = frame::read(&mut from, &mut buffer)? {
+                let Some(frame) = Frame::parse(&buffer) else { break };
+                visit(frame, bytes);
+                at += bytes;
+            }
+            found.end = at;
+            match self.next_frame(at + 1, length)? {
+                Some(next) => (at, found.damaged) = (next, found.damaged + 1),
+                None => return Ok(found),
+            }
         }
-        Ok(length)
+    }
+
+    /// Returns the place of the next sound frame from `at` on, before `end`.
+    fn next_frame(&self, mut at: u64, end: u64) -> io::Result<Option<u64>> {
+        let (mut window, mut buffer) = (Vec::with_capacity(WINDOW), Vec::new());
+        while at + (frame::LEAST as u64) <= end {
+            window.clear();
+            self.part(at, end).take(WINDOW as u64).read_to_end(&mut window)?;
+            if window.len() < frame::LEAST {
+                break;
+            }
+            let places = window.len() - frame::LEAST + 1;
+            for place in (0..places).filter(|place| frame::may_begin(&window[*place..])) {
+                let place = at + place as u64;
+                let is_whole = frame::read(&mut self.part(place, end), &mut buffer)?.is_some();
+                if is_whole && Frame::parse(&buffer).is_some() {
+                    return Ok(Some(place));
+                }
+            }
+            at += places as u64;
+        }
+        Ok(None)
+    }
+
+    /// Counts damaged places, each once. Each has one record at least.
+    fn note_damaged(&self, damaged: u64) {
+        let before = self.damaged.fetch_max(damaged, Ordering::Relaxed);
+        if damaged > before {
+            let (path, places) = (self.path.display(), damaged - before);
+            self.metrics.lose(Lost::Damaged, places);
+            tracing::error!(%path, places, "a write-ahead file is damaged: the decisions there are lost");
+        }
+    }
+
+    fn part(&self, at: u64, end: u64) -> Part<'_> {
+        Part { file: &self.file, at, end }
     }
 }
 

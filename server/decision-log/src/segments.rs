@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use portcullis_model::Timestamp;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
@@ -14,6 +14,7 @@ use crate::lost::Lost;
 use crate::metrics::LogMetrics;
 use crate::permissions;
 use crate::segment::Segment;
+use crate::shares::Shares;
 
 /// The most bytes of a file. The more records come to rest together, the fewer bytes a query by subject reads of each.
 const MAX_SEGMENT: u64 = 96 * 1024 * 1024;
@@ -27,6 +28,8 @@ pub(crate) struct Segments {
     max_bytes: u64,
     metrics: LogMetrics,
     files: Mutex<Files>,
+    /// The bytes of all frames, by tenant.
+    room: Mutex<Shares>,
     /// A name of the folder, which no other one has.
     replica: String,
     /// A file got its last frame.
@@ -68,14 +71,17 @@ impl Segments {
         if lock.try_lock().is_err() {
             return Err(LogOpenError::InUse(folder));
         }
-        let closed = recover(&folder, &metrics).map_err(failed)?;
-        let next = closed.last().map_or(0, |segment| segment.number + 1);
-        let current = Segment::create(&folder, next).map_err(failed)?;
+        let (closed, next) = recover(&folder, &metrics).map_err(failed)?;
+        let current = Segment::create(&folder, next, &metrics).map_err(failed)?;
+        let mut room = Shares::new(max_bytes);
+        closed.iter().for_each(|segment| segment.take_room(&mut room));
+        let room = Mutex::new(room);
         let files = Mutex::new(Files { closed, current });
         let replica = replica(&folder).map_err(failed)?;
         permissions::withdraw_all(&folder, |_| true);
         let finished = Notify::new();
-        let segments = Self { folder, max_bytes, metrics, files, replica, finished, _lock: lock };
+        let segments =
+            Self { folder, max_bytes, metrics, files, room, replica, finished, _lock: lock };
         segments.measure();
         Ok(segments)
     }
@@ -95,7 +101,7 @@ impl Segments {
     /// Begins the next file. The one that grew gets no more frames.
     pub(crate) fn rotate(&self) -> io::Result<Arc<Segment>> {
         // Only the writer rotates, so that the number is still the next one below.
-        let next = Segment::create(&self.folder, self.current().number + 1)?;
+        let next = Segment::create(&self.folder, self.current().number + 1, &self.metrics)?;
         let mut files = self.files.lock();
         let before = std::mem::replace(&mut files.current, Arc::clone(&next));
         files.closed.push(before);
@@ -124,6 +130,7 @@ impl Segments {
         std::fs::remove_file(&segment.path)?;
         File::open(&self.folder)?.sync_all()?;
         self.files.lock().closed.retain(|closed| closed.number != segment.number);
+        segment.give_back(&mut self.room());
         self.measure();
         Ok(())
     }
@@ -142,18 +149,17 @@ impl Segments {
         (self.max_bytes / FILES).min(MAX_SEGMENT)
     }
 
-    /// Returns whether so many bytes more fit.
-    pub(crate) fn admit(&self, bytes: usize) -> Result<(), Lost> {
-        let room = self.max_bytes.saturating_sub(self.measure());
-        if bytes as u64 <= room { Ok(()) } else { Err(Lost::DiskFull) }
+    /// Returns the room for frames, of which each tenant has a share.
+    pub(crate) fn room(&self) -> MutexGuard<'_, Shares> {
+        self.room.lock()
     }
 
-    fn measure(&self) -> u64 {
+    /// Measures the files, for the metric.
+    pub(crate) fn measure(&self) {
         let files = self.files.lock();
         let closed: u64 = files.closed.iter().map(|segment| segment.length()).sum();
         let bytes = closed + files.current.length();
         self.metrics.buffered.set(i64::try_from(bytes).unwrap_or(i64::MAX));
-        bytes
     }
 }
 
@@ -171,11 +177,21 @@ fn replica(folder: &Path) -> io::Result<String> {
     Ok(name)
 }
 
-/// Recovers the files of the last process. Deletes those without a record.
-fn recover(folder: &Path, metrics: &LogMetrics) -> io::Result<Vec<Arc<Segment>>> {
-    let mut kept = Vec::new();
+/// Recovers the files of the last process, and deletes those without a record. Returns them, and the number of the next one. What
+/// cannot be read is counted and left where it is.
+fn recover(folder: &Path, metrics: &LogMetrics) -> io::Result<(Vec<Arc<Segment>>, u64)> {
+    let (mut kept, mut next) = (Vec::new(), 0);
     for (number, path) in Segment::numbers(folder)? {
-        let (segment, found) = Segment::recover(number, path)?;
+        next = number + 1;
+        let (segment, found) = match Segment::recover(number, path.clone(), metrics) {
+            Ok(recovered) => recovered,
+            Err(error) => {
+                metrics.lose(Lost::Damaged, 1);
+                let path = path.display();
+                tracing::error!(%path, %error, "a write-ahead file cannot be read: move it away, or repair it and start again");
+                continue;
+            }
+        };
         metrics.lose(Lost::Killed, found.lost);
         if found.lost > 0 || found.cut > 0 {
             tracing::warn!(
@@ -189,5 +205,5 @@ fn recover(folder: &Path, metrics: &LogMetrics) -> io::Result<Vec<Arc<Segment>>>
             _ => kept.push(segment),
         }
     }
-    Ok(kept)
+    Ok((kept, next))
 }

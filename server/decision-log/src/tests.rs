@@ -2,6 +2,7 @@
 
 mod append;
 mod at_rest;
+mod bounds;
 mod bucket;
 mod counts;
 mod crashes;
@@ -18,6 +19,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use portcullis_engine::request::{AttributeMap, Attributes};
+use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{Effect, Json, MatchedRuleId, json};
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
@@ -26,8 +28,8 @@ use portcullis_model::ids::Ids;
 use uuid::Uuid;
 
 use crate::{
-    DecisionLog, DecisionPage, LogConfig, LogMetrics, LogOpenError, ReadLimit, RecordedCaller,
-    RecordedDecision, RegisteredResources,
+    DecisionLog, DecisionPage, LogConfig, LogMetrics, LogOpenError, ReadLimit, RecordMembers,
+    RecordedCaller, RecordedDecision, RegisteredResources,
 };
 
 /// The instant of the first decision: noon.
@@ -66,12 +68,13 @@ pub(crate) fn denial<'a>(
         action: "read",
         attributes,
         reads: &|_, name| name == "department",
-        token: Some(&|members| members.text("ward", "er")),
+        token: Some(&|members| members.attribute("token", "ward", AttributeValue::Text("er"))),
         directory: None,
         relations: Some(&|members| members.boolean("viewer", true)),
         resolved: Some(&|members| {
             members.object("geo", |geo| {
-                geo.object("values", |values| values.text("country", "DE"));
+                let country = AttributeValue::Text("DE");
+                geo.object("values", |values| values.attribute("geo", "country", country));
                 geo.text("source", "call");
             });
         }),

@@ -1,5 +1,6 @@
 //! The thread that brings records to disk.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use portcullis_fairness::Throttle;
 use portcullis_model::Timestamp;
 use portcullis_model::clock::Clock;
 
-use crate::batch::{Batch, Entry};
+use crate::batch::{Batch, Entry, Outcome};
 use crate::buffer::Buffer;
 use crate::feed::Followers;
 use crate::frame::{self, Kind};
@@ -21,6 +22,9 @@ use crate::segments::Segments;
 /// own time it stays below the 100 ms of `docs/semantics.md`.
 const SYNC: Duration = Duration::from_millis(60);
 const DAY: i64 = 24 * 60 * 60 * 1_000;
+
+/// Records that have room, with their frames.
+type Taken<'b> = Vec<(&'b Entry, &'b [u8])>;
 
 /// Brings records to disk.
 #[derive(Debug)]
@@ -76,18 +80,15 @@ impl Writer {
         let mut batch = Batch::new();
         while self.buffer.take(&mut batch, self.sync_by) {
             self.rotate_if_due(&batch);
-            if batch.entries.is_empty() {
-                batch.group.settle(Ok(()));
-            } else {
-                let outcome = self.write(&batch);
-                self.settle(&batch, outcome);
-            }
+            let outcome = self.write(&batch);
+            self.settle(&batch, outcome);
             if self.sync_by.is_some_and(|by| by <= Instant::now()) {
-                self.sync_late();
+                // What is lost is counted.
+                let _ = self.sync();
             }
             batch.clear();
         }
-        self.sync_late();
+        let _ = self.sync();
     }
 
     /// Begins the next file if the present one is full or of another day, or if somebody asks for it.
@@ -101,7 +102,8 @@ impl Writer {
         if !is_asked && (!is_full || batch.entries.is_empty()) {
             return;
         }
-        self.sync_late();
+        // What is lost is counted.
+        let _ = self.sync();
         match self.segments.rotate() {
             Ok(next) => {
                 self.buffer.go_on(Arc::clone(&next), batch);
@@ -111,67 +113,93 @@ impl Writer {
         }
     }
 
-    /// Writes the records, and brings them to disk if somebody waits for them.
-    fn write(&mut self, batch: &Batch) -> Result<(), Lost> {
-        self.out.clear();
-        for entry in &batch.entries {
-            let start = self.out.len();
-            let frame = &batch.bytes[entry.place.clone()];
-            let text_at = frame::text_at(frame);
-            let text = entry.minimisation.as_ref().map(|terms| terms.apply(&frame[text_at..]));
-            match text {
-                None => self.out.extend_from_slice(frame),
-                Some(Some(text)) => {
-                    self.out.extend_from_slice(&frame[..text_at]);
-                    self.out.extend_from_slice(&text);
-                }
-                // What cannot be minimised must not be kept.
-                Some(None) => return Err(Lost::Disk),
-            }
-            frame::finish(&mut self.out[start..]);
+    /// Writes the records that their tenants have room for, and brings them to disk if somebody waits for them.
+    fn write(&mut self, batch: &Batch) -> Outcome {
+        let (taken, lost) = self.take_room(batch);
+        if taken.is_empty() {
+            return Outcome::Written(lost);
         }
-        self.segments.admit(self.out.len())?;
-        let ids = batch.entries.iter().map(|entry| frame::id(&batch.bytes[entry.place.clone()]));
-        self.segment.append(&self.out, ids).map_err(|error| self.lost(&error))?;
+        match self.append(&taken) {
+            Ok(()) => Outcome::Written(lost),
+            Err(cause) => Outcome::Lost(cause),
+        }
+    }
+
+    /// Takes room for the records. Returns those that have it, and the causes why others are lost, by their places.
+    fn take_room<'b>(&self, batch: &'b Batch) -> (Taken<'b>, BTreeMap<usize, Lost>) {
+        let (mut taken, mut lost) = (Vec::with_capacity(batch.entries.len()), BTreeMap::new());
+        let mut room = self.segments.room();
+        for (place, entry) in batch.entries.iter().enumerate() {
+            let frame = batch.bytes.get(entry.place.clone()).unwrap_or_default();
+            match room.take(entry.account, frame.len() as u64) {
+                true => taken.push((entry, frame)),
+                false => _ = lost.insert(place, Lost::DiskFull),
+            }
+        }
+        (taken, lost)
+    }
+
+    /// Appends frames that have room to the file.
+    fn append(&mut self, taken: &[(&Entry, &[u8])]) -> Result<(), Lost> {
+        self.out.clear();
+        taken.iter().for_each(|(_, frame)| self.out.extend_from_slice(frame));
+        let frames = taken
+            .iter()
+            .map(|(entry, frame)| (frame::id(frame), entry.account, frame.len() as u64));
+        if let Err(error) = self.segment.append(&self.out, frames) {
+            let mut room = self.segments.room();
+            taken
+                .iter()
+                .for_each(|(entry, frame)| room.give_back(entry.account, frame.len() as u64));
+            return Err(self.lost(&error));
+        }
+        self.segments.measure();
         self.followers.pass_on(&self.out);
-        if batch.entries.iter().any(|entry| entry.kind == Kind::Durable) {
+        let count = |kind| taken.iter().filter(|(entry, _)| entry.kind == kind).count() as u64;
+        if count(Kind::Durable) > 0 {
             return self.sync();
         }
-        self.unsynced += batch.unawaited();
+        self.unsynced += count(Kind::Async);
         self.sync_by.get_or_insert_with(|| Instant::now() + SYNC);
         Ok(())
     }
 
-    fn settle(&self, batch: &Batch, outcome: Result<(), Lost>) {
-        let is_record = |entry: &&Entry| entry.kind != Kind::Count;
-        let records = batch.entries.iter().filter(is_record).count() as u64;
-        match outcome {
-            Ok(()) => {
-                self.metrics.written.inc_by(records);
+    /// Counts what became of the records, and tells those who wait for them.
+    fn settle(&self, batch: &Batch, outcome: Outcome) {
+        let (mut written, mut unawaited, mut lost) = (0, 0, BTreeMap::<Lost, u64>::new());
+        for (place, entry) in batch.entries.iter().enumerate() {
+            match outcome.of(place) {
+                _ if entry.kind == Kind::Count => {}
+                Ok(()) => written += 1,
+                Err(cause) => {
+                    *lost.entry(cause).or_default() += 1;
+                    unawaited += u64::from(entry.kind == Kind::Async);
+                }
             }
-            Err(cause) => {
-                self.metrics.lose(cause, records);
-                self.buffer.forget(batch.unawaited());
-                self.report(records, cause, "decisions are not recorded");
-            }
+        }
+        self.metrics.written.inc_by(written);
+        for (cause, records) in lost {
+            self.metrics.lose(cause, records);
+            self.report(records, cause, "decisions are not recorded");
+        }
+        if unawaited > 0 {
+            self.buffer.forget(unawaited);
         }
         batch.group.settle(outcome);
     }
 
+    /// Brings everything that was written to disk. After a failure the disk does not say which pages it lost, so that all records
+    /// that nobody waits for count as lost, once.
     fn sync(&mut self) -> Result<(), Lost> {
-        self.segment.file.sync_data().map_err(|error| self.lost(&error))?;
-        (self.sync_by, self.unsynced) = (None, 0);
-        Ok(())
-    }
-
-    /// Brings to disk what nobody waits for.
-    fn sync_late(&mut self) {
-        if let Err(cause) = self.sync() {
-            self.report(self.unsynced, cause, "decisions may be lost");
-            // The disk does not say which pages it lost, so that they count as lost, once.
-            self.metrics.lose(cause, std::mem::take(&mut self.unsynced));
-            self.sync_by = None;
+        self.sync_by = None;
+        let unsynced = std::mem::take(&mut self.unsynced);
+        let Err(error) = self.segment.file.sync_data() else { return Ok(()) };
+        let cause = self.lost(&error);
+        if unsynced > 0 {
+            self.metrics.lose(cause, unsynced);
+            self.report(unsynced, cause, "decisions may be lost");
         }
+        Err(cause)
     }
 
     /// Logs that records are lost.

@@ -154,7 +154,7 @@ pub struct DecisionRecord {
     /// The decision of a draft: `draft`, `decision`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shadow: Option<Box<RawValue>>,
-    /// The attributes that the tenant's settings left out.
+    /// The attributes that the tenant's settings, or the bounds of a record, left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<String>,
     /// Microseconds that the decision took.

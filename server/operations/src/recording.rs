@@ -158,12 +158,12 @@ impl Made<'_> {
         let Some(claims) = self.sent.claims else { return };
         for path in self.plan().claims() {
             if let Some(claim) = claims.claim(path) {
-                members.json(path, claim);
+                members.json_attribute("token", path, claim);
             }
         }
         let properties = self.completed.attributes.user.from_token();
         for (name, value) in properties.filter(|(name, _)| !self.plan().reads("token", name)) {
-            members.attribute(name, value);
+            members.attribute("token", name, value);
         }
     }
 
@@ -178,12 +178,13 @@ impl Made<'_> {
                 let supplied = map.from_directory();
                 for (name, value) in supplied.filter(|(name, _)| self.plan().reads(namespace, name))
                 {
-                    members.attribute(name, value);
+                    members.attribute(namespace, name, value);
                 }
             });
         }
-        if let Some(roles) = self.roles() {
-            members.texts("roles", roles.iter());
+        if let Some(roles) = self.roles()
+            && members.roles(roles.iter())
+        {
             let own = self.supply.and_then(Supply::own_roles);
             // With other inclusions the subject's own roles include other roles.
             if let Some(own) = own.filter(|own| roles.iter().nth(*own).is_some()) {
@@ -215,8 +216,12 @@ impl Made<'_> {
         members.object("values", |members| {
             for (name, answer) in answers() {
                 match answer {
-                    AttributeAnswer::Value(value) => members.json(name, value),
-                    AttributeAnswer::Absent => members.json(name, &Json::Null),
+                    AttributeAnswer::Value(value) => {
+                        members.json_attribute(origin.namespace, name, value);
+                    }
+                    AttributeAnswer::Absent => {
+                        members.json_attribute(origin.namespace, name, &Json::Null);
+                    }
                     AttributeAnswer::Failed(_) => {}
                 }
             }

@@ -33,7 +33,7 @@ pub struct RecordingTerms {
     text: Option<Arc<str>>,
     settings: DecisionLogSettings,
     /// `None` if every attribute is kept.
-    minimisation: Option<Arc<Minimisation>>,
+    minimisation: Option<Minimisation>,
 }
 
 /// A decision that was given to the log.
@@ -104,7 +104,7 @@ impl Recorder {
         });
         let key = HashKey::for_tenant(&self.secret, tenant);
         let treatments = settings.attributes.iter().map(|(path, treatment)| (&**path, *treatment));
-        let minimisation = Minimisation::new(key, treatments).map(Arc::new);
+        let minimisation = Minimisation::new(key, treatments);
         RecordingTerms { text: Some(Arc::clone(text)), settings, minimisation }
     }
 

@@ -1,7 +1,5 @@
 //! A record that is appended is found.
 
-use std::sync::Arc;
-
 use portcullis_model::decision::Treatment;
 use serde_json::{Value, json};
 
@@ -114,7 +112,7 @@ async fn a_record_has_of_an_attribute_what_the_settings_say() {
     ];
     let key = HashKey::for_tenant(&[7; 32], "acme");
     let hash = |text| json!({"hmac": key.hash(text)});
-    let terms = Arc::new(Minimisation::new(key.clone(), treatments).expect("not all is kept"));
+    let terms = Minimisation::new(key.clone(), treatments).expect("not all is kept");
     let (ids, json) = (Numbered::default(), attributes());
     log.append(&denial(ids.next(), "dana", sent(&json)), Some(&terms)).expect("is kept");
     log.close().await.expect("closes");

@@ -6,6 +6,7 @@ use portcullis_model::clock::Clock;
 
 use super::*;
 use crate::Lost;
+use crate::frame::{self, Kind};
 use crate::segment::Segment;
 
 /// Appends `records` to a new log of `folder`, and returns the bytes of its file.
@@ -64,17 +65,67 @@ async fn a_gap_is_counted_once() {
 }
 
 #[tokio::test]
-async fn a_file_of_another_kind_is_refused_and_two_processes_do_not_share_a_folder() {
+async fn two_processes_do_not_share_a_folder() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (log, _) = open(folder.path());
+    let _log = open(folder.path());
     let again = DecisionLog::open(config(folder.path(), u64::MAX), LogMetrics::default());
     assert!(matches!(again, Err(LogOpenError::InUse(_))));
-    log.close().await.expect("closes");
-    drop(log);
-    std::fs::write(folder.path().join("00000000000000000007.wal"), [b'x'; 64]).expect("writes");
-    let error = DecisionLog::open(config(folder.path(), u64::MAX), LogMetrics::default());
-    let error = error.expect_err("is refused").to_string();
-    assert!(error.contains("is not a write-ahead file of this version"), "{error}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_at_a_start_is_counted_and_left_where_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    written(folder.path(), 3).await;
+    let (file, inner) =
+        (folder.path().join("00000000000000000007.wal"), folder.path().join("8.wal"));
+    std::fs::write(&file, [b'x'; 64]).expect("writes");
+    std::fs::create_dir(&inner).expect("makes");
+    let (log, metrics) = open(folder.path());
+    assert_eq!((all(&log).await.len(), metrics.lost(Lost::Damaged)), (3, 2));
+    assert!(inner.is_dir() && std::fs::read(file).expect("reads") == [b'x'; 64]);
+    let last = Segment::numbers(folder.path()).expect("lists").pop().map(|(number, _)| number);
+    assert_eq!(last, Some(9), "no number is used twice");
+}
+
+#[tokio::test]
+async fn what_is_damaged_is_counted_and_what_follows_is_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = written(folder.path(), 3).await;
+    let (path, frame) = (file_of(folder.path()), (whole.len() - 16) / 3);
+    // Each part of the frame in the middle: its length, its checksum, its head, its text.
+    for at in (16 + frame..16 + 2 * frame).step_by(3) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x40;
+        std::fs::write(&path, &bytes).expect("writes");
+        let (log, metrics) = open(folder.path());
+        let lost = [Lost::Damaged, Lost::Killed].map(|cause| metrics.lost(cause));
+        assert_eq!((all(&log).await.len(), lost), (2, [1, 0]), "{at}");
+        drop(log);
+    }
+    // While the log is open, each place is counted once, however many read it.
+    std::fs::write(&path, &whole).expect("writes");
+    let (log, metrics) = open(folder.path());
+    let mut bytes = whole.clone();
+    bytes[16 + 40] ^= 0x40;
+    bytes[whole.len() - 1] ^= 0x40;
+    std::fs::write(&path, &bytes).expect("writes");
+    for _ in 0..2 {
+        assert_eq!((all(&log).await.len(), metrics.lost(Lost::Damaged)), (1, 2));
+    }
+}
+
+#[tokio::test]
+async fn a_frame_that_is_larger_than_any_that_is_read_does_not_hide_what_follows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = written(folder.path(), 2).await;
+    let (path, end) = (file_of(folder.path()), 16 + (whole.len() - 16) / 2);
+    // As an earlier version wrote it for 400,000 hashed items.
+    let (mut large, id) = (Vec::new(), Numbered::default().next());
+    frame::begin(&mut large, (Kind::Async, id, "bolt"), |out| out.resize(17_000_000, b'x'));
+    frame::finish(&mut large);
+    std::fs::write(&path, [&whole[..end], &large, &whole[end..]].concat()).expect("writes");
+    let (log, metrics) = open(folder.path());
+    assert_eq!((all(&log).await.len(), metrics.lost(Lost::Damaged)), (2, 1));
 }
 
 #[tokio::test]

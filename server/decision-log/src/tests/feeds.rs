@@ -39,10 +39,9 @@ async fn a_slow_reader_learns_how_many_it_missed() {
     let folder = tempfile::tempdir().expect("a folder");
     let (log, metrics) = open(folder.path());
     let ids = Numbered::default();
-    let long =
-        json::parse(format!(r#"{{"user": {{"note": "{}"}}}}"#, "n".repeat(100_000)).as_bytes())
-            .expect("valid")
-            .into_owned();
+    let note = "n".repeat(50_000);
+    let long = format!(r#"{{"user": {{"note": "{note}", "more": "{note}"}}}}"#);
+    let long = json::parse(long.as_bytes()).expect("valid").into_owned();
     let mut feed = log.follow("acme", None, DecisionSelection::default()).expect("follows");
     for _ in 0..7 {
         write(&log, &ids, "dana", sent(&long)).await;
