@@ -179,6 +179,7 @@ const ATTACKS: &[Attack] = &[
         name: "checks of 0.4 MB with hashed attributes",
         run: records::hashed_attributes,
     },
+    Attack {
         number: "43",
         name: "20 connections and 8 streams of a member beside its manager",
         run: record_reads::scans_of_a_member,
@@ -188,7 +189,11 @@ const ATTACKS: &[Attack] = &[
         name: "48 reads of large records by id at once",
         run: record_reads::large_records_by_id,
     },
-    Attack { number: "45", name: "pages of large records", run: record_reads::pages_of_large_records },
+    Attack {
+        number: "45",
+        name: "pages of large records",
+        run: record_reads::pages_of_large_records,
+    },
     Attack {
         number: "46",
         name: "four replays with 48 MB of policies, and their deletion",

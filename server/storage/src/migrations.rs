@@ -42,9 +42,9 @@ macro_rules! sources {
             "0025_shadows",
             "0026_record_answers",
             "0027_decision_work",
-            "0033_erased_deliveries",
-            "0035_roles_format",
-            "0038_draft_modes",
+            "0028_erased_deliveries",
+            "0029_roles_format",
+            "0030_draft_modes",
         )
     };
     ($database:literal, $($name:literal,)+) => {
@@ -196,15 +196,15 @@ mod tests {
             "9293c9dd0059f5d81bb34d0963c7bc23412b197eb8ae4a1efb1feb96ea3db5fca9e9ed0ef7f4933a3d4277f3f59a4f35",
         ),
         (
-            "postgres/0033_erased_deliveries.sql",
+            "postgres/0028_erased_deliveries.sql",
             "47a29ba21c0d380d528fe3d7bd9ffb95441a84dee6025c5c916abdb71ecb2c9768e2849770f0ced479ca07efad8fcf40",
         ),
         (
-            "postgres/0035_roles_format.sql",
+            "postgres/0029_roles_format.sql",
             "8cba8d767cf257b4b92a886fb6f6e28c68750ba36bbf57a627500e25c6a30936eadfd90b3736d567a7c645dc845b2268",
         ),
         (
-            "postgres/0038_draft_modes.sql",
+            "postgres/0030_draft_modes.sql",
             "f46647f7c6f2a4e104e425efec9271aadbce6ba0806a6840623fcf477f52ae0bd1effc8610470a8e269311405bb6be4d",
         ),
         (
@@ -316,15 +316,15 @@ mod tests {
             "4a0997a7928f715bd86ab023f35c7f83738acc716be4e3b9ea554ccd42b2b46bc6334283bea0757f507769d5062c2b98",
         ),
         (
-            "sqlite/0033_erased_deliveries.sql",
+            "sqlite/0028_erased_deliveries.sql",
             "649568a2748056d15cd37c703be8944746943e8eb9f9f97feaec1cf290b72687545487dc0936ecfc89e1913af2a577be",
         ),
         (
-            "sqlite/0035_roles_format.sql",
+            "sqlite/0029_roles_format.sql",
             "8cba8d767cf257b4b92a886fb6f6e28c68750ba36bbf57a627500e25c6a30936eadfd90b3736d567a7c645dc845b2268",
         ),
         (
-            "sqlite/0038_draft_modes.sql",
+            "sqlite/0030_draft_modes.sql",
             "f46647f7c6f2a4e104e425efec9271aadbce6ba0806a6840623fcf477f52ae0bd1effc8610470a8e269311405bb6be4d",
         ),
     ];
