@@ -74,12 +74,12 @@ fn the_roles_of_the_directory_are_left_out_and_the_record_is_not_replayable() {
     let server = settings().start();
     let tenant = tenant_of(&server);
     with_nurse(&tenant);
-    let own = tenant.token_with("nina", &[], &json!({"unit": "icu"}));
+    let gateway = tenant.token_with("gateway", &["service"], &json!({"unit": "icu"}));
     let mut check = read("nina");
     check["attributes"] = json!({"context": {"shift": "late"}});
     let explained = |attributes: Value| {
         set(&tenant, &json!({"mode": "durable", "attributes": attributes}));
-        let reply = tenant.check_by(&own, &check).is(200);
+        let reply = tenant.check_by(&gateway, &check).is(200);
         let id = id_of(&reply).expect("recorded");
         tenant.get(&format!("/api/v1/decisions/{id}?explain=true")).is(200).json()
     };
