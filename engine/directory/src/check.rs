@@ -2,12 +2,12 @@
 
 use crate::combined::GraphBuffer;
 use crate::instances::{Instance, POSSIBLE};
+use crate::max_work::{MAX_EDGES, MaxWork};
 use crate::resource::{FirstHop, Resource};
 use crate::schema::RelationId;
-use crate::subject::{GraphSubject, Undetermined};
+use crate::subject::{GraphSubject, UndeterminedRelation};
 use crate::table::{Moment, Object};
 use crate::walk::Walk;
-use crate::work::{MAX_EDGES, MaxWork};
 
 impl GraphSubject<'_> {
     /// Returns whether the subject has `relation` to the object `id` of the relation's type. `hops` are the edges of the
@@ -22,8 +22,8 @@ impl GraphSubject<'_> {
         id: &str,
         hops: &[FirstHop<'_>],
         buffer: &mut GraphBuffer,
-    ) -> Result<bool, Undetermined> {
-        let of_closure = self.edges_below(relation).ok_or(Undetermined::TooManyEdges)?;
+    ) -> Result<bool, UndeterminedRelation> {
+        let of_closure = self.edges_below(relation).ok_or(UndeterminedRelation::TooManyEdges)?;
         let mut left = MaxWork::new(MAX_EDGES);
         left.edges -= of_closure;
         self.has_within(relation, id, hops, &mut left, buffer)
@@ -43,7 +43,7 @@ impl GraphSubject<'_> {
         hops: &[FirstHop<'_>],
         left: &mut MaxWork,
         buffer: &mut GraphBuffer,
-    ) -> Result<bool, Undetermined> {
+    ) -> Result<bool, UndeterminedRelation> {
         let (graph, Some(closure)) = (self.graph, &self.closure) else { return Ok(false) };
         let has_claims = graph.schema.reach(relation.term()).has_claims;
         let mut walk = Walk {
@@ -69,9 +69,23 @@ impl GraphSubject<'_> {
         }
         *left = walk.left;
         match (holds, walk.doubted) {
-            (Some(true), Some(claim)) if is_open => Err(Undetermined::Claim(claim)),
+            (Some(true), Some(claim)) if is_open => Err(UndeterminedRelation::Claim(claim)),
             (Some(holds), _) if !is_open => Ok(holds),
-            _ => Err(Undetermined::TooManyEdges),
+            _ => Err(UndeterminedRelation::TooManyEdges),
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// Decides an instance. `None` if it is too much work.
+    fn decide(&mut self, root: Instance, buffer: &mut GraphBuffer) -> Option<bool> {
+        let reach = self.graph.schema.reach(root.term & !POSSIBLE);
+        // Where claims are unknown, the walk leads into usersets.
+        let combines = if self.unknown.is_empty() { reach.has_all } else { reach.combines };
+        match combines {
+            false => self.any(root, &mut buffer.instances),
+            true if self.has_plain_factors(root.term) => self.all(root, &mut buffer.instances),
+            true => buffer.combined(self, root),
         }
     }
 }

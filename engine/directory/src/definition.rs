@@ -4,7 +4,7 @@ use portcullis_engine::fields::{Fields, string, text};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Json, leading_word};
 
-use crate::claim::{ClaimSource, MAX_SOURCE};
+use crate::claim_source::{ClaimSource, MAX_SOURCE};
 use crate::line::Line;
 
 /// The maximum number of relations of one type.
@@ -183,9 +183,9 @@ mod tests {
               field `claims` is unknown; did you mean `claim`?",
             ),
             (
-                r#"{"a": {"from": "[user]", "claim": 7}, "b": {"from": "[user]", "claim": {"absent": "no", "nam": ""}}}"#,
-                "at `/a/claim`: expected a string, not a number; at `/b/claim/name`: field `name` is missing; at `/b/claim/absent`: \
-              expected `undetermined` or `nobody`, not `no`; at `/b/claim`: field `nam` is unknown; did you mean `name`?",
+                r#"{"a": {"from": "[user]", "claim": 7}, "b": {"from": "[user]", "claim": {"name": "g", "absent": "no"}}}"#,
+                "at `/a/claim`: expected a string, not a number; at `/b/claim/absent`: expected `undetermined` or `nobody`, not \
+              `no`",
             ),
             (
                 r#"{"id": "a", "b": ""}"#,

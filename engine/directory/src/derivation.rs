@@ -1,9 +1,9 @@
 //! Derives what holds for a subject: from its tuples along their way back, to the objects and the terms that follow.
 
 use crate::graph::Graph;
+use crate::max_work::MaxWork;
 use crate::schema::{RelationId, RelationNumber, Term, TermId, TermKind, TermUse};
 use crate::table::{EdgeKey, Moment, Node, Way};
-use crate::work::MaxWork;
 
 /// The facts that were derived.
 pub(crate) trait Facts {

@@ -7,11 +7,11 @@ mod proof;
 
 use crate::combined::GraphBuffer;
 use crate::instances::Instance;
+use crate::max_work::MAX_EDGES;
 use crate::resource::{FirstHop, Resource};
 use crate::schema::RelationId;
-use crate::subject::{GraphSubject, Undetermined};
+use crate::subject::{GraphSubject, UndeterminedRelation};
 use crate::table::Object;
-use crate::work::MAX_EDGES;
 use ground::Ground;
 use proof::Proof;
 
@@ -25,7 +25,7 @@ impl<'g> GraphSubject<'g> {
         id: &'e str,
         hops: &'e [FirstHop<'e>],
         buffer: &mut GraphBuffer,
-    ) -> Result<RelationExplanation<'e>, Undetermined> {
+    ) -> Result<RelationExplanation<'e>, UndeterminedRelation> {
         let (holds, mut left) = (self.has(relation, id, hops, buffer)?, usize::MAX);
         Ok(self.explain_answer((relation, id, hops), holds, &mut left, buffer))
     }

@@ -16,11 +16,12 @@ use crate::closures::ClaimedObjects;
 use crate::combined::GraphBuffer;
 use crate::explain::RelationExplanation;
 use crate::graph::Graph;
+use crate::max_work::MAX_EDGES;
 use crate::resource::FirstHop;
 use crate::schema::{RelationId, Schema};
-use crate::subject::{GraphSubject, SubjectClaims, Undetermined};
+use crate::subject::{GraphSubject, SubjectClaims, UndeterminedRelation};
 use crate::table::Object;
-use crate::work::{MAX_EDGES, MAX_EDGES_OF_CHECK, RelationWork, TooLong};
+use crate::work::{MAX_EDGES_OF_CHECK, RelationWork, TooLong};
 
 pub use rows::{PlannedRows, RelationsOfRows};
 
@@ -274,15 +275,17 @@ impl<'q> RelationQuestions<'q> {
     }
 
     /// Says why nobody can answer a question.
-    fn cause(&self, question: &RelationQuestion<'_>, undetermined: Undetermined) -> String {
+    fn cause(&self, question: &RelationQuestion<'_>, undetermined: UndeterminedRelation) -> String {
         let (schema, Object { object_type, id }) = (self.graph.schema(), question.object);
         let asked = format!("`{}` of `{object_type}:{id}`", schema.name(question.relation));
         match undetermined {
-            Undetermined::TooManyEdges => format!("more than {MAX_EDGES} edges decide {asked}"),
-            Undetermined::CheckIsSpent => format!(
+            UndeterminedRelation::TooManyEdges => {
+                format!("more than {MAX_EDGES} edges decide {asked}")
+            }
+            UndeterminedRelation::CheckIsSpent => format!(
                 "more than {MAX_EDGES_OF_CHECK} edges decide the relations of the check, {asked} among them"
             ),
-            Undetermined::Claim(claim) => {
+            UndeterminedRelation::Claim(claim) => {
                 format!("{asked} depends on {}", unknown_claim(schema, claim))
             }
         }

@@ -12,7 +12,7 @@ use portcullis_engine::Invalid;
 use portcullis_engine::entities::USER;
 use portcullis_engine::invalid::{Place, Problems};
 
-use crate::claim::ClaimSource;
+use crate::claim_source::ClaimSource;
 use crate::definition::{MAX_RELATIONS, RelationDefinition};
 use compiler::Compiler;
 use flat::FlatTerm;

@@ -7,10 +7,11 @@ use portcullis_engine::{AttributeAnswer, Caller, Check, Json, TenantFacts};
 
 use crate::graph::Graph;
 use crate::lists::{ObjectList, SubjectList, SubjectQuestion};
+use crate::max_work::MAX_EDGES;
 use crate::questions::{self, RelationQuestions, resource_of};
 use crate::subject::GraphSubject;
 use crate::table::Object;
-use crate::work::{MAX_EDGES, MAX_EDGES_OF_CHECK, RelationWork};
+use crate::work::{MAX_EDGES_OF_CHECK, RelationWork};
 
 /// The relations of the candidates of a search.
 pub struct SearchRelations<'s> {

@@ -10,9 +10,9 @@ use crate::closures::{AskedSubject, ClaimedObjects};
 use crate::combined::GraphBuffer;
 use crate::derivation::Derivation;
 use crate::graph::Graph;
+use crate::max_work::{MAX_EDGES, MaxWork};
 use crate::schema::{RelationId, TypeId};
 use crate::table::{Moment, Node, Object};
-use crate::work::{MAX_EDGES, MaxWork};
 
 /// A subject whose relations are asked for at one instant.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl GraphSubject<'_> {
 
 /// The reason why nobody can say whether a subject has a relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undetermined {
+pub enum UndeterminedRelation {
     /// The question looks at more than [`MAX_EDGES`] edges.
     TooManyEdges,
     /// All relations of the check look at more than [`MAX_EDGES_OF_CHECK`] edges.
@@ -56,7 +56,7 @@ pub enum Undetermined {
     Claim(UnknownClaim),
 }
 
-/// What a subject's own token says about it.
+/// The claims that a subject's own token has.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SubjectClaims<'c> {
     /// The objects that claims list.

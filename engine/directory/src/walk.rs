@@ -2,13 +2,12 @@
 
 use crate::claim::UnknownClaim;
 use crate::closure::Closure;
-use crate::combined::GraphBuffer;
 use crate::graph::Graph;
 use crate::instances::{Instance, Instances, POSSIBLE};
+use crate::max_work::MaxWork;
 use crate::resource::Resource;
 use crate::schema::{FlatArrow, RelationId, RelationNumber, TermId, TypeId};
 use crate::table::{EdgeKey, EdgesAt, Moment, NOWHERE, Node, Object, Way};
-use crate::work::MaxWork;
 
 /// Walks through the instances of one question.
 pub(crate) struct Walk<'w> {
@@ -24,18 +23,6 @@ pub(crate) struct Walk<'w> {
 }
 
 impl<'w> Walk<'w> {
-    /// Decides an instance. `None` if it is too much work.
-    pub(crate) fn decide(&mut self, root: Instance, buffer: &mut GraphBuffer) -> Option<bool> {
-        let reach = self.graph.schema.reach(root.term & !POSSIBLE);
-        // Where claims are unknown, the walk leads into usersets.
-        let combines = if self.unknown.is_empty() { reach.has_all } else { reach.combines };
-        match combines {
-            false => self.any(root, &mut buffer.instances),
-            true if self.has_plain_factors(root.term) => self.all(root, &mut buffer.instances),
-            true => buffer.combined(self, root),
-        }
-    }
-
     /// Calls `visit` with each instance on which one depends, and whether it stands behind `!`. Returns whether the instance
     /// holds by what is stored. `None` if it is too much work.
     #[inline]
@@ -179,7 +166,7 @@ impl<'w> Walk<'w> {
     }
 
     /// Returns whether a term combines factors below which no terms are combined.
-    fn has_plain_factors(&self, term: TermId) -> bool {
+    pub(crate) fn has_plain_factors(&self, term: TermId) -> bool {
         let schema = &self.graph.schema;
         if !self.unknown.is_empty() {
             return false;
@@ -191,7 +178,7 @@ impl<'w> Walk<'w> {
 
     /// Decides a term that [has such factors](Self::has_plain_factors). Looks at each of them, so that their order changes
     /// nothing. `None` if it is too much work.
-    fn all(
+    pub(crate) fn all(
         &mut self,
         Instance { node, term }: Instance,
         instances: &mut Instances,
@@ -209,7 +196,7 @@ impl<'w> Walk<'w> {
 
     /// Decides a term below which no terms are combined: one instance that is stored is enough. Looks at whole layers of
     /// instances, so that the order of edges changes nothing. `None` if it is too much work.
-    fn any(&mut self, root: Instance, instances: &mut Instances) -> Option<bool> {
+    pub(crate) fn any(&mut self, root: Instance, instances: &mut Instances) -> Option<bool> {
         instances.clear();
         instances.add(root);
         let (mut next, mut found) = (0, false);

@@ -1,45 +1,15 @@
-//! Bounds on the work of questions, and on what all relations of one check may take.
+//! A bound on what all relations of one check may take.
 
 use crate::combined::GraphBuffer;
+use crate::max_work::{MAX_EDGES, MaxWork};
 use crate::resource::FirstHop;
 use crate::schema::RelationId;
-use crate::subject::{GraphSubject, Undetermined};
+use crate::subject::{GraphSubject, UndeterminedRelation};
 
-/// The maximum number of edges that the question for one relation looks at. With more it is undetermined.
-pub const MAX_EDGES: usize = 100_000;
 /// The maximum number of edges that all relations of a check look at. The relations beyond are undetermined.
 pub const MAX_EDGES_OF_CHECK: usize = 300_000;
 /// The maximum number of edges that a check looks at on the thread of a request: less than a millisecond.
 pub(crate) const MAX_EDGES_HERE: usize = 5_000;
-/// The steps that are counted as the work of one edge. Lines of people need two or three.
-const STEPS_PER_EDGE: usize = 10;
-
-/// A bound on the work of a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct MaxWork {
-    /// The number of edges that are looked at.
-    pub(crate) edges: usize,
-    /// The number of steps from one term to another.
-    pub(crate) steps: usize,
-}
-
-impl MaxWork {
-    /// Bounds the edges, and with them the steps.
-    pub(crate) fn new(edges: usize) -> Self {
-        Self { edges, steps: edges.saturating_mul(STEPS_PER_EDGE) }
-    }
-
-    fn min(self, other: Self) -> Self {
-        Self { edges: self.edges.min(other.edges), steps: self.steps.min(other.steps) }
-    }
-
-    fn less(self, spent: Self) -> Self {
-        Self {
-            edges: self.edges.saturating_sub(spent.edges),
-            steps: self.steps.saturating_sub(spent.steps),
-        }
-    }
-}
 
 /// A question is too much work for the thread of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,9 +55,9 @@ impl RelationWork {
         subject: &GraphSubject<'_>,
         (relation, id, hops): (RelationId, &str, &[FirstHop<'_>]),
         buffer: &mut GraphBuffer,
-    ) -> Result<Result<bool, Undetermined>, TooLong> {
+    ) -> Result<Result<bool, UndeterminedRelation>, TooLong> {
         let Some(of_closure) = subject.edges_below(relation) else {
-            return Ok(Err(Undetermined::TooManyEdges));
+            return Ok(Err(UndeterminedRelation::TooManyEdges));
         };
         if of_closure > 0 && !std::mem::replace(&mut self.has_closure, true) {
             self.left.edges = self.left.edges.saturating_sub(of_closure);
@@ -97,7 +67,7 @@ impl RelationWork {
         let here = self.here.map_or(allowed, |here| here.min(allowed));
         let mut left = here;
         let answer = subject.has_within(relation, id, hops, &mut left, buffer);
-        let is_exceeded = answer == Err(Undetermined::TooManyEdges);
+        let is_exceeded = answer == Err(UndeterminedRelation::TooManyEdges);
         if is_exceeded && here != allowed {
             return Err(TooLong);
         }
@@ -105,7 +75,7 @@ impl RelationWork {
         self.left = self.left.less(spent);
         self.here = self.here.map(|here| here.less(spent));
         let is_own = allowed == own;
-        Ok(if is_exceeded && !is_own { Err(Undetermined::CheckIsSpent) } else { answer })
+        Ok(if is_exceeded && !is_own { Err(UndeterminedRelation::CheckIsSpent) } else { answer })
     }
 }
 
@@ -158,7 +128,7 @@ mod tests {
         graph: &Graph,
         count: usize,
         mut work: RelationWork,
-    ) -> Vec<Result<Result<bool, Undetermined>, TooLong>> {
+    ) -> Vec<Result<Result<bool, UndeterminedRelation>, TooLong>> {
         let (now, buffer) = (DateTime::UNIX_EPOCH, &mut GraphBuffer::default());
         let ann = Object { object_type: "user", id: "ann" };
         let subject = graph.subject(ann, SubjectClaims::default(), now, buffer);
@@ -175,14 +145,14 @@ mod tests {
         let all = ask(&graph, 5, RelationWork::default());
         assert_eq!(all[..3], alone);
         // The fourth one takes what is left.
-        assert_eq!(all[3..], [Ok(Err(Undetermined::CheckIsSpent)); 2]);
+        assert_eq!(all[3..], [Ok(Err(UndeterminedRelation::CheckIsSpent)); 2]);
     }
 
     #[test]
     fn one_relation_keeps_its_own_limit_and_leaves_the_others_theirs() {
         let graph = chains(&[MAX_EDGES + 1, 10]);
         let asked = ask(&graph, 2, RelationWork::default());
-        assert_eq!(asked, [Ok(Err(Undetermined::TooManyEdges)), Ok(Ok(false))]);
+        assert_eq!(asked, [Ok(Err(UndeterminedRelation::TooManyEdges)), Ok(Ok(false))]);
     }
 
     #[test]

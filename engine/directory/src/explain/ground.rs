@@ -7,10 +7,10 @@ use crate::closure::Closure;
 use crate::combined::GraphBuffer;
 use crate::graph::Graph;
 use crate::instances::{Instance, Instances};
+use crate::max_work::{MAX_EDGES, MaxWork};
 use crate::resource::{ROOT, Resource};
 use crate::schema::{FlatArrow, RelationId, RelationNumber};
 use crate::table::{Edge, EdgeKey, EdgesAt, Moment, Node, Object, Way};
-use crate::work::{MAX_EDGES, MaxWork};
 
 /// The expired edges that are named.
 const MAX_EXPIRED: usize = 10;

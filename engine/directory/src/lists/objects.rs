@@ -4,10 +4,10 @@ use roaring::RoaringBitmap;
 
 use super::bitmaps::Bitmaps;
 use crate::derivation::{Derivation, DerivationBuffer};
+use crate::max_work::MaxWork;
 use crate::schema::{RelationId, TermId, TypeId};
 use crate::subject::GraphSubject;
 use crate::table::{Moment, merged};
-use crate::work::MaxWork;
 
 /// The objects to which a subject has a relation.
 #[derive(Clone, Debug)]

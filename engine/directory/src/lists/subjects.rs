@@ -10,11 +10,11 @@ use crate::closures::AskedSubject;
 use crate::combined::GraphBuffer;
 use crate::derivation::Facts;
 use crate::graph::Graph;
+use crate::max_work::{MAX_EDGES, MaxWork};
 use crate::resource::{FirstHop, ROOT, Resource};
 use crate::schema::{FlatArrow, RelationId, RelationNumber, TermId, TypeId};
 use crate::subject::GraphSubject;
 use crate::table::{EVERYONE, EdgeKey, EdgesAt, Moment, Node, Object, Way, merged};
-use crate::work::{MAX_EDGES, MaxWork};
 
 /// The subjects of one type that have a relation to an object.
 #[derive(Clone, Debug)]

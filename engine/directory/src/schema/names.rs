@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::terms::{RelationId, RelationNumber, Storable, TypeId};
-use crate::claim::ClaimSource;
+use crate::claim_source::ClaimSource;
 
 /// The types and relations of a schema, in the order of their names.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use portcullis_directory::{
     ClaimDoubt, ClaimedObjects, FirstHop, GraphBuffer, Object, RelationId, SubjectClaims,
-    Undetermined, UnknownClaim,
+    UndeterminedRelation, UnknownClaim,
 };
 
 use crate::naive::{Asking, CLAIMED, Holding, ROOT};
@@ -62,8 +62,8 @@ fn truth(certain: bool, possible: bool) -> Truth {
     (certain == possible).then_some(certain)
 }
 
-fn found(answer: Result<bool, Undetermined>) -> Truth {
-    assert_ne!(answer, Err(Undetermined::TooManyEdges));
+fn found(answer: Result<bool, UndeterminedRelation>) -> Truth {
+    assert_ne!(answer, Err(UndeterminedRelation::TooManyEdges));
     answer.ok()
 }
 

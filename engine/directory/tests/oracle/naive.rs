@@ -121,11 +121,11 @@ impl<'w> Asking<'w> {
     }
 }
 
-/// What is known to hold, or that it could.
+/// The facts of a round: those that certainly hold, or those that could.
 #[derive(Clone, Copy)]
 struct Bounds<'b> {
     is_possible: bool,
     now: &'b Holding,
-    /// What certainly holds and what could, by the round before.
+    /// The facts that certainly hold and those that could, by the round before.
     before: &'b [Holding; 2],
 }
