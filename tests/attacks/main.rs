@@ -204,7 +204,7 @@ const ATTACKS: &[Attack] = &[
         name: "a member invents resources that parity and statistics count",
         run: record_reads::invented_names,
     },
-    Attack { number: "48", name: "200 erasures at once", run: record_reads::erasures },
+    Attack { number: "48", name: "200 erasures, 32 at once", run: record_reads::erasures },
     Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
     Attack {
         number: "load",

@@ -52,8 +52,8 @@ macro_rules! sources {
     };
 }
 
-const SQLITE: [Source; 28] = sources!("sqlite");
-const POSTGRES: [Source; 28] = sources!("postgres");
+const SQLITE: [Source; 30] = sources!("sqlite");
+const POSTGRES: [Source; 30] = sources!("postgres");
 
 /// Returns the migrations of SQLite.
 pub(crate) fn sqlite() -> Migrator {
