@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The names of the registered resources of a tenant.
-pub type RegisteredNames = BTreeSet<String>;
+pub type RegisteredResources = BTreeSet<String>;
 
 /// The groups that have one of a bounded number of places.
 #[derive(Debug)]
 pub(crate) struct GroupShares<K> {
-    registered: RegisteredNames,
+    registered: RegisteredResources,
     /// The most groups.
     most: usize,
     count: usize,
@@ -38,7 +38,7 @@ pub(crate) enum GroupPlace<K> {
 }
 
 impl<K: Ord + Clone> GroupShares<K> {
-    pub(crate) fn new(registered: RegisteredNames, most: usize) -> Self {
+    pub(crate) fn new(registered: RegisteredResources, most: usize) -> Self {
         let (families, lost) = (BTreeMap::new(), BTreeSet::new());
         Self { registered, most, count: 0, families, lost }
     }
@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn names_that_callers_invent_push_out_no_registered_resource() {
-        let registered = RegisteredNames::from(["doc:read".to_owned(), "chart:read".to_owned()]);
+        let registered =
+            RegisteredResources::from(["doc:read".to_owned(), "chart:read".to_owned()]);
         let mut shares = GroupShares::new(registered, 4);
         for number in 0..4 {
             assert_eq!(shares.place("invented:read", &(number, 0)), GroupPlace::Free);

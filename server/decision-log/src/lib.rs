@@ -40,7 +40,7 @@ pub use at_rest::{
 };
 pub use decision::{Nested, RecordedCaller, RecordedDecision, RecordedShadow};
 pub use feed::{DecisionFeed, FeedItem, FeedRefused};
-pub use group_shares::RegisteredNames;
+pub use group_shares::RegisteredResources;
 pub use log::{DecisionLog, LogConfig, Pending, is_drawn};
 pub use lost::Lost;
 pub use members::{RecordMembers, RecordTexts};

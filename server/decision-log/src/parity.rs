@@ -8,7 +8,7 @@ use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use portcullis_model::parity::{Parity, ParityGroup, ParityRow};
 use portcullis_model::period::CountPeriod;
 
-use crate::group_shares::{GroupPlace, GroupShares, RegisteredNames};
+use crate::group_shares::{GroupPlace, GroupShares, RegisteredResources};
 use crate::log::DecisionLog;
 use crate::reading::{DecisionSpan, QueryError, ReadLimit};
 
@@ -31,7 +31,7 @@ impl DecisionLog {
         tenant: &str,
         selection: &DecisionSelection,
         period: Option<CountPeriod>,
-        registered: RegisteredNames,
+        registered: RegisteredResources,
         limit: ReadLimit,
     ) -> Result<Parity, QueryError> {
         let (span, counted) = (DecisionSpan::default(), Counted::by(period, registered));
@@ -55,7 +55,7 @@ struct Counted {
 type RowKey = (Option<Timestamp>, String, String);
 
 impl Counted {
-    fn by(period: Option<CountPeriod>, registered: RegisteredNames) -> Self {
+    fn by(period: Option<CountPeriod>, registered: RegisteredResources) -> Self {
         let shares = GroupShares::new(registered, MAX_ROWS);
         Self { period, rows: BTreeMap::new(), shares, is_partial: false }
     }
@@ -140,7 +140,7 @@ mod tests {
             (Some(CountPeriod::Day), 42, true),
             (Some(CountPeriod::Hour), MAX_ROWS, false),
         ] {
-            let mut counted = Counted::by(period, RegisteredNames::new());
+            let mut counted = Counted::by(period, RegisteredResources::new());
             (0..=most).rev().for_each(|hours| counted.add(check(hours, "doc:read")));
             let parity = counted.end();
             assert_eq!((parity.rows.len(), parity.complete), (rows, complete), "{period:?}");
@@ -152,8 +152,8 @@ mod tests {
     #[test]
     fn a_registered_resource_has_its_row_whatever_callers_invent() {
         for (registered, is_there) in [
-            (RegisteredNames::from(["doc:read".to_owned()]), true),
-            (RegisteredNames::new(), false),
+            (RegisteredResources::from(["doc:read".to_owned()]), true),
+            (RegisteredResources::new(), false),
         ] {
             let mut counted = Counted::by(None, registered);
             (0..MAX_ROWS)

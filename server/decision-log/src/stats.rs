@@ -7,7 +7,7 @@ use portcullis_model::Timestamp;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use portcullis_model::decision_stats::{DecisionGroup, DecisionStats, StatsDimension};
 
-use crate::group_shares::{GroupPlace, GroupShares, RegisteredNames};
+use crate::group_shares::{GroupPlace, GroupShares, RegisteredResources};
 use crate::left_out::MINUTE;
 use crate::log::DecisionLog;
 use crate::reading::{DecisionSpan, QueryError, ReadLimit};
@@ -26,7 +26,7 @@ impl DecisionLog {
         tenant: &str,
         selection: &DecisionSelection,
         dimensions: &[StatsDimension],
-        registered: RegisteredNames,
+        registered: RegisteredResources,
         limit: ReadLimit,
     ) -> Result<DecisionStats, QueryError> {
         let counting = Counting::new(selection.clone(), dimensions.to_vec(), registered);
@@ -58,7 +58,7 @@ impl Counting {
     fn new(
         selection: DecisionSelection,
         dimensions: Vec<StatsDimension>,
-        registered: RegisteredNames,
+        registered: RegisteredResources,
     ) -> Self {
         let of_counts = DecisionSelection { subject: None, request_id: None, ..selection.clone() };
         let needs_records = of_counts != selection || dimensions.contains(&StatsDimension::Subject);

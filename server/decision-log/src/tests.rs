@@ -27,7 +27,7 @@ use uuid::Uuid;
 
 use crate::{
     DecisionLog, DecisionPage, LogConfig, LogMetrics, LogOpenError, ReadLimit, RecordedCaller,
-    RecordedDecision, RegisteredNames,
+    RecordedDecision, RegisteredResources,
 };
 
 /// The instant of the first decision: noon.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use portcullis_auth::{CheckCaller, Manager};
 use portcullis_decision_log::{
-    ArchiveError, DecisionLog, DecisionPage, FeedRefused, QueryError, ReadLimit, RegisteredNames,
+    ArchiveError, DecisionLog, DecisionPage, FeedRefused, QueryError, ReadLimit,
+    RegisteredResources,
 };
 pub use portcullis_decision_log::{DecisionFeed, FeedItem, Visited};
 use portcullis_limits::MemoryAccount;
@@ -114,7 +115,10 @@ pub async fn parity(
 }
 
 /// Returns the names of the registered resources of the caller's tenant.
-async fn registered(app: &App, caller: &CheckCaller) -> Result<RegisteredNames, OperationError> {
+async fn registered(
+    app: &App,
+    caller: &CheckCaller,
+) -> Result<RegisteredResources, OperationError> {
     log(app)?;
     let names = async |tx: &mut Tx| resources::names(tx, u16::MAX).await;
     Ok(app.store.read(caller.tenant(), names).await?.into_iter().collect())

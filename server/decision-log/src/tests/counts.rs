@@ -23,7 +23,7 @@ async fn counts(
     by: &[StatsDimension],
 ) -> (Vec<(Vec<String>, [u64; 3])>, bool) {
     let stats = log
-        .stats("acme", selection, by, RegisteredNames::new(), ReadLimit::none())
+        .stats("acme", selection, by, RegisteredResources::new(), ReadLimit::none())
         .await
         .expect("reads");
     let values = |group: &portcullis_model::decision_stats::DecisionGroup| {
@@ -63,7 +63,7 @@ async fn left_out_allows_are_counted_and_listed_nowhere() {
     let (log, _) = open(folder.path());
     assert_eq!(counts(&log, &none, &by).await, (expected, true));
     let other = log
-        .stats("bolt", &none, &[], RegisteredNames::new(), ReadLimit::none())
+        .stats("bolt", &none, &[], RegisteredResources::new(), ReadLimit::none())
         .await
         .expect("reads");
     assert_eq!(other.groups[0].allow, 0, "another tenant");

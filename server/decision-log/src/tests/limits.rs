@@ -83,14 +83,14 @@ async fn statistics_that_end_early_say_so(database: TestDatabase) {
     let all = DecisionSelection::default();
     for (limit, complete) in [(at_once(), false), (ReadLimit::none(), true)] {
         let stats =
-            log.stats("acme", &all, &[], RegisteredNames::new(), limit).await.expect("reads");
+            log.stats("acme", &all, &[], RegisteredResources::new(), limit).await.expect("reads");
         assert_eq!(stats.complete, complete);
         let counted = usize::try_from(stats.groups[0].deny).expect("few");
         assert!(counted >= EACH && (counted == FILES * EACH) == complete, "{counted}");
     }
     for (limit, complete) in [(at_once(), false), (ReadLimit::none(), true)] {
         let parity =
-            log.parity("acme", &all, None, RegisteredNames::new(), limit).await.expect("reads");
+            log.parity("acme", &all, None, RegisteredResources::new(), limit).await.expect("reads");
         assert_eq!(parity.complete, complete);
     }
 }
