@@ -39,6 +39,7 @@ mod overload;
 mod patterns;
 mod plans;
 mod quotas;
+mod records;
 mod reports;
 mod trust;
 mod unread;
@@ -133,6 +134,28 @@ const ATTACKS: &[Attack] = &[
         name: "50 webhooks of a tenant with names that nobody resolves",
         run: names::silent_name_server,
     },
+    Attack {
+        number: "43",
+        name: "20 connections and 8 streams of a member beside its manager",
+        run: records::scans_of_a_member,
+    },
+    Attack {
+        number: "44",
+        name: "48 reads of large records by id at once",
+        run: records::large_records_by_id,
+    },
+    Attack { number: "45", name: "pages of large records", run: records::pages_of_large_records },
+    Attack {
+        number: "46",
+        name: "four replays with 48 MB of policies, and their deletion",
+        run: records::replays_of_large_policies,
+    },
+    Attack {
+        number: "47",
+        name: "a member invents resources that parity and statistics count",
+        run: records::invented_names,
+    },
+    Attack { number: "48", name: "200 erasures, 32 at once", run: records::erasures },
     Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
     Attack {
         number: "load",

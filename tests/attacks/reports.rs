@@ -19,6 +19,8 @@ const VALUES: usize = 5_000;
 /// The resources of the noisy tenant. Their plans take some gigabytes together.
 const RESOURCES: usize = 200;
 const BAR_OF_OTHERS: Duration = Duration::from_millis(50);
+/// The time in which a server that does nothing uses no processor.
+const WINDOW: Duration = Duration::from_millis(100);
 
 /// A body of 267 KB that names 200,000,000 cells.
 pub(crate) fn multiplied_counts() -> Vec<Figure> {
@@ -37,7 +39,7 @@ pub(crate) fn multiplied_counts() -> Vec<Figure> {
     let began = Instant::now();
     ask().send(server.address).refused(400, "VALIDATION_ERROR");
     let answered = began.elapsed();
-    let others = beside(&server, &quiet, ask);
+    let others = beside(&server, &quiet, CLIENTS, ask);
     let (_, most) = memory(&server);
     vec![
         Figure::time("the answer 400", answered, Duration::from_millis(250)),
@@ -70,8 +72,8 @@ pub(crate) fn large_plans() -> Vec<Figure> {
     let matrix = || report(&token, "POST /api/v1/matrix", &json!({"roles": ["clerk"]}));
     p99(&quiet);
     let (before, _) = memory(&server);
-    let by_permissions = beside(&server, &quiet, permissions);
-    let by_matrix = beside(&server, &quiet, matrix);
+    let by_permissions = beside(&server, &quiet, CLIENTS, permissions);
+    let by_matrix = beside(&server, &quiet, CLIENTS, matrix);
     let (_, most) = memory(&server);
     vec![
         Figure::mib("memory, more than before", most - before, 352.0),
@@ -97,11 +99,26 @@ fn report(token: &str, route: &str, body: &Value) -> Request {
     Request::new(route).token(token).json(body)
 }
 
-/// Returns the 99th percentile of checks of `quiet` while clients send `request` again and again.
-fn beside(server: &Server, quiet: &Tenant<'_>, request: impl Fn() -> Request + Sync) -> Duration {
+/// Returns the 99th percentile of checks of `quiet` while `clients` send `request` again and again.
+pub(crate) fn beside(
+    server: &Server,
+    quiet: &Tenant<'_>,
+    clients: usize,
+    request: impl Fn() -> Request + Sync,
+) -> Duration {
+    during(server, clients, request, || p99(quiet))
+}
+
+/// Measures while `clients` send `request` again and again.
+pub(crate) fn during<T>(
+    server: &Server,
+    clients: usize,
+    request: impl Fn() -> Request + Sync,
+    measure: impl FnOnce() -> T,
+) -> T {
     let (done, sent) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
-        for _ in 0..CLIENTS {
+        for _ in 0..clients {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
                     sent.fetch_add(1, Ordering::Relaxed);
@@ -109,22 +126,25 @@ fn beside(server: &Server, quiet: &Tenant<'_>, request: impl Fn() -> Request + S
                 }
             });
         }
-        while sent.load(Ordering::Relaxed) < CLIENTS {
+        while sent.load(Ordering::Relaxed) < clients {
             std::thread::sleep(Duration::from_millis(5));
         }
-        let slowest = p99(quiet);
+        let measured = measure();
         done.store(true, Ordering::Relaxed);
-        slowest
+        measured
     })
 }
 
 /// Returns how long the server works after a client sent `request` and left.
 fn work_after(server: &Server, request: impl Fn() -> Request) -> Duration {
-    const WINDOW: Duration = Duration::from_millis(100);
     let connection = request().open(server.address);
     std::thread::sleep(WINDOW);
     drop(connection);
-    let left = Instant::now();
+    idle_after(server, Instant::now())
+}
+
+/// Returns how long the server works after the instant `left`.
+pub(crate) fn idle_after(server: &Server, left: Instant) -> Duration {
     loop {
         let before = cpu(server);
         std::thread::sleep(WINDOW);
