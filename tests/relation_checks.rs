@@ -48,7 +48,8 @@ pub(crate) fn as_drive(tenant: &Tenant<'_>) {
         "viewer": "editor || parent.viewer",
         "read": "viewer && !parent.banned",
     });
-    let group = json!({"member": {"from": "[user, group#member]", "claim": "groups"}});
+    let claim = json!({"name": "groups", "absent": "nobody"});
+    let group = json!({"member": {"from": "[user, group#member]", "claim": claim}});
     for (name, relations) in [("group", group), ("folder", folder), ("document", document)] {
         let path = format!("PUT /api/v1/types/{name}");
         tenant.manage(&path, &json!({"relations": relations})).is(201);
@@ -166,6 +167,114 @@ fn a_claim_of_the_token_is_membership_of_its_subject() {
             assert_eq!(reply.text_of("decision"), expected, "{body}");
         }
     }
+}
+
+/// Lets everybody remove documents but the banned; sets the meaning of an absent claim.
+fn without_the_banned(absent: &str) -> Tenant<'static> {
+    let tenant = drive();
+    let member =
+        json!({"from": "[user, group#member]", "claim": {"name": "groups", "absent": absent}});
+    tenant.manage("PUT /api/v1/types/group", &json!({"relations": {"member": member}})).is(200);
+    tenant.rule("*", "document:remove", "remove", "allow");
+    tenant.rule("group:banned#member", "document:remove", "remove", "deny");
+    tenant
+}
+
+#[test]
+fn a_deny_by_group_applies_where_the_claim_says_nothing() {
+    let cases = [
+        (json!({"groups": ["eng"]}), "allow", "allow", ""),
+        (json!({"groups": "eng"}), "allow", "allow", ""),
+        (json!({"groups": ["banned"]}), "deny", "deny", ""),
+        (json!({}), "deny", "allow", "which the token does not have"),
+        (json!({"groups": null}), "deny", "allow", "which the token does not have"),
+        (json!({"groups": 7}), "deny", "deny", "which is neither a text nor a list of texts"),
+        (json!({"groups": ["eng", 7]}), "deny", "deny", "neither a text nor a list of texts"),
+        (json!({"groups": {"eng": 1}}), "deny", "deny", "neither a text nor a list of texts"),
+        (json!({"_claim_names": {"groups": "src1"}}), "deny", "deny", "has a reference"),
+        (json!({"hasgroups": true}), "deny", "deny", "has a reference"),
+    ];
+    let tenants = ["undetermined", "nobody"].map(without_the_banned);
+    for (claims, undetermined, nobody, cause) in cases {
+        for (tenant, expected) in tenants.iter().zip([undetermined, nobody]) {
+            let token = tenant.token_with("cid", &["service"], &claims);
+            let reply = tenant.check_by(&token, &body("cid", "remove", json!({}))).is(200);
+            assert_eq!(reply.text_of("decision"), expected, "{claims}: {}", reply.text);
+            if expected == "deny" {
+                let reason = reply.text_of("reason");
+                let depends = "`member` of `group:banned` depends on the claim `groups`, ";
+                let says = reason.contains(depends) && reason.contains(cause);
+                assert!(cause.is_empty() || says, "{reason}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_claim_of_somebody_else_is_absent_unless_tuples_say_enough() {
+    for (absent, eve) in [("undetermined", "deny"), ("nobody", "allow")] {
+        let tenant = without_the_banned(absent);
+        tenant.rule("group:staff#member", "document:keep", "keep", "allow");
+        change(&tenant, &["group:staff member user:ann", "group:banned member user:bob"], &[]);
+        for (subject, verb, expected) in [
+            ("bob", "remove", "deny"),
+            ("eve", "remove", eve),
+            ("ann", "keep", "allow"),
+            ("eve", "keep", "deny"),
+        ] {
+            decides(&tenant, subject, verb, json!({}), expected);
+        }
+        let explained = body("eve", "remove", json!({}));
+        let reply = tenant.manage("POST /api/v1/check?explain=true", &explained).is(200).json();
+        assert_eq!(reply["decision"], eve, "{reply}");
+        let relation = &reply["explanation"]["attributes"][0];
+        let said = match absent {
+            "nobody" => "no path through 0 groups and 0 ancestors",
+            _ => {
+                "`member` of `group:banned` depends on the claim `groups`, which is not known of a subject that is not the \
+                 caller"
+            }
+        };
+        assert_eq!(relation["words"], said, "{reply}");
+    }
+}
+
+#[test]
+fn searches_plans_and_permissions_agree_with_checks_where_a_claim_is_not_known() {
+    for (absent, is_allowed) in [("undetermined", false), ("nobody", true)] {
+        let tenant = without_the_banned(absent);
+        change(&tenant, &["document:d1 editor user:ann"], &[]);
+        let question = json!({"subject": "ann", "resource": "document:remove", "action": "remove"});
+        let asked = |route: &str| tenant.manage(route, &question).is(200).json();
+        let found = asked("POST /api/v1/search/resources");
+        let count = found["results"].as_array().expect("a list").len();
+        assert_eq!(count, usize::from(is_allowed), "{found}");
+        let kind = asked("POST /api/v1/plan")["kind"].clone();
+        assert_eq!(kind, if is_allowed { "always" } else { "never" });
+        tenant.resource("document:remove");
+        let permissions = json!({"subject": "ann"});
+        let listed = tenant.manage("POST /api/v1/permissions", &permissions).is(200).json();
+        let decision = if is_allowed { "allow" } else { "deny" };
+        assert_eq!(listed["results"][0]["decision"], decision, "{listed}");
+    }
+}
+
+#[test]
+fn a_plan_of_rows_is_exact_where_an_unknown_claim_changes_nothing() {
+    let tenant = without_the_banned("undetermined");
+    change(&tenant, &["document:d1 editor user:ann", "document:d2 editor group:eng#member"], &[]);
+    tenant.rule("*", "document:show", "show", "allow");
+    tenant.rule("viewer@resource", "document:show", "show", "deny");
+    let plan = |verb: &str| {
+        tenant.manage("POST /api/v1/plan", &json!({
+            "subject": "ann", "resource": format!("document:{verb}"), "action": verb,
+            "dialect": "sqlite", "columns": {"resource.id": {"sql": "d.id", "type": "text", "collation": "binary"}},
+        }))
+    };
+    let edit = plan("edit").is(200).json();
+    assert_eq!((&edit["exact"], &edit["sql"]["params"]), (&json!(true), &json!([r#"["d1"]"#])));
+    let refused = plan("show").is(422).text;
+    assert!(refused.contains("depends on the claim `groups`, which is not known"), "{refused}");
 }
 
 #[test]

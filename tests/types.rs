@@ -116,7 +116,8 @@ fn rules_and_policies_name_relations_of_the_types_of_their_resources() {
 #[test]
 fn rules_on_relations_decide_checks_and_searches() {
     let tenant = Tenant::new();
-    let group = json!({"relations": {"member": {"from": "[user]", "claim": "groups"}}});
+    let claim = json!({"name": "groups", "absent": "nobody"});
+    let group = json!({"relations": {"member": {"from": "[user]", "claim": claim}}});
     tenant.manage("PUT /api/v1/types/group", &group).is(201);
     let parent = json!({"from": "[group]", "request": "parent"});
     let document = json!({"relations": {"parent": parent, "viewer": "parent.member"}});

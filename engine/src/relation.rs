@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::nearest::hint;
-use crate::resource::{ResourcePattern, object_of};
+use crate::resource::ResourcePattern;
 
 /// The namespace of the attributes `relation.<name>`.
 pub const RELATION: &str = "relation";
@@ -95,12 +95,7 @@ impl RelationNames {
     ) -> Option<String> {
         match RelationTarget::parse(name) {
             RelationTarget::OfResource(relation) => {
-                let named = match resource {
-                    ResourcePattern::Any => None,
-                    ResourcePattern::Name(name) => Some(&**name),
-                    ResourcePattern::Exact(resource) => Some(object_of(resource)),
-                };
-                let declared = named.and_then(|named| self.0.get_key_value(named));
+                let declared = resource.object().and_then(|named| self.0.get_key_value(named));
                 match declared {
                     Some((of, known)) => missing(&format!("`{of}`"), relation, known, shown),
                     None => {

@@ -73,6 +73,15 @@ pub enum ResourcePattern {
 }
 
 impl ResourcePattern {
+    /// Returns the name without a verb; `None` for every resource.
+    pub fn object(&self) -> Option<&str> {
+        match self {
+            Self::Any => None,
+            Self::Name(name) => Some(name),
+            Self::Exact(resource) => Some(object_of(resource)),
+        }
+    }
+
     /// Parses a pattern; `None` for any other text. Only the three forms exist: a `*` anywhere else would look like a
     /// pattern without being one (`docs/semantics.md`, section 3.1).
     pub fn parse(text: &str) -> Option<Self> {

@@ -271,6 +271,7 @@ pub(crate) fn wire(store: Store, config: Config, metrics: Metrics) -> anyhow::Re
         exports: WorkQueue::for_exports(),
         judgements: WorkQueue::for_judgements(cores()),
         compilations: WorkQueue::for_compilations(cores()),
+        walks: WorkQueue::for_walks(cores()),
         uploads: WorkQueue::for_uploads(),
         limits,
         probe_log: Throttle::default(),

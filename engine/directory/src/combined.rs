@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use crate::derivation::DerivationBuffer;
-use crate::instances::{Instance, Instances};
+use crate::instances::{Instance, Instances, POSSIBLE};
 use crate::walk::Walk;
 
 /// The memory of so many instances is kept for the next check.
@@ -74,7 +74,7 @@ impl GraphBuffer {
     fn expand(&mut self, walk: &mut Walk<'_>, place: usize) -> Option<()> {
         let Self { instances, states, links, .. } = self;
         let (instance, mut factors) = (instances.get(place), 0);
-        let flat = walk.graph.schema.flat(instance.term);
+        let flat = walk.graph.schema.flat(instance.term & !POSSIBLE);
         let (level, is_all) = (flat.level, flat.is_all);
         let new = State { level: 0, waiting: 1, is_blocked: false, holds: false, first: END };
         states.resize(states.len().max(place + 1), new);

@@ -4,14 +4,13 @@ use portcullis_engine::fields::{Fields, string, text};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Json, leading_word};
 
+use crate::claim_source::{ClaimSource, MAX_SOURCE};
 use crate::line::Line;
 
 /// The maximum number of relations of one type.
 pub const MAX_RELATIONS: usize = 64;
 /// The maximum length of the name of a relation, in characters.
 const MAX_NAME: usize = 128;
-/// The maximum length of the name of a claim or attribute, in characters.
-const MAX_SOURCE: usize = 128;
 
 /// A relation as a type defines it.
 #[derive(Clone, Debug)]
@@ -21,7 +20,7 @@ pub struct RelationDefinition {
     /// The line: who can be stored, and which other relations give this one.
     pub line: Line,
     /// The claim of the caller's token that makes the caller a member: a list of ids of objects of the type.
-    pub claim: Option<String>,
+    pub claim: Option<ClaimSource>,
     /// The attribute of the resource that stands for its stored edges.
     pub request: Option<String>,
     /// The name that the relation had before.
@@ -34,11 +33,11 @@ impl RelationDefinition {
     /// Returns the canonical form: the line if nothing else is said. `renamed_from` is left out.
     pub fn to_json(&self) -> Json<'_> {
         let line = Json::String(self.line.to_string().into());
-        let own = [("claim", &self.claim), ("request", &self.request)];
-        let own = own.into_iter().filter_map(|(name, value)| {
-            Some((name.into(), Json::String(value.as_deref()?.into())))
-        });
-        let members: Vec<_> = [("from".into(), line.clone())].into_iter().chain(own).collect();
+        let claim = self.claim.as_ref().map(|claim| ("claim".into(), claim.to_json()));
+        let request = self.request.as_deref();
+        let request = request.map(|name| ("request".into(), Json::String(name.into())));
+        let members = [Some(("from".into(), line.clone())), claim, request];
+        let members: Vec<_> = members.into_iter().flatten().collect();
         if members.len() == 1 { line } else { Json::Object(members) }
     }
 
@@ -106,7 +105,7 @@ fn read_long(
     let source = |json, at: &Place<'_>, problems: &mut Problems| {
         text(MAX_SOURCE)(json, at, problems).map(str::to_owned)
     };
-    let claim = fields.optional("claim", source);
+    let claim = fields.optional("claim", ClaimSource::read);
     let request = fields.optional("request", source);
     let renamed_from = fields.optional("renamed_from", source);
     fields.close();
@@ -149,7 +148,9 @@ mod tests {
     #[test]
     fn both_forms_are_read_and_written() {
         let text = r#"{"parent": {"from": "[folder]", "request": "parent", "renamed_from": "in"},
-            "member": {"from": "([user])", "claim": "groups"}, "viewer": {"from": "a||b"}, "owner": "[user]"}"#;
+            "member": {"from": "([user])", "claim": "groups"}, "viewer": {"from": "a||b"}, "owner": "[user]",
+            "lead": {"from": "[user]", "claim": {"name": "leads", "absent": "nobody"}},
+            "guest": {"from": "[user]", "claim": {"absent": "undetermined", "name": "guests"}}}"#;
         let read = read(text).expect("relations");
         assert_eq!(read[0].renamed_from.as_deref(), Some("in"));
         let written: Vec<String> = read.iter().map(|one| one.to_json().to_string()).collect();
@@ -160,6 +161,8 @@ mod tests {
                 r#"{"from":"[user]","claim":"groups"}"#,
                 r#""a || b""#,
                 r#""[user]""#,
+                r#"{"from":"[user]","claim":{"name":"leads","absent":"nobody"}}"#,
+                r#"{"from":"[user]","claim":"guests"}"#,
             ]
         );
     }
@@ -178,6 +181,11 @@ mod tests {
                 r#"{"a": {"from": "", "claims": "g"}}"#,
                 "at `/a/from`: expected `[`, the name of a relation, `!` or `(`, where the text ends at position 0; at `/a`: \
               field `claims` is unknown; did you mean `claim`?",
+            ),
+            (
+                r#"{"a": {"from": "[user]", "claim": 7}, "b": {"from": "[user]", "claim": {"name": "g", "absent": "no"}}}"#,
+                "at `/a/claim`: expected a string, not a number; at `/b/claim/absent`: expected `undetermined` or `nobody`, not \
+              `no`",
             ),
             (
                 r#"{"id": "a", "b": ""}"#,

@@ -1,6 +1,7 @@
 //! Derives what holds for a subject: from its tuples along their way back, to the objects and the terms that follow.
 
 use crate::graph::Graph;
+use crate::max_work::MaxWork;
 use crate::schema::{RelationId, RelationNumber, Term, TermId, TermKind, TermUse};
 use crate::table::{EdgeKey, Moment, Node, Way};
 
@@ -12,26 +13,8 @@ pub(crate) trait Facts {
     fn has(&self, term: TermId, node: Node) -> bool;
 }
 
-/// Bounds on the work of a question.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MaxWork {
-    /// The number of edges that are looked at.
-    pub(crate) edges: usize,
-    /// The number of steps from one term to another.
-    pub(crate) steps: usize,
-}
-
-impl MaxWork {
-    /// Bounds the edges, and with them the steps.
-    pub(crate) fn new(edges: usize) -> Self {
-        Self { edges, steps: edges.saturating_mul(STEPS_PER_EDGE) }
-    }
-}
-
 /// The memory of so many facts is kept for the next derivation.
 const KEPT: usize = 4_096;
-/// The steps that are counted as the work of one edge. Lines of people need two or three.
-const STEPS_PER_EDGE: usize = 10;
 
 /// The memory of a derivation, which the next one uses again.
 #[derive(Debug, Default)]

@@ -7,9 +7,10 @@ mod proof;
 
 use crate::combined::GraphBuffer;
 use crate::instances::Instance;
+use crate::max_work::MAX_EDGES;
 use crate::resource::{FirstHop, Resource};
 use crate::schema::RelationId;
-use crate::subject::GraphSubject;
+use crate::subject::{GraphSubject, UndeterminedRelation};
 use crate::table::Object;
 use ground::Ground;
 use proof::Proof;
@@ -24,8 +25,19 @@ impl<'g> GraphSubject<'g> {
         id: &'e str,
         hops: &'e [FirstHop<'e>],
         buffer: &mut GraphBuffer,
+    ) -> Result<RelationExplanation<'e>, UndeterminedRelation> {
+        let (holds, mut left) = (self.has(relation, id, hops, buffer)?, usize::MAX);
+        Ok(self.explain_answer((relation, id, hops), holds, &mut left, buffer))
+    }
+
+    /// Explains an answer. Takes the edges that it looks at from `left`.
+    pub(crate) fn explain_answer<'e>(
+        &'e self,
+        (relation, id, hops): (RelationId, &'e str, &'e [FirstHop<'e>]),
+        holds: bool,
+        left: &mut usize,
+        buffer: &mut GraphBuffer,
     ) -> RelationExplanation<'e> {
-        let holds = self.has(relation, id, hops, buffer);
         let mut explanation = RelationExplanation { holds, ..RelationExplanation::default() };
         let (graph, Some(closure)) = (self.graph, &self.closure) else { return explanation };
         explanation.looked_at.usersets = closure.usersets();
@@ -34,9 +46,17 @@ impl<'g> GraphSubject<'g> {
         let node = graph.table.find(object).or_else(|| closure.unknown(type_id, id));
         let resource = Resource { node, hops };
         let Some(start) = resource.start() else { return explanation };
-        let mut ground = Ground::new(graph, closure, self.now, (resource, object), buffer);
+        // The ground begins with the closure of the subject.
+        let Some(beside_closure) = left.checked_sub(MAX_EDGES) else {
+            explanation.is_complete = false;
+            return explanation;
+        };
+        let mut ground =
+            Ground::new(graph, closure, self.now, (resource, object, beside_closure), buffer);
         let root = Instance { node: start, term: relation.term() };
-        if holds.is_none() || ground.expand(root).is_none() {
+        let expanded = ground.expand(root);
+        *left -= ground.looked_at_edges();
+        if expanded.is_none() {
             explanation.is_complete = false;
             return explanation;
         }

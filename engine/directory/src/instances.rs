@@ -10,8 +10,12 @@ use crate::table::Node;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Instance {
     pub(crate) node: Node,
+    /// With [`POSSIBLE`] it asks whether the term could hold, and else whether it certainly does.
     pub(crate) term: TermId,
 }
+
+/// Marks the term of an instance that holds if unknown claims could make it hold. A schema has fewer terms.
+pub(crate) const POSSIBLE: TermId = 1 << 31;
 
 /// Instances in the order in which they were asked for, each once.
 #[derive(Debug, Default)]

@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod claim;
+mod claim_source;
 mod closure;
 mod closures;
 mod combined;
@@ -16,6 +18,7 @@ mod graph;
 mod instances;
 mod line;
 mod lists;
+mod max_work;
 mod questions;
 mod resource;
 mod schema;
@@ -23,7 +26,10 @@ mod searched;
 mod subject;
 mod table;
 mod walk;
+mod work;
 
+pub use claim::{ClaimDoubt, UnknownClaim};
+pub use claim_source::{AbsentClaim, ClaimSource};
 pub use closures::ClaimedObjects;
 pub use combined::GraphBuffer;
 pub use definition::{MAX_RELATIONS, RelationDefinition, read_relations};
@@ -34,9 +40,11 @@ pub use lists::{
     Candidate, HopObjects, KnownCandidates, ObjectList, RowBudget, RowHop, RowsTooLarge,
     SubjectList, SubjectQuestion,
 };
+pub use max_work::MAX_EDGES;
 pub use questions::{PlannedRows, RelationsOfRows, resource_of};
 pub use resource::FirstHop;
 pub use schema::{MAX_TYPES, RelationId, RelationNumber, Schema, TypeRelations};
 pub use searched::{AskedCandidate, RelatedCandidates, SearchRelations};
-pub use subject::{GraphSubject, MAX_EDGES};
+pub use subject::{GraphSubject, SubjectClaims, UndeterminedRelation};
 pub use table::{Object, Tuple, TupleChange, TupleTable, TupleTableBuilder, TuplesFull};
+pub use work::{MAX_EDGES_OF_CHECK, RelationWork};

@@ -11,14 +11,17 @@ use portcullis_engine::request::Roles;
 use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Json, Precedence, TenantFacts};
 
+use crate::claim::{ReadClaims, UnknownClaim};
 use crate::closures::ClaimedObjects;
 use crate::combined::GraphBuffer;
 use crate::explain::RelationExplanation;
 use crate::graph::Graph;
+use crate::max_work::MAX_EDGES;
 use crate::resource::FirstHop;
 use crate::schema::{RelationId, Schema};
-use crate::subject::{GraphSubject, MAX_EDGES};
+use crate::subject::{GraphSubject, SubjectClaims, UndeterminedRelation};
 use crate::table::Object;
+use crate::work::{MAX_EDGES_OF_CHECK, RelationWork, TooLong};
 
 pub use rows::{PlannedRows, RelationsOfRows};
 
@@ -27,38 +30,87 @@ thread_local! {
     static BUFFER: RefCell<GraphBuffer> = RefCell::default();
 }
 
+/// An explanation looks at so many times the edges of the relations of a check.
+const TIMES_OF_CHECK: usize = 4;
+
 impl Graph {
     /// Returns the answers to the attributes `names` of the namespace `relation` for a check as it was sent, of this resource.
+    /// Takes the work out of what the check has left.
     pub fn answers(
+        &self,
+        facts: &TenantFacts,
+        asked: (&Check<'_>, Option<Object<'_>>),
+        names: &[Box<str>],
+        work: &mut RelationWork,
+    ) -> AttributeAnswers {
+        *work = work.anywhere();
+        // Without a bound on this thread nothing is too long for it.
+        self.try_answers(facts, asked, names, work).unwrap_or_default()
+    }
+
+    /// Returns the answers as [`Self::answers`] does, if they take so little time that the thread of a request has it.
+    pub fn answers_here(
+        &self,
+        facts: &TenantFacts,
+        asked: (&Check<'_>, Option<Object<'_>>),
+        names: &[Box<str>],
+        work: &mut RelationWork,
+    ) -> Option<AttributeAnswers> {
+        let mut here = work.here();
+        let answers = self.try_answers(facts, asked, names, &mut here).ok()?;
+        *work = here;
+        Some(answers)
+    }
+
+    fn try_answers(
         &self,
         facts: &TenantFacts,
         (check, resource): (&Check<'_>, Option<Object<'_>>),
         names: &[Box<str>],
-    ) -> AttributeAnswers {
+        work: &mut RelationWork,
+    ) -> Result<AttributeAnswers, TooLong> {
         let mut answers = AttributeAnswers::default();
-        ask(self, facts, (check, resource), |questions, subject, buffer| {
+        with_buffer(|buffer| {
+            let subject = subject_of(self, check, work.max_closure(), buffer).ok_or(TooLong)?;
+            let questions = RelationQuestions { graph: self, facts, check, given: None, resource };
             for name in names {
-                answers.insert(RELATION, name, questions.answer(subject, name, buffer));
+                let answer = questions.try_answer(&subject, name, work, buffer)?;
+                answers.insert(RELATION, name, answer);
             }
-        });
-        answers
+            Ok(answers)
+        })
     }
 
-    /// Calls `use_it` with the explanation of the answer to the attribute `name` of the namespace `relation`. `None` if there
-    /// was nothing to ask.
-    pub fn explain<T>(
+    /// Calls `use_it` with the name and the explanation of each relation that the check reads, or with the reason why that is
+    /// undetermined. `answers` are those by which the check was decided. Names of which there is nothing to ask are left out.
+    pub fn explain<'n>(
         &self,
         facts: &TenantFacts,
         check: &Check<'_>,
-        name: &str,
-        use_it: impl FnOnce(&RelationExplanation<'_>) -> T,
-    ) -> Option<T> {
+        names: impl Iterator<Item = &'n str>,
+        answers: &AttributeAnswers,
+        mut use_it: impl FnMut(&'n str, Result<&RelationExplanation<'_>, &str>),
+    ) {
+        let (mut work, mut left) = (RelationWork::default(), TIMES_OF_CHECK * MAX_EDGES_OF_CHECK);
         ask(self, facts, (check, resource_of(check)), |questions, subject, buffer| {
-            let question = questions.question(name).ok()?;
-            let (hops, id) = (question.first_hops(), question.object.id);
-            let explanation = subject.explain(question.relation, id, &hops, buffer);
-            Some(use_it(&explanation))
-        })
+            for name in names {
+                let Ok(question) = questions.question(name) else { continue };
+                let answer = match answers.get(RELATION, name) {
+                    Some(answer) => answer.clone(),
+                    None => questions.answer(subject, name, &mut work, buffer),
+                };
+                let holds = match &answer {
+                    AttributeAnswer::Failed(cause) => {
+                        use_it(name, Err(cause));
+                        continue;
+                    }
+                    answer => *answer == AttributeAnswer::Value(Json::Bool(true)),
+                };
+                let (hops, id) = (question.first_hops(), question.object.id);
+                let asked = (question.relation, id, &*hops);
+                use_it(name, Ok(&subject.explain_answer(asked, holds, &mut left, buffer)));
+            }
+        });
     }
 }
 
@@ -76,7 +128,7 @@ fn ask<T>(
     use_it: impl FnOnce(&RelationQuestions<'_>, &GraphSubject<'_>, &mut GraphBuffer) -> T,
 ) -> T {
     with_buffer(|buffer| {
-        let subject = subject_of(graph, check, buffer);
+        let subject = subject_anywhere(graph, check, buffer);
         let questions = RelationQuestions { graph, facts, check, given: None, resource };
         use_it(&questions, &subject, buffer)
     })
@@ -87,29 +139,56 @@ pub(crate) fn with_buffer<T>(use_it: impl FnOnce(&mut GraphBuffer) -> T) -> T {
     BUFFER.with_borrow_mut(use_it)
 }
 
-/// Finds the subject of a check in the graph.
-pub(crate) fn subject_of<'g>(
+/// Finds the subject of a check in the graph, however long that takes.
+pub(crate) fn subject_anywhere<'g>(
     graph: &'g Graph,
     check: &Check<'_>,
     buffer: &mut GraphBuffer,
 ) -> GraphSubject<'g> {
     let object = subject_named(graph.schema(), check);
-    let claims = check.claims.filter(|_| matches!(check.roles, Roles::Claimed(_)));
-    subject(graph, object, claims, check.now, buffer)
+    subject(graph, object, own_claims(check), check.now, buffer)
 }
 
-/// Finds a subject in the graph. `claims` are from the subject's own token.
+/// Finds the subject of a check in the graph. `None` if its closure has more than `max_edges` edges, which are fewer than those
+/// of any check.
+fn subject_of<'g>(
+    graph: &'g Graph,
+    check: &Check<'_>,
+    max_edges: usize,
+    buffer: &mut GraphBuffer,
+) -> Option<GraphSubject<'g>> {
+    let object = subject_named(graph.schema(), check);
+    with_claims(graph, own_claims(check), |claims| {
+        graph.subject_within(object, claims, (check.now, max_edges), buffer)
+    })
+}
+
+/// Returns the claims of the caller, if it asks about itself.
+fn own_claims<'c>(check: &Check<'c>) -> Option<&'c Json<'c>> {
+    check.claims.filter(|_| matches!(check.roles, Roles::Claimed(_)))
+}
+
+/// Finds a subject in the graph. `token` has the claims of the subject's own token.
 pub(crate) fn subject<'g>(
     graph: &'g Graph,
     object: Object<'_>,
-    claims: Option<&Json<'_>>,
+    token: Option<&Json<'_>>,
     now: DateTime<Utc>,
     buffer: &mut GraphBuffer,
 ) -> GraphSubject<'g> {
-    let claimed = claimed(graph, claims);
-    let claims = claimed.iter().map(|(relation, ids)| ClaimedObjects { relation: *relation, ids });
-    let claims: Vec<ClaimedObjects<'_>> = claims.collect();
-    graph.subject(object, &claims, now, buffer)
+    with_claims(graph, token, |claims| graph.subject(object, claims, now, buffer))
+}
+
+/// Calls `use_it` with the claims that give relations.
+fn with_claims<T>(
+    graph: &Graph,
+    token: Option<&Json<'_>>,
+    use_it: impl FnOnce(SubjectClaims<'_>) -> T,
+) -> T {
+    let ReadClaims { listed, unknown } = ReadClaims::new(&graph.schema, token);
+    let listed = listed.iter().map(|(relation, ids)| ClaimedObjects { relation: *relation, ids });
+    let listed: Vec<ClaimedObjects<'_>> = listed.collect();
+    use_it(SubjectClaims { listed: &listed, unknown: &unknown })
 }
 
 /// Returns the subject of a check: of the type that the request names, or that its name reads as.
@@ -127,18 +206,6 @@ pub(crate) fn object_of<'s>(schema: &Schema, principal: &'s str) -> Object<'s> {
     let object = principal.split_once(':').map(|(object_type, id)| Object { object_type, id });
     let object = object.filter(|one| one.object_type != USER && schema.has_type(one.object_type));
     object.unwrap_or(Object { object_type: USER, id: principal })
-}
-
-/// Returns the ids of objects that the token of the subject lists, by relation.
-fn claimed<'c>(graph: &Graph, claims: Option<&'c Json<'c>>) -> Vec<(RelationId, Vec<&'c str>)> {
-    let Some(claims) = claims else { return Vec::new() };
-    let ids = |claim: &'c Json<'c>| match claim {
-        Json::Array(items) => items.iter().filter_map(Json::as_str).collect(),
-        _ => claim.as_str().into_iter().collect::<Vec<_>>(),
-    };
-    let listed =
-        graph.schema.claims().map(|(relation, name)| (relation, claims.claim(name).map(ids)));
-    listed.filter_map(|(relation, ids)| Some((relation, ids?))).collect()
 }
 
 /// The questions of one check.
@@ -174,25 +241,52 @@ impl RelationQuestion<'_> {
 }
 
 impl<'q> RelationQuestions<'q> {
-    /// Returns the answer to the attribute `name` of the namespace for a subject.
+    /// Returns the answer to the attribute `name` of the namespace for a subject. Takes the work out of what the check has left.
     pub(crate) fn answer(
         &self,
         subject: &GraphSubject<'_>,
         name: &'q str,
+        work: &mut RelationWork,
         buffer: &mut GraphBuffer,
     ) -> AttributeAnswer {
+        *work = work.anywhere();
+        // Without a bound on this thread nothing is too long for it.
+        self.try_answer(subject, name, work, buffer).unwrap_or(AttributeAnswer::Absent)
+    }
+
+    fn try_answer(
+        &self,
+        subject: &GraphSubject<'_>,
+        name: &'q str,
+        work: &mut RelationWork,
+        buffer: &mut GraphBuffer,
+    ) -> Result<AttributeAnswer, TooLong> {
         let question = match self.question(name) {
             Ok(question) => question,
-            Err(answer) => return answer,
+            Err(answer) => return Ok(answer),
         };
-        let RelationQuestion { relation, object: Object { object_type, id }, .. } = question;
-        match subject.has(relation, id, &question.first_hops(), buffer) {
-            Some(has) => AttributeAnswer::Value(Json::Bool(has)),
-            None => {
-                let name = self.graph.schema().name(relation);
-                let what =
-                    format!("more than {MAX_EDGES} edges decide `{name}` of `{object_type}:{id}`");
-                AttributeAnswer::Failed(what.into())
+        let asked = (question.relation, question.object.id, &*question.first_hops());
+        Ok(match work.ask(subject, asked, buffer)? {
+            Ok(has) => AttributeAnswer::Value(Json::Bool(has)),
+            Err(undetermined) => {
+                AttributeAnswer::Failed(self.cause(&question, undetermined).into())
+            }
+        })
+    }
+
+    /// Says why nobody can answer a question.
+    fn cause(&self, question: &RelationQuestion<'_>, undetermined: UndeterminedRelation) -> String {
+        let (schema, Object { object_type, id }) = (self.graph.schema(), question.object);
+        let asked = format!("`{}` of `{object_type}:{id}`", schema.name(question.relation));
+        match undetermined {
+            UndeterminedRelation::TooManyEdges => {
+                format!("more than {MAX_EDGES} edges decide {asked}")
+            }
+            UndeterminedRelation::CheckIsSpent => format!(
+                "more than {MAX_EDGES_OF_CHECK} edges decide the relations of the check, {asked} among them"
+            ),
+            UndeterminedRelation::Claim(claim) => {
+                format!("{asked} depends on {}", unknown_claim(schema, claim))
             }
         }
     }
@@ -258,6 +352,13 @@ impl<'q> RelationQuestions<'q> {
         }
         Ok(hops)
     }
+}
+
+/// Says which claim is not known, and why.
+fn unknown_claim(schema: &Schema, UnknownClaim { relation, doubt }: UnknownClaim) -> String {
+    let source = schema.claims().find(|(claimed, _)| *claimed == relation);
+    let name = source.map(|(_, source)| &*source.name).unwrap_or_default();
+    format!("the claim `{name}`, {doubt}")
 }
 
 /// Returns the fault of an attribute that stands for stored edges.

@@ -12,6 +12,7 @@ use portcullis_engine::Invalid;
 use portcullis_engine::entities::USER;
 use portcullis_engine::invalid::{Place, Problems};
 
+use crate::claim_source::ClaimSource;
 use crate::definition::{MAX_RELATIONS, RelationDefinition};
 use compiler::Compiler;
 use flat::FlatTerm;
@@ -152,8 +153,17 @@ impl Schema {
     }
 
     /// Returns each relation that a claim of the caller's token gives, with the claim.
-    pub fn claims(&self) -> impl Iterator<Item = (RelationId, &str)> {
-        self.names.claims.iter().map(|(relation, claim)| (*relation, &**claim))
+    pub fn claims(&self) -> impl Iterator<Item = (RelationId, &ClaimSource)> {
+        self.names.claims.iter().map(|(relation, claim)| (*relation, claim))
+    }
+
+    /// Returns the claims on which `relation` depends, over the members of usersets too, each with the relation that it gives.
+    pub fn claims_of(
+        &self,
+        relation: RelationId,
+    ) -> impl Iterator<Item = (RelationId, &ClaimSource)> {
+        let cone = self.cone(relation.term());
+        self.claims().filter(move |(claimed, _)| cone[claimed.term() as usize])
     }
 
     /// Returns each relation for whose stored edges an attribute of the resource stands, with the attribute.
@@ -321,8 +331,8 @@ fn names<'d>(types: &[TypeRelations<'d>]) -> (Names, Vec<(usize, &'d RelationDef
         let start = u32::try_from(definitions.len()).unwrap_or(u32::MAX);
         for (number, definition) in relations {
             let relation = RelationId(u32::try_from(definitions.len()).unwrap_or(u32::MAX));
-            let (claim, request) = (definition.claim.as_deref(), definition.request.as_deref());
-            names.claims.extend(claim.map(|claim| (relation, claim.into())));
+            let (claim, request) = (definition.claim.clone(), definition.request.as_deref());
+            names.claims.extend(claim.map(|claim| (relation, claim)));
             names.requests.extend(request.map(|attribute| (relation, attribute.into())));
             definitions.push((index, definition));
             names.relations.push(RelationEntry {

@@ -7,9 +7,11 @@ use portcullis_engine::{AttributeAnswer, Caller, Check, Json, TenantFacts};
 
 use crate::graph::Graph;
 use crate::lists::{ObjectList, SubjectList, SubjectQuestion};
+use crate::max_work::MAX_EDGES;
 use crate::questions::{self, RelationQuestions, resource_of};
-use crate::subject::{GraphSubject, MAX_EDGES};
+use crate::subject::GraphSubject;
 use crate::table::Object;
+use crate::work::{MAX_EDGES_OF_CHECK, RelationWork};
 
 /// The relations of the candidates of a search.
 pub struct SearchRelations<'s> {
@@ -57,26 +59,44 @@ impl<'s> SearchRelations<'s> {
         let resource = resource_of(check);
         let questions = RelationQuestions { graph, facts, check, given: None, resource };
         let subject = (searched == Searched::Resource).then(|| {
-            let find =
-                |buffer: &mut _| questions::subject_of(questions.graph, questions.check, buffer);
+            let find = |buffer: &mut _| {
+                questions::subject_anywhere(questions.graph, questions.check, buffer)
+            };
             questions::with_buffer(find)
         });
         Self { questions, entity_type, table, subject }
     }
 
-    /// Returns the candidates to which the relation `name` of a plan can be true.
-    pub fn related(&'s self, name: &str) -> RelatedCandidates<'s> {
-        match &self.subject {
-            Some(subject) => self.objects(subject, name),
-            None => self.subjects(name),
-        }
+    /// Returns the candidates to which each of these relations of a plan can be true. All together look at no more edges than the
+    /// relations of one check; beyond, every candidate can be one.
+    pub fn related(&'s self, names: impl Iterator<Item = &'s str>) -> Vec<RelatedCandidates<'s>> {
+        let (mut left, mut work) = (MAX_EDGES_OF_CHECK, RelationWork::default());
+        let related = names.map(|name| {
+            let mut own = left.min(MAX_EDGES);
+            left -= own;
+            let related = match &self.subject {
+                Some(subject) => self.objects(subject, name, &mut own, &mut work),
+                None => self.subjects(name, &mut own),
+            };
+            left += own;
+            related
+        });
+        related.collect()
     }
 
-    fn objects(&'s self, subject: &'s GraphSubject<'s>, name: &str) -> RelatedCandidates<'s> {
+    fn objects(
+        &'s self,
+        subject: &'s GraphSubject<'s>,
+        name: &str,
+        left: &mut usize,
+        work: &mut RelationWork,
+    ) -> RelatedCandidates<'s> {
         let questions = self.questions;
         let RelationTarget::OfResource(relation) = RelationTarget::parse(name) else {
             // Each candidate has the same answer.
-            return match questions::with_buffer(|buffer| questions.answer(subject, name, buffer)) {
+            let answer =
+                questions::with_buffer(|buffer| questions.answer(subject, name, work, buffer));
+            return match answer {
                 AttributeAnswer::Value(Json::Bool(false)) | AttributeAnswer::Failed(_) => {
                     RelatedCandidates::Nobody
                 }
@@ -90,11 +110,11 @@ impl<'s> SearchRelations<'s> {
         let Some(relation) = schema.relation(self.entity_type, relation) else {
             return RelatedCandidates::Nobody;
         };
-        let list = subject.objects(relation, MAX_EDGES);
+        let list = subject.objects(relation, left);
         list.map_or(RelatedCandidates::Any, RelatedCandidates::Objects)
     }
 
-    fn subjects(&'s self, name: &str) -> RelatedCandidates<'s> {
+    fn subjects(&'s self, name: &str, left: &mut usize) -> RelatedCandidates<'s> {
         let (questions, graph) = (self.questions, self.questions.graph);
         let question = match questions.question(name) {
             Ok(question) => question,
@@ -115,7 +135,7 @@ impl<'s> SearchRelations<'s> {
             subject_type: self.entity_type,
             now: questions.check.now,
         };
-        let list = questions::with_buffer(|buffer| graph.subjects(&asked, MAX_EDGES, buffer));
+        let list = questions::with_buffer(|buffer| graph.subjects(&asked, left, buffer));
         match list.filter(|list| !list.others()) {
             Some(list) => RelatedCandidates::Subjects(list),
             None => RelatedCandidates::Any,
@@ -152,21 +172,26 @@ impl<'s> SearchRelations<'s> {
         }
     }
 
-    /// Returns the answer to the relation `name` of a plan for a candidate.
-    pub fn answer(&self, candidate: AskedCandidate<'_>, name: &str) -> AttributeAnswer {
+    /// Returns the answer to the relation `name` of a plan for a candidate. Takes the work out of what its check has left.
+    pub fn answer(
+        &self,
+        candidate: AskedCandidate<'_>,
+        name: &str,
+        work: &mut RelationWork,
+    ) -> AttributeAnswer {
         let AskedCandidate { id, claims, given } = candidate;
         let object = Object { object_type: self.entity_type, id };
         let (questions, now) = (self.questions, self.questions.check.now);
         questions::with_buffer(|buffer| {
             if let Some(subject) = &self.subject {
                 let questions = RelationQuestions { given, resource: Some(object), ..questions };
-                return questions.answer(subject, name, buffer);
+                return questions.answer(subject, name, work, buffer);
             }
             let (schema, principal) = (questions.graph.schema(), principal(self.entity_type, id));
             let object =
                 if self.is_typed() { object } else { questions::object_of(schema, &principal) };
             let subject = questions::subject(questions.graph, object, claims, now, buffer);
-            questions.answer(&subject, name, buffer)
+            questions.answer(&subject, name, work, buffer)
         })
     }
 }

@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
+use crate::claim::UnknownClaim;
 use crate::closure::{Closure, ClosureKey};
 use crate::closures::{AskedSubject, ClaimedObjects};
 use crate::combined::GraphBuffer;
-use crate::derivation::{Derivation, MaxWork};
+use crate::derivation::Derivation;
 use crate::graph::Graph;
-use crate::schema::TypeId;
+use crate::max_work::{MAX_EDGES, MaxWork};
+use crate::schema::{RelationId, TypeId};
 use crate::table::{Moment, Node, Object};
-
-/// The maximum number of edges that a check of one relation looks at. With more it is undetermined.
-pub const MAX_EDGES: usize = 100_000;
 
 /// A subject whose relations are asked for at one instant.
 #[derive(Clone, Debug)]
@@ -21,35 +20,96 @@ pub struct GraphSubject<'g> {
     pub(crate) graph: &'g Graph,
     /// `None` for a subject of a type that is not declared: it has no relations.
     pub(crate) closure: Option<Arc<Closure>>,
+    /// The claims that could make it a member of any object.
+    pub(crate) unknown: Vec<UnknownClaim>,
     pub(crate) now: DateTime<Utc>,
 }
 
+impl GraphSubject<'_> {
+    /// Returns the first unknown claim on which a relation depends.
+    pub(crate) fn doubted(&self, relation: RelationId) -> Option<UnknownClaim> {
+        let schema = &self.graph.schema;
+        if self.unknown.is_empty() || !schema.reach(relation.term()).has_claims {
+            return None;
+        }
+        let cone = schema.cone(relation.term());
+        self.unknown.iter().find(|claim| cone[claim.relation.term() as usize]).copied()
+    }
+
+    /// Returns whether what is known of claims does not tell to whom the relation certainly is: one stands behind a `!`.
+    pub(crate) fn has_negated_doubts(&self, relation: RelationId) -> bool {
+        let negates = self.graph.schema.reach(relation.term()).negates_claims;
+        negates && self.doubted(relation).is_some()
+    }
+}
+
+/// The reason why nobody can say whether a subject has a relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndeterminedRelation {
+    /// The question looks at more than [`MAX_EDGES`] edges.
+    TooManyEdges,
+    /// All relations of the check look at more than [`MAX_EDGES_OF_CHECK`] edges.
+    ///
+    /// [`MAX_EDGES_OF_CHECK`]: crate::MAX_EDGES_OF_CHECK
+    CheckIsSpent,
+    /// The claim could give it, and what it says is not known.
+    Claim(UnknownClaim),
+}
+
+/// The claims that a subject's own token has.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SubjectClaims<'c> {
+    /// The objects that claims list.
+    pub listed: &'c [ClaimedObjects<'c>],
+    /// The claims that do not say which they are.
+    pub unknown: &'c [UnknownClaim],
+}
+
 impl Graph {
-    /// Finds everything that stands for a subject at `now`, or takes it from what is kept. `claims` are of a token that the
-    /// subject sent itself. The id `*` is not a subject.
+    /// Finds everything that stands for a subject at `now`, or takes it from what is kept. The id `*` is not a subject.
     pub fn subject(
         &self,
         subject: Object<'_>,
-        claims: &[ClaimedObjects<'_>],
+        claims: SubjectClaims<'_>,
         now: DateTime<Utc>,
         buffer: &mut GraphBuffer,
     ) -> GraphSubject<'_> {
-        let subject_type = self.schema.type_id(subject.object_type);
-        let closure = subject_type.map(|subject_type| {
-            let asked = AskedSubject { subject_type, id: subject.id, claims };
-            self.closures.get(&asked, now).unwrap_or_else(|| {
-                let closure = Arc::new(self.close(&asked, now, buffer));
+        let of_nobody = GraphSubject { graph: self, closure: None, unknown: Vec::new(), now };
+        self.subject_within(subject, claims, (now, MAX_EDGES), buffer).unwrap_or(of_nobody)
+    }
+
+    /// Finds a subject as [`Self::subject`] does. `None` if nothing is kept and it takes a look at more than `max_edges` edges,
+    /// which are fewer than those of any check.
+    pub(crate) fn subject_within(
+        &self,
+        subject: Object<'_>,
+        claims: SubjectClaims<'_>,
+        (now, max_edges): (DateTime<Utc>, usize),
+        buffer: &mut GraphBuffer,
+    ) -> Option<GraphSubject<'_>> {
+        let unknown = claims.unknown.to_vec();
+        let Some(subject_type) = self.schema.type_id(subject.object_type) else {
+            return Some(GraphSubject { graph: self, closure: None, unknown, now });
+        };
+        let asked = AskedSubject { subject_type, id: subject.id, claims: claims.listed };
+        let closure = match self.closures.get(&asked, now) {
+            Some(closure) => closure,
+            None => {
+                let closure = Arc::new(self.close(&asked, (now, max_edges), buffer));
+                if closure.edges.is_none() && max_edges < MAX_EDGES {
+                    return None;
+                }
                 self.closures.insert(Arc::clone(&closure));
                 closure
-            })
-        });
-        GraphSubject { graph: self, closure, now }
+            }
+        };
+        Some(GraphSubject { graph: self, closure: Some(closure), unknown, now })
     }
 
     pub(crate) fn close(
         &self,
         asked: &AskedSubject<'_>,
-        now: DateTime<Utc>,
+        (now, max_edges): (DateTime<Utc>, usize),
         buffer: &mut GraphBuffer,
     ) -> Closure {
         let key = ClosureKey {
@@ -58,7 +118,7 @@ impl Graph {
             claims: asked.claims().map(|(relation, id)| (relation, id.into())).collect(),
         };
         let mut closure = self.unclosed(key);
-        let moment = self.fill(&mut closure, Moment::new(now), true, buffer);
+        let moment = self.fill(&mut closure, (Moment::new(now), max_edges), true, buffer);
         closure.valid = (now, moment.until());
         closure
     }
@@ -73,18 +133,18 @@ impl Graph {
     pub(crate) fn fill(
         &self,
         closure: &mut Closure,
-        moment: Moment,
+        (moment, max_edges): (Moment, usize),
         has_negations: bool,
         GraphBuffer { instances, derivation: memory, .. }: &mut GraphBuffer,
     ) -> Moment {
         instances.clear();
-        let limits = (moment, MaxWork::new(MAX_EDGES));
+        let limits = (moment, MaxWork::new(max_edges));
         let mut derivation =
             Derivation::new(self, self.schema.closure(), instances, memory, limits);
         derivation.has_negations = has_negations;
         let own = self.seeds(closure.key.subject_type, &closure.key.id);
         let is_complete = derivation.derive(&own, &closure.claimed).is_some();
-        closure.edges = is_complete.then(|| MAX_EDGES - derivation.left.edges);
+        closure.edges = is_complete.then(|| max_edges - derivation.left.edges);
         let moment = derivation.moment;
         let usersets = if is_complete { &memory.usersets[..] } else { &[] };
         let usersets = usersets.iter().map(|(relation, node)| (Some(*relation), *node));

@@ -33,9 +33,9 @@ mod stored;
 mod tuple;
 
 pub use builder::TupleTableBuilder;
-pub(crate) use edge::{Edge, EdgeKey, EdgeKeys, Way};
+pub(crate) use edge::{Edge, EdgeKey, Way};
 pub(crate) use moment::Moment;
-pub(crate) use nodes::{MAX_NODES, Node};
+pub(crate) use nodes::{MAX_NODES, NOWHERE, Node};
 pub use stored::TupleTable;
 pub(crate) use stored::{EdgesAt, merged};
 pub(crate) use tuple::EVERYONE;

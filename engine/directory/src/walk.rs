@@ -1,12 +1,13 @@
 //! The object's side of a check: from the object over what its relations lead to, and back.
 
+use crate::claim::UnknownClaim;
 use crate::closure::Closure;
-use crate::derivation::MaxWork;
 use crate::graph::Graph;
-use crate::instances::{Instance, Instances};
+use crate::instances::{Instance, Instances, POSSIBLE};
+use crate::max_work::MaxWork;
 use crate::resource::Resource;
-use crate::schema::{FlatArrow, RelationId, TermId, TypeId};
-use crate::table::{EdgeKey, EdgeKeys, EdgesAt, Moment, Node, Object, Way};
+use crate::schema::{FlatArrow, RelationId, RelationNumber, TermId, TypeId};
+use crate::table::{EdgeKey, EdgesAt, Moment, NOWHERE, Node, Object, Way};
 
 /// Walks through the instances of one question.
 pub(crate) struct Walk<'w> {
@@ -15,6 +16,10 @@ pub(crate) struct Walk<'w> {
     pub(crate) resource: Resource<'w>,
     pub(crate) moment: Moment,
     pub(crate) left: MaxWork,
+    /// The claims that could make the subject a member of any object.
+    pub(crate) unknown: &'w [UnknownClaim],
+    /// The first unknown claim that made an instance possible.
+    pub(crate) doubted: Option<UnknownClaim>,
 }
 
 impl<'w> Walk<'w> {
@@ -26,10 +31,12 @@ impl<'w> Walk<'w> {
         Instance { node, term }: Instance,
         mut visit: impl FnMut(Instance, bool),
     ) -> Option<bool> {
-        let flat = self.graph.schema.flat(term);
+        let (mark, flat) = (term & POSSIBLE, self.graph.schema.flat(term & !POSSIBLE));
         self.left.steps = self.left.steps.checked_sub(1 + flat.same.len() + flat.none.len())?;
-        flat.same.iter().for_each(|term| visit(Instance { node, term: *term }, false));
-        flat.none.iter().for_each(|term| visit(Instance { node, term: *term }, true));
+        flat.same.iter().for_each(|term| visit(Instance { node, term: *term | mark }, false));
+        // What could hold does not certainly fail.
+        let turned = if self.unknown.is_empty() { mark } else { mark ^ POSSIBLE };
+        flat.none.iter().for_each(|term| visit(Instance { node, term: *term | turned }, true));
         if flat.stored.is_empty() && flat.arrows.is_empty() {
             return Some(false);
         }
@@ -40,14 +47,15 @@ impl<'w> Walk<'w> {
                 Some(objects) => self.is_among(objects)?,
                 None => {
                     self.is_claimed(node, *relation)
-                        || self.is_stored(edges, EdgeKey::for_relation(*number))?
+                        || (mark == POSSIBLE && self.could_be_claimed(*relation))
+                        || self.is_stored(edges, *number, mark, &mut visit)?
                 }
             };
         }
         for arrow in &flat.arrows {
             match self.resource.hop(node, arrow.over) {
-                Some(objects) => self.follow_objects(objects, arrow, &mut visit)?,
-                None => self.follow(edges, arrow, &mut visit)?,
+                Some(objects) => self.follow_objects(objects, (arrow, mark), &mut visit)?,
+                None => self.follow(edges, (arrow, mark), &mut visit)?,
             }
         }
         Some(found)
@@ -66,12 +74,45 @@ impl<'w> Walk<'w> {
         !self.closure.claimed.is_empty() && self.resource.stored(node).is_some_and(claimed)
     }
 
-    /// Returns whether one of the edges with these keys leads to what stands for the subject.
+    /// Returns whether an unknown claim gives the relation, and notes the first one.
+    fn could_be_claimed(&mut self, relation: RelationId) -> bool {
+        let claim = self.unknown.iter().find(|claim| claim.relation == relation).copied();
+        self.doubted = self.doubted.or(claim);
+        claim.is_some()
+    }
+
+    /// Returns the term of a userset of which the closure does not say enough about the members: an unknown claim could give
+    /// or take it.
+    fn doubtful(&self, subject_relation: Option<RelationNumber>, mark: TermId) -> Option<TermId> {
+        if self.unknown.is_empty() {
+            return None;
+        }
+        let term = self.graph.schema.by_number(subject_relation?)?.term();
+        let reach = self.graph.schema.reach(term);
+        let is_doubtful = if mark == POSSIBLE { reach.has_claims } else { reach.negates_claims };
+        is_doubtful.then_some(term | mark)
+    }
+
+    /// Returns whether one of the edges of a relation leads to what stands for the subject. Calls `visit` with the usersets
+    /// that are to be decided.
     #[inline]
-    fn is_stored(&mut self, edges: Option<EdgesAt<'_>>, keys: EdgeKeys) -> Option<bool> {
+    fn is_stored(
+        &mut self,
+        edges: Option<EdgesAt<'_>>,
+        number: RelationNumber,
+        mark: TermId,
+        visit: &mut impl FnMut(Instance, bool),
+    ) -> Option<bool> {
         let (mut found, Some(edges)) = (false, edges) else { return Some(false) };
-        edges.each(keys, |edges| {
-            let members = self.closure.members(edges.key.subject_relation());
+        edges.each(EdgeKey::for_relation(number), |edges| {
+            let related = edges.key.subject_relation();
+            if let Some(term) = self.doubtful(related, mark) {
+                self.left.edges = self.left.edges.checked_sub(edges.len())?;
+                let nodes = edges.nodes(&mut self.moment);
+                nodes.for_each(|node| visit(Instance { node, term }, false));
+                return Some(());
+            }
+            let members = self.closure.members(related);
             self.left.edges = self.left.edges.checked_sub(edges.len().min(members.len()))?;
             found = found || edges.lead_to_one(members, &mut self.moment);
             Some(())
@@ -84,7 +125,7 @@ impl<'w> Walk<'w> {
     fn follow(
         &mut self,
         edges: Option<EdgesAt<'_>>,
-        arrow: &FlatArrow,
+        (arrow, mark): (&FlatArrow, TermId),
         visit: &mut impl FnMut(Instance, bool),
     ) -> Option<()> {
         let Some(edges) = edges else { return Some(()) };
@@ -93,27 +134,33 @@ impl<'w> Walk<'w> {
             for node in edges.nodes(&mut self.moment) {
                 let is_target = |target: &&(TypeId, TermId)| self.graph.is_of_type(node, target.0);
                 let targets = arrow.targets.iter().filter(is_target);
-                targets.for_each(|(_, term)| visit(Instance { node, term: *term }, false));
+                targets.for_each(|(_, term)| visit(Instance { node, term: *term | mark }, false));
             }
             Some(())
         })
+    }
+
+    /// Returns the node of an object; `None` if no relation can hold there.
+    pub(crate) fn node(&self, type_id: TypeId, object: Object<'_>) -> Option<Node> {
+        let unknown = || self.closure.unknown(type_id, object.id);
+        let nowhere = || (!self.unknown.is_empty()).then_some(NOWHERE);
+        self.graph.table.find(object).or_else(unknown).or_else(nowhere)
     }
 
     /// Calls `visit` with each instance that an arrow leads to over objects that the request has.
     fn follow_objects(
         &mut self,
         objects: &[Object<'_>],
-        arrow: &FlatArrow,
+        (arrow, mark): (&FlatArrow, TermId),
         visit: &mut impl FnMut(Instance, bool),
     ) -> Option<()> {
         let graph = self.graph;
         self.left.edges = self.left.edges.checked_sub(objects.len())?;
         for object in objects {
             let Some(type_id) = graph.schema.type_id(object.object_type) else { continue };
-            let unknown = || self.closure.unknown(type_id, object.id);
-            let Some(node) = graph.table.find(*object).or_else(unknown) else { continue };
+            let Some(node) = self.node(type_id, *object) else { continue };
             let targets = arrow.targets.iter().filter(|target| target.0 == type_id);
-            targets.for_each(|(_, term)| visit(Instance { node, term: *term }, false));
+            targets.for_each(|(_, term)| visit(Instance { node, term: *term | mark }, false));
         }
         Some(())
     }
@@ -121,6 +168,9 @@ impl<'w> Walk<'w> {
     /// Returns whether a term combines factors below which no terms are combined.
     pub(crate) fn has_plain_factors(&self, term: TermId) -> bool {
         let schema = &self.graph.schema;
+        if !self.unknown.is_empty() {
+            return false;
+        }
         let flat = schema.flat(term);
         let mut factors = flat.same.iter().chain(&flat.none);
         flat.is_all && factors.all(|factor| !schema.reach(*factor).has_all)

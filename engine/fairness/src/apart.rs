@@ -1,8 +1,9 @@
-//! Runs work on another thread or in another task, and passes its panic on.
+//! Runs work beside the requests of a thread or in another task, and passes its panic on.
 
 use std::panic::resume_unwind;
 
-use tokio::task::{JoinError, spawn_blocking};
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task::{JoinError, block_in_place, spawn_blocking};
 
 /// The process stops, and the work did not run to its end.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
@@ -19,6 +20,13 @@ pub fn run_apart<T: Send + 'static>(
 ) -> impl Future<Output = Result<T, Stopping>> {
     let job = spawn_blocking(work);
     async { job.await.map_err(pass_panic_on) }
+}
+
+/// Runs `work`, which computes for long, on this thread, while another one serves the requests of the thread. A runtime that has
+/// one thread alone has no other.
+pub fn run_in_place<T>(work: impl FnOnce() -> T) -> T {
+    let is_alone = |runtime: Handle| runtime.runtime_flavor() == RuntimeFlavor::CurrentThread;
+    if Handle::try_current().is_ok_and(is_alone) { work() } else { block_in_place(work) }
 }
 
 /// Begins `work` in its own task, and returns its outcome as [`run_apart`] does. So a caller that goes away does not
@@ -54,6 +62,23 @@ mod tests {
         let (done, ended) = oneshot::channel();
         drop(run_to_end(async { done.send(7) }));
         assert_eq!(ended.await, Ok(7));
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn others_go_on_beside_work_in_place() {
+        let (answer, answered) = std::sync::mpsc::channel();
+        // The only thread of the runtime is busy until another task runs.
+        let busy = tokio::spawn(async move {
+            tokio::spawn(async move { answer.send(7) });
+            run_in_place(|| answered.recv())
+        });
+        assert_eq!(busy.await.expect("no panic"), Ok(7));
+    }
+
+    #[tokio::test]
+    async fn work_in_place_runs_on_the_only_thread() {
+        let here = std::thread::current().id();
+        assert_eq!(run_in_place(|| std::thread::current().id()), here);
     }
 
     #[tokio::test]

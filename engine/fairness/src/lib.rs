@@ -12,7 +12,7 @@
 //!
 //! **Log lines.** A [`Throttle`] passes one line in ten seconds.
 //!
-//! **Other threads.** [`run_apart`] runs what computes for long beside the threads of requests.
+//! **Other threads.** [`run_apart`] and [`run_in_place`] run what computes for long beside the threads of requests.
 
 #![forbid(unsafe_code)]
 
@@ -23,7 +23,7 @@ mod shares;
 mod throttle;
 mod turns;
 
-pub use apart::{Stopping, run_apart, run_to_end};
+pub use apart::{Stopping, run_apart, run_in_place, run_to_end};
 pub use lines::{TenantCounts, TenantLines};
 pub use per_key::{KeyUse, PerKey};
 pub use shares::{ShareBounds, TenantShares};

@@ -19,6 +19,8 @@ pub struct RowRelation {
     pub rows: RelatedRows,
     /// The attributes that stand for stored edges. A value that is not a reference makes the relation undetermined.
     pub references: Vec<RowReference>,
+    /// The reason why the relation is undetermined for some of the other rows; `None` if it is not.
+    pub doubt: Option<String>,
 }
 
 /// The rows to which a subject has a relation.

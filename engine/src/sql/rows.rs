@@ -20,6 +20,8 @@ pub(super) struct RelationClause<'c> {
     pub(super) held: Clause<'c>,
     pub(super) absent: Clause<'c>,
     pub(super) failed: Clause<'c>,
+    /// The reason why the relation is undetermined for some of the rows that are neither held, absent nor failed.
+    pub(super) doubt: Option<&'c str>,
 }
 
 /// The relations by name, or the reason why there is no exact form.
@@ -48,7 +50,24 @@ impl<'c> RelationClause<'c> {
             held: related(columns, id, &relation.rows)?,
             absent: Clause::is_null(id),
             failed: Clause::any(failed),
+            doubt: relation.doubt.as_deref(),
         })
+    }
+
+    /// Makes sure that a test comes to the same for a row that does not have the relation and for one of which that is
+    /// undetermined. `test` returns the clauses for both values of the relation. What is undetermined counts as false if
+    /// `fails_undetermined`, and as true otherwise.
+    ///
+    /// # Errors
+    /// The reason of the doubt, if the test does not.
+    pub(super) fn must_not_doubt(
+        &self,
+        fails_undetermined: bool,
+        test: impl Fn(bool) -> Result<Clause<'c>, String>,
+    ) -> Result<(), String> {
+        let Some(doubt) = self.doubt else { return Ok(()) };
+        let same = [Clause::Constant(None), Clause::Constant(Some(!fails_undetermined))];
+        if same.contains(&test(false)?) { Ok(()) } else { Err(doubt.to_owned()) }
     }
 
     /// Returns the clause of a test, whose clauses for both values of the relation `test` returns. It is undetermined where

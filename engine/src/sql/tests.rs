@@ -1,6 +1,9 @@
 //! Conditions in SQL, as text.
 
-use super::{Columns, Dialect, Placeholders, RowRelations, Sql, SqlParam, TooLarge, write};
+use super::{
+    Columns, Dialect, Placeholders, RelatedRows, RowRelation, RowRelations, Sql, SqlParam,
+    TooLarge, write,
+};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json;
 use crate::plan::Plan;
@@ -46,6 +49,14 @@ fn sql_with(
     dialect: Dialect,
     placeholders: Placeholders,
 ) -> Result<Sql, TooLarge> {
+    sql_of(policies, &RowRelations::default(), (dialect, placeholders))
+}
+
+fn sql_of(
+    policies: &[(Effect, &str)],
+    relations: &RowRelations,
+    (dialect, placeholders): (Dialect, Placeholders),
+) -> Result<Sql, TooLarge> {
     let policies = (1..).zip(policies).map(|(id, (effect, text))| Policy {
         id: uuid::Uuid::from_u128(id),
         name: format!("policy {id}"),
@@ -60,7 +71,43 @@ fn sql_with(
     let check = Check::new(body, "acme", None, chrono::DateTime::UNIX_EPOCH);
     let filter = plan.filter(&check, &AttributeAnswers::default(), &RowAttributes::resource());
     let columns = columns(COLUMNS, dialect).expect("columns");
-    write(&filter, &columns, &RowRelations::default(), (dialect, placeholders))
+    write(&filter, &columns, relations, (dialect, placeholders))
+}
+
+/// A relation that is undetermined for some rows has an exact form where that comes to the same as one that does not hold.
+#[test]
+fn a_doubted_relation_is_exact_where_the_doubt_changes_nothing() {
+    let forms = |policy: (Effect, &str), doubt: Option<&str>| {
+        let mut relations = RowRelations::default();
+        let rows = RelatedRows::Ids(["0190d3e1-5b1c-7c4e-8b8f-3a1f6f2b9c01".into()].into());
+        let doubt = doubt.map(str::to_owned);
+        relations.insert("viewer", Ok(RowRelation { rows, references: Vec::new(), doubt }));
+        let dialect = Dialect::Postgres;
+        let policies = [policy, (Effect::Allow, "resource.open == true")];
+        sql_of(&policies, &relations, (dialect, dialect.placeholders())).expect("small")
+    };
+    for (effect, condition, is_exact) in [
+        (Effect::Allow, "relation.viewer == true", true),
+        (Effect::Allow, "relation.viewer == true && resource.open == true", true),
+        (Effect::Allow, "!(relation.viewer == false)", true),
+        (Effect::Allow, "relation.viewer != true", false),
+        (Effect::Allow, "!(relation.viewer == true)", false),
+        (Effect::Allow, "relation.viewer == resource.open", false),
+        (Effect::Allow, "resource.open == relation.viewer", false),
+        (Effect::Allow, "exists(relation.viewer)", false),
+        (Effect::Deny, "relation.viewer == true", false),
+        (Effect::Deny, "relation.viewer != true", true),
+        (Effect::Deny, "!(relation.viewer == true)", true),
+    ] {
+        let (known, doubted) =
+            (forms((effect, condition), None), forms((effect, condition), Some("who knows")));
+        assert!(known.inexact.is_empty(), "{condition}");
+        let reasons: Vec<_> = doubted.inexact.iter().flat_map(|one| &one.reasons).collect();
+        match is_exact {
+            true => assert_eq!(doubted, known, "{condition}"),
+            false => assert_eq!(reasons, ["who knows"], "{condition}"),
+        }
+    }
 }
 
 #[test]

@@ -53,16 +53,20 @@ impl<'c> Translator<'c> {
                 Clause::any(children.iter().map(|child| self.condition(child, positive)))
             }
             Condition::Not(child) => self.condition(child, !positive).negated(),
-            Condition::Test(test) => self.test(test).unwrap_or_else(|reason| {
-                self.reasons.push(reason);
-                Clause::Constant(Some((self.effect == Effect::Allow) == positive))
-            }),
+            Condition::Test(test) => {
+                let helps = (self.effect == Effect::Allow) == positive;
+                self.test(test, helps).unwrap_or_else(|reason| {
+                    self.reasons.push(reason);
+                    Clause::Constant(Some(helps))
+                })
+            }
         }
     }
 
-    fn test(&self, test: &'c Test) -> Result<Clause<'c>, String> {
+    /// Translates a test. Its truth `helps` to allow a row, or its falsehood does.
+    fn test(&self, test: &'c Test, helps: bool) -> Result<Clause<'c>, String> {
         if let Some(relation) = self.relation(&test.attribute)? {
-            return self.test_of_relation(relation, test);
+            return self.test_of_relation(relation, test, helps);
         }
         let left = self.side(&test.attribute)?;
         let Side::Column(column) = left else {
@@ -87,12 +91,15 @@ impl<'c> Translator<'c> {
         &self,
         relation: RelationClause<'c>,
         test: &'c Test,
+        helps: bool,
     ) -> Result<Clause<'c>, String> {
         let absent = relation.absent.clone();
-        let held = relation.test(|held| match &test.predicate {
+        let tested = |held| match &test.predicate {
             Predicate::Exists => Ok(Clause::Constant(Some(true))),
             predicate => self.predicate(&test.attribute, from_bool(held), predicate),
-        })?;
+        };
+        relation.must_not_doubt(helps, tested)?;
+        let held = relation.test(tested)?;
         let truth = match test.predicate {
             Predicate::Exists => Some(false),
             _ => test.if_missing,
@@ -129,6 +136,7 @@ impl<'c> Translator<'c> {
         let compare = |right| compare(self.dialect, left, *operator, right).map_err(reason);
         match operand {
             Operand::Attribute(path) => match self.relation(path)? {
+                Some(RelationClause { doubt: Some(doubt), .. }) => Err(doubt.to_owned()),
                 Some(relation) => {
                     let absent = relation.absent.clone();
                     Ok(relation.test(|held| compare(from_bool(held)))?.unless(absent))

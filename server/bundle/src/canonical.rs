@@ -1,6 +1,6 @@
 //! One form for each item of a tenant's files: members in a fixed order, and none that says what its absence says.
 
-use portcullis_directory::Line;
+use portcullis_directory::{AbsentClaim, Line};
 use portcullis_engine::json::Member;
 use portcullis_engine::{Condition, Json, expression};
 
@@ -64,14 +64,27 @@ fn relation<'j>(json: &Json<'j>) -> Json<'j> {
     };
     let mut members = ordered(json, &["from", "claim", "request", "renamed_from"], &[]);
     for (name, value) in &mut members {
-        if name == "from" {
-            *value = line(value);
+        match &**name {
+            "from" => *value = line(value),
+            "claim" => *value = claim(value),
+            _ => {}
         }
     }
     match &mut members[..] {
         [] => line(json),
         [(name, from)] if name == "from" => from.clone(),
         _ => Json::Object(members),
+    }
+}
+
+/// Returns a claim as its name, if that says all.
+fn claim<'j>(json: &Json<'j>) -> Json<'j> {
+    let [undetermined, _] = AbsentClaim::NAMES;
+    let default = ("absent", Json::String(undetermined.into()));
+    match &ordered(json, &["name", "absent"], &[default])[..] {
+        [] => json.clone(),
+        [(name, value)] if name == "name" => value.clone(),
+        members => Json::Object(members.to_vec()),
     }
 }
 

@@ -1,15 +1,18 @@
 //! The rules and policies of a tenant that are in force.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use portcullis_directory::{Graph, RelationExplanation, TupleTable, resource_of};
+use portcullis_directory::{
+    AbsentClaim, Graph, RelationExplanation, RelationWork, TupleTable, resource_of,
+};
 use portcullis_engine::entities::EntityTable;
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::relation::RelationTarget;
 use portcullis_engine::types::Types;
 use portcullis_engine::{
     AttributeAnswers, Check, DEFAULT_DENY, Invalid, KnownEntities, Plan, Policy, Precedence,
-    ResolverRef, RoleInclusions, Rule, RuleTuple, Supply, TenantFacts,
+    ResolverRef, ResourcePattern, RoleInclusions, Rule, RuleTuple, Supply, TenantFacts,
 };
 use uuid::Uuid;
 
@@ -156,6 +159,28 @@ impl Rulebook {
         })
     }
 
+    /// Returns the claims whose absence leaves the relation of an attribute `relation.<name>` of these resources undetermined.
+    pub fn claims_that_may_be_absent(
+        &self,
+        name: &str,
+        resource: &ResourcePattern,
+    ) -> BTreeSet<&str> {
+        let schemas = self.graph.iter().map(|graph| graph.schema());
+        let claims = schemas.flat_map(|schema| {
+            let (named, relation) = match RelationTarget::parse(name) {
+                RelationTarget::OfResource(relation) => (resource.object(), relation),
+                RelationTarget::OfObject { object_type, relation, .. } => {
+                    (Some(object_type), relation)
+                }
+            };
+            let types = schema.type_names().filter(move |own| named.is_none_or(|one| one == *own));
+            let relations = types.filter_map(move |own| schema.relation(own, relation));
+            relations.flat_map(move |relation| schema.claims_of(relation))
+        });
+        let absent = claims.filter(|(_, claim)| claim.absent == AbsentClaim::Undetermined);
+        absent.map(|(_, claim)| &*claim.name).collect()
+    }
+
     /// Returns the graph with further tuples. Notes those that the relations do not allow.
     pub(super) fn assuming(
         &self,
@@ -190,7 +215,8 @@ impl Rulebook {
         let graph = self.assuming(case, &root.key("relations"), &mut problems);
         problems.into_result()?;
         let asked = (sent, resource_of(sent));
-        let answers = graph.map(|graph| graph.answers(&self.facts, asked, names));
+        let answers = graph
+            .map(|graph| graph.answers(&self.facts, asked, names, &mut RelationWork::default()));
         Ok(answers.unwrap_or_default())
     }
 
@@ -213,15 +239,18 @@ impl Rulebook {
         Ok(answers)
     }
 
-    /// Calls `use_it` with the explanation of the relation `name` of the subject of a check as it was sent. `None` if there is
-    /// nothing to explain.
-    pub fn explain_relation<T>(
+    /// Calls `use_it` with each relation of the subject of a check as it was sent, and with its explanation, or the reason why it
+    /// is undetermined. `answers` are those by which the check was decided.
+    pub fn explain_relations<'n>(
         &self,
         sent: &Check<'_>,
-        name: &str,
-        use_it: impl FnOnce(&RelationExplanation<'_>) -> T,
-    ) -> Option<T> {
-        self.graph.as_ref()?.explain(&self.facts, sent, name, use_it)
+        names: impl Iterator<Item = &'n str>,
+        answers: &AttributeAnswers,
+        use_it: impl FnMut(&'n str, Result<&RelationExplanation<'_>, &str>),
+    ) {
+        if let Some(graph) = &self.graph {
+            graph.explain(&self.facts, sent, names, answers, use_it);
+        }
     }
 
     /// The facts that the plans share.

@@ -198,6 +198,7 @@ fn content() -> impl Strategy<Value = Value> {
                 .insert("b c".to_owned(), value!({"type": "number", "about": null, "from": null}));
             let relations = value!({
                 "member": {"from": "[user]", "claim": "groups"},
+                "lead": {"from": "[user]", "claim": {"name": "leads", "absent": "nobody"}},
                 "owner": "[user]",
                 "viewer": {"from": "member || owner", "renamed_from": "reader"},
             });

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_directory::{MAX_LINE, MAX_RELATIONS, RelationDefinition, read_relations};
+use portcullis_directory::{
+    AbsentClaim, MAX_LINE, MAX_RELATIONS, RelationDefinition, read_relations,
+};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{Json, json};
 use serde::de::Error;
@@ -54,10 +56,7 @@ fn line(about: &str) -> ObjectBuilder {
 fn describe_long(members: &mut Members<'_, '_>) -> Option<()> {
     let name = |about| text(MAX_NAME).about(about);
     members.required("from", text(MAX_LINE).about("The line of the short form"));
-    members.optional(
-        "claim",
-        name("The claim of the token that lists the objects of which the caller has the relation"),
-    );
+    members.optional("claim", claim());
     members.optional(
         "request",
         name("The attribute of the resource that stands for its stored tuples"),
@@ -65,6 +64,25 @@ fn describe_long(members: &mut Members<'_, '_>) -> Option<()> {
     members
         .optional("renamed_from", name("The name that the relation had before; its tuples stay"));
     Some(())
+}
+
+/// The claim of a relation, as the schema has it: the engine reads it.
+fn claim<'j>() -> impl Field<'j, Value = ()> {
+    let name = || {
+        schema::text(MAX_NAME).description(Some(
+            "The claim of the token that lists the objects to which the caller has the relation",
+        ))
+    };
+    field(
+        |_, _, _| Some(()),
+        move || {
+            let about =
+                "What it means that the token lacks the claim; the default is `undetermined`";
+            let absent = schema::choice(AbsentClaim::NAMES).description(Some(about));
+            let long = schema::input().required("name", name()).optional("absent", absent);
+            schema::one_of([name().into(), long.into()])
+        },
+    )
 }
 
 /// The relations of a type.

@@ -15,7 +15,6 @@ use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::{AnswerOrigin, OpenCheck};
 use portcullis_runtime::app::App;
-use portcullis_runtime::entity_tables::EntitiesError;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
@@ -24,7 +23,7 @@ use uuid::Uuid;
 
 use crate::batch_items::BatchItems;
 use crate::common_plans::{self, CommonPlans};
-use crate::directory::{self, NeededEntities};
+use crate::directory::{self, NeededEntities, ReadRelations};
 use crate::recent_reasons::RecentReasons;
 use crate::recorded_checks::{Made, RecordedRequest};
 use crate::recording::{self, Recording};
@@ -194,7 +193,7 @@ impl<'b> BatchedChecks<'b> {
 struct OpenItem {
     index: usize,
     requests: Vec<AttributeRequest>,
-    relations: AttributeAnswers,
+    relations: ReadRelations,
 }
 
 /// A batch whose plans are found.
@@ -232,8 +231,8 @@ impl<'b> Batch<'b> {
     /// Decides the checks up to the one after which the batch ends: first all without resolvers, then those that need them.
     ///
     /// # Errors
-    /// The relations of the tenant cannot be read.
-    async fn decide(&self, reasons: &mut RecentReasons) -> Result<Vec<ItemAnswer>, EntitiesError> {
+    /// The relations of the tenant cannot be read, or too many checks of the tenant look at many of them.
+    async fn decide(&self, reasons: &mut RecentReasons) -> Result<Vec<ItemAnswer>, OperationError> {
         let mut decided: Vec<ItemAnswer> = Vec::with_capacity(self.plan_of.len());
         // A check after an open one may not be answered at all, and is recorded once that is known.
         let (mut open, mut unrecorded) = (Vec::new(), Vec::new());
@@ -241,7 +240,7 @@ impl<'b> Batch<'b> {
         let (mut slice, mut untimed, mut next_look) = (Instant::now(), 1, 1);
         for (index, plan) in self.plans().enumerate() {
             let records = open.is_empty() || self.options.semantic == BatchSemantic::ExecuteAll;
-            match self.decide_first(index, plan, reasons, records)? {
+            match self.decide_first(index, plan, reasons, records).await? {
                 Ok(answer) => {
                     unrecorded.extend((!records).then_some(index));
                     let ends = self.ends_after(&answer);
@@ -267,7 +266,7 @@ impl<'b> Batch<'b> {
         }
         for index in unrecorded {
             if let (Some(place), Some(plan)) = (decided.get_mut(index), self.plan(index))
-                && let Ok(answer) = self.decide_first(index, plan, reasons, true)?
+                && let Ok(answer) = self.decide_first(index, plan, reasons, true).await?
             {
                 *place = answer;
             }
@@ -277,25 +276,33 @@ impl<'b> Batch<'b> {
 
     /// Decides a check without resolvers, and records it if `records` is true. Returns what resolvers must answer first if
     /// they must.
-    fn decide_first(
+    async fn decide_first(
         &self,
         index: usize,
         plan: &CachedPlan,
         reasons: &mut RecentReasons,
         records: bool,
-    ) -> Result<Result<ItemAnswer, OpenItem>, EntitiesError> {
+    ) -> Result<Result<ItemAnswer, OpenItem>, OperationError> {
         // The plans are as many as the checks.
         let Some(check) = self.checks.get(index) else { return Ok(Ok(ItemAnswer::OPEN)) };
         let supply = self.supply(&check, plan);
         directory::count_overridden(self.app, supply.as_ref());
         let completed = directory::completed(supply.as_ref(), check);
-        let (verdict, relations) =
-            self.entities.decide(plan.plan(), CheckKind::Combined, &check, &completed)?;
+        let (kind, both) = (CheckKind::Combined, (&check, &completed));
+        let decided = self.entities.decide_here(plan.plan(), kind, both)?;
+        let (verdict, relations) = match decided {
+            Some(decided) => decided,
+            None => {
+                let asking = (self.app, self.tenant);
+                // In a box, so that a quick check has no room for it.
+                Box::pin(self.entities.decide(asking, plan.plan(), kind, both)).await?
+            }
+        };
         Ok(match verdict {
             Verdict::Decided(decision) => {
                 let recording = records.then(|| {
                     let checked = (&check, &completed, supply.as_ref());
-                    self.record(checked, plan, &decision, (&relations, &[]))
+                    self.record(checked, plan, &decision, (&relations.answers, &[]))
                 });
                 Ok(self.answer(&decision, reasons, recording.flatten()))
             }
@@ -312,7 +319,7 @@ impl<'b> Batch<'b> {
         open: Vec<OpenItem>,
         decided: &mut [ItemAnswer],
         reasons: &mut RecentReasons,
-    ) -> Result<(), EntitiesError> {
+    ) -> Result<(), OperationError> {
         let (mut supplied, mut requests) = (Vec::new(), Vec::new());
         for OpenItem { index, requests: own, relations } in open {
             let (Some(check), Some(plan)) = (self.checks.get(index), self.plan(index)) else {

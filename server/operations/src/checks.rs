@@ -229,13 +229,14 @@ async fn decide_with_any_plan<'c>(
         directory::count_overridden(app, supply.as_ref());
         let completed = directory::completed(supply.as_ref(), check);
         let plan = cached.plan();
-        let (verdict, relations) = entities.decide(plan, options.kind, &check, &completed)?;
+        let asking = (app, tenant);
+        let (verdict, relations) =
+            entities.decide(asking, plan, options.kind, (&check, &completed)).await?;
         let (decision, asked) = match verdict {
             Verdict::Decided(decision) => {
-                (decision, Asked { answers: relations, ..Asked::default() })
+                (decision, Asked { answers: relations.answers, ..Asked::default() })
             }
             Verdict::NeedsAttributes(requests) => {
-                let asking = (app, tenant);
                 let relations = entities
                     .relations_of_inputs(asking, plan, &check, &requests, relations)
                     .await?;
@@ -291,8 +292,8 @@ fn decide_with_hot_plan(
     };
     let supply = entities.supply(cached.plan(), options.kind, check);
     let completed = directory::completed(supply.as_ref(), *check);
-    let (verdict, answers) = entities.decide(cached.plan(), options.kind, check, &completed)?;
-    let Verdict::Decided(decision) = verdict else { return Ok(None) };
+    let decided = entities.decide_here(cached.plan(), options.kind, (check, &completed))?;
+    let Some((Verdict::Decided(decision), relations)) = decided else { return Ok(None) };
     directory::count_overridden(app, supply.as_ref());
     let made = Made {
         tenant,
@@ -303,7 +304,7 @@ fn decide_with_hot_plan(
         completed: &completed,
         supply: supply.as_ref(),
         decision: &decision,
-        answers: &answers,
+        answers: &relations.answers,
         origins: &[],
     };
     let recording = recording::record(app, options.recorded, &made);

@@ -4,7 +4,9 @@ mod explained;
 
 use std::sync::Arc;
 
-use portcullis_directory::{Graph, Object, PlannedRows, RelationsOfRows, resource_of};
+use portcullis_directory::{
+    Graph, Object, PlannedRows, RelationWork, RelationsOfRows, resource_of,
+};
 use portcullis_engine::entities::EntityTable;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::relation::RELATION;
@@ -12,6 +14,7 @@ use portcullis_engine::{
     AttributeAnswers, AttributeRequest, Check, DirectoryNeeds, KnownEntities, Plan, Supply,
     TenantFacts, Verdict,
 };
+use portcullis_fairness::run_in_place;
 use portcullis_model::relation::NewTuple;
 use portcullis_runtime::app::App;
 use portcullis_runtime::entity_tables::{EntitiesError, EntityTables, LoadedEntities};
@@ -203,65 +206,128 @@ impl NeededEntities {
     }
 
     /// Decides the check `sent`, which `completed` completes, by `plan`, as far as that is possible without resolvers. Returns
-    /// the answers of the graph to what the plan asked, too.
+    /// the relations that were read, too.
+    ///
+    /// # Errors
+    /// The stored types are corrupt, or too many checks of the tenant look at many relations.
+    pub(crate) async fn decide<'p>(
+        &self,
+        asking: (&App, &str),
+        plan: &'p Plan,
+        kind: CheckKind,
+        (sent, completed): (&Check<'_>, &Check<'_>),
+    ) -> Result<(Verdict<'p>, ReadRelations), OperationError> {
+        let verdict = decided(plan, kind, completed, &AttributeAnswers::default());
+        let mut read = ReadRelations::default();
+        let Some(awaited) = self.awaited(plan, &verdict)? else {
+            return Ok((verdict, read));
+        };
+        read.answers = awaited.look_up(asking, (sent, resource_of(sent)), &mut read.work).await?;
+        Ok((decided(plan, kind, completed, &read.answers), read))
+    }
+
+    /// Decides a check as [`Self::decide`] does, on this thread. `None` if it looks at too many relations for the thread of a
+    /// request.
     ///
     /// # Errors
     /// The stored types are corrupt.
-    pub(crate) fn decide<'p>(
+    pub(crate) fn decide_here<'p>(
         &self,
         plan: &'p Plan,
         kind: CheckKind,
-        sent: &Check<'_>,
-        completed: &Check<'_>,
-    ) -> Result<(Verdict<'p>, AttributeAnswers), EntitiesError> {
-        let decide = |answers: &AttributeAnswers| match kind {
-            CheckKind::Combined => plan.decide(completed, answers),
-            CheckKind::Legacy => plan.decide_rbac(completed, answers),
-        };
-        let answers = AttributeAnswers::default();
-        let verdict = decide(&answers);
-        let Verdict::NeedsAttributes(requests) = &verdict else { return Ok((verdict, answers)) };
-        let relations = requests.iter().find(|request| *request.namespace == *RELATION);
-        let (Some(relations), Some(facts), Some(graph)) =
-            (relations, plan.facts(), self.graph(plan)?)
-        else {
-            return Ok((verdict, answers));
+        (sent, completed): (&Check<'_>, &Check<'_>),
+    ) -> Result<Option<(Verdict<'p>, ReadRelations)>, EntitiesError> {
+        let verdict = decided(plan, kind, completed, &AttributeAnswers::default());
+        let mut read = ReadRelations::default();
+        let Some(awaited) = self.awaited(plan, &verdict)? else {
+            return Ok(Some((verdict, read)));
         };
         let asked = (sent, resource_of(sent));
-        let answers = graph.answers(facts, asked, &relations.attributes);
-        Ok((decide(&answers), answers))
+        let AwaitedRelations { graph, facts, names } = awaited;
+        let Some(answers) = graph.answers_here(facts, asked, names, &mut read.work) else {
+            return Ok(None);
+        };
+        read.answers = answers;
+        Ok(Some((decided(plan, kind, completed, &read.answers), read)))
+    }
+
+    /// Returns the relations for which a decision waits; `None` if there are none, or nobody knows them.
+    fn awaited<'v>(
+        &self,
+        plan: &'v Plan,
+        verdict: &'v Verdict<'_>,
+    ) -> Result<Option<AwaitedRelations<'v>>, EntitiesError> {
+        let Verdict::NeedsAttributes(requests) = verdict else { return Ok(None) };
+        let relations = requests.iter().find(|request| *request.namespace == *RELATION);
+        let names = relations.map_or(&[][..], |request| &request.attributes[..]);
+        if names.is_empty() { Ok(None) } else { self.named(plan, names) }
+    }
+
+    /// Returns the relations `names`, with the graph that knows them; `None` if the tenant has none.
+    fn named<'v>(
+        &self,
+        plan: &'v Plan,
+        names: &'v [Box<str>],
+    ) -> Result<Option<AwaitedRelations<'v>>, EntitiesError> {
+        let (Some(facts), Some(graph)) = (plan.facts(), self.graph(plan)?) else {
+            return Ok(None);
+        };
+        Ok(Some(AwaitedRelations { graph, facts, names }))
     }
 
     /// Returns the relations that the resolvers of `requests` get with the check `sent`: those that were asked for already, and
     /// those that the resolvers name.
     ///
     /// # Errors
-    /// The stored types are corrupt.
+    /// The stored types are corrupt, or too many checks of the tenant look at many relations.
     pub(crate) async fn relations_of_inputs(
         &self,
         (app, tenant): (&App, &str),
         plan: &Plan,
         sent: &Check<'_>,
         requests: &[AttributeRequest],
-        mut known: AttributeAnswers,
-    ) -> Result<AttributeAnswers, EntitiesError> {
+        ReadRelations { mut answers, mut work }: ReadRelations,
+    ) -> Result<AttributeAnswers, OperationError> {
         if self.graph(plan)?.is_none() {
-            return Ok(known);
+            return Ok(answers);
         }
         let mut names: Vec<Box<str>> = Vec::new();
         for request in requests {
             let inputs = app.resolvers.declared_inputs(tenant, request).await;
             let missing =
-                relations_among(&inputs).filter(|name| known.get(RELATION, name).is_none());
+                relations_among(&inputs).filter(|name| answers.get(RELATION, name).is_none());
             names.extend(missing.map(Box::from));
         }
-        let resource = sent.resource_named();
-        known.extend(self.relations(plan, sent, resource, &names)?);
-        Ok(known)
+        if let Some(named) = self.named(plan, &names)? {
+            let asked = (sent, resource_of(sent));
+            answers.extend(named.look_up((app, tenant), asked, &mut work).await?);
+        }
+        Ok(answers)
     }
 
-    /// Returns the answers of the graph to the relations `names` of the subject of a check to a resource, by type and id. There are
-    /// none if the tenant has no relations.
+    /// Returns the answers of the graph to the relations `names` of the subject of a check to its resource, looked up where a
+    /// check looks them up. There are none if the tenant has no relations.
+    ///
+    /// # Errors
+    /// The stored types are corrupt, or too many checks of the tenant look at many relations.
+    pub(crate) async fn look_up(
+        &self,
+        asking: (&App, &str),
+        plan: &Plan,
+        sent: &Check<'_>,
+        names: &[Box<str>],
+    ) -> Result<AttributeAnswers, OperationError> {
+        match self.named(plan, names)? {
+            Some(named) => {
+                let asked = (sent, resource_of(sent));
+                named.look_up(asking, asked, &mut RelationWork::default()).await
+            }
+            None => Ok(AttributeAnswers::default()),
+        }
+    }
+
+    /// Returns the answers of the graph to the relations `names` of the subject of a check to a resource, by type and id, however
+    /// long that takes. There are none if the tenant has no relations.
     ///
     /// # Errors
     /// The stored types are corrupt.
@@ -276,7 +342,7 @@ impl NeededEntities {
             return Ok(AttributeAnswers::default());
         };
         let resource = resource.map(|(object_type, id)| Object { object_type, id });
-        Ok(graph.answers(facts, (sent, resource), names))
+        Ok(graph.answers(facts, (sent, resource), names, &mut RelationWork::default()))
     }
 
     /// Returns the answers of the graph to the relations `names` for rows. There are none if the tenant has no relations.
@@ -293,6 +359,54 @@ impl NeededEntities {
             return Ok(RelationsOfRows::default());
         };
         Ok(graph.rows(facts, rows, names))
+    }
+}
+
+/// The relations that a check has read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReadRelations {
+    pub(crate) answers: AttributeAnswers,
+    /// The work that others may take.
+    work: RelationWork,
+}
+
+/// Relations that are to be looked up.
+struct AwaitedRelations<'v> {
+    graph: Arc<Graph>,
+    facts: &'v TenantFacts,
+    names: &'v [Box<str>],
+}
+
+impl AwaitedRelations<'_> {
+    /// Looks the relations up: on this thread if that is quick, and else beside its requests, in the turn of the tenant.
+    ///
+    /// # Errors
+    /// Too many checks of the tenant wait.
+    async fn look_up(
+        &self,
+        (app, tenant): (&App, &str),
+        asked: (&Check<'_>, Option<Object<'_>>),
+        work: &mut RelationWork,
+    ) -> Result<AttributeAnswers, OperationError> {
+        let Self { graph, facts, names } = self;
+        if let Some(answers) = graph.answers_here(facts, asked, names, work) {
+            return Ok(answers);
+        }
+        let _turn = app.walks.begin(tenant).await?;
+        Ok(run_in_place(|| graph.answers(facts, asked, names, work)))
+    }
+}
+
+/// Decides a check of this kind with these answers.
+fn decided<'p>(
+    plan: &'p Plan,
+    kind: CheckKind,
+    completed: &Check<'_>,
+    answers: &AttributeAnswers,
+) -> Verdict<'p> {
+    match kind {
+        CheckKind::Combined => plan.decide(completed, answers),
+        CheckKind::Legacy => plan.decide_rbac(completed, answers),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use portcullis_directory::Graph;
 use portcullis_engine::{AttributeAnswers, Check, Plan};
+use portcullis_fairness::run_in_place;
 use portcullis_model::relation::NewTuple;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
@@ -34,7 +35,10 @@ pub(crate) async fn explained_relations(
     let Some(graph) = entities.graph(plan).map_err(PlanError::from)? else {
         return Ok(ExplainedRelations::new());
     };
-    let mut relations = relations(&graph, sent, (plan, entities), answers);
+    let mut relations = {
+        let _turn = app.walks.begin(tenant).await?;
+        run_in_place(|| relations(&graph, sent, (plan, entities), answers))
+    };
     let schema = graph.schema();
     let mut edges: Vec<(TupleKey, &mut ExplainedEdge)> = Vec::new();
     for edge in relations.values_mut().flat_map(ExplainedRelation::edges) {
@@ -72,6 +76,9 @@ fn relations(
     let check = completed(supply.as_ref(), *sent);
     let attributes = plan.explain(&check, answers, None).attributes;
     let named = attributes.iter().filter_map(|attribute| attribute.relation);
-    let explain = |name| graph.explain(facts, sent, name, ExplainedRelation::new);
-    named.filter_map(|name| Some((name.to_owned(), explain(name)?))).collect()
+    let mut relations = ExplainedRelations::new();
+    graph.explain(facts, sent, named, answers, |name, explanation| {
+        relations.insert(name.to_owned(), ExplainedRelation::new(explanation));
+    });
+    relations
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use portcullis_auth::CheckCaller;
-use portcullis_directory::PlannedRows;
+use portcullis_directory::{PlannedRows, RelationsOfRows};
 use portcullis_engine::filter::{Filter, InexactPolicy, RowAttributes};
 use portcullis_engine::matrix::{OpenPolicy, Outcome, Residual};
 use portcullis_engine::relation::RELATION;
@@ -11,6 +11,7 @@ use portcullis_engine::sql::{self, RowRelations, SqlParam};
 use portcullis_engine::{
     AttributeAnswers, AttributeRequest, Check, Condition, Effect, Json, expression,
 };
+use portcullis_fairness::run_in_place;
 use portcullis_model::filter::{FilterRequest, SqlOptions};
 use portcullis_resolvers::CacheMode;
 use portcullis_runtime::app::App;
@@ -107,7 +108,13 @@ pub async fn filter(
         relations.into_iter().flat_map(|request| &request.attributes).cloned().collect();
     let columns = request.sql.as_ref().map(|sql| &sql.columns);
     let rows = PlannedRows { check: &check, attributes: &request.rows, columns };
-    let relations = entities.relations_of_rows(plan, rows, &names)?;
+    let relations = match &names[..] {
+        [] => RelationsOfRows::default(),
+        names => {
+            let _turn = app.walks.begin(tenant).await?;
+            run_in_place(|| entities.relations_of_rows(plan, rows, names))?
+        }
+    };
     if let Some(reason) = relations.too_large.filter(|_| !request.accepts_superset) {
         return Err(FilterRefusal::TooManyObjects(reason).into());
     }

@@ -78,13 +78,12 @@ fn decide_by(
     };
     let supply = entities.supply(plan, kind, made.sent);
     let completed = directory::completed(supply.as_ref(), *made.sent);
-    let (verdict, relations) = entities
-        .decide(plan, kind, made.sent, &completed)
-        .map_err(|_| ShadowOutcome::NotComparable)?;
+    let decided = entities.decide_here(plan, kind, (made.sent, &completed)).ok().flatten();
+    let (verdict, relations) = decided.ok_or(ShadowOutcome::NotComparable)?;
     let verdict = match verdict {
         Verdict::NeedsAttributes(_) => {
             let mut answers = made.answers.without(RELATION);
-            answers.extend(relations);
+            answers.extend(relations.answers);
             plan.decide(&completed, &answers)
         }
         decided @ Verdict::Decided(_) => decided,

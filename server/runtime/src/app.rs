@@ -72,6 +72,8 @@ pub struct Parts {
     pub uploads: WorkQueue,
     /// The compilations of policies.
     pub compilations: WorkQueue,
+    /// The checks that look at many relations.
+    pub walks: WorkQueue,
     pub limits: CallerLimits,
     pub metrics: Metrics,
     pub searches: Searches,
@@ -230,6 +232,7 @@ impl App {
             ("uploads", self.uploads.tenants()),
             ("exports", self.exports.tenants()),
             ("compilation_tenants", self.compilations.tenants()),
+            ("walk_tenants", self.walks.tenants()),
             ("write_turns", self.store.writers()),
             ("service_keys", self.service_keys.len()),
             ("tokens", self.authenticator.remembered()),

@@ -45,6 +45,16 @@ impl WorkQueue {
         Self::new(limits, |_| "too many searches of this tenant run already; try again later")
     }
 
+    /// Returns the queue of checks that look at thousands of edges of relations, which leave half of the cores to everything
+    /// else. One takes some 20 ms. The memory for bodies bounds how many wait.
+    pub fn for_walks(cores: usize) -> Self {
+        let limits = TurnLimits { pending_per_tenant: 1_024, ..half_of(cores) };
+        Self::new(
+            limits,
+            |_| "too many checks of this tenant that look at many relations wait; try again later",
+        )
+    }
+
     /// Returns the queue of scans of the record of decisions, which read many files of a tenant. A scan ends after
     /// [`SCAN_TIME`](crate::searches::SCAN_TIME). One tenant never has every turn, so that others wait for none of its scans.
     pub fn for_record_scans(cores: usize) -> Self {

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use anyhow::{Context, Result, ensure};
 use chrono::DateTime;
 use fastrand::Rng;
-use portcullis_directory::{Graph, GraphBuffer, Object, RelationId};
+use portcullis_directory::{Graph, GraphBuffer, Object, RelationId, SubjectClaims};
 use portcullis_workloads::REQUESTS;
 use portcullis_workloads::measure::{Variant, allocations, compare, kept, load_time};
 use portcullis_workloads::report::{Bar, Group};
@@ -35,8 +35,8 @@ pub(crate) fn has(
     buffer: &mut GraphBuffer,
 ) -> Option<bool> {
     let user = Object { object_type: "user", id: user };
-    let subject = graph.subject(user, &[], DateTime::UNIX_EPOCH, buffer);
-    subject.has(relation, document, &[], buffer)
+    let subject = graph.subject(user, SubjectClaims::default(), DateTime::UNIX_EPOCH, buffer);
+    subject.has(relation, document, &[], buffer).ok()
 }
 
 pub(crate) fn checks(tuples: &Tuples, group: &mut Group<'_>) -> Result<()> {
@@ -48,7 +48,7 @@ pub(crate) fn checks(tuples: &Tuples, group: &mut Group<'_>) -> Result<()> {
         let ask = |graph, questions: &[Question], n: usize, buffer: &mut GraphBuffer| {
             has(graph, relation, &questions[n], buffer)
         };
-        let holding = many.iter().filter(|one| has(&hot, relation, one, &mut buffer) == Some(true));
+        let holding = many.iter().filter(|one| has(&hot, relation, one, &mut buffer) == Ok(true));
         let holding = holding.count();
         ensure!(holding > 0 && holding < REQUESTS, "{holding} hold");
         let allocated = allocations(|| {
@@ -65,7 +65,7 @@ pub(crate) fn checks(tuples: &Tuples, group: &mut Group<'_>) -> Result<()> {
         let [mut a, mut b, mut c] = [(); 3].map(|()| GraphBuffer::default());
         let subject = hot.subject(
             Object { object_type: "user", id: &one[0].0 },
-            &[],
+            SubjectClaims::default(),
             DateTime::UNIX_EPOCH,
             &mut buffer,
         );

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use anyhow::{Context, Result, ensure};
 use chrono::DateTime;
-use portcullis_directory::{Graph, GraphBuffer, Object};
+use portcullis_directory::{Graph, GraphBuffer, Object, SubjectClaims};
 use portcullis_workloads::measure::{Variant, compare, kept};
 use portcullis_workloads::report::{Bar, Group};
 
@@ -91,7 +91,8 @@ pub(crate) fn hostile(group: &mut Group<'_>) -> Result<()> {
         let relation = hot.schema().relation("document", relation).context(relation)?;
         let ask = |graph: &Graph, buffer: &mut GraphBuffer| {
             let user = Object { object_type: "user", id: user };
-            let subject = graph.subject(user, &[], DateTime::UNIX_EPOCH, buffer);
+            let subject =
+                graph.subject(user, SubjectClaims::default(), DateTime::UNIX_EPOCH, buffer);
             subject.has(relation, id, &[], buffer)
         };
         let [mut a, mut b] = [(); 2].map(|()| GraphBuffer::default());

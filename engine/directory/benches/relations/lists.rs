@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use chrono::DateTime;
 use portcullis_directory::{
-    Graph, GraphBuffer, GraphSubject, MAX_EDGES, Object, RelationId, SubjectQuestion,
+    Graph, GraphBuffer, GraphSubject, MAX_EDGES, Object, RelationId, SubjectClaims, SubjectQuestion,
 };
 use portcullis_workloads::measure::load_time;
 use portcullis_workloads::report::{Bar, Group};
@@ -46,9 +46,10 @@ fn objects(
     let name = graph.schema().name(relation);
     for (user, who) in USERS {
         let user = Object { object_type: "user", id: &tuples.ids[USER][user] };
-        let subject = graph.subject(user, &[], DateTime::UNIX_EPOCH, &mut buffer);
+        let subject =
+            graph.subject(user, SubjectClaims::default(), DateTime::UNIX_EPOCH, &mut buffer);
         let list = |most| {
-            let list = subject.objects(relation, ALL_EDGES).context("too many edges")?;
+            let list = subject.objects(relation, &mut { ALL_EDGES }).context("too many edges")?;
             anyhow::Ok(list.ids().take(most).count())
         };
         let seen = list(usize::MAX)?;
@@ -76,11 +77,11 @@ fn first_page<'g>(
     subject: &GraphSubject<'g>,
     buffer: &mut GraphBuffer,
 ) -> Vec<String> {
-    if let Some(list) = subject.objects(relation, MAX_EDGES) {
+    if let Some(list) = subject.objects(relation, &mut { MAX_EDGES }) {
         return list.ids().take(PAGE).map(str::to_owned).collect();
     }
     let all = graph.named("document", None, DateTime::UNIX_EPOCH);
-    let seen = all.filter(|id| subject.has(relation, id, &[], buffer) == Some(true));
+    let seen = all.filter(|id| subject.has(relation, id, &[], buffer) == Ok(true));
     seen.take(PAGE).map(str::to_owned).collect()
 }
 
@@ -100,8 +101,9 @@ fn subjects(
             now: DateTime::UNIX_EPOCH,
         };
         let mut list = || {
-            let list =
-                graph.subjects(&question, ALL_EDGES, &mut buffer).context("too many edges")?;
+            let list = graph
+                .subjects(&question, &mut { ALL_EDGES }, &mut buffer)
+                .context("too many edges")?;
             anyhow::Ok(list.ids().count())
         };
         let found = list()?;

@@ -7,8 +7,8 @@ use crate::table::Object;
 /// The reason why a subject has a relation to an object, or has not.
 #[derive(Clone, Debug)]
 pub struct RelationExplanation<'e> {
-    /// Whether it has; `None` if that is undetermined.
-    pub holds: Option<bool>,
+    /// Whether it has.
+    pub holds: bool,
     /// One path if the relation holds by one. Where a line combines parts by `&&` and `!`, one branch for each part,
     /// whether the relation holds or not.
     pub branches: Vec<Branch<'e>>,
@@ -21,7 +21,7 @@ pub struct RelationExplanation<'e> {
 impl Default for RelationExplanation<'_> {
     fn default() -> Self {
         Self {
-            holds: None,
+            holds: false,
             branches: Vec::new(),
             is_complete: true,
             looked_at: LookedAt::default(),

@@ -5,12 +5,11 @@ use chrono::{DateTime, Utc};
 use super::answer::{EdgeOrigin, LookedAt, PathEdge};
 use crate::closure::Closure;
 use crate::combined::GraphBuffer;
-use crate::derivation::MaxWork;
 use crate::graph::Graph;
 use crate::instances::{Instance, Instances};
+use crate::max_work::{MAX_EDGES, MaxWork};
 use crate::resource::{ROOT, Resource};
 use crate::schema::{FlatArrow, RelationId, RelationNumber};
-use crate::subject::MAX_EDGES;
 use crate::table::{Edge, EdgeKey, EdgesAt, Moment, Node, Object, Way};
 
 /// The expired edges that are named.
@@ -36,6 +35,7 @@ pub(super) struct Ground<'e> {
     is_userset: Vec<bool>,
     relations: Vec<RelationId>,
     moment: Moment,
+    most: MaxWork,
     left: MaxWork,
 }
 
@@ -60,17 +60,18 @@ pub(super) struct Need {
 }
 
 impl<'e> Ground<'e> {
+    /// Starts with the closure of everything that could stand for the subject. Looks at no more than `max_edges` others.
     pub(super) fn new(
         graph: &'e Graph,
         closure: &'e Closure,
         now: DateTime<Utc>,
-        (resource, object): (Resource<'e>, Object<'e>),
+        (resource, object, max_edges): (Resource<'e>, Object<'e>, usize),
         buffer: &mut GraphBuffer,
     ) -> Self {
         let mut possible = graph.unclosed(closure.key.clone());
         let moment = Moment::noting(now, MAX_EXPIRED);
-        let moment = graph.fill(&mut possible, moment, false, buffer);
-        let left = MaxWork::new(TIMES_OF_CHECK * MAX_EDGES);
+        let moment = graph.fill(&mut possible, (moment, MAX_EDGES), false, buffer);
+        let most = MaxWork::new(max_edges.min(TIMES_OF_CHECK * MAX_EDGES));
         Self {
             graph,
             closure,
@@ -82,8 +83,14 @@ impl<'e> Ground<'e> {
             is_userset: Vec::new(),
             relations: Vec::new(),
             moment,
-            left,
+            most,
+            left: most,
         }
+    }
+
+    /// Returns the number of edges that were looked at.
+    pub(super) fn looked_at_edges(&self) -> usize {
+        self.possible.edges.unwrap_or(MAX_EDGES) + self.most.edges - self.left.edges
     }
 
     /// Finds everything on which `root` depends. `None` if it is too much work.

@@ -3,7 +3,8 @@
 use roaring::RoaringBitmap;
 
 use super::bitmaps::Bitmaps;
-use crate::derivation::{Derivation, DerivationBuffer, MaxWork};
+use crate::derivation::{Derivation, DerivationBuffer};
+use crate::max_work::MaxWork;
 use crate::schema::{RelationId, TermId, TypeId};
 use crate::subject::GraphSubject;
 use crate::table::{Moment, merged};
@@ -17,11 +18,11 @@ pub struct ObjectList<'s> {
 }
 
 impl GraphSubject<'_> {
-    /// Returns all objects to which the subject has `relation`. `None` if that takes a look at more than `max_edges` edges,
-    /// or if a check is undetermined because too many edges stand for the subject.
-    pub fn objects(&self, relation: RelationId, max_edges: usize) -> Option<ObjectList<'_>> {
-        let mut max_edges = max_edges;
-        let mut facts = self.facts(relation.term(), &mut max_edges)?;
+    /// Returns all objects to which the subject has `relation`, as if unknown claims gave none. Takes the edges that it looks at
+    /// from `max_edges`. `None` if these are too few, or if a check is undetermined because too many edges stand for the
+    /// subject.
+    pub fn objects(&self, relation: RelationId, max_edges: &mut usize) -> Option<ObjectList<'_>> {
+        let mut facts = self.facts(relation.term(), max_edges)?;
         Some(ObjectList { subject: self, relation, nodes: facts.take(relation.term()) })
     }
 
@@ -35,8 +36,9 @@ impl GraphSubject<'_> {
         let (cone, mut memory) = (graph.schema.cone(term), DerivationBuffer::default());
         let limits = (Moment::new(self.now), MaxWork::new(*left));
         let mut derivation = Derivation::new(graph, &cone, &mut facts, &mut memory, limits);
-        derivation.derive(closure.members(None), &closure.claimed)?;
+        let derived = derivation.derive(closure.members(None), &closure.claimed);
         *left = derivation.left.edges;
+        derived?;
         Some(facts)
     }
 }

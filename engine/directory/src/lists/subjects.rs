@@ -8,8 +8,9 @@ use roaring::RoaringBitmap;
 use super::bitmaps::Bitmaps;
 use crate::closures::AskedSubject;
 use crate::combined::GraphBuffer;
-use crate::derivation::{Facts, MaxWork};
+use crate::derivation::Facts;
 use crate::graph::Graph;
+use crate::max_work::{MAX_EDGES, MaxWork};
 use crate::resource::{FirstHop, ROOT, Resource};
 use crate::schema::{FlatArrow, RelationId, RelationNumber, TermId, TypeId};
 use crate::subject::GraphSubject;
@@ -42,12 +43,13 @@ pub struct SubjectQuestion<'q> {
 }
 
 impl Graph {
-    /// Returns all subjects of a declared type that have a relation to an object. `None` if the type is not declared, or if
-    /// that takes a look at more than `max_edges` edges. Subjects whose check is undetermined are left out.
+    /// Returns all subjects of a declared type that have a relation to an object, as if claims gave nobody any. Takes the edges
+    /// that it looks at from `max_edges`. `None` if the type is not declared, or if these are too few. Subjects whose check is
+    /// undetermined because of too many edges are left out.
     pub fn subjects(
         &self,
         question: &SubjectQuestion<'_>,
-        max_edges: usize,
+        max_edges: &mut usize,
         buffer: &mut GraphBuffer,
     ) -> Option<SubjectList<'_>> {
         let type_id = self.schema.type_id(question.subject_type)?;
@@ -62,10 +64,12 @@ impl Graph {
             unknown: Vec::new(),
             is_combined: false,
             moment: Moment::new(question.now),
-            left: MaxWork::new(max_edges),
+            left: MaxWork::new(*max_edges),
         };
         descent.open(ROOT, question.relation.term());
-        descent.run()?;
+        let found = descent.run();
+        *max_edges = descent.left.edges;
+        found?;
         let Descent { found: nodes, unknown, is_combined, .. } = descent;
         let mut list = SubjectList { graph: self, type_id, nodes, unknown, others: false };
         list.add_everyone(question.now);
@@ -108,9 +112,10 @@ impl SubjectList<'_> {
         let (graph, subject_type) = (self.graph, self.type_id);
         let mut has = |id: &str| {
             let asked = AskedSubject { subject_type, id, claims: &[] };
-            let closure = Some(Arc::new(graph.close(&asked, question.now, buffer)));
-            let subject = GraphSubject { graph, closure, now: question.now };
-            subject.has(question.relation, question.id, question.hops, buffer) == Some(true)
+            let closure = Some(Arc::new(graph.close(&asked, (question.now, MAX_EDGES), buffer)));
+            let unknown = Vec::new();
+            let subject = GraphSubject { graph, closure, unknown, now: question.now };
+            subject.has(question.relation, question.id, question.hops, buffer) == Ok(true)
         };
         // Nobody has the id, so that the answer holds for everybody whom no tuple names.
         self.others = self.others && has(EVERYONE);

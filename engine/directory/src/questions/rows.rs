@@ -6,11 +6,12 @@ use portcullis_engine::relation::{RELATION, RelationTarget};
 use portcullis_engine::sql::{Columns, RelatedRows, RowReference, RowRelation, RowRelations};
 use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Precedence, TenantFacts};
 
-use super::{RelationQuestions, ask, no_reference, objects, resource_of};
+use super::{RelationQuestions, ask, no_reference, objects, resource_of, unknown_claim};
 use crate::graph::Graph;
 use crate::lists::{HopObjects, RowBudget, RowHop, RowsTooLarge};
 use crate::schema::Schema;
 use crate::subject::GraphSubject;
+use crate::work::RelationWork;
 
 /// The rows of a plan.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +55,7 @@ impl Graph {
         rows: PlannedRows<'_>,
         names: &[Box<str>],
     ) -> RelationsOfRows {
-        let mut found = RelationsOfRows::default();
+        let (mut found, mut work) = (RelationsOfRows::default(), RelationWork::default());
         ask(self, facts, (rows.check, resource_of(rows.check)), |questions, subject, buffer| {
             let mut plan =
                 RowPlan { questions, subject, rows, hops: None, budget: RowBudget::default() };
@@ -65,7 +66,7 @@ impl Graph {
                         found.answers.insert(
                             RELATION,
                             name,
-                            questions.answer(subject, name, buffer),
+                            questions.answer(subject, name, &mut work, buffer),
                         );
                         continue;
                     }
@@ -144,15 +145,26 @@ impl<'q> RowPlan<'q> {
             return Ok(None);
         }
         let Some(relation) = schema.relation(object_type, name) else {
-            return Ok(Some(RowRelation { rows: RelatedRows::none(), references: Vec::new() }));
+            return Ok(Some(RowRelation {
+                rows: RelatedRows::none(),
+                references: Vec::new(),
+                doubt: None,
+            }));
         };
+        let doubt = self
+            .subject
+            .doubted(relation)
+            .map(|claim| format!("`{name}` of rows depends on {}", unknown_claim(schema, claim)));
+        if self.subject.has_negated_doubts(relation) {
+            return Err(Inexact::Because(doubt.unwrap_or_default()));
+        }
         if self.hops.is_none() {
             self.hops = Some(self.hops(schema, object_type)?);
         }
         let (hops, references) =
             self.hops.as_ref().map_or((&[][..], &[][..]), |(hops, references)| (hops, references));
         let rows = self.subject.rows(relation, hops, &mut self.budget)?;
-        Ok(Some(RowRelation { rows, references: references.to_vec() }))
+        Ok(Some(RowRelation { rows, references: references.to_vec(), doubt }))
     }
 
     /// Returns what stands for stored edges of rows.

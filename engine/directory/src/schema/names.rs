@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::terms::{RelationId, RelationNumber, Storable, TypeId};
+use crate::claim_source::ClaimSource;
 
 /// The types and relations of a schema, in the order of their names.
 #[derive(Debug, Default)]
@@ -10,7 +11,7 @@ pub(crate) struct Names {
     pub(crate) types: Vec<TypeEntry>,
     pub(crate) relations: Vec<RelationEntry>,
     /// The relations that a claim of the caller's token gives, each with the claim.
-    pub(crate) claims: Vec<(RelationId, Box<str>)>,
+    pub(crate) claims: Vec<(RelationId, ClaimSource)>,
     /// The relations for whose stored edges an attribute of the resource stands, each with the attribute.
     pub(crate) requests: Vec<(RelationId, Box<str>)>,
 }

@@ -203,7 +203,8 @@ fn sources_of_edges_need_lines_that_have_them() {
     let schema =
         compile(&[("doc", r#"{"a": {"from": "[user] || a", "claim": "docs"}}"#)]).expect("types");
     let a = schema.relation("doc", "a").expect("a");
-    assert_eq!(schema.claims().collect::<Vec<_>>(), [(a, "docs")]);
+    let claims = schema.claims().map(|(relation, claim)| (relation, &*claim.name));
+    assert_eq!(claims.collect::<Vec<_>>(), [(a, "docs")]);
 }
 
 #[test]

@@ -13,13 +13,19 @@ pub(crate) enum Use {
     Arrow(RelationId, TermId),
 }
 
-/// Facts about a term and all terms that it reaches on the side of the object: without the members of usersets.
+/// Facts about a term and all terms that it reaches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reach {
-    /// Whether one is a [`TermKind::All`].
+    /// Whether one is a [`TermKind::All`], on the side of the object: without the members of usersets.
     pub(crate) has_all: bool,
-    /// Whether one stores usersets.
+    /// Whether one stores usersets, on the side of the object.
     pub(crate) has_usersets: bool,
+    /// Whether one is a [`TermKind::All`], over the members of usersets too.
+    pub(crate) combines: bool,
+    /// Whether a claim gives one, over the members of usersets too.
+    pub(crate) has_claims: bool,
+    /// Whether a claim gives one behind a `!`, over the members of usersets too.
+    pub(crate) negates_claims: bool,
 }
 
 /// Returns the positive uses of each term.
@@ -59,16 +65,24 @@ pub(super) fn reaches(terms: &[Term], names: &Names, layers: &[Layer]) -> Vec<Re
         let is_userset = |which| matches!(which, StorableSubjects::Related(_));
         let mut reach = by_component[component];
         match &term.kind {
-            TermKind::All { .. } => reach.has_all = true,
+            TermKind::All { .. } => (reach.has_all, reach.combines) = (true, true),
             TermKind::Any { is_stored, .. } => {
                 let has_usersets = stored.iter().any(|one| is_userset(one.which));
                 reach.has_usersets |= *is_stored && has_usersets;
+                let claims = |(relation, _): &(RelationId, _)| *relation == term.relation;
+                reach.has_claims |= *is_stored && names.claims.iter().any(claims);
             }
         }
         term.each_dependency(&[], |dependency, _| {
             let below = by_component[layers[dependency as usize].component as usize];
             reach.has_all |= below.has_all;
             reach.has_usersets |= below.has_usersets;
+        });
+        term.each_dependency(stored, |dependency, is_positive| {
+            let below = by_component[layers[dependency as usize].component as usize];
+            reach.combines |= below.combines;
+            reach.has_claims |= below.has_claims;
+            reach.negates_claims |= below.negates_claims || (!is_positive && below.has_claims);
         });
         by_component[component] = reach;
     }

@@ -11,6 +11,8 @@ use super::tuple::{Object, TuplesFull};
 pub(crate) type Node = u32;
 /// No table has as many nodes as this: a word of an edge has a node and two marks.
 pub(crate) const MAX_NODES: u32 = 1 << 30;
+/// Stands for each object that neither a tuple nor a claim names.
+pub(crate) const NOWHERE: Node = Node::MAX - 1;
 
 /// A sorted, immutable set of nodes.
 #[derive(Default)]

@@ -1,13 +1,13 @@
 //! Checks give what the oracle gives.
 
 use fastrand::Rng;
-use portcullis_directory::{ClaimedObjects, FirstHop, GraphBuffer, Object, RelationId};
+use portcullis_directory::{
+    ClaimDoubt, ClaimedObjects, FirstHop, GraphBuffer, Object, RelationId, SubjectClaims,
+    UndeterminedRelation, UnknownClaim,
+};
 
-use crate::naive::Asking;
+use crate::naive::{Asking, CLAIMED, Holding, ROOT};
 use crate::world::{Edge, IDS, RELATIONS, TYPES, Thing, World, at, object};
-
-/// The stand-in, in the oracle, of an object whose first hop comes with the request.
-const ROOT: usize = 99;
 
 pub(crate) fn relation(world: &World, of_type: usize, relation: usize) -> RelationId {
     world.graph.schema().relation(TYPES[of_type], RELATIONS[relation]).expect("a relation")
@@ -26,11 +26,22 @@ pub(crate) fn claims(random: &mut Rng, world: &World, subject: Thing) -> Vec<(Th
     claims
 }
 
+/// Draws the types of which the claim of a subject is unknown, if it lists nothing.
+fn unknown(random: &mut Rng, world: &World, claims: &[(Thing, usize)]) -> Vec<usize> {
+    let member = |of_type| relation(world, of_type, CLAIMED);
+    let is_claimed = |of_type: usize| {
+        world.graph.schema().claims().any(|(claimed, _)| claimed == member(of_type))
+    };
+    let is_listed = |of_type| claims.iter().any(|((own, _), _)| *own == of_type);
+    let types = (1..TYPES.len()).filter(|of_type| is_claimed(*of_type) && !is_listed(*of_type));
+    types.filter(|_| random.bool()).collect()
+}
+
 /// Calls `use_it` with the claims as a check has them.
 pub(crate) fn with_claims(
     world: &World,
     claims: &[(Thing, usize)],
-    use_it: impl FnOnce(&[ClaimedObjects<'_>]),
+    use_it: impl FnOnce(SubjectClaims<'_>),
 ) {
     let ids: Vec<[&str; 1]> = claims.iter().map(|(object, _)| [IDS[object.1]]).collect();
     let claimed: Vec<_> = claims
@@ -41,7 +52,19 @@ pub(crate) fn with_claims(
             ids,
         })
         .collect();
-    use_it(&claimed);
+    use_it(SubjectClaims { listed: &claimed, unknown: &[] });
+}
+
+/// The answer of the oracle: `None` if it is undetermined.
+type Truth = Option<bool>;
+
+fn truth(certain: bool, possible: bool) -> Truth {
+    (certain == possible).then_some(certain)
+}
+
+fn found(answer: Result<bool, UndeterminedRelation>) -> Truth {
+    assert_ne!(answer, Err(UndeterminedRelation::TooManyEdges));
+    answer.ok()
 }
 
 /// Draws the parents of an object that come with a request.
@@ -56,8 +79,13 @@ pub(crate) fn hop(random: &mut Rng, world: &World, of_type: usize) -> Vec<Thing>
     (0..random.usize(..3)).map(|_| parent(random)).collect()
 }
 
-/// Returns what the oracle gives for an object with these parents in its own place.
+/// Returns what the oracle gives for an object with these parents in its own place, where no claim is unknown.
 pub(crate) fn with_hop(asking: &Asking<'_>, object: Thing, parents: &[Thing]) -> Vec<bool> {
+    let truths = truths_with_hop(asking, object, parents);
+    truths.into_iter().map(|truth| truth.expect("no unknown claim")).collect()
+}
+
+fn truths_with_hop(asking: &Asking<'_>, object: Thing, parents: &[Thing]) -> Vec<Truth> {
     let root = (object.0, ROOT);
     let own = asking.edges.iter().filter(|edge| edge.object == object && edge.relation != 0);
     let parents = parents.iter().map(|parent| Edge {
@@ -69,70 +97,85 @@ pub(crate) fn with_hop(asking: &Asking<'_>, object: Thing, parents: &[Thing]) ->
     });
     let new = own.map(|edge| Edge { object: root, ..*edge }).chain(parents);
     let edges = asking.edges.iter().copied().chain(new).collect();
-    let holding = Asking { edges, ..*asking }.holding();
-    (0..RELATIONS.len()).map(|relation| holding.contains(&(root, relation))).collect()
+    let [certain, possible] = Asking { edges, unknown: asking.unknown.clone(), ..*asking }.bounds();
+    let has = |holding: &Holding, relation| holding.contains(&(root, relation));
+    let truth = |relation| truth(has(&certain, relation), has(&possible, relation));
+    (0..RELATIONS.len()).map(truth).collect()
 }
 
 /// Compares this many checks.
 fn compare(seed: u64, checks: usize) {
     let mut random = Rng::with_seed(seed);
     let mut buffer = GraphBuffer::default();
-    let (mut compared, mut held, mut worlds) = (0, 0, 0);
+    let (mut compared, mut held, mut open, mut worlds) = (0, 0, 0, 0);
     while compared < checks {
-        let (of_world, of_held) = compare_world(&mut random, &mut buffer);
-        (compared, held, worlds) = (compared + of_world, held + of_held, worlds + 1);
+        let [of_world, of_held, of_open] = compare_world(&mut random, &mut buffer);
+        (compared, held, open) = (compared + of_world, held + of_held, open + of_open);
+        worlds += 1;
     }
-    println!("{compared} checks in {worlds} worlds, {held} hold");
+    println!("{compared} checks in {worlds} worlds, {held} hold, {open} are undetermined");
     assert!(held * 20 > compared, "too few hold");
+    assert!(open * 50 > compared, "too few are undetermined");
 }
 
-/// Compares the checks of some subjects in one world. Returns how many there are, and how many hold.
-pub(crate) fn compare_world(random: &mut Rng, buffer: &mut GraphBuffer) -> (usize, usize) {
-    let (mut compared, mut held) = (0, 0);
+/// Compares the checks of some subjects in one world. Returns how many there are, how many hold, and how many are undetermined.
+pub(crate) fn compare_world(random: &mut Rng, buffer: &mut GraphBuffer) -> [usize; 3] {
+    let (mut compared, mut held, mut open) = (0, 0, 0);
     let world = World::random(random);
     for _ in 0..4 {
         let subject_type = if random.bool() { 0 } else { random.usize(..TYPES.len()) };
         let subject = (subject_type, random.usize(..IDS.len()));
         let claims = claims(random, &world, subject);
         let now = random.i64(0..3);
-        let asking = Asking::new(&world, subject, &claims, now);
-        let holding = asking.holding();
+        let unknown = unknown(random, &world, &claims);
+        let asking = Asking { unknown, ..Asking::new(&world, subject, &claims, now) };
+        let [certain, possible] = asking.bounds();
+        let of_type = |of_type: &usize| UnknownClaim {
+            relation: relation(&world, *of_type, CLAIMED),
+            doubt: ClaimDoubt::Absent,
+        };
+        let unknown: Vec<UnknownClaim> = asking.unknown.iter().map(of_type).collect();
         with_claims(&world, &claims, |claimed| {
+            let claimed = SubjectClaims { unknown: &unknown, ..claimed };
             let asked = world.graph.subject(object(subject), claimed, at(now), buffer);
             for (thing, own) in World::objects().flat_map(|one| (0..5).map(move |own| (one, own))) {
                 let relation = relation(&world, thing.0, own);
-                let found = asked.has(relation, IDS[thing.1], &[], buffer);
-                let expected = holding.contains(&(thing, own));
+                let found = found(asked.has(relation, IDS[thing.1], &[], buffer));
+                let has = |holding: &Holding| holding.contains(&(thing, own));
+                let expected = truth(has(&certain), has(&possible));
                 compared += 1;
-                held += usize::from(expected);
+                held += usize::from(expected == Some(true));
+                open += usize::from(expected.is_none());
                 assert_eq!(
                     found,
-                    Some(expected),
-                    "{subject:?} {thing:?} {} {claims:?} at {now} in\n{}",
+                    expected,
+                    "{subject:?} {thing:?} {} {claims:?} {:?} at {now} in\n{}",
                     RELATIONS[own],
+                    asking.unknown,
                     world.show()
                 );
             }
             let thing = (random.usize(1..TYPES.len()), random.usize(..IDS.len()));
             let parents = hop(random, &world, thing.0);
-            let expected = with_hop(&asking, thing, &parents);
+            let expected = truths_with_hop(&asking, thing, &parents);
             let objects: Vec<Object<'_>> = parents.iter().map(|one| object(*one)).collect();
             let hop = FirstHop { relation: relation(&world, thing.0, 0), objects: &objects };
             for (own, expected) in expected.into_iter().enumerate() {
                 let relation = relation(&world, thing.0, own);
-                let found = asked.has(relation, IDS[thing.1], &[hop], buffer);
+                let found = found(asked.has(relation, IDS[thing.1], &[hop], buffer));
                 compared += 1;
                 assert_eq!(
                     found,
-                    Some(expected),
-                    "{subject:?} {thing:?} {} {claims:?} parents {parents:?} at {now} in\n{}",
+                    expected,
+                    "{subject:?} {thing:?} {} {claims:?} {:?} parents {parents:?} at {now} in\n{}",
                     RELATIONS[own],
+                    asking.unknown,
                     world.show()
                 );
             }
         });
     }
-    (compared, held)
+    [compared, held, open]
 }
 
 #[test]

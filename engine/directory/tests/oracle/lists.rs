@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use fastrand::Rng;
 use portcullis_directory::{
     FirstHop, GraphBuffer, GraphSubject, HopObjects, Object, RelationId, RowBudget, RowHop,
-    RowsTooLarge, SubjectQuestion,
+    RowsTooLarge, SubjectClaims, SubjectQuestion,
 };
 use portcullis_engine::condition::AttributePath;
 use portcullis_engine::sql::RelatedRows;
@@ -21,7 +21,7 @@ fn name(thing: Thing) -> &'static str {
 }
 
 fn objects(subject: &GraphSubject<'_>, relation: RelationId, expected: &BTreeSet<&str>) {
-    let list = subject.objects(relation, MAX).expect("few edges");
+    let list = subject.objects(relation, &mut { MAX }).expect("few edges");
     assert_eq!(list.ids().collect::<Vec<_>>(), Vec::from_iter(expected.iter().copied()));
 }
 
@@ -135,7 +135,7 @@ fn compare_subjects(random: &mut Rng, world: &World) -> usize {
                 true => with_hop[id][own],
                 false => holding[id].contains(&(thing, own)),
             };
-            let list = world.graph.subjects(&question, MAX, buffer).expect("few edges");
+            let list = world.graph.subjects(&question, &mut { MAX }, buffer).expect("few edges");
             let found: Vec<&str> = list.ids().collect();
             // A parent that only the request names may be listed.
             let is_requested = |id: usize| {
@@ -196,15 +196,18 @@ fn lists_end_at_a_bound() {
         let relation = relation(&world, thing.0, own);
         for id in IDS {
             let user = Object { object_type: "user", id };
-            let asked = world.graph.subject(user, &[], at(0), buffer);
+            let asked = world.graph.subject(user, SubjectClaims::default(), at(0), buffer);
             few += usize::from(
-                asked.objects(relation, 0).is_some_and(|list| list.ids().next().is_some()),
+                asked.objects(relation, &mut 0).is_some_and(|list| list.ids().next().is_some()),
             );
             all += usize::from(
-                asked.objects(relation, MAX).is_some_and(|list| list.ids().next().is_some()),
+                asked
+                    .objects(relation, &mut { MAX })
+                    .is_some_and(|list| list.ids().next().is_some()),
             );
-            let is_empty =
-                asked.objects(relation, MAX).is_some_and(|list| list.ids().next().is_none());
+            let is_empty = asked
+                .objects(relation, &mut { MAX })
+                .is_some_and(|list| list.ids().next().is_none());
             for limits in [RowBudget { ids: 0, ..budget() }, RowBudget { bytes: 0, ..budget() }] {
                 let rows = asked.rows(relation, &[], &mut limits.clone());
                 let expected = if is_empty { Ok(RelatedRows::none()) } else { Err(RowsTooLarge) };

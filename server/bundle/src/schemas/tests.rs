@@ -42,6 +42,7 @@ const TYPES: &str = "
 - {type: wiki, properties: {tags: {type: list<text>}, numbers: {type: list<number>}, at: {type: datetime}}}
 - {type: folder, relations: {parent: {from: '[folder]', request: parent}, viewer: '[user] || parent.viewer'}}
 - {type: group, relations: {member: {from: '[user]', claim: groups, renamed_from: in}}}
+- {type: team, relations: {member: {from: '[user]', claim: {name: teams, absent: nobody}}}}
 - {type: context}
 ";
 const RESOURCES: &str = "

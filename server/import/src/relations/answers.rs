@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use portcullis_directory::{Graph, GraphBuffer, TupleTable, TuplesFull};
+use portcullis_directory::{Graph, GraphBuffer, SubjectClaims, TupleTable, TuplesFull};
 
 use super::questions::{ImportedTest, Question};
 use super::tuples::{ImportedTuple, object};
@@ -64,5 +64,6 @@ fn answer(
 ) -> Option<bool> {
     let (user, object) = (object(&question.user)?, object(&question.object)?);
     let relation = graph.schema().relation(object.object_type, &question.relation)?;
-    graph.subject(user, &[], now, buffer).has(relation, object.id, &[], buffer)
+    let subject = graph.subject(user, SubjectClaims::default(), now, buffer);
+    subject.has(relation, object.id, &[], buffer).ok()
 }

@@ -25,7 +25,7 @@ pub struct AttributeWithRelation<'e, R = &'e ExplainedRelation> {
 }
 
 /// The reason why a subject has a relation to an object, or has not.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct ExplainedRelation {
     words: String,
     /// The edges by which the relation holds, from the object to the subject.
@@ -77,9 +77,13 @@ struct ExplainedPlaces {
 }
 
 impl ExplainedRelation {
-    /// Returns the explanation as answers show it. Stored tuples have no source.
-    pub fn new(explanation: &RelationExplanation<'_>) -> Self {
-        let holds = explanation.holds == Some(true);
+    /// Returns the explanation as answers show it, or the reason why the relation is undetermined. Stored tuples have no source.
+    pub fn new(explanation: Result<&RelationExplanation<'_>, &str>) -> Self {
+        let explanation = match explanation {
+            Ok(explanation) => explanation,
+            Err(cause) => return Self { words: cause.to_owned(), ..Self::default() },
+        };
+        let holds = explanation.holds;
         let (path, branches) = match &explanation.branches[..] {
             [branch] if holds => (&branch.path[..], &[][..]),
             branches => (&[][..], branches),
@@ -172,7 +176,7 @@ impl From<&LookedAt<'_>> for ExplainedPlaces {
 
 /// Says the answer in one sentence: why it is true, or which parts keep it from being true.
 fn words(explanation: &RelationExplanation<'_>) -> String {
-    let Some(holds) = explanation.holds else { return "too many edges to look at".to_owned() };
+    let holds = explanation.holds;
     let branches = explanation.branches.iter().filter(|one| (one.holds != one.is_negated) == holds);
     let reasons: Vec<String> = branches.map(|branch| branch_words(branch, holds)).collect();
     if reasons.is_empty() {

@@ -64,7 +64,7 @@ async fn relations(
     }
     let cached = app.plans.find(tenant, check.resource, 0).await?;
     let entities = NeededEntities::load_all(app, tenant, cached.plan()).await?;
-    Ok(entities.relations(cached.plan(), check, check.resource_named(), &names)?)
+    entities.look_up((app, tenant), cached.plan(), check, &names).await
 }
 
 /// Returns the attributes to ask for, each once.

@@ -147,7 +147,9 @@ impl ActionDecider<'_> {
         let check = Check::new(body, self.domain, self.caller.for_check(), app.clock.now());
         let supply = entities.supply(plan, CheckKind::Combined, &check);
         let completed = directory::completed(supply.as_ref(), check);
-        match entities.decide(plan, CheckKind::Combined, &check, &completed)?.0 {
+        let asking = (app, tenant);
+        let both = (&check, &completed);
+        match entities.decide(asking, plan, CheckKind::Combined, both).await?.0 {
             Verdict::Decided(decision) => {
                 if let (Effect::Allow, Some(rule)) = (decision.effect(), decision.rule_id()) {
                     page.found.push(FoundEntity { id: verb.to_owned(), rule });

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use portcullis_auth::CheckCaller;
-use portcullis_directory::{AskedCandidate, KnownCandidates, SearchRelations};
+use portcullis_directory::{AskedCandidate, KnownCandidates, RelationWork, SearchRelations};
 use portcullis_engine::entities::{Entity, EntityTable, principal};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::request::{AttributeMap, Attributes, Roles};
@@ -226,9 +226,8 @@ impl Searcher<'_> {
         let KnownCandidates { table, entity_type, .. } = self.known;
         let after = position.map(|at| &*at.last);
         let relations = self.relations;
-        let names = relations.into_iter().flat_map(|_| scan.search.relations());
-        let related: Vec<_> =
-            names.filter_map(|name| relations.map(|relations| relations.related(name))).collect();
+        let related = relations.map(|relations| relations.related(scan.search.relations()));
+        let related = related.unwrap_or_default();
         let claiming = relations.and_then(|relations| relations.claiming(self.caller.for_check()));
         let related: Vec<_> = related.iter().map(|one| one.ids(claiming)).collect();
         let entities = scan.search.entities(table, entity_type, after, &related);
@@ -275,7 +274,8 @@ impl Searcher<'_> {
         };
         let sent = given.filter(|_| !is_subject).map(|_| self.given(&candidate));
         let asked = AskedCandidate { id, claims: candidate.claims, given: sent.as_ref() };
-        let ask = |name| self.relations.map(|relations| relations.answer(asked, name));
+        let mut work = RelationWork::default();
+        let ask = |name| self.relations.map(|relations| relations.answer(asked, name, &mut work));
         let outcome = scan.search.decide_with(&candidate, ask);
         match outcome {
             SearchOutcome::Allowed(rule) => {

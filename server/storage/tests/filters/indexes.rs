@@ -68,7 +68,7 @@ fn relations() -> RowRelations {
         RelatedRows::Referring { attribute, objects: vec![("folder".into(), ids.clone())] };
     let rows = RelatedRows::Any(vec![folders, RelatedRows::Ids(ids)]);
     let mut relations = RowRelations::default();
-    relations.insert("viewer", Ok(RowRelation { rows, references: Vec::new() }));
+    relations.insert("viewer", Ok(RowRelation { rows, references: Vec::new(), doubt: None }));
     relations
 }
 

@@ -188,8 +188,11 @@ impl Case {
                 Some(relation) => RowRelation {
                     rows: subject.rows(relation, &hops, &mut budget).expect("few"),
                     references: references.clone(),
+                    doubt: None,
                 },
-                None => RowRelation { rows: RelatedRows::none(), references: Vec::new() },
+                None => {
+                    RowRelation { rows: RelatedRows::none(), references: Vec::new(), doubt: None }
+                }
             };
             relations.insert(name, Ok(relation));
         }

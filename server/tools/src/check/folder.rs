@@ -1,5 +1,7 @@
 //! Decides a check with the files of a tenant folder.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
 use portcullis_bundle::{Bundle, SampleUser};
@@ -48,7 +50,7 @@ pub(super) fn decide(
     if explain {
         let answers = bundle.rulebook.with_all_relations(&plan, &sent, &[], answers)?;
         let explanation = plan.explain(&check, &answers, decision.rule_id());
-        answer["explanation"] = shown(bundle, &sent, explanation)?;
+        answer["explanation"] = shown(bundle, (&sent, &answers), explanation)?;
         if decision.effect() == Effect::Deny {
             let Counterfactuals { sets, is_complete } = plan.would_allow(&check, &answers);
             answer["explanation"]["would_allow"] = json!(sets);
@@ -59,11 +61,19 @@ pub(super) fn decide(
 }
 
 /// Returns an explanation as the service shows it, with the paths of relations.
-fn shown(bundle: &Bundle, sent: &Check<'_>, explanation: Explanation<'_>) -> anyhow::Result<Value> {
+fn shown(
+    bundle: &Bundle,
+    (sent, answers): (&Check<'_>, &AttributeAnswers),
+    explanation: Explanation<'_>,
+) -> anyhow::Result<Value> {
     let Explanation { policies, rules, attributes } = explanation;
+    let mut relations = BTreeMap::new();
+    let names: Vec<&str> = attributes.iter().filter_map(|one| one.relation).collect();
+    bundle.rulebook.explain_relations(sent, names.into_iter(), answers, |name, explanation| {
+        relations.insert(name, ExplainedRelation::new(explanation));
+    });
     let with_relation = |attribute: ExplainedAttribute<'_>| {
-        let explain = |name| bundle.rulebook.explain_relation(sent, name, ExplainedRelation::new);
-        let relation = attribute.relation.and_then(explain);
+        let relation = attribute.relation.and_then(|name| relations.remove(name));
         serde_json::to_value(AttributeWithRelation { attribute, relation })
     };
     let attributes: Result<Vec<Value>, _> = attributes.into_iter().map(with_relation).collect();

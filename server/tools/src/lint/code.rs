@@ -13,6 +13,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 #[strum(parse_err_fn = unknown_code, parse_err_ty = String)]
 pub enum LintCode {
     BadSilencer,
+    ClaimMayBeAbsent,
     Contradiction,
     DeniesWithout,
     DomainNotTied,
@@ -55,7 +56,8 @@ impl LintCode {
             | Self::Incomparable
             | Self::Outranked
             | Self::OverruledRule => Severity::Error,
-            Self::DeniesWithout
+            Self::ClaimMayBeAbsent
+            | Self::DeniesWithout
             | Self::DomainNotTied
             | Self::MistakenSubject
             | Self::NobodyHas

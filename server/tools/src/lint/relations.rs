@@ -1,9 +1,11 @@
-//! Relations that nobody can have, and subjects that look like subjects of tuples.
+//! Relations that nobody can have, denies that an absent claim switches on, and subjects that look like subjects of tuples.
 
 use portcullis_bundle::{Bundle, ItemKind};
-use portcullis_engine::Json;
+use portcullis_engine::condition::AttributePath;
 use portcullis_engine::entities::USER;
 use portcullis_engine::excerpt::quoted;
+use portcullis_engine::relation::{RELATION, relation_of_subject};
+use portcullis_engine::{Condition, Effect, Json, ResourcePattern};
 
 use super::code::LintCode;
 use super::finding::{Doubt, LintSubject};
@@ -31,6 +33,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
         let subject = LintSubject::Item(ItemKind::Rule, index, "/sub");
         mistaken(bundle, subject, &what, &rule.tuple.sub)
     }));
+    doubts.extend(denies(bundle).filter_map(|deny| deny.doubt(bundle)));
     let cases = bundle.cases.iter().enumerate();
     doubts.extend(cases.filter_map(|(index, case)| {
         let sub = case.check.get("subject").and_then(Json::as_str)?;
@@ -39,6 +42,69 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
         mistaken(bundle, subject, &what, sub)
     }));
     doubts
+}
+
+/// A rule or an enabled policy that denies, with the relations that it reads.
+struct Deny<'b> {
+    subject: LintSubject,
+    what: String,
+    resource: &'b ResourcePattern,
+    /// Without the namespace.
+    relations: Vec<&'b str>,
+}
+
+/// Returns everything that denies by relations.
+fn denies(bundle: &Bundle) -> impl Iterator<Item = Deny<'_>> {
+    let rules = bundle.rules.iter().enumerate();
+    let rules = rules.filter(|(_, rule)| rule.effect == Effect::Deny).map(|(index, rule)| Deny {
+        subject: LintSubject::Item(ItemKind::Rule, index, "/sub"),
+        what: format!("rule `{}`", rule.tuple),
+        resource: &rule.tuple.obj,
+        relations: relation_of_subject(&rule.tuple.sub).into_iter().collect(),
+    });
+    let policies = bundle.policies.iter().enumerate();
+    let policies = policies.filter(|(_, it)| it.enabled && it.effect == Effect::Deny);
+    rules.chain(policies.map(|(index, policy)| Deny {
+        subject: LintSubject::Item(ItemKind::Policy, index, ""),
+        what: format!("policy {}", quoted(&policy.name)),
+        resource: &policy.resource,
+        relations: relations_of(&policy.rule_data.condition),
+    }))
+}
+
+/// Returns the relations that a condition reads.
+fn relations_of(condition: &Condition) -> Vec<&str> {
+    let tests = condition.tests();
+    let read = tests.into_iter().flat_map(|test| {
+        [Some(&test.attribute), test.predicate.other_attribute()].into_iter().flatten()
+    });
+    let names = read.filter_map(|path| match path {
+        AttributePath::Resolver(one) if *one.namespace == *RELATION => Some(&*one.name),
+        _ => None,
+    });
+    names.collect()
+}
+
+impl Deny<'_> {
+    /// Returns the finding if an absent claim leaves a relation undetermined.
+    fn doubt(self, bundle: &Bundle) -> Option<Doubt> {
+        let Self { subject, what, resource, relations } = self;
+        let rulebook = &bundle.rulebook;
+        let claims = relations.iter();
+        let mut claims = claims.flat_map(|name| rulebook.claims_that_may_be_absent(name, resource));
+        let claim = claims.next()?;
+        Some(Doubt {
+            code: LintCode::ClaimMayBeAbsent,
+            subject,
+            message: format!(
+                "{what} may deny whoever has a token without the claim {}, and whoever is not the caller",
+                quoted(claim)
+            ),
+            advice: format!(
+                "write `claim: {{name: {claim}, absent: nobody}}` if such a subject has the relation by tuples alone, or silence this"
+            ),
+        })
+    }
 }
 
 /// Returns the finding about a subject that is written as a tuple names a user, unless there is a user of this name.
