@@ -39,6 +39,7 @@ mod overload;
 mod patterns;
 mod plans;
 mod quotas;
+mod relations;
 mod reports;
 mod trust;
 mod unread;
@@ -104,6 +105,16 @@ const ATTACKS: &[Attack] = &[
     Attack { number: "19", name: "answers without their headers", run: trust::missing_headers },
     Attack { number: "20", name: "a key set that is wrong in many ways", run: answers::key_sets },
     Attack { number: "21", name: "200 bulk registrations of 1 MiB at once", run: writes::bulk },
+    Attack {
+        number: "49",
+        name: "three policies of 45 KB whose tests walk many relations",
+        run: relations::walks,
+    },
+    Attack {
+        number: "50",
+        name: "a deny by group, and tokens whose claim does not say the groups",
+        run: relations::unsaid_groups,
+    },
     Attack { number: "plan", name: "46 MiB of policies on `*`", run: plans::large_plan },
     Attack { number: "trees", name: "large bodies that become trees", run: bodies::trees },
     Attack {
