@@ -248,7 +248,7 @@ mod tests {
         lively.take_by(Instant::now() + WRITE);
         assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Stalled);
         drop(stuck);
-        let due = Instant::now() + WRITE;
+        let due = Instant::now() + HEADER_TIMEOUT;
         assert_eq!(activity.state(IDLE, WRITE), ConnectionState::Active(due));
     }
 }

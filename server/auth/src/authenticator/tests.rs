@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::*;
+use crate::config::MAX_TOKEN;
 use crate::keysets::{Fetch, KeySet};
 use crate::providers::FoundProvider;
 use crate::shared_key_sets::SharedKeySets;
@@ -66,7 +67,8 @@ impl Service {
         };
         let providers = Providers::new(Box::new(lookup), key_sets_by_address);
         let registered = Some(Issuers::Registered(Box::new(providers)));
-        let service = Self { authenticator: Authenticator::new(registered), key_sets, stored };
+        let service =
+            Self { authenticator: Authenticator::new(registered, MAX_TOKEN), key_sets, stored };
         service.serve(ISSUER, keys);
         service.register(vec![record()]);
         service
@@ -163,7 +165,7 @@ fn refused(result: Result<Arc<TokenHolder>, String>, expected: &str) {
 
 #[tokio::test]
 async fn a_service_key_sent_as_a_token_is_refused_with_the_right_header() {
-    let off = Authenticator::new(None);
+    let off = Authenticator::new(None, MAX_TOKEN);
     for (token, expected) in [("pck_019e301f05c0_x", KEY_AS_TOKEN), ("a.b.c", SWITCHED_OFF)] {
         let why = off.verify(token, DateTime::UNIX_EPOCH).await;
         let Err(AuthError::TokenRefused(why)) = why else { panic!("{why:?}") };
