@@ -9,12 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::StoreError;
-use crate::history::{HistoryPosition, epoch, in_epoch};
-use crate::macros::fetch_all;
+use crate::history::{HistoryPosition, epoch};
 use crate::sqlite_files;
-use crate::tx::Tx;
-use crate::{directory, tenants};
 
 /// The bytes of the content, with blanks at its end. Only a long name of a tenant needs more.
 const USUAL_LENGTH: usize = 512;
@@ -29,12 +25,12 @@ pub(crate) struct NewestCommit {
 
 /// The content of the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Noted {
+pub(crate) struct Noted {
     /// The latest epoch that any tenant has reached.
-    epoch: u64,
-    tenant: String,
+    pub(crate) epoch: u64,
+    pub(crate) tenant: String,
     /// The place in the tenant's history after the commit.
-    position: HistoryPosition,
+    pub(crate) position: HistoryPosition,
 }
 
 impl NewestCommit {
@@ -66,7 +62,8 @@ impl NewestCommit {
         self.epoch.fetch_max(epoch, Ordering::Relaxed).max(epoch)
     }
 
-    fn read(&self) -> Option<Noted> {
+    /// Returns the commit that was noted last.
+    pub(crate) fn read(&self) -> Option<Noted> {
         serde_json::from_slice(&std::fs::read(&self.path).ok()?).ok()
     }
 
@@ -79,31 +76,4 @@ impl NewestCommit {
         file.write_all(content.as_bytes())?;
         file.set_len(content.len() as u64)
     }
-
-    /// Returns the last revision of the latest epoch that was lost, if the database lacks the commit that was noted last.
-    pub(crate) async fn lost(&self, tx: &mut Tx) -> Result<Option<u64>, StoreError> {
-        let Some(noted) = self.read() else { return Ok(None) };
-        let found = tenants::positions(tx, &[&noted.tenant]).await?.pop();
-        let has_it = found.is_some_and(|(_, present)| {
-            present.revision >= noted.position.revision && present.agrees_with(&noted.position)
-        });
-        Ok((!has_it).then(|| in_epoch(0, self.reach(noted.epoch))))
-    }
-}
-
-/// Returns the ids of all tenants.
-pub(crate) async fn every_tenant(tx: &mut Tx) -> Result<Vec<String>, StoreError> {
-    const SQL: &str = "SELECT id FROM tenants ORDER BY id";
-    Ok(fetch_all!(tx, (String,), SQL)?.into_iter().map(|(id,)| id).collect())
-}
-
-/// Begins an epoch of the tenant of `tx` after `lost`, and after all that the tenant has.
-pub(crate) async fn begin_epoch(tx: &mut Tx, lost: u64) -> Result<(), StoreError> {
-    let entities = directory::state(tx).await?.position.revision;
-    let lost = lost.max(tenants::revision(tx).await?).max(entities);
-    tenants::begin_epoch(tx, lost).await?;
-    directory::begin_epoch(tx, lost).await?;
-    // Nobody decided on this change: the database made it.
-    tx.pass_gates();
-    Ok(())
 }

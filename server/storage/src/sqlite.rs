@@ -1,6 +1,6 @@
 //! SQLite: opens pools and begins transactions.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -8,7 +8,6 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{Connection, SqliteConnection, SqlitePool};
 
 use crate::error::OpenError;
-use crate::sqlite_pools::SqlitePools;
 use crate::{migrations, reserved, schema, sqlite_files};
 
 /// Connections that read, beside the one that writes: plan loads and lists are short.
@@ -69,8 +68,16 @@ fn pool_of_writer() -> SqlitePoolOptions {
     })
 }
 
+/// An open file, and its pools.
+pub(crate) struct Opened {
+    /// `None` for a database in memory.
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) writer: SqlitePool,
+    pub(crate) readers: SqlitePool,
+}
+
 /// Opens the file, creates it if it is missing, and migrates it.
-pub(crate) async fn open(url: &str) -> Result<SqlitePools, OpenError> {
+pub(crate) async fn open(url: &str) -> Result<Opened, OpenError> {
     let options = options(url)?
         .foreign_keys(true)
         .busy_timeout(BUSY_TIMEOUT)
@@ -84,10 +91,10 @@ pub(crate) async fn open(url: &str) -> Result<SqlitePools, OpenError> {
         .map_err(OpenError::Connect)?;
     reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&writer).await)?;
     migrations::sqlite().run(&writer).await.map_err(schema::not_migrated)?;
-    let file = file_of(url, &options).map(Path::to_owned);
+    let path = file_of(url, &options).map(Path::to_owned);
     let readers = options.read_only(true).pragma("cache_size", READ_CACHE);
     let readers = pool(READERS).connect_with(readers).await.map_err(OpenError::Connect)?;
-    Ok(SqlitePools::watched(url, file, writer, readers))
+    Ok(Opened { path, writer, readers })
 }
 
 /// Opens an existing file to read only.

@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::RwLock;
 use sqlx::{Executor as _, Sqlite, SqlitePool, Transaction};
 
-use crate::error::StoreError;
+use crate::error::{OpenError, StoreError};
 use crate::newest_commit::NewestCommit;
+use crate::sqlite::Opened;
 use crate::{sqlite, sqlite_files};
 
 /// A write that changes nothing: the number is the one that every database has.
@@ -65,13 +66,17 @@ impl WatchedFile {
 }
 
 impl SqlitePools {
-    /// Returns the pools of the file at `path`, which `url` opens again if another file takes its place.
-    pub(crate) fn watched(
-        url: &str,
-        path: Option<PathBuf>,
-        writer: SqlitePool,
-        readers: SqlitePool,
-    ) -> Self {
+    /// Opens the file at `url`, creates it if it is missing, and migrates it. Another file that takes its place is opened
+    /// later.
+    ///
+    /// # Errors
+    /// The errors of [`sqlite::open`].
+    pub(crate) async fn open(url: &str) -> Result<Self, OpenError> {
+        Ok(Self::watched(url, sqlite::open(url).await?))
+    }
+
+    fn watched(url: &str, opened: Opened) -> Self {
+        let Opened { path, writer, readers } = opened;
         let file = path.map(|path| WatchedFile {
             url: url.to_owned(),
             newest: Arc::new(NewestCommit::beside(&path)),
@@ -90,7 +95,7 @@ impl SqlitePools {
 
     /// Returns pools that stay.
     pub(crate) fn fixed(writer: SqlitePool, readers: SqlitePool) -> Self {
-        Self::watched("", None, writer, readers)
+        Self::watched("", Opened { path: None, writer, readers })
     }
 
     /// Begins a transaction that reads one snapshot.
@@ -170,7 +175,7 @@ impl SqlitePools {
             identity if identity == pools.identity => return Ok(pools),
             Some(_) => {}
         }
-        let opened = sqlite::open(&file.url).await;
+        let opened = Self::open(&file.url).await;
         let opened = opened.map_err(|error| StoreError::Unreachable(error.to_string().into()))?;
         let new = opened.current();
         if new.identity.map(|new| new.database) != pools.identity.map(|old| old.database) {

@@ -10,14 +10,14 @@ use portcullis_model::quota::Quotas;
 
 use crate::database::Database;
 use crate::error::{OpenError, StoreError};
-use crate::newest_commit::{self, NewestCommit};
+use crate::newest_commit::NewestCommit;
 use crate::notices::{self, Notices};
 use crate::sqlite_pools::SqlitePools;
 use crate::standbys::Standbys;
 use crate::tx::{EVERY_TENANT, Inner, Tx};
 use crate::write_fault::WriteFault;
 use crate::write_turn::{WRITES, WriteTurn};
-use crate::{postgres, sqlite, tenants};
+use crate::{lost_commits, postgres, sqlite, tenants};
 
 /// The form of a URL that [`Store::open`] accepts.
 const SUPPORTED_URLS: &str = "`sqlite://<file>` or `postgres://…`";
@@ -73,7 +73,7 @@ impl Store {
     pub async fn open(url: &str) -> Result<Self, OpenError> {
         match url.split_once(':') {
             Some(("sqlite", _)) => {
-                let store = Self::new(Database::Sqlite(Arc::new(sqlite::open(url).await?)));
+                let store = Self::new(Database::Sqlite(Arc::new(SqlitePools::open(url).await?)));
                 if let Err(error) = store.database.try_to_write().await {
                     tracing::warn!(%error, "the database cannot be written");
                     store.write_fault.note(&error);
@@ -270,8 +270,8 @@ impl Store {
 
     async fn begin_epochs(&self, newest: &NewestCommit) -> Result<(), StoreError> {
         let mut tx = self.begin_read_now(EVERY_TENANT).await?;
-        let Some(lost) = newest.lost(&mut tx).await? else { return tx.end().await };
-        let tenants = newest_commit::every_tenant(&mut tx).await?;
+        let Some(lost) = lost_commits::lost(&mut tx, newest).await? else { return tx.end().await };
+        let tenants = lost_commits::every_tenant(&mut tx).await?;
         tx.end().await?;
         tracing::warn!(
             tenants = tenants.len(),
@@ -279,7 +279,7 @@ impl Store {
         );
         for tenant in tenants {
             let mut tx = self.begin_write_now(&tenant).await?;
-            newest_commit::begin_epoch(&mut tx, lost).await?;
+            lost_commits::begin_epoch(&mut tx, lost).await?;
             tx.commit().await?;
         }
         Ok(())

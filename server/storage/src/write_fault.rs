@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::StoreError;
+use crate::sqlite_fault::sqlite_fault;
 
 /// Remembers that a write failed because the file could not be written. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -32,20 +33,5 @@ impl WriteFault {
 
     pub(crate) fn clear(&self) {
         self.0.store(false, Ordering::Relaxed);
-    }
-}
-
-/// Returns what keeps SQLite from writing, by the code of the error (<https://www.sqlite.org/rescode.html>).
-pub(crate) fn sqlite_fault(error: &sqlx::Error) -> Option<&'static str> {
-    let sqlx::Error::Database(error) = error else { return None };
-    let code: u32 = error.code()?.parse().ok()?;
-    match code & 0xff {
-        _ if error.try_downcast_ref::<sqlx::sqlite::SqliteError>().is_none() => None,
-        8 => Some("the database is read-only"),
-        13 => Some("the disk is full"),
-        14 => Some("the file of the database cannot be opened"),
-        // Of the faults of a disk those of a write, of its synchronization, and of a change of a file's size.
-        10 if matches!(code >> 8, 3..=6 | 19) => Some("the disk is full or fails"),
-        _ => None,
     }
 }
