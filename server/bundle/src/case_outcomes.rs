@@ -141,8 +141,8 @@ impl CaseOutcomes {
             Outcome::Decided(CaseVerdict::Otherwise { got, reason, .. }) => {
                 self.failed.push(CaseFailure { case: name, expected, actual: Some(got), reason });
             }
-            Outcome::Decided(CaseVerdict::Undetermined(policies)) => {
-                let (actual, reason) = (Some(expected.clone()), undetermined(&policies));
+            Outcome::Decided(CaseVerdict::Undetermined { got, policies }) => {
+                let (actual, reason) = (Some(got), undetermined(&policies));
                 self.failed.push(CaseFailure { case: name, expected, actual, reason });
             }
             Outcome::Skipped(cause) => {
@@ -164,7 +164,7 @@ impl Outcome {
             Ok(outcome) => outcome,
             // A stored case has a valid body; if it does not, the case cannot hold.
             Err(fault) => Self::Decided(CaseVerdict::Otherwise {
-                got: Expected { decision: Effect::Deny, rule: DEFAULT_DENY.to_owned() },
+                got: Expected { decision: Effect::Deny, rule: Some(DEFAULT_DENY.to_owned()) },
                 reason: format!("the check of the case is invalid: {fault}"),
                 conditions: Vec::new(),
             }),

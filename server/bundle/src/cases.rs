@@ -1,12 +1,13 @@
 //! The cases of a tenant: `cases.yaml`.
 
 use std::collections::HashSet;
+use std::fmt;
 
 use chrono::{DateTime, Utc};
 use portcullis_engine::fields::{list, string as read_string};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::types::Types;
-use portcullis_engine::{CheckBody, DEFAULT_DENY, Effect, Json};
+use portcullis_engine::{CheckBody, DEFAULT_DENY, Decision, Effect, Json};
 use serde::Serialize;
 use serde_json::json;
 
@@ -50,12 +51,14 @@ pub struct Case {
     pub json: Json<'static>,
 }
 
-/// The answer that a case expects.
+/// The answer that a case expects or gets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Expected {
     pub decision: Effect,
-    /// The name of the part that decides: a policy's name, a rule's tuple, or [`DEFAULT_DENY`].
-    pub rule: String,
+    /// The name of the part that decides: a policy's name, a rule's tuple, or [`DEFAULT_DENY`]. `None` if the case expects a
+    /// decision alone; what a case gets always has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
 }
 
 document!(Case, naming FileCheck, NewTuple => {
@@ -197,8 +200,27 @@ fn undetermined<'j>() -> impl Field<'j, Value = ()> {
 impl Expected {
     fn declare(members: &mut Members<'_, '_>, deciders: Option<&HashSet<String>>) -> Option<Self> {
         let decision = members.required("decision", effect().about("The decision"));
-        let rule = members.required("rule", decider(deciders));
-        Some(Self { decision: decision?, rule: rule? })
+        let rule = members.optional("rule", decider(deciders));
+        Some(Self { decision: decision?, rule })
+    }
+
+    /// Returns the answer of `decision`, whose decider `rulebook` names.
+    pub fn of(rulebook: &Rulebook, decision: &Decision<'_>) -> Self {
+        Self { decision: decision.effect(), rule: Some(rulebook.name(decision.rule_id())) }
+    }
+
+    /// Returns whether a case that expects this passes with the answer `got`.
+    pub fn admits(&self, got: &Self) -> bool {
+        self.decision == got.decision && (self.rule.is_none() || self.rule == got.rule)
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rule {
+            Some(rule) => write!(f, "{} by `{rule}`", self.decision),
+            None => self.decision.fmt(f),
+        }
     }
 }
 
@@ -212,7 +234,7 @@ fn decider<'j>(deciders: Option<&HashSet<String>>) -> impl Field<'j, Value = Str
         Some(rule.to_owned())
     };
     field(read, schema::string).about(
-        "What decides: the name of a policy, a rule written `sub, dom, obj, act`, or `default-deny`",
+        "What decides: the name of a policy, a rule written `sub, dom, obj, act`, or `default-deny`; any when absent",
     )
 }
 

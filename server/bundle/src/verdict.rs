@@ -30,7 +30,10 @@ pub enum CaseVerdict {
         conditions: Vec<String>,
     },
     /// The decision is the expected one, but it rests on these policies.
-    Undetermined(Vec<UndeterminedPolicy>),
+    Undetermined {
+        got: Expected,
+        policies: Vec<UndeterminedPolicy>,
+    },
 }
 
 /// A policy whose condition is undetermined, and on which a decision rests.
@@ -69,16 +72,18 @@ impl Case {
         decision: &Decision<'_>,
         explanation: &Explanation<'_>,
     ) -> CaseVerdict {
-        let got = Expected { decision: decision.effect(), rule: rulebook.name(decision.rule_id()) };
-        if got != self.expected {
-            let conditions = conditions(explanation, &[&got.rule, &self.expected.rule]);
+        let got = Expected::of(rulebook, decision);
+        if !self.expected.admits(&got) {
+            let named: Vec<&str> =
+                [&got, &self.expected].into_iter().filter_map(|one| one.rule.as_deref()).collect();
+            let conditions = conditions(explanation, &named);
             return CaseVerdict::Otherwise { got, reason: decision.reason(), conditions };
         }
         let policies = rests_on(explanation, got.decision);
         if policies.is_empty() || self.undetermined_allowed {
             CaseVerdict::Passed
         } else {
-            CaseVerdict::Undetermined(policies)
+            CaseVerdict::Undetermined { got, policies }
         }
     }
 }

@@ -110,8 +110,10 @@ pub struct PlanCounts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CaseDecision {
     pub decision: String,
-    /// The name of a policy, a rule's tuple, or `default-deny`.
-    pub rule: String,
+    /// The name of a policy, a rule's tuple, or `default-deny`. Absent if the case expects a decision alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub rule: Option<String>,
 }
 
 /// A case that fails.

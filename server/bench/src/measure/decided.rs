@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use portcullis_bundle::Expected;
 use portcullis_engine::{DEFAULT_DENY, Decision, Effect, Matched, Verdict};
 use uuid::Uuid;
 
@@ -111,13 +112,13 @@ impl Bench<'_> {
             let Some(tenant) = self.tenants.get(asked.tenant) else { continue };
             let bundle = tenant.bundle.as_ref();
             let Some(case) = bundle.and_then(|bundle| bundle.cases.get(index)) else { continue };
-            let expected = &case.expected;
+            let got = Expected { decision: decided.effect, rule: Some(decided.decider.clone()) };
             cases.push(DecidedCase {
                 tenant: tenant.id.clone(),
                 name: case.name.clone(),
                 decision: decided.effect.into_str(),
                 rule: decided.decider.clone(),
-                as_expected: (expected.decision, &expected.rule) == decided.answer(),
+                as_expected: case.expected.admits(&got),
             });
         }
         cases

@@ -27,7 +27,13 @@ const CASES: &str = r#"[
     {"name": "of a resolver", "check": {"subject": "ann", "resource": "geo:see", "action": "see"},
      "expect": {"decision": "allow", "rule": "abroad"}},
     {"name": "answered", "check": {"subject": "ann", "resource": "geo:see", "action": "see"},
-     "resolved": {"geo": {"country": "fr"}}, "expect": {"decision": "allow", "rule": "abroad"}}
+     "resolved": {"geo": {"country": "fr"}}, "expect": {"decision": "allow", "rule": "abroad"}},
+    {"name": "a decision alone", "check": {"subject": "ann", "resource": "doc:read", "action": "read"},
+     "expect": {"decision": "allow"}},
+    {"name": "another decision alone", "check": {"subject": "ann", "resource": "doc:read", "action": "read"},
+     "expect": {"decision": "deny"}},
+    {"name": "undetermined alone", "check": {"subject": "ann", "resource": "vault:open", "action": "open"},
+     "expect": {"decision": "deny"}}
 ]"#;
 
 fn policy(id: u128, name: &str, resource: &str, effect: Effect, condition: &str) -> Policy {
@@ -66,13 +72,13 @@ fn set() -> CaseSet {
 #[test]
 fn each_case_passes_fails_or_is_skipped_with_its_cause() {
     let report = CaseOutcomes::new(&rulebook(), &set(), || true);
-    assert_eq!(report.passed, 3);
+    assert_eq!(report.passed, 4);
     let failed: Vec<_> = report
         .failed
         .iter()
         .map(|failure| {
             let actual = failure.actual.as_ref().expect("it is decided");
-            (&*failure.case, &*actual.rule, actual.decision)
+            (&*failure.case, actual.rule.as_deref().unwrap_or_default(), actual.decision)
         })
         .collect();
     assert_eq!(
@@ -81,6 +87,8 @@ fn each_case_passes_fails_or_is_skipped_with_its_cause() {
             ("another decision", "default-deny", Effect::Deny),
             ("another rule", "ann, acme, doc:read, read", Effect::Allow),
             ("undetermined", "locked", Effect::Deny),
+            ("another decision alone", "ann, acme, doc:read, read", Effect::Allow),
+            ("undetermined alone", "locked", Effect::Deny),
         ]
     );
     assert_eq!(
@@ -143,7 +151,7 @@ fn a_case_has_the_tuples_that_count_in_it() {
 #[test]
 fn cases_beyond_the_work_are_skipped() {
     let report = CaseOutcomes::within(&rulebook(), &set(), 0, || true);
-    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (0, 0, 7));
+    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (0, 0, 10));
     assert!(report.skipped.iter().all(|case| case.cause == SkipCause::TooMuchWork));
     // The plan of the first resource takes all of it, and the cases of later resources are skipped.
     let one = rulebook().plan("doc:read").weight() + 1_000;
@@ -158,13 +166,13 @@ fn cases_after_the_time_are_skipped() {
         let may_go_on = || asked.replace(asked.get() + 1) < allowed;
         CaseOutcomes::new(&rulebook(), &set(), may_go_on)
     };
-    // The first resource takes one question for its plan and one for each of its two cases.
+    // The first resource takes one question for its plan and one for each of its cases.
     let report = decided(3);
-    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (1, 1, 5));
+    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (1, 1, 8));
     assert!(report.skipped.iter().all(|case| case.cause == SkipCause::TooMuchTime));
     let report = decided(2);
-    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (1, 0, 6));
-    // The control: four resources and seven cases.
-    let skipped = decided(11).skipped;
+    assert_eq!((report.passed, report.failed.len(), report.skipped.len()), (1, 0, 9));
+    // The control: four resources and ten cases.
+    let skipped = decided(14).skipped;
     assert!(skipped.iter().all(|case| case.cause == SkipCause::Resolver("geo".to_owned())));
 }

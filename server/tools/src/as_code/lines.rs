@@ -156,7 +156,10 @@ pub(super) fn tests(tests: &TestCounts) -> Section {
 }
 
 fn decision(CaseDecision { decision, rule }: &CaseDecision) -> String {
-    format!("{decision} by `{rule}`")
+    match rule {
+        Some(rule) => format!("{decision} by `{rule}`"),
+        None => decision.clone(),
+    }
 }
 
 /// Returns the lines about warnings.

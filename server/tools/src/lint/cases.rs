@@ -12,7 +12,7 @@ use super::finding::{Doubt, LintSubject};
 /// Returns the findings about cases. A case that needs the call of a resolver is not judged.
 pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
     let mut plans: HashMap<&str, Plan> = HashMap::new();
-    let mut doubts = Vec::new();
+    let (mut doubts, mut decided) = (Vec::new(), HashSet::new());
     for (index, case) in bundle.cases.iter().enumerate() {
         // The reader accepts valid checks only.
         let Ok(sent) = case.to_check(&bundle.users, &bundle.tenant) else { continue };
@@ -21,7 +21,8 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
         let supply = bundle.rulebook.supply(plan, &sent);
         let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
         let checks = (&sent, &check);
-        let Some(undetermined) = undetermined(bundle, plan, checks, case) else { continue };
+        let Some((decider, undetermined)) = passed(bundle, plan, checks, case) else { continue };
+        decided.insert(decider);
         let name = quoted(&case.name);
         let (code, message, advice) = match (undetermined.first(), case.undetermined_allowed) {
             (Some(policy), false) => (
@@ -42,33 +43,34 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
         let subject = LintSubject::Item(ItemKind::Case, index, "");
         doubts.push(Doubt { code, subject, message, advice: advice.to_owned() });
     }
-    doubts.extend(without_case(bundle));
+    decided.extend(bundle.cases.iter().filter_map(|case| case.expected.rule.clone()));
+    doubts.extend(without_case(bundle, &decided));
     doubts
 }
 
-/// Returns the names of the undetermined policies on which the decision of a case rests. `None` if it needs the call of a
-/// resolver, or if the decision is not the expected one, which `portcullis test` reports.
-fn undetermined(
+/// Returns the name of what decides a case, and the names of the undetermined policies on which its decision rests. `None` if
+/// it needs the call of a resolver, or if the decision is not the expected one, which `portcullis test` reports.
+fn passed(
     bundle: &Bundle,
     plan: &Plan,
     (sent, check): (&Check<'_>, &Check<'_>),
     case: &Case,
-) -> Option<Vec<String>> {
+) -> Option<(String, Vec<String>)> {
     let answers = case.answers(&bundle.rulebook, plan, (sent, check)).ok()?.ok()?;
     let decision = plan.evaluate_with(check, &answers);
-    let (effect, rule) = (decision.effect(), bundle.rulebook.name(decision.rule_id()));
-    if (Expected { decision: effect, rule }) != case.expected {
+    let got = Expected::of(&bundle.rulebook, &decision);
+    if !case.expected.admits(&got) {
         return None;
     }
     let explanation = plan.explain(check, &answers, decision.rule_id());
-    Some(rests_on(&explanation, effect).into_iter().map(|policy| policy.name).collect())
+    let policies = rests_on(&explanation, got.decision).into_iter().map(|policy| policy.name);
+    Some((got.rule?, policies.collect()))
 }
 
-/// Finds the enabled policies that no case expects to decide.
-fn without_case(bundle: &Bundle) -> Vec<Doubt> {
-    let expected: HashSet<&str> = bundle.cases.iter().map(|case| &*case.expected.rule).collect();
+/// Finds the enabled policies that are not among the names of what cases expect to decide, or have decided.
+fn without_case(bundle: &Bundle, expected: &HashSet<String>) -> Vec<Doubt> {
     let policies = bundle.policies.iter().enumerate();
-    let silent = policies.filter(|(_, policy)| policy.enabled && !expected.contains(&*policy.name));
+    let silent = policies.filter(|(_, policy)| policy.enabled && !expected.contains(&policy.name));
     let doubt = |(index, policy): (usize, &portcullis_model::policy::NewPolicy)| Doubt {
         code: LintCode::NoCase,
         subject: LintSubject::Item(ItemKind::Policy, index, ""),

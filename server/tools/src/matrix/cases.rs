@@ -64,6 +64,5 @@ fn decide(
         Err(request) => return Ok(Err(format!("it calls the resolver `{}`", request.namespace))),
     };
     let decision = plan.evaluate_with(&check, &answers);
-    let rule = folder.rulebook.name(decision.rule_id());
-    Ok(Ok(Expected { decision: decision.effect(), rule }))
+    Ok(Ok(Expected::of(&folder.rulebook, &decision)))
 }

@@ -1,6 +1,5 @@
 //! Tables and changes as the sections of reports.
 
-use portcullis_bundle::Expected;
 use portcullis_bundle::matrix::{MatrixRow, MatrixTable};
 use portcullis_engine::Condition;
 use portcullis_engine::rbac::WILDCARD;
@@ -51,10 +50,10 @@ pub(crate) fn impact(impact: &ImpactReport, mut section: Section) -> Section {
 
 /// Returns the cases that are decided otherwise.
 pub(super) fn cases(cases: &CaseChanges) -> Section {
-    let by = |Expected { decision, rule }: &Expected| format!("{decision} by `{rule}`");
-    let changed = cases.changed.iter().map(|CaseChange { case, before, after }| {
-        format!("case `{case}`: {}, was {}", by(after), by(before))
-    });
+    let changed = cases
+        .changed
+        .iter()
+        .map(|CaseChange { case, before, after }| format!("case `{case}`: {after}, was {before}"));
     let skipped = cases
         .skipped
         .iter()

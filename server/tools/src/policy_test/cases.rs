@@ -1,6 +1,6 @@
 //! Decides one case, and compares the decision with the expected one.
 
-use portcullis_bundle::{Bundle, Case, CaseVerdict, Expected, UndeterminedPolicy};
+use portcullis_bundle::{Bundle, Case, CaseVerdict, UndeterminedPolicy};
 use portcullis_engine::Invalid;
 
 use super::coverage::Coverage;
@@ -25,15 +25,15 @@ impl CaseResult<'_> {
             CaseVerdict::Passed => vec![],
             CaseVerdict::Otherwise { got, reason, conditions } => {
                 let mut lines = vec![
-                    ("expected", shown(expected)),
-                    ("got", shown(got)),
+                    ("expected", expected.to_string()),
+                    ("got", got.to_string()),
                     ("why", reason.clone()),
                 ];
                 lines.extend(conditions.iter().map(|condition| ("when", condition.clone())));
                 lines
             }
-            CaseVerdict::Undetermined(policies) => {
-                let mut lines = vec![("got", format!("{}, as expected", shown(expected)))];
+            CaseVerdict::Undetermined { got, policies } => {
+                let mut lines = vec![("got", format!("{got}, as expected"))];
                 for UndeterminedPolicy { name, because, expression } in policies {
                     let text = format!("the condition of `{name}` is undetermined: {because}");
                     lines.push(("but", text));
@@ -46,11 +46,6 @@ impl CaseResult<'_> {
             }
         }
     }
-}
-
-/// Shows a decision.
-fn shown(expected: &Expected) -> String {
-    format!("{} by `{}`", expected.decision, expected.rule)
 }
 
 /// Decides a case as the service would, and adds what it shows to `coverage`.
