@@ -241,6 +241,33 @@ fn statistics_count_what_was_left_out_and_a_member_counts_its_own() {
 }
 
 #[test]
+fn what_kept_an_allow_from_applying_is_recorded_found_and_counted() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    let policy = json!({
+        "name": "own", "resource": "doc:read", "effect": "allow", "priority": 1, "format": "expression",
+        "rule_data": {"expression": "user.ward == resource.ward"},
+    });
+    tenant.manage("POST /api/v1/abac/policies", &policy).is(201);
+    let wards = |user: Value| {
+        let mut check = read("bob");
+        check["attributes"] = json!({"user": user, "resource": {"ward": "er"}});
+        check
+    };
+    let unknown = tenant.check(&wards(json!({}))).is(200);
+    tenant.check(&wards(json!({"ward": "icu"}))).is(200);
+    listed(&tenant, "", 2);
+    let found = listed(&tenant, "?undetermined=true", 1);
+    assert_eq!(found[0]["id"].as_str(), id_of(&unknown));
+    assert_eq!(found[0]["undetermined"], json!(["user.ward"]));
+    assert_eq!(listed(&tenant, "?undetermined=false", 1)[0]["undetermined"], json!([]));
+    assert_eq!(
+        tenant.get("/api/v1/decisions/stats").is(200).json()["groups"],
+        json!([{"allow": 0, "deny": 2, "undetermined": 1}])
+    );
+}
+
+#[test]
 fn commands_print_the_record() {
     let server = settings().start();
     let tenant = tenant_of(&server);

@@ -426,13 +426,13 @@ fn cases_from_the_log_pass_on_the_rules_that_decided() {
         .manage("POST /api/v1/apply", &json!({"owner": "test", "bundle": {"policies": [own]}}))
         .is(200);
     tenant.rule("auditor", "chart:read", "read", "allow");
-    for (subject, ward, roles) in [
-        ("ann", "er", json!([])),
-        ("bob", "icu", json!([])),
-        ("eve", "icu", json!(["auditor"])),
-        ("ann", "er", json!([])),
+    for (subject, user, ward) in [
+        ("ann", json!({"ward": "er"}), "er"),
+        // The policy would allow bob if his ward were known.
+        ("bob", json!({}), "icu"),
+        ("eve", json!({"ward": "er", "roles": ["auditor"]}), "icu"),
+        ("ann", json!({"ward": "er"}), "er"),
     ] {
-        let user = json!({"ward": "er", "roles": roles});
         check(&tenant, subject, &json!({"user": user, "resource": {"ward": ward}}));
     }
     recorded(&tenant, 4);
@@ -446,6 +446,7 @@ fn cases_from_the_log_pass_on_the_rules_that_decided() {
     let url = format!("http://{}", tenant.address);
     let cases = run(&["cases", "from-log", "--cover", "--url", &url]);
     assert_eq!(cases.matches("- name:").count(), 3, "{cases}");
+    assert_eq!(cases.matches("undetermined: allowed").count(), 1, "{cases}");
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path().to_str().expect("UTF-8");
     run(&["export", "--tenant-folder", dir, "--url", &url, "--tenant", &tenant.name]);

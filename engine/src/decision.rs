@@ -260,7 +260,7 @@ impl fmt::Display for Causes<'_> {
 
 impl<'p> Undetermined<'p> {
     /// Returns the attribute that causes it; `None` for a condition that cannot be read.
-    fn attribute(&self) -> Option<&'p AttributePath> {
+    pub(crate) fn attribute(&self) -> Option<&'p AttributePath> {
         match self {
             Self::Absent(path)
             | Self::Unresolved(path, _)

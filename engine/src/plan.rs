@@ -26,6 +26,7 @@ mod slots;
 mod source;
 mod stages;
 mod symbols;
+mod undetermined;
 mod would_allow;
 
 use std::sync::{Arc, LazyLock, OnceLock};

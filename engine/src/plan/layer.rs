@@ -131,7 +131,7 @@ impl Layer {
     }
 
     /// Returns why the policy of a rank is undetermined; empty if it is not.
-    fn causes_of<'p>(
+    pub(super) fn causes_of<'p>(
         &'p self,
         rank: Rank,
         run: &mut Run<'_>,

@@ -130,7 +130,8 @@ impl Made<'_> {
             rule: decision.matched_rule_id(),
             reason: &decision.worded(),
             undetermined: &|texts| {
-                decision.undetermined().for_each(|path| texts.display(path));
+                let paths = self.plan().undetermined(self.completed, self.answers, decision);
+                paths.into_iter().for_each(|path| texts.display(path));
             },
             expected: sent.expected,
             shadow: shadow.map(|one| RecordedShadow { draft: one.draft(), decision: one.effect }),
