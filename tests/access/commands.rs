@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::directory::hospital;
 use crate::support::process::{finish, portcullis};
+use crate::support::{MANAGER, Tenant};
 
 /// The commands ask a service what they ask a folder.
 #[test]
@@ -61,4 +62,54 @@ fn the_commands_ask_a_service() {
     let refused = finish(command);
     assert_eq!(refused.code, Some(1));
     assert!(refused.err.contains("401"), "{}", refused.err);
+}
+
+/// What is not printed is denied: nobody is left out who is named in a policy alone, or nowhere.
+#[test]
+fn roles_of_policies_and_everybody_else_are_reported() {
+    let tenant = Tenant::new();
+    for verb in ["read", "lead", "list", "sign"] {
+        let resource = json!({"name": format!("chart:{verb}")});
+        tenant.manage("POST /api/v1/resources", &resource).is(201);
+    }
+    let policy = |name: &str, verb: &str, when: &str| {
+        let policy = json!({
+            "name": name, "resource": format!("chart:{verb}"), "effect": "allow", "priority": 1,
+            "format": "expression", "rule_data": {"expression": when},
+        });
+        tenant.manage("POST /api/v1/abac/policies", &policy).is(201);
+    };
+    policy("auditors", "read", r#"request.roles contains "auditor""#);
+    policy("own", "list", "user.ward == resource.ward");
+    policy("not guests", "lead", r#"!(request.roles contains "guest")"#);
+    let run = |arguments: &[&str]| {
+        let mut command = portcullis(arguments);
+        let url = format!("http://{}", tenant.address);
+        let token = tenant.token("boss", &[MANAGER]);
+        command.args(["--url", &url, "--domain", &tenant.name]).env("TOKEN", token);
+        finish(command)
+    };
+    for (arguments, expected) in [
+        (&["who-can", "read", "chart:read"][..], "auditor has chart:read in DOMAIN"),
+        (
+            &["matrix"],
+            "auditor has chart:read in DOMAIN\n\
+             auditor has chart:lead in DOMAIN\n\
+             everybody else has chart:lead in DOMAIN\n\
+             everybody has chart:list in DOMAIN if user.ward == resource.ward",
+        ),
+        (&["who-can", "sign", "chart:sign"], "everything is denied"),
+    ] {
+        let ended = run(arguments);
+        let expected = expected.replace("DOMAIN", &tenant.name);
+        assert_eq!((ended.code, &*ended.out), (Some(0), &*expected), "{arguments:?} {}", ended.err);
+    }
+    policy("named", "sign", "request.roles contains resource.signer");
+    let ended = run(&["who-can", "sign", "chart:sign"]);
+    assert_eq!(ended.code, Some(1), "{}", ended.out);
+    assert!(
+        ended.out.contains("the policies `named` do not test for named roles alone"),
+        "{}",
+        ended.out
+    );
 }

@@ -13,6 +13,7 @@ mod table;
 pub use decision_set::DecisionSet;
 pub use impact::impact;
 pub use outcome::cell_decision;
+pub use roles_in::roles_in;
 pub use table::{MatrixFilter, MatrixRow, MatrixTable, table, what_can, who_can};
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::document;
 use crate::fields::{list, one_or_more, owned, text};
-use crate::input::{self, Field, Members, object};
+use crate::input::{self, Field, Members, derived, object};
 use crate::revision::at_revision;
 use crate::schema;
 use crate::search::MAX_CURSOR;
@@ -56,7 +56,7 @@ impl MatrixRequest {
     }
 
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
-        let roles = one_or_more(text(MAX_SUBJECT), "role").about("Each is a row of its own. `editor@resource` or `group:eng#member` is everybody who has the relation");
+        let roles = one_or_more(role_or_none(), "role").about("Each is a row of its own. `editor@resource` or `group:eng#member` is everybody who has the relation, `null` everybody without a role");
         let roles = members.optional("roles", roles);
         let subjects = members.optional("subjects", list(object(MatrixSubject::declare)));
         let resources = owned(resource::resource, schema::resource);
@@ -69,7 +69,10 @@ impl MatrixRequest {
         let at_revision = members.optional("at_revision", at_revision());
         let next = "Where the page begins: `next` of the page before";
         let cursor = members.optional("cursor", text(MAX_CURSOR).about(next));
-        let role = |role: String| MatrixSubject { subject: None, roles: Some(vec![role]) };
+        let role = |role: Option<String>| MatrixSubject {
+            subject: None,
+            roles: Some(role.into_iter().collect()),
+        };
         let mut rows = subjects.unwrap_or_default();
         rows.extend(roles.unwrap_or_default().into_iter().map(role));
         if rows.is_empty() || rows.len() > MAX_ROWS {
@@ -92,6 +95,18 @@ impl MatrixRequest {
         }
         Some(Self { rows, resources, actions, domain, at_revision, cursor })
     }
+}
+
+/// A role, or `null` for none.
+fn role_or_none<'j>() -> impl Field<'j, Value = Option<String>> {
+    derived(
+        text(MAX_SUBJECT),
+        |role, json, at, problems| match json {
+            Json::Null => Some(None),
+            json => role.read(json, at, problems).map(Some),
+        },
+        |role| schema::nullable(role.schema()),
+    )
 }
 
 impl MatrixSubject {

@@ -1,6 +1,8 @@
 //! `matrix`, `who-can` and `what-can` with `--url`: the decisions of a running service (`docs/semantics.md`, sections 13 and
 //! 15.2).
 
+mod roles;
+
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::ExitCode;
@@ -13,6 +15,8 @@ use portcullis_engine::rbac::WILDCARD;
 use portcullis_model::apply::CellDecision;
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use self::roles::{NamedRoles, with_everybody};
 
 use crate::can::{WhatCanArguments, WhoCanArguments};
 use crate::matrix::{MatrixArguments, write};
@@ -44,12 +48,15 @@ pub async fn matrix(
 ) -> anyhow::Result<ExitCode> {
     let MatrixArguments { remote, role, resource, domain, report, .. } = arguments;
     let service = service(remote, variables)?;
-    let roles = if role.is_empty() { named_roles(&service).await? } else { role.clone() };
     let mut question = json!({});
     if !resource.is_empty() {
         question["resources"] = wanted(&service, resource).await?.into();
     }
-    let table = decide_for_roles(&service, &roles, question, domain.as_deref()).await?;
+    let domain = domain.as_deref();
+    let table = match role.is_empty() {
+        true => decide_for_everybody(&service, question, domain).await?,
+        false => decide_for_roles(&service, &json_texts(role), question, domain).await?,
+    };
     write(&table, *report, out)
 }
 
@@ -65,9 +72,8 @@ pub async fn who(
     let (_, action, resource) = arguments.question()?;
     let service = service(&arguments.remote, variables)?;
     let domain = arguments.domain.as_deref();
-    let roles = named_roles(&service).await?;
     let question = json!({"resources": [resource], "actions": [action]});
-    let mut table = decide_for_roles(&service, &roles, question, domain).await?;
+    let mut table = decide_for_everybody(&service, question, domain).await?;
     add_subjects(&service, action, resource, domain, &mut table).await?;
     write(&table, arguments.report, out)
 }
@@ -92,15 +98,25 @@ pub async fn what(
     write(&table, arguments.report, out)
 }
 
-/// Returns the subjects of rules, and the roles that include others, by name. The roles that conditions alone name are not
-/// among them.
-async fn named_roles(service: &Service) -> anyhow::Result<Vec<String>> {
-    let (rules, roles) = (service.list("resources/policies").await?, service.list("roles").await?);
-    let text = |record: &Value, name: &str| record[name].as_str().map(str::to_owned);
-    let subjects = rules.iter().filter_map(|rule| text(rule, "sub"));
-    let names = roles.iter().filter_map(|role| text(role, "name"));
-    let all: BTreeSet<String> = subjects.chain(names).filter(|name| name != WILDCARD).collect();
-    Ok(all.into_iter().collect())
+/// Decides `question` for each role that the service names, and for everybody without one.
+async fn decide_for_everybody(
+    service: &Service,
+    question: Value,
+    domain: Option<&str>,
+) -> anyhow::Result<MatrixTable> {
+    let named = NamedRoles::of(service).await?;
+    let mut roles = json_texts(&named.names);
+    roles.push(Value::Null);
+    let mut table = decide_for_roles(service, &roles, question, domain).await?;
+    table.cells = with_everybody(table.cells, roles.len());
+    if let Some(note) = named.note() {
+        (table.complete, table.note) = (false, table.note.or(Some(note)));
+    }
+    Ok(table)
+}
+
+fn json_texts<'t>(texts: impl IntoIterator<Item = &'t String>) -> Vec<Value> {
+    texts.into_iter().map(|text| json!(text)).collect()
 }
 
 /// Returns the resources that are named, and the registered ones that a pattern matches.
@@ -117,10 +133,10 @@ async fn wanted(service: &Service, patterns: &[ResourcePattern]) -> anyhow::Resu
     Ok(all.into_iter().map(str::to_owned).collect())
 }
 
-/// Decides `question` for these roles.
+/// Decides `question` for these roles; `null` is everybody without one.
 async fn decide_for_roles(
     service: &Service,
-    roles: &[String],
+    roles: &[Value],
     question: Value,
     domain: Option<&str>,
 ) -> anyhow::Result<MatrixTable> {

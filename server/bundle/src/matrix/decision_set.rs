@@ -126,7 +126,9 @@ impl<'s> Matching<'s> {
         let is_text = |sub: &&str| !has_relations || relation_of_subject(sub).is_none();
         let mut roles: BTreeSet<&str> = subjects.filter(is_text).collect();
         let conditions = self.policies.iter().filter_map(|it| it.condition.as_ref().ok());
-        conditions.for_each(|condition| roles_in(condition, &mut roles));
+        for condition in conditions {
+            roles_in(condition, &mut roles);
+        }
         roles
     }
 
