@@ -262,3 +262,31 @@ fn actions_are_searched_to_the_last_verb() {
     }
     assert_eq!(found, names);
 }
+
+#[test]
+fn a_search_for_subjects_says_what_everybody_else_may() {
+    let tenant = Tenant::new();
+    let page = json!({"relations": {"viewer": "[user, user:*]", "barred": "[user]", "sees": "viewer && !barred"}});
+    tenant.manage("PUT /api/v1/types/page", &page).is(201);
+    tenant.rule("sees@resource", "page:read", "read", "allow");
+    tenant.rule("*", "page:list", "list", "allow");
+    let tuple = |object: &str, relation: &str, subject: &str| json!({"object": object, "relation": relation, "subject": subject});
+    let tuples = json!({"write": [
+        tuple("page:open", "viewer", "user:*"), tuple("page:open", "barred", "user:jo"),
+        tuple("page:shut", "viewer", "user:kim"),
+    ]});
+    tenant.manage("POST /api/v1/relations", &tuples).is(200);
+    let ask = |verb: &str, id: &str| {
+        let body = json!({
+            "resource": format!("page:{verb}"), "action": verb, "attributes": {"resource": {"id": id}},
+        });
+        search(&tenant, "subjects", &body).is(200).json()
+    };
+    let (open, shut) = (ask("read", "open"), ask("read", "shut"));
+    assert_eq!((ids(&open), &open["everybody"]), (vec!["kim"], &json!("allow")));
+    assert_eq!((ids(&shut), &shut["everybody"]), (vec!["kim"], &json!("deny")));
+    assert_eq!(ask("list", "shut")["everybody"], "allow");
+    // It is about subjects whom the tenant does not know.
+    let given = json!({"resource": "page:list", "action": "list", "candidates": [{"id": "ann"}]});
+    assert_eq!(search(&tenant, "subjects", &given).is(200).json().get("everybody"), None);
+}

@@ -56,6 +56,10 @@ struct EntitySearchAnswer {
     results: Vec<EntityResult>,
     /// The entities on which attributes of resolvers decide. A check of one asks the resolvers.
     conditional: Vec<ConditionalResult>,
+    /// In a search for the subjects that the tenant knows: the decision on any other subject of the type, who has no roles and
+    /// properties. `allow`, `deny`, or `conditional` if attributes of resolvers decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    everybody: Option<&'static str>,
     #[serde(flatten)]
     end: SearchEnd,
 }
@@ -183,7 +187,7 @@ pub(super) async fn resources(
 
 /// Finds the subjects of a type who may do something.
 ///
-/// Only managers and service keys may ask.
+/// Only managers and service keys may ask. `everybody` says whether subjects whom the tenant does not know may do it, too.
 #[utoipa::path(
     post, path = SUBJECTS_PATH, tag = "Decisions", operation_id = "searchSubjects", request_body = SubjectSearchRequest,
     responses(
@@ -341,8 +345,9 @@ fn entity_answer(
         ConditionalResult { r#type: entity_type.to_owned(), id, depends_on, condition }
     });
     let (results, conditional) = (results.collect(), conditional.collect());
-    let revision = (revision_header(end.revision), entities);
-    (revision, JsonAnswer(EntitySearchAnswer { results, conditional, end })).into_response()
+    let (revision, everybody) = ((revision_header(end.revision), entities), page.everybody);
+    let answer = EntitySearchAnswer { results, conditional, everybody, end };
+    (revision, JsonAnswer(answer)).into_response()
 }
 
 fn mark(route: &str, caller: &SearchRequester, json: &Json<'_>) -> RequestMark {

@@ -27,6 +27,15 @@ pub struct SearchDependence<'p> {
 }
 
 impl SearchOutcome<'_> {
+    /// Returns the name of the outcome.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Allowed(_) => "allow",
+            Self::Denied => "deny",
+            Self::Conditional(_) => "conditional",
+        }
+    }
+
     /// Returns the outcome if no policy applies.
     pub(super) fn by_rule(rule: Option<MatchedRuleId>) -> Self {
         match rule {

@@ -28,6 +28,9 @@ use crate::directory::{self, NeededEntities};
 use crate::past_plans::PastRules;
 use crate::plan_source::PlanSource;
 
+/// The id that stands for a subject whom the tenant does not know: in tuples it is everybody of a type.
+const UNKNOWN: &str = "*";
+
 /// A search for resources or for subjects.
 #[derive(Debug)]
 pub struct EntityQuestion<'q> {
@@ -189,7 +192,8 @@ impl Searcher<'_> {
             Some(_) => SearchSource::Request,
             None => SearchSource::Entities,
         };
-        let page = SearchedPage::new(source, revision);
+        let mut page = SearchedPage::new(source, revision);
+        page.everybody = self.everybody(&search);
         let mut scan = Scan { search, page, limit: self.question.page.limit, began };
         match &self.question.candidates {
             Some(candidates) => self.scan_candidates(&mut scan, candidates, position),
@@ -247,6 +251,13 @@ impl Searcher<'_> {
         }
     }
 
+    /// Decides a subject of the type that the tenant does not know. `None` if the search is not one of all that it knows.
+    fn everybody(&self, search: &EntitySearch<'_, '_>) -> Option<&'static str> {
+        let is_asked =
+            self.question.searched == Searched::Subject && self.question.candidates.is_none();
+        is_asked.then(|| self.decide(search, UNKNOWN, None, None, |outcome| outcome.name()))
+    }
+
     /// Decides one candidate, and adds it to the page unless it is denied.
     fn look_at(
         &self,
@@ -255,6 +266,28 @@ impl Searcher<'_> {
         stored: Option<Entity<'_>>,
         given: Option<&GivenCandidate<'_>>,
     ) {
+        let page = &mut scan.page;
+        self.decide(&scan.search, id, stored, given, |outcome| match outcome {
+            SearchOutcome::Allowed(rule) => {
+                page.found.push(FoundEntity { id: id.to_owned(), rule })
+            }
+            SearchOutcome::Conditional(dependence) => {
+                page.conditional.push(ConditionalEntity::new(id, dependence));
+            }
+            SearchOutcome::Denied => {}
+        });
+        scan.page.looked_at += 1;
+    }
+
+    /// Decides one candidate, and passes the outcome to `take`.
+    fn decide<T>(
+        &self,
+        search: &EntitySearch<'_, '_>,
+        id: &str,
+        stored: Option<Entity<'_>>,
+        given: Option<&GivenCandidate<'_>>,
+        take: impl FnOnce(SearchOutcome<'_>) -> T,
+    ) -> T {
         let is_subject = self.question.searched == Searched::Subject;
         let principal = match is_subject {
             true => principal(self.question.entity_type, id),
@@ -276,17 +309,7 @@ impl Searcher<'_> {
         let sent = given.filter(|_| !is_subject).map(|_| self.given(&candidate));
         let asked = AskedCandidate { id, claims: candidate.claims, given: sent.as_ref() };
         let ask = |name| self.relations.map(|relations| relations.answer(asked, name));
-        let outcome = scan.search.decide_with(&candidate, ask);
-        match outcome {
-            SearchOutcome::Allowed(rule) => {
-                scan.page.found.push(FoundEntity { id: id.to_owned(), rule });
-            }
-            SearchOutcome::Conditional(dependence) => {
-                scan.page.conditional.push(ConditionalEntity::new(id, dependence));
-            }
-            SearchOutcome::Denied => {}
-        }
-        scan.page.looked_at += 1;
+        take(search.decide_with(&candidate, ask))
     }
 
     /// Returns the check with the attributes that the request gives with a resource.

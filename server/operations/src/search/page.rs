@@ -49,6 +49,9 @@ pub struct SearchedPage {
     pub source: SearchSource,
     /// The number of candidates that were looked at.
     pub looked_at: usize,
+    /// The decision on a subject of the type that entities and tuples do not know: `allow`, `deny` or `conditional`. `None` if the
+    /// search is not about what they know of subjects.
+    pub everybody: Option<&'static str>,
 }
 
 impl SearchedPage {
@@ -63,6 +66,7 @@ impl SearchedPage {
             next: None,
             source,
             looked_at: 0,
+            everybody: None,
         }
     }
 
