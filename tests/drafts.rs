@@ -25,10 +25,13 @@ fn a_draft_decides_nothing_until_it_is_published() {
     let put = format!("PUT {DRAFT}");
     let body = json!({"bundle": rules(&["ann", "cid"]), "shadow": true});
     let stored = tenant.manage(&put, &body).is(201);
-    let draft = stored.json();
+    let answer = stored.json();
+    let mut draft = answer.clone();
+    draft.as_object_mut().expect("an object").remove("counts");
     assert_eq!((&draft["name"], &draft["shadow"]), (&json!("stricter"), &json!(true)));
     assert_eq!(draft["bundle"], body["bundle"]);
-    assert_eq!(tenant.manage(&put, &body).is(200).json(), draft, "the same again");
+    assert_eq!(tenant.manage(&put, &body).is(200).json(), answer, "the same again");
+    assert_eq!(stored.header("etag"), tenant.get(DRAFT).is(200).header("etag"));
     let other = json!({"bundle": rules(&["dan"])});
     let new = tenant.managing(&put).json(&other).header("if-none-match", "*");
     tenant.send(&new).refused(412, "PRECONDITION_FAILED");
@@ -85,4 +88,32 @@ fn managed_objects_change_only_by_force() {
     tenant.send(&tenant.managing(&publish)).refused(409, "MANAGED");
     tenant.send(&tenant.managing(format!("{publish}?force=true"))).is(200);
     assert_eq!(subjects(&tenant), ["bob"]);
+}
+
+#[test]
+fn a_draft_counts_what_it_changes_and_keeps_the_others_if_it_merges() {
+    let tenant = Tenant::new();
+    tenant.rule("ann", "doc:read", "read", "allow");
+    tenant.rule("bob", "doc:read", "read", "allow");
+    let put = |mode: Value| {
+        let mut body = json!({"bundle": rules(&["ann", "cid"])});
+        if !mode.is_null() {
+            body["mode"] = mode;
+        }
+        tenant.manage(format!("PUT {DRAFT}"), &body)
+    };
+    let counts = |create: u32, delete: u32, unchanged: u32| json!({"create": create, "update": 0, "delete": delete, "adopt": 0, "unchanged": unchanged});
+    let replaced = put(json!("replace")).is(201).json();
+    assert_eq!((&replaced["mode"], &replaced["counts"]), (&json!("replace"), &counts(1, 1, 1)));
+    assert_eq!(put(Value::Null).is(200).json(), replaced, "the default");
+    let merged = put(json!("merge")).is(200).json();
+    assert_eq!((&merged["mode"], &merged["counts"]), (&json!("merge"), &counts(1, 0, 1)));
+    let refused = put(json!("mix")).refused(400, "VALIDATION_ERROR");
+    assert!(refused.text.contains("/mode"), "{}", refused.text);
+    let mut shown = tenant.get(DRAFT).is(200).json();
+    shown["counts"] = merged["counts"].clone();
+    assert_eq!(shown, merged);
+    let done = tenant.send(&tenant.managing(format!("POST {DRAFT}/publish"))).is(200).json();
+    assert_eq!(done["counts"], merged["counts"]);
+    assert_eq!(subjects(&tenant), ["ann", "bob", "cid"]);
 }

@@ -4,12 +4,13 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use portcullis_bundle::{DocumentContext, describe};
-use portcullis_model::apply::ApplyAnswer;
+use portcullis_model::apply::{ApplyAnswer, PlanCounts};
 use portcullis_model::draft::{DraftRecord, MAX_DRAFT_NAME, is_draft_name};
 use portcullis_model::shadow::ShadowReport;
 use portcullis_model::{Timestamp, document, schema};
-use portcullis_operations::drafts::{self, DraftBody};
+use portcullis_operations::drafts::{self, DraftBody, StoredDraft};
 use portcullis_operations::shadow_reports::{self, ShadowOutcomes};
+use portcullis_operations::written::Stored;
 use portcullis_runtime::app::App;
 use serde::Serialize;
 use serde_json::json;
@@ -21,14 +22,14 @@ use crate::body::JsonBody;
 use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
 use crate::deadline::Deadline;
 use crate::error::ApiError;
-use crate::etag::{IfMatch, WriteCondition};
+use crate::etag::{self, IfMatch, WriteCondition};
 use crate::force::Terms;
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
 use crate::paging::PageQuery;
 use crate::parameters::parameter;
 use crate::path::{NamedRecord, RecordName};
 use crate::query::Query;
-use crate::respond::{stored, tagged};
+use crate::respond::tagged;
 use crate::text_answer::Json;
 
 /// A draft that a path names.
@@ -49,14 +50,15 @@ impl NamedRecord for Draft {
 
 /// Stores a draft in place of the one with its name.
 ///
-/// Its bundle replaces the kinds that it names, whoever owns them, and has no resolvers and no webhooks. It must fit the
-/// present content, as the bundle of an apply.
+/// Its bundle replaces the kinds that it names, whoever owns them; with `mode` `merge` the records that it does not name stay. It
+/// has no resolvers and no webhooks, and must fit the present content, as the bundle of an apply. `counts` has the numbers of
+/// changes that its publication makes at the moment.
 #[utoipa::path(
     put, path = "/api/v1/drafts/{name}", tag = "Drafts", operation_id = "putDraft",
     request_body = SentDraft,
     responses(
-        (status = 200, description = "The draft", body = DraftRecord, headers(("ETag"))),
-        (status = 201, description = "The draft, which is new", body = DraftRecord, headers(("ETag"))),
+        (status = 200, description = "The draft", body = CountedDraft, headers(("ETag"))),
+        (status = 201, description = "The draft, which is new", body = CountedDraft, headers(("ETag"))),
         Conflict, PreconditionFailed, QuotaExceeded,
     ),
 )]
@@ -73,7 +75,24 @@ pub(super) async fn put(
         let context = DocumentContext { domain: &domain, egress: &egress };
         Ok(DraftBody::parse(&body.parse()?, context)?)
     };
-    Ok(stored(drafts::put(&app, &caller, name, &precondition, read).await?))
+    let Stored { record: StoredDraft { record: draft, counts }, is_new } =
+        drafts::put(&app, &caller, name, &precondition, read).await?;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, etag::header(&draft), Json(CountedDraft { draft, counts })).into_response())
+}
+
+/// A draft that was stored.
+#[derive(Serialize, ToSchema)]
+#[schema(examples(json!({
+    "name": "stricter-nights", "bundle": {"policies": []}, "mode": "merge", "shadow": true, "created_by": "ines-admin",
+    "created_at": "2026-05-16T09:30:00.000Z", "updated_by": null, "updated_at": null,
+    "counts": {"create": 1, "update": 0, "delete": 0, "adopt": 0, "unchanged": 2},
+})))]
+struct CountedDraft {
+    #[serde(flatten)]
+    draft: DraftRecord,
+    /// The numbers of changes that its publication makes at the moment.
+    counts: PlanCounts,
 }
 
 /// Lists the drafts of the tenant, in the order of names.
@@ -190,6 +209,7 @@ document!(SentDraft => {
                 "name": "visitors-by-day", "resource": "visit:register", "effect": "deny",
                 "priority": 10, "when": "user.shift == \"night\"",
             }]},
+            "mode": "merge",
             "shadow": true,
         }))
 });

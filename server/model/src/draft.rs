@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
 
 use crate::Timestamp;
@@ -16,12 +17,26 @@ pub fn is_draft_name(name: &str) -> bool {
     (1..=MAX_DRAFT_NAME).contains(&name.len()) && name.bytes().all(is_allowed)
 }
 
+/// What becomes of the records of the kinds that a draft names, if it does not name them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase", const_into_str)]
+pub enum DraftMode {
+    /// They go.
+    #[default]
+    Replace,
+    /// They stay.
+    Merge,
+}
+
 authored_record! {
     /// A draft as the store keeps it and the API shows it.
     #[derive(Clone, Debug, Serialize, ToSchema)]
     #[schema(examples(json!({
         "name": "stricter-nights",
         "bundle": {"policies": []},
+        "mode": "replace",
         "shadow": true,
         "created_by": "ines-admin",
         "created_at": "2026-05-16T09:30:00.000Z",
@@ -38,6 +53,7 @@ authored_record! {
         /// The domain of what the bundle has without one.
         #[serde(skip)]
         pub domain: String,
+        pub mode: DraftMode,
         /// Checks are decided by the draft, too.
         pub shadow: bool,
     }
@@ -51,7 +67,7 @@ impl DraftRecord {
 
     /// Returns whether two drafts say the same; authors and times may differ.
     pub fn says(&self, other: &Self) -> bool {
-        (self.bundle.get(), &self.domain, self.shadow)
-            == (other.bundle.get(), &other.domain, other.shadow)
+        (self.bundle.get(), &self.domain, self.mode, self.shadow)
+            == (other.bundle.get(), &other.domain, other.mode, other.shadow)
     }
 }

@@ -42,7 +42,7 @@ pub use export::{BrokenOff, Export, export};
 pub use operator::apply_as_operator;
 pub use plan::{ApplyPlan, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
-pub use replace::{BundleOrigin, BundleReach, Replacement, replace, with_kinds};
+pub use replace::{BundleOrigin, BundleReach, Replacement, counts_of, replace, with_kinds};
 pub use request::ApplyRequest;
 pub use run::apply_body;
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use portcullis_auth::Manager;
 use portcullis_bundle::{BundleDocument, DocumentContext};
 use portcullis_engine::{Invalid, Json};
-use portcullis_model::apply::ApplyAnswer;
-use portcullis_model::draft::DraftRecord;
-use portcullis_model::fields::boolean;
+use portcullis_model::apply::{ApplyAnswer, PlanCounts};
+use portcullis_model::draft::{DraftMode, DraftRecord};
+use portcullis_model::fields::{boolean, variant};
 use portcullis_model::input::{Field, Members, derived};
 use portcullis_model::page::Listed;
 use portcullis_runtime::app::App;
@@ -17,7 +17,7 @@ use portcullis_storage::{Tx, drafts, shadows};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use crate::apply::{BundleOrigin, Replacement, replace, with_kinds};
+use crate::apply::{BundleOrigin, Replacement, counts_of, replace};
 use crate::draft_content::{content_with_draft, stored_bundle};
 use crate::etag::Precondition;
 use crate::ownership::ChangeTerms;
@@ -35,7 +35,15 @@ const MAX_DRAFTS: i64 = 20;
 pub struct DraftBody {
     bundle: BundleDocument,
     text: Box<RawValue>,
+    mode: DraftMode,
     shadow: bool,
+}
+
+/// A draft that was stored, with the numbers of changes that its publication makes at the moment.
+#[derive(Debug)]
+pub struct StoredDraft {
+    pub record: DraftRecord,
+    pub counts: PlanCounts,
 }
 
 impl DraftBody {
@@ -50,10 +58,19 @@ impl DraftBody {
     /// Names the members of the body.
     pub fn declare(members: &mut Members<'_, '_>, context: DocumentContext<'_>) -> Option<Self> {
         let bundle = members.required("bundle", bundle(context));
+        let mode = members.optional("mode", mode());
         let shadow = members.optional("shadow", boolean().default_is(false));
         let (bundle, text) = bundle?;
-        Some(Self { bundle, text, shadow: shadow.unwrap_or(false) })
+        let (mode, shadow) = (mode.unwrap_or_default(), shadow.unwrap_or(false));
+        Some(Self { bundle, text, mode, shadow })
     }
+}
+
+/// What becomes of the records that a draft does not name.
+fn mode<'j>() -> impl Field<'j, Value = DraftMode> {
+    variant().default_is(DraftMode::default().into_str()).about(
+        "`replace` deletes the records of the kinds that the bundle names and that are not in it, `merge` keeps them",
+    )
 }
 
 /// A bundle with its text. It has no bytes of modules and no secrets, which no draft keeps.
@@ -87,7 +104,7 @@ pub async fn put<E: From<OperationError> + Send + 'static>(
     name: &str,
     precondition: &Precondition,
     read: impl FnOnce() -> Result<DraftBody, E> + Send + 'static,
-) -> Result<Stored<DraftRecord>, E> {
+) -> Result<Stored<StoredDraft>, E> {
     let _turn = app.uploads.begin(caller.tenant()).await?;
     let body = app.compilations.run(caller.tenant(), read).await??;
     Ok(store(app, caller, name, precondition, body).await?)
@@ -99,13 +116,14 @@ async fn store(
     name: &str,
     precondition: &Precondition,
     body: DraftBody,
-) -> Result<Stored<DraftRecord>, OperationError> {
+) -> Result<Stored<StoredDraft>, OperationError> {
     let by = app.authored_by(caller.actor());
     let record = DraftRecord {
         name: name.to_owned(),
         tenant_id: caller.tenant().to_owned(),
         bundle: body.text,
         domain: caller.domain().to_owned(),
+        mode: body.mode,
         shadow: body.shadow,
         created_by: by.actor.clone(),
         created_at: by.at,
@@ -114,8 +132,8 @@ async fn store(
     };
     let state = app.read(caller.tenant(), async |tx| TenantContent::load(tx).await).await?;
     let (own, origin) = (app.clone(), BundleOrigin::from(&record));
-    let fits = move || with_kinds(&own, state, &origin, &body.bundle).map(drop);
-    app.compilations.run(caller.tenant(), fits).await??;
+    let count = move || counts_of(&own, state, &origin, &body.bundle);
+    let counts = app.compilations.run(caller.tenant(), count).await??;
     let turn = app.turn(caller).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
     let old = drafts::find(&mut tx, name).await?;
@@ -132,7 +150,7 @@ async fn store(
         None => record,
         Some(old) if old.says(&record) => {
             tx.end().await?;
-            return Ok(Stored { record: old, is_new });
+            return Ok(Stored { record: StoredDraft { record: old, counts }, is_new });
         }
         Some(old) => DraftRecord {
             created_by: old.created_by,
@@ -150,7 +168,7 @@ async fn store(
         // A failure is a part of the report.
         let _ = shadow_plans::compile(app, &shadow, WantedPlans::everything()).await;
     }
-    Ok(Stored { record, is_new })
+    Ok(Stored { record: StoredDraft { record, counts }, is_new })
 }
 
 /// Refuses a second draft in shadow: each costs every check of the tenant.

@@ -4,6 +4,7 @@ use portcullis_engine::{Effect, Format, ResourcePattern};
 use portcullis_model::Timestamp;
 use portcullis_model::apply::ObjectKind;
 use portcullis_model::delivery::DeliveryState;
+use portcullis_model::draft::DraftMode;
 use portcullis_model::policy::RuleData;
 use portcullis_model::proposal::ProposalState;
 use portcullis_model::resolver::{Manifest, ModuleRecord, SecretNames};
@@ -45,7 +46,7 @@ kept_in!(Self, Some => bool, i32, i64, Option<i64>, String, Option<String>, Uuid
 kept_in!(i64, |number| number.try_into().ok() => u64);
 kept_in!(i64, |millis| Some(Timestamp::from_millis(millis)) => Timestamp);
 kept_in!(Option<i64>, |millis| Some(millis.map(Timestamp::from_millis)) => Option<Timestamp>);
-kept_in!(String, |text| text.parse().ok() => DeliveryState, Effect, Format, ObjectKind, ProposalState, RuleOrigin);
+kept_in!(String, |text| text.parse().ok() => DeliveryState, DraftMode, Effect, Format, ObjectKind, ProposalState, RuleOrigin);
 kept_in!(String, |text| ResourcePattern::parse(&text) => ResourcePattern);
 kept_in!(String, |text| RuleData::from_stored(text).ok() => RuleData);
 kept_in!(String, |text| RawValue::from_string(text).ok() => Box<RawValue>);

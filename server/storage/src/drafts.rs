@@ -14,7 +14,7 @@ use crate::tx::Tx;
 
 stored! {
     DraftRecord as Row of "drafts" {
-        tenant_id, name, bundle, domain, shadow, created_by, created_at, updated_by,
+        tenant_id, name, bundle, domain, mode, shadow, created_by, created_at, updated_by,
         updated_at,
     }
 }
@@ -47,10 +47,10 @@ pub async fn store(
     new: &DraftRecord,
     shadow_id: Option<Uuid>,
 ) -> Result<(), StoreError> {
-    const SQL: &str = "INSERT INTO drafts (tenant_id, name, bundle, domain, shadow, created_by, \
-        created_at, updated_by, updated_at, shadow_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
+    const SQL: &str = "INSERT INTO drafts (tenant_id, name, bundle, domain, mode, shadow, created_by, \
+        created_at, updated_by, updated_at, shadow_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
         ON CONFLICT (tenant_id, name) DO UPDATE SET bundle = excluded.bundle, \
-        domain = excluded.domain, shadow = excluded.shadow, updated_by = excluded.updated_by, \
+        domain = excluded.domain, mode = excluded.mode, shadow = excluded.shadow, updated_by = excluded.updated_by, \
         updated_at = excluded.updated_at, shadow_id = excluded.shadow_id, shadow_counts = NULL";
     let old = find(tx, &new.name).await?;
     execute!(
@@ -60,6 +60,7 @@ pub async fn store(
         &new.name,
         new.bundle.get(),
         &new.domain,
+        new.mode.into_str(),
         new.shadow,
         &new.created_by,
         new.created_at.millis(),

@@ -42,6 +42,7 @@ macro_rules! sources {
             "0025_shadows",
             "0026_record_answers",
             "0027_decision_work",
+            "0038_draft_modes",
         )
     };
     ($database:literal, $($name:literal,)+) => {
@@ -49,8 +50,8 @@ macro_rules! sources {
     };
 }
 
-const SQLITE: [Source; 27] = sources!("sqlite");
-const POSTGRES: [Source; 27] = sources!("postgres");
+const SQLITE: [Source; 28] = sources!("sqlite");
+const POSTGRES: [Source; 28] = sources!("postgres");
 
 /// Returns the migrations of SQLite.
 pub(crate) fn sqlite() -> Migrator {
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 54] = [
+    const RELEASED: [(&str, &str); 56] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -193,6 +194,10 @@ mod tests {
             "9293c9dd0059f5d81bb34d0963c7bc23412b197eb8ae4a1efb1feb96ea3db5fca9e9ed0ef7f4933a3d4277f3f59a4f35",
         ),
         (
+            "postgres/0038_draft_modes.sql",
+            "f46647f7c6f2a4e104e425efec9271aadbce6ba0806a6840623fcf477f52ae0bd1effc8610470a8e269311405bb6be4d",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -299,6 +304,10 @@ mod tests {
         (
             "sqlite/0027_decision_work.sql",
             "4a0997a7928f715bd86ab023f35c7f83738acc716be4e3b9ea554ccd42b2b46bc6334283bea0757f507769d5062c2b98",
+        ),
+        (
+            "sqlite/0038_draft_modes.sql",
+            "f46647f7c6f2a4e104e425efec9271aadbce6ba0806a6840623fcf477f52ae0bd1effc8610470a8e269311405bb6be4d",
         ),
     ];
 

@@ -87,7 +87,7 @@ fn read(row: Option<(Option<String>,)>) -> Result<ShadowReport, StoreError> {
 #[cfg(test)]
 mod tests {
     use portcullis_model::Timestamp;
-    use portcullis_model::draft::DraftRecord;
+    use portcullis_model::draft::{DraftMode, DraftRecord};
     use serde_json::value::RawValue;
 
     use super::*;
@@ -104,6 +104,7 @@ mod tests {
             tenant_id: "acme".to_owned(),
             bundle: RawValue::from_string("{}".to_owned()).expect("JSON"),
             domain: "acme".to_owned(),
+            mode: DraftMode::default(),
             shadow: shadow_id.is_some(),
             created_by: "ann".to_owned(),
             created_at: Timestamp::from_millis(0),

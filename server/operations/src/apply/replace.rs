@@ -8,9 +8,9 @@ use portcullis_auth::Manager;
 use portcullis_bundle::BundleDocument;
 use portcullis_fairness::Turn;
 use portcullis_model::Authorship;
-use portcullis_model::apply::ApplyAnswer;
+use portcullis_model::apply::{ApplyAnswer, PlanCounts};
 use portcullis_model::audit::ChangeSource;
-use portcullis_model::draft::DraftRecord;
+use portcullis_model::draft::{DraftMode, DraftRecord};
 use portcullis_model::revision::RevisionVia;
 use portcullis_model::service_key::Permission;
 use portcullis_runtime::app::App;
@@ -216,8 +216,8 @@ pub struct BundleOrigin {
 /// The objects that a bundle replaces.
 #[derive(Clone, Debug)]
 pub enum BundleReach {
-    /// The objects of the kinds that it names, whoever owns them.
-    EveryOwner,
+    /// The objects of the kinds that it names, whoever owns them; with `prune` those go that it does not name.
+    EveryOwner { prune: bool },
     /// The objects of this owner, as an apply does.
     Owner { owner: String, prune: bool, force: bool },
 }
@@ -228,7 +228,7 @@ impl From<&DraftRecord> for BundleOrigin {
             tenant: draft.tenant_id.clone(),
             domain: draft.domain.clone(),
             author: draft.created_by.clone(),
-            reach: BundleReach::EveryOwner,
+            reach: BundleReach::EveryOwner { prune: draft.mode == DraftMode::Replace },
         }
     }
 }
@@ -239,7 +239,7 @@ impl From<&Manager> for BundleOrigin {
             tenant: caller.tenant().to_owned(),
             domain: caller.domain().to_owned(),
             author: caller.actor().to_owned(),
-            reach: BundleReach::EveryOwner,
+            reach: BundleReach::EveryOwner { prune: true },
         }
     }
 }
@@ -253,7 +253,7 @@ fn plan_kinds(
 ) -> Result<(ApplyPlan, GuardWrites), OperationError> {
     let operator = app.resolvers.operator_resolvers();
     let (owner, prune, force) = match &origin.reach {
-        BundleReach::EveryOwner => (None, true, true),
+        BundleReach::EveryOwner { prune } => (None, *prune, true),
         BundleReach::Owner { owner, prune, force } => (Some(&**owner), *prune, *force),
     };
     let context = PlanContext {
@@ -293,6 +293,23 @@ pub fn with_kinds(
     state.policies = owned(after(&state.policies, &writes.policies, |one| one.id));
     guards.put_into(&mut state)?;
     Ok(state)
+}
+
+/// Returns the numbers of changes that a bundle makes to `state`. It takes as long as the plan of an apply.
+///
+/// # Errors
+/// The bundle does not fit the content.
+pub fn counts_of(
+    app: &App,
+    mut state: TenantContent,
+    origin: &BundleOrigin,
+    bundle: &BundleDocument,
+) -> Result<PlanCounts, OperationError> {
+    let by = app.authored_by(&origin.author);
+    let (mut plan, guards) = plan_kinds(app, &state, (origin, bundle), &by)?;
+    guards.add_to(&mut plan, &state);
+    guards.put_into(&mut state)?;
+    Ok(plan.counts)
 }
 
 fn owned<T: Clone>(records: Vec<&T>) -> Vec<T> {

@@ -37,7 +37,7 @@ impl CandidateSide {
                 app.read(tenant, async |tx| content_at(tx, revision).await).await?
             }
             ReplayCandidate::Bundle(bundle) => {
-                with_bundle(app, caller, *bundle, BundleReach::EveryOwner).await?
+                with_bundle(app, caller, *bundle, BundleReach::EveryOwner { prune: true }).await?
             }
             ReplayCandidate::Apply(apply) => {
                 let ApplyRequest { owner, prune, force, bundle, .. } = *apply;
