@@ -263,6 +263,24 @@ fn deletions_beyond_the_limit_need_a_word() {
 }
 
 #[test]
+fn a_failing_case_keeps_an_apply_from_writing_unless_it_may() {
+    let exported = Exported::applied();
+    let case = "- {name: eve reads, check: {subject: eve, resource: 'chart:read', action: read}, expect: {decision: allow}}\n";
+    fs::write(exported.folder().join("cases.yaml"), case).unwrap();
+    fs::write(exported.folder().join("policies.yaml"), LATE).unwrap();
+    let before = exported.tenant.get("/api/v1/abac/policies").is(200).json();
+    let apply = ["apply", "acme", "--allow-deletes"];
+    let refused = exported.run(&apply).is(1);
+    for part in ["--despite-cases", "FAILED `eve reads`: expected allow, not deny by `late`"] {
+        assert!(refused.err.contains(part), "{}", refused.err);
+    }
+    assert_eq!(exported.tenant.get("/api/v1/abac/policies").is(200).json(), before);
+    let applied = exported.run(&[&apply[..], &["--despite-cases"]].concat()).is(0);
+    assert!(applied.out.contains("1 failed"), "{}", applied.out);
+    assert_ne!(exported.tenant.get("/api/v1/abac/policies").is(200).json(), before);
+}
+
+#[test]
 fn faults_say_where_they_are_and_what_to_do() {
     let exported = Exported::new();
     exported.export("acme").is(0);

@@ -199,8 +199,8 @@ fn operation_message(error: &OperationError) -> String {
         OperationError::Refused(refusal) => refusals::message(refusal),
         OperationError::FilterRefused(refusal) => filter_refusals::message(refusal),
         OperationError::CasesFailed { count, .. } => format!(
-            "{count} of the tenant's cases would fail, and its gate `cases` refuses such a change; mend the change, or \
-             change the cases first"
+            "{count} of the tenant's cases would fail, and its gate `cases` or `cases_must_pass` of the apply refuses such a \
+             change; mend the change, or change the cases first"
         ),
         OperationError::ApprovalRequired => {
             "the tenant's gate `approval` wants a second manager for this change; send it as an apply, which makes a \

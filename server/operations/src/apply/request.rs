@@ -22,6 +22,8 @@ pub struct ApplyRequest {
     pub force: bool,
     /// Whether any number of objects may go.
     pub allow_deletes: bool,
+    /// Whether a failing case refuses it, also where no gate does.
+    pub cases_must_pass: bool,
     pub expect_revision: Option<u64>,
     pub expect_fingerprint: Option<String>,
     /// Whether the answer shows the decisions that change.
@@ -52,6 +54,7 @@ impl ApplyRequest {
         let prune = members.optional("prune", boolean().default_is(true));
         let force = members.optional("force", boolean().default_is(false));
         let allow_deletes = members.optional("allow_deletes", boolean().default_is(false));
+        let cases_must_pass = members.optional("cases_must_pass", boolean().default_is(false));
         let expect_revision = members.optional("expect_revision", revision());
         let expect_fingerprint = members.optional("expect_fingerprint", short(MAX_TEXT));
         let impact = members.optional("impact", boolean().default_is(false));
@@ -62,6 +65,7 @@ impl ApplyRequest {
             prune: prune.unwrap_or(true),
             force: force.unwrap_or(false),
             allow_deletes: allow_deletes.unwrap_or(false),
+            cases_must_pass: cases_must_pass.unwrap_or(false),
             expect_revision,
             expect_fingerprint,
             impact: impact.unwrap_or(false),

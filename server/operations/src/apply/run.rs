@@ -14,7 +14,7 @@ use portcullis_model::revision::RevisionVia;
 use portcullis_model::settings::TenantSettings;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::gates;
+use portcullis_runtime::gates::{self, Judgement};
 use portcullis_runtime::write_refusal::{DeletingWrite, WriteRefusal};
 use portcullis_storage::{Tx, tenants};
 use tokio::time::Instant;
@@ -164,6 +164,7 @@ impl ContentChange for Attempt<'_> {
         };
         if !dry_run {
             must_be_allowed(request, &plan)?;
+            must_pass_cases(request, &judgement)?;
         }
         let shown = Shown { tests, impact };
         Ok(JudgedPlan { position, entities, state, ready, plan, guards, judgement, shown })
@@ -255,6 +256,15 @@ fn must_be_expected(expected: Option<u64>, current: u64) -> Result<(), Operation
 fn must_be_fresh(expected: Option<&str>, plan: &ApplyPlan) -> Result<(), OperationError> {
     if expected.is_some_and(|expected| expected != plan.fingerprint) {
         return Err(WriteRefusal::PlanStale.into());
+    }
+    Ok(())
+}
+
+/// Refuses a plan after which cases fail, if the request says so. The gate of the tenant has its own say.
+fn must_pass_cases(request: &ApplyRequest, judgement: &Judgement) -> Result<(), OperationError> {
+    let failed = &judgement.report.failed;
+    if request.cases_must_pass && !failed.is_empty() {
+        return Err(OperationError::CasesFailed { named: failed.clone(), count: failed.len() });
     }
     Ok(())
 }

@@ -25,6 +25,9 @@ pub struct ApplyArguments {
     /// Carry out this plan of `portcullis plan --out`, if nothing that it read has changed.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["no_prune", "force", "allow_deletes"])]
     plan: Option<PathBuf>,
+    /// Apply although cases fail. Without it nothing is written then. A gate of the tenant for its cases still holds.
+    #[arg(long)]
+    despite_cases: bool,
     /// Apply only if the tenant has this revision.
     #[arg(long, value_name = "N")]
     expect_revision: Option<u64>,
@@ -35,14 +38,14 @@ pub struct ApplyArguments {
 /// Applies the folder, and prints what changed.
 ///
 /// # Errors
-/// The folder is not valid, is not the folder of the plan, or the service refuses it. Nothing is changed then.
+/// The folder is not valid, is not the folder of the plan, or the service refuses it, such as for a case that fails. Nothing is changed then.
 pub async fn run(
     arguments: &ApplyArguments,
     variables: &Variables,
     out: &mut (dyn Write + Send),
     err: &mut (dyn Write + Send),
 ) -> anyhow::Result<ExitCode> {
-    let ApplyArguments { dir, content, plan, expect_revision, source } = arguments;
+    let ApplyArguments { dir, content, plan, despite_cases, expect_revision, source } = arguments;
     let service = Service::new(&content.service, variables)?;
     let plan = plan.as_deref().map(PlanFile::read).transpose()?;
     let mut folder = FolderContent::read(dir, content, variables, err)?;
@@ -58,6 +61,7 @@ pub async fn run(
         keeps_others: plan.as_ref().map_or(content.no_prune, |plan| !plan.prune),
         force: plan.as_ref().map_or(content.force, |plan| plan.force),
         allow_deletes: plan.as_ref().map_or(content.allow_deletes, |plan| plan.allow_deletes),
+        cases_must_pass: !despite_cases,
         expect_revision: *expect_revision,
         expect_fingerprint: plan.as_ref().map(|plan| &*plan.fingerprint),
         ..SentApply::default()

@@ -15,6 +15,7 @@ pub(super) struct SentApply<'a> {
     pub(super) keeps_others: bool,
     pub(super) force: bool,
     pub(super) allow_deletes: bool,
+    pub(super) cases_must_pass: bool,
     pub(super) expect_revision: Option<u64>,
     pub(super) expect_fingerprint: Option<&'a str>,
     pub(super) impact: bool,
@@ -56,6 +57,7 @@ impl<'a> SentApply<'a> {
             ("prune", !self.keeps_others, true),
             ("force", self.force, false),
             ("allow_deletes", self.allow_deletes, false),
+            ("cases_must_pass", self.cases_must_pass, false),
             ("impact", self.impact, false),
         ];
         for (name, value, default) in flags {
@@ -97,6 +99,7 @@ mod tests {
             keeps_others: true,
             force: true,
             allow_deletes: true,
+            cases_must_pass: true,
             expect_revision: Some(812),
             expect_fingerprint: Some("sha256:00"),
             impact: true,
@@ -104,7 +107,7 @@ mod tests {
         };
         assert_eq!(
             all.body(bundle()).to_string(),
-            r#"{"owner":"git:acme","source":{"commit":"3f2c","ref":"main"},"message":"why","prune":false,"force":true,"allow_deletes":true,"impact":true,"expect_revision":812,"expect_fingerprint":"sha256:00","bundle":{}}"#
+            r#"{"owner":"git:acme","source":{"commit":"3f2c","ref":"main"},"message":"why","prune":false,"force":true,"allow_deletes":true,"cases_must_pass":true,"impact":true,"expect_revision":812,"expect_fingerprint":"sha256:00","bundle":{}}"#
         );
         let empty = SourceArguments::default();
         let plain = SentApply { owner: "o", source: Some(&empty), ..SentApply::default() };

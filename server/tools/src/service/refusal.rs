@@ -100,6 +100,9 @@ fn hint(call: &Call<'_>, status: StatusCode, body: &Value) -> String {
         }
         (_, "OWNED_BY_ANOTHER") => "; --force takes the objects over".to_owned(),
         (_, "DELETE_LIMIT") => "; --allow-deletes lifts the limit".to_owned(),
+        (_, "CASES_FAILED") if !call.is_import => {
+            "; --despite-cases applies it all the same where no gate of the tenant refuses it".to_owned()
+        }
         (_, "PLAN_STALE") => "; run `portcullis plan` again".to_owned(),
         (_, "REVISION_CHANGED") => "; look at the change with `portcullis drift`, and plan again".to_owned(),
         (StatusCode::UNAUTHORIZED, _) => {
@@ -166,8 +169,10 @@ fn details(call: &Call<'_>, details: &Value) -> Vec<String> {
         lines.push(format!("{kind} `{name}` belongs to {}", text(&one["managed_by"])));
     }
     for one in list("failed") {
-        let decision =
-            |side: &Value| format!("{} by `{}`", text(&side["decision"]), text(&side["rule"]));
+        let decision = |side: &Value| match side.get("rule") {
+            Some(rule) => format!("{} by `{}`", text(&side["decision"]), text(rule)),
+            None => text(&side["decision"]),
+        };
         let (expected, actual) = (decision(&one["expected"]), decision(&one["actual"]));
         lines.push(format!("FAILED `{}`: expected {expected}, not {actual}", text(&one["case"])));
     }
