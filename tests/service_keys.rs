@@ -375,6 +375,15 @@ fn without_tokens_keys_alone_work() {
     for reply in [tenant.get("/api/v1/resources"), tenant.get(KEYS), tenant.check(&check)] {
         reply.refused(401, "UNAUTHENTICATED");
     }
+    // Only managers with a token could approve.
+    let gate = |approval: bool| json!({"owner": "test", "bundle": {"settings": {"gates": {"approval": approval}}}});
+    let apply = "POST /api/v1/apply";
+    let refused = with_key(&tenant, &admin, apply, Some(&gate(true)));
+    let refused = refused.refused(409, "APPROVAL_IMPOSSIBLE").json();
+    assert!(refused["details"]["needs"].as_str().is_some_and(|needs| needs.contains("token")));
+    let planned = with_key(&tenant, &admin, "POST /api/v1/apply?dry_run=true", Some(&gate(true)));
+    planned.refused(409, "APPROVAL_IMPOSSIBLE");
+    with_key(&tenant, &admin, apply, Some(&gate(false))).is(200);
 }
 
 /// Counts the statements of a server's log, by their text.

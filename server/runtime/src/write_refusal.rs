@@ -21,6 +21,8 @@ pub enum WriteRefusal {
     TypesBreak(BrokenObjects),
     /// The gates of the tenant want other outcomes of the draft in shadow.
     ShadowRequired(ShadowShortfall),
+    /// With the gate `approval` nobody could change the tenant any more: there is nobody who could approve.
+    ApprovalImpossible,
 }
 
 /// A draft that the gates of its tenant do not let be published yet.

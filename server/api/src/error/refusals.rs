@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 /// Most bytes of the conflicts of an error, which has at most 64 KiB in all.
 const MAX_CONFLICTS: usize = 48 * 1_024;
 
+/// Who can approve a proposal.
+const APPROVER: &str = "a manager with a bearer token, other than the one who proposes";
+
 /// Returns status and code.
 pub(super) fn status(refusal: &WriteRefusal) -> (StatusCode, &'static str) {
     match refusal {
@@ -20,6 +23,7 @@ pub(super) fn status(refusal: &WriteRefusal) -> (StatusCode, &'static str) {
         WriteRefusal::RevisionChanged { .. } => (StatusCode::CONFLICT, "REVISION_CHANGED"),
         WriteRefusal::TypesBreak(_) => (StatusCode::CONFLICT, "CONFLICT"),
         WriteRefusal::ShadowRequired(_) => (StatusCode::CONFLICT, "SHADOW_REQUIRED"),
+        WriteRefusal::ApprovalImpossible => (StatusCode::CONFLICT, "APPROVAL_IMPOSSIBLE"),
     }
 }
 
@@ -71,6 +75,10 @@ pub(super) fn message(refusal: &WriteRefusal) -> String {
             )
         }
         WriteRefusal::ShadowRequired(shortfall) => shadow_message(shortfall),
+        WriteRefusal::ApprovalImpossible => format!(
+            "with `gates.approval` no change could be made any more: nobody could approve one. It needs {APPROVER}; let \
+             bearer tokens of managers be accepted first"
+        ),
     }
 }
 
@@ -83,6 +91,7 @@ pub(super) fn details(refusal: &WriteRefusal) -> Value {
             json!({"deletions": deletions, "owned": owned, "limit": limit})
         }
         WriteRefusal::PlanStale => json!({}),
+        WriteRefusal::ApprovalImpossible => json!({"needs": APPROVER}),
         WriteRefusal::RevisionChanged { expected, current } => {
             json!({"expected": expected, "revision": current})
         }

@@ -19,7 +19,7 @@ use portcullis_runtime::filter_refusal::FilterRefusal;
 use portcullis_runtime::write_refusal::{DeletingWrite, ShadowShortfall, WriteRefusal};
 
 /// Returns one error of each kind, and the situation in which a client gets it.
-fn kinds() -> [(ApiError, &'static str); 27] {
+fn kinds() -> [(ApiError, &'static str); 28] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
         (
@@ -112,6 +112,10 @@ fn kinds() -> [(ApiError, &'static str); 27] {
                 limit: 8,
             }),
             "The apply, or the end of a sync, deletes too much",
+        ),
+        (
+            refused(WriteRefusal::ApprovalImpossible),
+            "Nobody could approve what the gate `approval` would hold back",
         ),
         (
             OperationError::CasesFailed { named: Vec::new(), count: 0 }.into(),

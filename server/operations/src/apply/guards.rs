@@ -3,19 +3,23 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use portcullis_auth::Mode;
 use portcullis_bundle::{BundleDocument, CaseSet, Rulebook, SentText};
 use portcullis_engine::Invalid;
 use portcullis_engine::json::JsonError;
 use portcullis_fairness::Turn;
 use portcullis_model::Authorship;
 use portcullis_model::apply::{FieldChange, ObjectKind, PlannedAction, PlannedChange};
+use portcullis_model::page::Page;
 use portcullis_model::settings::TenantSettings;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::gates::{Judgement, JudgingCases, judge_content};
+use portcullis_runtime::write_refusal::WriteRefusal;
 use portcullis_storage::tenant_cases::StoredCases;
-use portcullis_storage::{StoreError, Tx, tenant_cases, tenant_settings};
+use portcullis_storage::{StoreError, Tx, providers, tenant_cases, tenant_settings};
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::after::after;
 use super::plan::{ApplyPlan, Writes};
@@ -56,6 +60,24 @@ impl GuardWrites {
             ..new.clone()
         });
         Self { settings, cases }
+    }
+
+    /// Refuses to put up the gate `approval` where nobody could approve: no manager of the tenant can have a token.
+    ///
+    /// # Errors
+    /// [`WriteRefusal::ApprovalImpossible`], or the store failed.
+    pub(super) async fn must_be_passable(
+        &self,
+        app: &App,
+        tenant: &str,
+        state: &TenantContent,
+    ) -> Result<(), OperationError> {
+        let has_approval = |settings: &TenantSettings| settings.gates.of_writes.approval;
+        let is_put_up = self.settings.as_ref().is_some_and(has_approval);
+        if !is_put_up || has_approval(&state.settings) || has_managers(app, tenant).await? {
+            return Ok(());
+        }
+        Err(WriteRefusal::ApprovalImpossible.into())
     }
 
     /// Decides the tenant's cases on the content after `plan`, in a turn that is kept for the next judgement.
@@ -132,6 +154,16 @@ impl GuardWrites {
             add_case(plan, name, PlannedAction::Delete);
         }
     }
+}
+
+/// Returns whether a manager of `tenant` can have a token: it has an identity provider.
+async fn has_managers(app: &App, tenant: &str) -> Result<bool, OperationError> {
+    if !matches!(app.mode, Mode::Saas { .. }) {
+        return Ok(app.mode.has_tokens());
+    }
+    let first = Page { after: Uuid::nil(), limit: 1 };
+    let listed = app.read(tenant, async |tx| providers::list(tx, first).await).await?;
+    Ok(!listed.records.is_empty())
 }
 
 /// Returns a stored list. A tenant that never had cases has no lists of them.

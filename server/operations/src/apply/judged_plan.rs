@@ -61,6 +61,7 @@ pub(super) async fn carry_out(change: &impl ContentChange) -> Result<ApplyAnswer
     let (mut judging, mut turn, mut expected) = (None, None, 0);
     for _ in 0..MAX_JUDGEMENTS {
         let judged = change.judge(&mut judging).await?;
+        judged.guards.must_be_passable(app, caller.tenant(), &judged.state).await?;
         if change.is_dry_run() {
             return Ok(judged.into_answer(None));
         }
