@@ -3,9 +3,11 @@
 mod attributes;
 mod cases;
 mod code;
+mod conditions;
 mod domains;
 mod explain;
 mod finding;
+mod missed;
 mod names;
 mod output;
 mod policies;
@@ -81,9 +83,11 @@ pub fn findings(folder: &str, bundle: &Bundle, allowed: &[LintCode]) -> Vec<Find
         names::doubts,
         attributes::doubts,
         rules::doubts,
+        missed::doubts,
         domains::doubts,
         relations::doubts,
         policies::doubts,
+        conditions::doubts,
         cases::doubts,
     ];
     let doubts = doubts.into_iter().flat_map(|doubts| doubts(bundle));

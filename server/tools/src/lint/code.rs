@@ -12,13 +12,16 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 #[strum(serialize_all = "SCREAMING_SNAKE_CASE", const_into_str)]
 #[strum(parse_err_fn = unknown_code, parse_err_ty = String)]
 pub enum LintCode {
+    AllowsWithout,
     BadSilencer,
     Contradiction,
     DeniesWithout,
     DomainNotTied,
     Incomparable,
+    MissedResource,
     MistakenSubject,
     NoCase,
+    NoLength,
     NobodyHas,
     NotJudged,
     Outranked,
@@ -55,9 +58,12 @@ impl LintCode {
             | Self::Incomparable
             | Self::Outranked
             | Self::OverruledRule => Severity::Error,
-            Self::DeniesWithout
+            Self::AllowsWithout
+            | Self::DeniesWithout
             | Self::DomainNotTied
+            | Self::MissedResource
             | Self::MistakenSubject
+            | Self::NoLength
             | Self::NobodyHas
             | Self::OverriddenAttribute
             | Self::RedundantPolicy

@@ -145,7 +145,7 @@ fn codes_are_read_by_their_names() {
         assert_eq!(code.into_str().parse(), Ok(code));
     }
     let unknown = "OUTRANKD".parse::<LintCode>().expect_err("unknown");
-    assert!(unknown.starts_with("expected `BAD_SILENCER`, "), "{unknown}");
+    assert!(unknown.starts_with("expected `ALLOWS_WITHOUT`, `BAD_SILENCER`, "), "{unknown}");
 }
 
 #[test]
@@ -238,4 +238,81 @@ fn the_samples_are_clean() {
         (status, &*out, &*err),
         (ExitCode::SUCCESS, "0 errors, 0 warnings, 0 notes in 5 folders\n", "")
     );
+}
+
+#[test]
+fn an_allow_that_an_absence_opens_is_found() {
+    for (effect, when, is_found) in [
+        ("allow", "!exists(user.blocked)", true),
+        ("allow", "user.a == 1 && !exists(resource.x)", true),
+        ("allow", "!(exists(context.a) && user.b == 1)", true),
+        ("allow", "exists(user.a)", false),
+        ("allow", "!(!exists(user.a))", false),
+        ("allow", "!exists(token.act)", false),
+        ("deny", "!exists(user.a)", false),
+    ] {
+        let found = codes_of_policies(&[policy("p", effect, 1, when)]);
+        let has_it = found.iter().any(|finding| finding.ends_with("ALLOWS_WITHOUT"));
+        assert_eq!(has_it, is_found, "{effect} {when}: {found:?}");
+    }
+    let types = "- {type: user, properties: {blocked: {type: boolean, from: directory}}}\n";
+    let blocked = policy("p", "allow", 1, "!exists(user.blocked)");
+    let folder = tenant(&[("types.yaml", types), ("policies.yaml", &blocked)]);
+    let (_, out, err) = lint(folder.path(), |_| {});
+    assert!(!out.contains("ALLOWS_WITHOUT") && err.is_empty(), "{out}{err}");
+}
+
+#[test]
+fn the_length_of_a_list_is_found() {
+    for (when, expected) in [
+        ("user.teams.length > 0", true),
+        ("user.length > 0", false),
+        ("user.teams contains \"a\"", false),
+    ] {
+        let found = codes_of_policies(&[policy("p", "allow", 1, when)]);
+        assert_eq!(
+            found.iter().any(|one| one.ends_with("NO_LENGTH")),
+            expected,
+            "{when}: {found:?}"
+        );
+    }
+}
+
+#[test]
+fn a_pattern_that_misses_a_registered_resource_is_found() {
+    let resources = "- {name: wiki:read}\n- {name: wiki:read:draft}\n- {name: doc:sign}\n";
+    let rule = |obj: &str, act: &str| {
+        format!("- {{sub: ann, obj: '{obj}', act: '{act}', effect: allow}}\n")
+    };
+    for (rules, expected) in [
+        (
+            rule("wiki:*", "*"),
+            "MISSED_RESOURCE: `wiki:*` does not match the registered `wiki:read:draft`",
+        ),
+        (rule("wiki:*", "*") + &rule("wiki:read:*", "draft"), ""),
+        (rule("wiki:*", "*") + &rule("wiki:read:draft", "draft"), ""),
+        (rule("*", "*"), ""),
+        (rule("doc:*", "*"), ""),
+        (
+            rule("doc:*", "read"),
+            "UNREGISTERED: no registered resource of `doc:*` has the verb `read`",
+        ),
+        (rule("doc:*", "sign"), ""),
+        (rule("doc:sign", "read"), ""),
+    ] {
+        let folder = tenant(&[("resources.yaml", resources), ("rules.yaml", &rules)]);
+        let (_, out, _) = lint(folder.path(), |_| {});
+        let found = ["MISSED_RESOURCE", "UNREGISTERED"].iter().any(|code| out.contains(code));
+        assert!(out.contains(expected) && found != expected.is_empty(), "{rules}: {out}");
+    }
+}
+
+#[test]
+fn a_case_with_a_decision_alone_counts_for_the_policy_that_decides_it() {
+    let case = "- {name: c, check: {subject: ann, resource: 'wiki:read', action: read, attributes: {user: {a: 1}}}, \
+                expect: {decision: allow}}\n";
+    let folder =
+        tenant(&[("policies.yaml", &policy("p", "allow", 1, "user.a == 1")), ("cases.yaml", case)]);
+    let (_, out, err) = lint(folder.path(), |_| {});
+    assert!(!out.contains("NO_CASE") && err.is_empty(), "{out}{err}");
 }
