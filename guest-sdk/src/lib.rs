@@ -54,6 +54,7 @@ extern crate self as portcullis_guest_sdk;
 pub mod bindings;
 mod guest;
 mod host;
+mod path;
 mod resolver;
 pub mod testing;
 mod types;
@@ -65,6 +66,7 @@ pub use bindings::portcullis::resolver::types::{
     Request, Resolution, Value,
 };
 pub use host::Host;
+pub use path::path_segment;
 pub use resolver::Resolver;
 
 #[doc(hidden)]
