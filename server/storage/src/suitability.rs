@@ -1,4 +1,4 @@
-//! The needs of this service that a server of PostgreSQL must meet. It is asked before anything else, because what is
+//! The needs of this service that a server of PostgreSQL must meet. They are checked before anything else, because what is
 //! missing shows itself later, in failures that do not name it.
 
 use sqlx::postgres::{PgConnectOptions, PgRow};
