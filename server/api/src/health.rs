@@ -49,7 +49,7 @@ struct Readiness {
     #[schema(schema_with = readiness)]
     status: &'static str,
     checks: Checks,
-    /// What keeps the database from being written, if that is known.
+    /// The fault that keeps the database from being written, if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
 }

@@ -1,4 +1,4 @@
-//! What keeps SQLite from writing its file.
+//! The faults that keep SQLite from writing its file.
 
 /// Returns what keeps SQLite from writing, by the code of the error (<https://www.sqlite.org/rescode.html>).
 pub(crate) fn sqlite_fault(error: &sqlx::Error) -> Option<&'static str> {

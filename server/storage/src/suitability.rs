@@ -1,4 +1,4 @@
-//! What a server of PostgreSQL must be and give for this service to work. It is asked before anything else, because what is
+//! The needs of this service that a server of PostgreSQL must meet. They are checked before anything else, because what is
 //! missing shows itself later, in failures that do not name it.
 
 use sqlx::postgres::{PgConnectOptions, PgRow};

@@ -70,7 +70,7 @@ pub struct Tx {
     pub(crate) max_waiting_denials: u32,
     /// Notes a statement that fails because the database cannot be written.
     pub(crate) write_fault: WriteFault,
-    /// Where the commit is noted.
+    /// The file in which the commit is noted.
     pub(crate) newest: Option<Arc<NewestCommit>>,
     /// Dropped last: the next write of the tenant begins after the end of this transaction.
     pub(crate) turn: Option<WriteTurn>,
