@@ -131,7 +131,7 @@ impl<'m> Reading<'m> {
     }
 }
 
-/// What a condition becomes.
+/// The outcome of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Nothing,
