@@ -1,5 +1,5 @@
 use chrono::DateTime;
-use portcullis_directory::{GraphBuffer, Object, RelationNumber};
+use portcullis_directory::{GraphBuffer, Object, RelationNumber, SubjectClaims};
 use portcullis_engine::json;
 use portcullis_model::entity::EntitiesBody;
 use portcullis_model::input::DeclaredBody;
@@ -221,7 +221,7 @@ async fn a_graph_has_the_tuples_of_its_revision(database: TestDatabase) {
     let is_member = |loaded: &LoadedEntities, id: &str| {
         let graph = loaded.graph(&declared).expect("sound types");
         let (user, buffer) = (Object { object_type: "user", id }, &mut GraphBuffer::default());
-        let subject = graph.subject(user, &[], DateTime::UNIX_EPOCH, buffer);
+        let subject = graph.subject(user, SubjectClaims::default(), DateTime::UNIX_EPOCH, buffer);
         let member = graph.schema().relation("group", "member").expect("a relation");
         subject.has(member, "eng", &[], buffer).expect("few edges")
     };

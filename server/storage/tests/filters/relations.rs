@@ -6,6 +6,7 @@ use std::sync::Arc;
 use fastrand::Rng;
 use portcullis_directory::{
     FirstHop, Graph, GraphBuffer, GraphSubject, HopObjects, Object, RelationId, RowBudget, RowHop,
+    SubjectClaims,
 };
 use portcullis_engine::condition::AttributePath;
 use portcullis_engine::relation::{RELATION, RelationTarget};
@@ -132,7 +133,7 @@ impl Case {
         let buffer = &mut GraphBuffer::default();
         let id = self.request["subject"].as_str().expect("a text");
         let user = Object { object_type: "user", id };
-        let subject = self.graph.subject(user, &[], now(), buffer);
+        let subject = self.graph.subject(user, SubjectClaims::default(), now(), buffer);
         answer(&subject, buffer)
     }
 
