@@ -19,6 +19,7 @@ mod audit;
 mod bench;
 #[path = "decisions/buckets.rs"]
 mod buckets;
+mod clients;
 mod compilations;
 mod condition_forms;
 #[path = "check/conditions.rs"]
