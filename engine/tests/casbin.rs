@@ -35,7 +35,7 @@ use serde_json::{Value, json};
 use generate::{Expression, KINDS, Request, Style, expression, leaf, request, shape};
 
 /// The number of matchers, and of requests for each.
-const MATCHERS: u32 = 1_000;
+const MATCHERS: u32 = 3_000;
 const REQUESTS: usize = 20;
 
 /// Makes a Casbin enforcer with this matcher and no policy, so that the matcher alone decides.

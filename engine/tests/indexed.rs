@@ -28,7 +28,7 @@ use worlds::reduce::{differs, reduce};
 use worlds::{PolicyOfTree, Size, World};
 
 /// The number of worlds, and of sets of policies in each. Every request of a world checks every set.
-const WORLDS: u32 = 25;
+const WORLDS: u32 = 75;
 const SETS: usize = 16;
 const SIZE: Size = Size { values: 120, leaves: 500, trees: 1_500, requests: 256 };
 /// The largest set has `2 << LARGEST` policies, less one. Every order of magnitude is equally frequent.

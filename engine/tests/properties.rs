@@ -36,13 +36,13 @@ use support::route::{asked, difference, engine_condition, engine_policies, engin
 use support::{ALLOW, AbacPolicy, DENY, EffectName, Request, Scenario};
 
 /// The number of scenarios, and the maximum number of requests of each.
-const SCENARIOS: u32 = 700;
+const SCENARIOS: u32 = 2_000;
 const REQUESTS: usize = 60;
 /// The number of cases of a few conditions and a few requests.
-const GRIDS: u32 = 500;
+const GRIDS: u32 = 1_500;
 const GRID: usize = 12;
 /// The number of scenarios whose requests are read on both paths.
-const READINGS: u32 = 400;
+const READINGS: u32 = 1_000;
 
 #[test]
 fn plans_decide_as_the_oracle_does() {

@@ -23,7 +23,7 @@ use portcullis_engine::{
 use serde_json::json as tree;
 use uuid::Uuid;
 
-const CASES: u64 = 1_400;
+const CASES: u64 = 4_000;
 const RESOURCE: &str = "doc:read";
 const SUBJECTS: [&str; 6] =
     ["ann", "nurse", "*", "editor@resource", "viewer@resource", "group:eng#member"];

@@ -64,7 +64,7 @@ fn the_commands_ask_a_service() {
     assert!(refused.err.contains("401"), "{}", refused.err);
 }
 
-/// What is not printed is denied: nobody is left out who is named in a policy alone, or nowhere.
+/// Everybody who is not printed is denied: nobody is left out who is named in a policy alone, or nowhere.
 #[test]
 fn roles_of_policies_and_everybody_else_are_reported() {
     let tenant = Tenant::new();

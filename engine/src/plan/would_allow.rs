@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 use uuid::Uuid;
 
 use self::distance::{Distances, FAR, attributes};
-use self::values::Values;
+use self::values::{STANDS, Values};
 use self::world::{World, json};
 use super::explanation::{AttributeChange, ChangeSet, Counterfactuals};
 use super::program::{NodeId, Operation, Run};
@@ -35,8 +35,6 @@ const MAX_CHANGES: usize = 3;
 const MAX_SETS: usize = 16;
 /// The most conditions and values that are looked at: some 10 ms.
 const MAX_STEPS: usize = 100_000;
-/// The time for which changes with an instant allow: the next request takes a while to come.
-const STANDS: TimeDelta = TimeDelta::minutes(1);
 /// A decision by the plan, in steps.
 const DECISION_STEPS: usize = 20;
 

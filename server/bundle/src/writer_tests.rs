@@ -197,8 +197,8 @@ fn content() -> impl Strategy<Value = Value> {
             properties
                 .insert("b c".to_owned(), value!({"type": "number", "about": null, "from": null}));
             let relations = value!({
-                "member": {"from": "[user]", "claim": "groups"},
                 "lead": {"from": "[user]", "claim": {"name": "leads", "absent": "nobody"}},
+                "member": {"from": "[user]", "claim": "groups"},
                 "owner": "[user]",
                 "viewer": {"from": "member || owner", "renamed_from": "reader"},
             });

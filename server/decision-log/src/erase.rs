@@ -8,7 +8,8 @@ use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
 use portcullis_storage::Tx;
 use portcullis_storage::decision_erasures::{self, ErasureRow};
-use portcullis_storage::erased_denials::{self, DeniedPerson};
+use portcullis_storage::denied_persons::DeniedPerson;
+use portcullis_storage::erased_denials;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::at_rest::{ArchiveError, Erased, Keeper};

@@ -24,10 +24,10 @@ pub const HASHED: &str = "hmac";
 pub struct ErasedDecisions {
     /// The number of records that are gone.
     pub erased: u64,
-    /// What is gone in each part; left out if that is records alone.
+    /// The numbers of each part that are gone; left out if that is records alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<ErasedPart>,
-    /// What nobody here can erase; left out if nothing of that is known.
+    /// Copies that nobody here can erase; left out if none are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remains: Vec<ErasureRest>,
 }
@@ -44,7 +44,7 @@ pub struct ErasedPart {
 /// A rest that an erasure leaves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErasureRest {
-    /// Where it is: `receivers` of webhooks.
+    /// The place: `receivers` of webhooks.
     #[serde(rename = "where")]
     pub place: String,
     pub count: u64,

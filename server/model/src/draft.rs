@@ -17,7 +17,7 @@ pub fn is_draft_name(name: &str) -> bool {
     (1..=MAX_DRAFT_NAME).contains(&name.len()) && name.bytes().all(is_allowed)
 }
 
-/// What becomes of the records of the kinds that a draft names, if it does not name them.
+/// The way to treat records of the kinds that a draft names, where the draft does not name the records themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[derive(EnumString, IntoStaticStr, VariantArray)]
 #[serde(rename_all = "lowercase")]

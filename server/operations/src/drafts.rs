@@ -66,7 +66,7 @@ impl DraftBody {
     }
 }
 
-/// What becomes of the records that a draft does not name.
+/// Returns the reader of the mode of a draft.
 fn mode<'j>() -> impl Field<'j, Value = DraftMode> {
     variant().default_is(DraftMode::default().into_str()).about(
         "`replace` deletes the records of the kinds that the bundle names and that are not in it, `merge` keeps them",

@@ -12,7 +12,7 @@ use crate::recording;
 pub(crate) enum RecordView {
     /// Everything: the caller is a manager or a key.
     Whole,
-    /// What this credential sent, and what was decided.
+    /// The parts that this credential sent, and the decision.
     OfMember(DecisionCaller<'static>),
 }
 

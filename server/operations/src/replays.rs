@@ -6,17 +6,15 @@ mod run;
 mod sides;
 
 use portcullis_auth::Manager;
-use portcullis_model::Timestamp;
 use portcullis_replay::Tally;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::replays::ReplayProgress;
-use portcullis_storage::decision_erasures;
 use tokio::sync::watch;
 use uuid::Uuid;
 
 pub use self::request::{ReplayCandidate, ReplayRequest};
-use self::run::Replay;
+use self::run::{Replay, is_outdated};
 use self::sides::{CandidateSource, has_directory};
 use crate::decisions::log;
 
@@ -62,17 +60,6 @@ pub async fn find(
         return Err(NOT_FOUND);
     }
     Ok(progress)
-}
-
-/// Returns whether decisions about a person were erased since the replay `id` began: its report may have some of them.
-///
-/// # Errors
-/// The store failed.
-async fn is_outdated(app: &App, tenant: &str, id: Uuid) -> Result<bool, OperationError> {
-    let mut tx = app.store.begin_read(tenant).await?;
-    let is_outdated = decision_erasures::has_ended_since(&mut tx, Timestamp::from_id(id)).await?;
-    tx.end().await?;
-    Ok(is_outdated)
 }
 
 /// Ends and forgets a replay of the caller's tenant.

@@ -87,7 +87,7 @@ pub async fn has_ended_since(tx: &mut Tx, at: Timestamp) -> Result<bool, StoreEr
 }
 
 row! {
-    /// What an erasure took and no earlier call returned.
+    /// The numbers that an erasure took and no earlier call returned.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct Taken {
         pub records: i64,

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::delivery_rows;
 use crate::denial_segments::{self, MovedDenial};
-use crate::erased_denials::{DeniedPerson, Left};
+use crate::denied_persons::{DeniedPerson, Left};
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional};
 use crate::ordered_ids::OrderedIds;

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::delivery_queues::QueueId;
 use crate::delivery_rows::{self, NewDelivery, NewEvent};
-use crate::erased_denials::{DeniedPerson, Left};
+use crate::denied_persons::{DeniedPerson, Left};
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all};
 use crate::row_lists::{Rows, write_rows};

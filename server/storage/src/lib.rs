@@ -23,6 +23,7 @@ pub mod delivery_queues;
 mod delivery_rows;
 mod denial_queues;
 mod denial_segments;
+pub mod denied_persons;
 mod directory;
 pub mod drafts;
 pub mod encryption;

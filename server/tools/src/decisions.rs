@@ -186,7 +186,7 @@ pub async fn show(
     Ok(ExitCode::SUCCESS)
 }
 
-/// What an erasure of decisions always leaves.
+/// The line about everything that an erasure of decisions leaves.
 const LEFT: &str = "left: decisions about others that name the person, rules and policies, the audit log, backups, and lines of logs";
 
 /// Erases the decisions about a person and the deliveries of their denied checks. Prints their numbers, and to `err` what is

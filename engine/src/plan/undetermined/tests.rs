@@ -1,4 +1,4 @@
-//! What a decision rests on: the causes of undetermined denies, and of allows that do not apply.
+//! The causes of undetermined denies, and of allows that do not apply.
 
 use chrono::DateTime;
 use serde_json::{Value, json};

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::STANDS;
 use super::world::json;
 use crate::condition::{Operand, Predicate, Test};
 use crate::json::Json;
@@ -13,6 +12,9 @@ use crate::operator::{Form, Part};
 use crate::plan::program::Run;
 use crate::plan::slots::Slot;
 use crate::value::{AttributeValue, date_time};
+
+/// The time for which changes with an instant allow: the next request takes a while to come.
+pub(super) const STANDS: TimeDelta = TimeDelta::minutes(1);
 
 /// The most values of one attribute that are tried. More make the search incomplete.
 const MAX_VALUES: usize = 256;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// Most bytes of the conflicts of an error, which has at most 64 KiB in all.
 const MAX_CONFLICTS: usize = 48 * 1_024;
 
-/// Who can approve a proposal.
+/// The person who can approve a proposal.
 const APPROVER: &str = "a manager with a bearer token, other than the one who proposes";
 
 /// Returns status and code.

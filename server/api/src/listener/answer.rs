@@ -10,9 +10,8 @@ use http_body::{Frame, SizeHint};
 use tokio::time::Instant;
 
 use super::activity::Exchange;
+use super::limits::PIECE;
 
-/// Largest piece of an answer, in bytes. It is the frame size of HTTP/2, so that pieces cost nothing there.
-pub(super) const PIECE: usize = 16 * 1024;
 /// Slowest client, in bytes per second: an answer of 4 MiB is in memory for nine minutes at most.
 const SLOWEST: u64 = 8 * 1024;
 

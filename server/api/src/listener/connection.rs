@@ -131,7 +131,7 @@ impl Connection {
     }
 }
 
-/// How far the end of a connection is.
+/// The steps to the end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Goodbye {
     /// The next answer says that it is the last one.

@@ -5,8 +5,6 @@ use std::time::Duration;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto;
 
-use super::answer::PIECE;
-
 /// Longest time for a whole header, and for an answer to a ping.
 pub(super) const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// Largest header of a request beside its token, in bytes.
@@ -28,6 +26,9 @@ const CONNECTION_WINDOW: u32 = 8 * STREAM_WINDOW;
 const MAX_PENDING_RESETS: usize = 20;
 /// Most streams of a connection that the service reset because of errors of the client. Then the connection ends.
 const MAX_ERROR_RESETS: usize = 100;
+
+/// Largest piece of an answer, in bytes. It is the frame size of HTTP/2, so that pieces cost nothing there.
+pub(super) const PIECE: usize = 16 * 1024;
 
 /// The limits of the connections of a listener.
 #[derive(Clone, Copy, Debug)]

@@ -26,7 +26,7 @@ pub(super) struct Opening<S> {
     activity: Arc<Activity>,
 }
 
-/// What the client has shown of its protocol.
+/// The bytes of its protocol that the client has shown.
 #[derive(Clone, Copy)]
 enum Shown {
     /// This many bytes of the preface, and no other ones.

@@ -55,9 +55,16 @@ async fn kill_repeatedly(kills: u32) {
     }
     let (log, _) = open(folder.path());
     let selection = DecisionSelection::default();
-    let page = DecisionPage { before: None, limit: usize::MAX / 4 };
-    let mut found =
-        log.query("acme", &selection, page, ReadLimit::none()).await.expect("reads").into.records;
+    let (mut found, mut before) = (Vec::new(), None);
+    loop {
+        let page = DecisionPage { before, limit: usize::MAX / 4 };
+        let part = log.query("acme", &selection, page, ReadLimit::none()).await.expect("reads");
+        before = part.into.records.last().map(|record| record.id);
+        found.extend(part.into.records);
+        if !part.into.more {
+            break;
+        }
+    }
     found.sort_unstable_by_key(|record| record.id);
     let has = |id: &Uuid| found.binary_search_by_key(id, |record| record.id).is_ok();
     assert!(acknowledged.iter().all(has), "a durable record is lost");

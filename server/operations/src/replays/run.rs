@@ -17,7 +17,6 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::is_outdated;
 use super::sides::CandidateSource;
 use crate::decisions::{log, unreadable};
 use crate::recorded_sides::RecordedSides;
@@ -285,6 +284,17 @@ fn decide<'p>(
         tally.add(inputs, compared);
     }
     tally
+}
+
+/// Returns whether decisions about a person were erased since the replay `id` began: its report may have some of them.
+///
+/// # Errors
+/// The store failed.
+pub(super) async fn is_outdated(app: &App, tenant: &str, id: Uuid) -> Result<bool, OperationError> {
+    let mut tx = app.store.begin_read(tenant).await?;
+    let is_outdated = decision_erasures::has_ended_since(&mut tx, Timestamp::from_id(id)).await?;
+    tx.end().await?;
+    Ok(is_outdated)
 }
 
 #[cfg(test)]

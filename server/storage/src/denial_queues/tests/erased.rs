@@ -1,7 +1,8 @@
 //! Denials of a person that is erased, wherever they are.
 
 use super::*;
-use crate::erased_denials::{self, DeniedPerson, ErasedDenials};
+use crate::denied_persons::DeniedPerson;
+use crate::erased_denials::{self, ErasedDenials};
 
 on_every_database!(
     denials_of_a_person_go_from_every_table,
