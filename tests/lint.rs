@@ -36,7 +36,7 @@ fn findings_faults_and_arguments_have_exit_codes() {
     assert!(explained.out.starts_with("UNREGISTERED\n\nSeverity: warning.\n"));
     let unknown = lint(&["--explain", "UNREGISTRED"]);
     assert_eq!(unknown.code, Some(2));
-    assert!(unknown.err.contains("expected `BAD_SILENCER`"), "{}", unknown.err);
+    assert!(unknown.err.contains("expected `ALLOWS_WITHOUT`"), "{}", unknown.err);
     write("rules.yaml", "- {sub: ann}\n");
     let refused = lint(&[]);
     assert_eq!((refused.code, &*refused.out), (Some(2), ""));
