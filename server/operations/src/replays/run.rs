@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_decision_log::{DecisionSpan, RawRecord, ReadLimit, Visited};
+use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
 use portcullis_replay::{RecordedDirectory, RecordedInputs, Side, Tally, compare};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::replays::{ReplayProgress, RunningReplay};
 use portcullis_runtime::searches::Awaited;
+use portcullis_storage::decision_erasures;
 use serde::Deserialize;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
