@@ -93,11 +93,17 @@ fn ids<'c>(
 
 /// Returns whether the token has a reference in place of the claim `name`, or of the claim in which it lies.
 fn is_referenced(token: &Json<'_>, name: &str) -> bool {
-    let (root, _) = name.split_once('.').unwrap_or((name, ""));
     let elsewhere = token.get(CLAIM_NAMES);
     let is_elsewhere = |name: &str| elsewhere.is_some_and(|names| names.get(name).is_some());
     let has_groups = || token.get(HAS_GROUPS).is_some_and(|flag| *flag != Json::Bool(false));
-    is_elsewhere(name) || is_elsewhere(root) || (name == GROUPS && has_groups())
+    is_elsewhere(name) || is_elsewhere(&first_name(name)) || (name == GROUPS && has_groups())
+}
+
+/// Returns the first name of a claim path, in which an escaped dot is a part of the name.
+fn first_name(path: &str) -> String {
+    let mut dots = path.match_indices('.').map(|(at, _)| at);
+    let end = dots.find(|at| !path[..*at].ends_with('\\')).unwrap_or(path.len());
+    path[..end].replace(r"\.", ".")
 }
 
 #[cfg(test)]
@@ -123,6 +129,11 @@ mod tests {
             ("groups", r#"{"_claim_names": {"groups": "src1"}}"#, Err(Referenced)),
             ("groups", r#"{"groups": ["eng"], "_claim_names": {"groups": "a"}}"#, Err(Referenced)),
             ("org.groups", r#"{"_claim_names": {"org": "src1"}}"#, Err(Referenced)),
+            (
+                r"https://acme\.example/x.groups",
+                r#"{"_claim_names": {"https://acme.example/x": "src1"}}"#,
+                Err(Referenced),
+            ),
             ("groups", r#"{"groups": ["eng"], "_claim_names": {"roles": "src1"}}"#, eng()),
             ("groups", r#"{"hasgroups": true}"#, Err(Referenced)),
             ("groups", r#"{"hasgroups": "true"}"#, Err(Referenced)),

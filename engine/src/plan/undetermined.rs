@@ -13,7 +13,7 @@ use crate::request::Check;
 use crate::resolution::AttributeAnswers;
 
 /// Most policies that are asked why they do not allow a denied check: less than a millisecond of a denial.
-const MAX_POLICIES: usize = 1_000;
+const MAX_POLICIES: usize = 100;
 /// Most attributes that are named.
 const MAX_ATTRIBUTES: usize = 32;
 

@@ -47,7 +47,7 @@ document!(BatchRequest => {
     batch_members()
         .required("checks", items)
         .optional("semantic", semantic)
-        .about("An item takes each member of a check that it leaves out from the body: one of them must have it")
+        .about("Members that an item leaves out are taken from the body; each must be in one of the two")
         .example(json!({
             "subject": "patient-4711",
             "action": "read",

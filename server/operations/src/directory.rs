@@ -269,6 +269,10 @@ impl NeededEntities {
         plan: &'v Plan,
         names: &'v [Box<str>],
     ) -> Result<Option<AwaitedRelations<'v>>, EntitiesError> {
+        if names.is_empty() {
+            // Nothing is walked, and no turn is waited for.
+            return Ok(None);
+        }
         let (Some(facts), Some(graph)) = (plan.facts(), self.graph(plan)?) else {
             return Ok(None);
         };

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use portcullis_auth::Manager;
+use portcullis_bundle::{SkipCause, UnjudgedCase};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_fairness::Turn;
 use portcullis_model::Authorship;
@@ -262,11 +263,20 @@ fn must_be_fresh(expected: Option<&str>, plan: &ApplyPlan) -> Result<(), Operati
 
 /// Refuses a plan after which cases fail, if the request says so. The gate of the tenant has its own say.
 fn must_pass_cases(request: &ApplyRequest, judgement: &Judgement) -> Result<(), OperationError> {
-    let failed = &judgement.report.failed;
-    if request.cases_must_pass && !failed.is_empty() {
-        return Err(OperationError::CasesFailed { named: failed.clone(), count: failed.len() });
+    if !request.cases_must_pass {
+        return Ok(());
     }
-    Ok(())
+    let report = &judgement.report;
+    // A case without a verdict because of the limits of a judgement did not pass.
+    let is_cut = |case: &&UnjudgedCase| {
+        matches!(case.cause, SkipCause::TooMuchWork | SkipCause::TooMuchTime)
+    };
+    let cut = report.skipped.iter().filter(is_cut).map(|case| case.clone().into_failure());
+    let named: Vec<_> = report.failed.iter().cloned().chain(cut).collect();
+    match named.len() {
+        0 => Ok(()),
+        count => Err(OperationError::CasesFailed { named, count }),
+    }
 }
 
 /// Refuses a plan with conflicts or with too many deletions.

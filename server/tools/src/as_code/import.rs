@@ -46,11 +46,15 @@ pub async fn import_with_tuples<T: Serialize>(
             Err(refused) => refused,
         };
         match delete_stale(service, owner, relations_in_use(&refused), tuples).await {
+            Ok(0) if gone > 0 => {
+                let what = format!("{gone} tuples of `{owner}` were deleted before; import again");
+                return Err(refused.context(what));
+            }
             Ok(0) => return Err(refused),
             Ok(more) => gone += more,
             Err(error) if may_not(&error) => {
                 anyhow::bail!(
-                    "{refused}\n  with `relations:read`, the import deletes those tuples that it lacks now"
+                    "{refused}\n  with `relations:read` and `relations:write`, the import deletes the tuples of its source that the model no longer allows"
                 );
             }
             Err(error) => return Err(error),

@@ -1,6 +1,6 @@
 //! Registered resources that a pattern seems to have and does not, and verbs that nothing under a pattern has.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use portcullis_bundle::{Bundle, ItemKind};
 use portcullis_engine::ResourcePattern;
@@ -35,22 +35,25 @@ fn missed(
     registered: &Registered<'_>,
     (kind, member): (ItemKind, &'static str),
 ) -> Vec<Doubt> {
+    let named: HashSet<&str> = patterns.iter().filter_map(|pattern| own_name(pattern)).collect();
+    let exact: HashSet<&str> = patterns.iter().filter_map(|pattern| exact(pattern)).collect();
+    let is_named = |other: &str, verb: &str| {
+        named.contains(other) || exact.contains(&*format!("{other}:{verb}"))
+    };
+    // Many rules have the same pattern.
+    let mut found = HashMap::<&str, Option<(&str, &str)>>::new();
     let mut doubts = Vec::new();
     for (index, pattern) in patterns.iter().enumerate() {
-        let ResourcePattern::Name(name) = pattern else { continue };
-        let is_below =
-            |other: &&str| other.strip_prefix(&**name).is_some_and(|rest| rest.starts_with(':'));
-        let below = registered.iter().filter(|(other, _)| is_below(other));
-        let resources =
-            below.flat_map(|(other, verbs)| verbs.iter().map(move |verb| (*other, *verb)));
-        let mut unnamed = resources.filter(|(other, verb)| {
-            !patterns.iter().any(|pattern| match pattern {
-                ResourcePattern::Any => false,
-                ResourcePattern::Name(name) => **name == **other,
-                ResourcePattern::Exact(resource) => **resource == *format!("{other}:{verb}"),
-            })
+        let Some(name) = own_name(pattern) else { continue };
+        let unnamed = *found.entry(name).or_insert_with(|| {
+            let prefix = format!("{name}:");
+            let below = registered.range(&*prefix..);
+            below
+                .take_while(|(other, _)| other.starts_with(&prefix))
+                .flat_map(|(other, verbs)| verbs.iter().map(move |verb| (*other, *verb)))
+                .find(|(other, verb)| !is_named(other, verb))
         });
-        let Some((other, verb)) = unnamed.next() else { continue };
+        let Some((other, verb)) = unnamed else { continue };
         let (shown, resource) = (quoted(pattern), quoted(format_args!("{other}:{verb}")));
         doubts.push(Doubt {
             code: LintCode::MissedResource,
@@ -68,17 +71,32 @@ fn missed(
     doubts
 }
 
+/// Returns the name of a pattern `name:*`.
+fn own_name(pattern: &ResourcePattern) -> Option<&str> {
+    match pattern {
+        ResourcePattern::Name(name) => Some(name),
+        ResourcePattern::Any | ResourcePattern::Exact(_) => None,
+    }
+}
+
+/// Returns the resource that a pattern names alone.
+fn exact(pattern: &ResourcePattern) -> Option<&str> {
+    match pattern {
+        ResourcePattern::Exact(resource) => Some(resource),
+        ResourcePattern::Any | ResourcePattern::Name(_) => None,
+    }
+}
+
 /// Finds rules about `name:*` whose action only resources of other names have as their verb.
 fn verbs_of_others(bundle: &Bundle, registered: &Registered<'_>) -> Vec<Doubt> {
+    let verbs: HashSet<&str> = registered.values().flatten().copied().collect();
     let mut doubts = Vec::new();
     for (index, rule) in bundle.rules.iter().enumerate() {
         let (ResourcePattern::Name(name), act) = (&rule.tuple.obj, &*rule.tuple.act) else {
             continue;
         };
-        let has_it = |verbs: &BTreeSet<&str>| act == WILDCARD || verbs.contains(act);
-        let is_known = registered.values().any(has_it);
-        let lacks_it = registered.get(&**name).is_some_and(|verbs| !has_it(verbs));
-        if is_known && lacks_it {
+        let lacks_it = registered.get(&**name).is_some_and(|own| !own.contains(act));
+        if act != WILDCARD && verbs.contains(act) && lacks_it {
             doubts.push(Doubt {
                 code: LintCode::Unregistered,
                 subject: LintSubject::Item(ItemKind::Rule, index, "/act"),

@@ -120,7 +120,7 @@ fn hint(call: &Call<'_>, status: StatusCode, body: &Value) -> String {
         (_, "OWNED_BY_ANOTHER") => "; --force takes the objects over".to_owned(),
         (_, "DELETE_LIMIT") => "; --allow-deletes lifts the limit".to_owned(),
         (_, "CASES_FAILED") if !call.is_import => {
-            "; --despite-cases applies it all the same where no gate of the tenant refuses it".to_owned()
+            "; --despite-cases applies it anyway, unless a gate of the tenant refuses it".to_owned()
         }
         (_, "PLAN_STALE") => "; run `portcullis plan` again".to_owned(),
         (_, "REVISION_CHANGED") => "; look at the change with `portcullis drift`, and plan again".to_owned(),
@@ -193,7 +193,10 @@ fn details(call: &Call<'_>, details: &Value) -> Vec<String> {
             None => text(&side["decision"]),
         };
         let (expected, actual) = (decision(&one["expected"]), decision(&one["actual"]));
-        lines.push(format!("FAILED `{}`: expected {expected}, not {actual}", text(&one["case"])));
+        let why =
+            one["reason"].as_str().map(|why| format!(": {}", visible(why))).unwrap_or_default();
+        let case = text(&one["case"]);
+        lines.push(format!("FAILED `{case}`: expected {expected}, not {actual}{why}"));
     }
     lines
 }
