@@ -31,7 +31,7 @@ public final class CallOptions {
 
     /** Sets the deadline of this call. */
     public CallOptions timeout(Duration value) {
-        return new CallOptions(HttpPortcullis.positive("timeout", value), revision, onUnavailable, credential);
+        return new CallOptions(ClientOptions.positive("timeout", value), revision, onUnavailable, credential);
     }
 
     /** Sets a revision that the answer must not be older than, {@code <policy>/<entities>}. */

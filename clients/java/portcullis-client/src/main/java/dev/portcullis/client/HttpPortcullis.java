@@ -1,6 +1,5 @@
 package dev.portcullis.client;
 
-import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.nio.charset.StandardCharsets;
@@ -16,7 +15,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +35,7 @@ final class HttpPortcullis implements Portcullis {
     private final @Nullable Observer observer;
     private final AtomicReference<Revision> revision = new AtomicReference<>(Revision.NONE);
 
-    private HttpPortcullis(Options options) {
+    HttpPortcullis(ClientOptions options) {
         String url = options.address();
         executor = Executors.newCachedThreadPool(work -> {
             Thread thread = new Thread(work, "portcullis");
@@ -261,13 +259,6 @@ final class HttpPortcullis implements Portcullis {
         return URLEncoder.encode(value, StandardCharsets.UTF_8).replace("+", "%20").replace("*", "%2A").replace("%7E", "~");
     }
 
-    static Duration positive(String name, Duration value) {
-        if (value.isNegative() || value.isZero()) {
-            throw new IllegalArgumentException("expected `" + name + "` above 0");
-        }
-        return value;
-    }
-
     /**
      * A request and how its answer is read.
      *
@@ -462,167 +453,5 @@ final class HttpPortcullis implements Portcullis {
             return decision.allowed() ? Outcome.ALLOWED : Outcome.DENIED;
         }
         return Outcome.OK;
-    }
-
-    /** The options of a client. It has no text form: some are credentials. */
-    static final class Options implements Builder {
-        private @Nullable String url;
-        private final List<String> credentials = new ArrayList<>();
-        private @Nullable Credential fixed;
-        private @Nullable Supplier<String> provider;
-        private @Nullable ClientCredentials client;
-        private @Nullable String domain;
-        private Duration timeout = Duration.ofSeconds(1);
-        private Duration connectTimeout = Duration.ofMillis(250);
-        private int maxAttempts = 3;
-        private double retryBudget = 0.1;
-        private OnUnavailable onUnavailable = OnUnavailable.THROW;
-        private @Nullable Cache cache;
-        private @Nullable Observer observer;
-
-        @Override
-        public Builder url(String value) {
-            url = value;
-            return this;
-        }
-
-        @Override
-        public Builder serviceKey(String value) {
-            credentials.add("serviceKey");
-            fixed = Credential.serviceKey(value);
-            return this;
-        }
-
-        @Override
-        public Builder token(String value) {
-            credentials.add("token");
-            fixed = Credential.token(value);
-            return this;
-        }
-
-        @Override
-        public Builder tokenProvider(Supplier<String> value) {
-            credentials.add("tokenProvider");
-            provider = value;
-            return this;
-        }
-
-        @Override
-        public Builder clientCredentials(ClientCredentials value) {
-            credentials.add("clientCredentials");
-            client = value;
-            return this;
-        }
-
-        @Override
-        public Builder domain(String value) {
-            domain = value;
-            return this;
-        }
-
-        @Override
-        public Builder timeout(Duration value) {
-            timeout = positive("timeout", value);
-            return this;
-        }
-
-        @Override
-        public Builder connectTimeout(Duration value) {
-            connectTimeout = positive("connectTimeout", value);
-            return this;
-        }
-
-        @Override
-        public Builder maxAttempts(int value) {
-            if (value < 1) {
-                throw new IllegalArgumentException("expected `maxAttempts` above 0");
-            }
-            maxAttempts = value;
-            return this;
-        }
-
-        @Override
-        public Builder retryBudget(double value) {
-            if (!(value >= 0)) {
-                throw new IllegalArgumentException("expected `retryBudget` of 0 or more");
-            }
-            retryBudget = value;
-            return this;
-        }
-
-        @Override
-        public Builder onUnavailable(OnUnavailable value) {
-            onUnavailable = value;
-            return this;
-        }
-
-        @Override
-        public Builder cache(Cache value) {
-            cache = value;
-            return this;
-        }
-
-        @Override
-        public Builder observer(Observer value) {
-            observer = value;
-            return this;
-        }
-
-        @Override
-        public Portcullis build() {
-            return new HttpPortcullis(this);
-        }
-
-        /** Returns the address of the service, without a slash at its end. */
-        private String address() {
-            String given = url == null ? variable("PORTCULLIS_URL") : url;
-            if (given == null) {
-                throw new IllegalArgumentException("expected `url`, or the variable PORTCULLIS_URL");
-            }
-            URI uri = URI.create(given);
-            boolean isHttp = "http".equalsIgnoreCase(uri.getScheme()) || "https".equalsIgnoreCase(uri.getScheme());
-            if (!isHttp || uri.getHost() == null || uri.getRawUserInfo() != null || uri.getRawQuery() != null || uri.getRawFragment() != null) {
-                throw new IllegalArgumentException("expected a `url` of http or https, without user, query and fragment");
-            }
-            return given.replaceAll("/+$", "");
-        }
-
-        private Credential credential(Transport transport, ExecutorService executor) {
-            if (credentials.size() > 1) {
-                throw new IllegalArgumentException("expected one credential, got " + String.join(", ", credentials));
-            }
-            if (provider != null) {
-                Supplier<String> given = provider;
-                return new RenewedCredential(deadline -> CompletableFuture.supplyAsync(() -> provided(given), executor));
-            }
-            if (client != null) {
-                return new RenewedCredential(new TokenEndpoint(client, transport)::token);
-            }
-            String key = fixed == null ? variable("PORTCULLIS_SERVICE_KEY") : null;
-            if (fixed == null && key == null) {
-                throw new IllegalArgumentException("expected a credential, or the variable PORTCULLIS_SERVICE_KEY");
-            }
-            return fixed == null ? Credential.serviceKey(key) : fixed;
-        }
-
-        /** Asks a provider for a token, which has no known end. */
-        private static RenewedCredential.Token provided(Supplier<String> provider) {
-            String token;
-            try {
-                token = provider.get();
-            } catch (RuntimeException error) {
-                // Its message could have a credential.
-                throw new RenewedCredential.NoToken("the provider of tokens fails");
-            }
-            if (token == null || !Header.canHold(token)) {
-                throw new RenewedCredential.NoToken("the provider gave no usable token");
-            }
-            return new RenewedCredential.Token(Header.bearer(token), false, 0);
-        }
-
-        private static @Nullable String variable(String name) {
-            String value = System.getenv(name);
-            return value == null || value.isEmpty() ? null : value;
-        }
     }
 }

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public interface Portcullis extends AutoCloseable {
     /** Begins a client. */
     static Builder builder() {
-        return new HttpPortcullis.Options();
+        return new ClientOptions();
     }
 
     /** Returns the highest revisions of the client's own writes, {@code <policy>/<entities>}. */
