@@ -1,5 +1,7 @@
 package dev.portcullis.spring;
 
+import dev.portcullis.client.CallOptions;
+import dev.portcullis.client.Credential;
 import dev.portcullis.client.Portcullis;
 import dev.portcullis.client.PortcullisException;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +16,8 @@ final class ServiceHealth {
     /** Returns why the service is not ready; null where it is. */
     static @Nullable String fault(Portcullis portcullis) {
         try {
-            portcullis.request("GET", "/healthz/ready");
+            // The route is public, and the client may have no credential of its own.
+            portcullis.request("GET", "/healthz/ready", CallOptions.defaults().credential(Credential.token("none")));
             return null;
         } catch (PortcullisException error) {
             return error.getMessage();
