@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.portcullis.spring.PortcullisProperties;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -64,9 +65,9 @@ class StarterTest {
     private static String[] options() {
         String url = "http://127.0.0.1:" + service.getAddress().getPort();
         return new String[] {
-            "--server.port=0", "--spring.application.name=billing", "--portcullis.url=" + url, "--portcullis.service-key=key",
+            "--server.port=0", "--spring.application.name=billing", "--portcullis.url=" + url, "--portcullis.service-key=k3y",
             "--portcullis.timeout=5s", "--portcullis.registration.token-uri=" + url + "/token", "--ADMIN_CLIENT_ID=id",
-            "--ADMIN_CLIENT_SECRET=secret", "--management.endpoint.health.show-details=always"
+            "--portcullis.registration.client-secret=s3cret", "--management.endpoint.health.show-details=always"
         };
     }
 
@@ -148,7 +149,7 @@ class StarterTest {
     void requestsAreCheckedByTheManager() throws Exception {
         assertEquals("wards", get("/wards", basic("ann")).body());
         assertEquals(401, get("/wards", NO_CREDENTIAL).statusCode());
-        assertEquals(403, get("/wards", basic("bob")).statusCode());
+        isProblem(403, get("/wards", basic("bob")));
         isProblem(503, get("/wards", basic("zoe")));
     }
 
@@ -177,6 +178,12 @@ class StarterTest {
         try (ConfigurableApplicationContext other = SpringApplication.run(Application.class, "--server.port=0")) {
             assertTrue(other.isRunning());
         }
+    }
+
+    @Test
+    void noTextFormHasACredential() {
+        String shown = application.getBean(PortcullisProperties.class) + " " + application.getBean(PortcullisProperties.class).registration();
+        assertFalse(shown.contains("s3cret") || shown.contains("k3y"), shown);
     }
 
     @Test

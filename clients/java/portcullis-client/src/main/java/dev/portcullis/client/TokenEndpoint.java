@@ -35,7 +35,7 @@ final class TokenEndpoint {
                 .header("authorization", "Basic " + basic)
                 .header("accept", "application/json")
                 .header("content-type", "application/x-www-form-urlencoded")
-                .POST(new SentOnce(form))
+                .POST(HttpRequest.BodyPublishers.ofString(form))
                 .build();
     }
 

@@ -2,7 +2,6 @@ package dev.portcullis.client;
 
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
@@ -87,7 +86,8 @@ final class Transport {
         private HttpRequest built(Header header) {
             HttpRequest.Builder builder = request(url + request.path());
             request.headers().forEach(builder::setHeader);
-            return builder.setHeader(header.name(), header.value()).method(request.method(), new SentOnce(request.body())).build();
+            builder.setHeader(header.name(), header.value());
+            return builder.method(request.method(), SentOnce.of(request.method(), request.body())).build();
         }
 
         private CompletableFuture<Answer> judged(HttpResponse<byte[]> response, Header header) {
@@ -123,8 +123,7 @@ final class Transport {
             if (cause instanceof BoundedBody.TooLarge) {
                 return new UnavailableException(Kind.ANSWER, "the answer is over 16 MiB", sent);
             }
-            boolean isLate = cause instanceof Deadline.Expired || deadline.left() <= 0;
-            if (isLate && !(cause instanceof HttpConnectTimeoutException && deadline.left() > 0)) {
+            if (cause instanceof Deadline.Expired || deadline.left() <= 0) {
                 return new UnavailableException(Kind.TIMEOUT, "no whole answer before the deadline", sent);
             }
             String why = "the connection failed: " + cause.getClass().getSimpleName();

@@ -5,6 +5,7 @@ import dev.portcullis.test.DevServer;
 import dev.portcullis.test.FakePortcullis;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.lang.reflect.Method;
 import java.math.BigInteger;
@@ -20,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +30,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -256,7 +259,7 @@ public final class Units {
 
     static void testTooManyChecksAreRejectedWithoutARequest() {
         try (Portcullis client = client(NOWHERE)) {
-            List<Check> checks = java.util.Collections.nCopies(10_001, Check.of("ann", "a:b"));
+            List<Check> checks = Collections.nCopies(10_001, Check.of("ann", "a:b"));
             equal(0, thrown(RejectedException.class, () -> client.checks(checks)).attempts());
         }
     }
@@ -311,7 +314,7 @@ public final class Units {
                 try (Socket socket = server.accept()) {
                     socket.getInputStream().read();
                     arrived.countDown();
-                    socket.getInputStream().transferTo(java.io.OutputStream.nullOutputStream());
+                    socket.getInputStream().transferTo(OutputStream.nullOutputStream());
                 } finally {
                     closed.countDown();
                 }
@@ -324,6 +327,30 @@ public final class Units {
                 asked.cancel(true);
                 isTrue(closed.await(10, TimeUnit.SECONDS), "the connection stays");
                 equal(Outcome.ABORTED, outcome.get(10, TimeUnit.SECONDS));
+            }
+        }
+    }
+
+    static void testInterruptEndsTheWait() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 9, InetAddress.getLoopbackAddress())) {
+            Portcullis.Builder builder = Portcullis.builder().url("http://127.0.0.1:" + server.getLocalPort()).serviceKey("key");
+            try (Portcullis client = builder.timeout(Duration.ofMinutes(1)).build()) {
+                Thread.currentThread().interrupt();
+                thrown(CancellationException.class, () -> client.check(Check.of("ann", "a:b")));
+                isTrue(Thread.interrupted(), "the interrupt is lost");
+            }
+        }
+    }
+
+    static void testCallEndsByItsDeadline() throws IOException {
+        try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            String url = "http://127.0.0.1:" + full.getLocalPort();
+            try (Portcullis client = Portcullis.builder().url(url).serviceKey("key").timeout(Duration.ofMillis(200)).build()) {
+                long start = System.nanoTime();
+                equal(Kind.TIMEOUT, thrown(UnavailableException.class, () -> client.check(Check.of("ann", "a:b"))).kind());
+                long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+                // A busy machine may add to the 50 ms.
+                isTrue(millis >= 190 && millis < 1000, "the call took " + millis + " ms");
             }
         }
     }

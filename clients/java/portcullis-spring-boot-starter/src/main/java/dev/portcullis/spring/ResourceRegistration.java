@@ -42,7 +42,7 @@ final class ResourceRegistration implements SmartLifecycle {
         this.mappings = mappings;
     }
 
-    /** Before the server of the application takes requests, which is at the same phase plus a thousand or more. */
+    /** Returns a phase before that of the application's own server. */
     @Override
     public int getPhase() {
         return Integer.MAX_VALUE - 8192;
