@@ -24,7 +24,7 @@ final class AllowCache {
 
     /** Returns an allow that is at least as new as `demanded`. */
     synchronized @Nullable Decision get(Key key, Revision demanded) {
-        Entry entry = revision.highest(demanded).differs(revision) ? null : entries.get(key);
+        Entry entry = revision.reaches(demanded) ? entries.get(key) : null;
         if (entry == null) {
             return null;
         }

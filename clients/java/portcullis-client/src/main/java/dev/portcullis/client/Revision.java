@@ -41,6 +41,11 @@ record Revision(@Nullable Long policy, @Nullable Long entities) {
         return differs(policy, other.policy) || differs(entities, other.entities);
     }
 
+    /** Returns whether each part is there and at least as high, where `demanded` has it. */
+    boolean reaches(Revision demanded) {
+        return reaches(policy, demanded.policy) && reaches(entities, demanded.entities);
+    }
+
     boolean isEmpty() {
         return policy == null && entities == null;
     }
@@ -48,6 +53,10 @@ record Revision(@Nullable Long policy, @Nullable Long entities) {
     @Override
     public String toString() {
         return Objects.toString(policy, "") + "/" + Objects.toString(entities, "");
+    }
+
+    private static boolean reaches(@Nullable Long part, @Nullable Long demanded) {
+        return demanded == null || part != null && part >= demanded;
     }
 
     private static boolean differs(@Nullable Long one, @Nullable Long other) {

@@ -162,8 +162,10 @@ final class Transport {
             }
             long most = Math.min(LONGEST_WAIT, FIRST_WAIT << Math.min(sent - 1, MOST_DOUBLINGS));
             Duration retryAfter = failure.retryAfter();
-            long wait = retryAfter == null ? ThreadLocalRandom.current().nextLong(most + 1) : retryAfter.toNanos();
-            return wait < deadline.left() && budget.take() ? wait : null;
+            Duration wait = retryAfter == null ? Duration.ofNanos(ThreadLocalRandom.current().nextLong(most + 1)) : retryAfter;
+            // As nanoseconds a time that is far away would overflow.
+            boolean isInTime = wait.compareTo(Duration.ofNanos(deadline.left())) < 0;
+            return isInTime && budget.take() ? wait.toNanos() : null;
         }
 
         private CompletableFuture<Answer> failed(PortcullisException failure) {

@@ -35,6 +35,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -43,6 +45,8 @@ import javax.tools.ToolProvider;
 /** Tests of what the scenarios cannot see: JSON, text forms, the surface, doubles, and the README. Runs in `clients/java`. */
 public final class Units {
     private static final String ALLOW = "{\"decision\":\"allow\",\"matched_rule_id\":\"r1\",\"reason\":\"ok\"}";
+    // It is kept here, since a logger that nobody holds forgets its level.
+    private static final Logger LOG = Logger.getLogger(Portcullis.class.getName());
     private static final String NOWHERE = "http://127.0.0.1:1";
 
     private Units() {}
@@ -91,11 +95,14 @@ public final class Units {
 
     /** A server that answers every request alike. */
     private record Server(HttpServer server, String url) implements AutoCloseable {
-        static Server answering(int status, String body) throws IOException {
+        static Server answering(int status, String body, String... header) throws IOException {
             HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
             server.createContext("/", exchange -> {
                 exchange.getRequestBody().readAllBytes();
                 byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+                if (header.length > 0) {
+                    exchange.getResponseHeaders().set(header[0], header[1]);
+                }
                 exchange.sendResponseHeaders(status, bytes.length);
                 exchange.getResponseBody().write(bytes);
                 exchange.close();
@@ -382,6 +389,7 @@ public final class Units {
     static void testObserverAddsHeadersAndItsFaultsChangeNothing() throws IOException {
         try (Server server = Server.answering(200, ALLOW)) {
             List<String> told = new ArrayList<>();
+            LOG.setLevel(Level.OFF);
             Observer observer = operation -> new Observer.Observation() {
                 @Override
                 public Map<String, String> headers() {
@@ -391,7 +399,7 @@ public final class Units {
                 @Override
                 public void end(Outcome outcome) {
                     told.add(operation + " " + outcome);
-                    throw new IllegalStateException("a fault of the test, which is logged");
+                    throw new IllegalStateException("a fault of the test");
                 }
             };
             Portcullis.Builder builder = Portcullis.builder().url(server.url()).serviceKey("key").observer(observer);
@@ -406,6 +414,8 @@ public final class Units {
         equal("7/9", Revision.parse("7/3").highest(Revision.parse("5/9")).toString());
         equal("5/3", Revision.parse("/3").highest(Revision.parse("5/")).toString());
         equal("/", Revision.parse("").highest(Revision.parse("x/y")).toString());
+        equal(true, Revision.parse("7/3").reaches(Revision.parse("7/")));
+        equal(false, Revision.parse("7/").reaches(Revision.parse("7/1")));
     }
 
     static void testCacheDropsItsOldestEntryAndHasABound() {
@@ -424,6 +434,15 @@ public final class Units {
         equal(Duration.ofSeconds(7), RetryAfter.read(" 7 "));
         equal(Duration.ZERO, RetryAfter.read("Sun, 06 Nov 1994 08:49:37 GMT"));
         equal(null, RetryAfter.read("-1"));
+    }
+
+    static void testRetryAfterOfAnyLengthEndsTheCall() throws IOException {
+        for (String far : List.of("999999999", "Fri, 31 Dec 9999 23:59:59 GMT")) {
+            try (Server server = Server.answering(503, "", "Retry-After", far); Portcullis client = client(server.url())) {
+                CallOptions patient = CallOptions.defaults().timeout(Duration.ofSeconds(30));
+                equal(1, thrown(UnavailableException.class, () -> client.check(Check.of("ann", "a:b"), patient)).attempts());
+            }
+        }
     }
 
     static void testFakeDecidesAsToldAndDeniesTheRest() {

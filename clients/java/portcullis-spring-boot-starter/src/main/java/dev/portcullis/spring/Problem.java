@@ -46,7 +46,9 @@ record Problem(HttpStatus status, @Nullable Decision decision) {
         if (status == HttpStatus.UNAUTHORIZED) {
             response.setHeader("WWW-Authenticate", "Bearer");
         }
-        response.getOutputStream().write(body(exposeReason).getBytes(StandardCharsets.UTF_8));
+        byte[] body = body(exposeReason).getBytes(StandardCharsets.UTF_8);
+        response.setContentLength(body.length);
+        response.getOutputStream().write(body);
     }
 
     private String body(boolean exposeReason) {

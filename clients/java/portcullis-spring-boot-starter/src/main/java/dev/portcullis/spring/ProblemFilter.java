@@ -30,6 +30,12 @@ final class ProblemFilter extends OncePerRequestFilter implements Ordered {
         return ORDER;
     }
 
+    /** Also what goes on in another thread may fail. */
+    @Override
+    protected boolean shouldNotFilterAsyncDispatch() {
+        return false;
+    }
+
     @Override
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
@@ -40,7 +46,7 @@ final class ProblemFilter extends OncePerRequestFilter implements Ordered {
             if (problem == null || response.isCommitted()) {
                 throw error;
             }
-            response.reset();
+            response.resetBuffer();
             problem.send(response, exposeReason);
         }
     }
