@@ -1,0 +1,207 @@
+package dev.portcullis.client;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The way to a service: attempts, waits, the budget and the credential, all before one deadline. */
+final class Transport {
+    private static final long FIRST_WAIT = 25_000_000;
+    private static final long LONGEST_WAIT = 250_000_000;
+    // 25 ms times two to the fourth is above the longest wait.
+    private static final int MOST_DOUBLINGS = 4;
+
+    private final HttpClient http;
+    private final String url;
+    private final int maxAttempts;
+    private final Budget budget;
+
+    Transport(HttpClient http, String url, int maxAttempts, double retryBudget) {
+        this.http = http;
+        this.url = url;
+        this.maxAttempts = maxAttempts;
+        this.budget = new Budget(retryBudget);
+    }
+
+    /** Sends a request until there is an answer with a status of 2xx. Fails with an exception of this package. */
+    CompletableFuture<Answer> send(Request request, Credential credential, Deadline deadline) {
+        budget.addCall();
+        return new Sending(request, credential, deadline).next();
+    }
+
+    /** Sends a request of the client's own once, for a token. */
+    CompletableFuture<HttpResponse<byte[]>> sendOnce(HttpRequest request, Deadline deadline) {
+        return deadline.race(http.sendAsync(request, BoundedBody.handler()));
+    }
+
+    /** Returns a builder of a request to an address. Throws for an address that none can have. */
+    static HttpRequest.Builder request(String address) {
+        URI uri = URI.create(address);
+        // Tokens and keys go by TLS with HTTP/2 where the service has it; a plain connection would begin with an upgrade.
+        HttpClient.Version version = "https".equals(uri.getScheme()) ? HttpClient.Version.HTTP_2 : HttpClient.Version.HTTP_1_1;
+        return HttpRequest.newBuilder(uri).version(version);
+    }
+
+    /** The attempts of one call. One runs after the other, so that the fields need no lock. */
+    private final class Sending {
+        private final Request request;
+        private final Credential credential;
+        private final Deadline deadline;
+        private int sent;
+        private boolean isRenewed;
+
+        Sending(Request request, Credential credential, Deadline deadline) {
+            this.request = request;
+            this.credential = credential;
+            this.deadline = deadline;
+        }
+
+        /** Makes one attempt more. */
+        CompletableFuture<Answer> next() {
+            return deadline.race(credential.header(deadline))
+                    .handle((header, error) -> error == null ? exchange(header) : failed(withoutToken(error)))
+                    .thenCompose(Function.identity());
+        }
+
+        private CompletableFuture<Answer> exchange(Header header) {
+            HttpRequest built;
+            try {
+                built = built(header);
+            } catch (IllegalArgumentException error) {
+                return failed(RejectedException.unsendable("the request cannot be sent: its method, path or a header is malformed"));
+            }
+            sent += 1;
+            return sendOnce(built, deadline)
+                    .handle((answer, error) -> error == null ? judged(answer, header) : again(failure(error)))
+                    .thenCompose(Function.identity());
+        }
+
+        private HttpRequest built(Header header) {
+            HttpRequest.Builder builder = request(url + request.path());
+            request.headers().forEach(builder::setHeader);
+            builder.setHeader(header.name(), header.value());
+            return builder.method(request.method(), SentOnce.of(request.method(), request.body())).build();
+        }
+
+        private CompletableFuture<Answer> judged(HttpResponse<byte[]> response, Header header) {
+            int status = response.statusCode();
+            if (status >= 200 && status < 300) {
+                return CompletableFuture.completedFuture(answer(response));
+            }
+            if (status < 200 || status < 400 || status == 429 || status >= 500) {
+                return again(statusFailure(response));
+            }
+            if (status == 401 && !isRenewed && credential.renew(header)) {
+                isRenewed = true;
+                return next();
+            }
+            return failed(refusal(answer(response)));
+        }
+
+        private Answer answer(HttpResponse<byte[]> response) {
+            return new Answer(response.statusCode(), response.headers(), response.body(), sent);
+        }
+
+        /** Returns the failure that a status says. */
+        private UnavailableException statusFailure(HttpResponse<byte[]> response) {
+            int status = response.statusCode();
+            Kind kind = status < 400 ? Kind.ANSWER : Kind.STATUS;
+            Duration retryAfter = RetryAfter.read(response.headers().firstValue("retry-after").orElse(null));
+            return new UnavailableException(kind, "the service answers " + status, sent, status, retryAfter, null);
+        }
+
+        /** Returns why there is no whole answer. */
+        private UnavailableException failure(Throwable error) {
+            Throwable cause = Calls.unwrap(error);
+            if (cause instanceof BoundedBody.TooLarge) {
+                return new UnavailableException(Kind.ANSWER, "the answer is over 16 MiB", sent);
+            }
+            if (cause instanceof Deadline.Expired || deadline.left() <= 0) {
+                return new UnavailableException(Kind.TIMEOUT, "no whole answer before the deadline", sent);
+            }
+            String why = "the connection failed: " + cause.getClass().getSimpleName();
+            return new UnavailableException(Kind.CONNECT, why, sent, null, null, cause);
+        }
+
+        private UnavailableException withoutToken(Throwable error) {
+            Throwable cause = Calls.unwrap(error);
+            if (cause instanceof Deadline.Expired) {
+                return new UnavailableException(Kind.TIMEOUT, "no token before the deadline", sent);
+            }
+            boolean isExplained = cause instanceof RenewedCredential.NoToken;
+            String message = isExplained ? String.valueOf(cause.getMessage()) : "the token endpoint cannot be reached";
+            return new UnavailableException(Kind.CREDENTIAL, message, sent);
+        }
+
+        /** Makes a further attempt after a failure, or fails with it. */
+        private CompletableFuture<Answer> again(UnavailableException failure) {
+            Long wait = waitBefore(failure);
+            if (wait == null) {
+                return failed(failure);
+            }
+            return deadline.pause(wait)
+                    .handle((none, error) -> error == null ? next() : failed(late()))
+                    .thenCompose(Function.identity());
+        }
+
+        private UnavailableException late() {
+            return new UnavailableException(Kind.TIMEOUT, "the deadline is over", sent);
+        }
+
+        /** Returns the nanoseconds before the next attempt; null where there is none. */
+        private @Nullable Long waitBefore(UnavailableException failure) {
+            if (!isTransient(failure) || !request.repeats() || sent >= maxAttempts) {
+                return null;
+            }
+            long most = Math.min(LONGEST_WAIT, FIRST_WAIT << Math.min(sent - 1, MOST_DOUBLINGS));
+            Duration retryAfter = failure.retryAfter();
+            Duration wait = retryAfter == null ? Duration.ofNanos(ThreadLocalRandom.current().nextLong(most + 1)) : retryAfter;
+            // As nanoseconds a time that is far away would overflow.
+            boolean isInTime = wait.compareTo(Duration.ofNanos(deadline.left())) < 0;
+            return isInTime && budget.take() ? wait.toNanos() : null;
+        }
+
+        private CompletableFuture<Answer> failed(PortcullisException failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    private static boolean isTransient(UnavailableException failure) {
+        Integer status = failure.status();
+        return failure.kind() == Kind.CONNECT || status != null && (status == 429 || status >= 502 && status <= 504);
+    }
+
+    /** Returns the exception for a 4xx. */
+    private static PortcullisException refusal(Answer answer) {
+        Map<String, @Nullable Object> body = objectOf(answer);
+        String code = Json.textOrNull(body.get("error"));
+        Map<String, @Nullable Object> details = body.get("details") instanceof Map ? Json.object(body.get("details")) : Map.of();
+        if (answer.status() == 409 && "REVISION_LOST".equals(code)) {
+            return new LostRevision(answer.attempts(), details);
+        }
+        String message = Json.textOrNull(body.get("message"));
+        return new RejectedException(
+                answer.status(),
+                code,
+                message == null ? "the service answers " + answer.status() : message,
+                details,
+                answer.header("x-request-id"),
+                answer.attempts());
+    }
+
+    /** Returns the members of the body, or none: a proxy may answer with anything. */
+    private static Map<String, @Nullable Object> objectOf(Answer answer) {
+        try {
+            return Json.object(answer.json());
+        } catch (JsonException error) {
+            return Map.of();
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package dev.portcullis.spring;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/** Lets a method run only if the authenticated user may use a resource. */
+@Documented
+@Target(ElementType.METHOD)
+@Retention(RetentionPolicy.RUNTIME)
+public @interface Permit {
+    /** The resource, {@code <name>:<verb>}. */
+    String value();
+
+    /**
+     * Attributes of the check, each a path and an expression (SpEL) over the arguments: {@code resource.id=#id}. One whose value is null
+     * is left out.
+     */
+    String[] attributes() default {};
+}
