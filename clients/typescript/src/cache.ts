@@ -1,6 +1,6 @@
 /** Allows that were answered a short time ago. */
 
-import { differs, highest, NO_REVISION, type Revision } from "./revisions.js";
+import { differs, NO_REVISION, reaches, type Revision } from "./revisions.js";
 import type { Decision } from "./types.js";
 
 /** The longest time that an allow may be kept, in milliseconds. */
@@ -71,6 +71,6 @@ export class AllowCache {
 
   /** Returns whether the entries are at least as new as `demanded`. */
   reaches(demanded: Revision): boolean {
-    return !differs(highest(this.#revision, demanded), this.#revision);
+    return reaches(this.#revision, demanded);
   }
 }

@@ -112,12 +112,13 @@ export class Portcullis<T extends AnyTenant = AnyTenant> {
   async permissions(of: { subject?: string } = {}, options: CallOptions = {}): Promise<readonly Permission[]> {
     const found: Permission[] = [];
     const deadline = this.#deadline(options);
+    const requestId = crypto.randomUUID();
     try {
       let path: string | undefined = "/api/v1/permissions";
       while (path !== undefined) {
         const page: [Permission[], string | undefined] = await this.#within(
           { operation: "permissions", method: "POST", path, repeats: true, reads: true, body: of, read: permissionsPage },
-          options, deadline,
+          options, deadline, requestId,
         );
         found.push(...page[0]);
         path = page[1];
@@ -294,10 +295,14 @@ export class Portcullis<T extends AnyTenant = AnyTenant> {
     }
   }
 
-  async #within<V>(call: Call<V>, options: CallOptions, deadline: Deadline): Promise<V> {
+  /** Makes a call. The pages of a list have one deadline and one request id. */
+  async #within<V>(
+    call: Call<V>, options: CallOptions, deadline: Deadline, requestId: string = crypto.randomUUID(),
+  ): Promise<V> {
     const observed = this.#observer?.start(call.operation);
     try {
-      const value = await this.#exchange(call, options, deadline, observed?.headers);
+      const headers = { ...observed?.headers, "x-request-id": requestId };
+      const value = await this.#exchange(call, options, deadline, headers);
       observed?.end?.(outcomeOf(value));
       return value;
     } catch (error) {
@@ -307,7 +312,7 @@ export class Portcullis<T extends AnyTenant = AnyTenant> {
   }
 
   async #exchange<V>(
-    call: Call<V>, options: CallOptions, deadline: Deadline, added: Readonly<Record<string, string>> | undefined,
+    call: Call<V>, options: CallOptions, deadline: Deadline, added: Readonly<Record<string, string>>,
   ): Promise<V> {
     const credential = options.credential ? callCredential(options.credential) : this.#credential;
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
@@ -358,7 +363,6 @@ function verbOf(resource: string): string {
 function commonHeaders(body: string | undefined): Record<string, string> {
   const headers: Record<string, string> = {
     accept: "application/json",
-    "x-request-id": crypto.randomUUID(),
     // Browsers keep their own.
     "user-agent": `portcullis-typescript/${VERSION}`,
   };

@@ -37,6 +37,15 @@ export function differs(one: Revision, other: Revision): boolean {
   return partDiffers(one.policy, other.policy) || partDiffers(one.entities, other.entities);
 }
 
+/** Returns whether `one` is known to be at least as new as `demanded`. */
+export function reaches(one: Revision, demanded: Revision): boolean {
+  return partReaches(one.policy, demanded.policy) && partReaches(one.entities, demanded.entities);
+}
+
+function partReaches(one: number | undefined, demanded: number | undefined): boolean {
+  return demanded === undefined || (one !== undefined && one >= demanded);
+}
+
 function partDiffers(one: number | undefined, other: number | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other;
 }

@@ -25,7 +25,7 @@ class AllowCache:
     def get(self, key: str, demanded: Revision) -> Decision | None:
         """Returns an allow that is young enough, and as new as `demanded`."""
         with self._lock:
-            if self._revision.highest(demanded).differs(self._revision):
+            if not self._revision.reaches(demanded):
                 return None
             decision, end = self._entries.get(key, (None, 0.0))
             if decision is None or end <= self._now():

@@ -231,6 +231,7 @@ class Core:
     def permissions(self, subject: str | None, options: CallOptions) -> Flow[list[Permission]]:
         """Lists permissions from all pages, before one deadline."""
         deadline = self._deadline(options)
+        request_id = str(uuid.uuid4())
         found: list[Permission] = []
         path: str | None = "/api/v1/permissions"
         while path:
@@ -238,6 +239,7 @@ class Core:
                 Call("permissions", "POST", path, _permissions_page, _given(subject=subject), reads=True),
                 options,
                 deadline,
+                request_id,
             )
             found.extend(page)
         return found
@@ -335,12 +337,19 @@ class Core:
         allowed = policy != "deny" and policy(error) is True
         return Decision(allowed, reason=str(error), attempts=error.attempts, unavailable=True)
 
-    def _call(self, call: Call[V], options: CallOptions, deadline: float | None = None) -> Flow[V]:
-        """Makes a call, and tells the observer."""
+    def _call(
+        self,
+        call: Call[V],
+        options: CallOptions,
+        deadline: float | None = None,
+        request_id: str | None = None,
+    ) -> Flow[V]:
+        """Makes a call, and tells the observer. The pages of a list have one deadline and one request id."""
         added, end = self._observer.start(call.operation) if self._observer else ({}, _nothing)
         outcome = "aborted"
         try:
-            value = yield from self._exchange(call, options, deadline or self._deadline(options), added)
+            headers = {**added, "x-request-id": request_id or str(uuid.uuid4())}
+            value = yield from self._exchange(call, options, deadline or self._deadline(options), headers)
             outcome = _outcome(value)
             return value
         except UnavailableError:
@@ -544,7 +553,6 @@ def _common_headers(body: bytes | None) -> dict[str, str]:
     headers = {
         "accept": "application/json",
         "user-agent": f"portcullis-python/{VERSION}",
-        "x-request-id": str(uuid.uuid4()),
     }
     if body is not None:
         headers["content-type"] = "application/json"

@@ -36,6 +36,11 @@ class Revision:
         """Returns the higher of each part."""
         return Revision(_higher(self.policy, other.policy), _higher(self.entities, other.entities))
 
+    def reaches(self, demanded: Revision) -> bool:
+        """Returns whether it is known to be at least as new as `demanded`."""
+        pairs = ((self.policy, demanded.policy), (self.entities, demanded.entities))
+        return all(other is None or (own is not None and own >= other) for own, other in pairs)
+
     def differs(self, other: Revision) -> bool:
         """Returns whether a part is another one, where both have it."""
         pairs = ((self.policy, other.policy), (self.entities, other.entities))
