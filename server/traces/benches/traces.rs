@@ -1,6 +1,6 @@
 //! The cost of traces for a check whose request has no span.
 //!
-//! `cargo bench -p portcullis-traces --features otlp --bench traces`
+//! `cargo bench -p portcullis-traces --bench traces`
 
 use std::future::ready;
 use std::hint::black_box;

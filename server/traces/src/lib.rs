@@ -6,12 +6,8 @@
 #![forbid(unsafe_code)]
 
 mod config;
-#[cfg(feature = "otlp")]
 mod export;
 mod metrics;
-#[cfg(not(feature = "otlp"))]
-mod no_sdk;
-#[cfg(feature = "otlp")]
 mod sdk;
 mod spans;
 

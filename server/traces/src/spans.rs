@@ -8,9 +8,6 @@ use http::{HeaderMap, Method, StatusCode};
 
 use crate::config::TraceConfig;
 use crate::metrics::TraceMetrics;
-#[cfg(not(feature = "otlp"))]
-use crate::no_sdk::{Around, Current, Guard, Source, Verification};
-#[cfg(feature = "otlp")]
 use crate::sdk::{Around, Current, Guard, Source, Verification};
 
 /// Makes the spans of requests; none by default. Cheap to clone.
@@ -21,7 +18,7 @@ impl Traces {
     /// Begins to send spans. Must be called in the runtime that sends them.
     ///
     /// # Errors
-    /// No client can be made, or this build has no spans.
+    /// No client or no exporter can be made.
     pub fn start(config: &TraceConfig, metrics: TraceMetrics) -> anyhow::Result<Self> {
         Ok(Self(Some(Arc::new(Source::start(config, metrics)?))))
     }
@@ -121,5 +118,5 @@ fn within<F: Future>(span: Option<Current>, work: F) -> Either<F, Around<F>> {
     }
 }
 
-#[cfg(all(test, feature = "otlp"))]
+#[cfg(test)]
 mod tests;
