@@ -53,9 +53,9 @@ fn standard_input_is_formatted_and_converted() {
         (
             &["convert", "--to", "matcher", "-"],
             "exists(user.a)",
-            1,
+            2,
             "",
-            "`exists(user.a)`: a matcher does not ask",
+            "[possible values: tree, expression]",
         ),
         (
             &["convert", "--to", "tree", "--from", "matcher"],

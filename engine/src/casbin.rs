@@ -19,7 +19,6 @@
 mod functions;
 mod operands;
 mod parser;
-mod printer;
 
 use crate::condition::Condition;
 use crate::invalid::Fault;
@@ -28,7 +27,6 @@ use crate::syntax::{Tokens, all_tokens};
 
 pub use crate::syntax::unquoted;
 pub(crate) use operands::named_attribute;
-pub use printer::{NoMatcher, print};
 
 /// Compiles a matcher into a condition.
 ///

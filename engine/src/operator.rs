@@ -10,8 +10,8 @@ use crate::value::{AttributeValue, List};
 
 mod table;
 
-pub(crate) use table::{CasbinForm, Form, Lookup, Mirror, Order, Part, Quantifier};
 pub use table::{ComparedKind, Operator, Row, Takes, UnaryOperator, names};
+pub(crate) use table::{Form, Lookup, Mirror, Order, Part, Quantifier};
 
 impl Operator {
     /// Returns whether the operator holds between `left` and `right`; `None` if it does not compare their types.

@@ -117,7 +117,7 @@ pub(crate) enum Command {
     ///
     /// Nothing else in a file changes. The exit code is 1 if `--check` finds a file that would change, and 2 after a fault.
     Fmt(fmt::FormatArguments),
-    /// Write a condition in another form: as a tree, an expression or a Casbin matcher.
+    /// Write a condition, also one of a Casbin matcher, as a tree or an expression.
     ///
     /// The exit code is 1 if a part has no counterpart, and 2 if the condition cannot be read.
     Convert(convert::ConvertArguments),

@@ -1,11 +1,10 @@
 //! The operands of a matcher: attributes, literals and lists.
 
 use compact_str::CompactString;
-use strum::VariantArray;
 
 use crate::condition::{AttributePath, Condition, Operand, Predicate, RequestField, Test};
 use crate::invalid::Fault;
-use crate::operator::{CasbinForm, Operator, Takes};
+use crate::operator::{Operator, Takes};
 use crate::syntax::{Token, TokenKind, Tokens};
 
 pub(super) const ATTRIBUTE: &str = "`r.sub`, `r.obj`, `r.act`, `r.dom`, `r.time`, `r.sub.<name>`, `r.obj.<name>`, `r.act.<name>` or `r.ctx.<name>`, an attribute of the request";
@@ -60,14 +59,11 @@ pub(super) fn attribute(token: Token<'_>) -> Result<AttributePath, Fault> {
 }
 
 pub(super) fn comparison(token: Token<'_>) -> Option<Operator> {
-    let is_written = |operator: &&Operator| match operator.row().casbin {
+    match token.kind {
+        TokenKind::Symbol => Operator::from_symbol(token.text),
         // `in` is a word: its right side has its own form.
-        CasbinForm::Infix(symbol) => token.is(symbol),
-        CasbinForm::NotIn | CasbinForm::Contains | CasbinForm::Prefix | CasbinForm::Missing(_) => {
-            false
-        }
-    };
-    Operator::VARIANTS.iter().find(is_written).copied()
+        _ => None,
+    }
 }
 
 /// Makes a comparison. Swaps the sides if the literal is on the left.

@@ -63,8 +63,6 @@ pub struct Row {
     pub(crate) form: Form,
     /// The values that an index finds. A negating operator has the lookup of the one that it negates.
     pub(crate) lookup: Lookup,
-    /// The form in a matcher of Casbin.
-    pub(crate) casbin: CasbinForm,
 }
 
 /// The right sides that an operator accepts: literals, and another attribute.
@@ -223,21 +221,6 @@ pub(crate) enum Lookup {
     Scan,
 }
 
-/// The form of an operator in a matcher of Casbin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CasbinForm {
-    /// The symbol between the sides.
-    Infix(&'static str),
-    /// `in`, negated.
-    NotIn,
-    /// `in`, with the sides exchanged.
-    Contains,
-    /// `keyMatch`.
-    Prefix,
-    /// None, for this reason.
-    Missing(&'static str),
-}
-
 /// Returns the names of all operators.
 pub fn names() -> impl Iterator<Item = &'static str> + Clone {
     crate::names::names::<Operator>().chain(crate::names::names::<UnaryOperator>())
@@ -287,14 +270,12 @@ const EQ: Row = Row {
     cost: 3,
     form: Form::Order(Order::Eq),
     lookup: Lookup::Equal,
-    casbin: CasbinForm::Infix("=="),
 };
 
 const NE: Row = Row {
     symbol: "!=",
     negates: Some(Operator::Eq),
     mirror: Mirror::Always(Operator::Ne),
-    casbin: CasbinForm::Infix("!="),
     form: Form::Order(Order::Ne),
     ..EQ
 };
@@ -308,14 +289,12 @@ const LT: Row = Row {
     cost: 3,
     form: Form::Order(Order::Lt),
     lookup: Lookup::Below { inclusive: false },
-    casbin: CasbinForm::Infix("<"),
 };
 
 const LTE: Row = Row {
     symbol: "<=",
     mirror: Mirror::Always(Operator::Gte),
     lookup: Lookup::Below { inclusive: true },
-    casbin: CasbinForm::Infix("<="),
     form: Form::Order(Order::Lte),
     ..LT
 };
@@ -324,7 +303,6 @@ const GT: Row = Row {
     symbol: ">",
     negates: Some(Operator::Lte),
     mirror: Mirror::Always(Operator::Lt),
-    casbin: CasbinForm::Infix(">"),
     form: Form::Order(Order::Gt),
     ..LTE
 };
@@ -333,7 +311,6 @@ const GTE: Row = Row {
     symbol: ">=",
     negates: Some(Operator::Lt),
     mirror: Mirror::Always(Operator::Lte),
-    casbin: CasbinForm::Infix(">="),
     form: Form::Order(Order::Gte),
     ..LT
 };
@@ -347,16 +324,10 @@ const IN: Row = Row {
     cost: 10,
     form: Form::Member,
     lookup: Lookup::EqualItem,
-    casbin: CasbinForm::Infix("in"),
 };
 
-const NOT_IN: Row = Row {
-    symbol: "not_in",
-    negates: Some(Operator::In),
-    mirror: Mirror::Never,
-    casbin: CasbinForm::NotIn,
-    ..IN
-};
+const NOT_IN: Row =
+    Row { symbol: "not_in", negates: Some(Operator::In), mirror: Mirror::Never, ..IN };
 
 const CONTAINS: Row = Row {
     symbol: "contains",
@@ -367,7 +338,6 @@ const CONTAINS: Row = Row {
     cost: 10,
     form: Form::Part(Part::Anywhere),
     lookup: Lookup::WithItem,
-    casbin: CasbinForm::Contains,
 };
 
 const CONTAINS_ANY: Row = Row {
@@ -379,7 +349,6 @@ const CONTAINS_ANY: Row = Row {
     cost: 40,
     form: Form::Items(Quantifier::Any),
     lookup: Lookup::WithItems(Quantifier::Any),
-    casbin: CasbinForm::Missing("a matcher does not compare two lists"),
 };
 
 const CONTAINS_ALL: Row = Row {
@@ -399,16 +368,10 @@ const STARTS_WITH: Row = Row {
     cost: 3,
     form: Form::Part(Part::Start),
     lookup: Lookup::Prefix,
-    casbin: CasbinForm::Prefix,
 };
 
-const ENDS_WITH: Row = Row {
-    symbol: "ends_with",
-    form: Form::Part(Part::End),
-    lookup: Lookup::Scan,
-    casbin: CasbinForm::Missing("a matcher has no suffixes"),
-    ..STARTS_WITH
-};
+const ENDS_WITH: Row =
+    Row { symbol: "ends_with", form: Form::Part(Part::End), lookup: Lookup::Scan, ..STARTS_WITH };
 
 const BEFORE: Row = Row {
     symbol: "before",
@@ -419,7 +382,6 @@ const BEFORE: Row = Row {
     cost: 80,
     form: Form::Instants(Order::Lt),
     lookup: Lookup::Scan,
-    casbin: CasbinForm::Missing("a matcher does not compare date-times"),
 };
 
 const AFTER: Row = Row {

@@ -20,7 +20,7 @@ impl Pattern {
     }
 
     /// Returns an expression that means the same in a group. A comment of the extended mode would hide the end of the group.
-    pub(crate) fn in_group(&self) -> Cow<'_, str> {
+    fn in_group(&self) -> Cow<'_, str> {
         let source = self.source();
         let Ok(meaning) = regex_syntax::parse(source) else { return source.into() };
         match regex_syntax::parse(&format!("(?:{source})")) == Ok(meaning.clone()) {

@@ -1,19 +1,18 @@
-//! The forms of a condition: tree, expression, matcher. Each form is read into the condition that it was written from,
-//! or, as a matcher, into one that has the same truth in every check.
+//! The written forms of a condition: tree and expression. Each is read into the condition that it was written from.
 
 mod every_form;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use portcullis_engine::{Condition, Plan, casbin, expression, json, operator};
+use portcullis_engine::{Condition, expression, json, operator};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
 use crate::run;
 use crate::scenarios::scenario;
-use crate::support::route::{asked, engine_condition, engine_policies, engine_policy};
+use crate::support::route::engine_condition;
 use every_form::verify;
 
 /// The number of cases of each property.
@@ -172,44 +171,6 @@ fn the_largest_trees_survive() {
     for tree in [deepest("AND"), deepest("OR"), widest, longest] {
         verify(&engine_condition(&tree));
     }
-}
-
-/// A matcher that a condition is written as decides as the condition does.
-#[test]
-fn matchers_have_the_truth_of_their_trees() {
-    let tally = RefCell::new([0_u32; 2]);
-    run(CASES, &scenario(20), |scenario| {
-        let conditions: Vec<Option<Condition>> = (scenario.policies.iter())
-            .map(|policy| Some(engine_condition(policy.tree.as_ref()?)))
-            .collect();
-        let rewritten = |condition: &Option<Condition>| {
-            let condition = condition.clone()?;
-            let matcher = casbin::print(&condition);
-            tally.borrow_mut()[usize::from(matcher.is_ok())] += 1;
-            let Ok(matcher) = matcher else { return Some(condition) };
-            let read = casbin::parse(&matcher);
-            Some(read.unwrap_or_else(|fault| panic!("{matcher}: {fault}")).without_searches())
-        };
-        let policies = scenario.policies.iter().zip(&conditions);
-        let others: Vec<_> =
-            policies.map(|(policy, own)| engine_policy(policy, rewritten(own))).collect();
-        let own = engine_policies(&scenario.policies);
-        for request in &scenario.requests {
-            let plan = |policies: &[_]| {
-                Plan::compile(request.resource(), 1, &[], policies.iter().cloned())
-            };
-            let decided = |plan: &Plan| {
-                asked(request, |check| {
-                    let decision = plan.evaluate(check);
-                    (decision.effect(), decision.rule_id())
-                })
-            };
-            prop_assert_eq!(decided(&plan(&own)), decided(&plan(&others)));
-        }
-        Ok(())
-    });
-    let [refused, written] = tally.into_inner();
-    assert!(refused >= 1_000 && written >= 900, "{refused} refused, {written} written");
 }
 
 /// The seed of the fuzz target `expression`.

@@ -29,7 +29,7 @@ const PREFIXES: [&str; 4] = ["r.sub.", "r.obj.", "r.act.", "r.ctx."];
 pub struct ConvertArguments {
     /// The form to write.
     #[arg(long, value_enum)]
-    pub to: ConditionForm,
+    pub to: WrittenForm,
     /// The form of the input. Without it: `{` begins a tree, `r.sub`, `r.obj` and so on are of a matcher, and any other
     /// text is an expression.
     #[arg(long, value_enum)]
@@ -39,6 +39,15 @@ pub struct ConvertArguments {
     pub folder: Option<PathBuf>,
     /// A file with one condition (default: standard input, as `-`).
     pub file: Option<PathBuf>,
+}
+
+/// A form in which a condition is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum WrittenForm {
+    /// A condition tree in JSON.
+    Tree,
+    /// An expression.
+    Expression,
 }
 
 /// A form of a condition.
@@ -135,17 +144,7 @@ fn apparent_form(text: &str) -> ConditionForm {
 }
 
 /// Writes a condition in this form, or returns what has no counterpart in it.
-fn write(condition: Condition, form: ConditionForm) -> Result<String, String> {
-    if form == ConditionForm::Matcher {
-        let text = casbin::print(&condition).map_err(|parts| {
-            let lines = parts.iter().map(|it| format!("\n  `{}`: {}", it.part, it.reason));
-            format!("a part has no counterpart in a matcher:{}", lines.collect::<String>())
-        })?;
-        return match casbin::parse(&text) {
-            Ok(_) => Ok(text),
-            Err(fault) => Err(format!("no matcher within the limits stands for it: {fault}")),
-        };
-    }
+fn write(condition: Condition, form: WrittenForm) -> Result<String, String> {
     let condition = condition.without_searches();
     let line = expression::print(&condition);
     // The pattern in place of a search may exceed a limit that the search does not.
@@ -153,22 +152,22 @@ fn write(condition: Condition, form: ConditionForm) -> Result<String, String> {
         return Err(format!("no condition within the limits stands for `{line}`: {fault}"));
     }
     match form {
-        ConditionForm::Tree => {
+        WrittenForm::Tree => {
             let tree = condition.to_json().ok_or("a search has no counterpart in a tree")?;
             serde_json::to_string_pretty(&tree).map_err(|error| error.to_string())
         }
-        _ => Ok(expression::layout(&condition, FORMAT_WIDTH)),
+        WrittenForm::Expression => Ok(expression::layout(&condition, FORMAT_WIDTH)),
     }
 }
 
 /// Rewrites the files of policies of the tenant folders that a path is or contains.
 fn convert_folder(
-    to: ConditionForm,
+    to: WrittenForm,
     path: &Path,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> anyhow::Result<ExitCode> {
-    if to != ConditionForm::Expression {
+    if to != WrittenForm::Expression {
         bail!("--folder writes expressions; give `--to expression`");
     }
     let mut code = CONVERTED;
@@ -211,31 +210,26 @@ mod tests {
 
     const TREE: &str = r#"{"type": "NOT", "child": {"type": "CONDITION", "attribute": "user.a", "operator": "in", "value": ["b"]}}"#;
 
-    fn convert(
-        text: &str,
-        to: ConditionForm,
-        from: Option<ConditionForm>,
-    ) -> Result<String, String> {
+    fn convert(text: &str, to: WrittenForm, from: Option<ConditionForm>) -> Result<String, String> {
         write(read(text, from)?, to)
     }
 
     #[test]
-    fn each_form_becomes_each_other() {
-        use ConditionForm::{Expression, Matcher, Tree};
+    fn each_form_becomes_an_expression_and_a_tree() {
+        use WrittenForm::{Expression, Tree};
         let tree = serde_json::from_str::<serde_json::Value>(TREE).expect("JSON");
         let (expression, matcher) = ("!(user.a in [\"b\"])", "!(r.sub.a in [\"b\"])");
         let data = [("expression", expression), ("matcher", matcher)]
             .map(|(name, text)| serde_json::json!({name: text}).to_string());
         for text in [TREE, expression, matcher, &data[0], &data[1]] {
             assert_eq!(convert(text, Expression, None).as_deref(), Ok(expression));
-            assert_eq!(convert(text, Matcher, None).as_deref(), Ok(matcher));
             let written = convert(text, Tree, None).expect("a tree");
             assert_eq!(serde_json::from_str::<serde_json::Value>(&written).expect("JSON"), tree);
         }
         // A namespace of a resolver may be `r`.
         let text = "r.sub == \"a\"";
         assert_eq!(convert(text, Expression, None).as_deref(), Ok("request.subject == \"a\""));
-        assert_eq!(convert(text, Expression, Some(Expression)).as_deref(), Ok(text));
+        assert_eq!(convert(text, Expression, Some(ConditionForm::Expression)).as_deref(), Ok(text));
         assert_eq!(
             convert("keyMatch2(r.obj.path, '/a/:id')", Expression, None).as_deref(),
             Ok("resource.path matches \"/a/[^/]+\"")
@@ -243,21 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_without_a_counterpart_is_named() {
-        use ConditionForm::{Expression, Matcher, Tree};
-        let error = convert("exists(user.a) && token.b == 1 && user.c == 1", Matcher, None);
-        assert_eq!(
-            error.expect_err("refused"),
-            "a part has no counterpart in a matcher:\n  `exists(user.a)`: a matcher does not ask whether an attribute \
-             is present\n  `token.b == 1`: a matcher does not read the token"
-        );
+    fn a_text_of_another_form_is_refused() {
         for (text, from, expected) in [
             ("user.a = 1", None, "an expression is expected, but expected `==`"),
             ("r.sub.a = 1", None, "a matcher is expected, but expected "),
             ("{\"type\": \"XOR\"}", None, "a tree is expected, but at `/type`: expected"),
-            ("{", Some(Tree), "a tree is expected, but the text is not valid JSON"),
+            ("{", Some(ConditionForm::Tree), "a tree is expected, but the text is not valid JSON"),
         ] {
-            let error = convert(text, Expression, from).expect_err(text);
+            let error = convert(text, WrittenForm::Expression, from).expect_err(text);
             assert!(
                 error.starts_with(expected) && error.ends_with("names another form"),
                 "{error}"
@@ -275,7 +262,7 @@ mod tests {
             "- {name: b, rule_data: {type: CONDITION, attribute: user.a, operator: exists}}\n";
         fs::write(&file, format!("{policy}{braces}")).expect("written");
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let code = convert_folder(ConditionForm::Expression, folder.path(), &mut out, &mut err);
+        let code = convert_folder(WrittenForm::Expression, folder.path(), &mut out, &mut err);
         assert_eq!(code.expect("files"), ExitCode::from(NO_COUNTERPART));
         let expected = format!("- name: a # b\n  # c\n  when: exists(user.a)\n{braces}");
         assert_eq!(fs::read_to_string(&file).expect("read"), expected);
@@ -286,7 +273,7 @@ mod tests {
         );
         assert!(err.contains("policies.yaml:5:3: `b` keeps its `rule_data`: "), "{err}");
         let code =
-            convert_folder(ConditionForm::Tree, folder.path(), &mut Vec::new(), &mut Vec::new());
+            convert_folder(WrittenForm::Tree, folder.path(), &mut Vec::new(), &mut Vec::new());
         assert!(code.is_err());
     }
 }
