@@ -82,7 +82,7 @@ fn a_legacy_check_by_a_key_names_its_subject() {
     );
     let reply = send(&tenant, &key, LEGACY, &with(body, "subject", json!(null))).invalid();
     assert_eq!(reply.details()["missing_fields"], json!(["subject"]));
-    assert!(reply.message().contains("a service key is none"), "{}", reply.message());
+    assert!(reply.message().contains("a service key is not a subject"), "{}", reply.message());
 }
 
 #[test]

@@ -331,7 +331,7 @@ fn commands_erase_and_verify_the_record() {
         assert_eq!((erased.code, erased.out.trim()), (Some(0), expected), "{}", erased.err);
     }
     tenant.check(&read("carl")).is(200);
-    assert_eq!(erase().code, Some(0), "all records come to rest");
+    assert_eq!(erase().code, Some(0), "all records are sealed");
     let verify = || settings.run(&["decisions", "verify"]);
     let whole = verify();
     assert_eq!(whole.code, Some(0), "{}{}", whole.out, whole.err);
@@ -352,7 +352,7 @@ fn commands_erase_and_verify_the_record() {
     assert!(without.code == Some(2) && without.err.contains("DECISION_LOG_URL"), "{}", without.err);
 }
 
-/// Returns some file at rest.
+/// Returns some sealed file.
 fn parquet_file(folder: &Path) -> PathBuf {
     let entries = folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path());
     let mut paths: Vec<PathBuf> = entries.collect();

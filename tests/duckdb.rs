@@ -1,4 +1,4 @@
-//! The record at rest in the hands of another program: DuckDB runs the statements of `docs/operations.md`.
+//! The sealed record in the hands of another program: DuckDB runs the statements of `docs/operations.md`.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ fn duckdb_reads_no_erased_record_in_the_files_of_the_manifest() {
     for subject in ["ann", "bob", "carl", "bob"] {
         check(&tenant, subject, "er");
     }
-    // The first erasure brings all to rest but that person. The second one replaces the file.
+    // The first erasure seals all records but that person's. The second one replaces the file.
     assert_eq!(erase("ann"), json!({"erased": 1}));
     assert_eq!(erase("bob"), json!({"erased": 2}));
     assert!(server.stop().success());

@@ -11,7 +11,7 @@ use crate::policy::Format;
 const ROLES: AttributePath = AttributePath::Request(RequestField::Roles);
 
 impl Condition {
-    /// Notes each test that compares `request.roles` as if it were no list, in the condition of a `rule_data` of this
+    /// Notes each test that compares `request.roles` as if it were not a list, in the condition of a `rule_data` of this
     /// format at `at`. Such a test is undetermined in every check.
     pub fn check_roles(&self, format: Format, at: &Place<'_>, problems: &mut Problems) {
         match format {

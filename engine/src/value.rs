@@ -166,7 +166,7 @@ impl<'r> List<'r> {
         }
     }
 
-    /// Returns the number of items that a search for one item visits. A literal list is sorted, so that it is none.
+    /// Returns the number of items that a search for one item visits. Zero for a literal list, which is sorted.
     pub(crate) fn visited(self) -> usize {
         match self {
             Self::Json(items) => items.len(),

@@ -43,7 +43,7 @@ pub(crate) enum Command {
         /// The directory for the database and the key of the identity provider. One process uses it at a time.
         #[arg(long, default_value = ".portcullis-dev")]
         data_dir: PathBuf,
-        /// The port to listen on, 0 for a free one [default: that of LISTEN_ADDR, else 8080].
+        /// The port to listen on, 0 for a free one [default: the port of LISTEN_ADDR, else 8080].
         #[arg(long, value_name = "N")]
         port: Option<u16>,
     },
@@ -130,7 +130,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: resolver_cli::ResolverCommand,
     },
-    /// Print the JSON Schemas of tenant files, of which editors make completion and checks.
+    /// Print JSON Schemas for tenant files, for completion and validation in editors.
     Schema(schema::SchemaArguments),
     /// Print the names of a tenant folder as types of a programming language: attributes and resources.
     ///
@@ -231,7 +231,7 @@ pub(crate) enum Decisions {
     Search {
         #[command(flatten)]
         arguments: decisions::DecisionSearch,
-        /// At most so many.
+        /// The maximum number to print.
         #[arg(long, value_name = "NUMBER", default_value_t = 100)]
         limit: usize,
     },
@@ -241,7 +241,7 @@ pub(crate) enum Decisions {
     Export(decisions::DecisionSearch),
     /// Erase the decisions about a person, and print their number. Later decisions are recorded.
     Erase(decisions::EraseDecisions),
-    /// Compare the record at rest with its manifest, with the variables of the service and without a running one.
+    /// Compare the sealed files of the record with their manifest, with the variables of the service and without a running one.
     ///
     /// Prints each erased file with its digests from before and after. The exit code is 0 if the record is whole, 1 if
     /// something is wrong or missing, and 2 after an error.

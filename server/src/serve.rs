@@ -131,7 +131,7 @@ pub(crate) async fn until_stopped(
     app.background.spawn(revisions::prune_for_ever(app.clone(), delivery.history));
     app.background.spawn(shadow_plans::compile_for_ever(app.clone()));
     if let Some(recorder) = &app.recorder {
-        app.background.spawn(recorder.log().clone().keep_for_ever());
+        app.background.spawn(recorder.log().clone().run_maintenance());
     }
     let (stopping, stopped) = watch::channel(false);
     let serving: JoinSet<()> = fronts
@@ -159,7 +159,7 @@ pub(crate) async fn until_stopped(
         Err(_) => tracing::warn!("stopped while events were still being delivered"),
     }
     if recorded.is_err() {
-        tracing::warn!("stopped before the decision log was at rest: the next start goes on");
+        tracing::warn!("stopped before the decision log was sealed: the next start goes on");
     }
     let closed = async {
         app.background.stop().await;
@@ -170,12 +170,12 @@ pub(crate) async fn until_stopped(
     }
 }
 
-/// Brings the record of decisions to rest.
+/// Seals the record of decisions.
 async fn close_log(app: &App) {
     if let Some(recorder) = &app.recorder
         && let Err(error) = recorder.log().close().await
     {
-        tracing::warn!(%error, "the decision log is not at rest: the next start goes on");
+        tracing::warn!(%error, "the decision log is not sealed: the next start goes on");
     }
 }
 

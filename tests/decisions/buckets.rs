@@ -40,7 +40,7 @@ fn a_bucket_has_the_record_and_loses_nothing_while_it_is_down() {
     });
     let before = listed(&tenant, "", 3);
     bucket.come_back();
-    eventually_some("what was waiting comes to rest", || {
+    eventually_some("what was waiting is sealed", || {
         bucket.objects().join("acme/log").is_dir().then_some(())
     });
     assert_eq!(listed(&tenant, "", 3), before);

@@ -16,11 +16,11 @@ const MANY: usize = 6;
 /// The most scans of a tenant that run and wait.
 const ALL: usize = 16;
 
-/// Records a check, brings it to rest, and lets its file not answer, as a slow disk. Returns the file.
+/// Records a check, seals it, and lets its file not answer, as a slow disk. Returns the file.
 fn hanging_file(settings: &Settings, server: &Server, tenant: &Tenant<'_>) -> PathBuf {
     tenant.check(&read("alice")).is(200);
     let at_rest = run(server, tenant, &["erase", "--subject", "nobody"]);
-    assert_eq!(at_rest.code, Some(0), "all records come to rest: {}", at_rest.err);
+    assert_eq!(at_rest.code, Some(0), "all records are sealed: {}", at_rest.err);
     let file = parquet_file(&settings.path("decisions"));
     fs::remove_file(&file).expect("removes");
     assert!(Command::new("mkfifo").arg(&file).status().expect("runs").success());

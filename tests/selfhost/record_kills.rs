@@ -15,7 +15,7 @@ use crate::support::{Provider, Reply, Request, Server, Settings, Tenant};
 
 /// Checks of a batch. Single checks and batches take turns.
 const BATCH: usize = 100;
-/// After so many stops everything is at rest, or never will be.
+/// After so many stops everything is sealed, or never will be.
 const STOPS: usize = 30;
 
 #[test]
@@ -60,7 +60,7 @@ fn lose_no_decision(place: &str, kills: usize, settings: &Settings) {
         found.insert(record["id"].as_str().expect("an id").to_owned());
     });
     let lost = answered.iter().filter(|id| !found.contains(*id)).count();
-    assert!(at_rest >= found.len(), "a write-ahead file is not at rest");
+    assert!(at_rest >= found.len(), "a write-ahead file is not sealed");
     let doubled = at_rest - found.len();
     let database = if setup::is_postgres() { "PostgreSQL" } else { "SQLite" };
     say(&format!(
@@ -72,7 +72,7 @@ fn lose_no_decision(place: &str, kills: usize, settings: &Settings) {
     assert!(answered.len() >= kills * BATCH, "only {} decisions were answered", answered.len());
 }
 
-/// Lets the service bring everything that processes left to rest. A stop has some seconds for that.
+/// Lets the service seal everything that processes left. A stop has some seconds for that.
 fn bring_to_rest(settings: &Settings) {
     let buffer = settings.path("decision-log");
     let is_file = |path: &Path| path.extension().is_some_and(|ending| ending == "wal");
@@ -84,10 +84,10 @@ fn bring_to_rest(settings: &Settings) {
             return;
         }
     }
-    assert_eq!(files().count(), 0, "write-ahead files do not come to rest");
+    assert_eq!(files().count(), 0, "write-ahead files are not sealed");
 }
 
-/// Verifies the record at rest, and returns how many records it has.
+/// Verifies the sealed record, and returns how many records it has.
 fn records_at_rest(settings: &Settings) -> usize {
     let verified = settings.run(&["decisions", "verify"]);
     assert_eq!(verified.code, Some(0), "{}{}", verified.out, verified.err);

@@ -141,7 +141,7 @@ fn alone(tokens: &mut Tokens<'_>, start: Token<'_>, value: Operand) -> Parsed {
             let is_true = Predicate::Compare(Operator::Eq, Operand::Bool(true));
             tokens.node(start, test(path, is_true), 1)
         }
-        _ => Err(start.fault("a condition: this is none without a comparison")),
+        _ => Err(start.fault("a condition: this needs a comparison")),
     }
 }
 

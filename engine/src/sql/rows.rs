@@ -213,7 +213,7 @@ fn no_reference<'c>(
             Ok(Clause::any(refers).with_null_as(true).negated())
         }
         (None, _) => Err(format!(
-            "say with `of` to objects of which type the column for `{attribute}` refers: its values are no texts such as \
+            "say with `of` to objects of which type the column for `{attribute}` refers: its values are not texts such as \
              `folder:f1`"
         )),
     }

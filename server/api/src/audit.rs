@@ -70,7 +70,7 @@ pub(super) struct TenantFilter(Option<String>);
 
 impl QueryParameters for TenantFilter {
     fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
-        let about = "Only records of the tenant with this id; empty: only those of no tenant";
+        let about = "Only records of the tenant with this id; empty: only records without a tenant";
         query.text("tenant", about).map(Self)
     }
 }

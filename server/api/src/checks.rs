@@ -33,7 +33,7 @@ use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 
 /// The missing part of a legacy check by a service key; completes "expected …".
-const SUBJECT_OF_KEY: &str = "the subject of the check, because a service key is none";
+const SUBJECT_OF_KEY: &str = "`subject` (a service key is not a subject)";
 
 /// The answer to a check.
 #[derive(Serialize, ToSchema)]

@@ -58,7 +58,7 @@ pub(super) async fn list(
 
 /// Counts recorded decisions, and those that the settings left out, in groups.
 ///
-/// A member who is no manager counts those about itself. What is not read within five seconds is not in the answer, whose
+/// A member who is not a manager counts those about itself. What is not read within five seconds is not in the answer, whose
 /// `complete` is false. A 409 says that the service keeps no record.
 #[utoipa::path(
     get, path = "/api/v1/decisions/stats", tag = "Decisions", operation_id = "countDecisions",
@@ -75,7 +75,7 @@ pub(super) async fn stats(
 
 /// Counts how often checks agree with another system.
 ///
-/// Counted are recorded checks that carried what the other system decided, as `expected`. A member who is no manager counts
+/// Counted are recorded checks that carried what the other system decided, as `expected`. A member who is not a manager counts
 /// those about itself. What is not read within five seconds is not in the answer, whose `complete` is false. A 409 says that
 /// the service keeps no record.
 #[utoipa::path(
@@ -122,7 +122,7 @@ pub(super) async fn follow(
 
 /// Erases the recorded decisions about a person.
 ///
-/// Those at rest and those on their way there are gone when the answer comes, and with them the events of denied checks for
+/// Sealed ones and those in write-ahead files are gone when the answer comes, and with them the events of denied checks for
 /// webhooks; later checks are recorded. A 409 says that the
 /// service keeps no record.
 #[utoipa::path(

@@ -146,7 +146,9 @@ fn explanation_schema() -> AnySchema {
         .field("attribute", string())
         .field("from", anything())
         .field("to", anything())
-        .about("The value that the check was decided with, and the one to send; `null` is none");
+        .about(
+            "The value that the check was decided with, and the one to send; `null` is no value",
+        );
     let changes = record().field("changes", list(change).max_items(Some(3)));
     let complete = boolean().description(Some(
         "False if further sets of as few changes may allow: the search came to its limit, or a pattern, a relation or a \

@@ -305,7 +305,7 @@ fn headers() -> Value {
         ),
         "X-Missing-Replicas": header(
             false,
-            "The number of replicas that do not answer: decisions that they recorded and that are not at rest are missing",
+            "The number of replicas that do not answer: decisions that they recorded and that are not sealed are missing",
             json!({"type": "integer", "minimum": 1}),
         ),
         "X-Policy-Revision": header(

@@ -143,7 +143,7 @@ impl Case {
             let what = format!("no responses for `{both}`, whose answers are in `resolved`");
             members.expected_at("responses", what);
         }
-        let about = "Tuples that count in the check, beside those of `relations.yaml`. A gate knows these alone";
+        let about = "Tuples that count in the check, beside the tuples of `relations.yaml`. A gate knows these alone";
         let relations = members.optional("relations", tuples().about(about));
         let undetermined = members.optional("undetermined", undetermined());
         let expected = members.required("expect", expected);

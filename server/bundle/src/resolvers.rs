@@ -129,7 +129,7 @@ impl SampleResolver {
 
 document!(SampleResolver as "Resolver" => {
     with_replaced_members(input::describe(OwnMembers::declare)).about(
-        "A resolver whose attributes the policies may read. Any member of a manifest replaces that of the module's \
+        "A resolver whose attributes the policies may read. Any member of a manifest replaces the member of the module's \
          manifest.json",
     )
 });
@@ -196,7 +196,7 @@ pub(super) fn responses<'j>(
         Some(all)
     };
     field(read, move || by_namespace().schema()).about(
-        "Responses to the requests of resolvers by namespace and endpoint, before those of resolvers.yaml",
+        "Responses to the requests of resolvers by namespace and endpoint, before the responses of resolvers.yaml",
     )
 }
 

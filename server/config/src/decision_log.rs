@@ -13,7 +13,7 @@ use crate::bucket;
 use crate::error::ConfigError;
 use crate::variables::Variables;
 
-/// The fewest bytes of the write-ahead files: two of them.
+/// The minimum size of the write-ahead log: room for two files.
 const LEAST_BUFFER: u64 = 128 << 20;
 /// The most bytes of the write-ahead files, unless the operator says otherwise: some two million records.
 const DEFAULT_BUFFER: u64 = 1 << 30;
@@ -53,7 +53,7 @@ impl Variables {
     }
 }
 
-/// Opens the files at rest of the decision log, with the manifest in `store`.
+/// Opens the sealed files of the decision log, with the manifest in `store`.
 ///
 /// # Errors
 /// The folder cannot be made, or a variable of the bucket cannot be used.

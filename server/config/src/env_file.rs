@@ -27,7 +27,7 @@ fn unreadable(path: &Path, error: &io::Error) -> ConfigError {
             "a file of NAME=value lines, but there is no file `{path}`: create it, name another file, or leave the \
              option out"
         ),
-        _ => format!("a readable file of NAME=value lines, but `{path}` is none: {error}"),
+        _ => format!("a readable file of NAME=value lines, but `{path}` is not: {error}"),
     };
     ConfigError::new(OPTION, expected)
 }
@@ -130,6 +130,6 @@ mod tests {
             "{error}"
         );
         let directory = read(Path::new("/")).expect_err("refused").to_string();
-        assert!(directory.contains("`/` is none"), "{directory}");
+        assert!(directory.contains("`/` is not: "), "{directory}");
     }
 }

@@ -1,4 +1,4 @@
-//! Measures a million records at rest: their size, the work to bring them there, and what a query by subject reads of them:
+//! Measures a million sealed records: their size, the work to seal them, and what a query by subject reads of them:
 //! `cargo bench -p portcullis-decision-log --bench at_rest`.
 
 #![expect(
@@ -29,7 +29,7 @@ const SUBJECTS: usize = 10_000;
 const RESOURCES: usize = 50;
 /// Records between two waits for the writer.
 const BURST: usize = 5_000;
-/// The most of the bytes at rest that a query by subject reads.
+/// The most of the sealed bytes that a query by subject reads.
 const READ_BAR: f64 = 0.01;
 
 #[tokio::main]
@@ -37,7 +37,7 @@ async fn main() {
     let (folder, clock) = (tempfile::tempdir().expect("a folder"), Clock::system());
     let database = TestDatabase::sqlite().expect("a database");
     let store = database.open().await;
-    // The records of a tenant that is not in the database do not come to rest.
+    // The records of a tenant that is not in the database are not sealed.
     let tenant = store.write("hospital", 0).await.expect("begins");
     tenant.commit().await.expect("is made");
     let keys = KeyRing::generate_key().expect("a key");
@@ -52,18 +52,18 @@ async fn main() {
     };
 
     let (log, _) = open();
-    let keeper = tokio::spawn(log.clone().keep_for_ever());
+    let keeper = tokio::spawn(log.clone().run_maintenance());
     let (began, worked) = (Instant::now(), work());
     append_all(&log).await;
     let (appended, written) = (began.elapsed(), work() - worked);
-    log.close().await.expect("comes to rest");
+    log.close().await.expect("sealed");
     keeper.abort();
     // It holds the folder until it ended.
     let _ = keeper.await;
     drop(log);
     let each = |time: Duration| time.as_secs_f64() * 1e6 / RECORDS as f64;
     println!(
-        "{RECORDS} records: {:.2} µs of CPU each with the way to rest, in {:.1} s; {:.2} µs and {:.1} s until the last was taken",
+        "{RECORDS} records: {:.2} µs of CPU each until they are sealed, in {:.1} s; {:.2} µs and {:.1} s until the last was taken",
         each(work() - worked),
         began.elapsed().as_secs_f64(),
         each(written),
@@ -71,7 +71,7 @@ async fn main() {
     );
 
     let bytes = bytes_in(&folder.path().join("rest"));
-    println!("at rest: {:.0} bytes a record", bytes as f64 / RECORDS as f64);
+    println!("sealed: {:.0} bytes a record", bytes as f64 / RECORDS as f64);
 
     let (log, archive) = open();
     let subject = Some(hospital::subject(SUBJECTS / 2));

@@ -13,7 +13,7 @@ use crate::others::Others;
 use crate::question::{RecordQuestion, Wants};
 use crate::reading::{DecisionSpan, PageRoom, RawRecord};
 
-/// The most bytes of an answer. If there are more, the records come to rest first, where whoever asked reads them.
+/// The most bytes of an answer. If there are more, the records are sealed first, where whoever asked reads them.
 const MAX_ANSWER: usize = 4 * 1024 * 1024;
 
 /// The records of an answer.

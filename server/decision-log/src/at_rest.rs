@@ -1,4 +1,4 @@
-//! The record at rest: Parquet files in a folder or a bucket, named by a manifest in the database.
+//! The sealed record: Parquet files in a folder or a bucket, named by a manifest in the database.
 
 mod archive;
 mod cells;

@@ -1,4 +1,4 @@
-//! A part of the record that is read at once: a write-ahead file, or a row group of a file at rest.
+//! A part of the record that is read at once: a write-ahead file, or a row group of a sealed file.
 
 use std::io;
 use std::ops::Range;
@@ -55,7 +55,7 @@ impl Chunk {
         }
     }
 
-    /// Returns the path of the file at rest.
+    /// Returns the path of the sealed file.
     pub(crate) fn path(&self) -> Option<&str> {
         match self {
             Self::Buffered(..) => None,

@@ -28,7 +28,7 @@ const AGAIN: Duration = Duration::from_secs(10);
 const ROUND: i64 = 1_000;
 
 impl DecisionLog {
-    /// Brings every record up to now to rest.
+    /// Seals every record up to now.
     ///
     /// # Errors
     /// There is no place, or it failed.
@@ -47,8 +47,8 @@ impl DecisionLog {
         keeper.seal_all().await
     }
 
-    /// Erases the records of `tenant` about a person, up to now: those at rest, and those that are not yet, of every process.
-    /// The erasure is noted, and goes on without this call, in [`DecisionLog::keep_for_ever`] of any process. Returns the number
+    /// Erases the records of `tenant` about a person, up to now: sealed ones, and those that are not yet, of every process.
+    /// The erasure is noted, and goes on without this call, in [`DecisionLog::run_maintenance`] of any process. Returns the number
     /// of records that are gone and that no earlier call returned.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl DecisionLog {
         }
     }
 
-    /// Goes on with every erasure that is not done: every record up to now comes to rest without those about the persons, and
+    /// Goes on with every erasure that is not done: every record up to now is sealed without those about the persons, and
     /// then each file that has some is written anew once for all persons of a tenant. A tenant whose erasures fail does not
     /// prevent the others.
     ///
@@ -112,9 +112,9 @@ impl DecisionLog {
         }
         self.seal().await?;
         if let Some(others) = self.others() {
-            // They bring the records of all tenants to rest.
+            // They seal the records of all tenants.
             let heard =
-                others.ask(&first.tenant_id, Wants::Rest).await.map_err(io::Error::other)?;
+                others.ask(&first.tenant_id, Wants::Sealed).await.map_err(io::Error::other)?;
             if heard.silent > 0 {
                 return Err(ArchiveError::Silent(heard.silent));
             }

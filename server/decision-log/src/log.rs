@@ -48,7 +48,7 @@ struct Shared {
     followers: Arc<Followers>,
     keeper: Option<Keeper>,
     erasures: Erasures,
-    /// The other replicas, which share the database of the files at rest.
+    /// The other replicas, which share the database of the sealed files.
     others: Option<Others>,
     /// Gone after [`DecisionLog::close`].
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -149,14 +149,14 @@ impl DecisionLog {
         self.0.followers.close();
     }
 
-    /// Brings finished files to rest, removes what is too old and erases persons, until it is dropped.
-    pub async fn keep_for_ever(self) {
+    /// Seals finished files, deletes expired ones and runs erasures, until it is dropped.
+    pub async fn run_maintenance(self) {
         if let Some(keeper) = &self.0.keeper {
             tokio::join!(keeper.run(|| self.0.buffer.rotate()), self.erase_for_ever(keeper));
         }
     }
 
-    /// Brings every record to disk, and then to rest, if there is a place. Later ones are refused.
+    /// Brings every record to disk, and seals it, if there is a place. Later ones are refused.
     ///
     /// # Errors
     /// The place of finished files failed: the next start goes on.

@@ -14,9 +14,9 @@ pub struct LogMetrics {
     pub(crate) written: Counter,
     /// Bytes of the write-ahead files.
     pub(crate) buffered: Gauge,
-    /// Write-ahead files that came to rest.
+    /// Write-ahead files that were sealed.
     pub(crate) sealed: Counter,
-    /// Failed tries to bring files to rest or to remove old ones.
+    /// Failed tries to seal files or to remove old ones.
     pub(crate) store_failures: Counter,
     lost: Family<[(&'static str, &'static str); 1], Counter>,
     /// Groups of allows that are left out and counted in memory.
@@ -37,8 +37,8 @@ impl LogMetrics {
         let Self { left_out_groups, left_out, streams, skipped, .. } = metrics.clone();
         registry.register("decision_records", "Recorded decisions on disk", written);
         registry.register("decision_buffer_bytes", "Bytes of the write-ahead files", buffered);
-        registry.register("decision_files_sealed", "Write-ahead files that came to rest", sealed);
-        let failures = "Failed tries to bring decisions to rest";
+        registry.register("decision_files_sealed", "Write-ahead files that were sealed", sealed);
+        let failures = "Failed tries to seal decisions";
         registry.register("decision_store_failures", failures, store_failures);
         registry.register("decision_records_lost", "Decisions that could not be recorded", lost);
         let help = "Groups of allows without a record that are counted and not written yet";

@@ -20,7 +20,7 @@ use crate::reading::QueryError;
 
 /// The longest wait for the answers about records. A replica that is alive takes some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The longest wait until other replicas brought their records to rest.
+/// The longest wait until other replicas have sealed their records.
 const REST_PATIENCE: Duration = Duration::from_secs(20);
 
 /// The questions of a process to the other replicas.
@@ -84,7 +84,7 @@ impl Others {
     /// Too many questions wait, or the database failed.
     pub(crate) async fn ask(&self, tenant: &str, wants: Wants) -> Result<Heard, QueryError> {
         let _turn = self.asking.begin(tenant).await?;
-        let patience = if matches!(wants, Wants::Rest) { REST_PATIENCE } else { PATIENCE };
+        let patience = if matches!(wants, Wants::Sealed) { REST_PATIENCE } else { PATIENCE };
         let question = RecordQuestion::new(self.number, tenant, wants);
         let Some(payload) = question.payload() else { return Ok(Heard::default()) };
         let waiting = Waiting::begin(self, question.id);

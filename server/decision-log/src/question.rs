@@ -1,4 +1,4 @@
-//! The question of one replica to the others for records that are not at rest.
+//! The question of one replica to the others for records that are not sealed.
 
 use portcullis_model::decision::DecisionSelection;
 use portcullis_storage::MAX_PAYLOAD;
@@ -24,8 +24,8 @@ pub(crate) struct RecordQuestion {
 pub(crate) enum Wants {
     /// Records, in an order.
     Records { selection: Box<DecisionSelection>, span: DecisionSpan },
-    /// That every record up to now comes to rest.
-    Rest,
+    /// That every record up to now is sealed.
+    Sealed,
 }
 
 impl RecordQuestion {

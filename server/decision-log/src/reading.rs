@@ -81,7 +81,7 @@ impl fmt::Debug for ReadLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Visited<T> {
     pub into: T,
-    /// The replicas that did not answer: their records that are not at rest are missing.
+    /// The replicas that did not answer: their records that are not sealed are missing.
     pub silent: usize,
     /// The id at which the limit ended the visit: this record and those after it in the order were not visited.
     pub rest: Option<Uuid>,

@@ -1,4 +1,4 @@
-//! The write-ahead files of a process: one that grows, and those that wait until their records are at rest.
+//! The write-ahead files of a process: one that grows, and those that wait until their records are sealed.
 
 use std::fs::File;
 use std::io;
@@ -16,7 +16,7 @@ use crate::permissions;
 use crate::segment::Segment;
 use crate::shares::Shares;
 
-/// The most bytes of a file. The more records come to rest together, the fewer bytes a query by subject reads of each.
+/// The most bytes of a file. The more records are sealed together, the fewer bytes a query by subject reads of each.
 const MAX_SEGMENT: u64 = 96 * 1024 * 1024;
 /// The files that fit into the folder: it is emptied file by file.
 const FILES: u64 = 8;
@@ -125,7 +125,7 @@ impl Segments {
         self.files.lock().closed.first().map(Arc::clone)
     }
 
-    /// Deletes a file whose records are at rest. Who reads it reads on.
+    /// Deletes a file whose records are sealed. Who reads it reads on.
     pub(crate) fn remove(&self, segment: &Segment) -> io::Result<()> {
         std::fs::remove_file(&segment.path)?;
         File::open(&self.folder)?.sync_all()?;

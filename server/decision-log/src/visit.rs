@@ -20,7 +20,7 @@ use crate::wanted::Wanted;
 
 impl DecisionLog {
     /// Passes the records of `tenant` that `selection` selects to `visit` with `into`, in order and each once, until it
-    /// breaks or `limit` ends the visit. Returns `into`. Other replicas are asked for what they did not bring to rest. Runs on
+    /// breaks or `limit` ends the visit. Returns `into`. Other replicas are asked for what they have not sealed. Runs on
     /// a thread that serves no requests; in memory are the wanted records of the files whose instants overlap. A text
     /// is parsed only if the selection looks at members.
     ///
@@ -44,7 +44,7 @@ impl DecisionLog {
         }
         let silent = heard.silent;
         if let Some(archive) = self.archive() {
-            // After the write-ahead files: what came to rest meanwhile is there twice, not missing.
+            // After the write-ahead files: what was sealed meanwhile is there twice, not missing.
             let parts = archive.parts(&wanted).await?;
             chunks.extend(parts.into_iter().map(Chunk::Part));
         }
@@ -116,9 +116,9 @@ impl DecisionLog {
 struct Merge {
     wanted: Wanted,
     order: DecisionOrder,
-    /// The place of the files that come to rest while the visit lasts.
+    /// The place of the files that are sealed while the visit lasts.
     archive: Option<Archive>,
-    /// The files at rest that were added.
+    /// The sealed files that were added.
     paths: BTreeSet<String>,
     /// Chunks that are not read yet, with the key from which on their records are due; the next one is the last.
     waiting: Vec<(u128, Chunk)>,
@@ -168,7 +168,7 @@ impl Merge {
         while let Some(loaded) = self.next(visited.is_multiple_of(UNLIMITED))? {
             let Some((id, json)) = loaded.next() else { continue };
             visited += 1;
-            // A record is there twice while its file comes to rest.
+            // A record is there twice while its file is sealed.
             if before.replace(id) != Some(id) && visit(&mut into, RawRecord { id, json }).is_break()
             {
                 break;

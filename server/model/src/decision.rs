@@ -196,7 +196,7 @@ document!(DecisionRecord => {
         .maybe("dropped", schema::list(text()))
         .maybe("reproduced", schema::nullable(schema::boolean().description(Some("Whether the rules of the revision decide so again; with `explain=true`. `null` if the record lacks what they read"))))
         .maybe("not_replayable", schema::list(text()).description(Some("The attributes that they read and the record has dropped or hashed; with `explain=true`, if there are any")))
-        .maybe("explanation", nested("As that of an explained check; with `explain=true`"))
+        .maybe("explanation", nested("As in an explained check; with `explain=true`"))
         .field("us", number().description(Some("Microseconds that the decision took")))
         .about("A recorded decision")
         .example(json!({

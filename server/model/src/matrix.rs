@@ -112,7 +112,7 @@ fn role_or_none<'j>() -> impl Field<'j, Value = Option<String>> {
 impl MatrixSubject {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
         let subject = members.required("subject", text(MAX_SUBJECT));
-        let roles = list(text(MAX_SUBJECT)).about("All roles; those of a check when absent");
+        let roles = list(text(MAX_SUBJECT)).about("All roles; when absent, the roles of a check");
         let roles = members.optional("roles", roles);
         Some(Self { subject: Some(subject?), roles })
     }

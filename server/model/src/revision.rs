@@ -16,7 +16,7 @@ use crate::fields::short;
 use crate::input::{self, DeclaredBody, Field, Members, field};
 use crate::{Timestamp, document, schema};
 
-/// The way on which the changes of a revision came.
+/// The way the revision was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema, EnumString, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase", const_into_str)]

@@ -96,7 +96,7 @@ impl NewRule {
     }
 
     fn declare(members: &mut Members<'_, '_>, domain: &str) -> Option<Self> {
-        let effect = effect().about("A deny beats every allow, those of policies included");
+        let effect = effect().about("A deny beats every allow, also one of a policy");
         let tuple = declare_tuple(members, domain, NullDomain::IsAbsent);
         let effect = members.required("effect", effect);
         Some(Self { tuple: tuple?, effect: effect? })

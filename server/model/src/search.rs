@@ -204,7 +204,7 @@ fn candidates<'j>(
     };
     field(at_most(MAX_CANDIDATES, "candidates", item), move || {
         schema::list(input::describe(declare)).max_items(Some(MAX_CANDIDATES)).description(Some(
-            "The entities to look at, in this order; without it, those of the directory",
+            "The entities to look at, in this order; without it, all of the directory",
         ))
     })
 }

@@ -242,7 +242,7 @@ fn read_domain<'j>(json: &'j Json<'j>, at: &Place<'_>, problems: &mut Problems) 
 /// The form of the domain of a key; completes "expected …".
 pub const DOMAIN_FORM: &str = "one domain of 1 to 256 characters without `*`";
 
-/// Returns whether `text` can be the domain of a key. `*` is none: rules mean every domain by it.
+/// Returns whether `text` can be the domain of a key. `*` cannot: rules mean every domain by it.
 pub fn is_domain(text: &str) -> bool {
     !text.is_empty() && text.chars().count() <= MAX_DOMAIN && !text.contains(['*', '\0'])
 }
@@ -269,7 +269,7 @@ pub struct PresentedKey {
 }
 
 impl PresentedKey {
-    /// Takes a key apart; `None` when it is none of ours.
+    /// Takes a key apart; `None` when it is not one of ours.
     pub fn parse(key: &str) -> Option<Self> {
         let (id, rest) = key.strip_prefix(PREFIX)?.split_once('_')?;
         let (text, sum) = key.split_at_checked(key.len().checked_sub(CHECKSUM_CHARS)?)?;

@@ -99,7 +99,7 @@ impl Secret {
         self.0.as_bytes()
     }
 
-    /// Returns what is expected of a secret that is registered from now on, if this is none. A receiver with a library of
+    /// Returns what is expected of a secret that is registered from now on, if this one is refused. A receiver with a library of
     /// Standard Webhooks would check the signatures by another key.
     pub fn refused_if_new(&self) -> Option<String> {
         self.0.starts_with(STANDARD_PREFIX).then(|| {

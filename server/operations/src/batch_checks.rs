@@ -142,8 +142,7 @@ fn tenant_of(
             None => tenant = Some(own.to_owned()),
             Some(known) if known == own => {}
             Some(_) => {
-                let what =
-                    "the items are of several tenants: send those of each in a batch of their own";
+                let what = "the items are of several tenants: send a batch for each tenant";
                 return Err(OperationError::BadRequest(what.to_owned()));
             }
         }

@@ -80,7 +80,7 @@ pub async fn find(
     }
 }
 
-/// Counts the decisions of the caller's tenant that `selection` selects, in groups by `dimensions`. A member who is no
+/// Counts the decisions of the caller's tenant that `selection` selects, in groups by `dimensions`. a member who is not a
 /// manager counts those about itself.
 ///
 /// # Errors

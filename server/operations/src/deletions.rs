@@ -1,5 +1,5 @@
-//! The limit of deletions: a write that would delete a large part of what somebody keeps is a mistake, unless it says that it
-//! is none (`docs/semantics.md`, sections 10.3 and 12.4).
+//! The limit of deletions: a write that would delete a large part of what somebody keeps is refused unless it is forced
+//! (`docs/semantics.md`, sections 10.3 and 12.4).
 
 use portcullis_runtime::write_refusal::{DeletingWrite, WriteRefusal};
 

@@ -22,7 +22,8 @@ use crate::written::Written;
 /// turn; another replica may write in between.
 pub(crate) const MAX_JUDGEMENTS: usize = 3;
 
-/// Makes `change` in a transaction of the caller's tenant, again until its judgement is about the content that it meets.
+/// Makes `change` in a transaction of the caller's tenant. Repeats it until the verdict is about the content it commits
+/// against.
 ///
 /// # Errors
 /// The error of `change`, or an error of [`GatedWrite::begin`] or [`GatedWrite::commit`].

@@ -29,8 +29,7 @@ use crate::plan_source::PlanSource;
 const MAX_PAGE: i64 = 200;
 
 /// The missing part of a request by a service key; completes "expected …".
-const SUBJECT_OF_KEY: &str =
-    "the subject whose permissions are listed, because a service key is none";
+const SUBJECT_OF_KEY: &str = "`subject` (a service key is not a subject)";
 
 /// A permission: the decision on the verb of a registered resource.
 #[derive(Debug, Serialize)]

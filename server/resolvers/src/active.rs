@@ -142,7 +142,7 @@ impl ActiveResolver {
 
     /// Calls the module for every attribute, past the cache, and counts nothing. An open breaker refuses the call, and no
     /// call moves the breaker.
-    pub(crate) async fn ask_apart(
+    pub(crate) async fn ask_uncached(
         &self,
         runtime: &ResolverRuntime,
         wanted: WantedAttributes<'_>,

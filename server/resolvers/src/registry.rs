@@ -174,7 +174,7 @@ impl Registry {
                 let asked = async {
                     match mode {
                         CacheMode::Use => resolver.ask(&self.runtime, wanted).await,
-                        CacheMode::Bypass => resolver.ask_apart(&self.runtime, wanted).await,
+                        CacheMode::Bypass => resolver.ask_uncached(&self.runtime, wanted).await,
                     }
                 };
                 let found = resolver_step(namespace, asked).await;

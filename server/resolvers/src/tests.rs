@@ -101,7 +101,7 @@ impl Stage {
     }
 
     /// Asks for `test.<attribute>` on behalf of `subject`, past the cache and the breaker.
-    async fn ask_apart(
+    async fn ask_uncached(
         &self,
         tenant: &str,
         resolver: ResolverRef,

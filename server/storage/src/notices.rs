@@ -22,7 +22,7 @@ const DELIVERIES: &str = "portcullis_deliveries";
 const REVOKED_KEYS: &str = "portcullis_revoked_keys";
 /// The channel of changes of entities.
 const ENTITIES: &str = "portcullis_entities";
-/// The channel of questions for decisions that are not at rest.
+/// The channel of questions for decisions that are not sealed.
 const QUESTIONS: &str = "portcullis_record_questions";
 /// The channel of answers to them.
 const ANSWERS: &str = "portcullis_record_answers";
@@ -44,7 +44,7 @@ pub enum Notice {
     RevokedKey(Uuid),
     /// Entities changed.
     Entities(EntitiesNotice),
-    /// A replica asks for decisions that are not at rest.
+    /// A replica asks for decisions that are not sealed.
     Question(String),
     /// The replica with this number answered the question.
     Answer(Uuid, i64),
@@ -155,8 +155,8 @@ pub(crate) async fn send_answer(
     send(connection, ANSWERS, &format!("{question} {replica}")).await
 }
 
-/// Asks all replicas that keep a record of decisions but `own`, and returns their numbers. A replica has its lock for as long
-/// as it is connected, so that none is asked that is gone.
+/// Asks all replicas that keep a record of decisions but `own`, and returns their numbers. Disconnected replicas hold no lock
+/// and are not asked.
 pub(crate) async fn ask(pool: &PgPool, own: i32, question: &str) -> Result<Vec<i64>, sqlx::Error> {
     let others = sqlx::query_scalar(
         "SELECT replica FROM (SELECT DISTINCT CAST(objid AS BIGINT) AS replica FROM pg_locks \

@@ -1,4 +1,4 @@
-//! The answers of replicas to questions for decisions that are not at rest. PostgreSQL carries both: replicas know of each
+//! The answers of replicas to questions for decisions that are not sealed. PostgreSQL carries both: replicas know of each
 //! other there, and each question is of one tenant, whose rows nobody else sees.
 
 use portcullis_model::Timestamp;

@@ -19,22 +19,22 @@ const PAGE: i64 = 500;
 /// The arguments of `portcullis audit`.
 #[derive(Debug, clap::Args)]
 pub struct AuditArguments {
-    /// Only those of one tenant: its id, or in `saas` mode its slug.
+    /// Only records of one tenant: its id, or in `saas` mode its slug.
     #[arg(long)]
     tenant: Option<String>,
-    /// Only those from this instant on, such as `2026-05-16T09:30:00Z`.
+    /// Only records from this instant on, such as `2026-05-16T09:30:00Z`.
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     since: Option<Timestamp>,
-    /// Only those before this instant.
+    /// Only records before this instant.
     #[arg(long, value_name = "INSTANT", value_parser = instant)]
     until: Option<Timestamp>,
-    /// Only those of this actor.
+    /// Only records of this actor.
     #[arg(long)]
     actor: Option<String>,
-    /// Only those about the record with this id, or about the role or entity of this name.
+    /// Only records about the record with this id, or about the role or entity of this name.
     #[arg(long)]
     record: Option<String>,
-    /// At most so many.
+    /// The maximum number to print.
     #[arg(long, value_name = "NUMBER")]
     limit: Option<u32>,
 }

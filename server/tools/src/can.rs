@@ -23,8 +23,8 @@ pub struct WhoCanArguments {
     words: Vec<String>,
     #[command(flatten)]
     pub remote: RemoteArguments,
-    /// The RBAC domain to decide in, such as a workspace [default: the tenant of the folder; with --url that of the token or
-    /// the service key]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
+    /// The RBAC domain to decide in, such as a workspace [default: the tenant of the folder; with --url the domain of the
+    /// token or the service key]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long)]
     pub domain: Option<String>,
     #[command(flatten)]
@@ -39,11 +39,11 @@ pub struct WhatCanArguments {
     words: Vec<String>,
     #[command(flatten)]
     pub remote: RemoteArguments,
-    /// A role of the subject, besides those of `tenant.yaml`, and in place of those that the service knows. May be repeated.
+    /// A role of the subject, besides the roles of `tenant.yaml`, and in place of the roles that the service knows. May be repeated.
     #[arg(long)]
     pub role: Vec<String>,
-    /// The RBAC domain to decide in, such as a workspace [default: the tenant of the folder; with --url that of the token or
-    /// the service key]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
+    /// The RBAC domain to decide in, such as a workspace [default: the tenant of the folder; with --url the domain of the
+    /// token or the service key]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long)]
     pub domain: Option<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `portcullis decisions verify`: compares the record of decisions at rest with its manifest (`docs/semantics.md`, section
+//! `portcullis decisions verify`: compares the sealed record of decisions with its manifest (`docs/semantics.md`, section
 //! 17.7).
 
 use std::io::Write;

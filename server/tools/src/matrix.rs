@@ -46,7 +46,7 @@ pub struct MatrixArguments {
     pub resource: Vec<ResourcePattern>,
     #[command(flatten)]
     pub remote: RemoteArguments,
-    /// The RBAC domain to ask the service about, such as a workspace [default: that of the token or the service key]. Needed
+    /// The RBAC domain to ask the service about, such as a workspace [default: the domain of the token or the service key]. Needed
     /// in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long, requires = "url")]
     pub domain: Option<String>,

@@ -136,7 +136,7 @@ impl<'q> RowPlan<'q> {
             return Err(Inexact::Because(what.to_owned()));
         }
         if self.column("type").is_some() {
-            let what = "`resource.type` is a column: relations are those of one type";
+            let what = "`resource.type` is a column: relations belong to one type";
             return Err(Inexact::Because(what.to_owned()));
         }
         let schema = self.questions.graph.schema();

@@ -260,7 +260,7 @@ impl<'n> Narrowing<'n> {
         self.narrowed(property, sought)
     }
 
-    /// Returns the property of a searched slot. The roles of a subject are none.
+    /// Returns the property of a searched slot. The roles of a subject are not a property.
     fn property(&self, slot: Slot, part: Part) -> Option<Property<'_>> {
         let name = match (self.plan.whole().slots.path(slot), part) {
             (_, Part::Roles) => return None,

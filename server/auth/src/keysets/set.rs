@@ -47,7 +47,7 @@ impl KeySet {
     }
 
     /// Returns the one key that fits the algorithm, of those with this `kid` if there is one. A key that the set lists
-    /// several times is one key; several keys that fit are none, because the token does not say which it means.
+    /// several times is one key; of several keys that fit it returns none, because the token does not say which it means.
     pub(super) fn find(&self, algorithm: Algorithm, kid: Option<&str>) -> Option<&Arc<PublicKey>> {
         let mut fitting = self
             .0

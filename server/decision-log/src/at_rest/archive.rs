@@ -1,4 +1,4 @@
-//! The store of the files at rest and their manifest.
+//! The store of the sealed files and their manifest.
 
 use std::fmt;
 use std::io;
@@ -21,7 +21,7 @@ use super::ranges::RemoteObject;
 /// Bytes of the metadata of files that are kept in memory.
 const METADATA: u64 = 32 * 1024 * 1024;
 
-/// The files at rest: a store of objects, and the manifest in the database that names them. Cheap to clone.
+/// The sealed files: a store of objects, and the manifest in the database that names them. Cheap to clone.
 #[derive(Clone)]
 pub struct Archive(Arc<Inner>);
 
@@ -34,7 +34,7 @@ struct Inner {
     read: Arc<AtomicU64>,
 }
 
-/// The reason why files at rest cannot be written or read.
+/// The reason why sealed files cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
     #[error("the store of the decision log failed: {0}")]
@@ -47,9 +47,9 @@ pub enum ArchiveError {
     Buffer(#[from] io::Error),
     #[error("the log has no store: set `DECISION_LOG_URL`")]
     NoStore,
-    #[error("decisions are recorded faster than they come to rest")]
+    #[error("decisions are recorded faster than they are sealed")]
     Busy,
-    #[error("{0} replicas did not bring their decisions to rest")]
+    #[error("{0} replicas did not seal their decisions")]
     Silent(usize),
     /// A file was removed before the manifest named it: the next try stores it anew.
     #[error("a file of the decision log was removed before its manifest named it")]

@@ -1,4 +1,4 @@
-//! The records that must not come to rest: records of tenants that are gone, and records about erased persons.
+//! The records that must not be sealed: records of tenants that are gone, and records about erased persons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::archive::Archive;
 /// The milliseconds by which the clocks of replicas may differ. The id of a deleted tenant is free after ten minutes.
 const SKEW: i64 = 5 * 60 * 1_000;
 
-/// The records that must not come to rest.
+/// The records that must not be sealed.
 #[derive(Debug, Default)]
 pub(crate) struct Excluded {
     /// Tenants that are being deleted.
@@ -40,7 +40,7 @@ impl Archive {
         Ok(leaving.into_iter().collect())
     }
 
-    /// Returns the records of `tenants` that must not come to rest.
+    /// Returns the records of `tenants` that must not be sealed.
     pub(crate) async fn excluded(
         &self,
         tenants: &BTreeSet<String>,

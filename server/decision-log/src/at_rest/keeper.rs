@@ -1,4 +1,4 @@
-//! Brings finished write-ahead files to rest and removes what is too old, in the background.
+//! Seals finished write-ahead files and removes what is too old, in the background.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const SWEEP: Duration = Duration::from_secs(30);
 /// The time until the next try after a failure; it doubles up to [`SWEEP`].
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Brings finished write-ahead files to rest.
+/// Seals finished write-ahead files.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     pub(crate) archive: Archive,
@@ -45,7 +45,7 @@ impl Keeper {
         let mut left_out = BTreeSet::new();
         loop {
             let finished = self.segments.finished();
-            // The records of a tenant that is deleted go with it: a file comes to rest without them, and soon, because the
+            // The records of a tenant that is deleted go with it: a file is sealed without them, and soon, because the
             // tenant may begin anew.
             let leaving = self.archive.leaving().await.unwrap_or_else(|_| left_out.clone());
             if self.segments.is_of_an_earlier_day(self.now()) || !leaving.is_subset(&left_out) {
@@ -65,7 +65,7 @@ impl Keeper {
                 }
                 Err(error) => {
                     self.metrics.store_failures.inc();
-                    tracing::warn!(%error, "the decision log is not at rest; its write-ahead files stay");
+                    tracing::warn!(%error, "the decision log is not sealed; its write-ahead files stay");
                     pause = (pause * 2).min(SWEEP);
                     pause
                 }
@@ -74,7 +74,7 @@ impl Keeper {
         }
     }
 
-    /// Brings every finished file to rest.
+    /// Seals every finished file.
     pub(crate) async fn seal_all(&self) -> Result<(), ArchiveError> {
         let _turn = self.turn().await;
         while let Some(segment) = self.segments.oldest() {
@@ -85,7 +85,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Waits until nobody else of this process changes files at rest.
+    /// Waits until nobody else of this process changes sealed files.
     pub(crate) async fn turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock().await
     }

@@ -1,4 +1,4 @@
-//! The store of the files at rest, by their paths.
+//! The store of the sealed files, by their paths.
 
 use std::io;
 use std::ops::Range;

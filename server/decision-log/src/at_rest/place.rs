@@ -1,4 +1,4 @@
-//! The place of the files at rest: a folder or a bucket of S3.
+//! The place of the sealed files: a folder or a bucket of S3.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -19,10 +19,10 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The begin of the names of the folders in the place.
 const TENANT: &str = "tenant=";
-/// The repetitions of a request that failed. Who brings files to rest tries again for ever.
+/// The repetitions of a request that failed. Whoever seals files tries again for ever.
 const REPEATS: usize = 2;
 
-/// The place of the files at rest, which all replicas share.
+/// The place of the sealed files, which all replicas share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordPlace {
     /// A folder, which is made if it is missing.

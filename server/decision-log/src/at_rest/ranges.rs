@@ -1,4 +1,4 @@
-//! Ranges of a file at rest, for a reader that blocks.
+//! Ranges of a sealed file, for a reader that blocks.
 
 use std::io::Cursor;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Removes records from files at rest: a new file takes the place of the old one, and the chain has both digests.
+//! Removes records from sealed files: a new file takes the place of the old one, and the chain has both digests.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

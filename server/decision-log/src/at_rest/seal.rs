@@ -1,4 +1,4 @@
-//! Brings a finished write-ahead file to rest: upload, manifest, then the file may go. Each step can be repeated.
+//! Seals a finished write-ahead file: upload, manifest, then the file may go. Each step can be repeated.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -22,7 +22,7 @@ use crate::segment::Segment;
 
 /// Tenants with fewer bytes in a write-ahead file share one file: many small tenants must not make as many objects.
 const OWN_FILE: usize = 1024 * 1024;
-/// The most bytes at rest of a tenant.
+/// The most sealed bytes of a tenant.
 const MAX_TENANT: i64 = 1 << 30;
 
 /// A file that is written, with the part of each tenant.
@@ -36,7 +36,7 @@ pub(crate) struct NewFile {
 }
 
 impl Archive {
-    /// Brings the records of a finished write-ahead file of the process `replica` to rest. A repetition makes the same files.
+    /// Seals the records of a finished write-ahead file of the process `replica`. A repetition makes the same files.
     pub(crate) async fn seal(
         &self,
         segment: Arc<Segment>,
@@ -61,7 +61,7 @@ impl Archive {
         if erased.of_tenants > 0 {
             // A clock that went far back before the tenant was made leaves out records of a tenant that exists.
             let records = erased.of_tenants;
-            tracing::warn!(records, "decisions of tenants that are gone do not come to rest");
+            tracing::warn!(records, "decisions of tenants that are gone are not sealed");
         }
         let (mut new, mut is_repetition) = (Vec::new(), false);
         for file in files {

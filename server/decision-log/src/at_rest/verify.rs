@@ -41,7 +41,7 @@ pub enum RecordFault {
     NotSigned(i64),
     #[error("`{0}` is missing")]
     Missing(String),
-    #[error("`{0}` was changed: its SHA-256 is not that of the manifest")]
+    #[error("`{0}` was changed: its SHA-256 differs from the one in the manifest")]
     Changed(String),
     #[error("`{0}` is left out of queries, and no row of the manifest says why")]
     Hidden(String),

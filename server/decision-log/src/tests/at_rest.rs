@@ -1,4 +1,4 @@
-//! Records at rest: the same answers as before, in files that the manifest names.
+//! Sealed records: the same answers as before, in files that the manifest names.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,13 +26,13 @@ on_every_database!(
     records_of_a_deleted_tenant_do_not_come_to_rest,
 );
 
-/// A log with a place for its files at rest.
+/// A log with a place for its sealed files.
 pub(super) struct Place {
     folder: TempDir,
     store: Store,
     key: String,
     rest: RecordPlace,
-    /// The folder with the files at rest, or with the objects of the bucket.
+    /// The folder with the sealed files, or with the objects of the bucket.
     files: PathBuf,
 }
 
@@ -43,7 +43,7 @@ impl Place {
         Self::at(database, folder, RecordPlace::Folder(files.clone()), files).await
     }
 
-    /// A log that comes to rest in `rest`, which keeps its objects below `files`.
+    /// A log whose files are sealed in `rest`, which keeps its objects below `files`.
     pub(super) async fn at(
         database: &TestDatabase,
         folder: TempDir,
@@ -82,7 +82,7 @@ impl Place {
         &self.store
     }
 
-    /// Returns the files at rest.
+    /// Returns the sealed files.
     pub(super) fn files(&self) -> Vec<PathBuf> {
         let mut folders = vec![self.files.clone()];
         let mut files = Vec::new();
@@ -133,7 +133,7 @@ pub(super) async fn texts(
 pub(super) async fn erase(log: &DecisionLog, subject: &str) -> u64 {
     tokio::select! {
         erased = log.erase("acme", subject) => erased.expect("works").records,
-        () = log.clone().keep_for_ever() => unreachable!("it has no end"),
+        () = log.clone().run_maintenance() => unreachable!("it has no end"),
     }
 }
 
@@ -167,7 +167,7 @@ async fn answers_are_the_same_before_and_after_records_come_to_rest(database: Te
         before.iter().map(Vec::len).collect::<Vec<_>>(),
         [240, 240, 24, 24, 0, 0, 210, 210, 0, 0, 240, 240]
     );
-    log.seal().await.expect("comes to rest");
+    log.seal().await.expect("sealed");
     assert_eq!((place.files().len(), place.buffered()), (1, 1), "one file, and one that grows");
     let mut after = Vec::new();
     for selection in &selections {
@@ -185,7 +185,7 @@ async fn pages_of_a_list_follow_each_other_at_rest(database: TestDatabase) {
     let (log, ids) = (place.log(), Numbered::default());
     for _ in 0..3 {
         record(&log, &ids, "acme", 40).await;
-        log.seal().await.expect("comes to rest");
+        log.seal().await.expect("sealed");
     }
     for selection in [DecisionSelection::default(), of_subject("user \"3\"")] {
         let whole = log
@@ -226,7 +226,7 @@ async fn a_query_by_subject_reads_a_small_part(database: TestDatabase) {
             log.flush().await;
         }
     }
-    log.seal().await.expect("comes to rest");
+    log.seal().await.expect("sealed");
     let files = place.files().into_iter();
     let bytes: u64 = files.map(|file| file.metadata().expect("reads").len()).sum();
     let archive = log.archive().expect("has one");
@@ -246,13 +246,13 @@ async fn a_repeated_seal_makes_no_duplicate(database: TestDatabase) {
     let buffer = place.folder.path().join("buffer");
     let (name, path) = Segment::numbers(&buffer).expect("lists").remove(0);
     let written = std::fs::read(&path).expect("reads");
-    log.close().await.expect("comes to rest");
+    log.close().await.expect("sealed");
     assert!(!path.exists());
     drop(log);
     // As after a kill between the manifest and the deletion of the write-ahead file.
     std::fs::write(buffer.join(format!("{name:020}.wal")), written).expect("writes");
     let log = place.log();
-    log.seal().await.expect("comes to rest");
+    log.seal().await.expect("sealed");
     assert_eq!(place.files().len(), 1);
     assert_eq!(
         texts(&log, &DecisionSelection::default(), DecisionOrder::NewestFirst).await.len(),
@@ -270,7 +270,7 @@ async fn an_erased_person_is_gone_and_the_chain_says_so(database: TestDatabase) 
         ids.1.store(-10_000, Ordering::Relaxed);
         record(&log, &ids, tenant, 30).await;
         if at_rest {
-            log.seal().await.expect("comes to rest");
+            log.seal().await.expect("sealed");
         }
     }
     let person = of_subject("user \"3\"");
@@ -299,7 +299,7 @@ async fn a_file_that_is_written_anew_has_no_erased_person(database: TestDatabase
     let (log, ids, archive) = (place.log(), Numbered::default(), place.archive());
     ids.1.store(-10_000, Ordering::Relaxed);
     record(&log, &ids, "acme", 30).await;
-    log.seal().await.expect("comes to rest");
+    log.seal().await.expect("sealed");
     let person = of_subject("user \"3\"");
     let parts = archive.parts(&Wanted::new("acme", &person, DecisionSpan::default())).await;
     // Another process noted the erasure, and another one writes the file anew for another reason.
@@ -319,7 +319,7 @@ async fn what_somebody_changes_is_found(database: TestDatabase) {
     let (log, ids) = (place.log(), Numbered::default());
     for _ in 0..3 {
         record(&log, &ids, "acme", 10).await;
-        log.seal().await.expect("comes to rest");
+        log.seal().await.expect("sealed");
     }
     let findings = async || place.archive().verify().await.expect("reads").findings;
     assert_eq!(findings().await, []);
@@ -347,7 +347,7 @@ async fn old_records_go(database: TestDatabase) {
     let (log, ids) = (place.log(), Numbered::default());
     record(&log, &ids, "acme", 10).await;
     record(&log, &ids, "bolt", 10).await;
-    log.seal().await.expect("comes to rest");
+    log.seal().await.expect("sealed");
     let archive = place.archive();
     let day = 24 * 60 * 60 * 1_000;
     let at = |days: i64| Timestamp::from_millis(NOON + days * day + 10_000);
@@ -380,7 +380,7 @@ async fn records_of_a_deleted_tenant_do_not_come_to_rest(database: TestDatabase)
     let deleted = "UPDATE tenants SET deleting_at = 1 WHERE id = 'acme'";
     execute(&place.store, [deleted.to_owned()]).await;
     // Nothing else would finish the file.
-    let keeper = tokio::spawn(log.clone().keep_for_ever());
+    let keeper = tokio::spawn(log.clone().run_maintenance());
     let at_rest = async {
         while !place.folder.path().join("rest").exists() || place.files().is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -1,4 +1,4 @@
-//! Records at rest in a bucket of a real S3 server.
+//! Sealed records in a bucket of a real S3 server.
 
 use portcullis_storage::testing::{TestDatabase, on_every_database};
 use portcullis_test_s3::S3Server;
@@ -33,7 +33,7 @@ async fn a_bucket_keeps_finds_erases_and_verifies(database: TestDatabase) {
     record(&log, &ids, "acme", 50).await;
     let (all, person) = (DecisionSelection::default(), of_subject("user \"3\""));
     let before = texts(&log, &all, DecisionOrder::NewestFirst).await;
-    log.seal().await.expect("comes to rest");
+    log.seal().await.expect("sealed");
     assert_eq!((place.files().len(), place.buffered()), (1, 1), "an object, and a file that grows");
     assert_eq!(texts(&log, &all, DecisionOrder::NewestFirst).await, before);
     assert_eq!(texts(&log, &person, DecisionOrder::OldestFirst).await.len(), 5);
@@ -67,7 +67,7 @@ async fn a_bucket_that_is_down_loses_nothing_that_was_acknowledged(database: Tes
     assert!(log.seal().await.is_err(), "the bucket is down");
     assert_eq!(all(&log).await.len(), acknowledged);
     server.come_back();
-    log.seal().await.expect("comes to rest");
+    log.seal().await.expect("sealed");
     assert_eq!(place.buffered(), 1, "only the file that grows is left");
     assert_eq!(all(&log).await.len(), acknowledged);
     record(&log, &ids, "acme", 1).await;

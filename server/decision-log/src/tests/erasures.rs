@@ -35,12 +35,12 @@ async fn have(store: &Store, count: usize) {
     timeout(Duration::from_secs(30), is_there).await.expect("in time");
 }
 
-/// Returns a log with records of before noon, of which half are at rest.
+/// Returns a log with records of before noon, of which half are sealed.
 async fn written(place: &Place, buffer: &str) -> DecisionLog {
     let (log, ids) = (place.log_in(buffer, u64::MAX), Numbered::default());
     ids.1.store(-10_000, Ordering::Relaxed);
     record(&log, &ids, "acme", 20).await;
-    log.seal().await.expect("comes to rest");
+    log.seal().await.expect("sealed");
     record(&log, &ids, "acme", 20).await;
     log
 }
@@ -54,10 +54,10 @@ async fn an_erasure_goes_on_without_its_request_and_in_another_process(database:
     request.abort();
     assert!(request.await.is_err(), "the client went away, and nothing is erased yet");
     assert_eq!(texts(&log, &of_subject(PERSON), DecisionOrder::NewestFirst).await.len(), 4);
-    // The process ends, and the records that it has not brought to rest come at its next start.
+    // The process ends, and the records that it has not sealed come at its next start.
     drop(log);
     let other = place.log_in("second", u64::MAX);
-    let keeper = tokio::spawn(other.clone().keep_for_ever());
+    let keeper = tokio::spawn(other.clone().run_maintenance());
     have(place.store(), 0).await;
     keeper.abort();
     assert!(texts(&other, &of_subject(PERSON), DecisionOrder::NewestFirst).await.is_empty());
@@ -76,7 +76,7 @@ async fn a_name_that_is_not_known_is_not_needed(database: TestDatabase) {
     let noon = Timestamp::from_millis(NOON);
     decision_erasures::begin(&mut tx, &code, noon).await.expect("is noted");
     tx.commit().await.expect("is kept");
-    let keeper = tokio::spawn(log.clone().keep_for_ever());
+    let keeper = tokio::spawn(log.clone().run_maintenance());
     have(place.store(), 0).await;
     keeper.abort();
     assert!(texts(&log, &of_subject(PERSON), DecisionOrder::NewestFirst).await.is_empty());
@@ -104,7 +104,7 @@ async fn records_of_a_tenant_that_is_gone_do_not_come_to_rest(database: TestData
         let decision = RecordedDecision { tenant, revision, ..denial(id, "ann", sent(&json)) };
         let pending = log.append_durably(&decision, None).expect("is taken");
         pending.written().await.expect("is written");
-        log.seal().await.expect("comes to rest");
+        log.seal().await.expect("sealed");
         let found = log.find(tenant, id, ReadLimit::none()).await.expect("reads").into;
         assert_eq!(found.iter().count(), kept, "{tenant} {revision}");
     }
@@ -113,13 +113,13 @@ async fn records_of_a_tenant_that_is_gone_do_not_come_to_rest(database: TestData
 async fn erasures_that_come_together_write_a_file_anew_once(database: TestDatabase) {
     let place = Place::of(&database).await;
     let log = written(&place, "buffer").await;
-    log.seal().await.expect("comes to rest");
+    log.seal().await.expect("sealed");
     let requests = [1, 3, 5, 7, 9].map(|number| {
         let (log, person) = (log.clone(), format!("user \"{number}\""));
         tokio::spawn(async move { log.erase("acme", &person).await })
     });
     have(place.store(), requests.len()).await;
-    let keeper = tokio::spawn(log.clone().keep_for_ever());
+    let keeper = tokio::spawn(log.clone().run_maintenance());
     for request in requests {
         let erased = request.await.expect("runs").expect("works");
         assert_eq!(erased.records, 4);

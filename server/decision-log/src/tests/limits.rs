@@ -27,12 +27,12 @@ fn at_once() -> ReadLimit {
     ReadLimit::new(Duration::ZERO, || true)
 }
 
-/// Returns a log with files at rest and a write-ahead file.
+/// Returns a log with sealed files and a write-ahead file.
 async fn written(place: &Place) -> DecisionLog {
     let (log, ids) = (place.log_of(u64::MAX), Numbered::default());
     for _ in 1..FILES {
         record(&log, &ids, "acme", EACH).await;
-        log.seal().await.expect("comes to rest");
+        log.seal().await.expect("sealed");
     }
     record(&log, &ids, "acme", EACH).await;
     log
@@ -110,7 +110,7 @@ async fn a_scan_ends_when_its_caller_is_gone(database: TestDatabase) {
     let before = place.archive().bytes_read();
     let visited = log.visit("acme", &all, span, limit, (), count).await.expect("reads");
     assert!(visited.rest.is_some());
-    assert_eq!(place.archive().bytes_read(), before, "no file at rest was read");
+    assert_eq!(place.archive().bytes_read(), before, "no sealed file was read");
 }
 
 async fn a_page_of_large_records_is_bounded_while_it_is_read(database: TestDatabase) {
@@ -125,7 +125,7 @@ async fn a_page_of_large_records_is_bounded_while_it_is_read(database: TestDatab
     let json = json::parse(text.as_bytes()).expect("valid").into_owned();
     for number in 0..2 * LARGE {
         if number == LARGE {
-            log.seal().await.expect("comes to rest");
+            log.seal().await.expect("sealed");
         }
         let subject = format!("user {}", number % 7);
         let pending = log.append_durably(&denial(ids.next(), &subject, sent(&json)), None);

@@ -1,4 +1,4 @@
-//! Two logs that share a database: each reads what the other one did not bring to rest.
+//! Two logs that share a database: each reads what the other one has not sealed.
 
 use std::time::Duration;
 

@@ -35,7 +35,7 @@ async fn three_files(database: &TestDatabase) -> Place {
     let (log, ids) = (place.log_of(u64::MAX), Numbered::default());
     for tenant in ["acme", "bolt", "acme"] {
         record(&log, &ids, tenant, 10).await;
-        log.seal().await.expect("comes to rest");
+        log.seal().await.expect("sealed");
     }
     log.close().await.expect("closes");
     run(&place, "UPDATE decision_parts SET expires_at = 9000000000000 WHERE tenant_id = 'bolt'")
@@ -63,7 +63,7 @@ async fn rows_about_files_that_are_long_gone_join_into_one(database: TestDatabas
     assert_eq!((told.rows, told.pruned, told.findings), (0, 6, vec![]));
     let (log, ids) = (place.log_of(u64::MAX), Numbered::default());
     record(&log, &ids, "acme", 10).await;
-    log.seal().await.expect("comes to rest");
+    log.seal().await.expect("sealed");
     let told = verified(&place).await;
     assert_eq!((told.rows, told.pruned, told.records, told.findings), (1, 6, 10, vec![]));
 }

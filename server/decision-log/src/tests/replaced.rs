@@ -22,14 +22,14 @@ on_every_database!(
 const EACH: usize = 30;
 const FILES: usize = 3;
 
-/// Returns a log with files at rest.
+/// Returns a log with sealed files.
 async fn written(place: &Place) -> DecisionLog {
     let (log, ids) = (place.log_of(u64::MAX), Numbered::default());
     // The clock of the log stands at noon: records are from before.
     ids.1.store(-10_000, Ordering::Relaxed);
     for _ in 0..FILES {
         record(&log, &ids, "acme", EACH).await;
-        log.seal().await.expect("comes to rest");
+        log.seal().await.expect("sealed");
     }
     log
 }

@@ -53,7 +53,7 @@ async fn a_file_that_is_named_stays(database: TestDatabase) {
     let place = Place::of(&database).await;
     let log = place.log_of(u64::MAX);
     record(&log, &Numbered::default(), "acme", 10).await;
-    log.seal().await.expect("comes to rest");
+    log.seal().await.expect("sealed");
     let path = place.files().remove(0);
     let archive = place.archive();
     // Another process stored the same file, and found that it is named.

@@ -23,7 +23,7 @@ pub(super) fn find<'e>(entries: &'e [Entry], section: &str, key: &str) -> Option
     entries.iter().find(|entry| entry.section == section && entry.key == key)
 }
 
-/// Reads the entries of a file. Notes the lines that are none.
+/// Reads the entries of a file. Notes the lines that are not entries.
 pub(super) fn entries(text: &str, faults: &mut Vec<ImportFault>) -> Vec<Entry> {
     let (mut entries, mut section) = (Vec::<Entry>::new(), String::new());
     let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim).zip(1..);

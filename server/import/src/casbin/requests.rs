@@ -106,7 +106,7 @@ impl Decider {
     /// Returns whether the request is allowed at `now`.
     ///
     /// # Errors
-    /// The request is none that Portcullis can be asked.
+    /// Portcullis cannot be asked this request.
     pub(super) fn allows(&self, request: &Request<'_>, now: DateTime<Utc>) -> anyhow::Result<bool> {
         let resource = self.objects.resource(request.object, request.action);
         let resource = resource.map_err(anyhow::Error::msg)?;

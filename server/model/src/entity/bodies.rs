@@ -121,7 +121,7 @@ fn read_entities(
     let mut known = HashMap::with_capacity(entities.len());
     for (index, entity) in entities.iter().enumerate() {
         if let Some(first) = known.insert((&*entity.kind, &*entity.id), index) {
-            let what = format!("each type and id once, but it is that of entity {first}, too");
+            let what = format!("each type and id once, but entity {first} has it, too");
             problems.expected(&at.index(index).key("id"), what);
         }
     }

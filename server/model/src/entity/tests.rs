@@ -37,7 +37,7 @@ fn faults_have_their_place() {
         ),
         (
             r#"[{"type": "u", "id": "a"}, {"type": "u", "id": "a"}]"#.to_owned(),
-            "at `/entities/1/id`: expected each type and id once, but it is that of entity 0, too",
+            "at `/entities/1/id`: expected each type and id once, but entity 0 has it, too",
         ),
         (
             r#"[{"type": "u", "id": "a", "properties": {"x": null}}]"#.to_owned(),

@@ -177,7 +177,7 @@ document!(FilePolicy as "Policy", naming ConditionTree, Matcher, ConditionExpres
     let condition = |members: &mut Members<'_, '_>| members.required("when", when());
     let text = input::describe(|members| NewPolicy::with_condition(members, condition));
     let form = |format| input::describe(|members| NewPolicy::declare(members, Some(format)));
-    // Cases name a policy by its name, and `default-deny` is none.
+    // Cases name a policy by its name, and `default-deny` is not the name of a policy.
     let name = || schema::text(MAX_NAME).pattern(Some(FILE_NAME)).description(Some(NAME));
     let forms = [
         text.titled("Policy with an expression"),

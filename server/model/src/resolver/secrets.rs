@@ -34,7 +34,7 @@ impl Secrets {
         let value = schema::nullable(schema::short(MAX_VALUE));
         let value = schema::about(
             value,
-            "The secret, `${env:NAME}` for that of a variable, or `null` for the stored one",
+            "The secret, `${env:NAME}` for the value of a variable, or `null` for the stored one",
         );
         let names = schema::string().pattern(Some(NAME));
         let map = map_schema(MAX_ENTRIES, value).property_names(Some(names));

@@ -32,11 +32,11 @@ pub(super) struct RuleBook<'s> {
 
 struct Entry<'s> {
     old: Option<&'s RuleRecord>,
-    fate: Fate,
+    change: RuleChange,
 }
 
 /// The state of a rule after the plan.
-enum Fate {
+enum RuleChange {
     Kept,
     Written(Box<RuleRecord>),
     Gone,
@@ -44,17 +44,18 @@ enum Fate {
 
 impl Entry<'_> {
     fn after(&self) -> Option<&RuleRecord> {
-        match &self.fate {
-            Fate::Kept => self.old,
-            Fate::Written(new) => Some(new),
-            Fate::Gone => None,
+        match &self.change {
+            RuleChange::Kept => self.old,
+            RuleChange::Written(new) => Some(new),
+            RuleChange::Gone => None,
         }
     }
 }
 
 impl<'s> RuleBook<'s> {
     pub(super) fn new(state: &'s TenantContent) -> Self {
-        let entries = state.rules.iter().map(|old| Entry { old: Some(old), fate: Fate::Kept });
+        let entries =
+            state.rules.iter().map(|old| Entry { old: Some(old), change: RuleChange::Kept });
         let by_tuple = state.rules.iter().enumerate().map(|(index, old)| (key(&old.tuple), index));
         Self { entries: entries.collect(), by_tuple: by_tuple.collect() }
     }
@@ -66,7 +67,7 @@ impl<'s> RuleBook<'s> {
 
     fn insert(&mut self, record: RuleRecord) {
         self.by_tuple.insert(key(&record.tuple), self.entries.len());
-        self.entries.push(Entry { old: None, fate: Fate::Written(Box::new(record)) });
+        self.entries.push(Entry { old: None, change: RuleChange::Written(Box::new(record)) });
     }
 
     /// Makes the explicit rules of the owner `wanted`. `resources` are those after the plan.
@@ -80,7 +81,7 @@ impl<'s> RuleBook<'s> {
         let stored = state.resources_by_name();
         for rule in wanted {
             match self.entry(&rule.tuple) {
-                Some(entry) => meet(draft, entry, rule, &stored, context),
+                Some(entry) => record_update(draft, entry, rule, &stored, context),
                 None => {
                     draft.create(KIND, rule.tuple.to_string());
                     self.insert(new_record(rule, draft.managed_by(), context));
@@ -108,7 +109,7 @@ impl<'s> RuleBook<'s> {
             if wanted.contains(&tuple) {
                 continue;
             }
-            entry.fate = match made.get(&tuple) {
+            entry.change = match made.get(&tuple) {
                 // The operator owns the rules of default roles, too.
                 Some(rule)
                     if (old.origin, old.effect) == (RuleOrigin::DefaultRole, rule.effect) =>
@@ -118,7 +119,7 @@ impl<'s> RuleBook<'s> {
                 Some(rule) => release(draft, old, rule, context),
                 None => {
                     draft.delete(KIND, old.tuple.to_string());
-                    Fate::Gone
+                    RuleChange::Gone
                 }
             };
         }
@@ -162,7 +163,7 @@ impl<'s> RuleBook<'s> {
             // What was to go stays, with its id.
             Some(entry) if entry.after().is_none() => {
                 let id = entry.old.map_or(record.id, |old| old.id);
-                entry.fate = Fate::Written(Box::new(RuleRecord { id, ..record }));
+                entry.change = RuleChange::Written(Box::new(RuleRecord { id, ..record }));
             }
             Some(_) => {}
         }
@@ -192,14 +193,14 @@ impl<'s> RuleBook<'s> {
     /// Returns the writes: deletions, then the others.
     pub(super) fn into_writes(self) -> Vec<RecordWrite<RuleRecord>> {
         let (mut gone, mut written) = (Vec::new(), Vec::new());
-        for Entry { old, fate } in self.entries {
-            match (old, fate) {
-                (Some(old), Fate::Gone) => gone.push(RecordWrite::Delete(old.clone())),
-                (Some(old), Fate::Written(new)) => {
+        for Entry { old, change } in self.entries {
+            match (old, change) {
+                (Some(old), RuleChange::Gone) => gone.push(RecordWrite::Delete(old.clone())),
+                (Some(old), RuleChange::Written(new)) => {
                     written.push(RecordWrite::Update { old: old.clone(), new: *new });
                 }
-                (None, Fate::Written(new)) => written.push(RecordWrite::Insert(*new)),
-                (_, Fate::Kept) | (None, Fate::Gone) => {}
+                (None, RuleChange::Written(new)) => written.push(RecordWrite::Insert(*new)),
+                (_, RuleChange::Kept) | (None, RuleChange::Gone) => {}
             }
         }
         gone.append(&mut written);
@@ -207,7 +208,7 @@ impl<'s> RuleBook<'s> {
     }
 }
 
-fn meet(
+fn record_update(
     draft: &mut Draft<'_>,
     entry: &mut Entry<'_>,
     wanted: &NewRule,
@@ -231,8 +232,8 @@ fn meet(
     if draft.is_own(old.managed_by.as_deref()) && old.origin != new.origin {
         fields.push(FieldChange::new("/origin".to_owned(), None, None));
     }
-    if draft.meet(KIND, name, old.managed_by.as_deref(), fields) {
-        entry.fate = Fate::Written(Box::new(new));
+    if draft.record_update(KIND, name, old.managed_by.as_deref(), fields) {
+        entry.change = RuleChange::Written(Box::new(new));
     }
 }
 
@@ -254,7 +255,7 @@ fn release(
     old: &RuleRecord,
     made: &NewRule,
     context: &PlanContext<'_>,
-) -> Fate {
+) -> RuleChange {
     let new = RuleRecord {
         effect: made.effect,
         origin: RuleOrigin::DefaultRole,
@@ -264,7 +265,7 @@ fn release(
         ..old.clone()
     };
     draft.release(old.tuple.to_string(), fields(old, &new, context));
-    Fate::Written(Box::new(new))
+    RuleChange::Written(Box::new(new))
 }
 
 fn fields(old: &RuleRecord, new: &RuleRecord, context: &PlanContext<'_>) -> Vec<FieldChange> {
@@ -278,7 +279,7 @@ fn fields(old: &RuleRecord, new: &RuleRecord, context: &PlanContext<'_>) -> Vec<
 fn remove_if_default(entry: &mut Entry<'_>) {
     let is_default = entry.after().is_some_and(|rule| rule.origin == RuleOrigin::DefaultRole);
     if is_default {
-        entry.fate = Fate::Gone;
+        entry.change = RuleChange::Gone;
     }
 }
 

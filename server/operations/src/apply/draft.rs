@@ -78,7 +78,7 @@ impl<'a> Draft<'a> {
 
     /// Notes what an object that exists becomes. Returns whether it is written: it differs by `fields`, or is not the
     /// owner's yet. The owner may change it.
-    pub(super) fn meet(
+    pub(super) fn record_update(
         &mut self,
         kind: ObjectKind,
         name: String,

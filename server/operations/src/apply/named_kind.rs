@@ -37,7 +37,7 @@ impl<R: Clone> NamedKind<R> {
                     continue;
                 }
                 if let Some((new, fields)) = update(draft, old, one) {
-                    if draft.meet(self.kind, name.to_owned(), managed_by, fields) {
+                    if draft.record_update(self.kind, name.to_owned(), managed_by, fields) {
                         writes.push(RecordWrite::Update { old: old.clone(), new });
                     }
                     continue;

@@ -26,7 +26,7 @@ use super::judged_plan::{ContentChange, JudgedPlan, carry_out};
 use super::plan::{ApplyPlan, PlanContext, plan};
 use super::ready::{ReadyResolver, find_modules, make_ready};
 use super::restoration::{self, new_policies, wanted_resolvers};
-use super::rights::{self, Sight};
+use super::rights::{self, Visibility};
 use super::stored_types::check_types;
 use crate::content_at::content_at;
 use crate::etag::{Precondition, entity_tag};
@@ -67,9 +67,9 @@ pub async fn replace(
     match carry_out(&attempt).await {
         Ok(answer) => {
             let kinds = answer.changes.iter().map(|change| change.kind);
-            Ok(Sight::for_kinds(caller, kinds).limit_answer(answer))
+            Ok(Visibility::for_kinds(caller, kinds).limit_answer(answer))
         }
-        Err(error) => Err(Sight::for_kinds(caller, [].into_iter()).limit_error(error)),
+        Err(error) => Err(Visibility::for_kinds(caller, [].into_iter()).limit_error(error)),
     }
 }
 

@@ -44,13 +44,13 @@ pub(super) fn must_have_rights_of(
 
 /// The part of an answer that its caller may see.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sight {
+pub(super) struct Visibility {
     /// The caller may read every kind that the bundle has.
     content: bool,
     cases: bool,
 }
 
-impl Sight {
+impl Visibility {
     pub(super) fn new(caller: &Manager, request: &ApplyRequest) -> Self {
         let cases = caller.must_have(Permission::PoliciesRead).is_ok();
         Self { content: must_read(caller, request).is_ok(), cases }

@@ -28,7 +28,7 @@ use super::judged_plan::{ContentChange, JudgedPlan, carry_out};
 use super::plan::{ApplyPlan, PlanContext, plan};
 use super::ready::{FoundModule, find_modules, make_ready};
 use super::request::ApplyRequest;
-use super::rights::{self, Sight};
+use super::rights::{self, Visibility};
 use super::secrets;
 use super::stored_types::check_types;
 use crate::proposals::{self, NewProposal};
@@ -95,8 +95,9 @@ pub(super) async fn apply(
             app.resolvers.forget_module(&resolver.sha256).await;
         }
     }
-    let sight = Sight::new(caller, request);
-    made.map(|answer| sight.limit_answer(answer)).map_err(|error| sight.limit_error(error))
+    let visibility = Visibility::new(caller, request);
+    made.map(|answer| visibility.limit_answer(answer))
+        .map_err(|error| visibility.limit_error(error))
 }
 
 /// One apply.

@@ -187,8 +187,9 @@ pub(crate) fn broken_namespace<'n>(
 ) {
     let is_taken = before.is_empty() && !after.is_empty();
     if is_taken && namespaces.into_iter().any(|namespace| namespace == RELATION) {
-        let what =
-            format!("expected another namespace: `{RELATION}` is that of relations; rename it");
+        let what = format!(
+            "expected another namespace: `{RELATION}` is the namespace of relations; rename it"
+        );
         note(broken, "resolver", || RELATION.to_owned(), what);
     }
 }

@@ -35,7 +35,7 @@ pub(super) struct SourceArguments {
     /// The branch or tag that the folder is of.
     #[arg(long = "ref", value_name = "NAME")]
     pub(super) reference: Option<String>,
-    /// A page about the change, such as that of the commit.
+    /// A page about the change, such as the page of the commit.
     #[arg(long, value_name = "URL")]
     pub(super) source_url: Option<String>,
     /// The reason for the change.

@@ -67,7 +67,7 @@ pub async fn run(
 }
 
 /// Returns how the service differs from the folder: the opposite of the plan that would make them equal. An object that only
-/// lacks its owner is none.
+/// lacks its owner does not differ.
 fn drift(changes: &[AnsweredChange]) -> Vec<Entry> {
     let mut entries = Vec::new();
     for change in changes {

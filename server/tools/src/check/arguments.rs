@@ -50,7 +50,7 @@ pub struct CheckArguments {
     /// The time of the check (default: now). A service takes it with --explain only.
     #[arg(long, value_name = "RFC 3339", requires = "timed", value_parser = moment)]
     pub(super) now: Option<DateTime<Utc>>,
-    /// The RBAC domain to decide in, such as a workspace [default: that of the token or the service key; with --dir the
+    /// The RBAC domain to decide in, such as a workspace [default: the domain of the token or the service key; with --dir the
     /// tenant]. Needed in `saas` mode and with SINGLE_TENANT with a service key that has none.
     #[arg(long)]
     pub(super) domain: Option<String>,

@@ -191,7 +191,7 @@ fn types(text: &str) -> Result<Vec<FirstType>, String> {
 fn first_type((kind, verbs): (&str, Vec<&str>)) -> Result<FirstType, String> {
     let kind = name(kind)?;
     if TAKEN_TYPES.contains(&&*kind) {
-        return Err(format!("other types than `{kind}`, which is no type of resources"));
+        return Err(format!("other types than `{kind}`, which is not a type of resources"));
     }
     if verbs.is_empty() {
         return Err(format!("a verb of `{kind}`, such as `{kind}:read`"));

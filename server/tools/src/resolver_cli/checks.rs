@@ -64,7 +64,7 @@ pub(super) fn read<'j>(json: &'j Json<'j>) -> Result<Vec<Sample<'j>>, Invalid> {
     problems.finish(samples)
 }
 
-/// Refuses samples that request or expect an attribute that is none of `attributes`, which the component has. All faults
+/// Refuses samples that request or expect an attribute that is not one of `attributes`, which the component has. All faults
 /// are reported together.
 pub(super) fn fit(samples: &[Sample<'_>], attributes: &[Box<str>]) -> Result<(), Invalid> {
     let (root, mut problems) = (Place::root(), Problems::default());
@@ -110,7 +110,7 @@ impl<'j> Sample<'j> {
     fn declare(members: &mut Members<'j, '_>) -> Option<Self> {
         let now = instant().about("The time of the check; the time of the run when absent");
         let roles = list(text(MAX_SUBJECT))
-            .about("The roles of the subject's token, in place of those of the check");
+            .about("The roles of the subject's token, in place of the check's");
         let wanted = list(string()).about("The attributes to request; all when absent");
         let name = members.required("name", name());
         let body = members.required("check", body());
