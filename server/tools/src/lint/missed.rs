@@ -1,6 +1,7 @@
 //! Registered resources that a pattern seems to have and does not, and verbs that nothing under a pattern has.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Bound;
 
 use portcullis_bundle::{Bundle, ItemKind};
 use portcullis_engine::ResourcePattern;
@@ -47,7 +48,7 @@ fn missed(
         let Some(name) = own_name(pattern) else { continue };
         let unnamed = *found.entry(name).or_insert_with(|| {
             let prefix = format!("{name}:");
-            let below = registered.range(&*prefix..);
+            let below = registered.range::<str, _>((Bound::Included(&*prefix), Bound::Unbounded));
             below
                 .take_while(|(other, _)| other.starts_with(&prefix))
                 .flat_map(|(other, verbs)| verbs.iter().map(move |verb| (*other, *verb)))
