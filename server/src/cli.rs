@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use portcullis_tools::{
@@ -17,9 +18,38 @@ pub(crate) enum Cases {
     FromLog(log_cases::FromLogArguments),
 }
 
+/// The commands of `portcullis --help`, by what they are for.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Model", &["init", "test", "lint", "fmt", "convert", "schema", "types"]),
+    ("Ship", &["plan", "apply", "drift", "export", "import", "diff", "replay", "cases"]),
+    ("Ask", &["check", "who-can", "what-can", "matrix"]),
+    ("Know", &["decisions", "audit", "bench"]),
+    ("Run", &["serve", "dev", "migrate", "keys", "tenants", "secrets"]),
+    ("Extend", &["resolver", "completions"]),
+];
+
+/// Returns the help with the commands in their groups, which clap has for arguments alone.
+fn help_template() -> String {
+    let mut commands = Command::augment_subcommands(clap::Command::new("commands"));
+    commands.build();
+    let width = GROUPS.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max();
+    let (width, styles) = (width.unwrap_or_default(), Styles::styled());
+    let (heading, literal) = (styles.get_header(), styles.get_literal());
+    let mut template = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    for (group, names) in GROUPS {
+        template += &format!("\n{heading}{group}:{heading:#}\n");
+        for command in names.iter().filter_map(|name| commands.find_subcommand(name)) {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            template += &format!("  {literal}{:width$}{literal:#}  {about}\n", command.get_name());
+        }
+    }
+    template + &format!("\n{heading}Options:{heading:#}\n{{options}}\n")
+}
+
 /// Portcullis: a multi-tenant authorization service.
 #[derive(Debug, Parser)]
 #[command(name = "portcullis", version, arg_required_else_help = true)]
+#[command(help_template = help_template())]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -310,4 +340,30 @@ pub(crate) struct EnvFile {
     /// A file of NAME=value lines; environment variables override it.
     #[arg(long, value_name = "FILE")]
     pub(crate) env_file: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn help_has_each_command_once_in_a_group() {
+        let command = Cli::command();
+        let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+        let mut shown: Vec<&str> = shown.map(clap::Command::get_name).collect();
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        shown.sort_unstable();
+        grouped.sort_unstable();
+        assert_eq!(grouped, shown);
+        let help = Cli::command().render_help().to_string();
+        for (name, about) in [
+            ("\nAsk:\n  check        ", "Ask a running service"),
+            ("\n  completions  ", "Print the completions"),
+            ("\nOptions:\n  -h, --help ", ""),
+        ] {
+            assert!(help.contains(&format!("{name}{about}")), "{help}");
+        }
+    }
 }
