@@ -89,7 +89,7 @@ def workspace_version() -> str:
     manifest = tomllib.loads((REPOSITORY / "Cargo.toml").read_text())
     version = manifest["workspace"]["package"]["version"]
     if not all(part.isdigit() for part in version.split(".")):
-        raise Fault(f"version `{version}` is no release: expected three numbers, such as 0.2.0")
+        raise Fault(f"version `{version}` is not a release: expected three numbers, such as 0.3.0")
     return version
 
 
