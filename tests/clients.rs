@@ -1,4 +1,4 @@
-//! What the clients of other languages share (`clients/`) is what the service has.
+//! The files that clients of other languages share (`clients/`), compared with what the service has.
 //!
 //! `BLESS=1 cargo test clients` writes the document of today.
 

@@ -1,4 +1,4 @@
-//! What a record shows of its inputs, and to whom.
+//! The inputs that a record shows, and to whom.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
