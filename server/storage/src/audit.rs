@@ -12,8 +12,8 @@ use crate::column_values::number;
 use crate::error::StoreError;
 use crate::json_list::{from_json, from_json_list, to_json_list};
 use crate::macros::{execute, fetch_all, fetch_optional, row};
-use crate::paging::{fetch_page, pages};
-use crate::tx::{EVERY_TENANT, Inner, Tx};
+use crate::paging::{Pages, fetch_page, pages};
+use crate::tx::{EVERY_TENANT, Tx};
 
 /// The `tenant_id` of audit records that belong to no tenant.
 pub const NO_TENANT: &str = "";
@@ -140,15 +140,13 @@ async fn insert(
     Ok(())
 }
 
-/// Returns the statements that select a page of the audit records for which `$tenant` is true: the sizes and the rows.
+/// Makes the statements of SQLite and of PostgreSQL that select a page of the audit records for which `$tenant` is true.
 macro_rules! statements {
-    ($tx:expr, $tenant:literal) => {
-        match &$tx.inner {
-            Inner::Sqlite(_) => statements!(
-                @of $tenant, "EXISTS (SELECT 1 FROM json_each(records) WHERE value = $5)"
-            ),
-            Inner::Postgres(_) => statements!(@of $tenant, "CAST(records AS JSONB) ? $5"),
-        }
+    ($tenant:literal) => {
+        [
+            statements!(@of $tenant, "EXISTS (SELECT 1 FROM json_each(records) WHERE value = $5)"),
+            statements!(@of $tenant, "CAST(records AS JSONB) ? $5"),
+        ]
     };
     (@of $tenant:literal, $has_record:literal) => {{
         const PAGES: [&str; 2] = pages!(
@@ -165,13 +163,18 @@ macro_rules! statements {
     }};
 }
 
+pub(crate) const PAGES_OF_TENANT: [Pages; 2] = statements!("tenant_id = $1");
+pub(crate) const PAGES_OF_ALL: [Pages; 2] =
+    statements!("(CAST($1 AS TEXT) IS NULL OR tenant_id = $1)");
+
 /// Lists a page of the audit records of the transaction's tenant, newest first.
 pub async fn list(
     tx: &mut Tx,
     filter: &AuditFilter,
     page: Page,
 ) -> Result<Listed<AuditRecord>, StoreError> {
-    let pages = statements!(tx, "tenant_id = $1");
+    let [sqlite, postgres] = PAGES_OF_TENANT;
+    let pages = tx.either(sqlite, postgres);
     let Filter { action, actor, record, from, before } = Filter::new(filter, page);
     fetch_page!(tx, Row, page.limit, pages, &tx.tenant, before, action, actor, record, from)
 }
@@ -184,7 +187,8 @@ pub async fn list_all(
     filter: &AuditFilter,
     page: Page,
 ) -> Result<Listed<AuditRecord>, StoreError> {
-    let pages = statements!(tx, "(CAST($1 AS TEXT) IS NULL OR tenant_id = $1)");
+    let [sqlite, postgres] = PAGES_OF_ALL;
+    let pages = tx.either(sqlite, postgres);
     let Filter { action, actor, record, from, before } = Filter::new(filter, page);
     fetch_page!(tx, Row, page.limit, pages, tenant, before, action, actor, record, from)
 }

@@ -11,8 +11,8 @@ use crate::delivery_queues::{self, DeliveryQueue, QueueId};
 use crate::delivery_rows::{self, Outcome};
 use crate::error::StoreError;
 use crate::jobs::Job;
-use crate::macros::{execute, fetch_optional};
-use crate::tx::Tx;
+use crate::macros::{execute, fetch_optional, indexed};
+use crate::tx::{Statements, Tx};
 use crate::{delivered_denials, denial_queues, denial_segments};
 
 /// A job and its attempt.
@@ -135,9 +135,13 @@ pub async fn redeliver(
 /// Deletes all deliveries to `webhook` and their attempts. Those in rows of many go with the row of the webhook.
 pub(crate) async fn delete_of(tx: &mut Tx, webhook: Uuid) -> Result<(), StoreError> {
     const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE tenant_id = $1 AND webhook_id = $2";
-    const DELIVERIES: &str =
-        "DELETE FROM webhook_deliveries WHERE tenant_id = $1 AND webhook_id = $2";
+    const DELIVERIES: Statements = indexed!(
+        "DELETE FROM webhook_deliveries",
+        webhook_deliveries_by_queue,
+        "WHERE tenant_id = $1 AND webhook_id = $2"
+    );
     execute!(tx, ATTEMPTS, &tx.tenant, webhook)?;
-    execute!(tx, DELIVERIES, &tx.tenant, webhook)?;
+    let deliveries = tx.statement(&DELIVERIES);
+    execute!(tx, deliveries, &tx.tenant, webhook)?;
     Ok(())
 }

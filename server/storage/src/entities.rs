@@ -5,7 +5,7 @@
 
 mod audited;
 mod content;
-mod found;
+pub(crate) mod found;
 mod lists;
 mod names;
 mod rows;
@@ -21,9 +21,9 @@ use uuid::Uuid;
 
 use crate::directory::Forgetting;
 use crate::error::StoreError;
-use crate::macros::execute;
+use crate::macros::{execute, indexed};
 use crate::row_lists::{Rows, write_rows};
-use crate::tx::Tx;
+use crate::tx::{Statements, Tx};
 use crate::{audit, directory, relations, tenant_settings};
 use audited::AuditedEntities;
 use content::Content;
@@ -191,11 +191,15 @@ pub async fn delete(tx: &mut Tx, kind: &str, id: &str) -> Result<bool, StoreErro
 
 /// Removes the rows of deleted entities if they are many.
 async fn forget_deletions(tx: &mut Tx) -> Result<(), StoreError> {
-    const COUNT: &str = "SELECT count(*) FROM entities WHERE tenant_id = $1 AND is_deleted";
+    const COUNT: Statements = indexed!(
+        "SELECT count(*) FROM entities",
+        deleted_entities,
+        "WHERE tenant_id = $1 AND is_deleted"
+    );
     const FORGET: &str =
         "DELETE FROM entities WHERE tenant_id = $1 AND is_deleted AND revision < $2";
     const NOTE: &str = "UPDATE tenants SET entities_forgotten = $2 WHERE id = $1";
-    let table = Forgetting { count: COUNT, forget: FORGET, note: NOTE };
+    let table = Forgetting { count: tx.statement(&COUNT), forget: FORGET, note: NOTE };
     directory::forget_deletions(tx, &table).await
 }
 

@@ -159,7 +159,18 @@ macro_rules! select {
     };
 }
 
-pub(crate) use {execute, fetch_all, fetch_optional, on_database, row, select, stored};
+/// Makes a statement whose part `$from` ends with a table. SQLite takes the index `$index` of the table: without statistics
+/// it prefers the primary key, and reads all rows of the tenant.
+macro_rules! indexed {
+    ($from:literal, $index:ident, $rest:literal) => {
+        $crate::tx::Statements {
+            sqlite: concat!($from, " INDEXED BY ", stringify!($index), " ", $rest),
+            postgres: concat!($from, " ", $rest),
+        }
+    };
+}
+
+pub(crate) use {execute, fetch_all, fetch_optional, indexed, on_database, row, select, stored};
 
 /// Returns the record of a row, if there is one.
 pub(crate) fn record<R, T: TryFrom<R>>(row: Option<R>) -> Result<Option<T>, StoreError>

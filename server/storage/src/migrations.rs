@@ -45,6 +45,7 @@ macro_rules! sources {
             "0028_erased_deliveries",
             "0029_roles_format",
             "0030_draft_modes",
+            "0031_plan_indexes",
         )
     };
     ($database:literal, $($name:literal,)+) => {
@@ -52,8 +53,8 @@ macro_rules! sources {
     };
 }
 
-const SQLITE: [Source; 30] = sources!("sqlite");
-const POSTGRES: [Source; 30] = sources!("postgres");
+const SQLITE: [Source; 31] = sources!("sqlite");
+const POSTGRES: [Source; 31] = sources!("postgres");
 
 /// Returns the migrations of SQLite.
 pub(crate) fn sqlite() -> Migrator {
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 60] = [
+    const RELEASED: [(&str, &str); 62] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -208,6 +209,10 @@ mod tests {
             "f46647f7c6f2a4e104e425efec9271aadbce6ba0806a6840623fcf477f52ae0bd1effc8610470a8e269311405bb6be4d",
         ),
         (
+            "postgres/0031_plan_indexes.sql",
+            "52ec1994c7078ff64100420cba77edafe5814321f4f9950ed72aea2ce6a9f85bf00b8e0ec3af46d3eef7661d9c27f5ea",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -326,6 +331,10 @@ mod tests {
         (
             "sqlite/0030_draft_modes.sql",
             "f46647f7c6f2a4e104e425efec9271aadbce6ba0806a6840623fcf477f52ae0bd1effc8610470a8e269311405bb6be4d",
+        ),
+        (
+            "sqlite/0031_plan_indexes.sql",
+            "875aebda19fa18c3501d1c9190308abeb8bce2f26be3549382983ea3a242cec6943e4fb30c7071ae58f9f1d6e3331da8",
         ),
     ];
 

@@ -11,11 +11,26 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::json_list::from_json_list;
-use crate::macros::{fetch_all, fetch_optional};
+use crate::macros::{fetch_all, fetch_optional, indexed};
 use crate::resolvers;
-use crate::stored_records::{Columns, Records, Statements, read, statements};
-use crate::tx::Tx;
+use crate::stored_records::{Columns, Records, read, statements};
+use crate::tx::{Statements, Tx};
 use crate::types::read_sources;
+
+/// Reads the rules of three patterns.
+pub(crate) const RULES: Statements = statements!(
+    rbac_rules by rbac_rules_of_plans,
+    "WHERE tenant_id = $1 AND obj IN ($2, $3, $4)",
+    [sub, dom, obj, act, effect]
+);
+
+/// Reads the enabled policies of three patterns.
+pub(crate) const POLICIES: Statements = statements!(
+    abac_policies by abac_policies_of_plans,
+    // In these words, because PostgreSQL without statistics prefers any index of the policies that are not deleted.
+    "WHERE tenant_id = $1 AND resource IN ($2, $3, $4) AND COALESCE(deleted_at, -1) = -1 AND enabled",
+    [name, resource, effect, format, priority, rule_data]
+);
 
 /// The rules that can match a resource, as they are stored.
 #[derive(Debug)]
@@ -42,11 +57,7 @@ pub async fn rules(
     resource: &str,
     broader: Option<&str>,
 ) -> Result<StoredRules, StoreError> {
-    const STATEMENTS: Statements = statements!(
-        "FROM rbac_rules WHERE tenant_id = $1 AND obj IN ($2, $3, $4)",
-        [sub, dom, obj, act, effect]
-    );
-    Ok(StoredRules(read(tx, patterns_of(resource, broader), &STATEMENTS).await?))
+    Ok(StoredRules(read(tx, patterns_of(resource, broader), &RULES).await?))
 }
 
 fn rule(columns: &mut Columns<'_>) -> Option<Rule> {
@@ -121,12 +132,7 @@ pub async fn policies(
     resource: &str,
     broader: Option<&str>,
 ) -> Result<StoredPolicies, StoreError> {
-    const STATEMENTS: Statements = statements!(
-        "FROM abac_policies WHERE tenant_id = $1 AND deleted_at IS NULL AND enabled \
-        AND resource IN ($2, $3, $4)",
-        [name, resource, effect, format, priority, rule_data]
-    );
-    Ok(StoredPolicies(read(tx, patterns_of(resource, broader), &STATEMENTS).await?))
+    Ok(StoredPolicies(read(tx, patterns_of(resource, broader), &POLICIES).await?))
 }
 
 /// The facts about a tenant that its plans need, as they are stored.
@@ -168,19 +174,23 @@ macro_rules! facts {
     };
 }
 
-/// Reads the facts about the tenant by one statement: most loads are small, and each statement is a round trip.
-pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
-    const SQLITE: &str = facts!(
+/// Reads the facts about a tenant.
+pub(crate) const FACTS: Statements = Statements {
+    sqlite: facts!(
         "'32:' || hex(id) || length(version) || ':' || version",
         "json_extract(settings, '$.decision_log')"
-    );
-    const POSTGRES: &str = facts!(
+    ),
+    postgres: facts!(
         "'36:' || id || length(CAST(version AS TEXT)) || ':' || version",
         "CAST(CAST(settings AS JSON) -> 'decision_log' AS TEXT)"
-    );
+    ),
+};
+
+/// Reads the facts about the tenant by one statement: most loads are small, and each statement is a round trip.
+pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     type Text = Option<String>;
     type Row = (i64, bool, Text, Text, Text, Text, Text);
-    let sql = tx.either(SQLITE, POSTGRES);
+    let sql = tx.statement(&FACTS);
     let row = fetch_optional!(tx, Row, sql, &tx.tenant)?;
     let Some((entities, wins, roles, types, relations, resolvers, recording)) = row else {
         return Ok(StoredFacts::default());
@@ -238,10 +248,14 @@ fn patterns_of(resource: &str, broader: Option<&str>) -> [String; 3] {
 
 /// Returns whether a rule or policy has exactly this resource.
 pub async fn name_resource(tx: &mut Tx, resource: &str) -> Result<bool, StoreError> {
-    const SQL: &str = "SELECT obj FROM rbac_rules WHERE tenant_id = $1 AND obj = $2 UNION ALL \
-        SELECT resource FROM abac_policies \
-        WHERE tenant_id = $1 AND deleted_at IS NULL AND resource = $2 LIMIT 1";
-    Ok(fetch_optional!(tx, (String,), SQL, &tx.tenant, resource)?.is_some())
+    const SQL: Statements = indexed!(
+        "SELECT obj FROM rbac_rules WHERE tenant_id = $1 AND obj = $2 UNION ALL \
+        SELECT resource FROM abac_policies",
+        abac_policies_of_plans,
+        "WHERE tenant_id = $1 AND resource = $2 AND COALESCE(deleted_at, -1) = -1 LIMIT 1"
+    );
+    let sql = tx.statement(&SQL);
+    Ok(fetch_optional!(tx, (String,), sql, &tx.tenant, resource)?.is_some())
 }
 
 /// Lists the resource patterns that rules and policies have, at most `limit`, each once.

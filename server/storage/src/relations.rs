@@ -5,7 +5,7 @@
 
 mod audited;
 mod lists;
-mod stored;
+pub(crate) mod stored;
 pub mod syncs;
 mod table;
 mod writes;

@@ -71,6 +71,7 @@ pub async fn between(
     (kind, record): (&str, &str),
     limit: i64,
 ) -> Result<Listed<ChangedRecord>, StoreError> {
+    // Both joins find a row. As left joins they stay behind the changes: SQLite would read the whole history first.
     const PAGES: Pages = pages!(
         [before, after],
         "FROM (SELECT k.kind AS kind, k.record AS record, k.newest AS revision, \
@@ -78,9 +79,9 @@ pub async fn between(
         MIN(revision) AS oldest, MAX(revision) AS newest FROM revision_changes \
         WHERE tenant_id = $1 AND revision > $2 AND revision <= $3 AND (kind, record) > ($4, $5) \
         GROUP BY kind, record) k \
-        JOIN revision_changes f ON f.tenant_id = $1 AND f.kind = k.kind AND f.record = k.record \
+        LEFT JOIN revision_changes f ON f.tenant_id = $1 AND f.kind = k.kind AND f.record = k.record \
         AND f.revision = k.oldest \
-        JOIN revision_changes l ON l.tenant_id = $1 AND l.kind = k.kind AND l.record = k.record \
+        LEFT JOIN revision_changes l ON l.tenant_id = $1 AND l.kind = k.kind AND l.record = k.record \
         AND l.revision = k.newest \
         LEFT JOIN revision_values b ON b.tenant_id = $1 AND b.hash = f.before_hash \
         LEFT JOIN revision_values a ON a.tenant_id = $1 AND a.hash = l.after_hash \

@@ -30,6 +30,40 @@ impl Rows {
     }
 }
 
+/// A look-up of rows of a table by many keys.
+pub(crate) struct LookUp {
+    pub(crate) table: &'static str,
+    /// The columns of a key, beside the tenant.
+    pub(crate) key: &'static [&'static str],
+    /// The columns that it reads, and their names in its rows.
+    pub(crate) columns: &'static str,
+    pub(crate) names: &'static str,
+}
+
+impl LookUp {
+    /// Returns the statement for `count` keys.
+    pub(crate) fn statement(&self, tx: &Tx, count: usize) -> String {
+        let Self { table, key, columns, names } = self;
+        let row = |index: usize| format!("({})", numbered(index * key.len() + 2, key.len()));
+        let rows: Vec<String> = (0..count).map(row).collect();
+        let is_key =
+            key.iter().zip(1..).map(|(column, n)| format!(" AND r.{column} = k.column{n}"));
+        let (rows, is_key) = (rows.join(", "), is_key.collect::<String>());
+        // Without statistics, both databases would read all rows of the tenant to join them. SQLite keeps the order of a
+        // cross join; PostgreSQL reads a subquery with an offset once for each key.
+        tx.either(
+            format!(
+                "SELECT {columns} FROM (VALUES {rows}) AS k CROSS JOIN {table} r \
+                ON r.tenant_id = $1{is_key}"
+            ),
+            format!(
+                "SELECT {names} FROM (VALUES {rows}) AS k CROSS JOIN LATERAL \
+                (SELECT {columns} FROM {table} r WHERE r.tenant_id = $1{is_key} OFFSET 0) AS found"
+            ),
+        )
+    }
+}
+
 /// Returns `count` parameters from `$first` on, separated by commas.
 pub(crate) fn numbered(first: usize, count: usize) -> String {
     let numbers: Vec<String> = (first..first + count).map(|number| format!("${number}")).collect();

@@ -3,8 +3,8 @@
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all, fetch_optional};
-use crate::tx::Tx;
+use crate::macros::{execute, fetch_all, fetch_optional, indexed};
+use crate::tx::{Statements, Tx};
 use crate::{delivered_denials, delivery_rows};
 
 /// The settled deliveries beyond the limit after which they are deleted, because this counts all that are kept.
@@ -30,9 +30,13 @@ pub(crate) async fn limit(tx: &mut Tx, webhook: Uuid, settled: i64) -> Result<()
 
 /// Counts the settled deliveries that have their own rows.
 async fn count_rows(tx: &mut Tx, webhook: Uuid) -> Result<i64, StoreError> {
-    const SQL: &str = "SELECT count(*) FROM webhook_deliveries WHERE tenant_id = $1 \
-        AND webhook_id = $2 AND denials AND settled_at IS NOT NULL";
-    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant, webhook)?;
+    const SQL: Statements = indexed!(
+        "SELECT count(*) FROM webhook_deliveries",
+        webhook_deliveries_of_settled_denials,
+        "WHERE tenant_id = $1 AND webhook_id = $2 AND denials AND settled_at IS NOT NULL"
+    );
+    let sql = tx.statement(&SQL);
+    let row = fetch_optional!(tx, (i64,), sql, &tx.tenant, webhook)?;
     Ok(row.map_or(0, |(count,)| count))
 }
 

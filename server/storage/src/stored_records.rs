@@ -7,7 +7,7 @@ use futures_util::TryStreamExt;
 
 use crate::error::StoreError;
 use crate::row_streams::stream_rows;
-use crate::tx::Tx;
+use crate::tx::{Statements, Tx};
 
 /// Records as the database gives them: texts of one or more whole records.
 #[derive(Debug)]
@@ -65,26 +65,21 @@ impl<'t> Columns<'t> {
     }
 }
 
-/// The statements that read the records which can match a resource.
-pub(crate) struct Statements {
-    pub(crate) sqlite: &'static str,
-    pub(crate) postgres: &'static str,
-}
-
-/// Makes the statements that read the `id` and these columns of records.
+/// Makes the statements that read the `id` and these columns of records. SQLite takes the index `$index`: without statistics
+/// it prefers the primary key to every other index, and reads all records of the tenant.
 macro_rules! statements {
-    ($from:literal, [$($column:ident),+]) => {
+    ($table:ident by $index:ident, $where:literal, [$($column:ident),+]) => {
         Statements {
             sqlite: concat!(
                 "SELECT string_agg(format('32:%s", $(statements!(@form $column),)+ "', hex(id)",
                 $(", octet_length(", stringify!($column), "), ", stringify!($column),)+
-                "), '') ", $from
+                "), '') FROM ", stringify!($table), " INDEXED BY ", stringify!($index), " ", $where
             ),
             postgres: concat!(
                 "SELECT concat('36:', id",
                 $(", octet_length(CAST(", stringify!($column), " AS TEXT)), ':', ",
                     stringify!($column),)+
-                ") ", $from
+                ") FROM ", stringify!($table), " ", $where
             ),
         }
     };
@@ -99,7 +94,7 @@ pub(crate) async fn read(
     [exact, name, any]: [String; 3],
     statements: &Statements,
 ) -> Result<Records, StoreError> {
-    let sql = tx.either(statements.sqlite, statements.postgres);
+    let sql = tx.statement(statements);
     let mut rows = stream_rows!(tx, (Option<String>,), sql, &tx.tenant, exact, name, any);
     let mut records = Records(Vec::new());
     while let Some((text,)) = rows.try_next().await? {

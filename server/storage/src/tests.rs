@@ -21,6 +21,7 @@ use crate::testing::{TestDatabase, on_every_database};
 use crate::tx::Tx;
 use crate::{plan_records, policies, providers, rules, service_keys, tenants};
 
+mod query_plans;
 mod statements;
 mod write_turns;
 

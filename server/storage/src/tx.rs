@@ -76,6 +76,13 @@ pub struct Tx {
     pub(crate) turn: Option<WriteTurn>,
 }
 
+/// A statement of both databases.
+#[derive(Debug)]
+pub(crate) struct Statements {
+    pub(crate) sqlite: &'static str,
+    pub(crate) postgres: &'static str,
+}
+
 /// The connection of a transaction.
 #[derive(Debug)]
 pub(crate) enum Inner {
@@ -229,12 +236,17 @@ impl Tx {
         self.audited.push(AuditEntry::new(action, record).with_change(before, after));
     }
 
-    /// Returns the statement for the database of the transaction.
-    pub(crate) fn either(&self, sqlite: &'static str, postgres: &'static str) -> &'static str {
+    /// Returns the statement or statements for the database of the transaction.
+    pub(crate) fn either<S>(&self, sqlite: S, postgres: S) -> S {
         match self.inner {
             Inner::Sqlite(_) => sqlite,
             Inner::Postgres(_) => postgres,
         }
+    }
+
+    /// Returns the statement for the database of the transaction.
+    pub(crate) fn statement(&self, statements: &Statements) -> &'static str {
+        self.either(statements.sqlite, statements.postgres)
     }
 
     /// Ends a transaction that only read.

@@ -12,13 +12,22 @@ use super::content::{self, Content};
 use crate::error::StoreError;
 use crate::json_list::from_json_list;
 use crate::macros::{on_database, row};
-use crate::row_lists::BATCH;
+use crate::row_lists::{BATCH, LookUp};
 use crate::tx::Tx;
 
 /// Returns the name of an entity.
 pub(super) fn name_of(entity: &NewEntity) -> ObjectName {
     ObjectName::new(&entity.kind, &entity.id)
 }
+
+/// Reads entities by type and id.
+pub(crate) const LOOK_UP: LookUp = LookUp {
+    table: "entities",
+    key: &["type", "id"],
+    columns: "type AS kind, id, roles, domain_roles, properties, source, sync, revision, \
+        updated_at, is_deleted",
+    names: "kind, id, roles, domain_roles, properties, source, sync, revision, updated_at, is_deleted",
+};
 
 row! {
     /// The row of an entity.
@@ -85,15 +94,7 @@ pub(super) async fn find_stored(
 ) -> Result<HashMap<ObjectName, StoredEntity>, StoreError> {
     let mut found = HashMap::with_capacity(keys.len());
     for batch in keys.chunks(BATCH) {
-        let pairs =
-            (0..batch.len()).map(|index| format!("(${}, ${})", 2 * index + 2, 2 * index + 3));
-        let pairs: Vec<String> = pairs.collect();
-        let sql = AssertSqlSafe(format!(
-            "SELECT e.type AS kind, e.id, e.roles, e.domain_roles, e.properties, e.source, e.sync, e.revision, \
-            e.updated_at, e.is_deleted FROM (VALUES {}) AS k JOIN entities e \
-            ON e.tenant_id = $1 AND e.type = k.column1 AND e.id = k.column2",
-            pairs.join(", ")
-        ));
+        let sql = AssertSqlSafe(LOOK_UP.statement(tx, batch.len()));
         let tenant = &tx.tenant;
         macro_rules! bound {
             () => {{

@@ -8,9 +8,9 @@ use super::forget_deletions;
 use super::found::StoredEntity;
 use super::names::RoleCounts;
 use crate::error::StoreError;
-use crate::macros::{execute, fetch_all};
+use crate::macros::{execute, fetch_all, indexed};
 use crate::syncs::{self, SyncEnd, SyncTable};
-use crate::tx::Tx;
+use crate::tx::{Statements, Tx};
 use crate::{audit, directory, relations, tenant_settings};
 
 /// Entities that one statement deletes.
@@ -56,15 +56,19 @@ async fn delete_batch(
     source: &str,
     id: Uuid,
 ) -> Result<Vec<StoredEntity>, StoreError> {
-    const UNNAMED: &str = "SELECT type AS kind, id, roles, domain_roles, properties, source, sync, \
-        revision, updated_at, is_deleted FROM entities \
-        WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3) \
-        ORDER BY type, id LIMIT $4";
+    const UNNAMED: Statements = indexed!(
+        "SELECT type AS kind, id, roles, domain_roles, properties, source, sync, revision, \
+        updated_at, is_deleted FROM entities",
+        entities_by_source,
+        "WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3) \
+        ORDER BY type, id LIMIT $4"
+    );
     const DELETE: &str = "UPDATE entities SET roles = '[]', domain_roles = '{}', \
         properties = '{}', is_deleted = TRUE, source = NULL, sync = NULL, revision = $6, \
         updated_at = $7 WHERE tenant_id = $1 AND source = $2 AND (sync IS NULL OR sync <> $3) \
         AND (type, id) <= ($4, $5)";
-    let unnamed = fetch_all!(tx, StoredEntity, UNNAMED, &tx.tenant, source, id, BATCH)?;
+    let sql = tx.statement(&UNNAMED);
+    let unnamed = fetch_all!(tx, StoredEntity, sql, &tx.tenant, source, id, BATCH)?;
     let Some(last) = unnamed.last() else { return Ok(unnamed) };
     let keys: Vec<(&str, &str)> = unnamed.iter().map(|one| (&*one.kind, &*one.id)).collect();
     relations::delete_of_entities(tx, &keys).await?;

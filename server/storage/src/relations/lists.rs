@@ -83,7 +83,8 @@ macro_rules! tuple_pages {
 }
 
 impl TupleFilter<'_> {
-    fn pages(&self) -> Pages {
+    /// Returns the statements that read a page of the tuples.
+    pub(crate) fn pages(&self) -> Pages {
         match self {
             Self { object: Some(_), .. } => tuple_pages!("AND object_type = $2 AND object_id = $3"),
             Self { subject: Some(_), .. } => {

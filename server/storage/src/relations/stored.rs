@@ -11,13 +11,31 @@ use uuid::Uuid;
 use super::TupleKey;
 use crate::error::StoreError;
 use crate::macros::{on_database, row};
-use crate::row_lists::{BATCH, numbered};
+use crate::row_lists::{BATCH, LookUp};
 use crate::tx::Tx;
 
 const CORRUPT: StoreError = StoreError::Corrupt { what: "relations.relation" };
 
 /// The number in rows that stands for no relation of the subject.
 pub(super) const NO_RELATION: i64 = 0;
+
+/// Reads tuples by their keys.
+pub(crate) const LOOK_UP: LookUp = LookUp {
+    table: "relations",
+    key: &[
+        "object_type",
+        "object_id",
+        "relation",
+        "subject_type",
+        "subject_id",
+        "subject_relation",
+    ],
+    columns: COLUMNS,
+    names: COLUMNS,
+};
+
+const COLUMNS: &str = "object_type, object_id, relation, subject_type, subject_id, \
+    subject_relation, expires_at, source, sync, revision, updated_at, is_deleted";
 
 row! {
     /// The row of a tuple.
@@ -116,22 +134,10 @@ pub(super) async fn find_stored<'k>(
     tx: &mut Tx,
     keys: impl Iterator<Item = &'k TupleKey>,
 ) -> Result<HashMap<TupleKey, StoredTuple>, StoreError> {
-    const COLUMNS: usize = 6;
     let keys: Vec<&TupleKey> = keys.collect();
     let mut found = HashMap::with_capacity(keys.len());
     for batch in keys.chunks(BATCH) {
-        let rows =
-            (0..batch.len()).map(|index| format!("({})", numbered(index * COLUMNS + 2, COLUMNS)));
-        let rows: Vec<String> = rows.collect();
-        let sql = AssertSqlSafe(format!(
-            "SELECT r.object_type, r.object_id, r.relation, r.subject_type, r.subject_id, \
-            r.subject_relation, r.expires_at, r.source, r.sync, r.revision, r.updated_at, r.is_deleted \
-            FROM (VALUES {}) AS k JOIN relations r ON r.tenant_id = $1 \
-            AND r.object_type = k.column1 AND r.object_id = k.column2 AND r.relation = k.column3 \
-            AND r.subject_type = k.column4 AND r.subject_id = k.column5 \
-            AND r.subject_relation = k.column6",
-            rows.join(", ")
-        ));
+        let sql = AssertSqlSafe(LOOK_UP.statement(tx, batch.len()));
         let tenant = &tx.tenant;
         macro_rules! bound {
             () => {{

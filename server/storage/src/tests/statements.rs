@@ -11,7 +11,7 @@ use crate::tx::Inner;
 on_every_database!(every_statement_fits_the_schema);
 
 /// Returns the sources of this crate, without tests.
-fn sources() -> Vec<(PathBuf, String)> {
+pub(super) fn sources() -> Vec<(PathBuf, String)> {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
     let mut sources = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -61,11 +61,28 @@ fn statements_of(source: &str) -> Vec<String> {
         });
         parts.collect::<String>().replace(QUOTE, "\"")
     };
-    let words = ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "];
-    let is_statement = |text: &String| words.iter().any(|word| text.starts_with(word));
     let pages = source.split(": Pages =").skip(1);
     let pages = pages.flat_map(|it| [text(it), text(&it.replacen("pages!(", "select!(", 1))]);
-    source.split(": &str =").skip(1).map(text).filter(is_statement).chain(pages).collect()
+    let indexed = source.split("indexed!(").skip(1).flat_map(indexed);
+    let all = source.split(": &str =").skip(1).map(text).filter(|it| begins_statement(it));
+    all.chain(pages).chain(indexed).collect()
+}
+
+/// Returns the statements of both databases that `indexed!(…, …, …)` makes.
+fn indexed(arguments: &str) -> Vec<String> {
+    let arguments = arguments.replace("\\\n", " ");
+    let texts: Vec<&str> = arguments.splitn(5, '"').collect();
+    let [_, from, index, rest, ..] = texts[..] else { return Vec::new() };
+    let index = index.trim_matches([',', ' ', '\n']);
+    if !begins_statement(from) {
+        return Vec::new();
+    }
+    vec![format!("{from} INDEXED BY {index} {rest}"), format!("{from} {rest} {OF_POSTGRES}")]
+}
+
+/// Returns whether a text begins with a verb of SQL.
+pub(super) fn begins_statement(text: &str) -> bool {
+    ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "WITH "].iter().any(|word| text.starts_with(word))
 }
 
 /// Returns the sizes that `pages!([…], …)` selects.
@@ -75,23 +92,20 @@ fn sizes(pages: &str) -> String {
     sizes.collect::<Vec<_>>().join(" + ")
 }
 
-fn statements() -> Vec<String> {
+pub(super) fn statements() -> Vec<String> {
     let statements: Vec<_> =
         sources().iter().flat_map(|(_, source)| statements_of(source)).collect();
     assert!(statements.len() >= 150, "only {} were found", statements.len());
     statements
 }
 
-/// Returns whether SQLite alone knows a part of a statement.
-fn is_of_sqlite(statement: &str) -> bool {
-    ["json_each", "hex(", "INDEXED BY"].iter().any(|it| statement.contains(it))
-}
+/// Marks a statement that SQLite knows, but that goes to PostgreSQL alone.
+const OF_POSTGRES: &str = "/* of PostgreSQL */";
 
-async fn every_statement_fits_the_schema(database: TestDatabase) {
-    let store = database.open().await;
-    let mut tx = store.write_as("acme").await.expect("begins");
-    // Parts of statements that PostgreSQL alone knows.
-    let of_postgres = [
+/// Returns whether PostgreSQL alone knows a part of a statement.
+pub(super) fn is_of_postgres(statement: &str) -> bool {
+    let parts = [
+        OF_POSTGRES,
         "set_config",
         "pg_",
         "portcullis_change",
@@ -101,10 +115,21 @@ async fn every_statement_fits_the_schema(database: TestDatabase) {
         "= ANY ($",
         "COLLATE",
     ];
+    parts.iter().any(|it| statement.contains(it))
+}
+
+/// Returns whether SQLite alone knows a part of a statement.
+pub(super) fn is_of_sqlite(statement: &str) -> bool {
+    ["json_each", "hex(", "INDEXED BY"].iter().any(|it| statement.contains(it))
+}
+
+async fn every_statement_fits_the_schema(database: TestDatabase) {
+    let store = database.open().await;
+    let mut tx = store.write_as("acme").await.expect("begins");
     for statement in statements() {
         let sql = AssertSqlSafe(statement.clone());
         let prepared = match &mut tx.inner {
-            Inner::Sqlite(_) if of_postgres.iter().any(|it| statement.contains(it)) => continue,
+            Inner::Sqlite(_) if is_of_postgres(&statement) => continue,
             Inner::Postgres(_) if is_of_sqlite(&statement) => continue,
             Inner::Sqlite(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
             Inner::Postgres(connection) => connection.prepare(sql.into_sql_str()).await.map(drop),
