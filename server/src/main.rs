@@ -45,6 +45,7 @@ const THREADS_TIMEOUT: Duration = Duration::from_millis(200);
 const BAD_CONFIGURATION: u8 = 2;
 
 fn main() -> ExitCode {
+    let _flushed = telemetry::FlushedByPanic;
     let outcome = run(Cli::parse().command);
     let is_read = telemetry::flush();
     match outcome {
@@ -252,7 +253,7 @@ fn with_variables<T: Termination>(
 /// Reads the variables, and starts the logging of a command.
 fn prepare_command(file: &EnvFile) -> anyhow::Result<Variables> {
     let variables = Variables::load(file.env_file.as_deref())?;
-    telemetry::start(variables.log_format()?, variables.log_filter_of_command()?);
+    telemetry::start(variables.log_format()?, variables.log_filter_of_command()?)?;
     Ok(variables)
 }
 
@@ -264,7 +265,7 @@ fn prepare(file: &EnvFile) -> anyhow::Result<Variables> {
 }
 
 fn start_logging(variables: &Variables) -> anyhow::Result<()> {
-    telemetry::start(variables.log_format()?, variables.log_filter()?);
+    telemetry::start(variables.log_format()?, variables.log_filter()?)?;
     Ok(())
 }
 

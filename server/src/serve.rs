@@ -344,14 +344,14 @@ pub(crate) fn stop_signal(delay: Duration) -> anyhow::Result<impl Future<Output 
     })
 }
 
-/// Ends the process after a time if it has not ended by then. A separate thread does this, because the timers
+/// Ends the process after a time, as an orderly end does, if it has not ended by then. A separate thread does this, because the timers
 /// of the runtime stand still while all its threads compute.
 fn end_after(time: Duration) {
     let watch = move || {
         std::thread::sleep(time);
         tracing::error!("stopped without an orderly end: work was still running");
         telemetry::flush();
-        std::process::exit(1);
+        std::process::exit(0);
     };
     if let Err(error) = std::thread::Builder::new().name("stop".to_owned()).spawn(watch) {
         tracing::warn!(%error, "cannot limit the time of the stop");

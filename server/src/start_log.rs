@@ -16,7 +16,7 @@ pub(crate) fn log_settings(config: &Config) {
     let decisions = record.unwrap_or_else(|| "off".to_owned());
     tracing::info!(mode, tenant, database, issuer, decisions, "starting");
     for name in &config.ignored_proxies {
-        tracing::warn!("{name} does not count: requests of the service use no proxy");
+        tracing::warn!("`{name}` is ignored: the service uses no proxy");
     }
 }
 

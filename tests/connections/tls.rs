@@ -78,6 +78,12 @@ fn a_renewed_certificate_serves_without_a_restart() {
     let told = |lines: &[String]| (faults(lines) > before).then_some(());
     server.process.err.wait_for(told).expect("the log says what does not serve");
     assert!(version(&trusts_new, &server).is_some(), "the certificate before it stays");
+
+    // Whoever asks again is told again.
+    let before = faults(&server.process.err.lines());
+    server.process.signal("HUP");
+    let told = |lines: &[String]| (faults(lines) > before).then_some(());
+    server.process.err.wait_for(told).expect("the log says that the files do still not serve");
 }
 
 #[test]

@@ -72,8 +72,8 @@ fn ok_or_unavailable() -> ObjectBuilder {
     schema::choice(["ok", "unavailable"])
 }
 
-/// Tells whether the service should get traffic: the database answers and can be written, the decision engine decides, and the service is
-/// not about to stop.
+/// Tells whether the service should get traffic: the database answers and can be written, the decision engine decides, and the
+/// service is not about to stop.
 #[utoipa::path(
     get, path = "/healthz/ready", tag = "Service", operation_id = "isReady",
     responses(

@@ -1,7 +1,8 @@
 //! Opens the database that the configuration names.
 
 use anyhow::Context;
-use portcullis_storage::{OpenError, Store};
+use percent_encoding::percent_decode_str;
+use portcullis_storage::{OpenError, Store, is_secret_parameter};
 
 use crate::error::ConfigError;
 
@@ -71,18 +72,26 @@ pub fn without_password(url: &str) -> String {
     let Some((path, query)) = place.split_once('?') else {
         return format!("{scheme}{authority}{place}");
     };
-    let parameters = query.split('&').map(without_secret_value).collect::<Vec<_>>();
-    format!("{scheme}{authority}{path}?{}", parameters.join("&"))
+    format!("{scheme}{authority}{path}?{}", without_secret_values(query))
 }
 
-/// Returns a parameter of a query, such as `sslmode=require`, without its value if that is a password. A parameter without a
-/// name may be the rest of one.
-fn without_secret_value(parameter: &str) -> String {
-    match parameter.split_once('=') {
-        Some((name, _)) if name.to_lowercase().contains("pass") => format!("{name}=***"),
-        Some(_) => parameter.to_owned(),
-        None => "***".to_owned(),
+/// Returns a query, such as `sslmode=require`, up to its first password: all behind it may be the rest of it. A parameter without
+/// a name may be the rest of another one.
+fn without_secret_values(query: &str) -> String {
+    let mut shown = Vec::new();
+    for parameter in query.split('&') {
+        match parameter.split_once('=') {
+            Some((name, _))
+                if is_secret_parameter(&percent_decode_str(name).decode_utf8_lossy()) =>
+            {
+                shown.push(format!("{name}=***"));
+                break;
+            }
+            Some(_) => shown.push(parameter.to_owned()),
+            None => shown.push("***".to_owned()),
+        }
     }
+    shown.join("&")
 }
 
 #[cfg(test)]
@@ -102,12 +111,14 @@ mod tests {
             ("postgres://ann:hunter?2@db/acme", "postgres://***"),
             ("postgres://ann:1/2@db/acme", "postgres://***"),
             ("postgres://db/acme?user=ann&password=hun@ter", "postgres://***"),
-            ("postgres://db/acme?password=hun&ter", "postgres://db/acme?password=***&***"),
+            ("postgres://db/acme?password=hun&ter", "postgres://db/acme?password=***"),
+            ("postgres://db/acme?password=hun&ter=2", "postgres://db/acme?password=***"),
+            ("postgres://db/acme?p%61ssword=hunter", "postgres://db/acme?p%61ssword=***"),
             ("ann:hunter@db", "***"),
             ("postgres://:hunter2@db", "postgres://:***@db"),
             (
                 "postgres://db/acme?user=ann&password=hunter2&sslmode=require",
-                "postgres://db/acme?user=ann&password=***&sslmode=require",
+                "postgres://db/acme?user=ann&password=***",
             ),
             ("portcullis.db", "portcullis.db"),
         ] {

@@ -251,16 +251,25 @@ fn meant_in_file(name: &str) -> Option<&'static str> {
     of_family(&name, &FAMILIES)
 }
 
-/// Returns the variable that `name` most resembles in its family, if it has one. Kubernetes names a service by such variables.
+/// Returns the variable that `name` most resembles in its family, if it has one.
 fn of_family(name: &str, families: &[&str]) -> Option<&'static str> {
     let name = name.to_uppercase();
     let family = families.iter().find(|family| name.starts_with(**family))?;
-    let rest = name.strip_prefix(family)?;
-    if rest.starts_with("SERVICE_") || rest == "PORT" || rest.starts_with("PORT_") {
+    if is_of_kubernetes(&name) {
         return None;
     }
     let members = OURS.into_iter().filter(|ours| ours.starts_with(family));
     members.min_by_key(|ours| strsim::levenshtein(&name, ours))
+}
+
+/// Returns whether Kubernetes tells a container by `name` where a service is, such as by `MINIO_SERVICE_HOST` and
+/// `MINIO_PORT_9000_TCP_ADDR`.
+fn is_of_kubernetes(name: &str) -> bool {
+    let is_port = |rest: &str| rest.starts_with(|first: char| first.is_ascii_digit());
+    name.ends_with("_SERVICE_HOST")
+        || name.ends_with("_PORT")
+        || name.contains("_SERVICE_PORT_")
+        || name.split("_PORT_").skip(1).any(is_port)
 }
 
 #[cfg(test)]
@@ -374,6 +383,12 @@ mod tests {
             "WEBHOOK_SERVICE_HOST",
             "DECISION_LOG_SERVICE_HOST",
             "DECISION_LOG_PORT_80_TCP",
+            "DECISION_LOG_MINIO_SERVICE_HOST",
+            "DECISION_LOG_MINIO_SERVICE_PORT",
+            "DECISION_LOG_MINIO_SERVICE_PORT_CONSOLE",
+            "DECISION_LOG_MINIO_PORT",
+            "DECISION_LOG_MINIO_PORT_9000_TCP",
+            "DECISION_LOG_MINIO_PORT_9000_TCP_ADDR",
             "OTEL_BLRP_SCHEDULE_DELAY",
             "OTEL_BSP_EXPORT_TIMEOUT",
             "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",

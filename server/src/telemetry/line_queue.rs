@@ -6,8 +6,12 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
+/// The target of lines that no filter of the operator hides: panics, and lines that are lost.
+pub(super) const SHOWN: &str = "portcullis::log";
 /// Most bytes of the lines that wait. A reader that pauses for a moment loses nothing.
 const MOST_WAITING: usize = 1 << 20;
+/// Most bytes of the lines that wait when a line says how many were dropped: it finds room itself.
+const HAS_ROOM: usize = MOST_WAITING / 2;
 
 /// Log lines that wait for a thread that writes them. Lines that find no room are dropped and counted.
 pub(crate) struct LineQueue {
@@ -49,27 +53,31 @@ impl LineQueue {
             loop {
                 let (line, dropped) = self.next();
                 let _ = place.write_all(&line).and_then(|()| place.flush());
-                self.end_write();
+                // The line is in the queue before anybody can think that no line waits.
                 if dropped > 0 {
                     tracing::warn!(
+                        target: SHOWN,
                         dropped,
                         "log lines were dropped, because nobody read them in time"
                     );
                 }
+                self.end_write();
             }
         };
         let writer = std::thread::Builder::new().name("log".to_owned()).spawn(write);
         self.waiting.lock().has_writer = writer.is_ok();
     }
 
-    /// Waits for the next line, and returns it with the number of lines that were dropped before it.
+    /// Waits for the next line, and returns it with the number of lines that were dropped before it, if there is room to say so.
     fn next(&self) -> (Vec<u8>, u64) {
         let mut waiting = self.waiting.lock();
         loop {
             if let Some(line) = waiting.lines.pop_front() {
                 waiting.bytes -= line.len();
                 waiting.is_writing = true;
-                return (line, std::mem::take(&mut waiting.dropped));
+                let has_room = waiting.bytes <= HAS_ROOM;
+                let dropped = if has_room { std::mem::take(&mut waiting.dropped) } else { 0 };
+                return (line, dropped);
             }
             self.arrived.wait(&mut waiting);
         }
@@ -184,6 +192,15 @@ mod tests {
         drop(held);
         assert!(queue.flush(Duration::from_secs(60)));
         assert_eq!(queue.waiting.lock().dropped, 0, "the log says how many are lost");
+    }
+
+    #[test]
+    fn the_number_of_dropped_lines_waits_for_room() {
+        let queue = queue();
+        let line = vec![b'x'; MOST_WAITING / 4];
+        (0..6).for_each(|_| say(queue, &line));
+        let dropped: Vec<_> = (0..4).map(|_| queue.next().1).collect();
+        assert_eq!(dropped, [0, 2, 0, 0]);
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Tx {
             Inner::Postgres(inner) => inner.commit().await?,
         }
         let Self { tenant, touched, entities, writes, revoked_keys, newest, .. } = self;
-        if let Some(newest) = newest.filter(|_| touched.is_some()) {
+        if let Some(newest) = newest.filter(|_| touched.is_some() || entities.is_some()) {
             newest.note(&tenant, &position, entities.as_ref());
         }
         Ok(Committed { tenant, position, touched, entities, writes, revoked_keys })

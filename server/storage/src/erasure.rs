@@ -10,7 +10,7 @@ use sqlx::AssertSqlSafe;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all};
 use crate::tx::Tx;
-use crate::{audit, delivery_queues};
+use crate::{audit, delivery_queues, lost_commits};
 
 /// The time between deleting the last row of a tenant and deleting its own row. Until then its credentials stay
 /// refused, so that a request in flight does not create the tenant again, and each process drops what it remembers of it.
@@ -130,8 +130,10 @@ pub async fn finish(tx: &mut Tx, tenant: &str, at: Timestamp) -> Result<bool, St
 /// Deletes the own row of a tenant that [`finish`] noted. For a transaction that sees every tenant.
 pub async fn forget(tx: &mut Tx, tenant: &str) -> Result<(), StoreError> {
     const SQL: &str = "DELETE FROM tenants WHERE id = $1 AND erased_at IS NOT NULL";
-    execute!(tx, SQL, tenant)?;
-    Ok(())
+    match execute!(tx, SQL, tenant)? {
+        0 => Ok(()),
+        _ => lost_commits::forget(tx, tenant).await,
+    }
 }
 
 #[cfg(test)]

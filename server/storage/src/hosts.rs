@@ -1,9 +1,11 @@
 //! URLs of PostgreSQL with several hosts, as libpq reads them. sqlx connects to one host only.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::str::FromStr;
 
 use sqlx::postgres::PgConnectOptions;
+use url::form_urlencoded;
 
 use crate::error::OpenError;
 
@@ -13,7 +15,10 @@ const FORM: &str = "`postgres://<user>@<host>/<database>`, where `<host>` may be
 /// Most hosts of a URL. A look for the primary connects to all of them at the same time.
 const MAX_HOSTS: usize = 16;
 
-/// The values of `sslmode`.
+/// The text in the place of what may be secret.
+const HIDDEN: &str = "***";
+
+/// The values of `sslmode`, in lower case.
 const TLS_MODES: [&str; 6] = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 /// The parameters that a URL may have, beside `options[…]`. The driver leaves out what it does not know, so that a misspelt
 /// `sslmode` would connect without TLS.
@@ -74,7 +79,13 @@ struct Parts<'u> {
     hosts: Vec<&'u str>,
     /// The path with its `/`, or nothing.
     path: &'u str,
-    parameters: Vec<(&'u str, &'u str)>,
+    /// Names and values, decoded.
+    parameters: Vec<(Cow<'u, str>, Cow<'u, str>)>,
+}
+
+/// Returns whether the value of the parameter `name` of a URL is a secret.
+pub fn is_secret_parameter(name: &str) -> bool {
+    name.to_lowercase().contains("pass")
 }
 
 /// Reads the hosts of `url`, in its order.
@@ -130,15 +141,12 @@ impl<'u> Parts<'u> {
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let hosts_at = authority.rfind('@').map_or(0, |at| at + 1);
         let (credentials, hosts) = authority.split_at(hosts_at);
-        let parameters = query.split('&').filter(|parameter| !parameter.is_empty());
-        let parameters =
-            parameters.map(|parameter| parameter.split_once('=').unwrap_or((parameter, "")));
         Some(Self {
             scheme,
             credentials,
             hosts: hosts.split(',').collect(),
             path,
-            parameters: parameters.collect(),
+            parameters: form_urlencoded::parse(query.as_bytes()).collect(),
         })
     }
 
@@ -153,12 +161,13 @@ impl<'u> Parts<'u> {
         )))
     }
 
-    /// Refuses a parameter that the driver does not know, and a value that it cannot read. No message has a value that may be
-    /// a secret.
+    /// Refuses a parameter that the driver does not know, and a value that it cannot read. No message has what may be a part of
+    /// a secret, as everything behind one may be.
     fn check_parameters(&self) -> Result<(), OpenError> {
+        let mut is_behind_secret = false;
         for (name, value) in &self.parameters {
-            let expected = match *name {
-                "sslmode" | "ssl-mode" if !TLS_MODES.contains(value) => {
+            let expected = match &**name {
+                "sslmode" | "ssl-mode" if !TLS_MODES.contains(&&*value.to_ascii_lowercase()) => {
                     format!("one of `{}`", TLS_MODES.join("`, `"))
                 }
                 "statement-cache-capacity" if value.parse::<usize>().is_err() => {
@@ -168,22 +177,27 @@ impl<'u> Parts<'u> {
                     "ports from 0 to 65535".to_owned()
                 }
                 "hostaddr" if value.parse::<IpAddr>().is_err() => "an address".to_owned(),
-                name if PARAMETERS.contains(&name) || name.starts_with("options[") => continue,
+                name if PARAMETERS.contains(&name) || name.starts_with("options[") => {
+                    is_behind_secret |= is_secret_parameter(name);
+                    continue;
+                }
                 name => {
                     let known = PARAMETERS.join("`, `");
+                    let name = if is_behind_secret { HIDDEN } else { name };
                     return Err(OpenError::Url(format!(
                         "`{known}` as parameters of the URL, but there is `{name}`"
                     )));
                 }
             };
+            let value = if is_behind_secret { HIDDEN } else { value };
             let expected = format!("{expected} as `{name}` of the URL, but it is `{value}`");
             return Err(OpenError::Url(expected));
         }
         Ok(())
     }
 
-    fn parameter(&self, name: &str) -> Option<&'u str> {
-        self.parameters.iter().rev().find(|parameter| parameter.0 == name).map(|found| found.1)
+    fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().rev().find(|parameter| parameter.0 == name).map(|found| &*found.1)
     }
 
     /// Returns a URL for each host.
@@ -213,20 +227,20 @@ impl<'u> Parts<'u> {
         // The parser refuses a URL with a user and no host, which libpq allows.
         let at = if at.is_empty() && !self.credentials.is_empty() { "localhost" } else { at };
         let Self { scheme, credentials, path, .. } = self;
-        let others = self.parameters.iter().copied();
+        let others = self.parameters.iter().map(|(name, value)| (&**name, &**value));
         let others =
             others.filter(|(name, _)| !["host", "port", "target_session_attrs"].contains(name));
         let own =
             host.map(|host| ("host", host)).into_iter().chain(port.map(|port| ("port", port)));
-        let parameters: Vec<_> =
-            others.chain(own).map(|(name, value)| format!("{name}={value}")).collect();
-        format!("{scheme}://{credentials}{at}{path}?{}", parameters.join("&"))
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(others.chain(own));
+        format!("{scheme}://{credentials}{at}{path}?{}", query.finish())
     }
 }
 
-/// Splits a value of a parameter, in which a comma may be encoded.
+/// Splits the value of a parameter at its commas.
 fn list(value: &str) -> Vec<&str> {
-    value.split(',').flat_map(|part| part.split("%2C")).flat_map(|part| part.split("%2c")).collect()
+    value.split(',').collect()
 }
 
 #[cfg(test)]
@@ -263,6 +277,27 @@ mod tests {
             let options = host.options;
             assert_eq!((options.get_username(), options.get_database()), ("ann", Some("acme")));
             assert_eq!(options.get_application_name(), Some("p"));
+        }
+    }
+
+    #[test]
+    fn names_and_values_may_be_encoded_and_tls_modes_have_no_case() {
+        let url = "postgres://ann@a/acme?options%5Bsearch_path%5D=x%26y&ssl%6Dode=Require\
+            &application_name=p%26q&p%61ssword=1%262";
+        let hosts = parse(url, Target::Primary).expect("a URL");
+        let options = &hosts[0].options;
+        assert_eq!(options.get_options(), Some("-c search_path=x&y"));
+        assert_eq!(options.get_application_name(), Some("p&q"));
+        assert!(matches!(options.get_ssl_mode(), sqlx::postgres::PgSslMode::Require));
+    }
+
+    #[test]
+    fn nothing_behind_a_password_is_shown() {
+        for rest in ["ter=2", "port=ter", "hostaddr=ter"] {
+            let url = format!("postgres://db/acme?user=ann&password=hun&{rest}");
+            let error = names(&url).expect_err(&url);
+            assert!(error.contains("`***`") && !error.contains("ter="), "{error}");
+            assert!(!error.contains("`ter"), "{error}");
         }
     }
 

@@ -97,6 +97,7 @@ mod write_turn;
 pub use commit::Committed;
 pub use error::{OpenError, StoreError};
 pub use history::{HistoryPosition, REMEMBERED_COMMITS, epoch};
+pub use hosts::is_secret_parameter;
 pub use notices::{EntitiesNotice, MAX_PAYLOAD, Notice, Notices, RevisionNotice};
 pub use row_streams::Records;
 pub use standbys::ReadSource;

@@ -31,6 +31,10 @@ pub(crate) struct Noted {
     pub(crate) tenant: String,
     /// The place in the tenant's history after the commit.
     pub(crate) position: HistoryPosition,
+    /// The place in the history of the tenant's entities after the commit, if it changed them.
+    // Earlier versions note none.
+    #[serde(default)]
+    pub(crate) entities: Option<HistoryPosition>,
 }
 
 impl NewestCommit {
@@ -41,8 +45,8 @@ impl NewestCommit {
         newest
     }
 
-    /// Notes a commit, which the database has, in a transaction that changed decisions. Without the file nothing is lost: the commit before it tells as much of a
-    /// backup.
+    /// Notes a commit, which the database has, of a transaction that changed decisions or entities. A note that fails loses
+    /// nothing: the commit before it tells almost as much of a backup.
     pub(crate) fn note(
         &self,
         tenant: &str,
@@ -51,7 +55,12 @@ impl NewestCommit {
     ) {
         let revisions = [Some(position), entities].into_iter().flatten().map(|at| at.revision);
         let epoch = self.reach(revisions.map(epoch).max().unwrap_or_default());
-        let noted = Noted { epoch, tenant: tenant.to_owned(), position: position.recent() };
+        let noted = Noted {
+            epoch,
+            tenant: tenant.to_owned(),
+            position: position.recent(),
+            entities: entities.map(HistoryPosition::recent),
+        };
         if let Err(error) = self.write(&serde_json::to_string(&noted).unwrap_or_default()) {
             tracing::debug!(%error, "cannot note the newest commit");
         }
@@ -65,6 +74,13 @@ impl NewestCommit {
     /// Returns the commit that was noted last.
     pub(crate) fn read(&self) -> Option<Noted> {
         serde_json::from_slice(&std::fs::read(&self.path).ok()?).ok()
+    }
+
+    /// Removes the note. The epoch stays until the process ends.
+    pub(crate) fn remove(&self) {
+        if let Err(error) = std::fs::remove_file(&self.path) {
+            tracing::debug!(%error, "cannot remove the newest commit");
+        }
     }
 
     /// Writes in place and without a change of the length: whoever dies meanwhile leaves what nobody can read.

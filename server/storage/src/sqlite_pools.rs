@@ -25,8 +25,6 @@ pub(crate) struct SqlitePools {
     file: Option<WatchedFile>,
     current: RwLock<Pools>,
     reopening: tokio::sync::Mutex<()>,
-    /// Whether nobody has looked yet if the file that was opened last lacks commits.
-    is_unjudged: AtomicBool,
     judging: tokio::sync::Mutex<()>,
 }
 
@@ -46,6 +44,8 @@ pub(crate) struct Pools {
     /// Opened read-only: a mistaken write fails instead of waiting for the writer's lock.
     pub(crate) readers: SqlitePool,
     identity: Option<FileIdentity>,
+    /// Whether somebody has looked if the file lacks commits.
+    is_judged: Arc<AtomicBool>,
 }
 
 /// Devices and numbers of the file and of its log of writes. The log stays for as long as a connection is open.
@@ -83,11 +83,11 @@ impl SqlitePools {
             path,
         });
         let identity = file.as_ref().and_then(WatchedFile::identity);
-        let current = RwLock::new(Pools { writer, readers, identity });
+        // Pools that stay lack nothing.
+        let is_judged = Arc::new(AtomicBool::new(file.is_none()));
         Self {
-            is_unjudged: AtomicBool::new(file.is_some()),
             file,
-            current,
+            current: RwLock::new(Pools { writer, readers, identity, is_judged }),
             reopening: tokio::sync::Mutex::default(),
             judging: tokio::sync::Mutex::default(),
         }
@@ -120,16 +120,21 @@ impl SqlitePools {
         judge: impl AsyncFnOnce(&NewestCommit) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let Some(file) = &self.file else { return Ok(()) };
-        self.pools().await?;
-        if !self.is_unjudged.load(Ordering::Acquire) {
+        let is_judged = self.pools().await?.is_judged;
+        if is_judged.load(Ordering::Acquire) {
             return Ok(());
         }
         let _judging = self.judging.lock().await;
-        if self.is_unjudged.load(Ordering::Acquire) {
+        if !is_judged.load(Ordering::Acquire) {
             judge(&file.newest).await?;
-            self.is_unjudged.store(false, Ordering::Release);
+            is_judged.store(true, Ordering::Release);
         }
         Ok(())
+    }
+
+    /// Returns whether somebody has looked if the file that was opened last lacks commits.
+    pub(crate) fn is_judged(&self) -> bool {
+        self.current.read().is_judged.load(Ordering::Acquire)
     }
 
     /// Writes something that changes nothing, if there is a file.
@@ -182,7 +187,6 @@ impl SqlitePools {
             tracing::warn!("the file of the database is another one now");
         }
         *self.current.write() = new.clone();
-        self.is_unjudged.store(true, Ordering::Release);
         // The calls close the pools. Whoever holds a connection to the old file ends on it.
         drop((pools.readers.close(), pools.writer.close()));
         Ok(new)

@@ -225,14 +225,23 @@ impl Store {
 
     /// Begins the transaction of [`Store::read`], for work of several steps.
     pub async fn begin_read(&self, tenant: &str) -> Result<Tx, StoreError> {
-        self.settle_history().await?;
-        self.begin_read_now(one_tenant(tenant)?).await
+        self.begin_settled_read(one_tenant(tenant)?).await
     }
 
     /// Begins the transaction of [`Store::read_all`], for work of several steps.
     pub async fn begin_read_all(&self) -> Result<Tx, StoreError> {
-        self.settle_history().await?;
-        self.begin_read_now(EVERY_TENANT).await
+        self.begin_settled_read(EVERY_TENANT).await
+    }
+
+    async fn begin_settled_read(&self, tenant: &str) -> Result<Tx, StoreError> {
+        loop {
+            self.settle_history().await?;
+            let tx = self.begin_read_now(tenant).await?;
+            // Another file may have taken the place since.
+            if self.is_settled() {
+                return Ok(tx);
+            }
+        }
     }
 
     async fn begin_read_now(&self, tenant: &str) -> Result<Tx, StoreError> {
@@ -251,9 +260,15 @@ impl Store {
     }
 
     async fn begin_write(&self, tenant: &str) -> Result<Tx, StoreError> {
-        self.settle_history().await?;
-        self.settle_write_fault().await?;
-        self.begin_write_now(tenant).await
+        loop {
+            self.settle_history().await?;
+            self.settle_write_fault().await?;
+            let tx = self.begin_write_now(tenant).await?;
+            // Another file may have taken the place since.
+            if self.is_settled() {
+                return Ok(tx);
+            }
+        }
     }
 
     async fn begin_write_now(&self, tenant: &str) -> Result<Tx, StoreError> {
@@ -268,6 +283,14 @@ impl Store {
         pools.judge(async |newest| self.begin_epochs(newest).await).await
     }
 
+    /// Returns whether somebody has looked if the database lacks commits.
+    fn is_settled(&self) -> bool {
+        match &self.database {
+            Database::Sqlite(pools) => pools.is_judged(),
+            Database::Postgres(_) => true,
+        }
+    }
+
     async fn begin_epochs(&self, newest: &NewestCommit) -> Result<(), StoreError> {
         let mut tx = self.begin_read_now(EVERY_TENANT).await?;
         let Some(lost) = lost_commits::lost(&mut tx, newest).await? else { return tx.end().await };
@@ -277,10 +300,16 @@ impl Store {
             tenants = tenants.len(),
             "the database lost changes; every tenant begins an epoch"
         );
+        let mut begun = Vec::with_capacity(tenants.len());
         for tenant in tenants {
             let mut tx = self.begin_write_now(&tenant).await?;
+            // Noted when every tenant has its epoch: whoever is interrupted before begins them all again.
+            tx.newest = None;
             lost_commits::begin_epoch(&mut tx, lost).await?;
-            tx.commit().await?;
+            begun.push(tx.commit().await?);
+        }
+        for committed in begun {
+            newest.note(&committed.tenant, &committed.position, committed.entities.as_ref());
         }
         Ok(())
     }

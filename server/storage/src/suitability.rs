@@ -12,8 +12,8 @@ const ENCODING: &str = "UTF8";
 const SPARE_CONNECTIONS: u32 = 2;
 /// The process of the server that answers. Every connection has its own, unless somebody shares them out.
 const SESSION: &str = "SELECT pg_backend_pid()";
-const POOLER: &str = "the server is behind a pooler in transaction mode, where a session is not of one connection alone: \
-                      use session mode (`pool_mode = session` of pgbouncer), or connect to PostgreSQL itself";
+const POOLER: &str = "the server is behind a pooler in transaction mode, which shares sessions between connections: use \
+                      session mode (`pool_mode = session` of pgbouncer), or connect to PostgreSQL itself";
 
 /// Refuses a server that this service cannot work with. A replica has at most `connections` connections in its pool.
 ///

@@ -43,7 +43,7 @@ pub struct TlsIdentity {
     certificate: PathBuf,
     /// The private key, in PEM.
     key: PathBuf,
-    /// The content of the files when they were last read.
+    /// The content of the files that serves.
     content: Content,
     current: Arc<Current>,
 }
@@ -113,15 +113,15 @@ impl TlsIdentity {
         }
     }
 
-    /// Reads the files again. Returns whether they changed. A fault is reported once for each content.
+    /// Reads the files again. Returns whether they changed.
     fn reload(&mut self) -> Result<bool, TlsError> {
         let content = Content::read(&self.certificate, &self.key)?;
         if content == self.content {
             return Ok(false);
         }
-        let parsed = content.parse();
+        let parsed = content.parse()?;
         self.content = content;
-        self.current.0.store(Arc::new(parsed?));
+        self.current.0.store(Arc::new(parsed));
         Ok(true)
     }
 }

@@ -8,9 +8,9 @@ use crate::error::StoreError;
 use crate::history;
 use crate::macros::{execute, fetch_optional};
 use crate::store::Store;
-use crate::tenants;
-use crate::testing::TestDatabase;
-use crate::tx::{Inner, Tx};
+use crate::testing::{TestDatabase, execute as run};
+use crate::tx::{EVERY_TENANT, Inner, Tx};
+use crate::{directory, erasure, tenants};
 
 /// The store of a database in a folder, with a tenant.
 async fn stored(database: &TestDatabase) -> Store {
@@ -131,6 +131,117 @@ async fn an_older_file_begins_an_epoch_and_the_same_file_does_not() {
     std::fs::remove_file(folder.path().join("test.db-newest")).expect("removes");
     let store = database.open().await;
     assert_eq!(revision(&store).await, 1, "the control: nobody knows that it is older");
+    store.close().await;
+}
+
+/// Raises the revision of the entities of a tenant alone, and returns it.
+async fn entities_raised(store: &Store) -> u64 {
+    let mut tx = store.write("first", 1).await.expect("begins");
+    directory::next(&mut tx).await.expect("works");
+    tx.commit().await.expect("commits").entities.expect("entities changed").revision
+}
+
+#[tokio::test]
+async fn a_file_that_lacks_entities_alone_begins_an_epoch() {
+    let database = TestDatabase::sqlite().expect("a directory");
+    let TestDatabase::Sqlite(folder) = &database else { panic!("a SQLite file") };
+    let copy = folder.path().join("copy.db");
+    let store = stored(&database).await;
+    assert_eq!(entities_raised(&store).await, 1);
+    copied(&store, &copy).await;
+    assert_eq!(entities_raised(&store).await, 2);
+    store.close().await;
+    let store = database.open().await;
+    assert_eq!(entities_raised(&store).await, 3, "it is the same file");
+    store.close().await;
+    put_back(folder.path(), &copy);
+    let store = database.open().await;
+    assert_eq!(history::epoch(entities_raised(&store).await), 1);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn epochs_that_a_failure_interrupted_begin_at_the_next_start() {
+    const FAILS: &str = "CREATE TRIGGER fails BEFORE UPDATE OF revision ON tenants WHEN OLD.id = 'second' \
+        BEGIN SELECT RAISE(ABORT, 'it fails'); END";
+    let database = TestDatabase::sqlite().expect("a directory");
+    let TestDatabase::Sqlite(folder) = &database else { panic!("a SQLite file") };
+    let (file, copy) = (folder.path().join("test.db"), folder.path().join("copy.db"));
+    let store = stored(&database).await;
+    assert_eq!((raised(&store).await, written(&store, "second").await.expect("works")), (1, 2));
+    run(&store, [FAILS.to_owned()]).await;
+    copied(&store, &copy).await;
+    assert_eq!(raised(&store).await, 2);
+    store.close().await;
+    put_back(folder.path(), &copy);
+    let failed = Store::open(&database.url()).await.map(drop).expect_err("the second tenant fails");
+    assert!(format!("{failed:?}").contains("it fails"), "{failed:?}");
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(&file);
+    let pool = sqlx::SqlitePool::connect_with(options).await.expect("opens");
+    pool.execute("DROP TRIGGER fails").await.expect("works");
+    pool.close().await;
+    let store = database.open().await;
+    let second = store.read("second", async |tx| tenants::revision(tx).await).await;
+    assert_eq!(history::epoch(second.expect("works")), 1);
+    store.close().await;
+}
+
+#[tokio::test]
+async fn the_deletion_of_a_tenant_begins_no_epoch() {
+    let database = TestDatabase::sqlite().expect("a directory");
+    let TestDatabase::Sqlite(folder) = &database else { panic!("a SQLite file") };
+    let copy = folder.path().join("copy.db");
+    let store = stored(&database).await;
+    assert_eq!(raised(&store).await, 1);
+    copied(&store, &copy).await;
+    assert_eq!((raised(&store).await, written(&store, "second").await.expect("works")), (2, 2));
+    let mut tx = store.write("second", 1).await.expect("begins");
+    tx.touch([]);
+    tx.commit().await.expect("commits");
+    forget(&store, "second").await;
+    store.close().await;
+    let store = database.open().await;
+    assert_eq!(revision(&store).await, 2, "it is the same file");
+    store.close().await;
+    put_back(folder.path(), &copy);
+    let store = database.open().await;
+    assert_eq!(
+        history::epoch(revision(&store).await),
+        1,
+        "the other tenant tells of an older file"
+    );
+    forget(&store, "first").await;
+    assert!(!folder.path().join("test.db-newest").exists(), "no tenant is left");
+    store.close().await;
+}
+
+/// Deletes all rows of a tenant.
+async fn forget(store: &Store, tenant: &str) {
+    let mut tx = store.write_as(tenant).await.expect("begins");
+    while erasure::step(&mut tx).await.expect("works") {}
+    tx.commit().await.expect("commits");
+    run(store, [format!("UPDATE tenants SET erased_at = 1 WHERE id = '{tenant}'")]).await;
+    let mut tx = store.write_all().await.expect("begins");
+    erasure::forget(&mut tx, tenant).await.expect("works");
+    tx.commit().await.expect("commits");
+}
+
+#[tokio::test]
+async fn a_file_that_appears_behind_the_look_is_seen_to_be_new() {
+    let database = TestDatabase::sqlite().expect("a directory");
+    let TestDatabase::Sqlite(folder) = &database else { panic!("a SQLite file") };
+    let copy = folder.path().join("copy.db");
+    let store = stored(&database).await;
+    copied(&store, &copy).await;
+    assert_eq!(raised(&store).await, 1);
+    let crate::database::Database::Sqlite(pools) = &store.database else { panic!("a SQLite file") };
+    pools.judge(async |_| panic!("the file is known")).await.expect("works");
+    put_back(folder.path(), &copy);
+    // It opens the other file, which nobody has looked at.
+    drop(store.database.begin_read(EVERY_TENANT).await.expect("begins"));
+    assert!(!pools.is_judged());
+    assert_eq!(history::epoch(revision(&store).await), 1);
+    assert!(pools.is_judged());
     store.close().await;
 }
 
