@@ -315,3 +315,20 @@ fn line(record: &Value) -> String {
     let members = ["time", "decision", "subject", "action", "resource", "rule", "id"];
     members.map(text).join("  ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn one_of_a_part_is_in_the_singular() {
+        for (number, part, expected) in [
+            (0, "decisions", "0 decisions"),
+            (1, "decisions", "1 decision"),
+            (1, "deliveries", "1 delivery"),
+            (2, "deliveries", "2 deliveries"),
+        ] {
+            assert_eq!(counted(number, part), expected);
+        }
+    }
+}
