@@ -54,7 +54,7 @@ fn no_denied_check_of_an_erased_person_is_sent_again() {
     let again = run(&server, &tenant, &["erase", "--subject", "ann"]);
     assert_eq!(again.out, "erased 1 decision\nerased 2 deliveries", "{}", again.err);
     assert!(
-        again.err.contains("left: 2 at receivers") && again.err.contains("backups"),
+        again.err.contains("left: 2 with receivers") && again.err.contains("backups"),
         "{}",
         again.err
     );

@@ -75,9 +75,9 @@ pub(super) async fn stats(
 
 /// Counts how often checks agree with another system.
 ///
-/// Counted are recorded checks that carried what the other system decided, as `expected`. A member who is not a manager counts
-/// those about itself. What is not read within five seconds is not in the answer, whose `complete` is false. A 409 says that
-/// the service keeps no record.
+/// Counted are recorded checks that carried what the other system decided, as `expected`. A member who is not a manager
+/// counts those about itself. What is not read within five seconds is not in the answer, whose `complete` is false. A 409
+/// says that the service keeps no record.
 #[utoipa::path(
     get, path = "/api/v1/parity", tag = "Decisions", operation_id = "compareDecisions",
     responses((status = 200, description = "The counts", body = Parity), Conflict),

@@ -86,6 +86,8 @@ pub(crate) struct Entry {
     pub(crate) place: Range<usize>,
     pub(crate) kind: Kind,
     pub(crate) account: Account,
+    /// The number of decisions that it is about: one, or those of a count.
+    pub(crate) decisions: u64,
 }
 
 /// The records that the writer takes at once.

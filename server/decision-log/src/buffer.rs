@@ -229,7 +229,7 @@ impl State {
         }
         self.batch.bytes.extend_from_slice(frame);
         let place = self.batch.entries.len();
-        self.batch.entries.push(Entry { place: start..end, kind, account });
+        self.batch.entries.push(Entry { place: start..end, kind, account, decisions: 1 });
         self.urgent |= kind == Kind::Durable || end > MAX_BYTES / 4;
         let group = &self.batch.group;
         Ok((kind == Kind::Durable).then(|| Pending { group: Arc::clone(group), place }))

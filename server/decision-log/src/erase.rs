@@ -8,7 +8,7 @@ use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
 use portcullis_storage::Tx;
 use portcullis_storage::decision_erasures::{self, ErasureRow};
-use portcullis_storage::denied_persons::DeniedPerson;
+use portcullis_storage::denied_persons::DeniedPersons;
 use portcullis_storage::erased_denials;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -34,6 +34,8 @@ impl DecisionLog {
     /// There is no place, or it failed.
     pub async fn seal(&self) -> Result<(), ArchiveError> {
         let keeper = self.keeper().ok_or(ArchiveError::NoStore)?;
+        // A file has only what was written before it is replaced: the buffer may have more.
+        self.flush().await;
         let current = self.segments().current();
         loop {
             let finished = self.segments().finished();
@@ -105,26 +107,28 @@ impl DecisionLog {
     async fn erase_pending(&self, keeper: &Keeper) -> Result<(), ArchiveError> {
         let pending = async |tx: &mut Tx| decision_erasures::pending(tx, ROUND).await;
         let pending = keeper.archive.store().read_all(pending).await?;
-        let Some(first) = pending.first() else { return Ok(()) };
-        // First, so that none is sent meanwhile.
-        for erasure in &pending {
-            erase_deliveries(keeper, erasure).await?;
-        }
-        self.seal().await?;
-        if let Some(others) = self.others() {
-            // They seal the records of all tenants.
-            let heard =
-                others.ask(&first.tenant_id, Wants::Sealed).await.map_err(io::Error::other)?;
-            if heard.silent > 0 {
-                return Err(ArchiveError::Silent(heard.silent));
-            }
-        }
         let mut by_tenant = BTreeMap::<String, Vec<ErasureRow>>::new();
         for erasure in pending {
             by_tenant.entry(erasure.tenant_id.clone()).or_default().push(erasure);
         }
-        let mut outcome = Ok(());
+        let (mut outcome, mut ready) = (Ok(()), Vec::new());
+        // First, so that none is sent meanwhile.
         for (tenant, erasures) in by_tenant {
+            match erase_deliveries(keeper, &tenant, &erasures).await {
+                Ok(()) => ready.push((tenant, erasures)),
+                failed => outcome = outcome.and(failed),
+            }
+        }
+        let Some((first, _)) = ready.first() else { return outcome };
+        self.seal().await?;
+        if let Some(others) = self.others() {
+            // They seal the records of all tenants.
+            let heard = others.ask(first, Wants::Rest).await.map_err(io::Error::other)?;
+            if heard.silent > 0 {
+                return Err(ArchiveError::Silent(heard.silent));
+            }
+        }
+        for (tenant, erasures) in ready {
             let ended = self.erase_at_rest(keeper, &tenant, &erasures).await;
             outcome = outcome.and(ended);
         }
@@ -150,9 +154,7 @@ impl DecisionLog {
         let turn = keeper.turn().await;
         keeper.archive.erase(tenant, &selections, keeper.now()).await?;
         drop(turn);
-        for erasure in erasures {
-            erase_deliveries(keeper, erasure).await?;
-        }
+        erase_deliveries(keeper, tenant, erasures).await?;
         let mut tx = keeper.archive.store().write_all().await?;
         for erasure in erasures {
             decision_erasures::end(&mut tx, erasure, keeper.now()).await?;
@@ -163,17 +165,15 @@ impl DecisionLog {
     }
 }
 
-/// Erases the deliveries of the denied checks of the person, and counts them.
-async fn erase_deliveries(keeper: &Keeper, erasure: &ErasureRow) -> Result<(), ArchiveError> {
-    let ErasureRow { tenant_id: tenant, subject: code, erased_at } = erasure;
-    let (archive, until) = (&keeper.archive, Timestamp::from_millis(*erased_at));
-    let is_subject = |subject: &str| archive.code_of(tenant, subject) == *code;
-    let person = DeniedPerson { is_subject: &is_subject, until };
-    let erased = erased_denials::erase(archive.store(), tenant, person).await?;
-    if erased.deliveries > 0 {
-        let mut tx = archive.store().write_all().await?;
-        decision_erasures::count_deliveries(&mut tx, erasure, erased).await?;
-        tx.commit().await?;
-    }
-    Ok(())
+/// Erases the deliveries of the denied checks of the persons, and counts them.
+async fn erase_deliveries(
+    keeper: &Keeper,
+    tenant: &str,
+    erasures: &[ErasureRow],
+) -> Result<(), ArchiveError> {
+    let until = |row: &ErasureRow| (row.subject.clone(), Timestamp::from_millis(row.erased_at));
+    let erased_at = erasures.iter().map(until).collect();
+    let code_of = |subject: &str| keeper.archive.code_of(tenant, subject);
+    let persons = DeniedPersons { erased_at: &erased_at, code_of: &code_of };
+    Ok(erased_denials::erase(keeper.archive.store(), tenant, persons).await?)
 }

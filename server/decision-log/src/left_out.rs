@@ -92,8 +92,8 @@ impl LeftOutCounts {
             });
             frame::finish(&mut batch.bytes[start..]);
             let (place, account) = (start..batch.bytes.len(), Account::of(&group.tenant));
-            batch.entries.push(Entry { place, kind: Kind::Count, account });
-            self.metrics.left_out.inc_by(group.count.unsigned_abs());
+            let decisions = group.count.unsigned_abs();
+            batch.entries.push(Entry { place, kind: Kind::Count, account, decisions });
         }
     }
 }

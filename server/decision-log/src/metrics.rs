@@ -21,7 +21,7 @@ pub struct LogMetrics {
     lost: Family<[(&'static str, &'static str); 1], Counter>,
     /// Groups of allows that are left out and counted in memory.
     pub(crate) left_out_groups: Gauge,
-    /// Allows that are left out, once their counts are given to the write-ahead file.
+    /// Allows that are left out, once their counts are written.
     pub(crate) left_out: Counter,
     /// The streams of new records.
     pub(crate) streams: Gauge,

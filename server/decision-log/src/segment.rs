@@ -104,6 +104,11 @@ impl Segment {
         Self { number, path, file, extent, accounts, damaged, metrics: metrics.clone() }
     }
 
+    /// Returns whether a file with this name is one.
+    pub(crate) fn has_name(name: &str) -> bool {
+        Path::new(name).extension().is_some_and(|end| end == ENDING)
+    }
+
     /// Returns the numbers of the files of `folder`, in ascending order.
     pub(crate) fn numbers(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
         let mut found = Vec::new();

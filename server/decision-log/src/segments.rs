@@ -21,6 +21,11 @@ const MAX_SEGMENT: u64 = 96 * 1024 * 1024;
 /// The files that fit into the folder: it is emptied file by file.
 const FILES: u64 = 8;
 
+/// The name of the file that a process locks while it uses the folder.
+const LOCK: &str = "lock";
+/// The name of the file with the name of the folder.
+const REPLICA: &str = "replica";
+
 /// The write-ahead files.
 #[derive(Debug)]
 pub(crate) struct Segments {
@@ -67,7 +72,7 @@ impl Segments {
     ) -> Result<Self, LogOpenError> {
         let failed = |error| LogOpenError::Io(folder.clone(), error);
         std::fs::create_dir_all(&folder).map_err(failed)?;
-        let lock = File::create(folder.join("lock")).map_err(failed)?;
+        let lock = File::create(folder.join(LOCK)).map_err(failed)?;
         if lock.try_lock().is_err() {
             return Err(LogOpenError::InUse(folder));
         }
@@ -78,7 +83,7 @@ impl Segments {
         let room = Mutex::new(room);
         let files = Mutex::new(Files { closed, current });
         let replica = replica(&folder).map_err(failed)?;
-        permissions::withdraw_all(&folder, |_| true);
+        permissions::withdraw_all(&folder, is_own);
         let finished = Notify::new();
         let segments =
             Self { folder, max_bytes, metrics, files, room, replica, finished, _lock: lock };
@@ -163,9 +168,14 @@ impl Segments {
     }
 }
 
+/// Returns whether a file of the folder with this name is the service's own.
+fn is_own(name: &str) -> bool {
+    name == LOCK || name == REPLICA || Segment::has_name(name)
+}
+
 /// Returns the name of the folder, which it gets at the first start.
 fn replica(folder: &Path) -> io::Result<String> {
-    let path = folder.join("replica");
+    let path = folder.join(REPLICA);
     if let Ok(name) = std::fs::read_to_string(&path)
         && !name.is_empty()
     {

@@ -166,18 +166,20 @@ impl Writer {
 
     /// Counts what became of the records, and tells those who wait for them.
     fn settle(&self, batch: &Batch, outcome: Outcome) {
-        let (mut written, mut unawaited, mut lost) = (0, 0, BTreeMap::<Lost, u64>::new());
+        let (mut written, mut left_out, mut unawaited) = (0, 0, 0);
+        let mut lost = BTreeMap::<Lost, u64>::new();
         for (place, entry) in batch.entries.iter().enumerate() {
             match outcome.of(place) {
-                _ if entry.kind == Kind::Count => {}
-                Ok(()) => written += 1,
+                Ok(()) if entry.kind == Kind::Count => left_out += entry.decisions,
+                Ok(()) => written += entry.decisions,
                 Err(cause) => {
-                    *lost.entry(cause).or_default() += 1;
+                    *lost.entry(cause).or_default() += entry.decisions;
                     unawaited += u64::from(entry.kind == Kind::Async);
                 }
             }
         }
         self.metrics.written.inc_by(written);
+        self.metrics.left_out.inc_by(left_out);
         for (cause, records) in lost {
             self.metrics.lose(cause, records);
             self.report(records, cause, "decisions are not recorded");

@@ -63,7 +63,8 @@ impl ErasedDecisions {
         let of_receivers = ErasureRest {
             place: "receivers".to_owned(),
             count: sent,
-            why: "webhooks were sent them before; their receivers erase them".to_owned(),
+            why: "they were delivered before the erasure; ask the receivers to erase them"
+                .to_owned(),
         };
         let remains = if sent > 0 { vec![of_receivers] } else { Vec::new() };
         Self { erased: records, parts, remains }

@@ -31,7 +31,7 @@ use crate::recorded_checks::{Made, RecordedRequest};
 use crate::recording::{self, Recording};
 
 /// The most registered names that an unregistered resource is compared with: a few milliseconds.
-const MAX_COMPARED: u16 = 5_000;
+const MAX_COMPARED: u32 = 5_000;
 
 /// The parts of a check that are not in its body.
 #[derive(Clone, Copy, Debug)]

@@ -22,7 +22,7 @@ use portcullis_resolvers::{AnswerSource, Provenance, Report};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::searches::{Awaited, PAGE_TIME, SCAN_TIME};
-use portcullis_storage::{Tx, resources};
+use portcullis_storage::{Store, StoreError, Tx, resources};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use uuid::Uuid;
@@ -80,7 +80,7 @@ pub async fn find(
     }
 }
 
-/// Counts the decisions of the caller's tenant that `selection` selects, in groups by `dimensions`. a member who is not a
+/// Counts the decisions of the caller's tenant that `selection` selects, in groups by `dimensions`. A member who is not a
 /// manager counts those about itself.
 ///
 /// # Errors
@@ -93,8 +93,9 @@ pub async fn stats(
 ) -> Result<DecisionStats, OperationError> {
     let selection = visible(app, caller, selection)?;
     let dimensions = dimensions.to_vec();
-    let registered = registered(app, caller).await?;
+    let store = app.store.clone();
     scan(app, caller, SCAN_TIME, async move |log, tenant, limit| {
+        let registered = registered(&store, tenant).await?;
         log.stats(tenant, &selection, &dimensions, registered, limit).await
     })
     .await
@@ -112,21 +113,19 @@ pub async fn parity(
     period: Option<CountPeriod>,
 ) -> Result<Parity, OperationError> {
     let selection = visible(app, caller, selection)?;
-    let registered = registered(app, caller).await?;
+    let store = app.store.clone();
     scan(app, caller, SCAN_TIME, async move |log, tenant, limit| {
+        let registered = registered(&store, tenant).await?;
         log.parity(tenant, &selection, period, registered, limit).await
     })
     .await
 }
 
-/// Returns the names of the registered resources of the caller's tenant.
-async fn registered(
-    app: &App,
-    caller: &CheckCaller,
-) -> Result<RegisteredResources, OperationError> {
-    log(app)?;
-    let names = async |tx: &mut Tx| resources::names(tx, u16::MAX).await;
-    Ok(app.store.read(caller.tenant(), names).await?.into_iter().collect())
+/// Returns the names of all registered resources of `tenant`, whose number its quota bounds. In a turn of the tenant, because
+/// there may be many.
+async fn registered(store: &Store, tenant: &str) -> Result<RegisteredResources, StoreError> {
+    let names = async |tx: &mut Tx| resources::names(tx, u32::MAX).await;
+    Ok(store.read(tenant, names).await?.into_iter().collect())
 }
 
 /// Returns what charges texts of records to the memory for answers of the caller's tenant while it is kept.

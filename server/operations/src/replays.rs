@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 pub use self::request::{ReplayCandidate, ReplayRequest};
-use self::run::{Replay, is_outdated};
+use self::run::{Replay, erasures};
 use self::sides::{CandidateSource, has_directory};
 use crate::decisions::log;
 
@@ -36,7 +36,8 @@ pub async fn start(
     candidate.content(app, &tenant).await?;
     let has_directory = has_directory(app, &tenant).await?;
     let id = app.ids.next(app.clock.now().into());
-    let running = app.replays.begin(&tenant, id, Tally::default().report(false))?;
+    let erasures = erasures(app, &tenant).await?;
+    let running = app.replays.begin(&tenant, (id, erasures), Tally::default().report(false))?;
     let started = (running.id, running.progress.subscribe());
     let selection = request.selection;
     let app = app.clone();
@@ -55,7 +56,8 @@ pub async fn find(
     id: Uuid,
 ) -> Result<watch::Receiver<ReplayProgress>, OperationError> {
     let progress = app.replays.find(caller.tenant(), id).ok_or(NOT_FOUND)?;
-    if is_outdated(app, caller.tenant(), id).await? {
+    let before = progress.borrow().erasures;
+    if erasures(app, caller.tenant()).await? != before {
         app.replays.remove(caller.tenant(), id);
         return Err(NOT_FOUND);
     }

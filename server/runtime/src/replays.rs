@@ -52,6 +52,8 @@ pub struct ReplayProgress {
     pub ended: Option<Instant>,
     /// The reason why it could not be completed.
     pub failure: Option<String>,
+    /// The number of the tenant's ended erasures at the begin: the report is outdated when there is another one.
+    pub erasures: i64,
 }
 
 /// The side of a replay that is watched.
@@ -74,14 +76,15 @@ impl Default for Replays {
 }
 
 impl Replays {
-    /// Begins the replay `id` of `tenant`. Forgets the reports that are not kept any more.
+    /// Begins the replay `id` of `tenant`, whose ended erasures have the number `erasures`. Forgets the reports that are not kept
+    /// any more.
     ///
     /// # Errors
     /// Too many replays of the tenant, or of all tenants, run.
     pub fn begin(
         &self,
         tenant: &str,
-        id: Uuid,
+        (id, erasures): (Uuid, i64),
         report: ReplayReport,
     ) -> Result<RunningReplay, OperationError> {
         let mut known = self.known.lock();
@@ -111,7 +114,7 @@ impl Replays {
             known.remove(&old);
         }
         let (progress, seen) =
-            watch::channel(ReplayProgress { report, ended: None, failure: None });
+            watch::channel(ReplayProgress { report, ended: None, failure: None, erasures });
         let wanted = Arc::new(());
         let awaited = Awaited::while_held(&wanted);
         let (sender, deleted) = oneshot::channel();
@@ -186,7 +189,7 @@ mod tests {
         let (replays, mut ids) = (Replays::default(), (1..).map(Uuid::from_u128));
         let mut begin = |tenant| {
             let id = ids.next().expect("endless");
-            replays.begin(tenant, id, ReplayReport::default())
+            replays.begin(tenant, (id, 0), ReplayReport::default())
         };
         let (mut first, second) = (begin("acme").expect("one"), begin("acme").expect("two"));
         let others = [begin("acme").expect("three"), begin("acme").expect("four")];

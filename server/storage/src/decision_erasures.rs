@@ -3,7 +3,7 @@
 
 use portcullis_model::Timestamp;
 
-use crate::erased_denials::ErasedDenials;
+use crate::denied_persons::ErasedDenials;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional, row};
 use crate::tx::Tx;
@@ -56,16 +56,16 @@ pub async fn count(
     Ok(())
 }
 
-/// Counts deliveries of denied checks that an erasure took. For a transaction that sees every tenant.
-pub async fn count_deliveries(
+/// Counts deliveries of denied checks of the transaction's tenant that the erasure of a person took.
+pub(crate) async fn count_deliveries(
     tx: &mut Tx,
-    erasure: &ErasureRow,
+    subject: &[u8],
     erased: ErasedDenials,
 ) -> Result<(), StoreError> {
     const SQL: &str = "UPDATE decision_erasures SET deliveries = deliveries + $3, \
         sent = sent + $4 WHERE tenant_id = $1 AND subject = $2";
     let ErasedDenials { deliveries, sent } = erased;
-    execute!(tx, SQL, &erasure.tenant_id, &erasure.subject, deliveries, sent)?;
+    execute!(tx, SQL, &tx.tenant, subject, deliveries, sent)?;
     Ok(())
 }
 
@@ -78,12 +78,13 @@ pub async fn end(tx: &mut Tx, erasure: &ErasureRow, at: Timestamp) -> Result<(),
     Ok(())
 }
 
-/// Returns whether an erasure of the transaction's tenant ended at the instant `at` or later.
-pub async fn has_ended_since(tx: &mut Tx, at: Timestamp) -> Result<bool, StoreError> {
-    const SQL: &str = "SELECT EXISTS (SELECT 1 FROM decision_erasures \
-        WHERE tenant_id = $1 AND ended_at >= $2)";
-    let row = fetch_optional!(tx, (bool,), SQL, &tx.tenant, at.millis())?;
-    Ok(row.is_some_and(|(has_ended,)| has_ended))
+/// Returns a number that changes whenever an erasure of the transaction's tenant ends. It compares no clocks, which differ
+/// between replicas.
+pub async fn ends(tx: &mut Tx) -> Result<i64, StoreError> {
+    const SQL: &str = "SELECT CAST(COALESCE(SUM(ended_at), 0) AS BIGINT) FROM decision_erasures \
+        WHERE tenant_id = $1";
+    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant)?;
+    Ok(row.map_or(0, |(ends,)| ends))
 }
 
 row! {

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::delivery_rows;
 use crate::denial_segments::{self, MovedDenial};
-use crate::denied_persons::{DeniedPerson, Left};
+use crate::denied_persons::{DeniedPersons, Left};
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional};
 use crate::ordered_ids::OrderedIds;
@@ -171,40 +171,51 @@ pub(crate) async fn move_to_rows(
 }
 
 /// Looks at up to `limit` rows of `webhook` after the id `after`. Returns the last one's id and whether some denial of them
-/// is about the person; `None` at the end.
+/// is about one of the persons; `None` at the end.
 pub(crate) async fn look(
     tx: &mut Tx,
     webhook: Uuid,
     after: Uuid,
     limit: i64,
-    person: DeniedPerson<'_>,
+    persons: DeniedPersons<'_>,
 ) -> Result<Option<(Uuid, bool)>, StoreError> {
     let rows = between(tx, webhook, (after, Uuid::max()), limit).await?;
-    let has_some = rows.iter().flat_map(|(_, denials)| denials).any(|one| is_about(one, person));
+    let mut denials = rows.iter().flat_map(|(_, denials)| denials);
+    let has_some = denials.any(|one| person(one, persons).is_some());
     Ok(rows.last().map(|(id, _)| (*id, has_some)))
 }
 
-/// Erases the denials about the person from the rows of `webhook` after the first id and up to the last one.
-pub(crate) async fn erase(
+/// Erases the denials about the persons from the rows of `webhook` after the first id and up to the last one.
+pub(crate) async fn erase<'p>(
     tx: &mut Tx,
     webhook: Uuid,
     bounds: (Uuid, Uuid),
-    person: DeniedPerson<'_>,
-) -> Result<Left, StoreError> {
-    let mut erased = 0;
+    persons: DeniedPersons<'p>,
+) -> Result<Left<'p>, StoreError> {
+    let mut left = Left::default();
     for (id, mut denials) in between(tx, webhook, bounds, i64::MAX).await? {
         let before = denials.len();
-        denials.retain(|one| !is_about(one, person));
+        denials.retain(|one| {
+            let person = person(one, persons);
+            if let Some(person) = person {
+                left.settled += 1;
+                left.count(person, true);
+            }
+            person.is_none()
+        });
         if denials.len() < before {
-            erased += i64::try_from(before - denials.len()).unwrap_or(i64::MAX);
             replace(tx, webhook, id, denials).await?;
         }
     }
-    Ok(Left { settled: erased, sent: erased, ..Left::default() })
+    Ok(left)
 }
 
-fn is_about((attempt, body): &(Attempt, Box<RawValue>), person: DeniedPerson<'_>) -> bool {
-    person.has(attempt.event, body.get().as_bytes())
+/// Returns the code of the person whom a denial is about.
+fn person<'p>(
+    (attempt, body): &(Attempt, Box<RawValue>),
+    persons: DeniedPersons<'p>,
+) -> Option<&'p [u8]> {
+    persons.find(attempt.event, body.get().as_bytes())
 }
 
 /// Lists up to `limit` rows of `webhook` after the first id and up to the last one.

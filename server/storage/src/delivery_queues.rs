@@ -193,6 +193,14 @@ pub(crate) async fn take_away(tx: &mut Tx, queue: QueueId) -> Result<(), StoreEr
     Ok(())
 }
 
+/// Locks a queue and leaves it to the delivery worker that holds it.
+pub(crate) async fn lock(tx: &mut Tx, queue: QueueId) -> Result<(), StoreError> {
+    const SQL: &str = "UPDATE webhook_lanes SET fence = fence \
+        WHERE tenant_id = $1 AND webhook_id = $2 AND denials = $3";
+    execute!(tx, SQL, &tx.tenant, queue.webhook, queue.denials)?;
+    Ok(())
+}
+
 /// Lists the webhooks of the transaction's tenant that have a queue of denied checks.
 pub(crate) async fn with_denials(tx: &mut Tx) -> Result<Vec<Uuid>, StoreError> {
     let tenant = tx.tenant.clone();

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::delivery_queues::QueueId;
 use crate::delivery_rows::{self, NewDelivery, NewEvent};
-use crate::denied_persons::{DeniedPerson, Left};
+use crate::denied_persons::{DeniedPersons, Left};
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all};
 use crate::row_lists::{Rows, write_rows};
@@ -41,8 +41,9 @@ impl Denial {
         Some(Self { delivery, event, body })
     }
 
-    fn is_about(&self, person: DeniedPerson<'_>) -> bool {
-        person.has(self.event, self.body.get().as_bytes())
+    /// Returns the code of the person whom it is about.
+    fn person<'p>(&self, persons: DeniedPersons<'p>) -> Option<&'p [u8]> {
+        persons.find(self.event, self.body.get().as_bytes())
     }
 }
 
@@ -195,45 +196,53 @@ pub(crate) async fn advance(tx: &mut Tx, webhook: Uuid, last: Place) -> Result<(
 }
 
 /// Looks at up to `limit` segments of `webhook` after the id `after`. Returns the last one's id and whether some denial of
-/// them is about the person; `None` at the end.
+/// them is about one of the persons; `None` at the end.
 pub(crate) async fn look(
     tx: &mut Tx,
     webhook: Uuid,
     after: Uuid,
     limit: i64,
-    person: DeniedPerson<'_>,
+    persons: DeniedPersons<'_>,
 ) -> Result<Option<(Uuid, bool)>, StoreError> {
     let segments = between(tx, webhook, (after, Uuid::max()), limit).await?;
     let mut denials = segments.iter().flat_map(|(_, _, denials)| denials);
-    let has_some = denials.any(|denial| denial.is_about(person));
+    let has_some = denials.any(|denial| denial.person(persons).is_some());
     Ok(segments.last().map(|(id, ..)| (*id, has_some)))
 }
 
-/// Erases the denials about the person from the segments of `webhook` after the first id and up to the last one. Nobody may
+/// Erases the denials about the persons from the segments of `webhook` after the first id and up to the last one. Nobody may
 /// hold the queue: places change.
-pub(crate) async fn erase(
+pub(crate) async fn erase<'p>(
     tx: &mut Tx,
     webhook: Uuid,
     bounds: (Uuid, Uuid),
-    person: DeniedPerson<'_>,
-) -> Result<Left, StoreError> {
+    persons: DeniedPersons<'p>,
+) -> Result<Left<'p>, StoreError> {
     const REPLACE: &str = "UPDATE denial_segments SET denials = $4, total = $5, gone = $6 \
         WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3";
     const DELETE: &str = "DELETE FROM denial_segments \
         WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3 AND total <= gone";
     let mut left = Left::default();
-    for (id, gone, mut denials) in between(tx, webhook, bounds, i64::MAX).await? {
-        let before = denials.len();
-        let is_gone = |place: usize| i64::try_from(place).is_ok_and(|place| place < gone);
-        // Those that wait here no more were counted when they left.
-        let places = denials.iter().enumerate().filter(|(_, one)| one.is_about(person));
-        let gone_ones = places.filter(|(place, _)| is_gone(*place)).count();
-        denials.retain(|one| !one.is_about(person));
-        let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        left.waiting += number(before - denials.len() - gone_ones);
-        let (total, gone) = (number(denials.len()), gone - number(gone_ones));
-        let denials = serde_json::to_vec(&denials).map_err(|_| DENIALS)?;
-        execute!(tx, REPLACE, &tx.tenant, webhook, id, denials, total, gone)?;
+    for (id, gone, denials) in between(tx, webhook, bounds, i64::MAX).await? {
+        let (mut kept, mut total, mut kept_gone) = (Vec::new(), 0, 0);
+        for (place, denial) in (0..).zip(denials) {
+            let is_gone = place < gone;
+            match denial.person(persons) {
+                // Those that wait here no more were counted when they left.
+                Some(_) if is_gone => {}
+                Some(person) => {
+                    left.waiting += 1;
+                    left.count(person, false);
+                }
+                None => {
+                    total += 1;
+                    kept_gone += i64::from(is_gone);
+                    kept.push(denial);
+                }
+            }
+        }
+        let denials = serde_json::to_vec(&kept).map_err(|_| DENIALS)?;
+        execute!(tx, REPLACE, &tx.tenant, webhook, id, denials, total, kept_gone)?;
         execute!(tx, DELETE, &tx.tenant, webhook, id)?;
     }
     Ok(left)

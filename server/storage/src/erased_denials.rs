@@ -1,56 +1,46 @@
-//! Erases the denied checks of a person that wait for webhooks, or that webhooks were sent.
+//! Erases the denied checks of persons that wait for webhooks, or that webhooks were sent.
 
 use uuid::Uuid;
 
 use crate::delivery_queues::{self, QueueId};
-use crate::denied_persons::{DeniedPerson, Left};
+use crate::denied_persons::{DeniedPersons, Left};
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all};
 use crate::store::Store;
 use crate::tx::Tx;
-use crate::{delivered_denials, delivery_rows, denial_segments};
+use crate::{decision_erasures, delivered_denials, delivery_rows, denial_segments};
 
 /// The rows of many denials that one transaction reads.
 const SEGMENTS: i64 = 8;
 /// The rows of single denials that one transaction reads.
 const ROWS: i64 = 256;
 
-/// The deliveries of denied checks that are gone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ErasedDenials {
-    pub deliveries: i64,
-    /// Those of them that the receivers may have.
-    pub sent: i64,
-}
-
-/// Erases the deliveries of the denied checks of a person to every webhook of `tenant`, in short transactions.
+/// Erases the deliveries of the denied checks of persons to every webhook of `tenant`, in short transactions, each of which
+/// counts what it took.
 ///
 /// # Errors
 /// The database failed: some may be left.
 pub async fn erase(
     store: &Store,
     tenant: &str,
-    person: DeniedPerson<'_>,
-) -> Result<ErasedDenials, StoreError> {
-    let mut erased = ErasedDenials::default();
+    persons: DeniedPersons<'_>,
+) -> Result<(), StoreError> {
     let webhooks = store.read(tenant, async |tx| delivery_queues::with_denials(tx).await).await?;
     for webhook in webhooks {
         for place in [Place::Segments, Place::Delivered, Place::Rows] {
             let mut after = Uuid::nil();
             while let Some((next, has_some)) =
-                store.read(tenant, async |tx| place.look(tx, webhook, after, person).await).await?
+                store.read(tenant, async |tx| place.look(tx, webhook, after, persons).await).await?
             {
                 if has_some {
-                    let step = || erase_part(store, tenant, webhook, (place, after, next), person);
-                    let left = store.repeated(step).await?;
-                    erased.deliveries += left.waiting + left.settled;
-                    erased.sent += left.sent;
+                    let step = || erase_part(store, tenant, webhook, (place, after, next), persons);
+                    store.repeated(step).await?;
                 }
                 after = next;
             }
         }
     }
-    Ok(erased)
+    Ok(())
 }
 
 /// A table that has denials.
@@ -63,49 +53,57 @@ enum Place {
 
 impl Place {
     /// Looks at the next rows of `webhook` after the id `after`. Returns the last one's id and whether some denial of them is
-    /// about the person; `None` at the end.
+    /// about one of the persons; `None` at the end.
     async fn look(
         self,
         tx: &mut Tx,
         webhook: Uuid,
         after: Uuid,
-        person: DeniedPerson<'_>,
+        persons: DeniedPersons<'_>,
     ) -> Result<Option<(Uuid, bool)>, StoreError> {
         match self {
-            Self::Segments => denial_segments::look(tx, webhook, after, SEGMENTS, person).await,
-            Self::Delivered => delivered_denials::look(tx, webhook, after, SEGMENTS, person).await,
+            Self::Segments => denial_segments::look(tx, webhook, after, SEGMENTS, persons).await,
+            Self::Delivered => delivered_denials::look(tx, webhook, after, SEGMENTS, persons).await,
             Self::Rows => {
                 let rows = rows(tx, webhook, (after, Uuid::max()), ROWS).await?;
-                let has_some = rows.iter().any(|row| person.has(row.event, &row.body));
+                let has_some = rows.iter().any(|row| persons.find(row.event, &row.body).is_some());
                 Ok(rows.last().map(|last| (last.event, has_some)))
             }
         }
     }
 }
 
-/// Erases the denials of the rows after `after` up to `last`.
+/// Erases the denials of the rows after `after` up to `last`, and counts them.
 async fn erase_part(
     store: &Store,
     tenant: &str,
     webhook: Uuid,
     (place, after, last): (Place, Uuid, Uuid),
-    person: DeniedPerson<'_>,
-) -> Result<Left, StoreError> {
+    persons: DeniedPersons<'_>,
+) -> Result<(), StoreError> {
     const COUNT: &str = "UPDATE webhook_lanes SET waiting = waiting - $3, settled = settled - $4, \
         dropped = dropped + $5 WHERE tenant_id = $1 AND webhook_id = $2 AND denials";
     let mut tx = store.write_as(tenant).await?;
-    // Whoever serves the queue has read its denials by their places: it must write nothing more, and read again.
-    delivery_queues::take_away(&mut tx, QueueId { webhook, denials: true }).await?;
+    let queue = QueueId { webhook, denials: true };
+    match place {
+        // Whoever serves the queue sends them no more, and goes on.
+        Place::Delivered => delivery_queues::lock(&mut tx, queue).await?,
+        // It has read the denials by their places: it must write nothing more, and read again.
+        Place::Segments | Place::Rows => delivery_queues::take_away(&mut tx, queue).await?,
+    }
     let left = match place {
-        Place::Segments => denial_segments::erase(&mut tx, webhook, (after, last), person).await?,
+        Place::Segments => denial_segments::erase(&mut tx, webhook, (after, last), persons).await?,
         Place::Delivered => {
-            delivered_denials::erase(&mut tx, webhook, (after, last), person).await?
+            delivered_denials::erase(&mut tx, webhook, (after, last), persons).await?
         }
-        Place::Rows => erase_rows(&mut tx, webhook, (after, last), person).await?,
+        Place::Rows => erase_rows(&mut tx, webhook, (after, last), persons).await?,
     };
     execute!(tx, COUNT, tenant, webhook, left.waiting, left.settled, left.unreported)?;
+    for (person, erased) in left.by_person {
+        decision_erasures::count_deliveries(&mut tx, person, erased).await?;
+    }
     tx.commit().await?;
-    Ok(left)
+    Ok(())
 }
 
 /// A denial in rows of its own.
@@ -144,24 +142,22 @@ async fn rows(
     Ok(found.into_iter().map(row).collect())
 }
 
-async fn erase_rows(
+async fn erase_rows<'p>(
     tx: &mut Tx,
     webhook: Uuid,
     bounds: (Uuid, Uuid),
-    person: DeniedPerson<'_>,
-) -> Result<Left, StoreError> {
+    persons: DeniedPersons<'p>,
+) -> Result<Left<'p>, StoreError> {
     const ATTEMPTS: &str = "DELETE FROM webhook_attempts WHERE tenant_id = $1 AND delivery_id = $2";
     const DELIVERY: &str = "DELETE FROM webhook_deliveries WHERE tenant_id = $1 AND id = $2";
     let (mut left, mut events) = (Left::default(), Vec::new());
     for row in rows(tx, webhook, bounds, i64::MAX).await? {
-        if !person.has(row.event, &row.body) {
-            continue;
-        }
+        let Some(person) = persons.find(row.event, &row.body) else { continue };
         execute!(tx, ATTEMPTS, &tx.tenant, row.delivery)?;
         execute!(tx, DELIVERY, &tx.tenant, row.delivery)?;
         left.settled += i64::from(row.is_over);
         left.waiting += i64::from(!row.is_over);
-        left.sent += i64::from(row.was_sent);
+        left.count(person, row.was_sent);
         left.unreported += if row.was_sent { 0 } else { row.dropped };
         events.push(row.event);
     }

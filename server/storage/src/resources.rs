@@ -77,7 +77,7 @@ pub async fn matches(tx: &mut Tx, pattern: &ResourcePattern) -> Result<bool, Sto
 }
 
 /// Lists the first `limit` names of the tenant's resources, in their order.
-pub async fn names(tx: &mut Tx, limit: u16) -> Result<Vec<String>, StoreError> {
+pub async fn names(tx: &mut Tx, limit: u32) -> Result<Vec<String>, StoreError> {
     const SQL: &str = "SELECT name FROM resources WHERE tenant_id = $1 ORDER BY name LIMIT $2";
     let rows = fetch_all!(tx, (String,), SQL, &tx.tenant, i64::from(limit))?;
     Ok(rows.into_iter().map(|(name,)| name).collect())

@@ -201,18 +201,26 @@ pub async fn erase(
 ) -> anyhow::Result<ExitCode> {
     let service = Service::new(&arguments.service, variables)?;
     let answer: ErasedDecisions = service.delete(ROUTE, &[("subject", &arguments.subject)]).await?;
-    match answer.erased {
-        1 => writeln!(out, "erased 1 decision")?,
-        number => writeln!(out, "erased {number} decisions")?,
-    }
+    writeln!(out, "erased {}", counted(answer.erased, "decisions"))?;
     for ErasedPart { part, removed } in answer.parts.iter().filter(|one| one.part != "decisions") {
-        writeln!(out, "erased {removed} {part}")?;
+        writeln!(out, "erased {}", counted(*removed, part))?;
     }
     for ErasureRest { place, count, why } in &answer.remains {
-        writeln!(err, "left: {count} at {place}: {why}")?;
+        writeln!(err, "left: {count} with {place}: {why}")?;
     }
     writeln!(err, "{LEFT}")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the number with its noun, of which `plural` is the plural.
+fn counted(number: u64, plural: &str) -> String {
+    let singular = match plural {
+        "decisions" => "decision",
+        "deliveries" => "delivery",
+        // A part that a later service has.
+        other => other,
+    };
+    format!("{number} {}", if number == 1 { singular } else { plural })
 }
 
 /// Prints new decisions, one in a line, until it is stopped.
@@ -306,4 +314,21 @@ fn line(record: &Value) -> String {
     let text = |name: &str| visible(record[name].as_str().unwrap_or_default());
     let members = ["time", "decision", "subject", "action", "resource", "rule", "id"];
     members.map(text).join("  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn one_of_a_part_is_in_the_singular() {
+        for (number, part, expected) in [
+            (0, "decisions", "0 decisions"),
+            (1, "decisions", "1 decision"),
+            (1, "deliveries", "1 delivery"),
+            (2, "deliveries", "2 deliveries"),
+        ] {
+            assert_eq!(counted(number, part), expected);
+        }
+    }
 }

@@ -109,8 +109,12 @@ async fn a_tenant_that_fills_its_part_of_the_folder_loses_its_own_records_alone(
     // The log takes a record that nobody waits for, and counts it once it is lost.
     let decision = denial(ids.next(), "dana", sent(&json));
     assert_eq!(log.append(&decision, None), Ok(()));
+    let allow = RecordedDecision { decision: Effect::Allow, ..decision };
+    (0..3).for_each(|_| log.leave_out(&allow));
+    let other = RecordedDecision { tenant: "bolt", ..allow };
+    (0..2).for_each(|_| log.leave_out(&other));
     log.close().await.expect("closes");
-    assert_eq!(metrics.lost(Lost::DiskFull), 4);
+    assert_eq!((metrics.lost(Lost::DiskFull), metrics.left_out.get()), (4 + 3, 2));
 }
 
 #[test]

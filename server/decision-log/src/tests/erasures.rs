@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use portcullis_model::webhook::{EventType, WebhookRecord};
 use portcullis_storage::testing::{TestDatabase, execute, on_every_database};
-use portcullis_storage::{Store, decision_erasures};
+use portcullis_storage::{Store, decision_erasures, webhooks};
 use tokio::time::timeout;
 
 use super::at_rest::{Place, erase, of_subject, record, texts};
@@ -12,6 +13,9 @@ use crate::DecisionOrder;
 
 on_every_database!(
     an_erasure_goes_on_without_its_request_and_in_another_process,
+    a_tenant_whose_deliveries_cannot_be_read_does_not_prevent_others,
+    what_is_in_memory_is_sealed_with_the_rest,
+    the_end_of_an_erasure_is_seen_whatever_the_clocks_say,
     a_name_that_is_not_known_is_not_needed,
     erasures_that_come_together_write_a_file_anew_once,
     records_of_a_tenant_that_is_gone_do_not_come_to_rest,
@@ -68,14 +72,89 @@ async fn an_erasure_goes_on_without_its_request_and_in_another_process(database:
     assert_eq!(texts(&log, &all, DecisionOrder::NewestFirst).await.len(), 36);
 }
 
-async fn a_name_that_is_not_known_is_not_needed(database: TestDatabase) {
-    let place = Place::of(&database).await;
-    let log = written(&place, "buffer").await;
-    let code = place.archive().code_of("acme", PERSON);
-    let mut tx = place.store().write_as("acme").await.expect("begins");
+/// Begins the erasure of a person of `tenant`, and forgets the name.
+async fn begin(place: &Place, tenant: &str) {
+    let code = place.archive().code_of(tenant, PERSON);
+    let mut tx = place.store().write_as(tenant).await.expect("begins");
     let noon = Timestamp::from_millis(NOON);
     decision_erasures::begin(&mut tx, &code, noon).await.expect("is noted");
     tx.commit().await.expect("is kept");
+}
+
+async fn a_tenant_whose_deliveries_cannot_be_read_does_not_prevent_others(database: TestDatabase) {
+    // The secret of the webhook is not a list of denials.
+    const DAMAGED: &str = "INSERT INTO denial_segments (tenant_id, webhook_id, id, total, denials) \
+        SELECT tenant_id, id, id, 1, secret FROM webhooks";
+    let place = Place::of(&database).await;
+    let log = written(&place, "buffer").await;
+    let webhook = WebhookRecord {
+        id: Uuid::from_u128(1),
+        url: "https://hooks.example/".to_owned(),
+        events: vec![EventType::AccessDenied],
+        // Before the other one.
+        tenant_id: "aaron".to_owned(),
+        created_by: "ann".to_owned(),
+        created_at: Timestamp::from_millis(NOON),
+        updated_at: None,
+        managed_by: None,
+    };
+    let made = "INSERT INTO tenants (id, revision, created_at) VALUES ('aaron', 1, 0)";
+    execute(place.store(), [made.to_owned()]).await;
+    let mut tx = place.store().write("aaron", NOON).await.expect("begins");
+    webhooks::insert(&mut tx, &webhook, b"encrypted").await.expect("works");
+    tx.commit().await.expect("is kept");
+    execute(place.store(), [DAMAGED.to_owned()]).await;
+    for tenant in ["aaron", "acme"] {
+        begin(&place, tenant).await;
+    }
+    let keeper = tokio::spawn(log.clone().run_maintenance());
+    have(place.store(), 1).await;
+    keeper.abort();
+    assert!(texts(&log, &of_subject(PERSON), DecisionOrder::NewestFirst).await.is_empty());
+    let pending = async |tx: &mut _| decision_erasures::pending(tx, 10).await;
+    let pending = place.store().read_all(pending).await.expect("reads");
+    assert_eq!(pending[0].tenant_id, "aaron");
+}
+
+async fn what_is_in_memory_is_sealed_with_the_rest(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let (log, ids, json) = (place.log_of(u64::MAX), Numbered::default(), attributes());
+    for files in 1..20 {
+        log.append(&denial(ids.next(), "ann", sent(&json)), None).expect("is kept");
+        log.seal().await.expect("is sealed");
+        assert_eq!(place.files().len(), files);
+    }
+}
+
+async fn the_end_of_an_erasure_is_seen_whatever_the_clocks_say(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let ends = async || {
+        let ends = async |tx: &mut _| decision_erasures::ends(tx).await;
+        place.store().read("acme", ends).await.expect("reads")
+    };
+    let mut before = ends().await;
+    // Another replica, whose clock is behind, ends the second one; the last one ends that of the same person again.
+    for (person, at) in [(b"first", NOON), (b"other", NOON - 60_000), (b"other", NOON - 59_000)] {
+        let (begun, ended) = (Timestamp::from_millis(at - 1), Timestamp::from_millis(at));
+        let mut tx = place.store().write_as("acme").await.expect("begins");
+        decision_erasures::begin(&mut tx, person, begun).await.expect("is noted");
+        tx.commit().await.expect("is kept");
+        assert_eq!(ends().await, before, "it runs");
+        let mut tx = place.store().write_all().await.expect("begins");
+        for erasure in decision_erasures::pending(&mut tx, 10).await.expect("reads") {
+            decision_erasures::end(&mut tx, &erasure, ended).await.expect("is noted");
+        }
+        tx.commit().await.expect("is kept");
+        let after = ends().await;
+        assert_ne!(after, before);
+        before = after;
+    }
+}
+
+async fn a_name_that_is_not_known_is_not_needed(database: TestDatabase) {
+    let place = Place::of(&database).await;
+    let log = written(&place, "buffer").await;
+    begin(&place, "acme").await;
     let keeper = tokio::spawn(log.clone().run_maintenance());
     have(place.store(), 0).await;
     keeper.abort();

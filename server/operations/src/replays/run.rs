@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use portcullis_decision_log::{DecisionSpan, RawRecord, ReadLimit, Visited};
-use portcullis_model::Timestamp;
 use portcullis_model::decision::DecisionSelection;
 use portcullis_replay::{RecordedDirectory, RecordedInputs, Side, Tally, compare};
 use portcullis_runtime::app::App;
@@ -17,7 +16,6 @@ use portcullis_storage::decision_erasures;
 use serde::Deserialize;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use super::sides::CandidateSource;
 use crate::decisions::{log, unreadable};
@@ -106,12 +104,12 @@ impl Part {
 impl Replay {
     /// Decides all records, as long as somebody waits for the outcome.
     pub(super) async fn run(self, running: RunningReplay) {
-        let RunningReplay { id, progress, awaited, deleted } = running;
+        let RunningReplay { progress, awaited, deleted, .. } = running;
         let outcome = tokio::select! {
-            outcome = self.decide_in_turn(id, &progress, &awaited) => outcome,
+            outcome = self.decide_in_turn(&progress, &awaited) => outcome,
             _ = deleted => return,
         };
-        let is_outdated = is_outdated(&self.app, &self.tenant, id).await;
+        let is_outdated = self.is_outdated(&progress).await;
         if is_outdated.as_ref().is_ok_and(|is_outdated| *is_outdated) {
             progress.send_modify(|progress| progress.report = Tally::default().report(false));
         }
@@ -139,7 +137,6 @@ impl Replay {
     /// Decides all records when it is the turn of this replay. Returns the number of replicas whose records are missing.
     async fn decide_in_turn(
         &self,
-        id: Uuid,
         progress: &watch::Sender<ReplayProgress>,
         awaited: &Awaited,
     ) -> Result<usize, OperationError> {
@@ -149,7 +146,7 @@ impl Replay {
         let decide = async move {
             let (mut tally, mut sides) = (Tally::default(), RecordedSides::default());
             while let Some(part) = parts.recv().await {
-                if is_outdated(&self.app, &self.tenant, id).await? {
+                if self.is_outdated(progress).await? {
                     // Without a receiver the reader ends, too.
                     return Ok(());
                 }
@@ -163,6 +160,15 @@ impl Replay {
         };
         let (silent, ()) = tokio::try_join!(self.read(sender, awaited), decide)?;
         Ok(silent)
+    }
+
+    /// Returns whether decisions about a person were erased since the replay began: its report may have some of them.
+    async fn is_outdated(
+        &self,
+        progress: &watch::Sender<ReplayProgress>,
+    ) -> Result<bool, OperationError> {
+        let before = progress.borrow().erasures;
+        Ok(erasures(&self.app, &self.tenant).await? != before)
     }
 
     /// Sends the record in parts, as long as somebody takes them. Returns the number of replicas whose records are missing.
@@ -288,15 +294,12 @@ fn decide<'p>(
     tally
 }
 
-/// Returns whether decisions about a person were erased since the replay `id` began: its report may have some of them.
+/// Returns the number of the ended erasures of `tenant`.
 ///
 /// # Errors
 /// The store failed.
-pub(super) async fn is_outdated(app: &App, tenant: &str, id: Uuid) -> Result<bool, OperationError> {
-    let mut tx = app.store.begin_read(tenant).await?;
-    let is_outdated = decision_erasures::has_ended_since(&mut tx, Timestamp::from_id(id)).await?;
-    tx.end().await?;
-    Ok(is_outdated)
+pub(super) async fn erasures(app: &App, tenant: &str) -> Result<i64, OperationError> {
+    Ok(app.store.read(tenant, async |tx| decision_erasures::ends(tx).await).await?)
 }
 
 #[cfg(test)]

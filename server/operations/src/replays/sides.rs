@@ -16,7 +16,7 @@ use crate::drafts;
 use crate::recorded_sides::compiled_side;
 use crate::tenant_content::TenantContent;
 
-/// The source of the rules of a candidate. A replay that waits has no rules in memory.
+/// The source of the rules of a candidate. A replay that waits has no compiled rules.
 #[derive(Debug)]
 pub(super) enum CandidateSource {
     Draft(String),
