@@ -123,7 +123,7 @@ impl DecisionLog {
         self.seal().await?;
         if let Some(others) = self.others() {
             // They seal the records of all tenants.
-            let heard = others.ask(first, Wants::Rest).await.map_err(io::Error::other)?;
+            let heard = others.ask(first, Wants::Sealed).await.map_err(io::Error::other)?;
             if heard.silent > 0 {
                 return Err(ArchiveError::Silent(heard.silent));
             }
