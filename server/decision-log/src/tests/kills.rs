@@ -1,10 +1,11 @@
 //! Kills of a process that records: what was acknowledged as durable is there, what else is missing is counted.
 
 use std::io::{BufRead, BufReader, Write};
+use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 
 use super::*;
-use crate::Lost;
+use crate::{DecisionOrder, DecisionSpan, Lost, RawRecord};
 
 /// Kills of one run. `.ci/long` runs many.
 const KILLS: u32 = 4;
@@ -55,10 +56,13 @@ async fn kill_repeatedly(kills: u32) {
     }
     let (log, _) = open(folder.path());
     let selection = DecisionSelection::default();
-    let page = DecisionPage { before: None, limit: usize::MAX / 4 };
-    let mut found =
-        log.query("acme", &selection, page, ReadLimit::none()).await.expect("reads").into.records;
-    found.sort_unstable_by_key(|record| record.id);
+    let add = |found: &mut Vec<DecisionRecord>, record: RawRecord<'_>| {
+        found.push(serde_json::from_slice(record.json).expect("a record"));
+        ControlFlow::Continue(())
+    };
+    let span = DecisionSpan { order: DecisionOrder::OldestFirst, ..DecisionSpan::default() };
+    let visited = log.visit("acme", &selection, span, ReadLimit::none(), Vec::new(), add).await;
+    let found = visited.expect("reads").into;
     let has = |id: &Uuid| found.binary_search_by_key(id, |record| record.id).is_ok();
     assert!(acknowledged.iter().all(has), "a durable record is lost");
     let kept = found.iter().filter(|record| record.subject == "async").count() as u64;

@@ -118,8 +118,9 @@ async fn a_page_of_large_records_is_bounded_while_it_is_read(database: TestDatab
     const LARGE: usize = 60;
     let place = Place::of(&database).await;
     let (log, ids) = (place.log_of(u64::MAX), Numbered::default());
-    let note = "n".repeat(200_000);
-    let text = format!(r#"{{"user": {{"note": "{note}"}}}}"#);
+    let note = "n".repeat(50_000);
+    let text =
+        format!(r#"{{"user": {{"a": "{note}", "b": "{note}", "c": "{note}", "d": "{note}"}}}}"#);
     let json = json::parse(text.as_bytes()).expect("valid").into_owned();
     for number in 0..2 * LARGE {
         if number == LARGE {
