@@ -5,6 +5,7 @@ mod cells;
 pub(crate) mod chain;
 mod column_cells;
 mod columns;
+mod damaged;
 mod excluded;
 mod keeper;
 mod objects;

@@ -76,7 +76,7 @@ impl Chunk {
         };
         match self {
             Self::Part(part) => {
-                let groups = part.groups(wanted)?;
+                let groups = part.sound_groups(wanted)?;
                 return Ok(Opened::Chunks(groups.into_iter().map(Self::Group).collect()));
             }
             Self::Group(group) => group.load(wanted, add)?,

@@ -69,6 +69,7 @@ impl DecisionLog {
         let to = Arc::clone(&followers);
         let others = archive.as_ref().map(|archive| Others::new(archive.store().clone()));
         let keeper = archive.map(|archive| {
+            archive.damaged().count_in(metrics.clone());
             Keeper::new(archive, Arc::clone(&segments), metrics.clone(), clock.clone())
         });
         let writer = Writer::new(for_writer, Arc::clone(&segments), counts, clock, to);

@@ -21,8 +21,8 @@ pub enum Lost {
     /// The process was killed before the record was on disk.
     #[error("the process was killed")]
     Killed,
-    /// A part of a write-ahead file cannot be read any more.
-    #[error("a write-ahead file is damaged")]
+    /// A part of a write-ahead file or of a file at rest cannot be read any more.
+    #[error("a file of the log is damaged")]
     Damaged,
     /// The log is closed.
     #[error("the service is shutting down")]

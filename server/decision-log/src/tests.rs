@@ -6,6 +6,7 @@ mod bounds;
 mod bucket;
 mod counts;
 mod crashes;
+mod damaged;
 mod erasures;
 mod feeds;
 mod kills;

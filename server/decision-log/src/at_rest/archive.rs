@@ -14,6 +14,7 @@ use portcullis_fairness::Stopping;
 use portcullis_storage::encryption::KeyRing;
 use portcullis_storage::{Store, StoreError};
 
+use super::damaged::DamagedRows;
 use super::objects::{ObjectError, Objects};
 use super::place::RecordPlace;
 use super::ranges::RemoteObject;
@@ -32,6 +33,7 @@ struct Inner {
     metadata: Cache<String, Arc<ParquetMetaData>>,
     /// Bytes that queries read of the store.
     read: Arc<AtomicU64>,
+    damaged: Arc<DamagedRows>,
 }
 
 /// The reason why sealed files cannot be written or read.
@@ -74,8 +76,8 @@ impl Archive {
                 u32::try_from(metadata.memory_size()).unwrap_or(u32::MAX)
             })
             .build();
-        let read = Arc::default();
-        Ok(Self(Arc::new(Inner { store, keys, objects, metadata, read })))
+        let (read, damaged) = (Arc::default(), Arc::default());
+        Ok(Self(Arc::new(Inner { store, keys, objects, metadata, read, damaged })))
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -84,6 +86,11 @@ impl Archive {
 
     pub(crate) fn keys(&self) -> &KeyRing {
         &self.0.keys
+    }
+
+    /// Returns the rows that cannot be read.
+    pub(crate) fn damaged(&self) -> &DamagedRows {
+        &self.0.damaged
     }
 
     /// Returns how many bytes queries read of the store.
@@ -104,14 +111,15 @@ impl Archive {
     /// Deletes a file, if there is one.
     pub(crate) async fn delete(&self, path: &str) -> Result<(), ArchiveError> {
         self.0.metadata.invalidate(path);
+        self.0.damaged.forget(path);
         Ok(self.0.objects.delete(path).await?)
     }
 
     /// Returns a file of so many bytes, to be read by ranges on a thread that may block.
     pub(crate) fn object(&self, path: &str, bytes: u64) -> RemoteObject {
         let (objects, path) = (self.0.objects.clone(), path.to_owned());
-        let read = Arc::clone(&self.0.read);
-        RemoteObject { objects, path, bytes, ahead: Mutex::default(), read }
+        let (read, damaged) = (Arc::clone(&self.0.read), Arc::clone(&self.0.damaged));
+        RemoteObject { objects, path, bytes, ahead: Mutex::default(), read, damaged }
     }
 
     /// Returns the metadata of a file, which `read` reads if they are not known.
@@ -119,10 +127,8 @@ impl Archive {
         &self,
         path: &str,
         read: impl FnOnce() -> Result<ParquetMetaData, ParquetError>,
-    ) -> io::Result<Arc<ParquetMetaData>> {
-        let read = || read().map(Arc::new);
-        let found = self.0.metadata.try_get_with_by_ref(path, read);
-        found.map_err(|error| io::Error::other(format!("`{path}`: {error}")))
+    ) -> Result<Arc<ParquetMetaData>, Arc<ParquetError>> {
+        self.0.metadata.try_get_with_by_ref(path, || read().map(Arc::new))
     }
 }
 

@@ -19,6 +19,9 @@ impl ColumnCells {
     }
 
     /// Reads the cells in these rows, which ascend and follow those that were read.
+    ///
+    /// # Errors
+    /// The column cannot be read, or has fewer rows.
     pub(crate) fn cells(&mut self, rows: &[usize]) -> Result<Vec<Cell<ByteArray>>, ParquetError> {
         let mut cells = Vec::with_capacity(rows.len());
         for run in rows.chunk_by(|before, after| before + 1 == *after) {
@@ -26,6 +29,9 @@ impl ColumnCells {
             self.skip(start - self.at)?;
             self.read(run.len(), &mut cells)?;
             self.at = start + run.len();
+        }
+        if cells.len() < rows.len() {
+            return Err(ParquetError::EOF("a column ends before its last row".to_owned()));
         }
         Ok(cells)
     }

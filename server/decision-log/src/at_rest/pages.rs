@@ -1,5 +1,6 @@
-//! The pages of a row group: those that have wanted rows, and the cells of these.
+//! The pages of a row group: those that have wanted rows, and the cells of these. Rows that cannot be read are left out.
 
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,7 +16,8 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use super::cells::Cell;
 use super::column_cells::ColumnCells;
 use super::columns::COLUMNS;
-use super::ranges::RemoteObject;
+use super::damaged::FilePart;
+use super::ranges::{RemoteObject, is_of_the_store};
 
 /// A row group whose pages are known.
 pub(crate) struct Pages<'g> {
@@ -37,8 +39,53 @@ impl<'g> Pages<'g> {
         Self { object, metadata, group, about, total }
     }
 
+    /// Returns all rows but those of which somebody knows that they cannot be read.
     pub(crate) fn all_rows(&self) -> Vec<usize> {
-        (0..self.total).collect()
+        let mut rows = (0..self.total).collect();
+        self.retain_sound(&mut rows);
+        rows
+    }
+
+    fn retain_sound(&self, rows: &mut Vec<usize>) {
+        self.object.damaged.retain_sound((&self.object.path, self.group), rows);
+    }
+
+    /// Notes that a row cannot be read.
+    pub(crate) fn note_damaged(&self, row: usize) {
+        self.note_all_damaged(iter::once(row..row + 1));
+    }
+
+    fn note_all_damaged(&self, rows: impl IntoIterator<Item = Range<usize>>) {
+        self.object.damaged.note((&self.object.path, FilePart::Group(self.group)), rows);
+    }
+
+    /// Finds the pages that cannot be read after one of them gave `error`, and keeps of `rows` those outside of them.
+    ///
+    /// # Errors
+    /// The store failed, then or now, or no page is damaged.
+    fn go_on_after(&self, error: ParquetError, rows: &mut Vec<usize>) -> Result<(), ParquetError> {
+        if is_of_the_store(&error) {
+            return Err(error);
+        }
+        let (all, mut damaged) = ((0..self.total).collect::<Vec<_>>(), Vec::new());
+        for column in 0..COLUMNS.len() {
+            self.object.forget();
+            self.object.read_ahead(&self.ranges(column, &all)?)?;
+            for page in self.row_ranges(column)? {
+                match self.sound_cells(column, &all[page.clone()]) {
+                    Err(error) if is_of_the_store(&error) => return Err(error),
+                    Err(_) => damaged.push(page),
+                    Ok(_) => {}
+                }
+            }
+        }
+        self.object.forget();
+        if damaged.is_empty() {
+            return Err(error);
+        }
+        self.note_all_damaged(damaged);
+        self.retain_sound(rows);
+        Ok(())
     }
 
     /// Keeps the rows of pages that may have `text` in `column`, by the bounds of each page, if the file has them.
@@ -67,32 +114,52 @@ impl<'g> Pages<'g> {
         Ok(())
     }
 
-    /// Passes the cells of each of these rows, which ascend, to `visit`.
+    /// Passes each of these rows, which ascend, and its cells to `visit`, but those that cannot be read.
     pub(crate) fn records(
         &self,
         rows: &[usize],
-        mut visit: impl FnMut(&[Cell<ByteArray>]),
+        mut visit: impl FnMut(usize, &[Cell<ByteArray>]),
     ) -> Result<(), ParquetError> {
-        let columns = (0..COLUMNS.len()).map(|column| self.column(column));
-        let mut columns: Vec<_> = columns.collect::<Result<_, _>>()?;
-        let mut cells = Vec::with_capacity(columns.len());
+        let (mut columns, mut cells) = (self.columns()?, Vec::with_capacity(COLUMNS.len()));
         for (number, rows) in self.blocks(rows)?.into_iter().enumerate() {
             if number > 0 {
                 self.object.forget();
             }
-            let ranges = (0..COLUMNS.len()).map(|column| self.ranges(column, rows));
-            let ranges: Vec<_> = ranges.collect::<Result<_, _>>()?;
-            self.object.read_ahead(&ranges.concat())?;
-            let block = columns.iter_mut().map(|column| column.cells(rows));
-            let block: Vec<_> = block.collect::<Result<_, _>>()?;
+            let mut rows = rows.to_vec();
+            // A block before may have found damaged pages.
+            self.retain_sound(&mut rows);
+            let block = match self.block(&mut columns, &rows) {
+                Ok(block) => block,
+                Err(error) => {
+                    self.go_on_after(error, &mut rows)?;
+                    columns = self.columns()?;
+                    self.block(&mut columns, &rows)?
+                }
+            };
             let mut block: Vec<_> = block.into_iter().map(Vec::into_iter).collect();
-            for _ in rows {
+            for row in rows {
                 cells.clear();
                 cells.extend(block.iter_mut().filter_map(Iterator::next));
-                visit(&cells);
+                visit(row, &cells);
             }
         }
         Ok(())
+    }
+
+    fn columns(&self) -> Result<Vec<ColumnCells>, ParquetError> {
+        (0..COLUMNS.len()).map(|column| self.column(column)).collect()
+    }
+
+    /// Reads the cells of every column in these rows.
+    fn block(
+        &self,
+        columns: &mut [ColumnCells],
+        rows: &[usize],
+    ) -> Result<Vec<Vec<Cell<ByteArray>>>, ParquetError> {
+        let ranges = (0..COLUMNS.len()).map(|column| self.ranges(column, rows));
+        let ranges: Vec<_> = ranges.collect::<Result<_, _>>()?;
+        self.object.read_ahead(&ranges.concat())?;
+        columns.iter_mut().map(|column| column.cells(rows)).collect()
     }
 
     /// Divides rows, which ascend, into blocks whose cells are in memory at once. A cell keeps its page in memory.
@@ -107,7 +174,7 @@ impl<'g> Pages<'g> {
         let (mut blocks, mut start, mut bytes) = (Vec::new(), 0, 0);
         for (place, row) in rows.iter().enumerate() {
             for pages in &mut pages {
-                let reached = std::iter::from_fn(|| pages.pop_if(|(first, _)| *first <= *row));
+                let reached = iter::from_fn(|| pages.pop_if(|(first, _)| *first <= *row));
                 // Pages before the row's are not read.
                 bytes += reached.last().map_or(0, |(_, size)| size);
             }
@@ -187,8 +254,22 @@ impl<'g> Pages<'g> {
         Ok(ranges)
     }
 
-    /// Reads the cells of `column` in these rows, which ascend.
+    /// Reads the cells of `column` in these rows, which ascend. Keeps of them those that can be read.
     pub(crate) fn cells(
+        &self,
+        column: usize,
+        rows: &mut Vec<usize>,
+    ) -> Result<Vec<Cell<ByteArray>>, ParquetError> {
+        match self.sound_cells(column, rows) {
+            Err(error) => {
+                self.go_on_after(error, rows)?;
+                self.sound_cells(column, rows)
+            }
+            read => read,
+        }
+    }
+
+    fn sound_cells(
         &self,
         column: usize,
         rows: &[usize],

@@ -12,6 +12,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use tokio::runtime::Handle;
 
+use super::damaged::DamagedRows;
 use super::objects::{ObjectError, Objects};
 
 /// A file that is read by ranges. For threads that may block.
@@ -24,6 +25,13 @@ pub(crate) struct RemoteObject {
     pub(crate) ahead: Mutex<Vec<(u64, Bytes)>>,
     /// Bytes that were read of the store.
     pub(crate) read: Arc<AtomicU64>,
+    /// The rows of all files that cannot be read.
+    pub(crate) damaged: Arc<DamagedRows>,
+}
+
+/// Returns whether a file could not be read because the store failed, and not because the file is damaged.
+pub(crate) fn is_of_the_store(error: &ParquetError) -> bool {
+    matches!(error, ParquetError::External(inner) if inner.is::<ObjectError>())
 }
 
 /// Ranges with fewer bytes between them are read with one request.

@@ -1,7 +1,8 @@
 //! Reads the wanted records of a part of a file: by statistics, bloom filters and bounds of pages first, then the columns that
-//! decide, then the pages with the rows.
+//! decide, then the pages with the rows. What is damaged is counted, and left out.
 
 use std::io;
+use std::iter;
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
@@ -14,13 +15,15 @@ use parquet::file::metadata::{
 };
 use parquet::file::statistics::Statistics;
 use portcullis_storage::decision_files::PartRow;
+use serde::de::IgnoredAny;
 use uuid::Uuid;
 
 use super::archive::Archive;
 use super::cells::{Cell, join};
 use super::columns::{ID, TENANT, place};
+use super::damaged::FilePart;
 use super::pages::{Pages, is_text};
-use super::ranges::RemoteObject;
+use super::ranges::{RemoteObject, is_of_the_store};
 use crate::wanted::Wanted;
 
 /// The bytes at the end of a file that are read at first: a part of the file, which has the metadata of most files.
@@ -57,8 +60,22 @@ impl RestedPart {
         &self.row.path
     }
 
-    /// Reads the metadata of the file, if it is not known, and returns the groups with records of the tenant. Blocks.
-    pub(crate) fn groups(&self, wanted: &Wanted) -> io::Result<Vec<RestedGroup>> {
+    /// Reads the metadata of the file, if it is not known, and returns the groups with records of the tenant; none if the metadata
+    /// are damaged. Blocks.
+    pub(crate) fn sound_groups(&self, wanted: &Wanted) -> io::Result<Vec<RestedGroup>> {
+        match self.groups(wanted) {
+            Err(error) if !is_of_the_store(&error) => {
+                let records = usize::try_from(self.row.records).unwrap_or_default();
+                let part = FilePart::Tenant(wanted.tenant.clone());
+                self.archive.damaged().note((self.path(), part), iter::once(0..records));
+                Ok(Vec::new())
+            }
+            groups => groups.map_err(|error| self.failure(&error)),
+        }
+    }
+
+    /// As [`RestedPart::sound_groups`], but damaged metadata are an error.
+    pub(crate) fn groups(&self, wanted: &Wanted) -> Result<Vec<RestedGroup>, Arc<ParquetError>> {
         let bytes = u64::try_from(self.row.file_bytes).unwrap_or_default();
         let object = Arc::new(self.archive.object(&self.row.path, bytes));
         let metadata = self.archive.metadata(&self.row.path, || read_metadata(&object))?;
@@ -69,13 +86,20 @@ impl RestedPart {
                 return None;
             }
             let (least, greatest) = bounds(about, ID)?;
-            // In a group of several tenants they are bounds of all.
-            let ids =
-                (least.parse::<Uuid>().ok()?.max(first), greatest.parse::<Uuid>().ok()?.min(last));
+            // In a group of several tenants they are bounds of all. A damaged record has no id.
+            let ids = (
+                least.parse::<Uuid>().map_or(first, |least| least.max(first)),
+                greatest.parse::<Uuid>().map_or(last, |greatest| greatest.min(last)),
+            );
             let (object, metadata) = (Arc::clone(&object), Arc::clone(&metadata));
             (ids.0 <= ids.1).then_some(RestedGroup { object, metadata, group, ids })
         });
         Ok(groups.collect())
+    }
+
+    /// Returns the error of a file that cannot be read.
+    pub(crate) fn failure(&self, error: &ParquetError) -> io::Error {
+        io::Error::other(format!("`{}`: {error}", self.path()))
     }
 }
 
@@ -120,53 +144,42 @@ impl RestedGroup {
         if !self.may_have(wanted)? {
             return Ok(());
         }
-        let pages = self.pages();
-        let mut rows = pages.all_rows();
-        let texts = wanted.texts().into_iter();
-        let texts = texts.filter_map(|(name, text)| Some((place(name)?, text?)));
-        let texts = std::iter::once((TENANT, &*wanted.tenant)).chain(texts);
-        // Before a page is read.
-        for (column, text) in texts.clone() {
-            pages.retain_by_bounds(&mut rows, column, text)?;
-        }
-        for (column, text) in texts {
-            pages.retain(&mut rows, column, |cell| is_text(cell, text))?;
-        }
-        if let (Some(some), Some(column)) = (wanted.selection.undetermined, place("undetermined")) {
-            let is_empty = |cell: &_| matches!(cell, Cell::Null) || is_text(cell, "[]");
-            pages.retain(&mut rows, column, |cell| some != is_empty(cell))?;
-        }
-        if let (false, Some(column)) = (wanted.counts, place("left_out")) {
-            pages.retain(&mut rows, column, |cell| matches!(cell, Cell::Null))?;
-        }
-        // Last: ids are a third of all bytes.
-        let ids = pages.cells(ID, &rows)?.into_iter();
-        let ids = ids.zip(rows).filter_map(|(id, row)| Some((id_of(&id)?, row)));
-        let mut ids: Vec<_> = ids.filter(|(id, _)| wanted.has_id(*id)).collect();
-        wanted.retain_first(&mut ids, |(id, _)| *id);
-        let mut rows: Vec<_> = ids.into_iter().map(|(_, row)| row).collect();
-        rows.sort_unstable();
-        let mut text = Vec::new();
-        pages.records(&rows, |cells| {
-            if let Some(id) = cells.get(ID).and_then(id_of) {
-                join(cells, &mut text);
-                add(id, &text);
+        let (pages, mut read, mut text) = (self.pages(), Vec::new(), Vec::new());
+        loop {
+            let rows = wanted_rows(&pages, wanted, &read)?;
+            let before = read.len();
+            pages.records(&rows, |row, cells| match record(cells, &mut text) {
+                Some(id) => {
+                    read.push(row);
+                    add(id, &text);
+                }
+                None => pages.note_damaged(row),
+            })?;
+            // If only the first records are wanted, others take the places of those that cannot be read.
+            if read.len() - before == rows.len() {
+                return Ok(());
             }
-        })
+            read.sort_unstable();
+        }
+    }
+
+    /// Returns whether somebody met rows that cannot be read.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.object.damaged.are_in((self.path(), self.group))
     }
 
     /// Passes tenant, id and JSON text of every record of every tenant to `add`. Blocks.
     pub(crate) fn every(&self, mut add: impl FnMut(&str, Uuid, &[u8])) -> Result<(), ParquetError> {
         let pages = self.pages();
         let mut text = Vec::new();
-        pages.records(&pages.all_rows(), |cells| {
+        pages.records(&pages.all_rows(), |row, cells| {
             let tenant = match cells.get(TENANT) {
                 Some(Cell::Bytes(tenant)) => std::str::from_utf8(tenant.data()).ok(),
                 _ => None,
             };
-            if let (Some(tenant), Some(id)) = (tenant, cells.get(ID).and_then(id_of)) {
-                join(cells, &mut text);
-                add(tenant, id, &text);
+            match (tenant, record(cells, &mut text)) {
+                (Some(tenant), Some(id)) => add(tenant, id, &text),
+                _ => pages.note_damaged(row),
             }
         })
     }
@@ -180,13 +193,64 @@ impl RestedGroup {
         let about = self.metadata.row_group(self.group);
         for (name, text) in wanted.texts() {
             let (Some(text), Some(column)) = (text, place(name)) else { continue };
-            let filter = Sbbf::read_from_column_chunk(about.column(column), &*self.object)?;
-            if filter.is_some_and(|filter| !filter.check(text)) {
-                return Ok(false);
+            match Sbbf::read_from_column_chunk(about.column(column), &*self.object) {
+                Ok(Some(filter)) if !filter.check(text) => return Ok(false),
+                Err(error) if is_of_the_store(&error) => return Err(error),
+                // Without a sound filter the rows tell.
+                Ok(_) | Err(_) => {}
             }
         }
         Ok(true)
     }
+}
+
+/// Returns the rows of the wanted records but those in `read`, both in ascending order.
+fn wanted_rows(
+    pages: &Pages<'_>,
+    wanted: &Wanted,
+    read: &[usize],
+) -> Result<Vec<usize>, ParquetError> {
+    let mut rows = pages.all_rows();
+    rows.retain(|row| read.binary_search(row).is_err());
+    let texts = wanted.texts().into_iter();
+    let texts = texts.filter_map(|(name, text)| Some((place(name)?, text?)));
+    let texts = iter::once((TENANT, &*wanted.tenant)).chain(texts);
+    // Before a page is read.
+    for (column, text) in texts.clone() {
+        pages.retain_by_bounds(&mut rows, column, text)?;
+    }
+    for (column, text) in texts {
+        pages.retain(&mut rows, column, |cell| is_text(cell, text))?;
+    }
+    if let (Some(some), Some(column)) = (wanted.selection.undetermined, place("undetermined")) {
+        let is_empty = |cell: &_| matches!(cell, Cell::Null) || is_text(cell, "[]");
+        pages.retain(&mut rows, column, |cell| some != is_empty(cell))?;
+    }
+    if let (false, Some(column)) = (wanted.counts, place("left_out")) {
+        pages.retain(&mut rows, column, |cell| matches!(cell, Cell::Null))?;
+    }
+    // Last: ids are a third of all bytes.
+    let ids = pages.cells(ID, &mut rows)?;
+    let mut known = Vec::with_capacity(rows.len());
+    for (id, row) in ids.iter().zip(rows) {
+        match id_of(id) {
+            Some(id) => known.push((id, row)),
+            None => pages.note_damaged(row),
+        }
+    }
+    known.retain(|(id, _)| wanted.has_id(*id));
+    wanted.retain_first(&mut known, |(id, _)| *id);
+    let mut rows: Vec<_> = known.into_iter().map(|(_, row)| row).collect();
+    rows.sort_unstable();
+    Ok(rows)
+}
+
+/// Puts the JSON text of the record in the cells into `text`, and returns its id; `None` if they have no sound one.
+fn record(cells: &[Cell<ByteArray>], text: &mut Vec<u8>) -> Option<Uuid> {
+    let id = cells.get(ID).and_then(id_of)?;
+    join(cells, text);
+    serde_json::from_str::<IgnoredAny>(std::str::from_utf8(text).ok()?).ok()?;
+    Some(id)
 }
 
 /// Returns the id in a cell.

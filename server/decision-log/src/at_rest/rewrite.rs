@@ -224,10 +224,12 @@ fn has_excluded(
     if !wanted.overlaps(first, last) {
         return Ok(false);
     }
-    for group in part.groups(wanted)? {
+    for group in part.groups(wanted).map_err(|error| part.failure(&error))? {
         group.load(wanted, |id, json| {
             found |= excluded.has(archive, (&*wanted.tenant, id, json), &mut erased);
         })?;
+        // What cannot be read may be about a person.
+        found |= group.is_damaged();
     }
     Ok(found)
 }

@@ -7,7 +7,7 @@ use bytes::{Buf, BufMut, Bytes};
 use uuid::Uuid;
 
 use super::cells::{Cell, split};
-use super::columns::SUBJECT;
+use super::columns::{SUBJECT, TENANT};
 
 /// A record whose cells are somewhere in the texts of all.
 #[derive(Clone, Debug)]
@@ -40,7 +40,9 @@ pub(crate) struct RowCells(Bytes);
 
 impl UnsortedRows {
     pub(crate) fn add(&mut self, tenant: &str, id: Uuid, json: &[u8]) {
-        let cells = split(json, &mut self.joined);
+        let mut cells = split(json, &mut self.joined);
+        // Its readers learn of a damaged record, too, whose text does not name the tenant.
+        cells[TENANT] = Cell::Bytes(tenant.as_bytes().into());
         let start = self.cells.len();
         cells.iter().for_each(|cell| put(&mut self.cells, cell));
         let row = Row { id, cells: start..self.cells.len(), bytes: json.len() };

@@ -73,9 +73,20 @@ impl Place {
 
     /// Returns a log with its own write-ahead files in the folder `name`.
     pub(super) fn log_in(&self, name: &str, max_bytes: u64) -> DecisionLog {
-        let buffer = self.folder.path().join(name);
+        self.counting_log_in(name, max_bytes).0
+    }
+
+    /// As [`Place::log_in`], with the metrics of the log.
+    pub(super) fn counting_log_in(&self, name: &str, max_bytes: u64) -> (DecisionLog, LogMetrics) {
+        let buffer = self.buffer(name);
         let config = LogConfig { archive: Some(self.archive()), ..config(&buffer, max_bytes) };
-        DecisionLog::open(config, LogMetrics::default()).expect("opens")
+        let metrics = LogMetrics::default();
+        (DecisionLog::open(config, metrics.clone()).expect("opens"), metrics)
+    }
+
+    /// Returns the folder `name` for write-ahead files.
+    pub(super) fn buffer(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
     }
 
     pub(super) fn store(&self) -> &Store {
