@@ -1,11 +1,10 @@
 //! Kills of a process that records: what was acknowledged as durable is there, what else is missing is counted.
 
 use std::io::{BufRead, BufReader, Write};
-use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 
 use super::*;
-use crate::{DecisionOrder, DecisionSpan, Lost, RawRecord};
+use crate::Lost;
 
 /// Kills of one run. `.ci/long` runs many.
 const KILLS: u32 = 4;
