@@ -35,7 +35,7 @@ class JsonAgainstJacksonTest {
         assertEquals(true, read > 10_000, "few texts are JSON: " + read);
     }
 
-    /** Returns what Jackson reads; null where it is none of JSON. */
+    /** Returns what Jackson reads; null if it is not JSON. */
     private static JsonNode theirs(String text) {
         try {
             JsonNode read = JACKSON.readTree(text);

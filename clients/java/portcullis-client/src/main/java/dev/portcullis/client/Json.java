@@ -28,7 +28,7 @@ final class Json {
         }
     }
 
-    /** Returns an object. Throws for what is none. */
+    /** Returns an object, or throws if it is not one. */
     @SuppressWarnings("unchecked") // The reader makes maps of this kind alone.
     static Map<String, @Nullable Object> object(@Nullable Object value) {
         if (value instanceof Map<?, ?> members) {
@@ -37,7 +37,7 @@ final class Json {
         throw new JsonException("expected an object");
     }
 
-    /** Returns an array. Throws for what is none. */
+    /** Returns an array, or throws if it is not one. */
     static List<?> array(@Nullable Object value) {
         if (value instanceof List<?> items) {
             return items;
@@ -45,7 +45,7 @@ final class Json {
         throw new JsonException("expected an array");
     }
 
-    /** Returns a text. Throws for what is none. */
+    /** Returns a text, or throws if it is not one. */
     static String text(@Nullable Object value) {
         if (value instanceof String text) {
             return text;
