@@ -56,7 +56,9 @@ pub(crate) fn decision<'a>(
         attributes,
         reads: &|_, _| true,
         token: None,
-        directory: Some(&|members| members.roles(["nurse", "staff"])),
+        directory: Some(&|members| {
+            members.roles(["nurse", "staff"]);
+        }),
         relations: None,
         resolved: None,
         decision: Effect::Allow,
