@@ -48,7 +48,7 @@ pub(crate) fn checks(tuples: &Tuples, group: &mut Group<'_>) -> Result<()> {
         let ask = |graph, questions: &[Question], n: usize, buffer: &mut GraphBuffer| {
             has(graph, relation, &questions[n], buffer)
         };
-        let holding = many.iter().filter(|one| has(&hot, relation, one, &mut buffer) == Ok(true));
+        let holding = many.iter().filter(|one| has(&hot, relation, one, &mut buffer) == Some(true));
         let holding = holding.count();
         ensure!(holding > 0 && holding < REQUESTS, "{holding} hold");
         let allocated = allocations(|| {

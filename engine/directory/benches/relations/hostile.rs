@@ -93,7 +93,7 @@ pub(crate) fn hostile(group: &mut Group<'_>) -> Result<()> {
             let user = Object { object_type: "user", id: user };
             let subject =
                 graph.subject(user, SubjectClaims::default(), DateTime::UNIX_EPOCH, buffer);
-            subject.has(relation, id, &[], buffer)
+            subject.has(relation, id, &[], buffer).ok()
         };
         let [mut a, mut b] = [(); 2].map(|()| GraphBuffer::default());
         let answer = ask(&cold, &mut a);
