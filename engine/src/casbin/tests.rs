@@ -197,9 +197,9 @@ fn a_fault_names_token_and_position() {
         ("(r.sub.a) == true", 10, "==", "`&&`, `||` or the end"),
         // Values.
         ("1 == 1", 5, "1", "on one side"),
-        ("r.sub", 0, "r.sub", "none without a comparison"),
-        ("'text'", 0, "'text'", "none without a comparison"),
-        ("r.sub.vip && 1", 13, "1", "none without a comparison"),
+        ("r.sub", 0, "r.sub", "needs a comparison"),
+        ("'text'", 0, "'text'", "needs a comparison"),
+        ("r.sub.vip && 1", 13, "1", "needs a comparison"),
         ("r.sub.a < true", 10, "true", "have an order"),
         ("false >= r.sub.a", 0, "false", "have an order"),
         ("r.sub.a == [1]", 11, "[", VALUE),
