@@ -389,7 +389,8 @@ fn a_store_of_openfga_answers_in_a_running_service() {
     std::fs::write(folder.path().join("store.fga.yaml"), store).unwrap();
     let refused = run();
     assert_eq!(refused.code, Some(1));
-    assert!(refused.err.contains("with `relations:read`, the import deletes"), "{}", refused.err);
+    let hint = "with `relations:read` and `relations:write`, the import deletes";
+    assert!(refused.err.contains(hint), "{}", refused.err);
     let permissions = [&permissions[..], &["relations:read"]].concat();
     let body = json!({"name": "again", "permissions": permissions});
     let key = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key");

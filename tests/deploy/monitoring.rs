@@ -37,7 +37,7 @@ fn every_query_names_metrics_and_labels_that_the_service_exposes() {
         .replace("portcullis_connections_refused_total", "portcullis_closed_total")
         .replace("sum by (reason) (", "sum by (cause) (");
     let dashboard = file("dashboard.json", changed);
-    let changed = text(ALERTS).replace(r#"outcome="dead""#, r#"outcome="lost""#);
+    let changed = text(ALERTS).replace(r#"outcome=~"dead|gone""#, r#"outcome="lost""#);
     let alerts = file("alerts.yml", changed.replace("> 0.05", ">"));
     assert_eq!(
         faults(&bin, &metrics, &dashboard, &alerts),
