@@ -43,7 +43,7 @@ public final class Check {
         return new Check(subject, resource, value, domain, attributes, expected);
     }
 
-    /** Sets the domain; without it, it is that of the client. */
+    /** Sets the domain; without it, the domain of the client counts. */
     public Check domain(@Nullable String value) {
         return new Check(subject, resource, action, value, attributes, expected);
     }

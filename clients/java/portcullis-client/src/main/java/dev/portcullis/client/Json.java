@@ -53,7 +53,7 @@ final class Json {
         throw new JsonException("expected a text");
     }
 
-    /** Returns a whole number. Throws for what is none. */
+    /** Returns a whole number, or throws if it is not one. */
     static long number(@Nullable Object value) {
         if (value instanceof Long number) {
             return number;

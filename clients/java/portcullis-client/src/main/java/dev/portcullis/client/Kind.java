@@ -2,13 +2,13 @@ package dev.portcullis.client;
 
 import java.util.Locale;
 
-/** Why there is no decision. */
+/** The cause for which there is no decision. */
 public enum Kind {
     /** The connection was refused, reset, or closed before the whole answer. */
     CONNECT,
     /** There was no whole answer before the deadline. */
     TIMEOUT,
-    /** The service, or something before it, answered with a status that is no answer. */
+    /** The service, or something before it, answered with a status that is not an answer of the service. */
     STATUS,
     /** The answer is not one of the service. */
     ANSWER,
