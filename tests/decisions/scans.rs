@@ -38,6 +38,15 @@ fn scans(server: &Server, tenant: &Tenant<'_>, count: usize) -> Vec<TcpStream> {
     scans.iter().cycle().take(count).map(scan).collect()
 }
 
+/// Waits until the service has answered one of `scans`: it refuses the first that it has no place for, so the places are taken.
+fn one_is_refused(scans: &[TcpStream]) {
+    for scan in scans {
+        scan.set_nonblocking(true).expect("a socket");
+    }
+    let is_answered = |scan: &TcpStream| scan.peek(&mut [0]).is_ok();
+    eventually("a scan is refused", || scans.iter().any(is_answered));
+}
+
 /// Whoever opens the file lets those go that wait for it.
 fn let_go(file: &Path) {
     drop(fs::OpenOptions::new().read(true).write(true).open(file).expect("opens"));
@@ -52,7 +61,8 @@ fn a_record_by_id_takes_a_turn_as_a_list_does() {
     let reply = tenant.check(&read("bob")).is(200);
     let path = format!("/api/v1/decisions/{}", id_of(&reply).expect("recorded"));
     eventually("the record is there", || tenant.get(&path).status == 200);
-    let hanging = scans(&server, &tenant, ALL);
+    let hanging = scans(&server, &tenant, ALL + 1);
+    one_is_refused(&hanging);
     tenant.get(&path).refused(503, "DEPENDENCY_UNAVAILABLE");
     drop(hanging);
     let_go(&file);
