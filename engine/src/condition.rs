@@ -17,7 +17,10 @@ use crate::pattern::{Pattern, PatternCheck};
 use crate::period::TimeSpan;
 use crate::value::{AttributeValue, List, LiteralList, heap_bytes, parse_instant};
 
+pub(crate) mod items;
 mod reader;
+
+pub use items::Items;
 
 /// The maximum depth of a tree. A root alone has depth 1.
 pub const MAX_DEPTH: usize = 32;
@@ -26,12 +29,15 @@ pub const MAX_NODES: usize = 1_000;
 /// The maximum number of values in one list.
 pub const MAX_LIST: usize = 10_000;
 
+/// The word of expressions for the number of items.
+pub(crate) const LENGTH: &str = "length";
+
 /// Completes "expected …" for a duration.
 pub(crate) const DURATION: &str = "a duration of days, hours, minutes and seconds such as `P30D` or `PT15M`, above zero and \
     at most `P36525D`, without weeks, months and years";
 
 /// A condition over attributes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// False if any child is false, else undetermined if any is, else true.
     And(Box<[Condition]>),
@@ -68,6 +74,10 @@ pub enum Predicate<A = AttributePath> {
     IpIn(Networks),
     /// The attribute is an instant inside the window.
     During(TimeWindow),
+    /// The attribute is a list, and the condition holds for an item, or for all of them: the nodes `ANY` and `ALL`.
+    Items(Box<Items<A>>),
+    /// The attribute is a list whose number of items has this order to the operand: the node `LENGTH`.
+    Length(Operator, Operand<A>),
 }
 
 /// The right side of a comparison.
@@ -104,6 +114,8 @@ pub enum AttributePath {
     Token(CompactString),
     /// `<namespace>.<name>`, from the resolver of the namespace.
     Resolver(ResolverAttribute),
+    /// `item`, the item that a condition on the items of a list is asked about.
+    Item,
 }
 
 /// The path of an attribute that a resolver provides.
@@ -141,11 +153,23 @@ impl fmt::Display for AttributePath {
             Self::Resolver(ResolverAttribute { namespace, name }) => {
                 write!(f, "{namespace}.{name}")
             }
+            Self::Item => f.write_str(Self::ITEM),
         }
     }
 }
 
 impl AttributePath {
+    /// The path of the item that a condition on items is asked about.
+    pub const ITEM: &'static str = "item";
+
+    /// Parses a path of a condition: one that [`AttributePath::parse`] reads, or `item`.
+    ///
+    /// # Errors
+    /// As [`AttributePath::parse`].
+    pub(crate) fn parse_in_condition(text: &str) -> Result<Self, String> {
+        if text == Self::ITEM { Ok(Self::Item) } else { Self::parse(text) }
+    }
+
     /// Parses a path such as `user.department`. Does not check that the resolver of a namespace exists, nor its
     /// attribute: [`Condition::check`] does.
     ///
@@ -188,7 +212,7 @@ impl AttributePath {
             Self::Resource(name) => Some(("resource", name)),
             Self::Action(name) => Some(("action", name)),
             Self::Context(name) => Some(("context", name)),
-            Self::Request(_) | Self::Token(_) | Self::Resolver(_) => None,
+            Self::Request(_) | Self::Token(_) | Self::Resolver(_) | Self::Item => None,
         }
     }
 
@@ -201,7 +225,7 @@ impl AttributePath {
             | Self::Context(name)
             | Self::Token(name) => heap_bytes(name),
             Self::Resolver(ResolverAttribute { namespace, name }) => namespace.len() + name.len(),
-            Self::Request(_) => 0,
+            Self::Request(_) | Self::Item => 0,
         }
     }
 }
@@ -218,20 +242,24 @@ impl Condition {
         problems.finish(condition)
     }
 
-    /// Returns every test, in the order of the tree.
+    /// Returns every test, in the order of the tree. The tests of an item come after the test of its list.
     pub fn tests(&self) -> Vec<&Test> {
-        match self {
-            Self::And(children) | Self::Or(children) => {
-                children.iter().flat_map(Self::tests).collect()
-            }
-            Self::Not(child) => child.tests(),
-            Self::Test(test) => vec![test],
-        }
+        let mut tests = Vec::new();
+        self.visit_tests(&Place::root(), &mut |test, _| tests.push(test));
+        tests
+    }
+
+    /// Returns every attribute that a test names, in the order of the tree, with repetitions; without `item`.
+    pub fn attributes(&self) -> impl Iterator<Item = &AttributePath> {
+        let tests = self.tests().into_iter();
+        let both = tests.flat_map(|test| [Some(&test.attribute), test.predicate.right_attribute()]);
+        both.flatten().filter(|path| **path != AttributePath::Item)
     }
 }
 
 impl Condition {
-    /// Passes each test to `visit`, with its place. The condition is at `at`.
+    /// Passes each test to `visit`, with its place; the tests of an item after the test of its list. The condition is at
+    /// `at`.
     pub(crate) fn visit_tests<'c>(
         &'c self,
         at: &Place<'_>,
@@ -245,7 +273,12 @@ impl Condition {
                 }
             }
             Self::Not(child) => child.visit_tests(&at.key("child"), visit),
-            Self::Test(test) => visit(test, at),
+            Self::Test(test) => {
+                visit(test, at);
+                if let Predicate::Items(items) = &test.predicate {
+                    items.child().visit_tests(&at.key("child"), visit);
+                }
+            }
         }
     }
 }
@@ -263,6 +296,10 @@ impl<A> Test<A> {
                 Predicate::Matches(pattern) => Predicate::Matches(pattern),
                 Predicate::IpIn(networks) => Predicate::IpIn(networks),
                 Predicate::During(window) => Predicate::During(window),
+                Predicate::Items(items) => Predicate::Items(Box::new(items.map(name))),
+                Predicate::Length(operator, operand) => {
+                    Predicate::Length(operator, operand.map(name))
+                }
             },
             if_missing: self.if_missing,
         }
@@ -287,17 +324,19 @@ impl<A> Predicate<A> {
     /// Returns the attribute on the right side, if one is there.
     pub fn right_attribute(&self) -> Option<&A> {
         match self {
-            Self::Compare(_, Operand::Attribute(attribute)) => Some(attribute),
+            Self::Compare(_, Operand::Attribute(attribute))
+            | Self::Length(_, Operand::Attribute(attribute)) => Some(attribute),
             _ => None,
         }
     }
 
-    /// Returns the attribute that a test reads beside its own: the one on the right side, or `request.time`. `None` if
-    /// there is none.
-    pub fn other_attribute(&self) -> Option<&A> {
+    /// Returns the attributes that a test reads beside its own: the one on the right side, `request.time`, or those that a
+    /// condition on items reads.
+    pub fn other_attributes(&self) -> &[A] {
         match self {
-            Self::Compare(_, operand) => operand.attribute(),
-            Self::Exists | Self::Matches(_) | Self::IpIn(_) | Self::During(_) => None,
+            Self::Compare(_, operand) | Self::Length(_, operand) => operand.attributes(),
+            Self::Items(items) => items.reads(),
+            Self::Exists | Self::Matches(_) | Self::IpIn(_) | Self::During(_) => &[],
         }
     }
 
@@ -309,7 +348,9 @@ impl<A> Predicate<A> {
             | Self::Exists
             | Self::Matches(_)
             | Self::IpIn(_)
-            | Self::During(_) => Vec::new(),
+            | Self::During(_)
+            | Self::Items(_)
+            | Self::Length(..) => Vec::new(),
         }
     }
 
@@ -323,6 +364,8 @@ impl<A> Predicate<A> {
             Self::Matches(_) => UnaryOperator::Matches.into_str(),
             Self::IpIn(_) => UnaryOperator::IpIn.into_str(),
             Self::During(_) => UnaryOperator::During.into_str(),
+            Self::Items(items) => items.quantifier().word(),
+            Self::Length(..) => LENGTH,
         }
     }
 }
@@ -340,11 +383,13 @@ impl<A> Operand<A> {
         }
     }
 
-    fn attribute(&self) -> Option<&A> {
+    fn attributes(&self) -> &[A] {
         match self {
-            Self::Attribute(attribute) | Self::Duration { now: attribute, .. } => Some(attribute),
+            Self::Attribute(attribute) | Self::Duration { now: attribute, .. } => {
+                std::slice::from_ref(attribute)
+            }
             Self::Text(_) | Self::Number(_) | Self::Bool(_) | Self::List(_) | Self::Instant(_) => {
-                None
+                &[]
             }
         }
     }

@@ -73,6 +73,8 @@ pub enum Undetermined<'p> {
     Unresolved(&'p AttributePath, Box<str>),
     /// The operator does not compare the types of the attribute and the right side.
     Incomparable(&'p AttributePath, &'static str),
+    /// The operator does not compare the types of an item of the attribute and the right side.
+    IncomparableItem(&'p AttributePath, &'static str),
     /// The attribute is too long to be compared: by itself, or with all else that the decision compares.
     TooLong(&'p AttributePath),
     /// The pattern for the attribute is over the budget of its policy or plan.
@@ -265,9 +267,33 @@ impl<'p> Undetermined<'p> {
             Self::Absent(path)
             | Self::Unresolved(path, _)
             | Self::Incomparable(path, _)
+            | Self::IncomparableItem(path, _)
             | Self::TooLong(path)
             | Self::PatternTooLarge(path) => Some(path),
             Self::Broken => None,
+        }
+    }
+
+    /// Returns the cause of an item as the cause of the list at `list`. `outer` returns the path of another attribute in the
+    /// plan.
+    pub(crate) fn of_item_in<'q>(
+        self,
+        list: &'q AttributePath,
+        outer: impl Fn(&AttributePath) -> Option<&'q AttributePath>,
+    ) -> Undetermined<'q> {
+        let found = self.attribute().filter(|path| **path != AttributePath::Item).and_then(outer);
+        let path = found.unwrap_or(list);
+        match self {
+            Self::Absent(_) => Undetermined::Absent(path),
+            Self::Unresolved(_, cause) => Undetermined::Unresolved(path, cause),
+            Self::Incomparable(_, operator) if found.is_none() => {
+                Undetermined::IncomparableItem(path, operator)
+            }
+            Self::Incomparable(_, operator) => Undetermined::Incomparable(path, operator),
+            Self::IncomparableItem(_, operator) => Undetermined::IncomparableItem(path, operator),
+            Self::TooLong(_) => Undetermined::TooLong(path),
+            Self::PatternTooLarge(_) => Undetermined::PatternTooLarge(path),
+            Self::Broken => Undetermined::Broken,
         }
     }
 }
@@ -279,6 +305,12 @@ impl fmt::Display for Undetermined<'_> {
             Self::Unresolved(path, cause) => write!(f, "attribute `{path}` is not known: {cause}"),
             Self::Incomparable(path, operator) => {
                 write!(f, "attribute `{path}` is not of a type that `{operator}` compares here")
+            }
+            Self::IncomparableItem(path, operator) => {
+                write!(
+                    f,
+                    "an item of attribute `{path}` is not of a type that `{operator}` compares here"
+                )
             }
             Self::TooLong(path) => write!(f, "attribute `{path}` is too long to be compared"),
             Self::PatternTooLarge(path) => {

@@ -93,7 +93,7 @@ pub use json::Json;
 pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
-    AttributeChange, ChangeSet, Counterfactuals, ExplainedAttribute, ExplainedNode,
+    AttributeChange, ChangeSet, Counterfactuals, ExplainedAttribute, ExplainedItems, ExplainedNode,
     ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation, Plan, PlanChanges, TruthValue,
     Verdict, filter, matrix, search,
 };

@@ -39,7 +39,8 @@ impl Condition {
 fn check_test(test: &Test, at: &Place<'_>, problems: &mut Problems) {
     let name = test.predicate.operator_name();
     let (on_left, on_right) = match &test.predicate {
-        Predicate::Exists => return,
+        Predicate::Exists | Predicate::Items(_) => return,
+        Predicate::Length(_, operand) => (true, *operand != Operand::Attribute(ROLES)),
         Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => (false, true),
         Predicate::Compare(operator, operand) => {
             let is_other = *operand != Operand::Attribute(ROLES);

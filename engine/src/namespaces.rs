@@ -66,6 +66,8 @@ impl ReadableAttributes<'_> {
             }
             AttributePath::Request(RequestField::Roles) => Some(KindSet::TEXTS),
             AttributePath::Request(_) => Some(KindSet::ANY_TEXT),
+            // A check of a condition knows the list, and so the item.
+            AttributePath::Item => Some(KindSet::ANY),
             sent_or_token => match self.declared(sent_or_token) {
                 Some((declared, name)) => KindSet::for_properties(&declared.kinds(name)),
                 None => Some(KindSet::ANY),

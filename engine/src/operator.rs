@@ -10,8 +10,8 @@ use crate::value::{AttributeValue, List};
 
 mod table;
 
-pub use table::{ComparedKind, Operator, Row, Takes, UnaryOperator, names};
-pub(crate) use table::{Form, Lookup, Mirror, Order, Part, Quantifier};
+pub use table::{ComparedKind, Operator, Quantifier, Row, Takes, UnaryOperator, names};
+pub(crate) use table::{Form, Lookup, Mirror, Order, Part};
 
 impl Operator {
     /// Returns whether the operator holds between `left` and `right`; `None` if it does not compare their types.
@@ -142,6 +142,11 @@ impl Operator {
     /// Returns whether it compares lists on the right.
     pub(crate) fn compares_list_on_right(&self) -> bool {
         self.row().compares.iter().any(|(_, right)| *right == ComparedKind::List)
+    }
+
+    /// Returns whether it compares the length of a list.
+    pub fn compares_lengths(self) -> bool {
+        matches!(self.row().form, Form::Order(_))
     }
 
     /// Returns the operator without its negation, and whether it has one.

@@ -45,7 +45,7 @@ use crate::tenant_facts::TenantFacts;
 use abac::Abac;
 pub use changes::PlanChanges;
 pub use explanation::{
-    AttributeChange, ChangeSet, Counterfactuals, ExplainedAttribute, ExplainedNode,
+    AttributeChange, ChangeSet, Counterfactuals, ExplainedAttribute, ExplainedItems, ExplainedNode,
     ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation, TruthValue,
 };
 use layer::{Layer, Layers, whole};

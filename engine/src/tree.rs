@@ -29,11 +29,17 @@ impl Condition {
             Self::And(children) => Self::And(all(children)),
             Self::Or(children) => Self::Or(all(children)),
             Self::Not(child) => Self::Not(Box::new(child.without_searches())),
-            Self::Test(Test { attribute, predicate: Predicate::Matches(pattern), if_missing }) => {
-                let predicate = Predicate::Matches(pattern.whole());
+            Self::Test(Test { attribute, predicate, if_missing }) => {
+                let predicate = match predicate {
+                    Predicate::Matches(pattern) => Predicate::Matches(pattern.whole()),
+                    Predicate::Items(items) => {
+                        let child = items.child().clone().without_searches();
+                        Predicate::Items(Box::new(items.with_child(child)))
+                    }
+                    other => other,
+                };
                 Self::Test(Test { attribute, predicate, if_missing })
             }
-            test @ Self::Test(_) => test,
         }
     }
 
@@ -48,13 +54,13 @@ impl<A> Predicate<A> {
     /// Returns the right side of the operator as a tree has it; `None` for `exists`. `name` names an attribute.
     pub(crate) fn right_side<'c>(&'c self, name: impl Fn(&A) -> String) -> Option<Json<'c>> {
         Some(match self {
-            Self::Exists => return None,
+            Self::Exists | Self::Items(_) => return None,
             Self::Matches(pattern) => text(pattern.source()),
             Self::During(window) => window.to_json(),
             Self::IpIn(networks) => {
                 Json::Array(networks.iter().map(|network| text(network.to_string())).collect())
             }
-            Self::Compare(_, operand) => match operand {
+            Self::Compare(_, operand) | Self::Length(_, operand) => match operand {
                 Operand::Attribute(attribute) => {
                     Json::Object(vec![member("attribute", text(name(attribute)))])
                 }
@@ -75,11 +81,21 @@ fn test_members(test: &Test) -> Option<Vec<Member<'_>>> {
     if matches!(&test.predicate, Predicate::Matches(pattern) if pattern.is_search()) {
         return None;
     }
-    let mut members = vec![
-        member("type", text("CONDITION")),
-        member("attribute", text(test.attribute.to_string())),
-        member("operator", text(test.predicate.operator_name())),
-    ];
+    let attribute = member("attribute", text(test.attribute.to_string()));
+    let mut members = match &test.predicate {
+        Predicate::Items(items) => {
+            let child = member("child", items.child().to_json()?);
+            vec![member("type", text(items.quantifier().node())), attribute, child]
+        }
+        Predicate::Length(operator, _) => {
+            let operator = member("operator", text(operator.into_str()));
+            vec![member("type", text("LENGTH")), attribute, operator]
+        }
+        other => {
+            let operator = member("operator", text(other.operator_name()));
+            vec![member("type", text("CONDITION")), attribute, operator]
+        }
+    };
     members
         .extend(test.predicate.right_side(AttributePath::to_string).map(|it| member("value", it)));
     members.extend(test.if_missing.map(|truth| member("if_missing", Json::Bool(truth))));

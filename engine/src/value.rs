@@ -166,6 +166,17 @@ impl<'r> List<'r> {
         }
     }
 
+    /// Returns the number of items.
+    pub(crate) fn len(self) -> usize {
+        match self {
+            Self::Json(items) => items.len(),
+            // What is sent as roles may have more: only texts are roles.
+            Self::Roles(roles) => roles.iter().count(),
+            Self::Literals(list) => list.len(),
+            Self::Packed(list) => list.iter().len(),
+        }
+    }
+
     /// Returns the number of items that a search for one item visits. Zero for a literal list, which is sorted.
     pub(crate) fn visited(self) -> usize {
         match self {

@@ -65,7 +65,10 @@ fn nodes_have_their_fields() {
         ("{}", &[("", "`type` is missing")]),
         (r#"{"type": null}"#, &[("", "`type` is missing")]),
         (r#"{"type": 1}"#, &[("/type", "a string, not a number")]),
-        (r#"{"type": "XOR"}"#, &[("/type", "`CONDITION`, `AND`, `OR` or `NOT`")]),
+        (
+            r#"{"type": "XOR"}"#,
+            &[("/type", "`CONDITION`, `AND`, `OR`, `NOT`, `ANY`, `ALL` or `LENGTH`")],
+        ),
         (r#"{"type": "and", "children": []}"#, &[("/type", "`AND`")]),
         (r#"{"type": "AND"}"#, &[("", "`children` is missing")]),
         (r#"{"type": "AND", "children": []}"#, &[("/children", "at least one child")]),

@@ -15,7 +15,12 @@ pub fn implicit_attributes(condition: &Condition) -> Vec<&AttributePath> {
     for test in &tests {
         let left = Some(&test.attribute)
             .filter(|_| test.if_missing.is_none() && test.predicate != Predicate::Exists);
-        for path in [left, test.predicate.other_attribute()].into_iter().flatten() {
+        let others = match &test.predicate {
+            // The tests of an item come by themselves.
+            Predicate::Items(_) => &[],
+            other => other.other_attributes(),
+        };
+        for path in left.into_iter().chain(others) {
             if may_be_absent(path) && !found.contains(&path) && !is_asked_for(path) {
                 found.push(path);
             }

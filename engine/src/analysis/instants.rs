@@ -45,6 +45,10 @@ fn below(test: &Test, bound: Option<&DateTime<Utc>>) -> TruthSet {
         },
         Predicate::During(_) => TruthSet::DETERMINED,
         // An instant is not an address.
-        Predicate::Exists | Predicate::Matches(_) | Predicate::IpIn(_) => TruthSet::UNDETERMINED,
+        Predicate::Exists
+        | Predicate::Matches(_)
+        | Predicate::IpIn(_)
+        | Predicate::Items(_)
+        | Predicate::Length(..) => TruthSet::UNDETERMINED,
     }
 }

@@ -82,5 +82,6 @@ pub(super) fn for_value(test: &Test, value: AttributeValue<'_>, scope: &Scope<'_
         Predicate::During(window) => {
             TruthSet::from_truth(value.instant().map(|instant| window.covers(instant)))
         }
+        Predicate::Items(_) | Predicate::Length(..) => TruthSet::UNDETERMINED,
     }
 }

@@ -118,6 +118,7 @@ fn below(test: &Test, bound: Option<Cut<'_>>, scope: &Scope<'_>) -> TruthSet {
         | Predicate::IpIn(_)
         | Predicate::During(_)
         | Predicate::Matches(_) => TruthSet::ANY,
+        Predicate::Items(_) | Predicate::Length(..) => TruthSet::UNDETERMINED,
         // The text is not an item of a list.
         Predicate::Compare(operator, Operand::List(_)) => {
             TruthSet::from_truth(operator.holds(AttributeValue::Text(""), NO_ITEMS))
@@ -195,7 +196,9 @@ fn is_special(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -
 fn is_parsed_by(predicate: &Predicate) -> bool {
     match predicate {
         Predicate::IpIn(_) | Predicate::During(_) => true,
-        Predicate::Exists | Predicate::Matches(_) => false,
+        Predicate::Exists | Predicate::Matches(_) | Predicate::Items(_) | Predicate::Length(..) => {
+            false
+        }
         Predicate::Compare(_, operand) => match operand {
             Operand::Instant(_) | Operand::Duration { .. } => true,
             Operand::Attribute(_)

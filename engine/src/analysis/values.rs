@@ -8,6 +8,7 @@ use super::outcomes::{Demand, NO_ITEMS, agree, for_value};
 use super::scope::Scope;
 use super::{numbers, relation, texts};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
+use crate::number::Number;
 use crate::operator::ComparedKind;
 use crate::truths::TruthSet;
 use crate::value::AttributeValue;
@@ -19,6 +20,10 @@ pub(super) fn exists(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<
     }
     match path {
         AttributePath::Request(_) => is_met_present(path, scope, demands),
+        // An item is present, and may be an object.
+        AttributePath::Item => {
+            is_met_present(path, scope, demands) || agree(demands, |_| TruthSet::UNDETERMINED)
+        }
         // A claim may be an object, and so may an attribute of an AuthZEN request. No operator compares objects.
         AttributePath::User(_)
         | AttributePath::Resource(_)
@@ -53,7 +58,22 @@ pub(super) fn is_met_present(
     (has(ComparedKind::Text) && texts::exist(path, scope, demands))
         || (has(ComparedKind::Number) && numbers::exist(scope, demands))
         || (has(ComparedKind::Bool) && bools.into_iter().any(is_met))
-        || (has(ComparedKind::List) && agree(demands, |test| for_list(path, test, scope)))
+        || (has(ComparedKind::List) && is_met_by_list(path, scope, demands))
+}
+
+/// Returns whether a list may meet all demands. Lists of one length are alike, and so are the lengths between two that the
+/// tests name.
+fn is_met_by_list(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
+    let mut lengths = vec![0, 1];
+    for demand in demands {
+        if let Predicate::Length(_, Operand::Number(number)) = &demand.test.predicate {
+            let floor = number.as_f64().clamp(0.0, f64::from(u32::MAX)) as u64;
+            lengths.extend([floor.saturating_sub(1), floor, floor + 1]);
+        }
+    }
+    lengths.sort_unstable();
+    lengths.dedup();
+    lengths.into_iter().any(|length| agree(demands, |test| for_list(path, test, length, scope)))
 }
 
 fn is_met_absent(demands: &[Demand<'_>]) -> bool {
@@ -63,8 +83,8 @@ fn is_met_absent(demands: &[Demand<'_>]) -> bool {
     })
 }
 
-/// Returns the truths that a test may have for a list.
-fn for_list(path: &AttributePath, test: &Test, scope: &Scope<'_>) -> TruthSet {
+/// Returns the truths that a test may have for a list of this length.
+fn for_list(path: &AttributePath, test: &Test, length: u64, scope: &Scope<'_>) -> TruthSet {
     match &test.predicate {
         Predicate::Exists => TruthSet::TRUE,
         Predicate::Compare(operator, Operand::Attribute(right)) => {
@@ -74,13 +94,22 @@ fn for_list(path: &AttributePath, test: &Test, scope: &Scope<'_>) -> TruthSet {
             let Some(literal) = literal.literal() else { return TruthSet::UNDETERMINED };
             let truth = operator.holds(NO_ITEMS, literal);
             // Roles are texts.
-            let has_items = !matches!(path, AttributePath::Request(_))
-                || matches!(literal, AttributeValue::Text(_) | AttributeValue::List(_));
+            let has_items = length > 0
+                && (!matches!(path, AttributePath::Request(_))
+                    || matches!(literal, AttributeValue::Text(_) | AttributeValue::List(_)));
             match truth {
                 Some(_) if has_items => TruthSet::DETERMINED,
                 truth => TruthSet::from_truth(truth),
             }
         }
         Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_) => TruthSet::UNDETERMINED,
+        Predicate::Items(items) if length == 0 => {
+            TruthSet::from_truth(Some(!items.quantifier().deciding()))
+        }
+        Predicate::Items(_) => TruthSet::ANY,
+        Predicate::Length(operator, Operand::Number(number)) => {
+            TruthSet::from_truth(operator.holds_in_order(Number::from(length).cmp(number)))
+        }
+        Predicate::Length(..) => TruthSet::ANY,
     }
 }

@@ -2,13 +2,16 @@
 //! section 4.2).
 
 use ipnet::IpNet;
+use strum::VariantArray;
 
-use super::{AttributePath, Condition, MAX_DEPTH, MAX_LIST, MAX_NODES, Operand, Predicate, Test};
+use super::{
+    AttributePath, Condition, Items, MAX_DEPTH, MAX_LIST, MAX_NODES, Operand, Predicate, Test,
+};
 use crate::during::TimeWindow;
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
 use crate::nearest::{any_of, nearest};
-use crate::operator::{self, Networks, Operator, Takes, UnaryOperator, parse_network};
+use crate::operator::{self, Networks, Operator, Quantifier, Takes, UnaryOperator, parse_network};
 use crate::pattern::{Pattern, PatternCheck};
 use crate::plain_text::{PlainText, fill};
 use crate::source::{Source, Tree};
@@ -18,13 +21,17 @@ use crate::value::LiteralList;
 const NO_NULL: &str = "a value, not null: no attribute is null; to test whether the attribute is present, use \
     `exists` and leave `value` out";
 
+/// Completes "expected …" for what a length is compared with.
+const COMPARED_LENGTH: &str = "a number or `{\"attribute\": \"<path>\"}`";
+
 impl Condition {
     /// Reads the text of a stored tree; `None` if it has a fault or a rare form. A plan of many policies reads as many texts.
     pub(crate) fn read_plain(text: &str, patterns: &mut PatternCheck) -> Option<Self> {
         let mut text = PlainText::from(text);
         let condition = Reader { nodes: 0, patterns }.node(&mut text, &Place::root(), 1)?;
         text.end()?;
-        Some(condition)
+        let is_sound = condition.check_items(&Place::root(), &mut Problems::default());
+        is_sound.then_some(condition)
     }
 
     /// Reads a tree at `at` of a larger input. Notes every fault in `problems`.
@@ -34,7 +41,9 @@ impl Condition {
         problems: &mut Problems,
         patterns: &mut PatternCheck,
     ) -> Option<Self> {
-        Reader { nodes: 0, patterns }.node(&mut Tree::new(json, problems), at, 1)
+        let condition =
+            Reader { nodes: 0, patterns }.node(&mut Tree::new(json, problems), at, 1)?;
+        condition.check_items(at, problems).then_some(condition)
     }
 }
 
@@ -51,6 +60,8 @@ enum Kind {
     Or,
     Not,
     Test,
+    Items(Quantifier),
+    Length,
 }
 
 /// The members of all nodes, in the order in which a tree is read: the type of a node says which it has, and the operator of
@@ -83,9 +94,17 @@ enum AnyOperator {
 impl AnyOperator {
     const EXISTS: Self = Self::Unary(UnaryOperator::Exists);
 
-    fn read<'j>(source: &mut impl Source<'j>, at: &Place<'_>) -> Option<Self> {
+    /// Reads the operator of a node of this kind.
+    fn read<'j>(kind: Option<Kind>, source: &mut impl Source<'j>, at: &Place<'_>) -> Option<Self> {
         let name = source.string(at)?;
-        if let Ok(operator) = name.parse() {
+        let comparing = name.parse::<Operator>().ok();
+        if kind == Some(Kind::Length) {
+            return match comparing.filter(|operator| operator.compares_lengths()) {
+                Some(operator) => Some(Self::Comparing(operator)),
+                None => source.fault(|problems| problems.expected(at, length_operators())),
+            };
+        }
+        if let Some(operator) = comparing {
             return Some(Self::Comparing(operator));
         }
         match name.parse() {
@@ -100,7 +119,8 @@ impl Kind {
         match self {
             Self::And | Self::Or => &["type", "children"],
             Self::Not => &["type", "child"],
-            Self::Test => &["type", "attribute", "if_missing", "operator", "value"],
+            Self::Test | Self::Length => &["type", "attribute", "if_missing", "operator", "value"],
+            Self::Items(_) => &["type", "child", "attribute", "if_missing"],
         }
     }
 
@@ -110,8 +130,11 @@ impl Kind {
             "OR" => Self::Or,
             "NOT" => Self::Not,
             "CONDITION" => Self::Test,
+            "ANY" => Self::Items(Quantifier::Any),
+            "ALL" => Self::Items(Quantifier::All),
+            "LENGTH" => Self::Length,
             _ => {
-                let expected = "`CONDITION`, `AND`, `OR` or `NOT`";
+                let expected = "`CONDITION`, `AND`, `OR`, `NOT`, `ANY`, `ALL` or `LENGTH`";
                 return source.fault(|problems| problems.expected(at, expected));
             }
         })
@@ -168,12 +191,21 @@ impl Reader<'_> {
             "child" => put(&mut members.child, self.node(source, at, depth + 1)),
             "attribute" => put(&mut members.attribute, read_path(source, at)),
             "if_missing" => put(&mut members.if_missing, source.boolean(at)),
-            "operator" => put(&mut members.operator, AnyOperator::read(source, at)),
+            "operator" => {
+                let kind = members.kind.flatten();
+                put(&mut members.operator, AnyOperator::read(kind, source, at))
+            }
             _ => match members.operator.flatten() {
                 // The expected type depends on the operator.
                 None => source.ignore(),
                 Some(AnyOperator::EXISTS) if source.is_null() => Some(()),
-                Some(operator) => put(&mut members.value, self.value(operator, source, at)),
+                Some(operator) => {
+                    let value = match members.kind.flatten() {
+                        Some(Kind::Length) => read_length(operator, source, at),
+                        _ => self.value(operator, source, at),
+                    };
+                    put(&mut members.value, value)
+                }
             },
         }
     }
@@ -236,12 +268,13 @@ impl Members {
     /// Makes the condition of a node at `at`.
     fn condition<'j>(self, source: &mut impl Source<'j>, at: &Place<'_>) -> Option<Condition> {
         let kind = required(self.kind, "type", source, at)?;
-        let is_test = self.attribute.is_some() || self.operator.is_some() || self.value.is_some();
-        let is_test = is_test || self.if_missing.is_some();
         let sent = [
             (self.children.is_some(), "children"),
             (self.child.is_some(), "child"),
-            (is_test, "operator"),
+            (self.attribute.is_some(), "attribute"),
+            (self.operator.is_some(), "operator"),
+            (self.value.is_some(), "value"),
+            (self.if_missing.is_some(), "if_missing"),
         ];
         // The type stood behind the members of another type.
         let strays = |(is_sent, name): &(bool, &str)| *is_sent && !kind.members().contains(name);
@@ -252,8 +285,21 @@ impl Members {
             Kind::And => Condition::And(required(self.children, "children", source, at)?),
             Kind::Or => Condition::Or(required(self.children, "children", source, at)?),
             Kind::Not => Condition::Not(Box::new(required(self.child, "child", source, at)?)),
-            Kind::Test => Condition::Test(self.test(source, at)?),
+            Kind::Test | Kind::Length => Condition::Test(self.test(source, at)?),
+            Kind::Items(quantifier) => Condition::Test(self.items(quantifier, source, at)?),
         })
+    }
+
+    fn items<'j>(
+        self,
+        quantifier: Quantifier,
+        source: &mut impl Source<'j>,
+        at: &Place<'_>,
+    ) -> Option<Test> {
+        let attribute = required(self.attribute, "attribute", source, at);
+        let child = required(self.child, "child", source, at)?;
+        let predicate = Predicate::Items(Box::new(Items::new(quantifier, child)));
+        Some(Test { attribute: attribute?, predicate, if_missing: self.if_missing.flatten() })
     }
 
     fn test<'j>(self, source: &mut impl Source<'j>, at: &Place<'_>) -> Option<Test> {
@@ -307,7 +353,7 @@ fn known_operators(unknown: &str) -> String {
 }
 
 fn read_path<'j>(source: &mut impl Source<'j>, at: &Place<'_>) -> Option<AttributePath> {
-    match AttributePath::parse(source.string(at)?) {
+    match AttributePath::parse_in_condition(source.string(at)?) {
         Ok(path) => Some(path),
         Err(expected) => source.fault(|problems| problems.expected(at, expected)),
     }
@@ -330,6 +376,29 @@ fn read_operand<'j>(takes: Takes, source: &mut impl Source<'j>, at: &Place<'_>) 
         None => source.fault(|problems| problems.expected(at, takes.expected())),
         operand => operand,
     }
+}
+
+/// Reads what the length of a list is compared with: a number, or an attribute.
+fn read_length<'j>(
+    operator: AnyOperator,
+    source: &mut impl Source<'j>,
+    at: &Place<'_>,
+) -> Option<Predicate> {
+    let AnyOperator::Comparing(operator) = operator else { return None };
+    if source.is_object() {
+        let attribute = read_named_attribute(source, at)?;
+        return Some(Predicate::Length(operator, Operand::Attribute(attribute)));
+    }
+    match source.scalar() {
+        Some(Json::Number(number)) => Some(Predicate::Length(operator, Operand::Number(number))),
+        _ => source.fault(|problems| problems.expected(at, COMPARED_LENGTH)),
+    }
+}
+
+/// Returns the names of the operators that compare lengths.
+fn length_operators() -> String {
+    let all = Operator::VARIANTS.iter().filter(|operator| operator.compares_lengths());
+    any_of(all.map(|operator| operator.into_str()))
 }
 
 /// Reads `{"attribute": "<path>"}`.

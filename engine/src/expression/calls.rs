@@ -1,6 +1,7 @@
 //! The tests that are written as calls: `exists`, `ip_in` and `during`.
 
-use crate::condition::{Operand, Predicate, Test};
+use crate::condition::items::ITEM_EXISTS;
+use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::during::TimeWindow;
 use crate::excerpt::quoted;
 use crate::invalid::Fault;
@@ -30,6 +31,9 @@ impl Tokens<'_> {
         let start = self.take()?;
         let attribute = self.attribute_from(start)?;
         let predicate = read(self)?;
+        if attribute == AttributePath::Item && predicate == Predicate::Exists {
+            return Err(start.fault(ITEM_EXISTS));
+        }
         self.expect(")", "`)`")?;
         Ok(Some(Test { attribute, predicate, if_missing: None }))
     }

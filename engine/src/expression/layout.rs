@@ -1,14 +1,14 @@
 //! The layout of an expression over lines (`docs/expressions.md`, section "One form").
 
-use super::printer::{Within, part};
-use crate::condition::Condition;
+use super::printer::{Within, opening, part};
+use crate::condition::{Condition, Predicate};
 
 /// The columns by which a part stands further to the right than the node around it.
 const INDENT: usize = 2;
 
 /// Writes a condition as an expression: on one line if it has at most `width` characters, else over lines that end
-/// before `&&` and `||`. [`super::parse`] reads it into the same condition. A test is never broken, so a line can be
-/// longer. No line ends or begins with white space, except for its indentation.
+/// before `&&` and `||`. [`super::parse`] reads it into the same condition. A test is never broken but around the condition
+/// on an item, so a line can be longer. No line ends or begins with white space, except for its indentation.
 pub fn layout(condition: &Condition, width: usize) -> String {
     let mut lines = Lines { width, text: String::new() };
     lines.write(condition, Within::Nothing, 0, "");
@@ -29,17 +29,22 @@ impl Lines {
         let length = indent + lead.chars().count() + line.chars().count();
         match condition {
             _ if length <= self.width => self.line(indent, lead, &line),
-            Condition::Test(_) => self.line(indent, lead, &line),
+            Condition::Test(test) => match &test.predicate {
+                Predicate::Items(items) if test.if_missing.is_none() => {
+                    self.call(&opening(test, items), items.child(), indent, lead);
+                }
+                _ => self.line(indent, lead, &line),
+            },
             Condition::Not(child) => self.write(child, Within::Not, indent, &format!("{lead}!")),
             Condition::And(children) => match &**children {
-                [child] => self.call("all", child, indent, lead),
+                [child] => self.call("all(", child, indent, lead),
                 children => {
                     let is_part = matches!(within, Within::And | Within::Not);
                     self.joined(children, ("&& ", Within::And), within, is_part, indent, lead);
                 }
             },
             Condition::Or(children) => match &**children {
-                [child] => self.call("any", child, indent, lead),
+                [child] => self.call("any(", child, indent, lead),
                 children => {
                     let is_part = within != Within::Nothing;
                     self.joined(children, ("|| ", Within::Or), within, is_part, indent, lead);
@@ -74,8 +79,9 @@ impl Lines {
         self.line(indent, "", ")");
     }
 
-    fn call(&mut self, name: &str, child: &Condition, indent: usize, lead: &str) {
-        self.line(indent, lead, &format!("{name}("));
+    /// Writes a call that begins with `opening`.
+    fn call(&mut self, opening: &str, child: &Condition, indent: usize, lead: &str) {
+        self.line(indent, lead, opening);
         self.write(child, Within::Nothing, indent + INDENT, "");
         self.line(indent, "", ")");
     }

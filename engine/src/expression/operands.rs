@@ -1,6 +1,7 @@
 //! Attributes and the right sides of comparisons.
 
 use super::hints;
+use crate::condition::items::STRAY_ITEM;
 use crate::condition::{AttributePath, DURATION, Operand};
 use crate::invalid::Fault;
 use crate::operator::Takes;
@@ -19,7 +20,7 @@ pub(crate) fn named_attribute<'s>(tokens: &[Token<'s>]) -> Option<(AttributePath
         [start, ..] => (start.text.to_owned(), *start),
         [] => return None,
     };
-    let path = AttributePath::parse(&path).ok()?;
+    let path = AttributePath::parse_in_condition(&path).ok()?;
     (tokens.first()?.kind == TokenKind::Name).then_some((path, token))
 }
 
@@ -33,6 +34,9 @@ impl Tokens<'_> {
             if self.next.is("-") {
                 return Err(self.hyphen(start));
             }
+            if start.text == AttributePath::ITEM {
+                return self.item(start);
+            }
             return AttributePath::parse(start.text).map_err(|expected| start.fault(expected));
         }
         self.take()?;
@@ -43,6 +47,17 @@ impl Tokens<'_> {
         self.expect("]", "`]`")?;
         let path = format!("{}.{}", start.text, name.content());
         AttributePath::parse(&path).map_err(|expected| name.fault(expected))
+    }
+
+    /// Reads `item`, which was taken.
+    fn item(&mut self, start: Token<'_>) -> Result<AttributePath, Fault> {
+        match &mut self.names_item {
+            Some(names_item) => {
+                *names_item = true;
+                Ok(AttributePath::Item)
+            }
+            None => Err(start.fault(STRAY_ITEM)),
+        }
     }
 
     /// Reads the right side of a comparison.
@@ -58,6 +73,15 @@ impl Tokens<'_> {
         })
     }
 
+    /// Reads what the length of a list is compared with.
+    pub(super) fn compared_length(&mut self) -> Result<Operand, Fault> {
+        let start = self.next;
+        match self.any_operand()? {
+            Some(operand @ (Operand::Number(_) | Operand::Attribute(_))) => Ok(operand),
+            _ => Err(start.fault("a number or an attribute")),
+        }
+    }
+
     /// Reads an attribute, a literal or a list. `None` if the next token begins none.
     fn any_operand(&mut self) -> Result<Option<Operand>, Fault> {
         let token = self.next;
@@ -68,7 +92,8 @@ impl Tokens<'_> {
                 if matches!(token.text, "true" | "false") && !self.next.is("[") {
                     return Ok(Some(Operand::Bool(token.text == "true")));
                 }
-                if !token.text.contains('.') && !self.next.is("[") {
+                let is_item = token.text == AttributePath::ITEM;
+                if !token.text.contains('.') && !self.next.is("[") && !is_item {
                     return Ok(None);
                 }
                 return self.attribute_from(token).map(Operand::Attribute).map(Some);

@@ -1,16 +1,19 @@
 //! The grammar of an expression, by recursive descent. Precedence from low to high: `||`, `&&`, `!`. Comparisons do not
 //! chain.
 
+use strum::VariantArray;
+
 use super::hints;
-use crate::condition::{Condition, Predicate, Test};
+use crate::condition::items::{ITEM_IS_PRESENT, NESTED, NO_ITEM};
+use crate::condition::{AttributePath, Condition, Items, LENGTH, Predicate, Test};
 use crate::invalid::Fault;
 use crate::nearest::any_of;
-use crate::operator::{Operator, UnaryOperator};
+use crate::operator::{Operator, Quantifier, UnaryOperator};
 use crate::pattern::Pattern;
 use crate::syntax::{Node, Token, TokenKind, Tokens};
 
 const CONDITION: &str = "a condition such as `user.age > 18`, `exists(user.age)`, `!` or `(`";
-const FUNCTION: &str = "`exists`, `ip_in`, `during`, `all` or `any`, the only functions";
+const FUNCTION: &str = "`exists`, `ip_in`, `during`, `length`, `all` or `any`, the only functions";
 
 type Parsed<'s> = Result<Node<Form<'s>>, Fault>;
 
@@ -101,6 +104,9 @@ fn group<'s>(tokens: &mut Tokens<'s>) -> Parsed<'s> {
     let mark = tokens.take()?;
     let test = match condition {
         Condition::Test(test) if takes_default(&test) => test,
+        Condition::Test(Test { attribute: AttributePath::Item, .. }) => {
+            return Err(mark.fault(ITEM_IS_PRESENT));
+        }
         _ => {
             return Err(
                 mark.fault("`??` after one test in parentheses, once, and not after `exists`")
@@ -134,20 +140,46 @@ fn test<'s>(tokens: &mut Tokens<'s>) -> Parsed<'s> {
     if is_no_kind && !tokens.next.is("[") {
         return Err(start.fault(format!("{CONDITION}{negation}")));
     }
-    let node = if tokens.next.is("(") {
-        call(tokens, start)?
-    } else {
+    let node = if !tokens.next.is("(") {
         let attribute = tokens.attribute_from(start)?;
-        let operator = tokens.next;
-        let predicate = comparison(tokens)?;
-        let test = Test { attribute, predicate, if_missing: None };
-        let node = tokens.node(start, Condition::Test(test), 1)?;
-        Node { form: Form::Comparison(operator), ..node }
+        compared(tokens, start, attribute, comparison)?
+    } else if start.text == LENGTH {
+        tokens.take()?;
+        let name = tokens.take()?;
+        let attribute = tokens.attribute_from(name)?;
+        tokens.expect(")", "`)`")?;
+        compared(tokens, start, attribute, length)?
+    } else {
+        call(tokens, start)?
     };
     if tokens.next.is("??") {
         return Err(tokens.next.fault("parentheses around the test before `??`"));
     }
     Ok(node)
+}
+
+/// Parses what an attribute is compared with. The test begins with `start`.
+fn compared<'s>(
+    tokens: &mut Tokens<'s>,
+    start: Token<'s>,
+    attribute: AttributePath,
+    predicate: fn(&mut Tokens<'_>) -> Result<Predicate, Fault>,
+) -> Parsed<'s> {
+    let operator = tokens.next;
+    let test = Test { attribute, predicate: predicate(tokens)?, if_missing: None };
+    let node = tokens.node(start, Condition::Test(test), 1)?;
+    Ok(Node { form: Form::Comparison(operator), ..node })
+}
+
+/// Parses the operator and the right side of a comparison of a length.
+fn length(tokens: &mut Tokens<'_>) -> Result<Predicate, Fault> {
+    let operator = tokens.take()?;
+    let known = Operator::from_symbol(operator.text).filter(|known| known.compares_lengths());
+    let known = known.ok_or_else(|| {
+        let all = Operator::VARIANTS.iter().filter(|known| known.compares_lengths());
+        operator.fault(any_of(all.map(|known| known.row().symbol)))
+    })?;
+    Ok(Predicate::Length(known, tokens.compared_length()?))
 }
 
 /// Parses the operator and the right side of a comparison.
@@ -177,9 +209,10 @@ fn pattern(tokens: &mut Tokens<'_>) -> Result<Pattern, Fault> {
 
 /// Parses the call of `name`. The next token is `(`.
 fn call<'s>(tokens: &mut Tokens<'s>, name: Token<'s>) -> Parsed<'s> {
-    let make: fn(Box<[Condition]>) -> Condition = match name.text {
-        "all" => Condition::And,
-        "any" => Condition::Or,
+    type Make = fn(Box<[Condition]>) -> Condition;
+    let (make, quantifier): (Make, _) = match name.text {
+        "all" => (Condition::And, Quantifier::All),
+        "any" => (Condition::Or, Quantifier::Any),
         _ => {
             let test = tokens.test_call(name)?.ok_or_else(|| name.fault(FUNCTION))?;
             return tokens.node(name, Condition::Test(test), 1);
@@ -187,13 +220,53 @@ fn call<'s>(tokens: &mut Tokens<'s>, name: Token<'s>) -> Parsed<'s> {
     };
     let opening = tokens.take()?;
     enter(tokens, opening)?;
-    let Node { condition, depth, .. } = any(tokens)?;
+    let node = match tokens.attempt(list_before_comma) {
+        Some(list) => items(tokens, name, list, quantifier)?,
+        None => {
+            let Node { condition, depth, .. } = any(tokens)?;
+            tokens.node(name, make(Box::new([condition])), depth + 1)?
+        }
+    };
     close(tokens)?;
     tokens.limits.leave();
-    tokens.node(name, make(Box::new([condition])), depth + 1)
+    Ok(node)
+}
+
+/// Parses an attribute and the comma after it; `None` if no comma follows.
+fn list_before_comma(tokens: &mut Tokens<'_>) -> Result<Option<AttributePath>, Fault> {
+    let start = tokens.take()?;
+    let attribute = tokens.attribute_from(start)?;
+    if !tokens.next.is(",") {
+        return Ok(None);
+    }
+    tokens.take()?;
+    Ok(Some(attribute))
+}
+
+/// Parses the condition on the items of `attribute`. `name` is the word of the call.
+fn items<'s>(
+    tokens: &mut Tokens<'s>,
+    name: Token<'s>,
+    attribute: AttributePath,
+    quantifier: Quantifier,
+) -> Parsed<'s> {
+    if tokens.names_item.is_some() {
+        return Err(name.fault(NESTED));
+    }
+    tokens.names_item = Some(false);
+    let start = tokens.next;
+    let Node { condition, depth, .. } = any(tokens)?;
+    if tokens.names_item.take() == Some(false) {
+        return Err(start.fault(NO_ITEM));
+    }
+    let predicate = Predicate::Items(Box::new(Items::new(quantifier, condition)));
+    let test = Test { attribute, predicate, if_missing: None };
+    tokens.node(name, Condition::Test(test), depth + 1)
 }
 
 /// Returns whether `??` may follow the test.
 fn takes_default(test: &Test) -> bool {
-    test.if_missing.is_none() && test.predicate != Predicate::Exists
+    test.if_missing.is_none()
+        && test.predicate != Predicate::Exists
+        && test.attribute != AttributePath::Item
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
+use crate::condition::{AttributePath, Condition, Items, LENGTH, Operand, Predicate, Test};
 use crate::syntax::{Quoted, is_name};
 use crate::value::{LiteralList, date_time};
 
@@ -111,9 +111,11 @@ fn write_test(test: &Test, within: Within, out: &mut dyn Write) -> fmt::Result {
 
 fn is_comparison(test: &Test) -> bool {
     match &test.predicate {
-        Predicate::Compare(..) => true,
+        Predicate::Compare(..) | Predicate::Length(..) => true,
         Predicate::Matches(pattern) => !pattern.is_search(),
-        Predicate::Exists | Predicate::IpIn(_) | Predicate::During(_) => false,
+        Predicate::Exists | Predicate::IpIn(_) | Predicate::During(_) | Predicate::Items(_) => {
+            false
+        }
     }
 }
 
@@ -146,8 +148,21 @@ impl Display for Bare<'_> {
             Predicate::During(window) => {
                 write!(f, "during({path}, {})", Quoted(&window.to_string()))
             }
+            Predicate::Items(items) => {
+                write!(f, "{}({path}, ", items.quantifier().word())?;
+                write_condition(items.child(), Within::Nothing, f)?;
+                f.write_str(")")
+            }
+            Predicate::Length(operator, operand) => {
+                write!(f, "{LENGTH}({path}) {} {}", operator.row().symbol, RightSide(operand))
+            }
         }
     }
+}
+
+/// Returns the beginning of a test of items, up to its condition.
+pub(super) fn opening(test: &Test, items: &Items) -> String {
+    format!("{}({},", items.quantifier().word(), Path(&test.attribute))
 }
 
 /// The path of an attribute; `kind["name"]` if it is more than words joined by dots.

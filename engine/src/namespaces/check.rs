@@ -3,7 +3,7 @@
 use super::ReadableAttributes;
 use super::kinds::KindSet;
 use super::written;
-use crate::condition::{AttributePath, Condition, Predicate, ResolverAttribute, Test};
+use crate::condition::{AttributePath, Condition, Operand, Predicate, ResolverAttribute, Test};
 use crate::excerpt::quoted;
 use crate::invalid::{MAX_PROBLEMS, Place, Problems};
 use crate::json::{self, Json};
@@ -19,7 +19,7 @@ impl Condition {
         at: &Place<'_>,
         problems: &mut Problems,
     ) {
-        let mut check = Check { attributes, read: Vec::new(), faults: Faults::InTree(problems) };
+        let mut check = Check::new(attributes, Faults::InTree(problems));
         self.visit_tests(at, &mut |test, at| check.test(test, at));
     }
 
@@ -51,8 +51,7 @@ impl Condition {
         at: &Place<'_>,
         problems: &mut Problems,
     ) {
-        let faults = Faults::InText(Vec::new());
-        let mut check = Check { attributes, read: Vec::new(), faults };
+        let mut check = Check::new(attributes, Faults::InText(Vec::new()));
         self.visit_tests(&Place::root(), &mut |test, at| check.test(test, at));
         let Check { read, faults: Faults::InText(faults), .. } = check else { return };
         if faults.is_empty() {
@@ -68,10 +67,7 @@ impl Condition {
 
     /// Returns every resolver attribute that the tree reads, with repetitions.
     pub fn resolved_attributes(&self) -> Vec<&ResolverAttribute> {
-        let tests = self.tests().into_iter();
-        let paths =
-            tests.flat_map(|test| [Some(&test.attribute), test.predicate.right_attribute()]);
-        let resolved = paths.flatten().filter_map(|path| match path {
+        let resolved = self.attributes().filter_map(|path| match path {
             AttributePath::Resolver(attribute) => Some(attribute),
             _ => None,
         });
@@ -84,6 +80,8 @@ struct Check<'c, 'p> {
     attributes: ReadableAttributes<'c>,
     /// The attributes that were checked so far, in the order of the condition.
     read: Vec<&'c AttributePath>,
+    /// The list whose items the tests are about, and the types that they may have.
+    list: Option<(&'c AttributePath, KindSet)>,
     faults: Faults<'p>,
 }
 
@@ -95,7 +93,11 @@ enum Faults<'p> {
     InText(Vec<(usize, String)>),
 }
 
-impl<'c> Check<'c, '_> {
+impl<'c, 'p> Check<'c, 'p> {
+    fn new(attributes: ReadableAttributes<'c>, faults: Faults<'p>) -> Self {
+        Self { attributes, read: Vec::new(), list: None, faults }
+    }
+
     /// Checks one test. Notes a fault at each side that does not exist, or at the side whose type does not fit.
     fn test(&mut self, test: &'c Test, at: &Place<'_>) {
         let value = at.key("value");
@@ -107,16 +109,24 @@ impl<'c> Check<'c, '_> {
             Some(path) => self.kinds(path, &right_at),
             None => Some(KindSet::for_right_side(&test.predicate)),
         };
+        if matches!(test.predicate, Predicate::Items(_)) {
+            self.list = left.map(|kinds| (&test.attribute, kinds.of_items()));
+        }
         let (Some(left), Some(right)) = (left, right) else { return };
         if fits(&test.predicate, left, right) || self.is_full() {
             return;
         }
         let operator = test.predicate.operator_name();
-        if let Some(known) = self.attributes.known_values(&test.attribute) {
-            let what = format!("an attribute that `{operator}` compares with this value ({known})");
+        if let Some(known) = self.known_values(&test.attribute) {
+            let what = match &test.predicate {
+                Predicate::Items(_) | Predicate::Length(..) if !left.may_be_list() => {
+                    format!("a list, which `{operator}` takes ({known})")
+                }
+                _ => format!("an attribute that `{operator}` compares with this value ({known})"),
+            };
             self.note(&left_at, left_index, what);
         } else if let Some(path) = right_path
-            && let Some(known) = self.attributes.known_values(path)
+            && let Some(known) = self.known_values(path)
         {
             let left = quoted(&test.attribute);
             let what = format!("an attribute that `{operator}` compares {left} with ({known})");
@@ -128,12 +138,24 @@ impl<'c> Check<'c, '_> {
     fn kinds(&mut self, path: &'c AttributePath, at: &Place<'_>) -> Option<KindSet> {
         let index = self.read.len();
         self.read.push(path);
+        if *path == AttributePath::Item {
+            return self.list.map(|(_, kinds)| kinds);
+        }
         let kinds = self.attributes.kinds(path);
         // Only a kept fault pays for the search of the nearest name.
         if kinds.is_none() && !self.is_full() {
             self.note(at, index, self.attributes.expected(path));
         }
         kinds
+    }
+
+    /// Returns what is known of the values of an attribute, or of the list whose item it is.
+    fn known_values(&self, path: &AttributePath) -> Option<String> {
+        let known = match path {
+            AttributePath::Item => self.list?.0,
+            other => other,
+        };
+        self.attributes.known_values(known)
     }
 
     fn note(&mut self, at: &Place<'_>, index: usize, expected: String) {
@@ -158,6 +180,11 @@ fn fits(predicate: &Predicate, left: KindSet, right: KindSet) -> bool {
         Predicate::Matches(_) => return left.has(KindSet::ANY_TEXT),
         Predicate::IpIn(_) => return left.has(KindSet::ADDRESS),
         Predicate::During(_) => return left.has(KindSet::DATETIME),
+        Predicate::Items(_) => return left.may_be_list(),
+        Predicate::Length(_, Operand::Attribute(_)) => {
+            return left.may_be_list() && right.may_be_number();
+        }
+        Predicate::Length(..) => return left.may_be_list(),
         Predicate::Compare(operator, operand) => (operator.row(), operand),
     };
     match row.form {

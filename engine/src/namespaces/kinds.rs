@@ -18,6 +18,7 @@ impl KindSet {
     const BOOLEAN: Self = Self(16);
     pub(super) const TEXTS: Self = Self(32);
     const NUMBERS: Self = Self(64);
+    const LISTS: Self = Self(32 | 64);
     pub(super) const ANY_TEXT: Self = Self(0b111);
     pub(super) const ANY: Self = Self(0b111_1111);
 
@@ -61,6 +62,26 @@ impl KindSet {
                 }
             }
         }
+    }
+
+    /// Returns whether a value of these types may be a list.
+    pub(super) fn may_be_list(self) -> bool {
+        self.has(Self::LISTS)
+    }
+
+    /// Returns whether a value of these types may be a number.
+    pub(super) fn may_be_number(self) -> bool {
+        self.has(Self::NUMBER)
+    }
+
+    /// Returns the types of the items of lists of these types.
+    pub(super) fn of_items(self) -> Self {
+        if self == Self::ANY {
+            return Self(Self::ANY.0 & !Self::LISTS.0);
+        }
+        let texts = if self.has(Self::TEXTS) { Self::ANY_TEXT } else { Self(0) };
+        let numbers = if self.has(Self::NUMBERS) { Self::NUMBER } else { Self(0) };
+        texts.or(numbers)
     }
 
     /// Returns the types of a side of this kind whose value, or an item of it, may equal the other side.

@@ -193,11 +193,36 @@ pub(crate) enum Part {
     End,
 }
 
-/// The number of items that must be found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quantifier {
+/// The number of items that must be found, or meet a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantifier {
+    /// At least one.
     Any,
+    /// Each one.
     All,
+}
+
+impl Quantifier {
+    /// Returns the word of expressions.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::All => "all",
+        }
+    }
+
+    /// Returns the `type` of its node in a condition tree.
+    pub(crate) fn node(self) -> &'static str {
+        match self {
+            Self::Any => "ANY",
+            Self::All => "ALL",
+        }
+    }
+
+    /// Returns the truth of an item that decides for the whole list.
+    pub(crate) fn deciding(self) -> bool {
+        self == Self::Any
+    }
 }
 
 /// The values of the left side that an index finds.

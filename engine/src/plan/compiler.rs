@@ -52,14 +52,17 @@ impl Compiler {
         let children = match condition {
             Condition::And(children) | Condition::Or(children) => children,
             Condition::Not(child) => std::slice::from_ref(&**child),
-            Condition::Test(test) => {
-                let Predicate::Matches(pattern) = &test.predicate else { return Ok(true) };
-                return match self.patterns.compile(pattern) {
-                    Ok(_) => Ok(true),
-                    Err(fault @ PatternFault::Syntax(_)) => Err(fault),
-                    Err(_) => Ok(false),
-                };
-            }
+            Condition::Test(test) => match &test.predicate {
+                Predicate::Items(items) => std::slice::from_ref(items.child()),
+                Predicate::Matches(pattern) => {
+                    return match self.patterns.compile(pattern) {
+                        Ok(_) => Ok(true),
+                        Err(fault @ PatternFault::Syntax(_)) => Err(fault),
+                        Err(_) => Ok(false),
+                    };
+                }
+                _ => return Ok(true),
+            },
         };
         let mut within_budget = true;
         for child in children {

@@ -6,19 +6,20 @@ use hashbrown::HashSet;
 use uuid::Uuid;
 
 use super::Plan;
+use super::abac::Abac;
 use super::explanation::{
-    ExplainedAttribute, ExplainedNode, ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation,
-    TruthValue,
+    ExplainedAttribute, ExplainedItems, ExplainedNode, ExplainedPolicy, ExplainedRule,
+    ExplainedTest, Explanation, TruthValue,
 };
 use super::index::Rank;
-use super::layer::Layer;
-use super::program::{Child, NodeId, Operation, Run, as_written};
-use super::slots::{Slot, SlotValue};
+use super::program::{Body, Child, NodeId, Operation, Program, Run, as_written};
+use super::slots::{Slot, Slots};
 use super::stages::LayerValues;
-use crate::condition::{AttributePath, Condition, RequestField, Test};
+use crate::condition::{AttributePath, Condition, Predicate, RequestField, Test};
 use crate::excerpt::excerpt;
 use crate::expression;
 use crate::json::Json;
+use crate::operator::Quantifier;
 use crate::policy::PlannedPolicy;
 use crate::rbac::{MatchedRule, WILDCARD};
 use crate::relation::RELATION;
@@ -47,10 +48,13 @@ impl Plan {
         let mut values = LayerValues::default();
         self.read_values(check, answers, &now, &mut values);
         let layers = self.layers.iter().zip(values.iter());
-        let layers = layers.map(|(layer, values)| ExplainedLayer::new(check, layer, values));
-        let (layers, attributes, left) = (layers.collect(), Vec::new(), MAX_EXPRESSIONS);
+        let scopes = layers.map(|(layer, values)| {
+            let Abac { program, slots, .. } = &*layer.abac;
+            Scope::new(check, (program, slots), Some(Run::new(program, values)))
+        });
+        let (scopes, attributes, left) = (scopes.collect(), Vec::new(), MAX_EXPRESSIONS);
         let mut explainer =
-            Explainer { plan: self, check, answers, layers, decides, attributes, left };
+            Explainer { plan: self, check, answers, scopes, decides, attributes, left };
         Explanation {
             policies: explainer.policies(),
             rules: explainer.all_rules(),
@@ -83,49 +87,73 @@ fn source_of(path: &AttributePath, check: &Check<'_>) -> Cow<'static, str> {
         | AttributePath::Action(_)
         | AttributePath::Context(_)
         | AttributePath::Request(_) => "request".into(),
+        // An item is not among the attributes of an explanation; its list is.
+        AttributePath::Item => "request".into(),
         AttributePath::Token(_) => "token".into(),
         AttributePath::Resolver(resolved) if &*resolved.namespace == RELATION => "relations".into(),
         AttributePath::Resolver(resolved) => format!("resolver:{}", resolved.namespace).into(),
     }
 }
 
-/// A layer of the plan with the values that its conditions read.
-struct ExplainedLayer<'e, 'r> {
-    layer: &'e Layer,
-    run: Run<'r>,
+/// A program with the values that its conditions read: of a layer of the plan, or of the condition on an item.
+struct Scope<'e, 'r> {
+    program: &'e Program,
+    slots: &'e Slots,
+    /// `None` if the condition is asked about no item.
+    run: Option<Run<'r>>,
     /// The value of each slot, or its beginning: as many tests show it as read it.
     brief: Vec<Option<Json<'e>>>,
     /// Whether each slot is among the attributes of the explanation.
     is_noted: Vec<bool>,
 }
 
-impl<'e, 'r> ExplainedLayer<'e, 'r>
+impl<'e, 'r> Scope<'e, 'r>
 where
     'e: 'r,
 {
-    fn new(check: &'e Check<'e>, layer: &'e Layer, values: &'r [SlotValue<'r>]) -> Self {
-        let run = Run::new(&layer.abac.program, values);
-        let mut explained = Self { layer, run, brief: Vec::new(), is_noted: Vec::new() };
-        let slots = (0..).zip(layer.abac.slots.paths());
-        explained.brief =
-            slots.map(|(slot, _)| explained.actual(check, slot).map(beginning)).collect();
-        explained.is_noted = vec![false; explained.brief.len()];
-        explained
+    fn new(
+        check: &'e Check<'e>,
+        (program, slots): (&'e Program, &'e Slots),
+        run: Option<Run<'r>>,
+    ) -> Self {
+        let mut scope = Self { program, slots, run, brief: Vec::new(), is_noted: Vec::new() };
+        let all = (0..).zip(slots.paths());
+        scope.brief = all.map(|(slot, _)| scope.actual(check, slot).map(beginning)).collect();
+        scope.is_noted = vec![false; scope.brief.len()];
+        scope
     }
 
     fn path(&self, slot: Slot) -> &'e AttributePath {
-        self.layer.abac.slots.path(slot)
+        self.slots.path(slot)
     }
 
     /// Returns the value that the conditions read. A claim is shown whole, also if no operator compares its type.
     fn actual(&self, check: &'e Check<'e>, slot: Slot) -> Option<Json<'e>> {
+        let run = self.run.as_ref()?;
         match self.path(slot) {
             AttributePath::Token(path) => check.claims?.claim(path).cloned(),
-            _ => match self.run.value(slot)? {
+            _ => match run.value(slot)? {
                 AttributeValue::Failed | AttributeValue::NotRequested => None,
                 value => Some(value.to_json().into_owned()),
             },
         }
+    }
+
+    /// Returns the truth of a node; `None` if the condition is asked about no item.
+    fn outcome(&mut self, node: NodeId) -> Option<TruthValue> {
+        self.run.as_mut().map(|run| run.truth(node).into())
+    }
+
+    /// Returns the cause of a test that is undetermined.
+    fn because(
+        &mut self,
+        node: NodeId,
+        test: &Test<Slot>,
+        answers: &AttributeAnswers,
+    ) -> Option<String> {
+        let is_undetermined = self.outcome(node) == Some(TruthValue::Undetermined);
+        let (slots, run) = (self.slots, self.run.as_mut().filter(|_| is_undetermined)?);
+        Some(run.cause(node, test, slots, answers).to_string())
     }
 }
 
@@ -134,7 +162,8 @@ struct Explainer<'e, 'r> {
     plan: &'e Plan,
     check: &'e Check<'e>,
     answers: &'e AttributeAnswers,
-    layers: Vec<ExplainedLayer<'e, 'r>>,
+    /// The layers of the plan, or one condition on an item.
+    scopes: Vec<Scope<'e, 'r>>,
     decides: Option<Uuid>,
     /// The attributes that the policies read, in the order in which they come, each with the number of a layer.
     attributes: Vec<(usize, Slot)>,
@@ -142,11 +171,13 @@ struct Explainer<'e, 'r> {
     left: usize,
 }
 
-impl<'e> Explainer<'e, '_> {
+impl<'e, 'r> Explainer<'e, 'r>
+where
+    'e: 'r,
+{
     fn policies(&mut self) -> Vec<ExplainedPolicy<'e>> {
         let mut policies = Vec::new();
-        for (at, explained) in (0..).zip(&self.layers) {
-            let layer = explained.layer;
+        for (at, layer) in (0..).zip(&self.plan.layers) {
             let ranked = layer.ranks().filter_map(|rank| Some((layer.policy(rank)?, rank)));
             policies.extend(ranked.map(|(policy, rank)| (policy, at, rank)));
         }
@@ -158,15 +189,15 @@ impl<'e> Explainer<'e, '_> {
     /// Explains one policy. An attribute that was not requested cannot change the decision, so its policy counts as
     /// applying only if it applies for every value of that attribute.
     fn policy(&mut self, policy: &'e PlannedPolicy, at: usize, rank: Rank) -> ExplainedPolicy<'e> {
-        let ExplainedLayer { layer, run, .. } = &mut self.layers[at];
-        let indexed = layer.abac.conditions[rank as usize];
-        let truth = indexed.condition.and_then(|condition| run.truth(condition));
+        let indexed = self.plan.layers[at].abac.conditions[rank as usize];
+        let run = &mut self.scopes[at].run;
+        let truth = run.as_mut().zip(indexed.condition).and_then(|(run, root)| run.truth(root));
         ExplainedPolicy {
             id: policy.id,
             name: &policy.name,
             effect: policy.effect,
             priority: policy.priority,
-            applies: run.applies(indexed) == Some(true),
+            applies: run.as_mut().and_then(|run| run.applies(indexed)) == Some(true),
             decides: self.decides == Some(policy.id),
             outcome: truth.into(),
             condition: indexed.condition.map(|condition| self.node(at, condition).0),
@@ -175,9 +206,9 @@ impl<'e> Explainer<'e, '_> {
 
     /// Explains a node, and returns it as a condition too.
     fn node(&mut self, at: usize, id: NodeId) -> (ExplainedNode<'e>, Condition) {
-        let ExplainedLayer { layer, run, .. } = &mut self.layers[at];
-        let outcome = run.truth(id).into();
-        let operation: &'e Operation = layer.abac.program.node(id);
+        let scope = &mut self.scopes[at];
+        let outcome = scope.outcome(id);
+        let operation: &'e Operation = scope.program.node(id);
         match operation {
             Operation::All(children) => {
                 let (children, conditions) = self.children(at, children);
@@ -201,12 +232,20 @@ impl<'e> Explainer<'e, '_> {
                 let mut slots = Vec::new();
                 let condition = Condition::Test(test.clone().map(&mut |slot| {
                     slots.push(slot);
-                    self.layers[at].path(slot).clone()
+                    self.scopes[at].path(slot).clone()
                 }));
                 slots.into_iter().for_each(|slot| self.note(at, slot));
                 let expression = self.expression(&condition);
-                let explained = self.test((at, id), test, outcome, expression);
-                (ExplainedNode::Condition(explained), condition)
+                let explained = match &test.predicate {
+                    Predicate::Items(items) => {
+                        self.items((at, id), test, items.quantifier(), expression)
+                    }
+                    Predicate::Length(..) => {
+                        ExplainedNode::Length(self.test((at, id), test, expression))
+                    }
+                    _ => ExplainedNode::Condition(self.test((at, id), test, expression)),
+                };
+                (explained, condition)
             }
         }
     }
@@ -235,26 +274,77 @@ impl<'e> Explainer<'e, '_> {
     }
 
     fn test(
-        &self,
+        &mut self,
         (at, node): (usize, NodeId),
         test: &'e Test<Slot>,
-        outcome: TruthValue,
         expression: Option<String>,
     ) -> ExplainedTest<'e> {
-        let explained = &self.layers[at];
-        let slots = &explained.layer.abac.slots;
-        let because = (outcome == TruthValue::Undetermined)
-            .then(|| explained.run.cause(node, test, slots, self.answers).to_string());
+        let scope = &mut self.scopes[at];
+        let operator = match &test.predicate {
+            Predicate::Length(operator, _) => operator.into_str(),
+            other => other.operator_name(),
+        };
         ExplainedTest {
-            outcome,
+            outcome: scope.outcome(node),
             expression,
-            because,
-            attribute: explained.path(test.attribute).to_string(),
-            operator: test.predicate.operator_name(),
-            value: test.predicate.right_side(|slot| explained.path(*slot).to_string()),
+            because: scope.because(node, test, self.answers),
+            attribute: scope.path(test.attribute).to_string(),
+            operator,
+            value: test.predicate.right_side(|slot| scope.path(*slot).to_string()),
             if_missing: test.if_missing,
-            actual: explained.brief.get(test.attribute as usize).cloned().flatten(),
+            actual: scope.brief.get(test.attribute as usize).cloned().flatten(),
         }
+    }
+
+    /// Explains a condition on items, for the item that decides.
+    fn items(
+        &mut self,
+        (at, node): (usize, NodeId),
+        test: &'e Test<Slot>,
+        quantifier: Quantifier,
+        expression: Option<String>,
+    ) -> ExplainedNode<'e> {
+        let scope = &mut self.scopes[at];
+        let item = scope.run.as_mut().and_then(|run| run.judge_items(node, test, quantifier)?.item);
+        let explained = ExplainedItems {
+            outcome: scope.outcome(node),
+            expression,
+            because: scope.because(node, test, self.answers),
+            attribute: scope.path(test.attribute).to_string(),
+            if_missing: test.if_missing,
+            actual: scope.brief.get(test.attribute as usize).cloned().flatten(),
+            item: item.map(|item| beginning(item.to_json().into_owned())),
+            child: Box::new(self.item((at, node), item)),
+        };
+        match quantifier {
+            Quantifier::Any => ExplainedNode::Any(explained),
+            Quantifier::All => ExplainedNode::All(explained),
+        }
+    }
+
+    /// Explains the condition on an item, without outcomes if there is none.
+    fn item(
+        &mut self,
+        (at, node): (usize, NodeId),
+        item: Option<AttributeValue<'r>>,
+    ) -> ExplainedNode<'e> {
+        let Scope { program, run, .. } = &mut self.scopes[at];
+        let body: &'e Body = program.body(node);
+        let values = run.as_ref().zip(item).map(|(run, item)| body.values_of(item, run));
+        let run = run.as_mut().zip(values.as_ref()).map(|(run, values)| body.run(values, run));
+        let scope = Scope::new(self.check, (body.program(), &body.slots), run);
+        let mut inner = Explainer {
+            plan: self.plan,
+            check: self.check,
+            answers: self.answers,
+            scopes: vec![scope],
+            decides: None,
+            attributes: Vec::new(),
+            left: self.left,
+        };
+        let (child, _) = inner.node(0, body.root);
+        self.left = inner.left;
+        child
     }
 
     /// Explains the rules that match, in the order in which they decide: rules of the table, and rules whose subject is
@@ -262,8 +352,8 @@ impl<'e> Explainer<'e, '_> {
     fn all_rules(&mut self) -> Vec<ExplainedRule<'e>> {
         let rules = self.plan.rules.matching(self.check, &self.plan.resource);
         let mut rules: Vec<_> = rules.into_iter().map(|rule| self.rule(rule)).collect();
-        for at in 0..self.layers.len() {
-            let layer = self.layers[at].layer;
+        let plan = self.plan;
+        for (at, layer) in (0..).zip(&plan.layers) {
             let ranked = layer.ranks().filter_map(|rank| Some((layer.policy(rank)?, rank)));
             let ranked = ranked.filter(|(policy, _)| policy.is_rule);
             rules.extend(ranked.filter_map(|(rule, rank)| self.relation_rule(rule, at, rank)));
@@ -279,7 +369,8 @@ impl<'e> Explainer<'e, '_> {
         at: usize,
         rank: Rank,
     ) -> Option<ExplainedRule<'e>> {
-        let ExplainedLayer { layer, run, .. } = &mut self.layers[at];
+        let layer = &self.plan.layers[at];
+        let run = self.scopes[at].run.as_mut()?;
         let indexed = layer.abac.conditions[rank as usize];
         let root = indexed.condition?;
         let tests = match layer.abac.program.node(root) {
@@ -333,7 +424,7 @@ impl<'e> Explainer<'e, '_> {
 
     /// Notes that a policy reads an attribute.
     fn note(&mut self, at: usize, slot: Slot) {
-        if !std::mem::replace(&mut self.layers[at].is_noted[slot as usize], true) {
+        if !std::mem::replace(&mut self.scopes[at].is_noted[slot as usize], true) {
             self.attributes.push((at, slot));
         }
     }
@@ -341,14 +432,14 @@ impl<'e> Explainer<'e, '_> {
     fn attributes(&self) -> Vec<ExplainedAttribute<'e>> {
         let mut paths = HashSet::new();
         let attributes = self.attributes.iter();
-        let new = attributes.filter(|(at, slot)| paths.insert(self.layers[*at].path(*slot)));
-        new.map(|(at, slot)| self.attribute(&self.layers[*at], *slot)).collect()
+        let new = attributes.filter(|(at, slot)| paths.insert(self.scopes[*at].path(*slot)));
+        new.map(|(at, slot)| self.attribute(&self.scopes[*at], *slot)).collect()
     }
 
-    fn attribute(&self, explained: &ExplainedLayer<'e, '_>, slot: Slot) -> ExplainedAttribute<'e> {
+    fn attribute(&self, explained: &Scope<'e, '_>, slot: Slot) -> ExplainedAttribute<'e> {
         let path = explained.path(slot);
         let is_unknown = matches!(
-            explained.run.value(slot),
+            explained.run.as_ref().and_then(|run| run.value(slot)),
             Some(AttributeValue::Failed | AttributeValue::NotRequested)
         );
         let attributes = || self.check.attributes.entity_attribute(path);

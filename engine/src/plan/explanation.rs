@@ -62,30 +62,36 @@ impl From<Option<bool>> for TruthValue {
     }
 }
 
-/// A node of a condition tree, as written, and its truth.
+/// A node of a condition tree, as written, and its truth, which is left out below a list of which no item decides.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "UPPERCASE")]
 #[expect(missing_docs, reason = "the fields are those of the tree")]
 pub enum ExplainedNode<'e> {
     And {
-        outcome: TruthValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        outcome: Option<TruthValue>,
         #[serde(skip_serializing_if = "Option::is_none")]
         expression: Option<String>,
         children: Vec<ExplainedNode<'e>>,
     },
     Or {
-        outcome: TruthValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        outcome: Option<TruthValue>,
         #[serde(skip_serializing_if = "Option::is_none")]
         expression: Option<String>,
         children: Vec<ExplainedNode<'e>>,
     },
     Not {
-        outcome: TruthValue,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        outcome: Option<TruthValue>,
         #[serde(skip_serializing_if = "Option::is_none")]
         expression: Option<String>,
         child: Box<ExplainedNode<'e>>,
     },
     Condition(ExplainedTest<'e>),
+    Length(ExplainedTest<'e>),
+    Any(ExplainedItems<'e>),
+    All(ExplainedItems<'e>),
 }
 
 impl ExplainedNode<'_> {
@@ -95,16 +101,20 @@ impl ExplainedNode<'_> {
             Self::And { expression, .. }
             | Self::Or { expression, .. }
             | Self::Not { expression, .. }
-            | Self::Condition(ExplainedTest { expression, .. }) => expression.as_deref(),
+            | Self::Condition(ExplainedTest { expression, .. })
+            | Self::Length(ExplainedTest { expression, .. })
+            | Self::Any(ExplainedItems { expression, .. })
+            | Self::All(ExplainedItems { expression, .. }) => expression.as_deref(),
         }
     }
 }
 
-/// A `CONDITION` node and its truth.
+/// A `CONDITION` or `LENGTH` node and its truth.
 #[derive(Debug, Serialize)]
 pub struct ExplainedTest<'e> {
     /// The truth of the test.
-    pub outcome: TruthValue,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<TruthValue>,
     /// The test as an expression.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expression: Option<String>,
@@ -124,6 +134,34 @@ pub struct ExplainedTest<'e> {
     /// The attribute's value, or its beginning as text if it is long; `None` if it is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<Json<'e>>,
+}
+
+/// An `ANY` or `ALL` node and its truth.
+#[derive(Debug, Serialize)]
+pub struct ExplainedItems<'e> {
+    /// The truth for the whole list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<TruthValue>,
+    /// The node as an expression.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expression: Option<String>,
+    /// The cause, if the node is undetermined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// The attribute's path.
+    pub attribute: String,
+    /// The truth for an absent attribute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub if_missing: Option<bool>,
+    /// The attribute's value, or its beginning as text if it is long; `None` if it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actual: Option<Json<'e>>,
+    /// The first item that decides, which `child` is about: a true one of a true `ANY`, a false one of a false `ALL`, else an
+    /// undetermined one. `None` if no item decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item: Option<Json<'e>>,
+    /// The condition on an item.
+    pub child: Box<ExplainedNode<'e>>,
 }
 
 /// An RBAC rule that matches.

@@ -183,8 +183,8 @@ fn tests_of_cells(plan: &Plan) -> Vec<NodeId> {
     };
     let reads = |operation: &Operation| match operation {
         Operation::Test(test) => {
-            let other = test.predicate.other_attribute();
-            is_known(test.attribute) || other.is_some_and(|other| is_known(*other))
+            let others = test.predicate.other_attributes();
+            is_known(test.attribute) || others.iter().any(|other| is_known(*other))
         }
         Operation::All(_) | Operation::Any(_) | Operation::Not(_) => false,
     };
@@ -268,6 +268,8 @@ fn forget_unknown(
             | AttributePath::Token(_) => value.value.is_none() && !is_absent(path),
             // It is marked, unless it is the relation of the cell.
             AttributePath::Resolver(_) => false,
+            // No slot of a plan is of an item.
+            AttributePath::Item => false,
             AttributePath::Request(field) => match field {
                 RequestField::Subject => cell.subject.is_none(),
                 RequestField::Resource => resource.ends_with(WILDCARD),

@@ -51,9 +51,12 @@ impl Run<'_> {
         let not_requested =
             |slot: &Slot| matches!(self.value(*slot), Some(AttributeValue::NotRequested));
         // The right side does not matter if the left side is known to be absent.
-        let right = self.value(test.attribute).and(test.predicate.other_attribute()).copied();
-        let slots = [Some(test.attribute).filter(not_requested), right.filter(not_requested)];
-        slots.into_iter().flatten()
+        let others = match self.value(test.attribute) {
+            Some(_) => test.predicate.other_attributes(),
+            None => &[],
+        };
+        let both = std::iter::once(&test.attribute).chain(others);
+        both.copied().filter(not_requested).collect::<SmallVec<[Slot; 4]>>().into_iter()
     }
 
     /// Collects the attributes that were not requested and on which the truth of `node` depends.

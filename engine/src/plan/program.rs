@@ -6,12 +6,15 @@
 
 mod bounds;
 mod build;
+mod items;
 mod matching;
 mod nodes;
 mod run;
 mod steps;
 
 pub(crate) use build::Builder;
+use items::Bodies;
+pub(crate) use items::Body;
 use matching::PatternTests;
 pub(crate) use nodes::{Child, NodeId, Operation, as_written};
 pub(crate) use run::Run;
@@ -26,6 +29,7 @@ pub(crate) struct Program {
     nodes: Box<[Operation]>,
     steps: Steps,
     patterns: PatternTests,
+    bodies: Bodies,
 }
 
 impl Program {
@@ -44,6 +48,11 @@ impl Program {
     /// Returns a node.
     pub(crate) fn node(&self, id: NodeId) -> &Operation {
         &self.nodes[id as usize]
+    }
+
+    /// Returns the program of the condition on items that the test `node` has.
+    pub(crate) fn body(&self, node: NodeId) -> &Body {
+        self.bodies.of(node)
     }
 
     /// Returns the literal of a test that compares with one text; `None` for any other node.
@@ -96,5 +105,6 @@ impl Program {
             + nodes
             + self.steps.weight()
             + self.patterns.weight()
+            + self.bodies.weight()
     }
 }

@@ -22,7 +22,7 @@ impl Plan {
             AttributePath::Context(name) => Some(("context", &**name)),
             AttributePath::Token(path) => Some(("token", &**path)),
             AttributePath::Resolver(own) => Some((&*own.namespace, &*own.name)),
-            AttributePath::Request(_) => None,
+            AttributePath::Request(_) | AttributePath::Item => None,
         })
     }
 

@@ -43,6 +43,8 @@ pub(crate) struct Slots {
     context: NumberedTexts,
     token: NumberedTexts,
     request: Vec<(RequestField, Slot)>,
+    /// The item of a list, in the program of a condition on items.
+    item: Option<Slot>,
     resolved: Vec<Namespace>,
     symbols: Symbols,
 }
@@ -77,6 +79,7 @@ impl Slots {
             AttributePath::Resolver(ResolverAttribute { namespace, name }) => {
                 self.namespace(namespace).find_or_insert(name, next)
             }
+            AttributePath::Item => *self.item.get_or_insert(next),
             AttributePath::Request(field) => {
                 let known = self.request.iter().find(|(known, _)| known == field);
                 known.map(|(_, slot)| *slot).unwrap_or_else(|| {
@@ -206,7 +209,7 @@ impl Slots {
 
     /// Returns the value of a slot with its symbol.
     #[inline]
-    fn known<'v>(&self, slot: Slot, value: AttributeValue<'v>) -> SlotValue<'v> {
+    pub(crate) fn known<'v>(&self, slot: Slot, value: AttributeValue<'v>) -> SlotValue<'v> {
         SlotValue { value: Some(value), symbol: self.symbols.for_value(slot, value) }
     }
 

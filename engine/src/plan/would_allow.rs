@@ -364,8 +364,10 @@ fn compared(plan: &Plan, changeable: &[Vec<Option<usize>>]) -> Vec<Vec<usize>> {
     for (layer, changeable) in plan.layers.iter().zip(changeable) {
         for node in layer.abac.program.nodes() {
             let Operation::Test(test) = node else { continue };
-            let mut both = attributes(test, changeable).map(|number| groups[number]);
-            if let (Some(one), Some(other)) = (both.next(), both.next()) {
+            let mut all = attributes(test, changeable);
+            let Some(first) = all.next() else { continue };
+            for other in all {
+                let (one, other) = (groups[first], groups[other]);
                 groups.iter_mut().filter(|group| **group == other).for_each(|group| *group = one);
             }
         }

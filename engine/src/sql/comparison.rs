@@ -478,6 +478,11 @@ impl Column {
         matches!(self.kind, Scalar(kind) if kind.is_text() || kind == ScalarType::Instant)
     }
 
+    /// Returns whether a check sees a list.
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.kind, List(_))
+    }
+
     /// Returns whether a check sees a text that may be a date-time or an address.
     pub(super) fn is_free_text(&self) -> bool {
         matches!(self.kind, Scalar(ScalarType::Text | ScalarType::Instant))

@@ -123,6 +123,7 @@ impl<'c> Translator<'c> {
             if let Side::Column(column) = left {
                 let may_hold = match predicate {
                     Predicate::Matches(_) => column.may_match(),
+                    Predicate::Items(_) | Predicate::Length(..) => column.is_list(),
                     _ => column.is_free_text(),
                 };
                 if !may_hold {

@@ -17,6 +17,8 @@ pub(crate) struct Tokens<'s> {
     /// Checks the patterns of tests.
     pub(crate) patterns: &'s mut PatternCheck,
     pub(crate) limits: TreeLimits,
+    /// Whether the condition on items that is read has named `item`; `None` outside of such a condition.
+    pub(crate) names_item: Option<bool>,
 }
 
 /// A condition, its depth in nodes, and the form in which it is written.
@@ -35,13 +37,26 @@ impl<'s> Tokens<'s> {
     ) -> Result<Self, Fault> {
         let mut lexer = Lexer::new(text);
         let next = lexer.next()?;
-        Ok(Self { lexer, next, patterns, limits: TreeLimits::new(kind) })
+        Ok(Self { lexer, next, patterns, limits: TreeLimits::new(kind), names_item: None })
     }
 
     /// Takes the next token.
     pub(crate) fn take(&mut self) -> Result<Token<'s>, Fault> {
         let next = self.lexer.next()?;
         Ok(std::mem::replace(&mut self.next, next))
+    }
+
+    /// Returns what `read` reads. Goes back to the next token if it reads nothing, or meets a fault.
+    pub(crate) fn attempt<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<Option<T>, Fault>,
+    ) -> Option<T> {
+        let (lexer, next) = (self.lexer, self.next);
+        let read = read(self).ok().flatten();
+        if read.is_none() {
+            (self.lexer, self.next) = (lexer, next);
+        }
+        read
     }
 
     /// Takes the next token, which must be `symbol`; `expected` completes "expected …".

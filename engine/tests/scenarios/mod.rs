@@ -100,8 +100,74 @@ fn tree(depth: usize) -> BoxedStrategy<Value> {
         2 => (select(&["AND", "OR"][..]), children)
             .prop_map(|(kind, children)| json!({"type": kind, "children": children})),
         1 => node.prop_map(|child| json!({"type": "NOT", "child": child})),
+        1 => items(),
+        1 => length(),
     ]
     .boxed()
+}
+
+const ORDERS: [&str; 6] = ["eq", "ne", "lt", "lte", "gt", "gte"];
+const IF_MISSING: [Option<bool>; 5] = [None, None, None, Some(true), Some(false)];
+
+/// Generates an `ANY` or `ALL` node, with one to three tests of which the first is about the item.
+fn items() -> BoxedStrategy<Value> {
+    let of_item = (condition(), of_groups(&[Group::Text, Group::Text, Group::Number]));
+    let of_item = (any::<bool>(), of_item).prop_map(|(is_any, (other, own))| {
+        let mut test = if is_any { other } else { own };
+        if is_any && test["value"]["attribute"].is_string() {
+            test["value"]["attribute"] = "item".into();
+        } else if test["operator"] != "exists" {
+            test["attribute"] = "item".into();
+            test.as_object_mut().expect("a node").remove("if_missing");
+        }
+        test
+    });
+    let is_about_item =
+        |test: &Value| test["attribute"] == "item" || test["value"]["attribute"] == "item";
+    let first = of_item.clone().prop_filter("names `item`", is_about_item);
+    let others = vec(prop_oneof![2 => of_item.boxed(), 1 => condition()], 0..3);
+    let joined = (select(&["AND", "OR"][..]), first, others).prop_map(|(kind, first, others)| {
+        let children: Vec<Value> = std::iter::once(first).chain(others).collect();
+        json!({"type": kind, "children": children})
+    });
+    let child = prop_oneof![
+        3 => joined.clone(),
+        1 => joined.prop_map(|child| json!({"type": "NOT", "child": child})),
+    ];
+    let quantifier = select(&["ANY", "ALL"][..]);
+    (quantifier, path(Group::List), child, select(&IF_MISSING[..]))
+        .prop_map(|(kind, path, child, if_missing)| {
+            with_default(json!({"type": kind, "attribute": path, "child": child}), if_missing)
+        })
+        .boxed()
+}
+
+/// Generates a `LENGTH` node.
+fn length() -> BoxedStrategy<Value> {
+    let value = or_attribute((0..4).prop_map(Value::from).boxed(), Group::Number);
+    (select(&ORDERS[..]), path(Group::List), value, select(&IF_MISSING[..]))
+        .prop_map(|(operator, path, value, if_missing)| {
+            let node =
+                json!({"type": "LENGTH", "attribute": path, "operator": operator, "value": value});
+            with_default(node, if_missing)
+        })
+        .boxed()
+}
+
+fn with_default(mut node: Value, if_missing: Option<bool>) -> Value {
+    if let Some(truth) = if_missing {
+        node["if_missing"] = truth.into();
+    }
+    node
+}
+
+/// Generates a `CONDITION` node of these groups.
+fn of_groups(groups: &[Group]) -> BoxedStrategy<Value> {
+    let of_group = |group: &Group| {
+        let fitting = OPERATORS.iter().filter(|(_, groups)| groups.contains(group));
+        Union::new(fitting.map(|(operator, _)| condition_on(operator, *group)))
+    };
+    Union::new(groups.iter().map(of_group)).boxed()
 }
 
 /// Generates a `CONDITION` node.
@@ -113,8 +179,7 @@ fn condition() -> BoxedStrategy<Value> {
 }
 
 fn condition_on(operator: &'static str, group: Group) -> BoxedStrategy<Value> {
-    let if_missing = select(&[None, None, None, Some(true), Some(false)][..]);
-    (path(group), operand(operator, group), if_missing)
+    (path(group), operand(operator, group), select(&IF_MISSING[..]))
         .prop_map(move |(path, value, if_missing)| {
             let mut node = json!({"type": "CONDITION", "attribute": path, "operator": operator});
             // `exists` itself decides for an absent attribute.

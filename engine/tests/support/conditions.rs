@@ -43,15 +43,102 @@ impl Truth {
 
 /// Returns the truth of the tree `node` for `request`.
 pub(crate) fn truth(node: &Value, request: &Request) -> Truth {
-    let children = || -> Vec<Truth> {
-        let children = node["children"].as_array().into_iter().flatten();
-        children.map(|child| truth(child, request)).collect()
-    };
-    match node["type"].as_str() {
-        Some("AND") => conjunction(&children()),
-        Some("OR") => disjunction(&children()),
-        Some("NOT") => truth(&node["child"], request).opposite(),
-        _ => condition(node, request),
+    Question { request, item: None }.truth(node)
+}
+
+/// A request, and the item of a list that a condition is asked about.
+#[derive(Clone, Copy)]
+struct Question<'r> {
+    request: &'r Request,
+    item: Option<&'r Value>,
+}
+
+impl Question<'_> {
+    fn truth(self, node: &Value) -> Truth {
+        let children = || -> Vec<Truth> {
+            let children = node["children"].as_array().into_iter().flatten();
+            children.map(|child| self.truth(child)).collect()
+        };
+        match node["type"].as_str() {
+            Some("AND") => conjunction(&children()),
+            Some("OR") => disjunction(&children()),
+            Some("NOT") => self.truth(&node["child"]).opposite(),
+            Some("ANY") => self.of_list(node, |items| disjunction(&self.of_items(node, items))),
+            Some("ALL") => self.of_list(node, |items| conjunction(&self.of_items(node, items))),
+            Some("LENGTH") => self.of_list(node, |items| {
+                let operator = node["operator"].as_str().unwrap_or_default();
+                self.right(&node["value"])
+                    .map_or(Undetermined, |right| compare(operator, &items.len().into(), &right))
+            }),
+            _ => self.condition(node),
+        }
+    }
+
+    /// "Absent: undetermined, or `if_missing`. Not a list: undetermined."
+    fn of_list(self, node: &Value, truth: impl Fn(&[Value]) -> Truth) -> Truth {
+        let path = node["attribute"].as_str().unwrap_or_default();
+        if self.request.fails(path) {
+            return Undetermined;
+        }
+        match self.attribute(path) {
+            None => node["if_missing"].as_bool().map_or(Undetermined, Truth::from),
+            Some(Value::Array(items)) => truth(&items),
+            Some(_) => Undetermined,
+        }
+    }
+
+    fn of_items(self, node: &Value, items: &[Value]) -> Vec<Truth> {
+        let truth =
+            |item| Question { request: self.request, item: Some(item) }.truth(&node["child"]);
+        items.iter().map(truth).collect()
+    }
+
+    fn attribute(self, path: &str) -> Option<Value> {
+        if path == "item" { self.item.cloned() } else { attribute(path, self.request) }
+    }
+
+    /// Returns the right side of a comparison; `None` if it is absent or unknown.
+    fn right(self, value: &Value) -> Option<Value> {
+        match value {
+            Value::Object(reference) => {
+                let path = reference["attribute"].as_str().unwrap_or_default();
+                self.attribute(path).filter(|_| !self.request.fails(path))
+            }
+            literal => Some(literal.clone()),
+        }
+    }
+
+    fn condition(self, node: &Value) -> Truth {
+        let request = self.request;
+        // "`exists` is never undetermined unless its resolver failed."
+        if node["attribute"].as_str().is_some_and(|path| request.fails(path)) {
+            return Undetermined;
+        }
+        let left = node["attribute"].as_str().and_then(|path| self.attribute(path));
+        let operator = node["operator"].as_str().unwrap_or_default();
+        if operator == "exists" {
+            return left.is_some().into();
+        }
+        let Some(left) = left else {
+            return node["if_missing"].as_bool().map_or(Undetermined, Truth::from);
+        };
+        let right = match &node["value"] {
+            window @ Value::Object(_) if operator == "during" => Some(window.clone()),
+            value => self.right(value),
+        };
+        let Some(right) = right else {
+            // "`if_missing` speaks of `attribute` only; an absent right side is undetermined."
+            return Undetermined;
+        };
+        match operator {
+            "within" => {
+                near(&left, &right, request, |now, length| [now.plus(-length), now.plus(0)])
+            }
+            "within_next" => {
+                near(&left, &right, request, |now, length| [now.plus(0), now.plus(length)])
+            }
+            _ => compare(operator, &left, &right),
+        }
     }
 }
 
@@ -74,41 +161,6 @@ fn disjunction(children: &[Truth]) -> Truth {
         Undetermined
     } else {
         False
-    }
-}
-
-fn condition(node: &Value, request: &Request) -> Truth {
-    let fails = |side: &Value| side.as_str().is_some_and(|path| request.fails(path));
-    // "`exists` is never undetermined unless its resolver failed."
-    if fails(&node["attribute"]) {
-        return Undetermined;
-    }
-    let left = node["attribute"].as_str().and_then(|path| attribute(path, request));
-    let operator = node["operator"].as_str().unwrap_or_default();
-    if operator == "exists" {
-        return left.is_some().into();
-    }
-    let Some(left) = left else {
-        return node["if_missing"].as_bool().map_or(Undetermined, Truth::from);
-    };
-    let right = match &node["value"] {
-        window @ Value::Object(_) if operator == "during" => Some(window.clone()),
-        Value::Object(reference) if fails(&reference["attribute"]) => return Undetermined,
-        Value::Object(reference) => {
-            reference["attribute"].as_str().and_then(|path| attribute(path, request))
-        }
-        literal => Some(literal.clone()),
-    };
-    let Some(right) = right else {
-        // "`if_missing` speaks of `attribute` only; an absent right side is undetermined."
-        return Undetermined;
-    };
-    match operator {
-        "within" => near(&left, &right, request, |now, length| [now.plus(-length), now.plus(0)]),
-        "within_next" => {
-            near(&left, &right, request, |now, length| [now.plus(0), now.plus(length)])
-        }
-        _ => compare(operator, &left, &right),
     }
 }
 

@@ -178,7 +178,7 @@ document!(NodeSchema as "ExplainedCondition" => node_schema());
 
 fn node_schema() -> AnySchema {
     let node = |types: &[&'static str]| {
-        record().field("type", choice(types.to_vec())).field("outcome", outcome()).about(
+        record().field("type", choice(types.to_vec())).maybe("outcome", outcome()).about(
             "A node with its truth. `expression` is the node as an expression, unless none stands for it or it is very \
              long",
         )
@@ -186,7 +186,15 @@ fn node_schema() -> AnySchema {
     one_of([
         node(&["AND", "OR"]).field("children", list(named::<NodeSchema>())).into(),
         node(&["NOT"]).field("child", named::<NodeSchema>()).into(),
-        node(&["CONDITION"])
+        node(&["ANY", "ALL"])
+            .field("attribute", string())
+            .field("child", named::<NodeSchema>())
+            .about(
+                "A condition on the items of a list, with the first item that decides (`item`), which `child` is about. If no \
+                 item decides, there is no `item`, and no `outcome` in `child`",
+            )
+            .into(),
+        node(&["CONDITION", "LENGTH"])
             .field("attribute", string())
             .field("operator", string())
             .about(

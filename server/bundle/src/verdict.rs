@@ -150,6 +150,7 @@ fn cause<'e>(node: &'e ExplainedNode<'_>) -> Option<&'e str> {
             children.iter().find_map(cause)
         }
         ExplainedNode::Not { child, .. } => cause(child),
-        ExplainedNode::Condition(test) => test.because.as_deref(),
+        ExplainedNode::Condition(test) | ExplainedNode::Length(test) => test.because.as_deref(),
+        ExplainedNode::Any(items) | ExplainedNode::All(items) => items.because.as_deref(),
     }
 }

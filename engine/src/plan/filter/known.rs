@@ -44,7 +44,5 @@ impl KnownValues {
 
 /// Returns every attribute that a condition names.
 pub(super) fn paths(condition: &Condition) -> Vec<&AttributePath> {
-    let tests = condition.tests().into_iter();
-    let both = tests.flat_map(|test| [Some(&test.attribute), test.predicate.other_attribute()]);
-    both.flatten().collect()
+    condition.reads()
 }

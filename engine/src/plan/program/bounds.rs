@@ -1,5 +1,6 @@
 //! The limits of a run, seen from before it: whether values can reach them at all.
 
+use super::items::Body;
 use super::run::{MAX_SCANNED_STEPS, UNCOUNTED_STEPS};
 use super::{NodeId, Operation, Program};
 use crate::condition::{Operand, Predicate, Test};
@@ -20,13 +21,19 @@ impl Program {
     pub(crate) fn max_steps_of_value(&self, roots: impl Iterator<Item = NodeId>) -> usize {
         let mut tests: Vec<usize> = Vec::with_capacity(self.nodes.len());
         // Children have smaller numbers than their parents, so their tests are counted.
-        for node in &self.nodes {
+        for (id, node) in (0..).zip(&self.nodes) {
             let own = usize::from(matches!(node, Operation::Test(_)));
+            let own = own + self.bodies.get(id).map_or(0, Body::tests);
             let below = node.children().map(|child| tests[child as usize]);
             tests.push(below.fold(own, usize::saturating_add));
         }
         let all = roots.map(|root| tests[root as usize]).fold(1, usize::saturating_add);
-        UNCOUNTED_STEPS.max(MAX_SCANNED_STEPS / all.saturating_mul(MAX_EVALUATIONS))
+        let steps = MAX_SCANNED_STEPS / all.saturating_mul(MAX_EVALUATIONS);
+        match self.bodies.is_empty() {
+            true => UNCOUNTED_STEPS.max(steps),
+            // Each test of an item may look at the whole of another value.
+            false => steps.isqrt(),
+        }
     }
 
     /// Returns the number of items that every list may have, so that no comparison takes more than `max_steps`.

@@ -3,10 +3,11 @@
 use indexmap::IndexSet;
 
 use super::Program;
+use super::items::Bodies;
 use super::matching::PatternTests;
 use super::nodes::{Child, NodeId, Operation};
 use super::steps::{MAX_MEMOIZED, Steps};
-use crate::condition::{Condition, Operand, Predicate, Test};
+use crate::condition::{AttributePath, Condition, Items, Operand, Predicate, Test};
 use crate::operator::{Form, Row};
 use crate::pattern::PatternCompiler;
 use crate::plan::slots::{Slot, Slots};
@@ -22,6 +23,11 @@ pub(crate) struct Builder {
 }
 
 impl Builder {
+    /// Returns the slot of an attribute.
+    pub(super) fn slot(&mut self, path: AttributePath) -> Slot {
+        self.slots.slot(path)
+    }
+
     /// Adds `condition` and returns its root.
     pub(crate) fn add(&mut self, condition: Condition) -> NodeId {
         let operation = match condition {
@@ -54,9 +60,10 @@ impl Builder {
         let memos = memo_bits(&nodes, &costs, roots);
         slots.shrink_to_fit();
         slots.intern(nodes.iter().filter_map(Operation::literal_texts).collect());
-        let steps = Steps::new(&nodes, &memos, &slots);
-        let patterns = PatternTests::new(&nodes, patterns);
-        (Program { nodes: nodes.into(), steps, patterns }, slots)
+        let bodies = Bodies::new(&nodes, patterns);
+        let steps = Steps::new(&nodes, &memos, &slots, &bodies);
+        let patterns = PatternTests::new(&nodes, &bodies, patterns);
+        (Program { nodes: nodes.into(), steps, patterns, bodies }, slots)
     }
 }
 
@@ -91,7 +98,15 @@ fn test_cost(test: &Test<Slot>) -> u32 {
         Predicate::Compare(operator, operand) => comparison_cost(operator.row(), operand),
         Predicate::IpIn(_) => 40,
         Predicate::Matches(_) => 60,
+        Predicate::Items(items) => cost_of_items(items),
+        Predicate::Length(..) => 4,
     }
+}
+
+/// Estimates the cost of a condition on items: that of some items.
+fn cost_of_items(items: &Items<Slot>) -> u32 {
+    let tests = u32::try_from(items.child().tests().len()).unwrap_or(u32::MAX);
+    tests.saturating_mul(30).saturating_add(30)
 }
 
 fn comparison_cost(row: &Row, right: &Operand<Slot>) -> u32 {

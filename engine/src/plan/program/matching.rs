@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
+use super::items::{Bodies, Body};
 use super::nodes::Operation;
 use crate::condition::Predicate;
 use crate::pattern::{Automaton, MAX_MATCH_STEPS, PatternCompiler};
@@ -18,8 +19,8 @@ use crate::value::AttributeValue;
 #[derive(Debug, Default)]
 pub(super) struct PatternTests {
     tests: Box<[PatternTest]>,
-    /// The steps for one byte of each attribute, over all its tests.
-    by_slot: Box<[(Slot, u64)]>,
+    /// The steps for one byte of each text, over all its tests.
+    by_text: Box<[(Text, u64)]>,
     /// The heap bytes of the automata. Tests of several attributes share one.
     automata_weight: usize,
     /// The maximum number of steps of all matches of one run.
@@ -28,50 +29,59 @@ pub(super) struct PatternTests {
 
 #[derive(Debug)]
 struct PatternTest {
-    slot: Slot,
+    text: Text,
     /// `None` if the pattern is over the budget of its policy or plan.
     automaton: Option<Arc<Automaton>>,
 }
 
+/// The text that a pattern test matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Text {
+    /// The value of an attribute.
+    Value(Slot),
+    /// All items of a list.
+    Items(Slot),
+    /// The value of the first attribute, once for each item of the second.
+    ForItems(Slot, Slot),
+}
+
 /// The results of the pattern tests of one run. Each test runs at most once.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct PatternResults {
     /// The number of the first test that is over the budget of the decision.
     first_over: u32,
-    /// Two bits for each test: whether it has run, and whether the text matched. A plan with more than 256 tests costs
-    /// one allocation per check.
+    /// Two bits for each test: whether it has run, and whether the text matched; the second alone says that the test is
+    /// over a budget. A plan with more than 256 tests costs one allocation per check.
     bits: SmallVec<[u64; 8]>,
 }
 
 impl PatternTests {
-    /// Collects the pattern tests among `nodes`, whose patterns `compiler` has compiled.
-    pub(super) fn new(nodes: &[Operation], compiler: &PatternCompiler) -> Self {
-        let tests: Box<[PatternTest]> = nodes
-            .iter()
-            .filter_map(|node| match node {
-                Operation::Test(test) => match &test.predicate {
-                    Predicate::Matches(pattern) => Some(PatternTest {
-                        slot: test.attribute,
-                        automaton: compiler.compiled(pattern).cloned(),
-                    }),
-                    _ => None,
-                },
-                _ => None,
-            })
-            .collect();
-        let mut by_slot: Vec<(Slot, u64)> =
-            tests.iter().map(|test| (test.slot, test.steps(0))).collect();
-        by_slot.sort_unstable_by_key(|(slot, _)| *slot);
-        by_slot.dedup_by(|(slot, steps), (kept, sum)| {
-            let same = slot == kept;
+    /// Collects the pattern tests among `nodes`, whose patterns `compiler` has compiled. `bodies` has those of items.
+    pub(super) fn new(nodes: &[Operation], bodies: &Bodies, compiler: &PatternCompiler) -> Self {
+        let mut tests = Vec::new();
+        for (id, node) in (0..).zip(nodes) {
+            let Operation::Test(test) = node else { continue };
+            if let Predicate::Matches(pattern) = &test.predicate {
+                let automaton = compiler.compiled(pattern).cloned();
+                tests.push(PatternTest { text: Text::Value(test.attribute), automaton });
+            } else if let Some(body) = bodies.get(id) {
+                let own = body.program.patterns.tests.iter();
+                tests.extend(own.map(|own| own.for_items(body, test.attribute)));
+            }
+        }
+        let mut by_text: Vec<(Text, u64)> =
+            tests.iter().map(|test| (test.text, test.steps(0))).collect();
+        by_text.sort_unstable_by_key(|(text, _)| *text);
+        by_text.dedup_by(|(text, steps), (kept, sum)| {
+            let same = text == kept;
             if same {
                 *sum += *steps;
             }
             same
         });
         Self {
-            tests,
-            by_slot: by_slot.into(),
+            tests: tests.into(),
+            by_text: by_text.into(),
             automata_weight: compiler.weight(),
             budget: MAX_MATCH_STEPS,
         }
@@ -89,8 +99,8 @@ impl PatternTests {
 
     /// Returns whether the steps of all tests fit into one run.
     pub(super) fn affords(&self, values: &[SlotValue<'_>]) -> bool {
-        let all = self.by_slot.iter().fold(0u64, |sum, (slot, steps)| {
-            sum.saturating_add(steps.saturating_mul(bytes(values, *slot) as u64 + 1))
+        let all = self.by_text.iter().fold(0u64, |sum, (text, steps)| {
+            sum.saturating_add(steps.saturating_mul(text.bytes(values) as u64 + 1))
         });
         all <= self.budget
     }
@@ -99,7 +109,7 @@ impl PatternTests {
     fn first_over(&self, values: &[SlotValue<'_>]) -> usize {
         let mut left = self.budget;
         let over = self.tests.iter().position(|test| {
-            let steps = test.steps(bytes(values, test.slot));
+            let steps = test.steps(test.text.bytes(values));
             // This test is undetermined by itself.
             if steps > self.budget {
                 return false;
@@ -123,11 +133,41 @@ impl PatternTests {
             return None;
         }
         if let Some(known) = results.get(number) {
-            return Some(known);
+            return known;
         }
         let found = automaton.matches(text);
         results.set(number, found);
         Some(found)
+    }
+
+    /// Returns the results of a run for an item, whose tests are these `count` from `first` on. `results` are those of the
+    /// run that asks about the items.
+    pub(super) fn begin_for_item(
+        &self,
+        results: &PatternResults,
+        (first, count): (u32, u32),
+        values: &[SlotValue<'_>],
+    ) -> PatternResults {
+        let bits = smallvec![0; (count as usize).div_ceil(TESTS_PER_WORD)];
+        let mut own = PatternResults { first_over: u32::MAX, bits };
+        for number in 0..count {
+            let test = &self.tests[(first + number) as usize];
+            let is_over = test.steps(test.text.bytes(values)) > self.budget;
+            if is_over || first + number >= results.first_over {
+                own.set_over(number);
+            }
+        }
+        own
+    }
+
+    /// Returns the number of tests.
+    pub(super) fn len(&self) -> u32 {
+        u32::try_from(self.tests.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Leaves the automata to another program, which counts their bytes.
+    pub(super) fn share_automata(&mut self) {
+        self.automata_weight = 0;
     }
 
     /// Returns whether the program tests no pattern.
@@ -149,12 +189,24 @@ impl PatternTests {
     /// Returns the heap bytes, for the weight of a plan.
     pub(super) fn weight(&self) -> usize {
         size_of_val::<[PatternTest]>(&self.tests)
-            + size_of_val::<[(Slot, u64)]>(&self.by_slot)
+            + size_of_val::<[(Text, u64)]>(&self.by_text)
             + self.automata_weight
     }
 }
 
 impl PatternTest {
+    /// Returns the test of a condition on the items of `list`, as the plan counts it.
+    fn for_items(&self, body: &Body, list: Slot) -> Self {
+        let text = match self.text {
+            Text::Value(own) => match body.outer_slot(own) {
+                Some(outer) => Text::ForItems(outer, list),
+                None => Text::Items(list),
+            },
+            other => other,
+        };
+        Self { text, automaton: self.automaton.clone() }
+    }
+
     fn steps(&self, bytes: usize) -> u64 {
         self.automaton.as_ref().map_or(0, |automaton| automaton.steps(bytes))
     }
@@ -163,10 +215,19 @@ impl PatternTest {
 const TESTS_PER_WORD: usize = 32;
 
 impl PatternResults {
-    fn get(&self, number: u32) -> Option<bool> {
+    /// Returns the result of a test, which is `None` if it is over a budget; `None` if the test has not run.
+    fn get(&self, number: u32) -> Option<Option<bool>> {
         let (word, shift) = place(number);
-        let bits = self.bits[word] >> shift;
-        (bits & 1 != 0).then_some(bits & 2 != 0)
+        match self.bits[word] >> shift & 0b11 {
+            0b00 => None,
+            0b10 => Some(None),
+            ran => Some(Some(ran == 0b11)),
+        }
+    }
+
+    fn set_over(&mut self, number: u32) {
+        let (word, shift) = place(number);
+        self.bits[word] |= 0b10 << shift;
     }
 
     fn set(&mut self, number: u32, found: bool) {
@@ -181,10 +242,31 @@ fn place(number: u32) -> (usize, usize) {
     (number / TESTS_PER_WORD, 2 * (number % TESTS_PER_WORD))
 }
 
-/// Returns the length of an attribute that is a text. No other value is matched.
-fn bytes(values: &[SlotValue<'_>], slot: Slot) -> usize {
-    match values[slot as usize].value {
-        Some(AttributeValue::Text(text)) => text.len(),
-        _ => 0,
+impl Text {
+    /// Returns the number of bytes that are matched. Only texts are.
+    fn bytes(self, values: &[SlotValue<'_>]) -> usize {
+        let value = |slot: Slot| values[slot as usize].value;
+        match self {
+            Self::Value(slot) => value(slot).map_or(0, bytes),
+            Self::Items(list) => match value(list) {
+                Some(AttributeValue::List(items)) => {
+                    let mut sum = 0;
+                    items.for_each(|item| sum += bytes(item));
+                    sum
+                }
+                _ => 0,
+            },
+            Self::ForItems(slot, list) => match value(list) {
+                Some(AttributeValue::List(items)) => {
+                    value(slot).map_or(0, bytes).saturating_mul(items.len())
+                }
+                _ => 0,
+            },
+        }
     }
+}
+
+/// Returns the length of a text; zero for any other value.
+fn bytes(value: AttributeValue<'_>) -> usize {
+    if let AttributeValue::Text(text) = value { text.len() } else { 0 }
 }

@@ -71,7 +71,11 @@ impl Operation {
                 Predicate::Compare(_, Operand::Text(text)) => heap_bytes(text),
                 Predicate::Compare(_, Operand::List(list)) => list.weight(),
                 // The rules of a zone exist once in the process.
-                Predicate::Exists | Predicate::Compare(..) | Predicate::During(_) => 0,
+                Predicate::Exists
+                | Predicate::Compare(..)
+                | Predicate::During(_)
+                | Predicate::Length(..) => 0,
+                Predicate::Items(items) => items.weight(),
                 // The automata of a plan are shared, and counted elsewhere.
                 Predicate::Matches(pattern) => pattern.source().len(),
                 Predicate::IpIn(networks) => networks.weight(),

@@ -1,12 +1,14 @@
 //! One run of a program, for one check.
 
 use super::Program;
+use super::items::{Body, JudgedItems};
 use super::matching::PatternResults;
 use super::nodes::{NodeId, Operation, as_written};
 use super::steps::{Children, Step};
 use crate::condition::{Predicate, Test};
 use crate::decision::Undetermined;
 use crate::during::TimeWindow;
+use crate::operator::Quantifier;
 use crate::plan::slots::{Slot, SlotValue, Slots, Symbol};
 use crate::resolution::AttributeAnswers;
 use crate::value::{AttributeValue, parse_instant};
@@ -175,7 +177,10 @@ impl<'r> Run<'r> {
     /// Returns the truth of a negation or a test, from the complete form.
     fn evaluate_node(&mut self, node: NodeId) -> Option<bool> {
         match self.program.node(node) {
-            Operation::Test(test) => self.test(test),
+            Operation::Test(test) => match &test.predicate {
+                Predicate::Items(items) => self.items(node, test, items.quantifier()),
+                _ => self.test(test),
+            },
             Operation::Not(child) => self.truth(*child).map(|truth| !truth),
             // AND and OR have their own steps.
             Operation::All(_) | Operation::Any(_) => None,
@@ -204,9 +209,57 @@ impl<'r> Run<'r> {
             (Predicate::Exists, AttributeValue::Failed | AttributeValue::NotRequested) => None,
             (Predicate::Exists, _) => Some(true),
             (Predicate::IpIn(networks), AttributeValue::Text(text)) => networks.contain(text),
-            // A text that is matched has its own step.
-            (Predicate::Matches(_) | Predicate::IpIn(_) | Predicate::During(_), _) => None,
+            (Predicate::Length(operator, operand), AttributeValue::List(list)) => {
+                let right = operand.value(|slot| self.value(*slot))?;
+                operator.holds(AttributeValue::Number((list.len() as u64).into()), right)
+            }
+            // A text that is matched has its own step, and so has a condition on items.
+            (
+                Predicate::Matches(_)
+                | Predicate::IpIn(_)
+                | Predicate::During(_)
+                | Predicate::Items(_)
+                | Predicate::Length(..),
+                _,
+            ) => None,
         }
+    }
+
+    /// Returns the truth of the condition on items that the test `node` has.
+    fn items(&mut self, node: NodeId, test: &Test<Slot>, quantifier: Quantifier) -> Option<bool> {
+        match self.value(test.attribute) {
+            None => test.if_missing,
+            Some(_) => self.judge_items(node, test, quantifier)?.truth,
+        }
+    }
+
+    /// Judges the items of a list. `None` if the attribute is not a list, or if there are too many items.
+    pub(crate) fn judge_items(
+        &mut self,
+        node: NodeId,
+        test: &Test<Slot>,
+        quantifier: Quantifier,
+    ) -> Option<JudgedItems<'r>> {
+        let Some(AttributeValue::List(list)) = self.value(test.attribute) else { return None };
+        let body = self.program.body(node);
+        self.take(body.steps(list))?;
+        Some(body.judge(quantifier, list, self))
+    }
+
+    /// Returns the results with which the pattern tests of an item start; `None` if it has none.
+    pub(super) fn patterns_of_items(&mut self, body: &Body) -> Option<PatternResults> {
+        if body.patterns() == 0 {
+            return None;
+        }
+        let (program, values) = (self.program, self.values);
+        let results = self.patterns.get_or_insert_with(|| program.patterns.begin(values));
+        let tests = (body.first_pattern(), body.patterns());
+        Some(program.patterns.begin_for_item(results, tests, values))
+    }
+
+    /// Sets the results with which the pattern tests start.
+    pub(super) fn start_patterns(&mut self, patterns: Option<PatternResults>) {
+        self.patterns = patterns;
     }
 
     /// Takes the steps of a comparison from what a run may take. `None` if they do not fit.
@@ -222,35 +275,42 @@ impl<'r> Run<'r> {
     }
 
     /// Returns whether a comparison was left out because it would take too long.
-    fn is_too_long(&self, test: &Test<Slot>) -> bool {
+    fn is_too_long(&self, node: NodeId, test: &Test<Slot>) -> bool {
         self.scanned > MAX_SCANNED_STEPS
-            && self.steps(test).is_some_and(|steps| steps > UNCOUNTED_STEPS)
+            && self.steps(node, test).is_some_and(|steps| steps > UNCOUNTED_STEPS)
     }
 
     /// Returns the number of steps of a test that looks at the whole of its attribute.
-    fn steps(&self, test: &Test<Slot>) -> Option<usize> {
+    fn steps(&self, node: NodeId, test: &Test<Slot>) -> Option<usize> {
         let left = self.value(test.attribute)?;
         match (&test.predicate, left) {
             (Predicate::Compare(operator, operand), _) => {
                 Some(operator.scanned(left, operand.value(|slot| self.value(*slot))?))
             }
             (Predicate::During(_), AttributeValue::Text(text)) => Some(TimeWindow::scanned(text)),
+            (Predicate::Items(_), AttributeValue::List(list)) => {
+                Some(self.program.body(node).steps(list))
+            }
             _ => None,
         }
     }
 
     /// Returns the cause of `test`, the undetermined test of `node`. `slots` names its attributes.
     pub(crate) fn cause<'p>(
-        &self,
+        &mut self,
         node: NodeId,
         test: &Test<Slot>,
         slots: &'p Slots,
         answers: &AttributeAnswers,
     ) -> Undetermined<'p> {
-        let other = test.predicate.other_attribute().copied();
-        for slot in [Some(test.attribute), other].into_iter().flatten() {
-            let path = slots.path(slot);
-            match self.value(slot) {
+        let others = match &test.predicate {
+            // Which of them an item needs, the item says.
+            Predicate::Items(_) => &[],
+            other => other.other_attributes(),
+        };
+        for slot in std::iter::once(&test.attribute).chain(others) {
+            let path = slots.path(*slot);
+            match self.value(*slot) {
                 None => return Undetermined::Absent(path),
                 Some(AttributeValue::Failed | AttributeValue::NotRequested) => {
                     return Undetermined::Unresolved(path, answers.why_unknown(path).into());
@@ -259,6 +319,9 @@ impl<'r> Run<'r> {
             }
         }
         let path = slots.path(test.attribute);
+        if let Some(cause) = self.cause_of_item(node, test, slots, answers) {
+            return cause;
+        }
         match (*self.program.steps.step(node), self.value(test.attribute)) {
             (Step::Matches { test, .. }, Some(AttributeValue::Text(_))) => {
                 if self.program.patterns.is_compiled(test) {
@@ -267,9 +330,28 @@ impl<'r> Run<'r> {
                     Undetermined::PatternTooLarge(path)
                 }
             }
-            _ if self.is_too_long(test) => Undetermined::TooLong(path),
+            _ if self.is_too_long(node, test) => Undetermined::TooLong(path),
             _ => Undetermined::Incomparable(path, test.predicate.operator_name()),
         }
+    }
+
+    /// Returns the cause of the first undetermined item of a list; `None` if no item is.
+    fn cause_of_item<'p>(
+        &mut self,
+        node: NodeId,
+        test: &Test<Slot>,
+        slots: &'p Slots,
+        answers: &AttributeAnswers,
+    ) -> Option<Undetermined<'p>> {
+        let Predicate::Items(items) = &test.predicate else { return None };
+        let item = self.judge_items(node, test, items.quantifier())?.item?;
+        let body = self.program.body(node);
+        let values = body.values_of(item, self);
+        let mut causes = Vec::new();
+        body.run(&values, self).causes(body.root, &body.slots, answers, &mut causes);
+        let outer = |path: &_| body.outer_of(path).map(|slot| slots.path(slot));
+        let cause = causes.into_iter().next()?;
+        Some(cause.of_item_in(slots.path(test.attribute), outer))
     }
 
     /// Collects the causes of a node that is undetermined, in the order in which the condition was written.

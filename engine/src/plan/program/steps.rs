@@ -1,5 +1,6 @@
 //! The compact form of a program: few bytes per part, with parts that are evaluated together close together.
 
+use super::items::{Bodies, Body};
 use super::nodes::{NodeId, Operation};
 use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
@@ -112,12 +113,18 @@ impl Memo {
 }
 
 impl Steps {
-    pub(super) fn new(nodes: &[Operation], memos: &[Option<u8>], slots: &Slots) -> Self {
+    pub(super) fn new(
+        nodes: &[Operation],
+        memos: &[Option<u8>],
+        slots: &Slots,
+        bodies: &Bodies,
+    ) -> Self {
         let mut packer = Packer::new(slots);
         // The children of a part have smaller numbers than the part.
-        for (node, memo) in nodes.iter().zip(memos) {
+        for ((id, node), memo) in (0..).zip(nodes).zip(memos) {
             let step = packer.step(node, *memo);
             packer.steps.push(step);
+            packer.pattern_tests += bodies.get(id).map_or(0, Body::patterns);
         }
         Self {
             steps: packer.steps.into(),
@@ -221,7 +228,11 @@ impl<'s> Packer<'s> {
                 self.pattern_tests += 1;
                 return Some(Step::Matches { slot, test });
             }
-            Predicate::Exists | Predicate::IpIn(_) | Predicate::During(_) => return None,
+            Predicate::Exists
+            | Predicate::IpIn(_)
+            | Predicate::During(_)
+            | Predicate::Items(_)
+            | Predicate::Length(..) => return None,
         };
         let (_, negated) = operator.positive();
         match (operator.row().lookup, operand) {

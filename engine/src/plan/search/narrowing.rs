@@ -123,7 +123,11 @@ impl<'n> Narrowing<'n> {
     }
 
     fn test(&self, node: NodeId, test: &Test<Slot>, negated: bool) -> Narrowed {
-        let right = test.predicate.other_attribute().copied();
+        let right = match (&test.predicate, test.predicate.other_attributes()) {
+            // Whatever the items are compared with, they are not narrowed by it.
+            (Predicate::Items(_), [_, ..]) => return None,
+            (_, others) => others.first().copied(),
+        };
         let left_state = self.known.state(test.attribute);
         match (left_state, right.map(|slot| self.known.state(slot))) {
             (SlotState::Searched(part), None | Some(SlotState::Known)) => {

@@ -72,6 +72,6 @@ pub(super) fn attributes<'t>(
     test: &'t Test<Slot>,
     changeable: &'t [Option<usize>],
 ) -> impl Iterator<Item = usize> + 't {
-    let slots = [Some(test.attribute), test.predicate.other_attribute().copied()];
-    slots.into_iter().flatten().filter_map(|slot| changeable[slot as usize])
+    let slots = std::iter::once(&test.attribute).chain(test.predicate.other_attributes());
+    slots.filter_map(|slot| changeable[*slot as usize])
 }

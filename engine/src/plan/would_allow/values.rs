@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::world::json;
-use crate::condition::{Operand, Predicate, Test};
+use crate::condition::{Items, Operand, Predicate, Test};
 use crate::json::Json;
 use crate::number::Number;
 use crate::operator::{Form, Part};
@@ -60,6 +60,13 @@ impl<'v> Values<'v> {
         }
         match &test.predicate {
             Predicate::Exists => {}
+            Predicate::Items(items) => {
+                self.are_exact = false;
+                if test.attribute == slot {
+                    self.add_for_items(items);
+                }
+            }
+            Predicate::Length(..) => self.are_exact = false,
             Predicate::Matches(pattern) => {
                 self.are_exact = false;
                 self.named.push(text(pattern.source()));
@@ -89,6 +96,17 @@ impl<'v> Values<'v> {
                 {
                     self.add_right(form, left);
                 }
+            }
+        }
+    }
+
+    /// Adds lists with one item more: a literal that the condition on an item names.
+    fn add_for_items(&mut self, items: &Items<Slot>) {
+        for test in items.child().tests() {
+            if let Predicate::Compare(_, operand) = &test.predicate
+                && let Some(literal) = operand.literal()
+            {
+                self.add_lists(literal);
             }
         }
     }

@@ -67,9 +67,10 @@ impl<'e> World<'e> {
                     && self.check.attributes.resource.is_up_to_request(name)
             }
             AttributePath::Action(_) | AttributePath::Context(_) => true,
-            AttributePath::Request(_) | AttributePath::Token(_) | AttributePath::Resolver(_) => {
-                false
-            }
+            AttributePath::Request(_)
+            | AttributePath::Token(_)
+            | AttributePath::Resolver(_)
+            | AttributePath::Item => false,
         }
     }
 

@@ -28,11 +28,41 @@ fn tree() -> OneOfBuilder {
         node(["NOT"])
             .titled("Negation")
             .required("child", about(tree(), "The condition that is negated")),
+        items(),
+        length(),
     ];
     let unary = UnaryOperator::VARIANTS.iter().map(|operator| unary(*operator));
     let nodes = nodes.into_iter().chain(comparisons()).chain(unary);
     let nodes = nodes.fold(OneOfBuilder::new(), OneOfBuilder::item);
     nodes.description(Some(meaning())).examples([example()])
+}
+
+/// Returns the node of a condition on the items of a list.
+fn items() -> Input {
+    let child = about(
+        named::<ConditionTree>(),
+        "The condition on an item, which a test names as `item`. It has no `ANY` and `ALL` of its own",
+    );
+    let if_missing = "What an absent attribute gives, instead of undetermined";
+    node(["ANY", "ALL"])
+        .titled("Items of a list")
+        .required("attribute", attribute(LIST))
+        .required("child", child)
+        .optional("if_missing", boolean().description(Some(if_missing)))
+}
+
+/// Returns the node of a test of the length of a list.
+fn length() -> Input {
+    let operators = Operator::VARIANTS.iter().filter(|operator| operator.compares_lengths());
+    let operators: Vec<_> = operators.map(|operator| operator.into_str()).collect();
+    let operator = choice(operators).description(Some("The comparison of the length with `value`"));
+    let if_missing = "What an absent attribute gives, instead of undetermined";
+    node(["LENGTH"])
+        .titled("Length of a list")
+        .required("attribute", attribute(LIST))
+        .required("operator", operator)
+        .required("value", or_attribute(typed(Type::Number), SINGLE))
+        .optional("if_missing", boolean().description(Some(if_missing)))
 }
 
 /// Returns the nodes that compare two values: one for the operators with the same kinds of sides.
@@ -125,6 +155,7 @@ document!(ConditionExpression as "Expression" => {
         Operator::VARIANTS.iter().map(|operator| format!("`{}`", operator.row().symbol)).collect();
     let about = format!(
         "A condition as text, one to one with condition trees: {}, `matches`, `ip_in(…)`, `during(…)`, `exists(…)`, \
+         `any(list, …)` and `all(list, …)` with a condition on `item`, `length(list) == …`, \
          `&&`, `||`, `!`, and `(test) ?? true` for an absent attribute. An attribute is `user.<name>`, \
          `resource.<name>`, `token.<path>`, `relation.<name>`, `<namespace>.<name>` of a resolver, or `request.` with `subject`, \
          `resource`, `object` (the resource without its verb), `action`, `domain`, `time` or `roles`",
@@ -155,8 +186,8 @@ fn example() -> serde_json::Value {
 }
 
 fn node<const N: usize>(types: [&'static str; N]) -> Input {
-    let about =
-        "`AND` and `OR` combine `children`, `NOT` negates `child`, `CONDITION` tests an attribute";
+    let about = "`AND` and `OR` combine `children`, `NOT` negates `child`, `CONDITION` tests an attribute, `ANY` and `ALL` ask \
+         `child` about the items of a list, `LENGTH` compares their number";
     input().required("type", choice(types).description(Some(about)))
 }
 
@@ -182,12 +213,18 @@ fn test(operators: Vec<&'static str>, path: &'static str) -> Input {
 
 /// The pattern of every path.
 const ANY: &str = concat!(
-    r"^((user|resource|action|context|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time|roles)",
+    r"^(item|(user|resource|action|context|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time|roles)",
     r"|(?!(user|resource|action|context|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
 );
 /// The pattern of every path but `request.roles`, which is a list.
 const SINGLE: &str = concat!(
-    r"^((user|resource|action|context|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time)",
+    r"^(item|(user|resource|action|context|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time)",
+    r"|(?!(user|resource|action|context|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
+);
+
+/// The pattern of every path of a list.
+const LIST: &str = concat!(
+    r"^((user|resource|action|context|token)\.[^\x00]+|request\.roles",
     r"|(?!(user|resource|action|context|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
 );
 
@@ -198,7 +235,7 @@ fn attribute(path: &'static str) -> AnySchema {
             "`<kind>.<name>`: `user.*`, `resource.*`, `action.*` and `context.*` come from the check, `request.*` is the check \
              itself (`request.object` is the resource without its verb, `request.roles` a list), `token.*` are the \
              caller's verified claims, `relation.*` says whether the subject has a relation to the resource, and any \
-             other kind is the namespace of a resolver",
+             other kind is the namespace of a resolver. Within `ANY` and `ALL`, `item` is the item of the list",
         ))
         .into()
 }

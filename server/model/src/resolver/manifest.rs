@@ -31,11 +31,13 @@ const MAX_HOSTS: usize = 32;
 const MAX_NAMESPACE: usize = 63;
 /// A day: what is older than that was not looked up for this check in any sense.
 const MAX_AGE_MS: i32 = 86_400_000;
-/// Kinds of attributes that no resolver answers.
-const RESERVED: [&str; 6] = ["user", "resource", "request", "token", "action", "context"];
+/// Kinds of attributes that no resolver answers, and words of conditions.
+const RESERVED: [&str; 8] =
+    ["user", "resource", "request", "token", "action", "context", "item", "condition"];
 const MIB: usize = 1 << 20;
 /// A namespace that is not among [`RESERVED`].
-const NAMESPACE: &str = r"^(?!(user|resource|request|token|action|context)$)[a-z][a-z0-9_]*$";
+const NAMESPACE: &str =
+    r"^(?!(user|resource|request|token|action|context|item|condition)$)[a-z][a-z0-9_]*$";
 const HOST: &str = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$";
 /// A host in a file: a name or an address, with a port if it is not 443.
 const ANY_HOST: &str = r"^[^A-Z/?#@\\\s\x00]+$";

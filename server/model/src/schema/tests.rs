@@ -127,6 +127,7 @@ fn every_operator_is_in_the_schema_of_conditions_once() {
     let nodes = schema["oneOf"].as_array().expect("forms");
     let mut described: Vec<&str> = nodes
         .iter()
+        .filter(|node| node["title"] != "Length of a list")
         .filter_map(|node| node.pointer("/properties/operator/enum")?.as_array())
         .flatten()
         .filter_map(Value::as_str)

@@ -109,9 +109,7 @@ impl<'b> Items<'b> {
                 ResourcePattern::Name(name) => Some(&**name),
                 ResourcePattern::Exact(resource) => Some(object_of(resource)),
             };
-            let tests = policy.rule_data.condition.tests().into_iter();
-            let paths = tests.flat_map(|it| [Some(&it.attribute), it.predicate.right_attribute()]);
-            let sent = paths.flatten().filter_map(AttributePath::sent);
+            let sent = policy.rule_data.condition.attributes().filter_map(AttributePath::sent);
             let subject = LintSubject::Item(ItemKind::Policy, index, "/when");
             let shown = format!("the policy {}", quoted(&policy.name));
             items.add(bundle, subject, shown, of, sent);

@@ -91,9 +91,10 @@ fn can_be_left_out(bundle: &Bundle, policy: &NewPolicy, path: &AttributePath) ->
             ResourcePattern::Any => return true,
         },
         AttributePath::Action(_) | AttributePath::Context(_) => return true,
-        AttributePath::Request(_) | AttributePath::Token(_) | AttributePath::Resolver(_) => {
-            return false;
-        }
+        AttributePath::Request(_)
+        | AttributePath::Token(_)
+        | AttributePath::Resolver(_)
+        | AttributePath::Item => return false,
     };
     let declared = bundle.types.iter().flatten().find(|declared| declared.kind == *kind);
     let source = declared.and_then(|declared| declared.properties.get(&**name)?.from);

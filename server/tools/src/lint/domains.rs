@@ -112,10 +112,7 @@ pub(crate) fn tying_condition(attribute: &str) -> String {
 
 fn reads_domain(policy: &NewPolicy) -> bool {
     let is_domain = |path: &AttributePath| *path == AttributePath::Request(RequestField::Domain);
-    let tests = policy.rule_data.condition.tests();
-    tests.into_iter().any(|test| {
-        is_domain(&test.attribute) || test.predicate.right_attribute().is_some_and(is_domain)
-    })
+    policy.rule_data.condition.attributes().any(is_domain)
 }
 
 /// Returns the attribute that a policy compares with the domain: one of the object, or one that a resolver has for it.

@@ -74,11 +74,7 @@ fn denies(bundle: &Bundle) -> impl Iterator<Item = Deny<'_>> {
 
 /// Returns the relations that a condition reads.
 fn relations_of(condition: &Condition) -> Vec<&str> {
-    let tests = condition.tests();
-    let read = tests.into_iter().flat_map(|test| {
-        [Some(&test.attribute), test.predicate.other_attribute()].into_iter().flatten()
-    });
-    let names = read.filter_map(|path| match path {
+    let names = condition.attributes().filter_map(|path| match path {
         AttributePath::Resolver(one) if *one.namespace == *RELATION => Some(&*one.name),
         _ => None,
     });

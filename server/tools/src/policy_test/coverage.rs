@@ -4,7 +4,9 @@ use std::fmt;
 
 use portcullis_bundle::Rulebook;
 use portcullis_engine::excerpt::excerpt;
-use portcullis_engine::{ExplainedNode, ExplainedPolicy, ExplainedTest, Explanation, TruthValue};
+use portcullis_engine::{
+    ExplainedItems, ExplainedNode, ExplainedPolicy, ExplainedTest, Explanation, TruthValue,
+};
 use uuid::Uuid;
 
 /// The longest text of a test, in characters.
@@ -143,11 +145,11 @@ impl PolicyCoverage {
             collect(condition, &mut tests);
         }
         if self.tests.is_empty() {
-            self.tests = tests.iter().map(|test| TestCoverage::new(test)).collect();
+            self.tests = tests.iter().map(TestCoverage::new).collect();
         }
         for (test, explained) in self.tests.iter_mut().zip(tests) {
-            test.is_true |= explained.outcome == TruthValue::True;
-            test.is_false |= explained.outcome == TruthValue::False;
+            test.is_true |= explained.outcome() == Some(TruthValue::True);
+            test.is_false |= explained.outcome() == Some(TruthValue::False);
         }
     }
 
@@ -159,11 +161,32 @@ impl PolicyCoverage {
 }
 
 impl TestCoverage {
-    fn new(test: &ExplainedTest<'_>) -> Self {
-        let ExplainedTest { attribute, operator, value, .. } = test;
-        let value = value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
-        let text = excerpt(format!("{attribute} {operator}{value}"), MAX_TEST);
-        Self { text, is_true: false, is_false: false }
+    fn new(test: &Tested<'_, '_>) -> Self {
+        let text = match test {
+            Tested::Value(ExplainedTest { attribute, operator, value, .. }) => {
+                let value = value.as_ref().map(|value| format!(" {value}")).unwrap_or_default();
+                format!("{attribute} {operator}{value}")
+            }
+            Tested::Items(ExplainedItems { attribute, expression, .. }) => {
+                expression.clone().unwrap_or_else(|| format!("the items of {attribute}"))
+            }
+        };
+        Self { text: excerpt(text, MAX_TEST), is_true: false, is_false: false }
+    }
+}
+
+/// A test of a tree: of a value, or of the items of a list.
+enum Tested<'n, 'e> {
+    Value(&'n ExplainedTest<'e>),
+    Items(&'n ExplainedItems<'e>),
+}
+
+impl Tested<'_, '_> {
+    fn outcome(&self) -> Option<TruthValue> {
+        match self {
+            Self::Value(test) => test.outcome,
+            Self::Items(items) => items.outcome,
+        }
     }
 }
 
@@ -209,12 +232,18 @@ impl fmt::Display for Coverage {
 }
 
 /// Adds the tests of a tree to `tests`, in the order of the tree.
-fn collect<'n, 'e>(node: &'n ExplainedNode<'e>, tests: &mut Vec<&'n ExplainedTest<'e>>) {
+fn collect<'n, 'e>(node: &'n ExplainedNode<'e>, tests: &mut Vec<Tested<'n, 'e>>) {
     match node {
         ExplainedNode::And { children, .. } | ExplainedNode::Or { children, .. } => {
             children.iter().for_each(|child| collect(child, tests));
         }
         ExplainedNode::Not { child, .. } => collect(child, tests),
-        ExplainedNode::Condition(test) => tests.push(test),
+        ExplainedNode::Condition(test) | ExplainedNode::Length(test) => {
+            tests.push(Tested::Value(test));
+        }
+        ExplainedNode::Any(items) | ExplainedNode::All(items) => {
+            tests.push(Tested::Items(items));
+            collect(&items.child, tests);
+        }
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Draft {
     pub(super) context: BTreeMap<String, Json<'static>>,
     /// Claims of the subject's token beside those that every token has.
     pub(super) claims: BTreeMap<String, Json<'static>>,
+    /// The item that a condition on items is made true or false for.
+    pub(super) item: Option<Json<'static>>,
     pub(super) now: DateTime<Utc>,
 }
 
@@ -59,6 +61,7 @@ impl Draft {
             AttributePath::Action(name) => self.act.get(&**name).cloned(),
             AttributePath::Context(name) => self.context.get(&**name).cloned(),
             AttributePath::Token(path) => self.claims.get(&**path).cloned(),
+            AttributePath::Item => self.item.clone(),
             // The benchmark does not run resolvers.
             AttributePath::Resolver(_) => None,
             AttributePath::Request(field) => Some(match field {
@@ -84,6 +87,7 @@ impl Draft {
             AttributePath::Token(path) => (&mut self.claims, path),
             AttributePath::Request(RequestField::Roles) => return self.set_roles(value),
             AttributePath::Resolver(_) => return,
+            AttributePath::Item => return self.item = value,
             AttributePath::Request(field) => {
                 if let Some(Json::String(text)) = value {
                     self.set_field(*field, text.into_owned());

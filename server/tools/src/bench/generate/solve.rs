@@ -3,9 +3,10 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use fastrand::Rng;
-use portcullis_engine::condition::{AttributePath, Operand, Predicate, Test};
+use portcullis_engine::condition::{AttributePath, Items, Operand, Predicate, Test};
 use portcullis_engine::during::TimeWindow;
-use portcullis_engine::operator::{ComparedKind, Operator, Takes};
+use portcullis_engine::operator::{ComparedKind, Operator, Quantifier, Takes};
+use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{Condition, Json, Number};
 
 use super::draft::{Draft, date_time, string};
@@ -60,10 +61,33 @@ impl Solver<'_> {
             Predicate::Compare(operator, operand) => {
                 return self.compare(path, *operator, operand, wanted);
             }
+            Predicate::Items(items) => return self.items(path, items, wanted),
+            Predicate::Length(operator, operand) => {
+                let length = self.length(*operator, operand, wanted);
+                length.map(|length| Json::Array(vec![self.any_value(path); length]))
+            }
         };
         if value.is_some() {
             self.draft.set(path, value);
         }
+    }
+
+    /// Makes a condition on items true, or false, by a list of one item or of none.
+    fn items(&mut self, path: &AttributePath, items: &Items, wanted: bool) {
+        let is_wanted_of_item = (items.quantifier() == Quantifier::Any) == wanted;
+        self.draft.set(&AttributePath::Item, None);
+        self.satisfy(items.child(), wanted);
+        let item = self.draft.get(&AttributePath::Item).filter(|_| is_wanted_of_item || !wanted);
+        self.draft.set(path, Some(Json::Array(item.into_iter().collect())));
+    }
+
+    /// Returns a length with which the comparison is true, or false; `None` if there is none among the first.
+    fn length(&mut self, operator: Operator, operand: &Operand, wanted: bool) -> Option<usize> {
+        let right = operand.value(|_| None)?;
+        (0..=MAX_ITEMS).find(|length| {
+            let left = AttributeValue::Number((*length as u64).into());
+            operator.holds(left, right) == Some(wanted)
+        })
     }
 
     fn compare(

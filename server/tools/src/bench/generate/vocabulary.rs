@@ -87,6 +87,7 @@ impl Vocabulary {
             object: BTreeMap::new(),
             act: BTreeMap::new(),
             context: BTreeMap::new(),
+            item: None,
             claims,
             now: DEFAULT_NOW,
         }
