@@ -58,8 +58,7 @@ impl Packages {
         succeed(new_key.arg("--new-key").arg(packages.key("key")));
         let mut command = package(packages.directory.path(), &["--allow-dynamic"]);
         command.arg("--key").arg(packages.key("key"));
-        let done = finish(command);
-        assert_eq!(done.code, Some(0), "{}", done.err);
+        succeed(&mut command);
         Some(packages)
     }
 

@@ -39,7 +39,7 @@ def write(release: Release, out: Path) -> list[Path]:
         os.utime(item, (release.epoch, release.epoch))
     path = out / f"portcullis_{release.version}_{release.architecture.debian}.deb"
     # Parallel xz splits its blocks by the number of processors, which the bytes must not depend on.
-    compression = ["-Zgzip", "-z1"] if release.quick else ["-Zxz", "--threads-max=1"]
+    compression = ["-Znone"] if release.quick else ["-Zxz", "--threads-max=1"]
     command = ["dpkg-deb", *compression, "--root-owner-group", "--build", tree, path]
     # The time of the members that dpkg-deb itself makes.
     run(*command, env=os.environ | {"SOURCE_DATE_EPOCH": str(release.epoch)})

@@ -52,7 +52,7 @@ class Release:
     man_pages: tuple[Path, ...]
     # The script of each shell in `COMPLETIONS`.
     completions: dict[str, bytes]
-    # Whether speed matters more than size.
+    # Whether nothing is compressed.
     quick: bool
 
     @property
