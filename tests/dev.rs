@@ -45,7 +45,7 @@ impl Dev {
 
     /// Waits until the process of this command serves.
     #[track_caller]
-    fn new(command: Command) -> Self {
+    pub(crate) fn new(command: Command) -> Self {
         let process = Process::spawn(command);
         let all = |lines: &[String]| {
             let end = lines.iter().position(|line| line.starts_with("Ctrl-C"));

@@ -1,20 +1,24 @@
-//! The packages that `deploy/package.py` makes: each is made of the built binary, installed, run and removed.
+//! The files that `deploy/release` makes: each is made of the built binary, installed, used and removed.
 //!
 //! The binary is the one of cargo, which needs this machine's C library; a release is static.
 
 mod debian;
 mod image;
 mod npm;
+mod signature;
+mod tarball;
 mod wheel;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::once::dev::Dev;
 use crate::support::Request;
 use crate::support::openid::{available, skip};
 use crate::support::process::{Finished, Process, finish, portcullis, repository};
@@ -25,9 +29,16 @@ const EPOCH: &str = "1800000000";
 /// The packages of the built binary.
 struct Packages {
     directory: TempDir,
+    /// The folder of the key that signs them.
+    key: TempDir,
 }
 
 impl Packages {
+    /// The file of the secret key `key`, or of the public key `key.pub`.
+    fn key(&self, name: &str) -> PathBuf {
+        self.key.path().join(name)
+    }
+
     /// Returns the packages that all tests share. The first call makes them. Returns `None` without Python.
     #[track_caller]
     fn shared() -> Option<&'static Self> {
@@ -41,9 +52,13 @@ impl Packages {
             skip("packages need `python3` and `dpkg-deb`");
             return None;
         }
-        let packages = Self { directory: tempfile::tempdir().unwrap() };
-        let done = finish(package(packages.directory.path(), &["--allow-dynamic"]));
-        assert_eq!(done.code, Some(0), "{}", done.err);
+        let packages =
+            Self { directory: tempfile::tempdir().unwrap(), key: tempfile::tempdir().unwrap() };
+        let mut new_key = Command::new(repository().join("deploy/release"));
+        succeed(new_key.arg("--new-key").arg(packages.key("key")));
+        let mut command = package(packages.directory.path(), &["--allow-dynamic"]);
+        command.arg("--key").arg(packages.key("key"));
+        succeed(&mut command);
         Some(packages)
     }
 
@@ -64,7 +79,7 @@ impl Packages {
 /// The command that packs the built binary.
 fn package(out: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("python3");
-    command.arg(repository().join("deploy/package.py")).arg("--quick");
+    command.arg(repository().join("deploy/release")).arg("--quick");
     command.arg("--binary").arg(portcullis(&[]).get_program());
     command.arg("--out").arg(out).args(arguments);
     command.env("SOURCE_DATE_EPOCH", EPOCH).stdin(Stdio::null());
@@ -99,6 +114,25 @@ fn serves(mut command: Command, directory: &Path) {
     assert_eq!(process.wait().and_then(|status| status.code()), Some(0), "{}", process.err.text());
 }
 
+/// Does what a person does first with a command: its version, a folder, its cases, and a decision of `dev`. `folder` is
+/// where it may write, and `since` the time before the installation.
+#[track_caller]
+fn first_decision(since: Instant, command: impl Fn(&[&str]) -> Command, folder: &str) {
+    let shown = succeed(&mut command(&["--version"]));
+    assert_eq!(shown.trim(), format!("portcullis {}", env!("CARGO_PKG_VERSION")));
+    let (tenant, data) = (format!("{folder}/acme"), format!("{folder}/dev"));
+    succeed(&mut command(&["init", &tenant, "--resource", "document:read,write"]));
+    let tested = succeed(&mut command(&["test", &tenant]));
+    assert!(tested.ends_with("8 passed, 0 failed\n"), "{tested}");
+    let dev = Dev::new(command(&["dev", &tenant, "--data-dir", &data, "--port", "0"]));
+    let check = json!({"subject": "bob", "resource": "document:read", "action": "read"});
+    let request = Request::new("POST /api/v1/check").token(dev.token("bob")).json(&check);
+    let answer = request.send(dev.address).is(200).json();
+    assert_eq!(answer["decision"], "allow", "{answer}");
+    let what = command(&[]).get_program().to_string_lossy().into_owned();
+    eprintln!("{what}: the first decision after {:.1} s", since.elapsed().as_secs_f64());
+}
+
 fn listening(line: &str) -> Option<SocketAddr> {
     line.split_once("listening on http://")?.1.split_whitespace().next()?.parse().ok()
 }
@@ -108,13 +142,16 @@ fn the_same_input_gives_the_same_bytes() {
     let Some(packages) = Packages::shared() else { return };
     let again = tempfile::tempdir().unwrap();
     let mut shell = Command::new("sh");
-    let command = package(again.path(), &["--allow-dynamic"]);
+    let mut command = package(again.path(), &["--allow-dynamic"]);
+    command.arg("--key").arg(packages.key("key"));
     // Another time zone, working directory and umask.
     shell.args(["-c", "umask 077; exec \"$@\"", "sh"]).arg(command.get_program());
     shell.args(command.get_args()).env("SOURCE_DATE_EPOCH", EPOCH).env("TZ", "Asia/Tokyo");
     succeed(shell.current_dir("/"));
-    let sums = |directory: &Path| std::fs::read_to_string(directory.join("SHA256SUMS")).unwrap();
-    assert_eq!(sums(again.path()), sums(packages.directory.path()));
+    for name in ["SHA256SUMS", "SHA256SUMS.minisig"] {
+        let text = |directory: &Path| std::fs::read_to_string(directory.join(name)).unwrap();
+        assert_eq!(text(again.path()), text(packages.directory.path()));
+    }
 }
 
 #[test]
@@ -124,7 +161,7 @@ fn the_checksums_are_those_of_all_files() {
     let mut check = Command::new("sha256sum");
     let checked = succeed(check.args(["--check", "SHA256SUMS"]).current_dir(directory));
     let files = std::fs::read_dir(directory).unwrap().count();
-    assert_eq!(checked.lines().count(), files - 1, "{checked}");
+    assert_eq!(checked.lines().count(), files - 2, "{checked}");
 }
 
 #[test]

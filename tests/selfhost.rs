@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "all of it is test code")]
 
 mod denial_load;
+mod doctor;
 mod domains;
 mod egress;
 mod history_kills;

@@ -13,7 +13,7 @@ try {
   binary = require.resolve(`portcullis-${platform}/bin/portcullis`);
 } catch {
   console.error(
-    `portcullis: the package portcullis-${platform} is not installed. Supported: linux-x64. ` +
+    `portcullis: the package portcullis-${platform} is not installed. Supported: linux-x64, linux-arm64. ` +
       "If this is your platform, install without --omit=optional.",
   );
   process.exit(1);

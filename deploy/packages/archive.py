@@ -60,5 +60,5 @@ def zip_file(entries: Iterable[Entry], release: Release) -> bytes:
 
 
 def level(release: Release) -> int:
-    """Returns the level of gzip and zip."""
-    return 1 if release.quick else 9
+    """Returns the level of gzip and zip; 0 stores the bytes as they are."""
+    return 0 if release.quick else 9

@@ -14,7 +14,7 @@ SCRIPTS = ("postinst", "prerm", "postrm")
 CONTROL = """\
 Package: portcullis
 Version: {version}
-Architecture: amd64
+Architecture: {architecture}
 Maintainer: The Portcullis authors <portcullis@localhost>
 Section: net
 Priority: optional
@@ -37,9 +37,9 @@ def write(release: Release, out: Path) -> list[Path]:
         place(tree, entry)
     for item in [tree, *tree.rglob("*")]:
         os.utime(item, (release.epoch, release.epoch))
-    path = out / f"portcullis_{release.version}_amd64.deb"
+    path = out / f"portcullis_{release.version}_{release.architecture.debian}.deb"
     # Parallel xz splits its blocks by the number of processors, which the bytes must not depend on.
-    compression = ["-Zgzip", "-z1"] if release.quick else ["-Zxz", "--threads-max=1"]
+    compression = ["-Znone"] if release.quick else ["-Zxz", "--threads-max=1"]
     command = ["dpkg-deb", *compression, "--root-owner-group", "--build", tree, path]
     # The time of the members that dpkg-deb itself makes.
     run(*command, env=os.environ | {"SOURCE_DATE_EPOCH": str(release.epoch)})
@@ -66,7 +66,10 @@ def control_files(release: Release, files: list[Entry]):
     """Returns the files that tell dpkg about the package."""
     kibibytes = sum(len(file.data) for file in files) // 1024
     control = CONTROL.format(
-        version=release.version, kibibytes=kibibytes, description=DESCRIPTION
+        version=release.version,
+        architecture=release.architecture.debian,
+        kibibytes=kibibytes,
+        description=DESCRIPTION,
     )
     yield Entry("DEBIAN/control", control.encode())
     yield Entry("DEBIAN/conffiles", f"/{SETTINGS}\n".encode())

@@ -38,7 +38,7 @@ def write(release: Release, out: Path) -> list[Path]:
         },
     )
     manifest["annotations"] = {"org.opencontainers.image.ref.name": release.version}
-    manifest["platform"] = {"os": "linux", "architecture": "amd64"}
+    manifest["platform"] = {"os": "linux", "architecture": release.architecture.debian}
     index = {
         "schemaVersion": 2,
         "mediaType": "application/vnd.oci.image.index.v1+json",
@@ -51,7 +51,7 @@ def write(release: Release, out: Path) -> list[Path]:
         Entry("oci-layout", encode({"imageLayoutVersion": "1.0.0"})),
         *blobs.entries,
     ]
-    path = out / f"portcullis-{release.version}-oci-amd64.tar"
+    path = out / f"portcullis-{release.version}-oci-{release.architecture.debian}.tar"
     path.write_bytes(tar(layout, release.epoch))
     return [path]
 
@@ -79,7 +79,7 @@ def configuration(release: Release, layer_bytes: bytes) -> dict:
     """Returns the configuration: how the image runs."""
     return {
         "created": release.created,
-        "architecture": "amd64",
+        "architecture": release.architecture.debian,
         "os": "linux",
         "config": {
             "User": f"{USER}:{USER}",
@@ -91,6 +91,13 @@ def configuration(release: Release, layer_bytes: bytes) -> dict:
                 f"DATABASE_URL=sqlite:///{STATE}/portcullis.db",
             ],
             "ExposedPorts": {"8080/tcp": {}},
+            # For engines of Docker's format; Kubernetes has probes of its own.
+            "Healthcheck": {
+                "Test": ["CMD", "/usr/bin/portcullis", "doctor", "--ready"],
+                "Interval": 10_000_000_000,
+                "Timeout": 5_000_000_000,
+                "StartPeriod": 30_000_000_000,
+            },
             "Volumes": {f"/{STATE}": {}},
             "WorkingDir": f"/{STATE}",
             "Labels": {
@@ -101,7 +108,7 @@ def configuration(release: Release, layer_bytes: bytes) -> dict:
             },
         },
         "rootfs": {"type": "layers", "diff_ids": [digest(layer_bytes)]},
-        "history": [{"created": release.created, "created_by": "deploy/package.py"}],
+        "history": [{"created": release.created, "created_by": "deploy/release"}],
     }
 
 

@@ -1,4 +1,4 @@
-"""Two npm packages: `portcullis` has the launcher, `portcullis-linux-x64` the binary.
+"""The npm packages: `portcullis` has the launcher, `portcullis-linux-x64` and `portcullis-linux-arm64` the binary.
 
 npm installs the optional dependency whose `os` and `cpu` are those of the machine.
 """
@@ -6,28 +6,33 @@ npm installs the optional dependency whose `os` and `cpu` are those of the machi
 import json
 from pathlib import Path
 
+from .architecture import ARCHITECTURES, Architecture
 from .archive import Entry, compress, tar
 from .release import DEPLOY, DESCRIPTION, LICENSE, REPOSITORY, Release
 
 NAME = "portcullis"
-PLATFORM = "portcullis-linux-x64"
 # The folder inside of every npm package.
 ROOT = "package"
 
 
+def platform(architecture: Architecture) -> str:
+    """Returns the name of the package with the binary."""
+    return f"{NAME}-linux-{architecture.node}"
+
+
 def write(release: Release, out: Path) -> list[Path]:
-    """Writes the packages as `npm pack` does."""
+    """Writes the packages as `npm pack` does. That of the launcher is the same for every processor."""
     launcher = {
         "bin": {"portcullis": "bin/portcullis.js"},
-        "optionalDependencies": {PLATFORM: release.version},
+        "optionalDependencies": {platform(it): release.version for it in ARCHITECTURES.values()},
         "engines": {"node": ">=18"},
     }
     script = Entry(f"{ROOT}/bin/portcullis.js", (DEPLOY / "npm/portcullis.js").read_bytes(), 0o755)
-    platform = {"os": ["linux"], "cpu": ["x64"]}
+    fields = {"os": ["linux"], "cpu": [release.architecture.node]}
     binary = Entry(f"{ROOT}/bin/portcullis", release.binary.read_bytes(), 0o755)
     return [
         pack(release, out, NAME, launcher, script),
-        pack(release, out, PLATFORM, platform, binary),
+        pack(release, out, platform(release.architecture), fields, binary),
     ]
 
 

@@ -5,8 +5,10 @@ import os
 import shutil
 import subprocess
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from .architecture import Architecture
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEPLOY = REPOSITORY / "deploy"
@@ -42,14 +44,15 @@ class Release:
     """A binary with what all packages need."""
 
     version: str
+    architecture: Architecture
     # The time of every file in a package, in seconds since 1970.
     epoch: int
-    # The stripped binary.
+    # The stripped binary, in a folder that packages may use.
     binary: Path
     man_pages: tuple[Path, ...]
     # The script of each shell in `COMPLETIONS`.
     completions: dict[str, bytes]
-    # Whether speed matters more than size.
+    # Whether nothing is compressed.
     quick: bool
 
     @property
@@ -60,20 +63,17 @@ class Release:
 
     @classmethod
     def prepare(cls, binary: Path, scratch: Path, quick: bool, allow_dynamic: bool) -> "Release":
-        """Strips a copy of the binary in `scratch`, and has it write its man pages and completions."""
-        if not binary.is_file():
-            raise Fault(f"the binary `{binary}` does not exist")
-        stripped = scratch / "portcullis"
-        shutil.copyfile(binary, stripped)
-        run("strip", "--strip-all", stripped)
-        stripped.chmod(0o755)
+        """Copies the binary of this machine to `scratch`, and has it write its man pages and completions."""
+        stripped = stripped_copy(binary, scratch)
         version = workspace_version()
-        check_binary(stripped, version, allow_dynamic)
+        check_version(stripped, version)
+        check_static(stripped, allow_dynamic)
         pages = scratch / "man"
         pages.mkdir()
         run(stripped, "man-pages", pages)
         return cls(
             version=version,
+            architecture=Architecture.host(),
             epoch=source_date_epoch(),
             binary=stripped,
             man_pages=tuple(sorted(pages.iterdir())),
@@ -82,6 +82,12 @@ class Release:
             },
             quick=quick,
         )
+
+    def of(self, architecture: Architecture, binary: Path, scratch: Path) -> "Release":
+        """Returns the release for another processor, whose binary this machine cannot run."""
+        stripped = stripped_copy(binary, scratch)
+        check_static(stripped, allow_dynamic=False)
+        return replace(self, architecture=architecture, binary=stripped)
 
 
 def workspace_version() -> str:
@@ -93,13 +99,37 @@ def workspace_version() -> str:
     return version
 
 
-def check_binary(binary: Path, version: str, allow_dynamic: bool) -> None:
-    """Raises `Fault` if the binary has another version, or needs a C library of the system."""
+def stripped_copy(binary: Path, scratch: Path) -> Path:
+    """Copies the binary to `scratch`, without symbols. One of the profile `dist` has none."""
+    if not binary.is_file():
+        raise Fault(f"the binary `{binary}` does not exist")
+    scratch.mkdir(exist_ok=True)
+    copy = scratch / "portcullis"
+    shutil.copyfile(binary, copy)
+    if ".symtab" in run("readelf", "--section-headers", "--wide", copy):
+        run("strip", "--strip-all", copy)
+    copy.chmod(0o755)
+    return copy
+
+
+def check_version(binary: Path, version: str) -> None:
+    """Raises `Fault` if the binary has another version."""
     found = run(binary, "--version").split()[-1]
     if found != version:
         raise Fault(f"the binary has version `{found}`, and Cargo.toml has `{version}`: build it again")
+
+
+def must_be_clean() -> None:
+    """Raises `Fault` if the work tree differs from the commit whose time the files have."""
+    changed = run("git", "-C", REPOSITORY, "status", "--porcelain").splitlines()
+    if changed:
+        raise Fault(f"the work tree has changes without a commit, such as `{changed[0][3:]}`: commit them")
+
+
+def check_static(binary: Path, allow_dynamic: bool) -> None:
+    """Raises `Fault` if the binary needs a C library of the system."""
     if "INTERP" in run("readelf", "--program-headers", "--wide", binary) and not allow_dynamic:
-        raise Fault("the binary needs a C library of the system: build it for x86_64-unknown-linux-musl")
+        raise Fault("the binary needs a C library of the system: leave out `--binary`")
 
 
 def source_date_epoch() -> int:

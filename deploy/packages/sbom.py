@@ -8,7 +8,8 @@ import re
 import tomllib
 from pathlib import Path
 
-from .build import FEATURES, TARGET
+from .architecture import Architecture
+from .build import FEATURES
 from .release import DESCRIPTION, LICENSE, REPOSITORY, Release, run
 
 ROOT = "portcullis-server"
@@ -17,7 +18,7 @@ SEPARATOR = "\t"
 
 def write(release: Release, out: Path) -> list[Path]:
     """Writes the document."""
-    crates, edges = linked_crates()
+    crates, edges = linked_crates(release.architecture)
     checksums = lock_checksums()
     root = next(key for key in crates if key[0] == ROOT)
     document = {
@@ -45,19 +46,19 @@ def write(release: Release, out: Path) -> list[Path]:
             for crate in sorted(crates)
         ],
     }
-    path = out / f"portcullis-{release.version}.cdx.json"
+    path = out / f"portcullis-{release.version}-{release.architecture.debian}.cdx.json"
     path.write_text(json.dumps(document, indent=2) + "\n")
     return [path]
 
 
-def linked_crates() -> tuple[dict, dict]:
+def linked_crates(architecture: Architecture) -> tuple[dict, dict]:
     """Returns the license of each crate in the binary, and the crates on which each depends.
 
     A crate is its name and version. Build and test dependencies are not in the binary.
     """
     lines = run(
         *("cargo", "tree", "--locked", "--package", ROOT, "--edges", "normal,no-proc-macro"),
-        *("--target", TARGET, "--features", FEATURES, "--prefix", "depth"),
+        *("--target", architecture.rust, "--features", FEATURES, "--prefix", "depth"),
         *("--format", f"{SEPARATOR}{{p}}{SEPARATOR}{{l}}"),
         cwd=REPOSITORY,
     ).splitlines()

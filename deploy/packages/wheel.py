@@ -14,14 +14,15 @@ from .release import DEPLOY, DESCRIPTION, LICENSE, REPOSITORY, Release
 NAME = "portcullis-authz"
 MODULE = NAME.replace("-", "_")
 # A static binary runs with either C library.
-PLATFORMS = ("manylinux_2_17_x86_64", "manylinux2014_x86_64", "musllinux_1_1_x86_64")
+PLATFORMS = ("manylinux_2_17", "manylinux2014", "musllinux_1_1")
 
 
 def write(release: Release, out: Path) -> list[Path]:
     """Writes the wheel."""
     stem = f"{MODULE}-{release.version}"
     info = f"{stem}.dist-info"
-    tags = "".join(f"Tag: py3-none-{platform}\n" for platform in PLATFORMS)
+    platforms = [f"{platform}_{release.architecture.machine}" for platform in PLATFORMS]
+    tags = "".join(f"Tag: py3-none-{platform}\n" for platform in platforms)
     metadata = (
         f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {release.version}\nSummary: {DESCRIPTION}\n"
         f"License: {LICENSE}\nRequires-Python: >=3.8\nDescription-Content-Type: text/markdown\n\n"
@@ -41,7 +42,7 @@ def write(release: Release, out: Path) -> list[Path]:
         Entry(f"{info}/licenses/LICENSE", (REPOSITORY / "LICENSE").read_bytes()),
     ]
     files.append(record(files, f"{info}/RECORD"))
-    path = out / f"{stem}-py3-none-{'.'.join(PLATFORMS)}.whl"
+    path = out / f"{stem}-py3-none-{'.'.join(platforms)}.whl"
     path.write_bytes(zip_file(files, release))
     return [path]
 

@@ -24,7 +24,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Ship", &["plan", "apply", "drift", "export", "import", "diff", "replay", "cases"]),
     ("Ask", &["check", "who-can", "what-can", "matrix"]),
     ("Know", &["decisions", "audit", "bench"]),
-    ("Run", &["serve", "dev", "migrate", "keys", "tenants", "secrets"]),
+    ("Run", &["serve", "dev", "doctor", "migrate", "keys", "tenants", "secrets"]),
     ("Extend", &["resolver", "completions"]),
 ];
 
@@ -81,6 +81,17 @@ pub(crate) enum Command {
     ///
     /// The exit code is 0 for allow and 3 for deny. It is 1 if there is no decision, and 2 if the arguments make no check.
     Check(check::CheckArguments),
+    /// Say what is wrong with the settings of the service, or will be. Nothing is changed, and no secret is shown.
+    ///
+    /// Looks at the database, keys, identity provider, clock, disks, record of decisions, ports and hosts of webhooks. The exit
+    /// code is 1 if something is wrong.
+    Doctor {
+        /// Ask only whether the service that runs with these settings is ready.
+        #[arg(long)]
+        ready: bool,
+        #[command(flatten)]
+        file: EnvFile,
+    },
     /// Create the database or update its schema, and exit.
     Migrate(EnvFile),
     /// Manage service API keys.

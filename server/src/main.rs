@@ -3,6 +3,7 @@
 mod cli;
 mod descriptors;
 mod dev;
+mod doctor;
 mod front;
 mod reference;
 mod serve;
@@ -74,6 +75,14 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Check(arguments) => with_variables(no_file, async |variables| {
             let now = Clock::system().now();
             check::run(&arguments, variables, now, &mut out, &mut err).await
+        }),
+        Command::Doctor { ready, file } => on_runtime(async move {
+            let file = file.env_file.as_deref();
+            if ready {
+                doctor::ready(file, &mut out).await
+            } else {
+                doctor::run(file, &Clock::system(), &mut out).await
+            }
         }),
         Command::Migrate(file) => with_variables(&file, migrate),
         Command::Keys(command) => manage_keys(command),

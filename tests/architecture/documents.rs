@@ -8,7 +8,7 @@ use anyhow::Result;
 use regex_lite::Regex;
 
 use crate::expect_none;
-use crate::workspace::{TextFile, text_files};
+use crate::workspace::{TextFile, root, text_files};
 
 /// Returns whether the code names of a document must be defined where it says: the guides at the root and those of crates.
 fn is_guide(path: &Path) -> bool {
@@ -101,6 +101,14 @@ fn documents_say_what_they_and_the_code_have() -> Result<()> {
 
 fn file(path: &str, text: &str) -> TextFile {
     TextFile { path: path.into(), text: text.to_owned() }
+}
+
+/// Whoever comes first reads one screen: the rest is in `docs/README.md`.
+#[test]
+fn the_first_page_has_700_words_at_most() -> Result<()> {
+    let words = std::fs::read_to_string(root().join("README.md"))?.split_whitespace().count();
+    anyhow::ensure!(words <= 700, "README.md has {words} words");
+    Ok(())
 }
 
 #[test]

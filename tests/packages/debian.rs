@@ -32,7 +32,7 @@ fn write_next(package: &Path, directory: &Path) {
     let current = format!("Version: {}\n", env!("CARGO_PKG_VERSION"));
     std::fs::write(control, text.replace(&current, "Version: 999.0.0\n")).unwrap();
     let mut build = Command::new("dpkg-deb");
-    build.args(["-Zgzip", "-z1", "--root-owner-group", "--build"]);
+    build.args(["-Znone", "--root-owner-group", "--build"]);
     succeed(build.arg(&tree).arg(directory.join("next.deb")));
     std::fs::remove_dir_all(tree).unwrap();
 }

@@ -27,6 +27,21 @@ bash -c 'source /usr/share/bash-completion/completions/portcullis; complete -p p
 systemd-analyze verify /usr/lib/systemd/system/portcullis.service
 systemd-analyze security --threshold=20 portcullis
 
+# A person uses the command, up to the first decision, and leaves nothing but the folder.
+mkdir /tmp/first
+cd /tmp/first
+portcullis init acme --resource document:read,write
+portcullis test acme | tail -n 1 | grep --quiet '8 passed, 0 failed'
+portcullis check --dir acme alice write document:write | grep --quiet 'decision  allow'
+portcullis dev acme --port 8099 >dev.log 2>&1 &
+dev=$!
+until grep --quiet '^Ctrl-C' dev.log; do sleep 0.1; done
+portcullis check --url http://127.0.0.1:8099 --token "$(curl --silent 'http://127.0.0.1:8099/dev/token?user=alice')" \
+    alice write document:write | grep --quiet 'decision  allow'
+kill $dev
+wait $dev
+cd /
+
 # The log of the service, shown when the scenario fails.
 mkdir /etc/systemd/system/portcullis.service.d
 printf '[Service]\nStandardOutput=append:/scenario/log\nStandardError=append:/scenario/log\n' \

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
-use super::{Packages, serves, succeed};
+use super::{Packages, first_decision, serves, succeed};
 use crate::support::openid::{available, skip};
 use crate::support::process::finish;
 
@@ -22,7 +23,7 @@ fn npm_installs_runs_and_removes_the_packages() {
     if !available("npm") || !available("node") {
         return skip("npm packages need `node` and `npm`");
     }
-    let directory = tempfile::tempdir().unwrap();
+    let (since, directory) = (Instant::now(), tempfile::tempdir().unwrap());
     let version = env!("CARGO_PKG_VERSION");
     let mut install = npm(directory.path(), &["install"]);
     for name in ["portcullis", "portcullis-linux-x64"] {
@@ -33,6 +34,12 @@ fn npm_installs_runs_and_removes_the_packages() {
 
     let shown = succeed(&mut npm(directory.path(), &["exec", "--", "portcullis", "--version"]));
     assert_eq!(shown.trim(), format!("portcullis {version}"));
+    let command = |arguments: &[&str]| {
+        let mut command = Command::new(&launcher);
+        command.args(arguments);
+        command
+    };
+    first_decision(since, command, directory.path().join("first").to_str().unwrap());
     // The exit code passes through, and a signal reaches the service.
     let mut wrong = Command::new(&launcher);
     wrong.arg("no-such-command");

@@ -1,13 +1,14 @@
 //! The wheel: pip puts the binary among the programs of an environment.
 
 use std::process::Command;
+use std::time::Instant;
 
-use super::{Packages, serves, succeed};
+use super::{Packages, first_decision, serves, succeed};
 
 #[test]
 fn pip_installs_runs_and_removes_the_wheel() {
     let Some(packages) = Packages::shared() else { return };
-    let directory = tempfile::tempdir().unwrap();
+    let (since, directory) = (Instant::now(), tempfile::tempdir().unwrap());
     let environment = directory.path().join("environment");
     let mut make = Command::new("python3");
     succeed(make.args(["-m", "venv", "--without-pip"]).arg(&environment));
@@ -26,6 +27,12 @@ fn pip_installs_runs_and_removes_the_wheel() {
         let shown = succeed(Command::new(programs.join(name)).arg("--version"));
         assert_eq!(shown.trim(), version, "{name}");
     }
+    let command = |arguments: &[&str]| {
+        let mut command = Command::new(programs.join("portcullis"));
+        command.args(arguments);
+        command
+    };
+    first_decision(since, command, directory.path().join("first").to_str().unwrap());
     let mut serve = Command::new(programs.join("portcullis-authz"));
     serve.arg("serve");
     serves(serve, directory.path());

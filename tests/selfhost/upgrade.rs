@@ -1,7 +1,7 @@
-//! The upgrade of a database of version 0.1: every record and every decision stays.
+//! Upgrades, which begin with version 0.3.0 (`docs/upgrades.md`): every record and every decision stays.
 //!
-//! `upgrade/0.1/` has a database of each kind that version 0.1 wrote, and what version 0.1 answered about it. The test
-//! opens a copy with this version, which migrates it, and asks the same. [`record`] wrote the files.
+//! `upgrade/` has a folder for each release, with a database of each kind that it wrote, its record of decisions, and what it
+//! answered about them. The test opens a copy with this version, which migrates it, and asks the same. [`record`] writes a folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,27 +9,43 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::everywhere::decisions;
 use crate::setup;
-use crate::support::process::repository;
+use crate::support::process::{portcullis, repository};
 use crate::support::resolver::{Form, RESOLVERS, guest};
 use crate::support::server::ADMIN_KEY;
 use crate::support::tenant::{always, condition};
 use crate::support::{Operator, Provider, Receiver, Server, Settings, Tenant, eventually};
 
+/// The decisions about somebody whom no question is about.
+const DECISIONS: &str = "/api/v1/decisions?subject=recorded&from=2026-01-01T00:00:00Z";
 /// The tenant with every kind of record.
 const TENANT: &str = "upgrade";
 
-/// Returns the path of a recorded file.
-fn recorded(name: &str) -> PathBuf {
-    repository().join("tests/selfhost/upgrade/0.1").join(name)
+/// The folder of what each version has left.
+fn folder() -> PathBuf {
+    repository().join("tests/selfhost/upgrade")
 }
 
-/// The database and the answers of this set-up.
-fn files() -> (PathBuf, PathBuf) {
-    if setup::is_postgres() {
-        (recorded("postgres.sql"), recorded("postgres.json"))
+/// What one kind of database has left: itself, its record of decisions, and the answers.
+struct Files {
+    database: PathBuf,
+    decisions: PathBuf,
+    answers: PathBuf,
+}
+
+/// The files of a version, in this set-up.
+fn files(version: &str) -> Files {
+    let (database, name) = if setup::is_postgres() {
+        ("postgres.sql", "postgres")
     } else {
-        (recorded("database.sqlite"), recorded("sqlite.json"))
+        ("database.sqlite", "sqlite")
+    };
+    let folder = folder().join(version);
+    Files {
+        database: folder.join(database),
+        decisions: folder.join(format!("{name}-decisions")),
+        answers: folder.join(format!("{name}.json")),
     }
 }
 
@@ -40,6 +56,8 @@ fn settings() -> Settings {
         .set("EGRESS_ALLOW_HTTP", "true")
         .set("EGRESS_ALLOW_CIDRS", "127.0.0.0/8")
         .set("WEBHOOK_RETENTION", "36500d")
+        .set("AUDIT_RETENTION", "36500d")
+        .recording()
 }
 
 /// Returns the settings of the operator's mode on the same database.
@@ -48,11 +66,24 @@ fn saas(settings: &Settings) -> Settings {
 }
 
 #[test]
-fn a_database_of_version_0_1_keeps_every_record_and_decision() {
-    let (database, answers) = files();
-    let settings = settings();
-    restore(&settings, &database);
-    let expected: Value = serde_json::from_slice(&fs::read(answers).unwrap()).unwrap();
+fn what_each_version_wrote_keeps_every_record_and_decision() {
+    let versions: Vec<_> =
+        fs::read_dir(folder()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert!(versions.iter().any(|version| version == "0.3.0"), "{versions:?}");
+    for version in versions {
+        keeps(version.to_str().unwrap());
+    }
+    // The control: a record that differs is seen.
+    assert!(!contains(&json!([{"id": "a", "new": 1}]), &json!([{"id": "b"}])));
+}
+
+/// Asserts that what a version wrote is here still.
+#[track_caller]
+fn keeps(version: &str) {
+    let (files, settings) = (files(version), settings());
+    restore(&settings, &files.database);
+    copy_folder(&files.decisions, &settings.path("decisions"));
+    let expected: Value = serde_json::from_slice(&fs::read(files.answers).unwrap()).unwrap();
     let server = settings.start();
     let found = answers_of(&server);
     server.stop();
@@ -60,10 +91,8 @@ fn a_database_of_version_0_1_keeps_every_record_and_decision() {
     let found = with_tenants(found, &operator_server);
     for (question, expected) in expected.as_object().unwrap() {
         let found = &found[question];
-        assert!(contains(found, expected), "{question}\n   0.1: {expected}\n   now: {found}");
+        assert!(contains(found, expected), "{question}\n   {version}: {expected}\n   now: {found}");
     }
-    // The control: a record that differs is seen.
-    assert!(!contains(&json!([{"id": "a", "new": 1}]), &json!([{"id": "b"}])));
 }
 
 /// Whether `found` has all that `expected` has. A later version may add members to objects, and nothing else.
@@ -92,6 +121,19 @@ fn restore(settings: &Settings, recorded: &Path) {
     }
 }
 
+/// Copies the files of a folder and of those below.
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
 /// Asks for every record of the tenant, and for decisions.
 fn answers_of(server: &Server) -> Value {
     let tenant = Tenant::with_provider(server, Provider::shared(), TENANT);
@@ -106,6 +148,12 @@ fn answers_of(server: &Server) -> Value {
         "/api/v1/service-api-keys",
         "/api/v1/webhooks",
         "/api/v1/resolvers",
+        "/api/v1/roles",
+        "/api/v1/types",
+        "/api/v1/entities",
+        "/api/v1/relations",
+        "/api/v1/revisions",
+        DECISIONS,
     ] {
         let records = tenant.get(path).is(200).json();
         if path == "/api/v1/webhooks" {
@@ -116,7 +164,7 @@ fn answers_of(server: &Server) -> Value {
         }
         answers[path] = records;
     }
-    for subject in ["alice", "bob", "carol", "editor", "mallory"] {
+    for subject in ["alice", "bob", "carol", "dora", "editor", "mallory"] {
         for resource in ["chart:read", "chart:write", "invoice:read", "report:read", "nowhere:read"]
         {
             for action in ["read", "write", "delete"] {
@@ -147,12 +195,12 @@ fn with_tenants(mut answers: Value, server: &Server) -> Value {
     answers
 }
 
-/// Writes the fixture, with the binary of the old version:
+/// Writes what the binary of this version leaves:
 ///
-/// `PORTCULLIS_BIN=<portcullis 0.1> cargo test -p portcullis-server --test blackbox -- --ignored upgrade::record`.
+/// `TEST_SETUP=selfhost_sqlite,selfhost_postgres cargo test -p portcullis-server --test blackbox -- --ignored upgrade::record`.
 /// `pg_dump` must be installed.
 #[test]
-#[ignore = "writes the fixture of a released version"]
+#[ignore = "writes the files of a release"]
 fn record() {
     let settings = settings();
     let operator_server = saas(&settings).start();
@@ -164,8 +212,9 @@ fn record() {
     let server = settings.start();
     fill(&Tenant::with_provider(&server, Provider::shared(), TENANT));
     server.stop();
-    let (database, file) = files();
+    let Files { database, decisions, answers: file } = files(env!("CARGO_PKG_VERSION"));
     fs::create_dir_all(database.parent().unwrap()).unwrap();
+    copy_folder(&settings.path("decisions"), &decisions);
     match settings.database() {
         Some(of) => fs::write(database, dump(of.url())).unwrap(),
         None => {
@@ -196,7 +245,7 @@ fn dump(url: &str) -> String {
 fn fill(tenant: &Tenant<'_>) {
     let receiver = Receiver::start();
     let events: Vec<&str> = crate::support::EVENTS.to_vec();
-    let webhook = json!({"url": receiver.url("/hook"), "events": events, "secret": "a-secret-of-version-0.1"});
+    let webhook = json!({"url": receiver.url("/hook"), "events": events, "secret": "a-secret-of-version-0.3.0"});
     let webhook = tenant.manage("POST /api/v1/webhooks", &webhook).is(201).id();
 
     for resource in [
@@ -234,7 +283,12 @@ fn fill(tenant: &Tenant<'_>) {
     });
     let form = Form::new(&manifest, &guest("directory"));
     tenant.upload(format!("POST {RESOLVERS}"), &form).is(201);
+    fill_directory(tenant);
+    decisions::set(tenant, &json!({"mode": "durable", "keep": "3650d"}));
     tenant.decide("nobody", "nowhere:read", "read").is_default();
+    for resource in ["chart:read", "invoice:read"] {
+        tenant.decide("recorded", resource, "read");
+    }
     let deliveries = format!("/api/v1/webhooks/{webhook}/deliveries");
     eventually("every event is delivered", || {
         let list = tenant.get(&deliveries).is(200).json();
@@ -246,4 +300,59 @@ fn fill(tenant: &Tenant<'_>) {
             .collect();
         kinds.len() == 6
     });
+}
+
+/// Creates types, roles, entities and a relation.
+fn fill_directory(tenant: &Tenant<'_>) {
+    let text =
+        json!({"properties": {"owner": {"type": "text"}}, "relations": {"viewer": "[user]"}});
+    tenant.manage("PUT /api/v1/types/sheet", &text).is(201);
+    tenant.manage("PUT /api/v1/roles/senior", &json!({"includes": ["editor"]})).is(201);
+    let dora = json!({"roles": ["senior"], "properties": {"level": 9}});
+    tenant.manage("PUT /api/v1/entities/user/dora", &dora).is(201);
+    let sheet = json!({"properties": {"owner": "dora"}});
+    tenant.manage("PUT /api/v1/entities/sheet/first", &sheet).is(201);
+    let tuple = json!({"object": "sheet:first", "relation": "viewer", "subject": "user:dora"});
+    tenant.manage("POST /api/v1/relations", &json!({"write": [tuple]})).is(200);
+}
+
+/// The binary of an earlier release, which serves beside this one; without `PORTCULLIS_BEFORE` this one stands for both.
+fn before() -> Command {
+    let mut command = portcullis(&["serve"]);
+    if let Some(binary) = std::env::var_os("PORTCULLIS_BEFORE") {
+        command = Command::new(binary);
+        command.arg("serve").env_clear();
+    }
+    command
+}
+
+#[test]
+fn two_versions_serve_one_postgresql_and_read_what_the_other_wrote() {
+    if !setup::is_postgres() {
+        return;
+    }
+    let settings = settings();
+    let old = settings.start_by(before());
+    let of_old = Tenant::with_provider(&old, Provider::shared(), TENANT);
+    fill(&of_old);
+    // The start of the new version migrates the database under the old one.
+    let new = settings.clone().set("DECISION_LOG_URL", "").start();
+    let of_new = of_old.at(&new);
+    for (writer, reader, subject) in [(&of_old, &of_new, "ada"), (&of_new, &of_old, "ben")] {
+        writer.decide(subject, "chart:read", "read").is_default();
+        reader.decide(subject, "chart:read", "read").is_default();
+        writer.rule(subject, "chart:read", "read", "allow");
+        let sheet = format!("/api/v1/entities/sheet/of-{subject}");
+        writer.manage(format!("PUT {sheet}"), &json!({"properties": {"owner": subject}})).is(201);
+        eventually("the other version has the rule", || {
+            reader.decide(subject, "chart:read", "read").allowed()
+        });
+        eventually("the other version has the entity", || reader.get(&sheet).status == 200);
+        for path in ["/api/v1/abac/policies", "/api/v1/entities", "/api/v1/webhooks"] {
+            assert_eq!(reader.get(path).is(200).json(), writer.get(path).is(200).json(), "{path}");
+        }
+    }
+    new.stop();
+    of_old.decide("ben", "chart:read", "read");
+    old.stop();
 }

@@ -160,8 +160,9 @@ impl Settings {
         self.start_by(inside)
     }
 
+    /// Starts it by a command that ends with `serve`.
     #[track_caller]
-    fn start_by(&self, mut command: Command) -> Server {
+    pub(crate) fn start_by(&self, mut command: Command) -> Server {
         command.envs(&self.variables).current_dir(self.place.directory.path());
         let process = Process::spawn(command);
         let Some(address) =

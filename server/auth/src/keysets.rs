@@ -17,6 +17,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::error::AuthError;
+pub use fetch::fetch_keys;
 use fetch::shown;
 pub(crate) use fetch::{Fetch, http_fetch};
 pub(crate) use refreshes::Refreshes;

@@ -31,6 +31,6 @@ pub use closed_tenants::ClosedTenants;
 pub use config::{MAX_TOKEN, Mode, OidcConfig};
 pub use error::AuthError;
 pub use identity::Identity;
-pub use keysets::FETCH_TIMEOUT;
+pub use keysets::{FETCH_TIMEOUT, fetch_keys};
 pub use service_keys::{ServiceKeys, parse_key};
 pub use verified_key::VerifiedKey;

@@ -1,5 +1,7 @@
 //! Opens the database that the configuration names.
 
+use std::path::Path;
+
 use anyhow::Context;
 use percent_encoding::percent_decode_str;
 use portcullis_storage::{OpenError, Store, is_secret_parameter};
@@ -47,6 +49,14 @@ pub async fn refuse_bypass(store: &Store) -> anyhow::Result<()> {
     let expected = "a role that is not a superuser, has no BYPASSRLS and owns the tables with forced row-level security; \
                     or POSTGRES_ALLOW_BYPASS_RLS=true";
     Err(ConfigError::new("DATABASE_URL", expected).into())
+}
+
+/// Returns the file of the database at `url`, if it is a file.
+pub fn database_file(url: &str) -> Option<&Path> {
+    let file = url.strip_prefix("sqlite:")?;
+    let file = file.strip_prefix("//").unwrap_or(file);
+    let file = file.split('?').next().filter(|file| !file.is_empty() && *file != ":memory:")?;
+    Some(Path::new(file))
 }
 
 /// Returns `url` without its passwords, for messages and the log. It need not be a valid URL: of one that does not say where a

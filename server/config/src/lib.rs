@@ -25,7 +25,8 @@ mod variables;
 pub use clients::{CredentialHeader, GivenCredential};
 pub use compiler::own_compiler;
 pub use database::{
-    open_database, open_existing_database, refuse_bypass, with_standbys, without_password,
+    database_file, open_database, open_existing_database, refuse_bypass, with_standbys,
+    without_password,
 };
 pub use decision_log::{DecisionLogConfig, open_archive};
 pub use edge::{EdgeConfig, TlsConfig};

@@ -1,7 +1,7 @@
 //! The settings of the service.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use portcullis_auth::Mode;
@@ -15,6 +15,7 @@ use portcullis_storage::encryption::KeyRing;
 use portcullis_webhooks::{MAX_DENIALS_AT_ONCE, WebhookConfig};
 
 use crate::compiler::own_compiler;
+use crate::database::database_file;
 use crate::decision_log::DecisionLogConfig;
 use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
@@ -157,8 +158,5 @@ fn resolvers(variables: &Variables) -> Result<ResolverConfig, ConfigError> {
 
 /// Returns the default directory for compiled code: beside the file of the database, if the database is a file.
 fn code_directory(database_url: &str) -> Option<PathBuf> {
-    let file = database_url.strip_prefix("sqlite:")?;
-    let file = file.strip_prefix("//").unwrap_or(file);
-    let file = file.split('?').next().filter(|file| !file.is_empty() && *file != ":memory:")?;
-    Some(Path::new(file).with_file_name("portcullis-code"))
+    Some(database_file(database_url)?.with_file_name("portcullis-code"))
 }

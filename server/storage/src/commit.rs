@@ -1,6 +1,7 @@
 //! The commit of a transaction: stores its audit records and events, raises the revision, keeps it in the history, and
 //! notifies other replicas.
 
+use futures_util::future::BoxFuture;
 use portcullis_engine::{ResourcePattern, Touched};
 use portcullis_model::settings::Gates;
 use uuid::Uuid;
@@ -33,7 +34,12 @@ impl Tx {
     /// # Errors
     /// [`StoreError::Quota`] if there would be more than a quota allows, [`StoreError::GatesNotPassed`] if nobody
     /// judged the changes of a tenant with gates; else the database failed.
-    pub async fn commit(mut self) -> Result<Committed, StoreError> {
+    pub fn commit(self) -> BoxFuture<'static, Result<Committed, StoreError>> {
+        // Boxed: the future is large, and each crate that awaits it would compile it again.
+        Box::pin(self.into_committed())
+    }
+
+    async fn into_committed(mut self) -> Result<Committed, StoreError> {
         if self.gates != Gates::default() && self.concerns_gates() && !self.passed_gates {
             return Err(StoreError::GatesNotPassed);
         }

@@ -142,6 +142,11 @@ impl KeyRing {
         self.first.id
     }
 
+    /// Returns whether a key of the ring has this id.
+    pub fn has(&self, id: KeyId) -> bool {
+        self.first.id == id || self.older.iter().any(|key| key.id == id)
+    }
+
     /// Returns whether another key of the ring has the id of the first. Then nobody can tell which of the two encrypted a
     /// value.
     pub fn is_ambiguous(&self) -> bool {

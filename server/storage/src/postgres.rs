@@ -58,6 +58,14 @@ fn pool_to_read(options: PgConnectOptions) -> PgPool {
     pool.connect_lazy_with(options)
 }
 
+/// Refuses a server that [`open`] refuses, without a change of the database.
+pub(crate) async fn suits(url: &str) -> Result<(), OpenError> {
+    let primary = Primary::open(hosts::parse(url, Target::Primary)?, pool_of_primary).await?;
+    let suits = suitability::check(&primary.pool().connect_options(), CONNECTIONS).await;
+    primary.close().await;
+    suits
+}
+
 /// Opens the database in sessions whose transactions only read: on the only host, or on the primary of several.
 pub(crate) async fn open_to_read(url: &str) -> Result<Primary, OpenError> {
     let hosts = hosts::parse(url, Target::Primary)?;

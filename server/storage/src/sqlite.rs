@@ -35,12 +35,17 @@ fn file_of<'o>(url: &str, options: &'o SqliteConnectOptions) -> Option<&'o Path>
 /// Creates the file of a database if it is missing, and makes it private.
 fn make_private(url: &str, options: &SqliteConnectOptions) -> Result<(), OpenError> {
     let Some(file) = file_of(url, options) else { return Ok(()) };
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.exists()) {
-        return Err(OpenError::NoFolder(folder.display().to_string()));
-    }
+    folder_must_exist(file)?;
     sqlite_files::make_private(file);
     Ok(())
+}
+
+fn folder_must_exist(file: &Path) -> Result<(), OpenError> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.filter(|folder| !folder.exists()) {
+        Some(folder) => Err(OpenError::NoFolder(folder.display().to_string())),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a database whose file is missing.
@@ -50,6 +55,17 @@ pub(crate) fn must_exist(url: &str) -> Result<(), OpenError> {
         Some(file) if !file.exists() => Err(OpenError::NoFile),
         _ => Ok(()),
     }
+}
+
+/// Returns whether the file of a database exists.
+///
+/// # Errors
+/// Its folder does not exist, so that it cannot be made.
+pub(crate) fn exists(url: &str) -> Result<bool, OpenError> {
+    let options = options(url)?;
+    let Some(file) = file_of(url, &options) else { return Ok(true) };
+    folder_must_exist(file)?;
+    Ok(file.exists())
 }
 
 fn pool(connections: u32) -> SqlitePoolOptions {

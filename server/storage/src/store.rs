@@ -118,6 +118,21 @@ impl Store {
         }
     }
 
+    /// Opens the database at `url` as [`Store::open_to_read`] does, and refuses a server that [`Store::open`] refuses.
+    /// Returns `None` if the file of SQLite is missing, which [`Store::open`] creates.
+    ///
+    /// # Errors
+    /// The errors of [`Store::open_to_read`], or the server is not suitable.
+    pub async fn examine(url: &str) -> Result<Option<Self>, OpenError> {
+        if url.starts_with("sqlite:") && !sqlite::exists(url)? {
+            return Ok(None);
+        }
+        if url.starts_with("postgres") {
+            postgres::suits(url).await?;
+        }
+        Self::open_to_read(url).await.map(Some)
+    }
+
     /// Opens the database at `url` as [`Store::open`] does, but refuses one that has a table.
     pub async fn open_empty(url: &str) -> Result<Self, OpenError> {
         let empty = match url.split_once(':') {

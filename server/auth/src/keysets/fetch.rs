@@ -33,6 +33,19 @@ pub(crate) fn http_fetch(client: Client, issuer: &str, jwks_uri: Option<Url>) ->
     })
 }
 
+/// Fetches the key set of an issuer as for a token, and returns the number of its keys that can verify tokens.
+///
+/// # Errors
+/// The discovery document or the key set cannot be fetched or used. The text has the URL without credentials.
+pub async fn fetch_keys(
+    client: Client,
+    issuer: &str,
+    jwks_uri: Option<Url>,
+) -> anyhow::Result<usize> {
+    let keys = http_fetch(client, issuer, jwks_uri)().await?;
+    Ok(keys.number())
+}
+
 /// Fetches the key set at `uri`.
 async fn fetch_key_set(client: &Client, uri: &Url) -> anyhow::Result<KeySet> {
     KeySet::parse(&client.get(uri.clone(), MAX_BYTES).await?)

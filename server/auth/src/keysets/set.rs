@@ -28,6 +28,11 @@ struct VerificationKey {
 }
 
 impl KeySet {
+    /// Returns the number of keys.
+    pub(crate) fn number(&self) -> usize {
+        self.0.len()
+    }
+
     /// Reads a JWK set. It leaves out keys that cannot verify a token: symmetric and unknown keys, keys for another use,
     /// and RSA keys that are too short.
     pub(crate) fn parse(text: &[u8]) -> anyhow::Result<Self> {

@@ -74,6 +74,16 @@ impl RecordPlace {
     }
 }
 
+impl RecordPlace {
+    /// Asks the place for a file, which need not exist.
+    ///
+    /// # Errors
+    /// The place cannot be opened, does not answer, or refuses the credentials.
+    pub async fn reach(&self) -> Result<(), ObjectError> {
+        self.open()?.get("reach").await.map(drop)
+    }
+}
+
 impl BucketPlace {
     fn open(&self) -> Result<Arc<dyn ObjectStore>, ObjectError> {
         let client =

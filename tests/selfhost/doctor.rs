@@ -1,0 +1,160 @@
+//! `portcullis doctor`: each broken configuration is named, by words that a report may contain.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener};
+
+use serde_json::json;
+
+use crate::support::process::Finished;
+use crate::support::{Provider, Settings, Tenant, certificates};
+
+/// A password of a database that no line may show.
+const PASSWORD: &str = "hunter2";
+/// Another key than that of [`Settings`].
+const OTHER_KEY: &str = "YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXphYmNkZWY=";
+
+fn settings() -> Settings {
+    Settings::new(Provider::shared())
+}
+
+/// Asserts that the doctor finds one fault or more, in a line that begins so and contains these words.
+#[track_caller]
+fn finds(settings: &Settings, line: &str, words: &str) {
+    let done = settings.run(&["doctor"]);
+    assert_eq!(done.code, Some(1), "{done:?}");
+    has(&done, line, words);
+}
+
+#[track_caller]
+fn has(done: &Finished, line: &str, words: &str) {
+    let found = done.out.lines().find(|found| found.starts_with(line) && found.contains(words));
+    assert!(found.is_some(), "no line `{line} … {words}`:\n{}{}", done.out, done.err);
+    for secret in [PASSWORD, OTHER_KEY, "MDEyMzQ1Njc4OWFi"] {
+        assert!(!format!("{done:?}").contains(secret), "{}", done.out);
+    }
+}
+
+/// Answers every request by a key set without keys, and with the time of the example of RFC 9110, section 5.6.7.
+fn provider_of_the_past() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let lines = BufReader::new(&stream).lines().map_while(Result::ok);
+            let _head: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+            let answer = "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\
+                          Content-Length: 11\r\nConnection: close\r\n\r\n{\"keys\":[]}";
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    address
+}
+
+#[test]
+fn each_broken_configuration_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let past = format!("http://{}/keys", provider_of_the_past());
+    let slashed = format!("{}/", Provider::shared().issuer());
+    let unreachable = format!("postgres://ann:{PASSWORD}@127.0.0.1:1/acme");
+    for (name, value, line, words) in [
+        ("DATABASE_URI", "sqlite://x.db", "wrong    settings", "DATABASE_URI"),
+        ("LISTEN_ADDR", "8080", "wrong    settings", "LISTEN_ADDR: expected an address"),
+        ("ENCRYPTION_KEY", "short", "wrong    settings", "ENCRYPTION_KEY: expected 32 bytes"),
+        ("DATABASE_URL", "sqlite:///missing/x.db", "wrong    database", "no folder `/missing`"),
+        (
+            "DATABASE_URL",
+            unreachable.as_str(),
+            "wrong    database",
+            "postgres://ann:***@127.0.0.1:1",
+        ),
+        ("AUTH_SERVER_URL", "http://127.0.0.1:1/", "wrong    provider", "cannot connect"),
+        (
+            "AUTH_SERVER_URL",
+            slashed.as_str(),
+            "wrong    provider",
+            "expected the discovery document",
+        ),
+        ("JWKS_URI", past.as_str(), "wrong    provider", "no key that can verify tokens"),
+        ("JWKS_URI", past.as_str(), "wrong    clock", "s ahead of the provider"),
+        ("RESOLVER_CODE_DIR", "/proc/code", "wrong    disk", "cannot write to `/proc`"),
+        ("DECISION_LOG_URL", "file:///proc/decisions", "wrong    disk", "DECISION_LOG_URL"),
+        ("LISTEN_ADDR", taken.as_str(), "wrong    ports", "has another program"),
+        (
+            "ADMIN_LISTEN_ADDR",
+            "192.0.2.1:9090",
+            "wrong    ports",
+            "ADMIN_LISTEN_ADDR: cannot listen",
+        ),
+    ] {
+        finds(&settings().set(name, value), line, words);
+    }
+}
+
+#[test]
+fn a_bucket_that_does_not_answer_and_a_key_of_another_certificate_are_named() {
+    let bucket = settings()
+        .set("DECISION_LOG_URL", "s3://log/acme")
+        .set("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+        .set("AWS_REGION", "eu-central-1")
+        .set("AWS_ACCESS_KEY_ID", "key")
+        .set("AWS_SECRET_ACCESS_KEY", PASSWORD)
+        .set("AWS_ALLOW_HTTP", "true");
+    finds(&bucket, "wrong    record", "DECISION_LOG_URL `s3://log/acme`");
+
+    let settings = settings();
+    let (one, other) = (settings.path("one"), settings.path("other"));
+    for folder in [&one, &other] {
+        std::fs::create_dir(folder).unwrap();
+        certificates::make(folder);
+    }
+    let tls = settings
+        .set("TLS_CERT_FILE", one.join("certificate.pem").to_str().unwrap())
+        .set("TLS_KEY_FILE", other.join("key.pem").to_str().unwrap());
+    finds(&tls, "wrong    tls", "TLS_KEY_FILE");
+}
+
+#[test]
+fn a_database_with_another_encoding_is_named() {
+    let settings = settings();
+    let Some(database) = settings.database() else { return };
+    let (name, latin) = (database.name(), format!("{}_latin", database.name()));
+    database.sql(&format!(
+        "CREATE DATABASE {latin} OWNER portcullis ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0"
+    ));
+    let url = database.url().replace(name, &latin);
+    let done = settings.clone().set("DATABASE_URL", url).run(&["doctor"]);
+    database.sql(&format!("DROP DATABASE {latin} WITH (FORCE)"));
+    assert_eq!(done.code, Some(1), "{done:?}");
+    has(&done, "wrong    database", "the encoding `UTF8`, but it has `LATIN1`");
+}
+
+#[test]
+fn what_works_is_named_too_and_nothing_is_changed() {
+    let settings = settings().on_an_empty_database();
+    let done = settings.run(&["doctor"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+    has(&done, "ok       provider", "keys that verify tokens");
+    assert!(!settings.path("portcullis.db").exists(), "the doctor makes no file");
+
+    let server = settings.start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "t");
+    let webhook = json!({"url": "https://nowhere.invalid/a-path-that-is-a-secret", "events": ["webhook.test"], "secret": "a-secret-of-a-receiver"});
+    tenant.manage("POST /api/v1/webhooks", &webhook).is(201);
+    let running = settings.clone().set("LISTEN_ADDR", server.address.to_string());
+    let done = running.run(&["doctor"]);
+    assert_eq!(done.code, Some(0), "a receiver of a tenant is no fault of the service: {done:?}");
+    has(&done, "ok       database", "has the schema of this version");
+    has(&done, "ok       keys", "all 1 secrets");
+    has(&done, "ok       ports", "the service listens on");
+    has(&done, "warning  webhooks", "`nowhere.invalid`: the name has no address");
+    assert!(!done.out.contains("a-path"), "{}", done.out);
+    assert_eq!(running.run(&["doctor", "--ready"]).code, Some(0));
+    server.stop();
+    let done = running.run(&["doctor", "--ready"]);
+    assert_eq!(done.code, Some(1));
+    has(&done, "wrong    service", "is not ready: cannot connect");
+
+    // Without the key, the receiver would get no event.
+    finds(&settings.set("ENCRYPTION_KEY", OTHER_KEY), "wrong    keys", "1 secrets need the key");
+}
