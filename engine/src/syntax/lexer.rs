@@ -90,6 +90,7 @@ pub(crate) fn all_tokens(text: &str) -> Result<Vec<Token<'_>>, Fault> {
 }
 
 /// Cuts a text into tokens.
+#[derive(Clone)]
 pub(crate) struct Lexer<'s> {
     rest: &'s str,
     position: usize,
