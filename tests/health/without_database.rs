@@ -104,6 +104,7 @@ fn an_older_file_in_the_place_of_the_database_begins_an_epoch() {
     let check = json!({"subject": "bob", "resource": "doc:read", "action": "read"});
     let request = Request::new("POST /api/v1/check").token(&tenant.token("gateway", &["service"]));
     let request = request.header("x-min-policy-revision", &lost.to_string()).json(&check);
-    tenant.send(&request).refused(409, "REVISION_LOST");
+    let refused = tenant.send(&request).refused(409, "REVISION_LOST");
+    assert_eq!(refused.json()["details"]["of"], "policy");
     tenant.decide("bob", "doc:read", "read").is_default();
 }

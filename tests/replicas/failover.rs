@@ -69,7 +69,9 @@ fn lost_writes_decide_no_longer_and_later_ones_do() {
         let request = Request::new("POST /api/v1/check").token(&token).json(&check);
         let request = request.header("x-min-policy-revision", &demanded.to_string());
         let refused = tenants[0].send(&request).refused(409, "REVISION_LOST");
-        assert!(refused.json()["details"]["revision"].as_u64() >= Some(next));
+        let details = &refused.json()["details"];
+        assert_eq!(details["of"], "policy");
+        assert!(details["revision"].as_u64() >= Some(next));
     }
 }
 
@@ -114,7 +116,9 @@ fn the_number_of_a_lost_write_of_entities_never_comes_again() {
             let ask = || demand(tenant, CHECKS[0], &demanded.to_string());
             eventually("the loss is noticed", || ask().status == 409);
             let refused = ask().refused(409, "REVISION_LOST");
-            assert!(refused.json()["details"]["revision"].as_u64() >= Some(next));
+            let details = &refused.json()["details"];
+            assert_eq!(details["of"], "entities");
+            assert!(details["revision"].as_u64() >= Some(next));
         }
         let check = demand(tenant, CHECKS[0], &next.to_string()).is(200);
         assert_eq!(check.text_of("decision"), "allow", "the share is back, as the database is");

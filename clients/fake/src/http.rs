@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
@@ -15,8 +16,35 @@ const BODY: usize = 16 << 20;
 /// The time between two bytes of a slow answer.
 const DRIP: Duration = Duration::from_millis(100);
 
+/// Serves connections until the process ends, each with a thread of its own.
+pub(crate) fn serve(
+    listener: &TcpListener,
+    answer: impl Fn(Seen) -> anyhow::Result<Answer> + Send + Sync + 'static,
+) {
+    let answer = Arc::new(answer);
+    for stream in listener.incoming().flatten() {
+        let answer = Arc::clone(&answer);
+        // The client sees what went wrong: its connection ends.
+        std::thread::spawn(move || connection(stream, &*answer));
+    }
+}
+
+fn connection(
+    mut stream: TcpStream,
+    answer: &impl Fn(Seen) -> anyhow::Result<Answer>,
+) -> anyhow::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut rest = Vec::new();
+    while let Some(seen) = read(&mut stream, &mut rest)? {
+        if !send(&mut stream, &answer(seen)?)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Reads a request. Returns `None` where the client has closed the connection.
-pub(crate) fn read(stream: &mut TcpStream, rest: &mut Vec<u8>) -> anyhow::Result<Option<Seen>> {
+fn read(stream: &mut TcpStream, rest: &mut Vec<u8>) -> anyhow::Result<Option<Seen>> {
     let mut chunk = [0; 16 << 10];
     loop {
         if let Some((seen, length)) = parse(rest)? {
@@ -57,7 +85,7 @@ fn parse(bytes: &[u8]) -> anyhow::Result<Option<(Seen, usize)>> {
 }
 
 /// Sends an answer, in the way that its fault says. Returns whether the connection goes on.
-pub(crate) fn send(stream: &mut TcpStream, answer: &Answer) -> anyhow::Result<bool> {
+fn send(stream: &mut TcpStream, answer: &Answer) -> anyhow::Result<bool> {
     std::thread::sleep(Duration::from_millis(answer.delay_ms));
     let body = match (&answer.json, &answer.body) {
         (Some(json), _) => json.to_string().into_bytes(),

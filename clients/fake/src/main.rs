@@ -4,16 +4,22 @@
 //! `<file>` (without its ending), `/s/<file>/token` its token endpoint. For the runners: `GET /scenarios` has the names,
 //! `GET /scenarios/<file>` a scenario as JSON, `GET /seen/<file>` its requests so far (`DELETE` forgets them), and
 //! `GET /verdict/<file>` the faults of requests and answers, and how the requests differ from `seen`.
+//!
+//! `portcullis-fake todo PROGRAM FOLDER COMMAND…` starts the real service on the tenant of the folder and a sample
+//! application before it, and asks it the tenant's cases. `portcullis-fake fixed` is the server of the benchmarks.
 
 mod document;
+mod fixed;
 mod http;
+mod proxy;
 mod scenario;
+mod todo;
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use anyhow::{Context as _, bail};
 use document::Document;
@@ -36,8 +42,17 @@ struct Sent {
 }
 
 fn main() -> anyhow::Result<()> {
+    let all: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, binary, folder, command @ ..] = &*all
+        && first == "todo"
+    {
+        return todo::run(binary, Path::new(folder), command);
+    }
+    if *all == ["fixed"] {
+        return fixed::run();
+    }
     let (mut scenarios, mut openapi, mut port) = (None, None, 0);
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = all.into_iter();
     while let Some(name) = arguments.next() {
         let value = arguments.next().with_context(|| format!("{name} needs a value"))?;
         match &*name {
@@ -49,15 +64,11 @@ fn main() -> anyhow::Result<()> {
     }
     let scenarios = read(&scenarios.context("--scenarios DIR is missing")?)?;
     let document = Document::read(&openapi.context("--openapi FILE is missing")?)?;
-    let fake = Arc::new(Fake { document, scenarios, sent: Mutex::default() });
+    let fake = Fake { document, scenarios, sent: Mutex::default() };
     let listener = TcpListener::bind(("127.0.0.1", port))?;
     println!("http://{}", listener.local_addr()?);
     std::io::stdout().flush()?;
-    for stream in listener.incoming() {
-        let fake = Arc::clone(&fake);
-        // One thread for each connection: a scenario has few.
-        std::thread::spawn(move || fake.serve(stream?));
-    }
+    http::serve(&listener, move |seen| Ok(fake.answer(seen)));
     Ok(())
 }
 
@@ -75,18 +86,6 @@ fn read(folder: &Path) -> anyhow::Result<BTreeMap<String, (Scenario, Value)>> {
 }
 
 impl Fake {
-    fn serve(&self, mut stream: TcpStream) -> anyhow::Result<()> {
-        stream.set_nodelay(true)?;
-        let mut rest = Vec::new();
-        while let Some(seen) = http::read(&mut stream, &mut rest)? {
-            let answer = self.answer(seen);
-            if !http::send(&mut stream, &answer)? {
-                break;
-            }
-        }
-        Ok(())
-    }
-
     fn answer(&self, mut seen: Seen) -> Answer {
         let path = seen.path.trim_start_matches('/').to_owned();
         let (area, rest) = path.split_once('/').unwrap_or((&*path, ""));

@@ -12,10 +12,12 @@ export interface Credential {
   /** Tells entries of the cache apart. It is never shown. */
   readonly identity: object | string;
   /** Returns the header of the credential. Rejects where there is no token to be had. */
-  header(deadline: Deadline): Promise<readonly [name: string, value: string]>;
-  /** Forgets a token that the service refused. Returns whether there may be another one. */
-  renew(): boolean;
+  header(deadline: Deadline): Promise<Header>;
+  /** Forgets a header that the service refused. Returns whether there may be another one. */
+  renew(refused: Header): boolean;
 }
+
+export type Header = readonly [name: string, value: string];
 
 /** There is no token to be had. The message has no part of the credential. */
 export class NoToken extends Error {}
@@ -68,34 +70,49 @@ class Renewed implements Credential {
   readonly identity = {};
   readonly #source: Source;
   #token: Token | undefined;
-  #flight: Promise<Token> | undefined;
+  #flight: Flight | undefined;
 
   constructor(source: Source) {
     this.#source = source;
   }
 
-  async header(deadline: Deadline): Promise<readonly [string, string]> {
-    let token = this.#token;
-    if (!token || token.end - RENEWED_BEFORE_MS <= performance.now()) {
-      this.#flight ??= this.#get(deadline);
-      token = await this.#flight;
+  async header(deadline: Deadline): Promise<Header> {
+    const token = this.#token;
+    if (token && token.end - RENEWED_BEFORE_MS > performance.now()) return bearer(token);
+    const flight = (this.#flight ??= { token: this.#get(deadline), deadline });
+    try {
+      return bearer(await flight.token);
+    } catch (error) {
+      // Another call's deadline, or its caller, has ended the flight: that says nothing to this one.
+      if (flight.deadline === deadline || !flight.deadline.signal.aborted || deadline.signal.aborted) throw error;
+      return this.header(deadline);
     }
-    return ["authorization", `Bearer ${token.text}`];
   }
 
-  renew(): boolean {
-    this.#token = undefined;
+  renew(refused: Header): boolean {
+    // Another call may have a new one already.
+    if (this.#token && bearer(this.#token)[1] === refused[1]) this.#token = undefined;
     return true;
   }
 
   async #get(deadline: Deadline): Promise<Token> {
     try {
-      this.#token = await this.#source(deadline);
+      this.#token = await deadline.race(this.#source(deadline));
       return this.#token;
     } finally {
       this.#flight = undefined;
     }
   }
+}
+
+/** A request for a token, and the deadline of the call that began it. */
+interface Flight {
+  readonly token: Promise<Token>;
+  readonly deadline: Deadline;
+}
+
+function bearer(token: Token): Header {
+  return ["authorization", `Bearer ${token.text}`];
 }
 
 function provided(provider: () => string | Promise<string>): Source {

@@ -1,7 +1,7 @@
 /** Sends a call: attempts, waits, the budget and the credential, all before one deadline. */
 
 import { MAX_ANSWER, TooLarge, readText } from "./body.js";
-import { NoToken, type Credential } from "./credentials.js";
+import { NoToken, type Credential, type Header } from "./credentials.js";
 import { EXPIRED, type Deadline } from "./deadline.js";
 import { RejectedError, UnavailableError, type Kind } from "./errors.js";
 
@@ -85,7 +85,7 @@ export class Transport {
       if ("text" in result) {
         const answer = { ...result, attempts: sent };
         if (answer.status < 300) return answer;
-        if (answer.status === 401 && !renewed && credential.renew()) {
+        if (answer.status === 401 && !renewed && credential.renew(header)) {
           renewed = true;
           continue;
         }
@@ -112,7 +112,7 @@ export class Transport {
   /** Sends the request once. */
   async #attempt(
     request: Request,
-    [name, value]: readonly [string, string],
+    [name, value]: Header,
     deadline: Deadline,
   ): Promise<Omit<Answer, "attempts"> | Failure> {
     try {
@@ -178,7 +178,7 @@ async function credentialHeader(
   credential: Credential,
   deadline: Deadline,
   attempts: number,
-): Promise<readonly [string, string]> {
+): Promise<Header> {
   try {
     return await deadline.race(credential.header(deadline));
   } catch (error) {

@@ -70,6 +70,22 @@ test("more than 10,000 checks are rejected without a request", async () => {
   await assert.rejects(client.checks(checks), { name: "RejectedError", attempts: 0 });
 });
 
+test("the end of one call does not end the token of another", async () => {
+  const asked: (() => void)[] = [];
+  const provider = (): Promise<string> => new Promise((resolve) => asked.push(() => resolve("t")));
+  const { server, url } = await serve(() => [200, ALLOW]);
+  const client = new Portcullis({ url, tokenProvider: provider, timeoutMs: 10_000 });
+  const abort = new AbortController();
+  const first = client.check({ subject: "ann", resource: "a:b" }, { signal: abort.signal });
+  const second = client.check({ subject: "ann", resource: "a:b" });
+  abort.abort();
+  await assert.rejects(first);
+  while (asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  asked[1]?.();
+  assert.equal((await second).allowed, true);
+  server.close();
+});
+
 test("a service that is not there is unavailable", async () => {
   const { server, url } = await serve(() => [200, ALLOW]);
   await new Promise((resolve) => server.close(resolve));

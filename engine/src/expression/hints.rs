@@ -3,13 +3,22 @@
 use crate::excerpt::quoted;
 use crate::invalid::Fault;
 use crate::nearest::nearest;
-use crate::operator::Operator;
+use crate::operator::{Operator, Takes};
 use crate::syntax::{Token, TokenKind, Tokens};
 
 /// The operators and words of other languages between two sides, each with the one of expressions.
 const OTHER_COMPARISONS: [(&str, &str); 3] = [("=", "=="), ("is", "=="), ("not", "not_in")];
 /// The operators of other languages between two conditions, each with the one of expressions.
 const OTHER_JOINTS: [(&str, &str); 4] = [("and", "&&"), ("or", "||"), ("&", "&&"), ("|", "||")];
+/// The functions of other languages, each with the one of expressions.
+const OTHER_FUNCTIONS: [(&str, &str); 6] = [
+    ("has", "exists"),
+    ("defined", "exists"),
+    ("undefined", "!exists"),
+    ("size", "length"),
+    ("len", "length"),
+    ("count", "length"),
+];
 
 /// Returns the hint that names the comparison which `token` may mean, or an empty text.
 pub(super) fn comparison(token: Token<'_>) -> String {
@@ -29,10 +38,22 @@ pub(super) fn negation(token: Token<'_>) -> String {
     hint(token.text.eq_ignore_ascii_case("not").then_some("!"))
 }
 
-/// Returns the hint that names `true` or `false` if `token` means it, or an empty text.
-pub(super) fn truth(token: Token<'_>) -> String {
-    let meant = ["true", "false"].into_iter().find(|own| token.text.eq_ignore_ascii_case(own));
-    hint(meant)
+/// Returns the hint about `token` on the right side of a comparison, or an empty text.
+pub(super) fn right_side(takes: Takes, token: Token<'_>) -> String {
+    let is_nothing = ["null", "nil", "none", "undefined"]
+        .iter()
+        .any(|word| token.kind == TokenKind::Name && token.text.eq_ignore_ascii_case(word));
+    if is_nothing {
+        return " (`x == null` asks whether `x` is absent, `x != null` whether it is present)"
+            .to_owned();
+    }
+    let own = ["true", "false"].into_iter().find(|own| token.text.eq_ignore_ascii_case(own));
+    hint(own.filter(|_| matches!(takes, Takes::Scalar)))
+}
+
+/// Returns the hint about a function of other languages, or an empty text.
+pub(super) fn function(name: Token<'_>) -> String {
+    hint(other(&OTHER_FUNCTIONS, name))
 }
 
 fn other(table: &[(&str, &'static str)], token: Token<'_>) -> Option<&'static str> {

@@ -65,11 +65,7 @@ impl Tokens<'_> {
         let start = self.next;
         let operand = self.any_operand()?;
         operand.and_then(|operand| takes.convert(operand)).ok_or_else(|| {
-            let hint = match takes {
-                Takes::Scalar => hints::truth(start),
-                _ => String::new(),
-            };
-            start.fault(format!("{}{hint}", expected(takes)))
+            start.fault(format!("{}{}", expected(takes), hints::right_side(takes, start)))
         })
     }
 

@@ -5,7 +5,7 @@ use strum::VariantArray;
 
 use super::hints;
 use crate::condition::items::{ITEM_IS_PRESENT, NESTED, NO_ITEM};
-use crate::condition::{AttributePath, Condition, Items, LENGTH, Predicate, Test};
+use crate::condition::{AttributePath, Condition, Items, LENGTH, Operand, Predicate, Test};
 use crate::invalid::Fault;
 use crate::nearest::any_of;
 use crate::operator::{Operator, Quantifier, UnaryOperator};
@@ -78,10 +78,10 @@ fn unary<'s>(tokens: &mut Tokens<'s>) -> Parsed<'s> {
 fn negation<'s>(tokens: &mut Tokens<'s>) -> Parsed<'s> {
     let opening = tokens.take()?;
     enter(tokens, opening)?;
-    let Node { condition, depth, form } = unary(tokens)?;
+    let node = unary(tokens)?;
     tokens.limits.leave();
-    match form {
-        Form::Closed => tokens.node(opening, Condition::Not(Box::new(condition)), depth + 1),
+    match node.form {
+        Form::Closed => negated(tokens, opening, node),
         Form::Comparison(operator) => {
             Err(operator.fault("parentheses around the comparison, since `!` binds closer"))
         }
@@ -89,6 +89,12 @@ fn negation<'s>(tokens: &mut Tokens<'s>) -> Parsed<'s> {
             Err(mark.fault("parentheses around the test and its `??`, since `!` binds closer"))
         }
     }
+}
+
+/// Makes the `NOT` of a condition. `at` is the token to blame.
+fn negated<'s>(tokens: &mut Tokens<'s>, at: Token<'s>, node: Node<Form<'s>>) -> Parsed<'s> {
+    let Node { condition, depth, .. } = node;
+    tokens.node(at, Condition::Not(Box::new(condition)), depth + 1)
 }
 
 /// Parses a condition in parentheses, and the `??` that may follow a test.
@@ -127,28 +133,27 @@ fn truth(tokens: &mut Tokens<'_>) -> Result<bool, Fault> {
     }
 }
 
-/// Parses a comparison or a call.
+/// Parses a comparison, a call, or a word that means one.
 fn test<'s>(tokens: &mut Tokens<'s>) -> Parsed<'s> {
     let start = tokens.next;
     if start.kind != TokenKind::Name {
         let hint = tokens.exchanged_sides(start);
         return Err(start.fault(format!("{CONDITION}{hint}")));
     }
+    let is_truth = tokens.is_word("true") || tokens.is_word("false");
     tokens.take()?;
+    if is_truth && ends_test(tokens.next) {
+        return constant(tokens, start);
+    }
     let negation = hints::negation(start);
-    let is_no_kind = matches!(start.text, "true" | "false") || !negation.is_empty();
-    if is_no_kind && !tokens.next.is("[") {
+    if is_truth || !negation.is_empty() && !tokens.next.is("[") {
         return Err(start.fault(format!("{CONDITION}{negation}")));
     }
     let node = if !tokens.next.is("(") {
         let attribute = tokens.attribute_from(start)?;
-        compared(tokens, start, attribute, comparison)?
+        about(tokens, start, attribute)?
     } else if start.text == LENGTH {
-        tokens.take()?;
-        let name = tokens.take()?;
-        let attribute = tokens.attribute_from(name)?;
-        tokens.expect(")", "`)`")?;
-        compared(tokens, start, attribute, length)?
+        length(tokens, start)?
     } else {
         call(tokens, start)?
     };
@@ -158,43 +163,83 @@ fn test<'s>(tokens: &mut Tokens<'s>) -> Parsed<'s> {
     Ok(node)
 }
 
-/// Parses what an attribute is compared with. The test begins with `start`.
-fn compared<'s>(
-    tokens: &mut Tokens<'s>,
-    start: Token<'s>,
-    attribute: AttributePath,
-    predicate: fn(&mut Tokens<'_>) -> Result<Predicate, Fault>,
-) -> Parsed<'s> {
-    let operator = tokens.next;
-    let test = Test { attribute, predicate: predicate(tokens)?, if_missing: None };
-    let node = tokens.node(start, Condition::Test(test), 1)?;
-    Ok(Node { form: Form::Comparison(operator), ..node })
-}
-
-/// Parses the operator and the right side of a comparison of a length.
-fn length(tokens: &mut Tokens<'_>) -> Result<Predicate, Fault> {
+/// Parses the comparison of a length, whose word `start` was taken. The next token is `(`.
+fn length<'s>(tokens: &mut Tokens<'s>, start: Token<'s>) -> Parsed<'s> {
+    tokens.take()?;
+    let name = tokens.take()?;
+    let attribute = tokens.attribute_from(name)?;
+    tokens.expect(")", "`)`")?;
     let operator = tokens.take()?;
     let known = Operator::from_symbol(operator.text).filter(|known| known.compares_lengths());
     let known = known.ok_or_else(|| {
         let all = Operator::VARIANTS.iter().filter(|known| known.compares_lengths());
         operator.fault(any_of(all.map(|known| known.row().symbol)))
     })?;
-    Ok(Predicate::Length(known, tokens.compared_length()?))
+    let predicate = Predicate::Length(known, tokens.compared_length()?);
+    let node = leaf(tokens, start, attribute, predicate)?;
+    Ok(Node { form: Form::Comparison(operator), ..node })
 }
 
-/// Parses the operator and the right side of a comparison.
-fn comparison(tokens: &mut Tokens<'_>) -> Result<Predicate, Fault> {
+/// Parses what follows the attribute that begins with `start`: an operator and its right side, or nothing.
+fn about<'s>(tokens: &mut Tokens<'s>, start: Token<'s>, attribute: AttributePath) -> Parsed<'s> {
+    if ends_test(tokens.next) {
+        let is_true = Predicate::Compare(Operator::Eq, Operand::Bool(true));
+        return leaf(tokens, start, attribute, is_true);
+    }
+    let operator = tokens.next;
+    let predicate = match comparison(tokens)? {
+        Some(predicate) => predicate,
+        None if operator.is("!=") => Predicate::Exists,
+        None => {
+            let exists = leaf(tokens, start, attribute, Predicate::Exists)?;
+            let node = negated(tokens, start, exists)?;
+            return Ok(Node { form: Form::Comparison(operator), ..node });
+        }
+    };
+    let node = leaf(tokens, start, attribute, predicate)?;
+    Ok(Node { form: Form::Comparison(operator), ..node })
+}
+
+/// Makes the node of a test. `at` is the token to blame.
+fn leaf<'s>(
+    tokens: &mut Tokens<'s>,
+    at: Token<'s>,
+    attribute: AttributePath,
+    predicate: Predicate,
+) -> Parsed<'s> {
+    let test = Test { attribute, predicate, if_missing: None };
+    tokens.node(at, Condition::Test(test), 1)
+}
+
+/// Makes the condition that `true` and `false` mean: whether the request has a subject, which each has.
+fn constant<'s>(tokens: &mut Tokens<'s>, word: Token<'s>) -> Parsed<'s> {
+    let subject = AttributePath::parse("request.subject").map_err(|fault| word.fault(fault))?;
+    let exists = leaf(tokens, word, subject, Predicate::Exists)?;
+    if word.text == "true" { Ok(exists) } else { negated(tokens, word, exists) }
+}
+
+/// Returns whether `token` cannot go on with a test.
+fn ends_test(token: Token<'_>) -> bool {
+    let is_joint = ["&&", "||", ")", "??"].iter().any(|symbol| token.is(symbol));
+    token.kind == TokenKind::End || is_joint || !hints::joint(token).is_empty()
+}
+
+/// Parses the operator and the right side of a comparison. `None` if that is `null`.
+fn comparison(tokens: &mut Tokens<'_>) -> Result<Option<Predicate>, Fault> {
     let operator = tokens.take()?;
     const MATCHES: &str = UnaryOperator::Matches.into_str();
     if operator.kind == TokenKind::Name && operator.text == MATCHES {
-        return pattern(tokens).map(Predicate::Matches);
+        return pattern(tokens).map(Predicate::Matches).map(Some);
     }
     let Some(known) = Operator::from_symbol(operator.text) else {
         let hint = hints::comparison(operator);
         let known = any_of(Operator::symbols().chain([MATCHES]));
         return Err(operator.fault(format!("{known}{hint}")));
     };
-    Ok(Predicate::Compare(known, tokens.right_side(known.row().takes)?))
+    if matches!(known, Operator::Eq | Operator::Ne) && tokens.is_word("null") {
+        return tokens.take().map(|_| None);
+    }
+    tokens.right_side(known.row().takes).map(|operand| Some(Predicate::Compare(known, operand)))
 }
 
 fn pattern(tokens: &mut Tokens<'_>) -> Result<Pattern, Fault> {
@@ -214,7 +259,8 @@ fn call<'s>(tokens: &mut Tokens<'s>, name: Token<'s>) -> Parsed<'s> {
         "all" => (Condition::And, Quantifier::All),
         "any" => (Condition::Or, Quantifier::Any),
         _ => {
-            let test = tokens.test_call(name)?.ok_or_else(|| name.fault(FUNCTION))?;
+            let unknown = || name.fault(format!("{FUNCTION}{}", hints::function(name)));
+            let test = tokens.test_call(name)?.ok_or_else(unknown)?;
             return tokens.node(name, Condition::Test(test), 1);
         }
     };

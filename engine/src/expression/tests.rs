@@ -190,6 +190,29 @@ fn other_ways_to_write_are_read_too() {
 }
 
 #[test]
+fn short_texts_are_read_as_what_they_mean() {
+    for (text, canonical) in [
+        ("user.vip", "user.vip == true"),
+        ("!user.vip", "!(user.vip == true)"),
+        ("user['a b'] && !user.c", "user[\"a b\"] == true && !(user.c == true)"),
+        ("(user.vip) ?? false", "(user.vip == true) ?? false"),
+        ("any(user.vip || user.b)", "any(user.vip == true || user.b == true)"),
+        ("user.a == null", "!exists(user.a)"),
+        ("user.a != null && user.b", "exists(user.a) && user.b == true"),
+        ("!(user.a == null)", "!!exists(user.a)"),
+        ("user.a == null['b']", "user.a == null.b"),
+        ("true", "exists(request.subject)"),
+        ("false", "!exists(request.subject)"),
+        ("!(true && false)", "!(exists(request.subject) && !exists(request.subject))"),
+        ("true['a'] == false['b']", "true.a == false.b"),
+    ] {
+        let read = parse(text).map(|condition| print(&condition));
+        assert_eq!(read, Ok(canonical.to_owned()), "{text}");
+        assert_eq!(parse(text), parse(canonical), "{text}");
+    }
+}
+
+#[test]
 fn a_long_expression_has_a_part_on_each_line() {
     let text = "user.a == 1 && !(user.b == 2 && ((user.c == 3) ?? true)) && (user.d == 4 || user.e == 5 && user.f == 6)";
     let condition = parse(text).expect("an expression");
@@ -249,7 +272,10 @@ fn a_fault_names_token_and_position() {
     for (text, position, token, expected) in [
         ("", 0, "", condition),
         ("user.a == 1 &&", 14, "", condition),
-        ("true", 0, "true", condition),
+        ("true == user.a", 0, "true", condition),
+        ("true(user.a)", 0, "true", condition),
+        ("true ?? true", 5, "??", "the end of the expression"),
+        ("null", 0, "null", "`<kind>.<name>`"),
         ("1 == user.a", 0, "1", condition),
         ("()", 1, ")", condition),
         ("user.a == 1 user.b == 1", 12, "user.b", "`&&`, `||` or the end of the expression"),
@@ -268,7 +294,14 @@ fn a_fault_names_token_and_position() {
         ("user.a['b'] == 1", 6, "[", "`==`, `!=`"),
         ("exists('a')", 7, "'a'", "an attribute such as"),
         // Operators and their right sides.
-        ("user.vip", 8, "", "`==`, `!=`"),
+        ("user.vip user.a", 9, "user.a", "`==`, `!=`"),
+        ("user.vip and user.a", 9, "and", "(did you mean `&&`?)"),
+        ("user.vip ?? true", 9, "??", "parentheses around the test before `??`"),
+        ("user.a < null", 9, "null", "(`x == null` asks whether `x` is absent"),
+        ("user.a == undefined", 10, "undefined", "(`x == null` asks"),
+        ("user.a in [null]", 11, "null", "a string or a number"),
+        ("!user.a == null", 8, "==", "parentheses around the comparison"),
+        ("(user.a == null) ?? true", 17, "??", "not after `exists`"),
         ("user.a = 1", 7, "=", "`within_next` or `matches` (did you mean `==`?)"),
         ("user.a eq 1", 7, "eq", "(did you mean `==`?)"),
         ("user.a-b-c == 1", 6, "-", "(write `user[\"a-b-c\"]`)"),
@@ -277,7 +310,7 @@ fn a_fault_names_token_and_position() {
         ("user.a + 1 > 5", 7, "+", "`==`, `!=`"),
         ("user.a < true", 9, "true", "a string, a number or an attribute"),
         ("user.a == [1]", 10, "[", "`true`, `false` or an attribute"),
-        ("user.a == nil", 10, "nil", "`true`, `false` or an attribute"),
+        ("user.a == nil", 10, "nil", "`true`, `false` or an attribute (`x == null`"),
         ("user.a == True", 10, "True", "or an attribute (did you mean `true`?)"),
         ("user.a == a.b-c", 13, "-", "(write `a[\"b-c\"]`)"),
         ("user.a == 'b' and user.c == 1", 14, "and", "(did you mean `&&`?)"),
@@ -299,6 +332,10 @@ fn a_fault_names_token_and_position() {
         ("user.a == 007", 10, "007", "a number such as"),
         // Calls.
         ("regexMatch(user.a, 'b')", 0, "regexMatch", "the only functions"),
+        ("has(user.a)", 0, "has", "(did you mean `exists`?)"),
+        ("undefined(user.a)", 0, "undefined", "(did you mean `!exists`?)"),
+        ("size(user.a) > 1", 0, "size", "did you mean `length`?"),
+        ("len(user.a) > 1", 0, "len", "did you mean `length`?"),
         ("during(request.time)", 19, ")", "`,` and a time window"),
         ("during(request.time, 8)", 21, "8", "a time window such as"),
         ("during(request.time, 'Berlin')", 21, "'Berlin'", "the nearest is `Europe/Berlin`"),
@@ -307,7 +344,7 @@ fn a_fault_names_token_and_position() {
         ("ip_in(user.ip, [1])", 15, "[", "a network in quotes"),
         ("ip_in(user.ip, user.a)", 15, "user.a", "a network in quotes"),
         ("exists(user.a, 1)", 13, ",", "`)`"),
-        ("all(user.a)", 10, ")", "`==`, `!=`"),
+        ("all()", 4, ")", condition),
         ("all(user.a == 1, user.b == 1)", 15, ",", "`&&`, `||` or `)`"),
         // `!` and `??`.
         ("not user.a == 1", 0, "not", "(did you mean `!`?)"),
@@ -378,7 +415,7 @@ fn rule_data_has_one_member() {
         ("{}", "field `expression` is missing"),
         (r#"{"expression": 1}"#, "at `/expression`: expected a string, not a number"),
         (r#"{"expression": "exists(user.a)", "x": 1}"#, "field `x` is unknown"),
-        (r#"{"expression": "user.a"}"#, "at `/expression`: expected `==`, `!=`"),
+        (r#"{"expression": "user.a is"}"#, "at `/expression`: expected `==`, `!=`"),
     ] {
         let message = read_text(text).expect_err(text);
         assert!(message.contains(expected), "{text}: {message}");

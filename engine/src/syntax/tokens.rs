@@ -59,6 +59,15 @@ impl<'s> Tokens<'s> {
         read
     }
 
+    /// Returns whether the next token is this word alone, and not the namespace of an attribute in brackets.
+    pub(crate) fn is_word(&self, word: &str) -> bool {
+        let follows = || {
+            let mut lexer = self.lexer;
+            lexer.next().is_ok_and(|after| after.is("["))
+        };
+        self.next.kind == TokenKind::Name && self.next.text == word && !follows()
+    }
+
     /// Takes the next token, which must be `symbol`; `expected` completes "expected …".
     pub(crate) fn expect(&mut self, symbol: &str, expected: &str) -> Result<Token<'s>, Fault> {
         if self.next.is(symbol) { self.take() } else { Err(self.next.fault(expected)) }

@@ -128,8 +128,8 @@ impl ApiError {
             Self::Operation(OperationError::FilterRefused(refusal)) => {
                 filter_refusals::details(refusal)
             }
-            Self::Operation(OperationError::RevisionLost { latest, .. }) => {
-                json!({"revision": latest})
+            Self::Operation(OperationError::RevisionLost { of, latest, .. }) => {
+                json!({"of": <&str>::from(of), "revision": latest})
             }
             Self::MethodNotAllowed(Some(allow)) => json!({"allow": allow.to_str().ok()}),
             Self::RateLimited(refusal) => json!({"limit": refusal.refused.name}),
@@ -207,8 +207,8 @@ fn operation_message(error: &OperationError) -> String {
             "the tenant is suspended; the operator of the service can resume it".to_owned()
         }
         OperationError::NotFound(what) => format!("there is no such {what}"),
-        OperationError::RevisionLost { at_least, latest } => format!(
-            "the database lost revision {at_least}; the tenant has revision {latest}: write again what is missing, and \
+        OperationError::RevisionLost { of, at_least, latest } => format!(
+            "the database lost revision {at_least} of the {of}; the tenant has revision {latest}: write again what is missing, and \
              demand the revision of that write"
         ),
         OperationError::PreconditionFailed => {

@@ -327,8 +327,8 @@ fn a_condition_may_be_an_expression() {
 fn a_fault_of_an_expression_is_named_by_its_token() {
     for (with, expected) in [
         (
-            "when: resource.locked",
-            "at `/0/when`: expected `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`, `not_in`, `contains`, `contains_any`, `contains_all`, `starts_with`, `ends_with`, `before`, `after`, `within`, `within_next` or `matches`, where the text ends at position 15, near `resource.locked`",
+            "when: resource.locked ==",
+            "at `/0/when`: expected a string, a number, `true`, `false` or an attribute, where the text ends at position 18, near `resource.locked ==`",
         ),
         (
             "when: exists(resource.locked) && user.a == 1 user.b == 1 || exists(user.department)",

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::entity_tables::EntitiesError;
 use crate::filter_refusal::FilterRefusal;
-use crate::plans::PlanError;
+use crate::plans::{Counted, PlanError};
 use crate::write_refusal::WriteRefusal;
 
 /// The cause of a failure, for the log alone.
@@ -61,8 +61,8 @@ pub enum OperationError {
     #[error("the record has another entity tag")]
     PreconditionFailed,
     /// The database lost the revision that the check demands.
-    #[error("the database lost revision {at_least}; it has {latest}")]
-    RevisionLost { at_least: u64, latest: u64 },
+    #[error("the database lost revision {at_least} of the {of}; it has {latest}")]
+    RevisionLost { of: Counted, at_least: u64, latest: u64 },
     /// A dependency is down. The name is for the client, the cause for the log.
     #[error("{0} is unavailable: {1}")]
     Unavailable(&'static str, Cause),
@@ -205,7 +205,9 @@ impl From<PlanError> for OperationError {
             PlanError::NoSuchEntities { at_least } => Self::NotNow(format!(
                 "entities of revision {at_least} or a later one are not available yet; try again later"
             )),
-            PlanError::RevisionLost { at_least, latest } => Self::RevisionLost { at_least, latest },
+            PlanError::RevisionLost { of, at_least, latest } => {
+                Self::RevisionLost { of, at_least, latest }
+            }
             PlanError::Entities(error) => error.into(),
             PlanError::TooManyLoads => Self::NotNow(format!("{error}; try again later")),
         }

@@ -29,7 +29,7 @@ use demanded::DemandedRevisions;
 use folding::Folding;
 use over_budget::OverBudgetLog;
 
-pub use error::PlanError;
+pub use error::{Counted, PlanError};
 use load::{Known, LoadedPlan};
 
 pub(crate) use load::PresentRevisions;
@@ -232,7 +232,7 @@ impl Plans {
         let present = load::read_revisions(&self.store, tenant).await?;
         let latest = present.entities.revision;
         if is_lost(at_least, latest) {
-            return Err(PlanError::RevisionLost { at_least, latest });
+            return Err(PlanError::RevisionLost { of: Counted::Entities, at_least, latest });
         }
         // The first entity may have come since: it touches every plan.
         self.publish_present(tenant, present.rules);
@@ -314,7 +314,7 @@ impl Plans {
 fn not_lost(cached: Arc<CachedPlan>, at_least: u64) -> Result<Arc<CachedPlan>, PlanError> {
     let latest = cached.revision();
     match is_lost(at_least, latest) {
-        true => Err(PlanError::RevisionLost { at_least, latest }),
+        true => Err(PlanError::RevisionLost { of: Counted::Policy, at_least, latest }),
         false => Ok(cached),
     }
 }

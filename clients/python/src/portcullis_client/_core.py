@@ -415,7 +415,7 @@ class Core:
                 answer = Answer(answer.status, answer.headers, answer.body, sent)
                 if answer.status < 300:
                     return answer
-                if answer.status == 401 and not renewed and credential.renew():
+                if answer.status == 401 and not renewed and credential.renew((name, value)):
                     renewed = True
                     continue
                 raise _refusal(answer)

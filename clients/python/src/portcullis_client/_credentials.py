@@ -39,7 +39,7 @@ class Credential:
     @classmethod
     def token(cls, token: str) -> Credential:
         """Returns the credential of a token."""
-        return cls(("authorization", f"Bearer {token}"))
+        return cls(_bearer(token))
 
     @property
     def identity(self) -> str:
@@ -50,8 +50,8 @@ class Credential:
         """Returns the header, if there is one now."""
         return self._header
 
-    def renew(self) -> bool:
-        """Forgets a token that the service refused. Returns whether there may be another one."""
+    def renew(self, refused: Header) -> bool:
+        """Forgets a header that the service refused. Returns whether there may be another one."""
         return False
 
 
@@ -76,12 +76,16 @@ class Renewed(Credential):
         return f"renewed {id(self)}"
 
     def present(self, now: float) -> Header | None:
-        if self._token is None or self._token[1] - RENEWED_BEFORE <= now:
+        token = self._token
+        if token is None or token[1] - RENEWED_BEFORE <= now:
             return None
-        return "authorization", f"Bearer {self._token[0]}"
+        return _bearer(token[0])
 
-    def renew(self) -> bool:
-        self._token = None
+    def renew(self, refused: Header) -> bool:
+        # Another call may have a new one already.
+        token = self._token
+        if token is not None and _bearer(token[0]) == refused:
+            self._token = None
         return True
 
     @property
@@ -124,7 +128,11 @@ class Renewed(Credential):
 
     def _keep(self, token: str, end: float) -> Header:
         self._token = (token, end)
-        return "authorization", f"Bearer {token}"
+        return _bearer(token)
+
+
+def _bearer(token: str) -> Header:
+    return "authorization", f"Bearer {token}"
 
 
 def chosen(

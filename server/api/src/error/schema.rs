@@ -16,10 +16,11 @@ use portcullis_model::quota::{Quota, QuotaExcess};
 use portcullis_model::schema::{self, AnySchema};
 use portcullis_model::settings::ShadowGates;
 use portcullis_runtime::filter_refusal::FilterRefusal;
+use portcullis_runtime::plans::Counted;
 use portcullis_runtime::write_refusal::{DeletingWrite, ShadowShortfall, WriteRefusal};
 
 /// Returns one error of each kind, and the situation in which a client gets it.
-fn kinds() -> [(ApiError, &'static str); 28] {
+fn kinds() -> [(ApiError, &'static str); 29] {
     let no_priority = Invalid::expected("/priority", "an integer from -2147483648 to 2147483647");
     [
         (
@@ -63,6 +64,15 @@ fn kinds() -> [(ApiError, &'static str); 28] {
             OperationError::Conflict("a tenant `general-hospital` already exists".to_owned())
                 .into(),
             "Such a record already exists",
+        ),
+        (
+            OperationError::RevisionLost {
+                of: Counted::Entities,
+                at_least: 42,
+                latest: (1 << 32) + 5,
+            }
+            .into(),
+            "The database lost the revision that the request demands",
         ),
         (
             OperationError::ApprovalRequired.into(),
@@ -234,6 +244,8 @@ fn error_body() -> AnySchema {
         .property("quota", about("The quota that the write would exceed"))
         .property("limit", about("The limit of the quota, a number; or the name of the limit that refused the request"))
         .property("used", number("What the tenant uses of the quota"))
+        .property("of", schema::choice(["policy", "entities"]).description(Some("The revision that the database lost")))
+        .property("revision", number("The present revision"))
         .property("managed_by", about("The owner of the record"))
         .property("conflicts", objects("The objects of other owners, as many as fit"))
         .property("failed", objects("The cases that would fail, at most 100: `case`, `expected`, `actual` and `reason`"))

@@ -3,8 +3,19 @@
 use std::sync::Arc;
 
 use portcullis_storage::StoreError;
+use strum::{Display, IntoStaticStr};
 
 use crate::entity_tables::EntitiesError;
+
+/// What has revisions of its own.
+#[derive(Clone, Copy, Debug, Display, IntoStaticStr, PartialEq, Eq)]
+#[strum(serialize_all = "lowercase")]
+pub enum Counted {
+    /// Rules, policies and all else of a plan.
+    Policy,
+    /// Entities and relations.
+    Entities,
+}
 
 /// There is no plan to decide with.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -22,8 +33,10 @@ pub enum PlanError {
     #[error("the request requires revision {at_least} of the entities")]
     NoSuchEntities { at_least: u64 },
     /// The check requires a revision of a history that the database lost.
-    #[error("the request requires revision {at_least}, which the database lost; it has {latest}")]
-    RevisionLost { at_least: u64, latest: u64 },
+    #[error(
+        "the request requires revision {at_least} of the {of}, which the database lost; it has {latest}"
+    )]
+    RevisionLost { of: Counted, at_least: u64, latest: u64 },
     /// The load waited too long, because others of the same tenant use its share.
     #[error("too many plans of this tenant are being loaded")]
     TooManyLoads,

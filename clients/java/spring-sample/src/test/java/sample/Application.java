@@ -31,7 +31,7 @@ class Application {
     @Bean
     UserDetailsService users() {
         InMemoryUserDetailsManager users = new InMemoryUserDetailsManager();
-        for (String name : new String[] {"ann", "bob", "zoe"}) {
+        for (String name : new String[] {"ann", "bob", "zoe", "eve"}) {
             users.createUser(User.withUsername(name).password("{noop}pw").build());
         }
         return users;

@@ -31,6 +31,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 class StarterTest {
     private static final String CHART = "7d7b3c1e-0000-4000-8000-000000000007";
     private static final String[] NO_CREDENTIAL = {};
+    /** The connection is closed without an answer. */
+    private static final int CLOSED = 0;
 
     private static final AtomicInteger REGISTRATIONS = new AtomicInteger();
     private static final BlockingQueue<String> REGISTERED = new LinkedBlockingQueue<>();
@@ -53,6 +55,10 @@ class StarterTest {
                 case "/healthz/ready" -> new Answer(200, "{\"status\":\"ok\"}");
                 default -> new Answer(404, "{}");
             };
+            if (answer.status() == CLOSED) {
+                exchange.close();
+                return;
+            }
             byte[] bytes = answer.body().getBytes(StandardCharsets.UTF_8);
             exchange.sendResponseHeaders(answer.status(), bytes.length);
             exchange.getResponseBody().write(bytes);
@@ -98,6 +104,7 @@ class StarterTest {
             case "ann" -> new Answer(200, "{\"allowed\":true,\"decision\":\"allow\",\"matched_rule_id\":\"r1\",\"reason\":\"secret reason\"}");
             case "bob" -> new Answer(200, "{\"allowed\":false,\"decision\":\"deny\",\"matched_rule_id\":\"r2\",\"reason\":\"secret reason\"}");
             case "old" -> new Answer(401, "{\"error\":\"UNAUTHORIZED\",\"message\":\"expired\"}");
+            case "eve" -> new Answer(CLOSED, "");
             case "odd" -> new Answer(400, "{\"error\":\"VALIDATION_FAILED\",\"message\":\"no such resource\"}");
             default -> new Answer(500, "{}");
         };
@@ -132,6 +139,7 @@ class StarterTest {
         isProblem(401, get("/invoices", "Bearer old"));
         isProblem(500, get("/invoices", "Bearer odd"));
         isProblem(503, get("/invoices", "Bearer zoe"));
+        isProblem(503, get("/invoices", "Bearer eve"));
     }
 
     @Test
@@ -143,6 +151,7 @@ class StarterTest {
         assertEquals(401, get("/charts/" + CHART, NO_CREDENTIAL).statusCode());
         isProblem(403, get("/charts/" + CHART, basic("bob")));
         isProblem(503, get("/charts/" + CHART, basic("zoe")));
+        isProblem(503, get("/charts/" + CHART, basic("eve")));
     }
 
     @Test
@@ -151,6 +160,7 @@ class StarterTest {
         assertEquals(401, get("/wards", NO_CREDENTIAL).statusCode());
         isProblem(403, get("/wards", basic("bob")));
         isProblem(503, get("/wards", basic("zoe")));
+        isProblem(503, get("/wards", basic("eve")));
     }
 
     @Test

@@ -1,9 +1,9 @@
 package dev.portcullis.client;
 
 import java.io.IOException;
-import java.net.http.HttpResponse.BodyHandler;
 import java.net.http.HttpResponse.BodySubscriber;
 import java.net.http.HttpResponse.BodySubscribers;
+import java.net.http.HttpResponse.ResponseInfo;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -28,7 +28,7 @@ final class BoundedBody implements BodySubscriber<byte[]> {
     private final BodySubscriber<byte[]> whole = BodySubscribers.ofByteArray();
     private final CompletableFuture<byte[]> body = new CompletableFuture<>();
     private long left = LARGEST;
-    private @Nullable Subscription subscription;
+    private volatile @Nullable Subscription subscription;
 
     private BoundedBody(long announced) {
         whole.getBody().whenComplete((bytes, error) -> {
@@ -41,12 +41,45 @@ final class BoundedBody implements BodySubscriber<byte[]> {
         left -= announced > LARGEST ? announced : 0;
     }
 
-    static BodyHandler<byte[]> handler() {
-        return answer -> new BoundedBody(announced(answer.headers().firstValue("content-length").orElse("")));
+    /** Returns a reader of the body that follows a head. */
+    static BoundedBody of(ResponseInfo head) {
+        return new BoundedBody(announced(head.headers().firstValue("content-length").orElse("")));
+    }
+
+    /** Returns a reader that is there with the head, while its bytes still come. */
+    static BodySubscriber<BoundedBody> begun(ResponseInfo head) {
+        return new Begun(of(head));
+    }
+
+    private record Begun(BoundedBody body) implements BodySubscriber<BoundedBody> {
+        @Override
+        public CompletionStage<BoundedBody> getBody() {
+            return CompletableFuture.completedStage(body);
+        }
+
+        @Override
+        public void onSubscribe(Subscription given) {
+            body.onSubscribe(given);
+        }
+
+        @Override
+        public void onNext(List<ByteBuffer> chunks) {
+            body.onNext(chunks);
+        }
+
+        @Override
+        public void onError(Throwable error) {
+            body.onError(error);
+        }
+
+        @Override
+        public void onComplete() {
+            body.onComplete();
+        }
     }
 
     @Override
-    public CompletionStage<byte[]> getBody() {
+    public CompletableFuture<byte[]> getBody() {
         return body;
     }
 
@@ -86,10 +119,15 @@ final class BoundedBody implements BodySubscriber<byte[]> {
     }
 
     private void giveUp() {
+        cancel();
+        body.completeExceptionally(new TooLarge());
+    }
+
+    /** Ends the connection: nobody waits for the rest. */
+    void cancel() {
         if (subscription != null) {
             subscription.cancel();
         }
-        body.completeExceptionally(new TooLarge());
     }
 
     private static long announced(String length) {

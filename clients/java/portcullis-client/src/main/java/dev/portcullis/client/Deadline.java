@@ -1,18 +1,18 @@
 package dev.portcullis.client;
 
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** One deadline over everything that a call does, by the monotonic clock. */
-final class Deadline {
+abstract class Deadline {
     /** The failure of work that the deadline, or a caller that gave up, ends. */
     static final class Expired extends Exception {
         private static final long serialVersionUID = 1;
 
-        private Expired() {
+        Expired() {
             super("the deadline is over", null, false, false);
         }
     }
@@ -20,74 +20,33 @@ final class Deadline {
     // Longer times would overflow.
     private static final Duration LONGEST = Duration.ofDays(3650);
 
-    private final long end;
-    private final Executor executor;
-    // True where the time is over, false where the call has ended before.
-    private final CompletableFuture<Boolean> timer = new CompletableFuture<>();
-    private final CompletableFuture<Void> expiry = new CompletableFuture<>();
+    /** The nanoseconds from the begin of the call to its end. */
+    final long timeout;
 
-    Deadline(Duration timeout, Executor executor) {
-        long nanos = (timeout.compareTo(LONGEST) > 0 ? LONGEST : timeout).toNanos();
-        this.end = System.nanoTime() + nanos;
-        this.executor = executor;
-        timer.completeOnTimeout(true, nanos, TimeUnit.NANOSECONDS);
-        // The thread of the timer serves the whole process: nothing of the caller may run there.
-        timer.thenAccept(isOver -> {
-            if (isOver) {
-                onExecutor(this::expire);
-            }
-        });
+    private final long end;
+
+    Deadline(Duration timeout) {
+        this.timeout = (timeout.compareTo(LONGEST) > 0 ? LONGEST : timeout).toNanos();
+        this.end = System.nanoTime() + this.timeout;
     }
 
     /** Returns the nanoseconds that are left. */
-    long left() {
+    final long left() {
         return end - System.nanoTime();
     }
 
     /** Returns what the work gives, or fails with {@link Expired} and cancels the work when the time is over. */
-    <T> CompletableFuture<T> race(CompletableFuture<T> work) {
-        CompletableFuture<T> first = new CompletableFuture<>();
-        work.whenComplete((value, error) -> {
-            if (error == null) {
-                first.complete(value);
-            } else {
-                first.completeExceptionally(error);
-            }
-        });
-        if (!first.isDone()) {
-            expiry.thenRun(() -> {
-                if (first.completeExceptionally(new Expired())) {
-                    work.cancel(true);
-                }
-            });
-        }
-        return first;
-    }
+    abstract <T> CompletableFuture<T> race(CompletableFuture<T> work);
 
     /** Waits, or until the deadline. */
-    CompletableFuture<Void> pause(long nanos) {
-        CompletableFuture<Void> pause = new CompletableFuture<>();
-        CompletableFuture<Void> timed = new CompletableFuture<Void>().completeOnTimeout(null, nanos, TimeUnit.NANOSECONDS);
-        timed.thenRun(() -> onExecutor(() -> pause.complete(null)));
-        return race(pause);
-    }
+    abstract CompletableFuture<Void> pause(long nanos);
 
-    /** Ends the timer of a call that has ended. */
-    void close() {
-        timer.complete(false);
-    }
+    /** Sends a request to a host, and gives its whole answer, or fails with {@link Expired} when the time is over. */
+    abstract CompletableFuture<Answer> send(HttpClient http, @Nullable String host, HttpRequest.Builder request);
+
+    /** Notes that the call has ended. */
+    abstract void close();
 
     /** Ends all work of the call now. */
-    void expire() {
-        timer.complete(false);
-        expiry.complete(null);
-    }
-
-    private void onExecutor(Runnable work) {
-        try {
-            executor.execute(work);
-        } catch (RejectedExecutionException closed) {
-            work.run();
-        }
-    }
+    abstract void expire();
 }

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -26,6 +27,7 @@ final class HttpPortcullis implements Portcullis {
     private static final System.Logger LOG = System.getLogger(Portcullis.class.getName());
 
     private final ExecutorService executor;
+    private final Addresses addresses;
     private final Transport transport;
     private final Credential credential;
     private final @Nullable String domain;
@@ -42,6 +44,7 @@ final class HttpPortcullis implements Portcullis {
             thread.setDaemon(true);
             return thread;
         });
+        addresses = new Addresses(executor);
         HttpClient http = HttpClient.newBuilder()
                 .executor(executor)
                 .connectTimeout(options.connectTimeout)
@@ -298,7 +301,8 @@ final class HttpPortcullis implements Portcullis {
         Session(String operation, CallOptions options) {
             this.options = options;
             Duration own = options.timeout();
-            this.deadline = new Deadline(own == null ? timeout : own, executor);
+            Duration given = own == null ? timeout : own;
+            this.deadline = options.isWaitedFor() ? new WaitingDeadline(given, addresses) : new TimedDeadline(given, executor);
             Credential other = options.credential();
             this.credential = other == null ? HttpPortcullis.this.credential : other;
             this.observation = observed(operation);
@@ -446,6 +450,9 @@ final class HttpPortcullis implements Portcullis {
     }
 
     private static Outcome outcome(@Nullable Object value, @Nullable Throwable failure) {
+        if (failure instanceof CancellationException) {
+            return Outcome.ABORTED;
+        }
         if (failure != null) {
             return failure instanceof RejectedException ? Outcome.REJECTED : Outcome.UNAVAILABLE;
         }

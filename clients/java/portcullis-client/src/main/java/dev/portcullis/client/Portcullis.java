@@ -29,7 +29,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Asks whether the subject may do the action on the resource. A denial is a value. */
     default Decision check(Check check, CallOptions options) {
-        return Calls.await(checkAsync(check, options));
+        return Calls.await(checkAsync(check, options.waitedFor()));
     }
 
     /** As {@link #check(Check, CallOptions)}, with the options of the client. */
@@ -47,7 +47,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Returns an allow; throws a {@link DeniedException} for a denial. */
     default Decision require(Check check, CallOptions options) {
-        return Calls.await(requireAsync(check, options));
+        return Calls.await(requireAsync(check, options.waitedFor()));
     }
 
     /** As {@link #require(Check, CallOptions)}, with the options of the client. */
@@ -65,7 +65,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Decides up to 10,000 checks by the rules of one revision, in order. */
     default List<Decision> checks(List<Check> checks, CallOptions options) {
-        return Calls.await(checksAsync(checks, options));
+        return Calls.await(checksAsync(checks, options.waitedFor()));
     }
 
     /** As {@link #checks(List, CallOptions)}, with the options of the client. */
@@ -83,7 +83,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Asks by the route of the legacy check; without a subject about the caller. */
     default Decision accessCheck(String resource, @Nullable String subject, CallOptions options) {
-        return Calls.await(accessCheckAsync(resource, subject, options));
+        return Calls.await(accessCheckAsync(resource, subject, options.waitedFor()));
     }
 
     /** As {@link #accessCheck(String, String, CallOptions)}, with the options of the client. */
@@ -121,7 +121,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Lists what a subject (without one the caller) may do on each registered resource, from all pages. */
     default List<Permission> permissions(@Nullable String subject, CallOptions options) {
-        return Calls.await(permissionsAsync(subject, options));
+        return Calls.await(permissionsAsync(subject, options.waitedFor()));
     }
 
     /** As {@link #permissions(String, CallOptions)}, with the options of the client. */
@@ -159,7 +159,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Searches for the resources that a subject may act on. */
     default SearchPage searchResources(Map<String, ?> body, CallOptions options) {
-        return Calls.await(searchResourcesAsync(body, options));
+        return Calls.await(searchResourcesAsync(body, options.waitedFor()));
     }
 
     /** As {@link #searchResources(Map, CallOptions)}, with the options of the client. */
@@ -177,7 +177,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Searches for the subjects that may act on a resource. */
     default SearchPage searchSubjects(Map<String, ?> body, CallOptions options) {
-        return Calls.await(searchSubjectsAsync(body, options));
+        return Calls.await(searchSubjectsAsync(body, options.waitedFor()));
     }
 
     /** As {@link #searchSubjects(Map, CallOptions)}, with the options of the client. */
@@ -195,7 +195,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Searches for the actions that a subject may do. */
     default SearchPage searchActions(Map<String, ?> body, CallOptions options) {
-        return Calls.await(searchActionsAsync(body, options));
+        return Calls.await(searchActionsAsync(body, options.waitedFor()));
     }
 
     /** As {@link #searchActions(Map, CallOptions)}, with the options of the client. */
@@ -213,7 +213,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Returns the condition of an action as SQL, for rows of the caller's own database. */
     default Plan plan(Map<String, ?> body, CallOptions options) {
-        return Calls.await(planAsync(body, options));
+        return Calls.await(planAsync(body, options.waitedFor()));
     }
 
     /** As {@link #plan(Map, CallOptions)}, with the options of the client. */
@@ -231,7 +231,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Creates or replaces an entity, and returns its record. */
     default Map<String, Object> putEntity(String type, String id, Map<String, ?> body, CallOptions options) {
-        return Calls.await(putEntityAsync(type, id, body, options));
+        return Calls.await(putEntityAsync(type, id, body, options.waitedFor()));
     }
 
     /** As {@link #putEntity(String, String, Map, CallOptions)}, with the options of the client. */
@@ -249,7 +249,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Changes an entity, and returns its record. */
     default Map<String, Object> patchEntity(String type, String id, Map<String, ?> body, CallOptions options) {
-        return Calls.await(patchEntityAsync(type, id, body, options));
+        return Calls.await(patchEntityAsync(type, id, body, options.waitedFor()));
     }
 
     /** As {@link #patchEntity(String, String, Map, CallOptions)}, with the options of the client. */
@@ -267,7 +267,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Deletes an entity. */
     default void deleteEntity(String type, String id, CallOptions options) {
-        Calls.await(deleteEntityAsync(type, id, options));
+        Calls.await(deleteEntityAsync(type, id, options.waitedFor()));
     }
 
     /** As {@link #deleteEntity(String, String, CallOptions)}, with the options of the client. */
@@ -285,7 +285,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Writes and deletes tuples, all or none. */
     default RelationCounts writeRelations(List<Relation> write, List<Relation> delete, CallOptions options) {
-        return Calls.await(writeRelationsAsync(write, delete, options));
+        return Calls.await(writeRelationsAsync(write, delete, options.waitedFor()));
     }
 
     /** As {@link #writeRelations(List, List, CallOptions)}, with the options of the client. */
@@ -303,7 +303,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Registers resources, as a service does at its start, and returns their records. */
     default List<Map<String, Object>> registerResources(List<Resource> resources, CallOptions options) {
-        return Calls.await(registerResourcesAsync(resources, options));
+        return Calls.await(registerResourcesAsync(resources, options.waitedFor()));
     }
 
     /** As {@link #registerResources(List, CallOptions)}, with the options of the client. */
@@ -321,7 +321,7 @@ public interface Portcullis extends AutoCloseable {
 
     /** Sends a request with a body of JSON, or none, to any route. Only a {@code GET} is tried again. */
     default Response request(String method, String path, @Nullable Object body, CallOptions options) {
-        return Calls.await(requestAsync(method, path, body, options));
+        return Calls.await(requestAsync(method, path, body, options.waitedFor()));
     }
 
     /** As {@link #request(String, String, Object, CallOptions)}, with the options of the client. */

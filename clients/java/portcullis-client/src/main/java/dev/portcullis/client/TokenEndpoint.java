@@ -1,8 +1,8 @@
 package dev.portcullis.client;
 
+import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Map;
@@ -13,10 +13,12 @@ import org.jspecify.annotations.Nullable;
 /** Gets tokens by the grant {@code client_credentials} (RFC 6749, section 4.4). */
 final class TokenEndpoint {
     private final ClientCredentials client;
+    private final @Nullable String host;
     private final Transport transport;
 
     TokenEndpoint(ClientCredentials client, Transport transport) {
         this.client = client;
+        this.host = URI.create(client.tokenUrl()).getHost();
         this.transport = transport;
         // An address that none can have is refused at the start.
         request();
@@ -24,10 +26,10 @@ final class TokenEndpoint {
 
     /** Gets a token. */
     CompletableFuture<RenewedCredential.Token> token(Deadline deadline) {
-        return transport.sendOnce(request(), deadline).thenApply(TokenEndpoint::read);
+        return transport.sendOnce(host, request(), deadline).thenApply(TokenEndpoint::read);
     }
 
-    private HttpRequest request() {
+    private HttpRequest.Builder request() {
         String form = "grant_type=client_credentials" + (client.scope() == null ? "" : "&scope=" + encoded(client.scope()));
         String pair = encoded(client.clientId()) + ":" + encoded(client.clientSecret());
         String basic = Base64.getEncoder().encodeToString(pair.getBytes(StandardCharsets.UTF_8));
@@ -35,18 +37,17 @@ final class TokenEndpoint {
                 .header("authorization", "Basic " + basic)
                 .header("accept", "application/json")
                 .header("content-type", "application/x-www-form-urlencoded")
-                .POST(HttpRequest.BodyPublishers.ofString(form))
-                .build();
+                .POST(HttpRequest.BodyPublishers.ofString(form));
     }
 
     /** Reads the answer (RFC 6749, section 5.1). */
-    private static RenewedCredential.Token read(HttpResponse<byte[]> answer) {
-        if (answer.statusCode() != 200) {
-            throw new RenewedCredential.NoToken("the token endpoint answers " + answer.statusCode());
+    private static RenewedCredential.Token read(Answer answer) {
+        if (answer.status() != 200) {
+            throw new RenewedCredential.NoToken("the token endpoint answers " + answer.status());
         }
         Map<String, @Nullable Object> members;
         try {
-            members = Json.object(JsonReader.read(answer.body()));
+            members = Json.object(answer.json());
         } catch (JsonException error) {
             throw new RenewedCredential.NoToken("the token endpoint does not answer with a JSON object");
         }

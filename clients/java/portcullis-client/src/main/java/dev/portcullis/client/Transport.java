@@ -3,9 +3,9 @@ package dev.portcullis.client;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
@@ -20,12 +20,14 @@ final class Transport {
 
     private final HttpClient http;
     private final String url;
+    private final @Nullable String host;
     private final int maxAttempts;
     private final Budget budget;
 
     Transport(HttpClient http, String url, int maxAttempts, double retryBudget) {
         this.http = http;
         this.url = url;
+        this.host = URI.create(url).getHost();
         this.maxAttempts = maxAttempts;
         this.budget = new Budget(retryBudget);
     }
@@ -36,9 +38,9 @@ final class Transport {
         return new Sending(request, credential, deadline).next();
     }
 
-    /** Sends a request of the client's own once, for a token. */
-    CompletableFuture<HttpResponse<byte[]>> sendOnce(HttpRequest request, Deadline deadline) {
-        return deadline.race(http.sendAsync(request, BoundedBody.handler()));
+    /** Sends a request to a host once. */
+    CompletableFuture<Answer> sendOnce(@Nullable String host, HttpRequest.Builder request, Deadline deadline) {
+        return deadline.send(http, host, request);
     }
 
     /** Returns a builder of a request to an address. Throws for an address that none can have. */
@@ -66,60 +68,61 @@ final class Transport {
         /** Makes one attempt more. */
         CompletableFuture<Answer> next() {
             return deadline.race(credential.header(deadline))
-                    .handle((header, error) -> error == null ? exchange(header) : failed(withoutToken(error)))
+                    .handle((header, error) -> error == null ? exchange(header) : withoutToken(Calls.unwrap(error)))
                     .thenCompose(Function.identity());
         }
 
         private CompletableFuture<Answer> exchange(Header header) {
-            HttpRequest built;
+            HttpRequest.Builder built;
             try {
                 built = built(header);
             } catch (IllegalArgumentException error) {
                 return failed(RejectedException.unsendable("the request cannot be sent: its method, path or a header is malformed"));
             }
             sent += 1;
-            return sendOnce(built, deadline)
-                    .handle((answer, error) -> error == null ? judged(answer, header) : again(failure(error)))
+            return sendOnce(host, built, deadline)
+                    .handle((answer, error) -> error == null ? judged(answer.after(sent), header) : broken(Calls.unwrap(error)))
                     .thenCompose(Function.identity());
         }
 
-        private HttpRequest built(Header header) {
+        private HttpRequest.Builder built(Header header) {
             HttpRequest.Builder builder = request(url + request.path());
             request.headers().forEach(builder::setHeader);
             builder.setHeader(header.name(), header.value());
-            return builder.method(request.method(), SentOnce.of(request.method(), request.body())).build();
+            return builder.method(request.method(), SentOnce.of(request.method(), request.body()));
         }
 
-        private CompletableFuture<Answer> judged(HttpResponse<byte[]> response, Header header) {
-            int status = response.statusCode();
+        private CompletableFuture<Answer> judged(Answer answer, Header header) {
+            int status = answer.status();
             if (status >= 200 && status < 300) {
-                return CompletableFuture.completedFuture(answer(response));
+                return CompletableFuture.completedFuture(answer);
             }
             if (status < 200 || status < 400 || status == 429 || status >= 500) {
-                return again(statusFailure(response));
+                return again(statusFailure(answer));
             }
             if (status == 401 && !isRenewed && credential.renew(header)) {
                 isRenewed = true;
                 return next();
             }
-            return failed(refusal(answer(response)));
-        }
-
-        private Answer answer(HttpResponse<byte[]> response) {
-            return new Answer(response.statusCode(), response.headers(), response.body(), sent);
+            return failed(refusal(answer));
         }
 
         /** Returns the failure that a status says. */
-        private UnavailableException statusFailure(HttpResponse<byte[]> response) {
-            int status = response.statusCode();
+        private UnavailableException statusFailure(Answer answer) {
+            int status = answer.status();
             Kind kind = status < 400 ? Kind.ANSWER : Kind.STATUS;
-            Duration retryAfter = RetryAfter.read(response.headers().firstValue("retry-after").orElse(null));
+            Duration retryAfter = RetryAfter.read(answer.header("retry-after"));
             return new UnavailableException(kind, "the service answers " + status, sent, status, retryAfter, null);
         }
 
+        /** Goes on after a request without a whole answer. */
+        private CompletableFuture<Answer> broken(Throwable cause) {
+            // The caller gave up.
+            return cause instanceof CancellationException ? CompletableFuture.failedFuture(cause) : again(failure(cause));
+        }
+
         /** Returns why there is no whole answer. */
-        private UnavailableException failure(Throwable error) {
-            Throwable cause = Calls.unwrap(error);
+        private UnavailableException failure(Throwable cause) {
             if (cause instanceof BoundedBody.TooLarge) {
                 return new UnavailableException(Kind.ANSWER, "the answer is over 16 MiB", sent);
             }
@@ -130,14 +133,16 @@ final class Transport {
             return new UnavailableException(Kind.CONNECT, why, sent, null, null, cause);
         }
 
-        private UnavailableException withoutToken(Throwable error) {
-            Throwable cause = Calls.unwrap(error);
+        private CompletableFuture<Answer> withoutToken(Throwable cause) {
+            if (cause instanceof CancellationException) {
+                return CompletableFuture.failedFuture(cause);
+            }
             if (cause instanceof Deadline.Expired) {
-                return new UnavailableException(Kind.TIMEOUT, "no token before the deadline", sent);
+                return failed(new UnavailableException(Kind.TIMEOUT, "no token before the deadline", sent));
             }
             boolean isExplained = cause instanceof RenewedCredential.NoToken;
             String message = isExplained ? String.valueOf(cause.getMessage()) : "the token endpoint cannot be reached";
-            return new UnavailableException(Kind.CREDENTIAL, message, sent);
+            return failed(new UnavailableException(Kind.CREDENTIAL, message, sent));
         }
 
         /** Makes a further attempt after a failure, or fails with it. */
@@ -147,12 +152,13 @@ final class Transport {
                 return failed(failure);
             }
             return deadline.pause(wait)
-                    .handle((none, error) -> error == null ? next() : failed(late()))
+                    .handle((none, error) -> error == null ? next() : late(Calls.unwrap(error)))
                     .thenCompose(Function.identity());
         }
 
-        private UnavailableException late() {
-            return new UnavailableException(Kind.TIMEOUT, "the deadline is over", sent);
+        private CompletableFuture<Answer> late(Throwable cause) {
+            boolean isOver = cause instanceof Deadline.Expired;
+            return CompletableFuture.failedFuture(isOver ? new UnavailableException(Kind.TIMEOUT, "the deadline is over", sent) : cause);
         }
 
         /** Returns the nanoseconds before the next attempt; null where there is none. */

@@ -2,8 +2,8 @@ package dev.portcullis.spring;
 
 import dev.portcullis.client.Check;
 import dev.portcullis.client.Portcullis;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.security.authentication.AnonymousAuthenticationToken;
@@ -17,9 +17,11 @@ import org.springframework.util.ClassUtils;
 
 /** Makes managers that ask Portcullis about the authenticated user. */
 public final class PortcullisAuthorizationManager {
-    private static final boolean HAS_REQUESTS = ClassUtils.isPresent(
-            "org.springframework.security.web.access.intercept.RequestAuthorizationContext",
-            PortcullisAuthorizationManager.class.getClassLoader());
+    /** A class of web applications. */
+    static final String REQUESTS = "org.springframework.security.web.access.intercept.RequestAuthorizationContext";
+
+    private static final boolean HAS_REQUESTS =
+            ClassUtils.isPresent(REQUESTS, PortcullisAuthorizationManager.class.getClassLoader());
 
     private final ObjectProvider<Portcullis> portcullis;
 
@@ -29,16 +31,12 @@ public final class PortcullisAuthorizationManager {
 
     /** Returns a manager that asks for a resource, {@code <name>:<verb>}. */
     public <T> AuthorizationManager<T> of(String resource) {
-        return new ForResource<>(resource);
+        return by((user, object) -> Check.of(user, resource));
     }
 
-    /** Asks for a resource. An outage is an exception, which becomes a 503: Spring makes a 403 of each refusal. */
-    PortcullisAuthorizationDecision decide(@Nullable Authentication user, String resource, UnaryOperator<Check> change) {
-        if (user == null || !user.isAuthenticated() || user instanceof AnonymousAuthenticationToken) {
-            throw new AuthenticationCredentialsNotFoundException("nobody is authenticated");
-        }
-        Check check = change.apply(Check.of(user.getName(), resource));
-        return new PortcullisAuthorizationDecision(portcullis.getObject().check(check));
+    /** Returns a manager that asks what {@code checks} makes of the user's name and the protected object. */
+    <T> AuthorizationManager<T> by(BiFunction<String, T, Check> checks) {
+        return new Asking<>(checks);
     }
 
     /** What needs the classes of web applications. */
@@ -51,11 +49,11 @@ public final class PortcullisAuthorizationManager {
         }
     }
 
-    private final class ForResource<T> implements AuthorizationManager<T> {
-        private final String resource;
+    private final class Asking<T> implements AuthorizationManager<T> {
+        private final BiFunction<String, T, Check> checks;
 
-        ForResource(String resource) {
-            this.resource = resource;
+        Asking(BiFunction<String, T, Check> checks) {
+            this.checks = checks;
         }
 
         // Spring Security 7 has no such method any more, hence no `@Override`.
@@ -69,8 +67,13 @@ public final class PortcullisAuthorizationManager {
             return decide(user.get(), object);
         }
 
+        /** Asks. An outage is an exception, which becomes a 503: Spring makes a 403 of each refusal. */
         private PortcullisAuthorizationDecision decide(@Nullable Authentication user, T object) {
-            PortcullisAuthorizationDecision made = PortcullisAuthorizationManager.this.decide(user, resource, UnaryOperator.identity());
+            if (user == null || !user.isAuthenticated() || user instanceof AnonymousAuthenticationToken) {
+                throw new AuthenticationCredentialsNotFoundException("nobody is authenticated");
+            }
+            Check check = checks.apply(user.getName(), object);
+            PortcullisAuthorizationDecision made = new PortcullisAuthorizationDecision(portcullis.getObject().check(check));
             if (HAS_REQUESTS && !made.isGranted()) {
                 Requests.keep(object, made);
             }

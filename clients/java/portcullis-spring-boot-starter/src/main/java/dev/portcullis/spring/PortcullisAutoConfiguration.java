@@ -4,6 +4,7 @@ import dev.portcullis.client.Cache;
 import dev.portcullis.client.Observer;
 import dev.portcullis.client.OnUnavailable;
 import dev.portcullis.client.Portcullis;
+import java.util.List;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.beans.factory.ObjectProvider;
@@ -25,9 +26,11 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.security.authorization.AuthorizationManager;
 import org.springframework.security.authorization.method.AuthorizationManagerBeforeMethodInterceptor;
 import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
+import org.springframework.web.servlet.mvc.support.DefaultHandlerExceptionResolver;
 
 /** Makes a client of the properties, and lets Spring MVC, Spring Security and the health of the application ask it. */
 @AutoConfiguration
@@ -88,13 +91,28 @@ public class PortcullisAutoConfiguration {
             return new ProblemFilter(properties.exposeReason());
         }
 
-        /** Denials by Spring Security. */
+        @Bean
+        WebMvcConfigurer portcullisProblems(PortcullisProperties properties) {
+            return new WebMvcConfigurer() {
+                @Override
+                public void extendHandlerExceptionResolvers(List<HandlerExceptionResolver> resolvers) {
+                    // Spring's last resolver takes a connection that the service closed for the caller's own, and answers nothing: a 200.
+                    int last = resolvers.size();
+                    while (last > 0 && resolvers.get(last - 1) instanceof DefaultHandlerExceptionResolver) {
+                        last -= 1;
+                    }
+                    resolvers.add(last, new ProblemResolver(Problem::of, properties.exposeReason()));
+                }
+            };
+        }
+
+        /** Denials by Spring Security, before it makes a page of them. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnClass(AuthorizationManager.class)
         static class Denials {
             @Bean
-            DenialResolver portcullisDenialResolver(PortcullisProperties properties) {
-                return new DenialResolver(properties.exposeReason());
+            ProblemResolver portcullisDenialResolver(PortcullisProperties properties) {
+                return new ProblemResolver(Problem::ofDenial, properties.exposeReason());
             }
         }
     }
@@ -114,7 +132,7 @@ public class PortcullisAutoConfiguration {
         @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
         static AuthorizationManagerBeforeMethodInterceptor portcullisPermit(PortcullisAuthorizationManager manager) {
             AnnotationMatchingPointcut methods = AnnotationMatchingPointcut.forMethodAnnotation(Permit.class);
-            return new AuthorizationManagerBeforeMethodInterceptor(methods, new PermitManager(manager));
+            return new AuthorizationManagerBeforeMethodInterceptor(methods, manager.by(new PermitChecks()));
         }
     }
 

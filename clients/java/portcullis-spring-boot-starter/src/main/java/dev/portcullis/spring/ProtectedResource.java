@@ -5,6 +5,7 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import org.springframework.aot.hint.annotation.Reflective;
 
 /**
  * Protects a handler of requests: its resource is registered at the start, and each request is checked with the bearer token of its
@@ -13,6 +14,7 @@ import java.lang.annotation.Target;
 @Documented
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
+@Reflective
 public @interface ProtectedResource {
     /** The resource, {@code <name>:<verb>}. */
     String name();

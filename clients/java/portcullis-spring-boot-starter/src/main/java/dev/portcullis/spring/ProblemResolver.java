@@ -4,16 +4,19 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
-/** Answers for denials of {@link Permit} within handlers, before Spring Security makes a page of them. */
-final class DenialResolver implements HandlerExceptionResolver, Ordered {
+/** Answers for failures within handlers. */
+final class ProblemResolver implements HandlerExceptionResolver, Ordered {
+    private final Function<Exception, @Nullable Problem> problems;
     private final boolean exposeReason;
 
-    DenialResolver(boolean exposeReason) {
+    ProblemResolver(Function<Exception, @Nullable Problem> problems, boolean exposeReason) {
+        this.problems = problems;
         this.exposeReason = exposeReason;
     }
 
@@ -25,7 +28,7 @@ final class DenialResolver implements HandlerExceptionResolver, Ordered {
     @Override
     public @Nullable ModelAndView resolveException(
             HttpServletRequest request, HttpServletResponse response, @Nullable Object handler, Exception error) {
-        Problem problem = Problem.ofDenial(error);
+        Problem problem = problems.apply(error);
         if (problem == null) {
             return null;
         }

@@ -6,9 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
+import java.util.function.BiFunction;
 import org.aopalliance.intercept.MethodInvocation;
-import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.context.expression.MethodBasedEvaluationContext;
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -19,13 +18,9 @@ import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ExpressionParser;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
-import org.springframework.security.authorization.AuthorizationDecision;
-import org.springframework.security.authorization.AuthorizationManager;
-import org.springframework.security.authorization.AuthorizationResult;
-import org.springframework.security.core.Authentication;
 
-/** Decides about calls of methods with {@link Permit}. */
-final class PermitManager implements AuthorizationManager<MethodInvocation> {
+/** Returns the checks of calls of methods with {@link Permit}. */
+final class PermitChecks implements BiFunction<String, MethodInvocation, Check> {
     private static final ExpressionParser PARSER = new SpelExpressionParser();
     private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
@@ -33,30 +28,15 @@ final class PermitManager implements AuthorizationManager<MethodInvocation> {
 
     private record Protection(Method method, String resource, List<Attribute> attributes) {}
 
-    private final PortcullisAuthorizationManager manager;
     private final Map<MethodClassKey, Protection> protections = new ConcurrentHashMap<>();
 
-    PermitManager(PortcullisAuthorizationManager manager) {
-        this.manager = manager;
-    }
-
-    // Spring Security 7 has no such method any more, hence no `@Override`.
-    @SuppressWarnings({"deprecation", "MissingOverride"})
-    public AuthorizationDecision check(Supplier<Authentication> user, MethodInvocation call) {
-        return decide(user.get(), call);
-    }
-
     @Override
-    public AuthorizationResult authorize(Supplier<Authentication> user, MethodInvocation call) {
-        return decide(user.get(), call);
-    }
-
-    private PortcullisAuthorizationDecision decide(@Nullable Authentication user, MethodInvocation call) {
+    public Check apply(String user, MethodInvocation call) {
         Object target = call.getThis();
         Class<?> type = target == null ? call.getMethod().getDeclaringClass() : AopUtils.getTargetClass(target);
         Protection protection =
                 protections.computeIfAbsent(new MethodClassKey(call.getMethod(), type), key -> protection(call.getMethod(), type));
-        return manager.decide(user, protection.resource(), check -> withAttributes(check, protection, call));
+        return withAttributes(Check.of(user, protection.resource()), protection, call);
     }
 
     private static Protection protection(Method called, Class<?> type) {
