@@ -56,6 +56,22 @@ impl OwnedPlans {
         cached
     }
 
+    /// Keeps a plan that nobody asked for, if it fits beside all others and a later one is not in its place. Returns whether it
+    /// fits.
+    pub(crate) fn keep_spare(&self, key: Key, loaded: NewPlan, changes: Arc<ChangeLog>) -> bool {
+        let cached = Arc::new(CachedPlan::new(&key.resource, loaded, changes));
+        let _writing = self.writing.lock();
+        let shown = KeyRef { tenant: &key.tenant, resource: &key.resource };
+        if self.view.is_ready(&shown, cached.revision()) {
+            return true;
+        }
+        let fits = !cached.changes.is_ended() && self.view.has_room(&key, &cached, self.max_bytes);
+        if fits {
+            self.insert(key, &cached);
+        }
+        fits
+    }
+
     /// Keeps `plan` in place of `before`, if that is the plan of `key` in memory.
     pub(crate) fn replace(&self, key: &KeyRef<'_>, before: &Arc<CachedPlan>, plan: Plan) {
         let loaded = NewPlan { plan, own: before.own_patterns().cloned() };

@@ -27,7 +27,8 @@ impl SharedFacts {
         self.0.lock().len()
     }
 
-    fn share(&self, tenant: &str, facts: &TenantFacts) -> Arc<TenantFacts> {
+    /// Returns equal facts that another plan of the tenant has, or new ones.
+    pub(crate) fn share(&self, tenant: &str, facts: &TenantFacts) -> Arc<TenantFacts> {
         let mut known = self.0.lock();
         let present = known.get(tenant).and_then(Weak::upgrade);
         if let Some(present) = present.filter(|present| **present == *facts) {
