@@ -26,7 +26,7 @@ fn circles(package: &Crate) -> anyhow::Result<Vec<String>> {
 }
 
 /// Returns the edges between the submodules of `folder`, each with everything below it as one module.
-fn edges_inside(folder: &str, edges: &[Edge]) -> Vec<Edge> {
+pub(crate) fn edges_inside(folder: &str, edges: &[Edge]) -> Vec<Edge> {
     let prefix = if folder.is_empty() { String::new() } else { format!("{folder}::") };
     let child = |module: &str| {
         let name = module.strip_prefix(&prefix)?.split("::").next()?;

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use cargo_metadata::{DependencyKind, Metadata};
 
+use crate::drawing::Drawing;
 use crate::workspace;
 
-const FILE: &str = "tests/architecture/crates.txt";
-const HINT: &str = "`BLESS=1 cargo test -p portcullis-architecture crate_graph` draws it again";
+const DRAWING: Drawing = Drawing { file: "tests/architecture/crates.txt", test: "crate_graph" };
 
 /// Draws the normal dependencies between the packages of the product: a line per package.
 fn draw(metadata: &Metadata) -> Result<String> {
@@ -36,37 +36,14 @@ fn draw(metadata: &Metadata) -> Result<String> {
     Ok(drawing)
 }
 
-/// Checks that the drawing is `actual`.
-fn check(drawn: &str, actual: &str) -> Result<()> {
-    anyhow::ensure!(
-        drawn == actual,
-        "{FILE} draws:\n{}\ncargo has:\n{}\n{HINT}",
-        only_in(drawn, actual),
-        only_in(actual, drawn),
-    );
-    Ok(())
-}
-
-/// Returns the lines of `text` that `other` does not have.
-fn only_in(text: &str, other: &str) -> String {
-    let lines: Vec<&str> =
-        text.lines().filter(|line| !other.lines().any(|it| it == *line)).collect();
-    lines.join("\n")
-}
-
 #[test]
 fn the_crates_depend_on_each_other_as_drawn() -> Result<()> {
-    let path = workspace::root().join(FILE);
-    let actual = draw(&workspace::metadata()?)?;
-    if std::env::var_os("BLESS").is_some() {
-        return std::fs::write(&path, actual).context(FILE);
-    }
-    check(&std::fs::read_to_string(&path).context(FILE)?, &actual)
+    DRAWING.expect(&draw(&workspace::metadata()?)?)
 }
 
 #[test]
 fn a_dependency_that_is_not_drawn_is_found() -> Result<()> {
-    check("a -> b\nb\n", "a -> b\nb\n")?;
-    anyhow::ensure!(check("a -> b\nb\n", "a -> b\nb -> a\n").is_err());
+    DRAWING.compare("a -> b\nb\n", "a -> b\nb\n")?;
+    anyhow::ensure!(DRAWING.compare("a -> b\nb\n", "a -> b\nb -> a\n").is_err());
     Ok(())
 }

@@ -14,7 +14,7 @@ use portcullis_engine::Invalid;
 use portcullis_engine::excerpt::excerpt;
 use portcullis_engine::invalid::Fault;
 use portcullis_limits::RateRefusal;
-use portcullis_operations::failed_cases;
+use portcullis_operations::apply::failed_cases;
 use portcullis_runtime::error::OperationError;
 use serde::Serialize;
 use serde_json::{Map, Value, json};

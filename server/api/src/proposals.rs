@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::proposal::ProposalRecord;
-use portcullis_operations::{apply, proposals};
+use portcullis_operations::apply::{self, proposals};
 use portcullis_runtime::app::App;
 
 use crate::apply::answered;

@@ -1,5 +1,9 @@
 //! The use cases of drafts (`docs/semantics.md`, section 18.2).
 
+mod content;
+pub mod shadow_plans;
+pub mod shadow_reports;
+
 use std::sync::Arc;
 
 use portcullis_auth::Manager;
@@ -18,12 +22,11 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use crate::apply::{BundleOrigin, Replacement, counts_of, replace};
-use crate::draft_content::{content_with_draft, stored_bundle};
-use crate::etag::Precondition;
-use crate::ownership::ChangeTerms;
-use crate::shadow_plans;
-use crate::tenant_content::TenantContent;
-use crate::written::Stored;
+use crate::changes::etag::Precondition;
+use crate::changes::ownership::ChangeTerms;
+use crate::changes::written::Stored;
+use crate::content::tenant_content::TenantContent;
+use content::{content_with_draft, stored_bundle};
 
 const NOT_FOUND: OperationError = OperationError::NotFound("draft");
 

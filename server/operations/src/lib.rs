@@ -3,68 +3,25 @@
 //! A use case takes the wired service, the verified caller and parsed input. It returns a plain result or an
 //! [`OperationError`](portcullis_runtime::error::OperationError). A function that takes a transaction is a part of several use cases.
 
+mod admin;
 pub mod apply;
-pub mod audit;
-pub mod batch_checks;
-pub mod batch_items;
-pub mod checks;
-mod common_plans;
-pub mod content_at;
-mod content_bound;
-pub mod content_rulebook;
-pub mod datetimes_as_texts;
-pub mod decisions;
-mod deletions;
-pub mod directory;
-mod draft_content;
+mod ask;
+mod changes;
+mod content;
+mod decide;
 pub mod drafts;
-pub mod entities;
-pub mod etag;
-pub mod explained_relations;
-pub mod failed_cases;
-pub mod filters;
-pub mod folder_data;
-mod gated_writes;
-pub mod key_holders;
-pub mod matrices;
-mod open_scope;
-pub mod ownership;
-mod past_plans;
-pub mod permissions;
-mod plan_by_plan;
-mod plan_source;
-pub mod policies;
-pub mod proposals;
-mod recent_reasons;
-mod record_views;
-pub mod recorded_checks;
-mod recorded_sides;
-mod recording;
-pub mod registration;
-pub mod replays;
-pub mod resolvers;
-pub mod resources;
-pub mod revisions;
-pub mod roles;
-pub mod rules;
-pub mod search;
-pub mod secrets;
-pub mod service_keys;
-mod shadow_gates;
-pub mod shadow_plans;
-pub mod shadow_reports;
-mod shadowing;
-mod stored_guards;
-mod stored_settings;
-mod sync_parts;
-pub mod tenant_content;
-pub mod tenant_states;
-pub mod tenants;
-pub mod tuples;
-pub mod types;
-mod warnings;
-pub mod webhooks;
-pub mod written;
+mod people;
+mod record;
 
-#[cfg(test)]
-mod tests;
+pub use admin::{
+    audit, datetimes_as_texts, key_holders, secrets, service_keys, tenant_states, tenants,
+};
+pub use ask::{filters, matrices, permissions, search, try_out};
+pub use changes::{etag, ownership, written};
+pub use content::{
+    content_at, content_rulebook, policies, registration, resolvers, resources, revisions, roles,
+    rules, tenant_content, types, webhooks,
+};
+pub use decide::{batch_checks, batch_items, checks, explained_relations, recorded_checks};
+pub use people::{directory, entities, folder_data, tuples};
+pub use record::{decisions, replays};

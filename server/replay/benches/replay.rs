@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 const RECORDS: usize = 1_000_000;
 const THREADS: usize = 2;
-/// The records of a part, and of the first one, as in `operations/src/replays/run.rs`.
+/// The records of a part, and of the first one, as in `operations/src/record/replays/run.rs`.
 const PART: usize = 8_192;
 const FIRST_PART: usize = 512;
 /// The most time of all records, and until the first numbers.

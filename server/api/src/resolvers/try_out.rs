@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use portcullis_engine::{CheckBody, Invalid, Json as Value};
 use portcullis_model::schema::{self, AnySchema};
-use portcullis_operations::resolvers::{self, TryOutResult};
+use portcullis_operations::try_out::{TryOutResult, try_out};
 use portcullis_resolver_host::{AnsweredAttribute, CallOutcome, Level, LogLine};
 use portcullis_resolvers::{LoadFailure, json};
 use portcullis_runtime::app::App;
@@ -39,7 +39,7 @@ pub(crate) async fn test(
     let body = body.parse()?;
     let TryOut { check, attributes } = TryOut::parse(&body)?;
     let id = id.known("resolver")?;
-    let tried = resolvers::try_out(&app, &caller, id, check, attributes).await?;
+    let tried = try_out(&app, &caller, id, check, attributes).await?;
     Ok(Json(match tried {
         TryOutResult::Called { outcome, wanted } => TriedOut::new(outcome, &wanted),
         TryOutResult::NotLoaded(failure) => TriedOut::failed(&failure),

@@ -9,9 +9,9 @@ use portcullis_runtime::error::OperationError;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use super::proposals;
 use super::request::ApplyRequest;
 use super::run::{ApplyMode, apply};
-use crate::proposals;
 
 /// Approves a proposal: applies its request, if the content is the one that the proposer saw.
 ///

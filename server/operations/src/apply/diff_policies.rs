@@ -13,7 +13,7 @@ use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
 use super::named_kind::NamedKind;
-use crate::tenant_content::TenantContent;
+use crate::content::tenant_content::TenantContent;
 
 pub(super) const POLICIES: NamedKind<PolicyRecord> = NamedKind {
     kind: ObjectKind::Policy,

@@ -9,7 +9,7 @@ use super::context::PlanContext;
 use super::draft::Draft;
 use super::named_kind::NamedKind;
 use super::ready::ReadyResolver;
-use crate::tenant_content::TenantContent;
+use crate::content::tenant_content::TenantContent;
 
 pub(super) const RESOLVERS: NamedKind<StoredResolver> = NamedKind {
     kind: ObjectKind::Resolver,

@@ -8,7 +8,7 @@ use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
 use super::named_kind::NamedKind;
-use crate::tenant_content::TenantContent;
+use crate::content::tenant_content::TenantContent;
 
 pub(super) const RESOURCES: NamedKind<ResourceRecord> = NamedKind {
     kind: ObjectKind::Resource,

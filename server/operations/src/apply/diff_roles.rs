@@ -11,8 +11,8 @@ use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
 use super::named_kind::NamedKind;
-use crate::roles::{graph, must_be_few};
-use crate::tenant_content::TenantContent;
+use crate::content::roles::{graph, must_be_few};
+use crate::content::tenant_content::TenantContent;
 
 pub(super) const ROLES: NamedKind<RoleRecord> = NamedKind {
     kind: ObjectKind::Role,

@@ -11,8 +11,8 @@ use portcullis_storage::bulk::RecordWrite;
 use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
-use crate::registration::not_in;
-use crate::tenant_content::TenantContent;
+use crate::content::registration::not_in;
+use crate::content::tenant_content::TenantContent;
 
 const KIND: ObjectKind = ObjectKind::Rule;
 

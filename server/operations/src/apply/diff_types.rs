@@ -15,8 +15,8 @@ use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
 use super::named_kind::NamedKind;
-use crate::tenant_content::TenantContent;
-use crate::types::{broken_cases, broken_policies, compiled, must_be_few, must_be_none};
+use crate::content::tenant_content::TenantContent;
+use crate::content::types::{broken_cases, broken_policies, compiled, must_be_few, must_be_none};
 
 pub(super) const TYPES: NamedKind<TypeRecord> = NamedKind {
     kind: ObjectKind::Type,

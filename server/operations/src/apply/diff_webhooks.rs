@@ -10,7 +10,7 @@ use super::content;
 use super::context::PlanContext;
 use super::draft::Draft;
 use super::named_kind::NamedKind;
-use crate::tenant_content::TenantContent;
+use crate::content::tenant_content::TenantContent;
 
 pub(super) const WEBHOOKS: NamedKind<WebhookRecord> = NamedKind {
     kind: ObjectKind::Webhook,

@@ -14,8 +14,8 @@ use portcullis_storage::{StoreError, Tx, resolvers, roles, types, webhooks};
 
 use super::plan::ApplyPlan;
 use super::ready::ReadyResolver;
-use crate::resolvers::taken;
-use crate::roles::must_not_be_entities;
+use crate::content::resolvers::taken;
+use crate::content::roles::must_not_be_entities;
 
 /// The JSON pointer of the roles of a bundle.
 pub(super) const ROLES: &str = "/bundle/roles";

@@ -16,9 +16,9 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::content;
-use crate::content_bound::must_fit;
-use crate::stored_guards;
-use crate::stored_settings;
+use crate::content::bound::must_fit;
+use crate::content::stored_guards;
+use crate::content::stored_settings;
 
 /// The longest time for which an export reads. Meanwhile it has a connection of the database, and its snapshot.
 const MAX_TIME: Duration = Duration::from_secs(60);

@@ -14,7 +14,7 @@ use super::diff_roles::ROLES;
 use super::diff_rules::key;
 use super::diff_types::TYPES;
 use super::diff_webhooks::WEBHOOKS;
-use crate::tenant_content::TenantContent;
+use crate::content::tenant_content::TenantContent;
 
 /// Returns the digest of the objects of the owner, the objects that the bundle names, the settings and the cases.
 pub(super) fn fingerprint(
@@ -81,7 +81,7 @@ mod tests {
     use portcullis_model::settings::TenantSettings;
 
     use super::*;
-    use crate::stored_guards::StoredGuards;
+    use crate::content::stored_guards::StoredGuards;
 
     /// Proposals and plans of versions without roles have this digest.
     #[test]

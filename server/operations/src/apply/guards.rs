@@ -23,9 +23,9 @@ use uuid::Uuid;
 
 use super::after::after;
 use super::plan::{ApplyPlan, Writes};
-use crate::content_rulebook::DecidingRecords;
-use crate::stored_guards::StoredGuards;
-use crate::tenant_content::TenantContent;
+use crate::content::content_rulebook::DecidingRecords;
+use crate::content::stored_guards::StoredGuards;
+use crate::content::tenant_content::TenantContent;
 
 /// The settings and cases that an apply stores. `None` is what does not change.
 #[derive(Debug)]

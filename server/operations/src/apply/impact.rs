@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::after::after;
 use super::guards::rulebook;
 use super::plan::{ApplyPlan, Writes};
-use crate::tenant_content::TenantContent;
+use crate::content::tenant_content::TenantContent;
 
 /// The longest time of one comparison. A resource that began is compared.
 const MAX_TIME: Duration = Duration::from_secs(10);

@@ -18,8 +18,8 @@ use super::answer::{Shown, answer};
 use super::guards::GuardWrites;
 use super::plan::ApplyPlan;
 use super::ready::ReadyResolver;
-use crate::gated_writes::{MAX_JUDGEMENTS, begin};
-use crate::tenant_content::TenantContent;
+use crate::changes::gated_writes::{MAX_JUDGEMENTS, begin};
+use crate::content::tenant_content::TenantContent;
 
 /// A plan with its effects, and the content that it was made for.
 pub(super) struct JudgedPlan {

@@ -13,7 +13,7 @@ use super::guards::GuardWrites;
 use super::judged_plan::activate;
 use super::plan::{ApplyPlan, PlanContext, plan};
 use super::ready::{find_modules, make_ready};
-use crate::tenant_content::TenantContent;
+use crate::content::tenant_content::TenantContent;
 
 /// Replaces the content of `tenant` with the content of `bundle`, whoever owns it, and returns the plan of it. No gate
 /// of the tenant binds the operator. Rules without a domain are in the domain `tenant`.

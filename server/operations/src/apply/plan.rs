@@ -24,9 +24,9 @@ use super::{
     diff_policies, diff_resolvers, diff_resources, diff_roles, diff_types, diff_webhooks,
     namespaces,
 };
-use crate::deletions::Deletions;
-use crate::tenant_content::TenantContent;
-use crate::types::compiled;
+use crate::changes::deletions::Deletions;
+use crate::content::tenant_content::TenantContent;
+use crate::content::types::compiled;
 
 pub use super::context::PlanContext;
 

@@ -17,10 +17,12 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, resolvers};
 use tokio::time::Instant;
 
-use crate::resolvers::admission::{admit, bind};
-use crate::resolvers::{is_of_operator, must_be_free, stored_module, stored_secrets, taken};
-use crate::tenant_content::TenantContent;
-use crate::types::compiled;
+use crate::content::resolvers::admission::{admit, bind};
+use crate::content::resolvers::{
+    is_of_operator, must_be_free, stored_module, stored_secrets, taken,
+};
+use crate::content::tenant_content::TenantContent;
+use crate::content::types::compiled;
 
 /// The module of a resolver of a bundle.
 #[derive(Clone, Debug)]

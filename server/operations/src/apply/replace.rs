@@ -27,13 +27,13 @@ use super::plan::{ApplyPlan, PlanContext, plan};
 use super::ready::{ReadyResolver, find_modules, make_ready};
 use super::restoration::{self, new_policies, wanted_resolvers};
 use super::rights::{self, Visibility};
+use super::shadow_gates;
 use super::stored_types::check_types;
-use crate::content_at::content_at;
-use crate::etag::{Precondition, entity_tag};
-use crate::ownership;
-use crate::roles::must_not_be_entities;
-use crate::shadow_gates;
-use crate::tenant_content::TenantContent;
+use crate::changes::etag::{Precondition, entity_tag};
+use crate::changes::ownership;
+use crate::content::content_at::content_at;
+use crate::content::roles::must_not_be_entities;
+use crate::content::tenant_content::TenantContent;
 
 /// The content that a tenant is to have.
 #[derive(Clone, Copy, Debug)]

@@ -17,9 +17,9 @@ use portcullis_storage::revision_changes::ChangedRecord;
 use serde::Serialize;
 
 use super::plan::{ApplyPlan, Writes};
-use crate::deletions::Deletions;
-use crate::revisions::change;
-use crate::tenant_content::TenantContent;
+use crate::changes::deletions::Deletions;
+use crate::content::revisions::change;
+use crate::content::tenant_content::TenantContent;
 
 /// Returns the plan that turns `present` into the records of `past`, with their ids. Settings and cases are not in it.
 ///

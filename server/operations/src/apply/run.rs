@@ -26,14 +26,14 @@ use super::guards::GuardWrites;
 use super::impact;
 use super::judged_plan::{ContentChange, JudgedPlan, carry_out};
 use super::plan::{ApplyPlan, PlanContext, plan};
+use super::proposals::{self, NewProposal};
 use super::ready::{FoundModule, find_modules, make_ready};
 use super::request::ApplyRequest;
 use super::rights::{self, Visibility};
 use super::secrets;
 use super::stored_types::check_types;
-use crate::proposals::{self, NewProposal};
-use crate::roles::must_not_be_entities;
-use crate::tenant_content::TenantContent;
+use crate::content::roles::must_not_be_entities;
+use crate::content::tenant_content::TenantContent;
 
 /// The mode of an apply: how far it goes.
 #[derive(Clone, Copy, Debug)]

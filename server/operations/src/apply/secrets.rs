@@ -7,7 +7,7 @@ use portcullis_storage::encryption::{Context, KeyRing};
 use portcullis_storage::{StoreError, Tx, webhooks};
 use uuid::Uuid;
 
-use crate::tenant_content::TenantContent;
+use crate::content::tenant_content::TenantContent;
 
 /// Returns the ids of the stored webhooks whose secret is not the one that the bundle has for their URL, or cannot be
 /// decrypted.

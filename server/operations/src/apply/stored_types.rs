@@ -15,8 +15,8 @@ use uuid::Uuid;
 
 use super::after::after;
 use super::plan::ApplyPlan;
-use crate::tenant_content::TenantContent;
-use crate::types::{
+use crate::content::tenant_content::TenantContent;
+use crate::content::types::{
     broken_namespace, broken_subjects, broken_tuples, check_entities, compiled, must_be_none,
     schema,
 };

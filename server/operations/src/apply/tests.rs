@@ -17,9 +17,9 @@ use portcullis_storage::testing::TestDatabase;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::deletions::Deletions;
-use crate::registration::register;
-use crate::tenant_content::TenantContent;
+use crate::changes::deletions::Deletions;
+use crate::content::registration::register;
+use crate::content::tenant_content::TenantContent;
 use portcullis_storage::testing::on_every_database;
 
 on_every_database!(

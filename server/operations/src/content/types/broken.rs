@@ -1,0 +1,267 @@
+//! The stored objects that a change of types would break. It is judged on a snapshot, because a tenant may have a million entities; the write
+//! then compares the place in the histories, and is judged again if something changed in between.
+
+use portcullis_auth::Manager;
+use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::types::{Property, Types};
+use portcullis_engine::{Json, Namespaces, Policy, json};
+use portcullis_model::Authorship;
+use portcullis_model::entity::EntityRecord;
+use portcullis_model::policy::PolicyRecord;
+use portcullis_model::types::{NewType, TypeRecord};
+use portcullis_resolvers::namespaces;
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::write_refusal::{BrokenObjects, WriteRefusal};
+use portcullis_storage::{
+    HistoryPosition, StoreError, Tx, entities, policies, resolvers, rules, tenant_cases, tenants,
+    types,
+};
+
+use super::broken_objects::{must_be_none, note};
+use super::compiled::compiled;
+use super::relations::{broken_namespace, broken_subjects, broken_tuples, schema};
+use crate::changes::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
+use crate::content::bound::must_fit;
+
+/// The entities of a page.
+const PAGE: i64 = 1_000;
+
+/// The stored objects that a change of one type would break.
+#[derive(Debug)]
+pub(crate) struct Breaking {
+    /// The places in the histories of what the judgement read: rules and cases, and entities.
+    met: (HistoryPosition, HistoryPosition),
+    broken: BrokenObjects,
+    judgements: usize,
+}
+
+impl Breaking {
+    /// Judges on a snapshot what breaks when `declared` stands in place of the type `name`; `None` takes it away.
+    ///
+    /// # Errors
+    /// A relation has a fault, the request took too long, the tenant has too much content, too many of its policies are
+    /// compiled, or the store failed.
+    pub(crate) async fn judge(
+        app: &App,
+        caller: &Manager,
+        name: &str,
+        declared: Option<&NewType>,
+    ) -> Result<Self, OperationError> {
+        let mut tx = app.store.begin_read(caller.tenant()).await?;
+        let met = met(&mut tx).await?;
+        let stored = types::all(&mut tx).await?;
+        let by = app.authored_by(caller.actor());
+        let after = with(stored.clone(), name, declared, &by);
+        let numbered = types::relations(&mut tx).await?;
+        let place = |kind: &str| (kind == name).then(String::new);
+        let schema = schema(&after.iter().collect::<Vec<_>>(), &numbered, place)?;
+        let mut broken = broken_rules(app, caller, &mut tx, (&stored, &after)).await?;
+        broken_tuples(&mut tx, &numbered, &schema, &mut broken).await?;
+        let types = (&compiled(&stored), &compiled(&after));
+        broken_entities(caller, &mut tx, types, &mut broken).await?;
+        tx.end().await?;
+        Ok(Self { met, broken, judgements: 1 })
+    }
+
+    /// Judges once more.
+    ///
+    /// # Errors
+    /// The errors of [`Breaking::judge`]; what is stored changed during each of three judgements.
+    pub(crate) async fn again(
+        self,
+        app: &App,
+        caller: &Manager,
+        name: &str,
+        declared: Option<&NewType>,
+    ) -> Result<Self, OperationError> {
+        let again = Self::judge(app, caller, name, declared).await?;
+        if self.judgements == MAX_JUDGEMENTS {
+            let (expected, current) = (self.met.0.revision, again.met.0.revision);
+            return Err(WriteRefusal::RevisionChanged { expected, current }.into());
+        }
+        Ok(Self { judgements: self.judgements + 1, ..again })
+    }
+
+    /// Returns whether the judgement is about what the transaction meets.
+    pub(crate) async fn is_about(&self, tx: &mut Tx) -> Result<bool, StoreError> {
+        Ok(met(tx).await? == self.met)
+    }
+
+    /// Refuses a change that breaks something.
+    pub(crate) fn must_be_none(&mut self) -> Result<(), OperationError> {
+        must_be_none(std::mem::take(&mut self.broken))
+    }
+}
+
+async fn met(tx: &mut Tx) -> Result<(HistoryPosition, HistoryPosition), StoreError> {
+    Ok((tenants::position(tx).await?, entities::state(tx).await?.position))
+}
+
+/// Returns the types with `declared` in place of the one called `name`.
+fn with(
+    mut types: Vec<TypeRecord>,
+    name: &str,
+    declared: Option<&NewType>,
+    by: &Authorship,
+) -> Vec<TypeRecord> {
+    types.retain(|record| record.kind != name);
+    types.extend(declared.cloned().map(|declared| declared.into_record(by)));
+    types
+}
+
+/// Returns the policies and cases that break.
+async fn broken_rules(
+    app: &App,
+    caller: &Manager,
+    tx: &mut Tx,
+    (before, after): (&[TypeRecord], &[TypeRecord]),
+) -> Result<BrokenObjects, OperationError> {
+    must_fit(tx).await?;
+    let policies = policies::all(tx).await?;
+    let cases = tenant_cases::find(tx).await?.map(|stored| stored.cases).unwrap_or_default();
+    let namespaces = namespaces::for_tenant(tx, &app.resolvers.operator_resolvers()).await?;
+    let types = (compiled(before), compiled(after));
+    let names = (types.0.relations().clone(), types.1.relations().clone());
+    let readable = |types: &Types| namespaces.clone().with_types(types.clone());
+    let readable = (readable(&types.0), readable(&types.1));
+    let judged = move || {
+        let mut broken = BrokenObjects::default();
+        broken_policies(&policies, (&readable.0, &readable.1), &mut broken);
+        broken_cases(&cases, (&types.0, &types.1), &mut broken);
+        broken
+    };
+    let mut broken = app.compilations.run(caller.tenant(), judged).await?;
+    let names = (&names.0, &names.1);
+    broken_subjects(&rules::with_marker(tx).await?, names, &mut broken);
+    let own = resolvers::list(tx).await?;
+    let own = own.iter().map(|resolver| &*resolver.manifest.namespace);
+    let operator = app.resolvers.operator_resolvers();
+    let operator = operator.iter().map(|resolver| &*resolver.namespace);
+    broken_namespace(own.chain(operator), names, &mut broken);
+    Ok(broken)
+}
+
+/// Notes the enabled policies whose conditions the namespaces `before` allow and those `after` do not.
+pub(crate) fn broken_policies<'p>(
+    policies: impl IntoIterator<Item = &'p PolicyRecord>,
+    (before, after): (&Namespaces, &Namespaces),
+    broken: &mut BrokenObjects,
+) {
+    for record in policies.into_iter().filter(|record| record.enabled) {
+        // A condition that cannot be read reads nothing.
+        let text = record.rule_data.text();
+        let Ok(condition) = Policy::stored_condition(record.format, text) else { continue };
+        let fault = |namespaces: &Namespaces| {
+            let mut problems = Problems::default();
+            let at = Place::root();
+            let readable = namespaces.readable_on(&record.resource);
+            let at = at.key("rule_data");
+            condition.check_rule_data(record.format, text, readable, &at, &mut problems);
+            problems.into_result().err()
+        };
+        let Some(message) = fault(after) else { continue };
+        if fault(before).is_none() {
+            note(broken, "policy", || record.name.clone(), message.to_string());
+        }
+    }
+}
+
+/// Notes the cases, a JSON list, whose attributes the types `before` allow and those `after` do not.
+pub(crate) fn broken_cases(
+    cases: &str,
+    (before, after): (&Types, &Types),
+    broken: &mut BrokenObjects,
+) {
+    let parsed = json::parse(cases.as_bytes()).unwrap_or(Json::Null);
+    for case in parsed.as_array().unwrap_or_default() {
+        let (Some(name), Some(check)) = (case.get("name"), case.get("check")) else { continue };
+        let resource = check.get("resource").and_then(Json::as_str);
+        let (Some(resource), Some(sent)) = (resource, check.get("attributes")) else { continue };
+        let fault = |types: &Types| {
+            let (mut problems, root) = (Problems::default(), Place::root());
+            types.check_attributes(resource, sent, &root.key("attributes"), &mut problems);
+            problems.into_result().err()
+        };
+        let Some(message) = fault(after) else { continue };
+        if fault(before).is_none() {
+            let name = || name.as_str().unwrap_or_default().to_owned();
+            note(broken, "case", name, message.to_string());
+        }
+    }
+}
+
+/// Returns whether an entity of the type may have what it does not declare any more.
+fn needs_properties(before: &Types, after: &Types, name: &str) -> bool {
+    let Some(new) = after.properties(name).filter(|new| !new.is_empty()) else { return false };
+    let old = before.properties(name).filter(|old| !old.is_empty());
+    let is_kept = |(name, property): (&String, &Property)| {
+        new.get(name).is_some_and(|new| new.kind == property.kind)
+    };
+    !old.is_some_and(|old| old.iter().all(is_kept))
+}
+
+/// Refuses types that stored entities break.
+///
+/// # Errors
+/// The request took too long, an entity breaks, or the store failed.
+pub(crate) async fn check_entities(
+    caller: &Manager,
+    tx: &mut Tx,
+    types: (&Types, &Types),
+) -> Result<(), OperationError> {
+    let mut broken = BrokenObjects::default();
+    broken_entities(caller, tx, types, &mut broken).await?;
+    must_be_none(broken)
+}
+
+/// Notes the entities that the types `before` allow and those `after` do not.
+async fn broken_entities(
+    caller: &Manager,
+    tx: &mut Tx,
+    (before, after): (&Types, &Types),
+    broken: &mut BrokenObjects,
+) -> Result<(), OperationError> {
+    for (kind, _) in after.iter() {
+        if needs_properties(before, after, kind) {
+            check_type(caller, tx, kind, after, broken).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes the entities of the type `kind` that `types` do not allow.
+async fn check_type(
+    caller: &Manager,
+    tx: &mut Tx,
+    kind: &str,
+    types: &Types,
+    broken: &mut BrokenObjects,
+) -> Result<(), OperationError> {
+    let mut after = String::new();
+    loop {
+        must_be_in_time(caller)?;
+        let page = entities::list(tx, Some(kind), (kind, &after), PAGE).await?;
+        for entity in &page.records {
+            if let Some(fault) = fault(types, entity) {
+                note(broken, "entity", || format!("{kind}:{}", entity.id), fault);
+            }
+        }
+        match page.records.into_iter().last() {
+            Some(last) if page.more => after = last.id,
+            _ => return Ok(()),
+        }
+    }
+}
+
+fn fault(types: &Types, entity: &EntityRecord) -> Option<String> {
+    let mut problems = Problems::default();
+    let root = Place::root();
+    types.check_properties(
+        &entity.kind,
+        &entity.properties,
+        &root.key("properties"),
+        &mut problems,
+    );
+    problems.into_result().err().map(|fault| fault.to_string())
+}

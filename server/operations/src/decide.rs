@@ -1,0 +1,14 @@
+//! Decisions: checks, batches, the plans they are made with, and what the decision log keeps of them.
+
+pub mod batch_checks;
+pub mod batch_items;
+pub mod checks;
+mod common_plans;
+pub mod explained_relations;
+pub(crate) mod open_scope;
+pub(crate) mod past_plans;
+pub(crate) mod plan_source;
+mod recent_reasons;
+pub mod recorded_checks;
+pub(crate) mod recording;
+mod shadowing;

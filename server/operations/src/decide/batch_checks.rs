@@ -1,0 +1,465 @@
+//! Batches: many checks by the rules of one revision (`docs/semantics.md`, section 11).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use portcullis_auth::CheckCaller;
+use portcullis_engine::batch::BatchSemantic;
+use portcullis_engine::{
+    AttributeAnswers, AttributeRequest, Check, Decision, Effect, MatchedRuleId, Supply, Verdict,
+};
+use portcullis_limits::{MemoryAccount, MemoryCharge, Spent};
+use portcullis_model::event::Event;
+use portcullis_plan_cache::CachedPlan;
+use portcullis_resolvers::{AnswerOrigin, OpenCheck};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::min_revisions::MinRevisions;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::batch_items::BatchItems;
+use super::common_plans::{self, CommonPlans};
+use super::recent_reasons::RecentReasons;
+use super::recorded_checks::{Made, RecordedRequest};
+use super::recording::{self, Recording};
+use crate::people::directory::{self, NeededEntities, ReadRelations};
+
+/// The time after which a batch lets other requests of its thread go on.
+const SLICE: Duration = Duration::from_millis(2);
+/// The most checks between two looks at the clock, which cost as much as a part of a check each.
+const MAX_UNTIMED: usize = 16;
+
+/// The parts of a batch that are not in its checks.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchOptions<'r> {
+    /// All decisions are made from rules and entities of these revisions or later ones.
+    pub at_least: MinRevisions,
+    pub semantic: BatchSemantic,
+    /// Whether the answers say what decided, and why.
+    pub with_reasons: bool,
+    /// The request that records name; `None` if the checks are not recorded, and not compared with a draft.
+    pub recorded: Option<RecordedRequest<'r>>,
+}
+
+/// The answer to a batch.
+#[derive(Debug)]
+pub struct BatchAnswer {
+    /// The revision of the tenant that all decisions reflect.
+    pub revision: u64,
+    /// The revision of the entities; `None` if no decision needed them.
+    pub entities_revision: Option<u64>,
+    /// In the order of the checks, up to the one after which the batch ends.
+    pub answers: Vec<ItemAnswer>,
+    /// The memory of the reasons; `None` without checks.
+    pub charge: Option<MemoryCharge>,
+}
+
+/// The answer to a check of a batch.
+#[derive(Debug)]
+pub struct ItemAnswer {
+    pub effect: Effect,
+    /// `None` if nobody needs it.
+    pub basis: Option<Basis>,
+    /// The id of the record; `None` if there is none.
+    pub decision_id: Option<Uuid>,
+    /// The record, until it is there.
+    recording: Option<Recording>,
+}
+
+impl ItemAnswer {
+    /// The place of an answer that resolvers must give first.
+    const OPEN: Self =
+        Self { effect: Effect::Deny, basis: None, decision_id: None, recording: None };
+}
+
+/// The cause of a decision.
+#[derive(Debug)]
+pub struct Basis {
+    pub matched_rule_id: MatchedRuleId,
+    pub reason: Arc<str>,
+}
+
+/// Decides the checks in `items` for `caller`, and records them in the metrics. The events of denied checks are in the
+/// store when this function returns, unless the store is down.
+///
+/// # Errors
+/// The caller may not ask about a domain, the checks are of several tenants, there are no plans of one revision that is new
+/// enough, or the memory for answers is spent.
+pub async fn check_all(
+    app: &App,
+    caller: &CheckCaller,
+    items: &dyn BatchItems,
+    options: BatchOptions<'_>,
+) -> Result<BatchAnswer, OperationError> {
+    let began = Instant::now();
+    let Some(tenant) = tenant_of(caller, items)? else {
+        return Ok(BatchAnswer {
+            revision: options.at_least.rules,
+            entities_revision: None,
+            answers: Vec::new(),
+            charge: None,
+        });
+    };
+    app.closed_tenants.must_be_open(&tenant)?;
+    let no_room = |Spent| OperationError::no_room_for_answer();
+    let account = MemoryAccount::for_tenant(caller.tenant());
+    let mut reasons = RecentReasons::new(app.limits.answers.charge(account));
+    let checks = BatchedChecks { items, caller, now: app.clock.now() };
+    let batch = Batch::prepare(app, &tenant, checks, options).await?;
+    let mut answers = batch.decide(&mut reasons).await?;
+    for answer in &mut answers {
+        if let Some(recording) = answer.recording.take() {
+            answer.decision_id = recording.settled().await?;
+        }
+    }
+    let charge = Some(reasons.into_charge().map_err(no_room)?);
+    batch.count(&answers, began.elapsed());
+    batch.record_denials(&answers).await;
+    let entities_revision = batch.entities.revision();
+    Ok(BatchAnswer { revision: batch.plans.revision, entities_revision, answers, charge })
+}
+
+/// Returns the tenant of all checks; `None` without checks.
+fn tenant_of(
+    caller: &CheckCaller,
+    items: &dyn BatchItems,
+) -> Result<Option<String>, OperationError> {
+    let mut tenant: Option<String> = None;
+    let mut last = None;
+    for (_, named) in (0..items.count()).filter_map(|index| items.scope(index)) {
+        // Most items have the domain of the one before.
+        if last == Some(named) {
+            continue;
+        }
+        last = Some(named);
+        let domain = caller.domain_of(named)?;
+        let own = caller.tenant_of(domain)?;
+        match &tenant {
+            None => tenant = Some(own.to_owned()),
+            Some(known) if known == own => {}
+            Some(_) => {
+                let what = "the items are of several tenants: send a batch for each tenant";
+                return Err(OperationError::BadRequest(what.to_owned()));
+            }
+        }
+    }
+    Ok(tenant)
+}
+
+/// The complete checks of a batch, in domains that its caller may ask about.
+#[derive(Clone, Copy)]
+struct BatchedChecks<'b> {
+    items: &'b dyn BatchItems,
+    caller: &'b CheckCaller,
+    now: DateTime<Utc>,
+}
+
+impl<'b> BatchedChecks<'b> {
+    fn get(&self, index: usize) -> Option<Check<'b>> {
+        let body = self.items.check(index)?;
+        let domain = self.caller.domain_of(body.domain).ok()?;
+        Some(Check::new(body, domain, self.caller.for_check(), self.now))
+    }
+
+    /// Returns the resources of the checks, each once, and the number of the resource of each check.
+    fn resources(&self) -> (Vec<&'b str>, Vec<u32>) {
+        let count = self.items.count();
+        let (mut resources, mut numbers) = (Vec::new(), HashMap::new());
+        let mut number_of = Vec::with_capacity(count);
+        let mut last = None;
+        for (resource, _) in (0..count).filter_map(|index| self.items.scope(index)) {
+            // Most items have the resource of the one before.
+            let number = match last {
+                Some((known, number)) if known == resource => number,
+                _ => *numbers.entry(resource).or_insert_with(|| {
+                    resources.push(resource);
+                    // There are fewer resources than items.
+                    u32::try_from(resources.len() - 1).unwrap_or(u32::MAX)
+                }),
+            };
+            last = Some((resource, number));
+            number_of.push(number);
+        }
+        (resources, number_of)
+    }
+}
+
+/// A check that resolvers must answer first.
+struct OpenItem {
+    index: usize,
+    requests: Vec<AttributeRequest>,
+    relations: ReadRelations,
+}
+
+/// A batch whose plans are found.
+struct Batch<'b> {
+    app: &'b App,
+    tenant: &'b str,
+    checks: BatchedChecks<'b>,
+    plans: CommonPlans,
+    /// The number of the plan of each check.
+    plan_of: Vec<u32>,
+    /// The entities that the plans need.
+    entities: NeededEntities,
+    options: BatchOptions<'b>,
+    /// Whether the events of denials need reasons.
+    subscribes: bool,
+}
+
+impl<'b> Batch<'b> {
+    async fn prepare(
+        app: &'b App,
+        tenant: &'b str,
+        checks: BatchedChecks<'b>,
+        options: BatchOptions<'b>,
+    ) -> Result<Self, OperationError> {
+        let at_least = app.reach(tenant, options.at_least).await?;
+        let (resources, plan_of) = checks.resources();
+        let plans = common_plans::find(&app.plans, tenant, &resources, at_least).await?;
+        let each = plans.plans.iter().map(|plan| plan.plan());
+        let entities = NeededEntities::load_for(app, tenant, each, CheckKind::Combined).await?;
+        app.webhooks.prepare(tenant).await;
+        let subscribes = app.webhooks.subscribes_to_denials(tenant);
+        Ok(Self { app, tenant, checks, plans, plan_of, entities, options, subscribes })
+    }
+
+    /// Decides the checks up to the one after which the batch ends: first all without resolvers, then those that need them.
+    ///
+    /// # Errors
+    /// The relations of the tenant cannot be read, or too many checks of the tenant look at many of them.
+    async fn decide(&self, reasons: &mut RecentReasons) -> Result<Vec<ItemAnswer>, OperationError> {
+        let mut decided: Vec<ItemAnswer> = Vec::with_capacity(self.plan_of.len());
+        // A check after an open one may not be answered at all, and is recorded once that is known.
+        let (mut open, mut unrecorded) = (Vec::new(), Vec::new());
+        // Checks with megabytes of attributes are slow: the first one is timed alone.
+        let (mut slice, mut untimed, mut next_look) = (Instant::now(), 1, 1);
+        for (index, plan) in self.plans().enumerate() {
+            let records = open.is_empty() || self.options.semantic == BatchSemantic::ExecuteAll;
+            match self.decide_first(index, plan, reasons, records).await? {
+                Ok(answer) => {
+                    unrecorded.extend((!records).then_some(index));
+                    let ends = self.ends_after(&answer);
+                    decided.push(answer);
+                    if ends || reasons.are_spent() {
+                        break;
+                    }
+                }
+                // Whether an open check ends the batch is known last.
+                Err(item) => {
+                    open.push(item);
+                    decided.push(ItemAnswer::OPEN);
+                }
+            }
+            if decided.len() >= next_look {
+                untimed = if pause(&mut slice).await { 1 } else { MAX_UNTIMED.min(2 * untimed) };
+                next_look = decided.len() + untimed;
+            }
+        }
+        if !open.is_empty() {
+            self.decide_open(open, &mut decided, reasons).await?;
+            self.cut(&mut decided);
+        }
+        for index in unrecorded {
+            if let (Some(place), Some(plan)) = (decided.get_mut(index), self.plan(index))
+                && let Ok(answer) = self.decide_first(index, plan, reasons, true).await?
+            {
+                *place = answer;
+            }
+        }
+        Ok(decided)
+    }
+
+    /// Decides a check without resolvers, and records it if `records` is true. Returns what resolvers must answer first if
+    /// they must.
+    async fn decide_first(
+        &self,
+        index: usize,
+        plan: &CachedPlan,
+        reasons: &mut RecentReasons,
+        records: bool,
+    ) -> Result<Result<ItemAnswer, OpenItem>, OperationError> {
+        // The plans are as many as the checks.
+        let Some(check) = self.checks.get(index) else { return Ok(Ok(ItemAnswer::OPEN)) };
+        let supply = self.supply(&check, plan);
+        directory::count_overridden(self.app, supply.as_ref());
+        let completed = directory::completed(supply.as_ref(), check);
+        let (kind, both) = (CheckKind::Combined, (&check, &completed));
+        let decided = self.entities.decide_here(plan.plan(), kind, both)?;
+        let (verdict, relations) = match decided {
+            Some(decided) => decided,
+            None => {
+                let asking = (self.app, self.tenant);
+                // In a box, so that a quick check has no room for it.
+                Box::pin(self.entities.decide(asking, plan.plan(), kind, both)).await?
+            }
+        };
+        Ok(match verdict {
+            Verdict::Decided(decision) => {
+                let recording = records.then(|| {
+                    let checked = (&check, &completed, supply.as_ref());
+                    self.record(checked, plan, &decision, (&relations.answers, &[]))
+                });
+                Ok(self.answer(&decision, reasons, recording.flatten()))
+            }
+            Verdict::NeedsAttributes(requests) => Err(OpenItem { index, requests, relations }),
+        })
+    }
+
+    /// Asks the resolvers for all `open` checks together, and puts the answers into their places in `decided`.
+    ///
+    /// # Errors
+    /// The relations of the tenant cannot be read.
+    async fn decide_open(
+        &self,
+        open: Vec<OpenItem>,
+        decided: &mut [ItemAnswer],
+        reasons: &mut RecentReasons,
+    ) -> Result<(), OperationError> {
+        let (mut supplied, mut requests) = (Vec::new(), Vec::new());
+        for OpenItem { index, requests: own, relations } in open {
+            let (Some(check), Some(plan)) = (self.checks.get(index), self.plan(index)) else {
+                continue;
+            };
+            let (asking, entities) = ((self.app, self.tenant), &self.entities);
+            let relations =
+                entities.relations_of_inputs(asking, plan.plan(), &check, &own, relations).await?;
+            supplied.push((index, plan, check, self.supply(&check, plan), relations));
+            requests.push(own);
+        }
+        let mut checks = Vec::with_capacity(supplied.len());
+        for (_, _, check, supply, relations) in &supplied {
+            let completed = directory::completed(supply.as_ref(), *check);
+            checks.push(Check { relations: Some(relations), ..completed });
+        }
+        let asked = checks.iter().zip(requests);
+        let asked: Vec<_> = asked.map(|(check, requests)| OpenCheck { check, requests }).collect();
+        let answers = self.app.resolvers.ask_all(self.tenant, &asked).await;
+        let (mut slice, mut has_ended) = (Instant::now(), false);
+        for (number, ((index, plan, sent, supply, relations), check)) in
+            supplied.iter().zip(&checks).enumerate()
+        {
+            let origins = answers.origins(number);
+            let mut answers = answers.for_check(number);
+            answers.extend(relations.clone());
+            let decision = plan.plan().evaluate_with(check, &answers);
+            // What comes after the end is not answered.
+            let recording = (!has_ended).then(|| {
+                let checked = (sent, check, supply.as_ref());
+                self.record(checked, plan, &decision, (&answers, &origins))
+            });
+            let answer = self.answer(&decision, reasons, recording.flatten());
+            has_ended |= self.ends_after(&answer);
+            if let Some(place) = decided.get_mut(*index) {
+                *place = answer;
+            }
+            pause(&mut slice).await;
+        }
+        Ok(())
+    }
+
+    /// Records the decision on a check, as it was sent and as its supply completed it.
+    fn record(
+        &self,
+        (sent, completed, supply): (&Check<'_>, &Check<'_>, Option<&Supply<'_>>),
+        plan: &CachedPlan,
+        decision: &Decision<'_>,
+        (answers, origins): (&AttributeAnswers, &[AnswerOrigin<'_>]),
+    ) -> Option<Recording> {
+        let made = Made {
+            tenant: self.tenant,
+            cached: plan,
+            entities: &self.entities,
+            revisions: (self.plans.revision, self.entities.revision()),
+            sent,
+            completed,
+            supply,
+            decision,
+            answers,
+            origins,
+        };
+        recording::record(self.app, self.options.recorded, &made)
+    }
+
+    fn supply<'s>(&'s self, check: &Check<'s>, plan: &'s CachedPlan) -> Option<Supply<'s>> {
+        self.entities.supply(plan.plan(), CheckKind::Combined, check)
+    }
+
+    /// Drops what comes after the answer that ends the batch.
+    fn cut(&self, decided: &mut Vec<ItemAnswer>) {
+        if let Some(last) = decided.iter().position(|answer| self.ends_after(answer)) {
+            decided.truncate(last + 1);
+        }
+    }
+
+    fn ends_after(&self, answer: &ItemAnswer) -> bool {
+        self.options.semantic.ends_after(answer.effect == Effect::Allow)
+    }
+
+    fn plan(&self, check: usize) -> Option<&Arc<CachedPlan>> {
+        self.plans.plans.get(*self.plan_of.get(check)? as usize)
+    }
+
+    /// Returns the plan of each check.
+    fn plans(&self) -> impl Iterator<Item = &Arc<CachedPlan>> {
+        self.plan_of.iter().filter_map(|number| self.plans.plans.get(*number as usize))
+    }
+
+    fn answer(
+        &self,
+        decision: &Decision<'_>,
+        reasons: &mut RecentReasons,
+        recording: Option<Recording>,
+    ) -> ItemAnswer {
+        let effect = decision.effect();
+        let is_recorded = self.subscribes && effect == Effect::Deny;
+        let basis = (self.options.with_reasons || is_recorded).then(|| Basis {
+            matched_rule_id: decision.matched_rule_id(),
+            reason: reasons.reason(decision),
+        });
+        if let Some(basis) = basis.as_ref().filter(|_| is_recorded) {
+            // Its event has its own reason. Who looks at the reasons sees the refusal.
+            let _ = reasons.count(basis.reason.len());
+        }
+        ItemAnswer { effect, basis, decision_id: None, recording }
+    }
+
+    /// Counts each check, with its part of the time.
+    fn count(&self, answers: &[ItemAnswer], elapsed: Duration) {
+        let count = u32::try_from(answers.len()).unwrap_or(u32::MAX).max(1);
+        for effect in [Effect::Allow, Effect::Deny] {
+            let number = answers.iter().filter(|answer| answer.effect == effect).count();
+            let number = u64::try_from(number).unwrap_or(u64::MAX);
+            let checks = &self.app.metrics.checks;
+            checks.decided_many(CheckKind::Combined, effect, number, elapsed / count);
+        }
+    }
+
+    /// Stores the events of denied checks, if a webhook of the tenant subscribes to them.
+    async fn record_denials(&self, answers: &[ItemAnswer]) {
+        if !self.subscribes {
+            return;
+        }
+        let denied = answers.iter().enumerate().filter_map(|(index, answer)| {
+            let basis = answer.basis.as_ref().filter(|_| answer.effect == Effect::Deny)?;
+            Some(Event::denied(&self.checks.get(index)?, basis.matched_rule_id, &basis.reason))
+        });
+        let denied: Vec<_> = denied.collect();
+        if !denied.is_empty() {
+            self.app.webhooks.record_denials(self.tenant, denied).await;
+        }
+    }
+}
+
+/// Lets other requests of the thread go on after each [`SLICE`]. Returns whether the slice was over.
+async fn pause(slice: &mut Instant) -> bool {
+    let is_over = slice.elapsed() > SLICE;
+    if is_over {
+        tokio::task::yield_now().await;
+        *slice = Instant::now();
+    }
+    is_over
+}

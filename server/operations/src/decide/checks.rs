@@ -1,0 +1,322 @@
+//! The check: finds the plan, decides, and records the decision (`docs/semantics.md`, section 2).
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use portcullis_auth::CheckCaller;
+use portcullis_engine::{
+    Check, CheckBody, Decision, Effect, MatchedRuleId, ResourcePattern, Verdict,
+};
+use portcullis_model::event::Event;
+use portcullis_model::relation::NewTuple;
+use portcullis_model::resource::unregistered;
+use portcullis_plan_cache::CachedPlan;
+use portcullis_resolvers::{Asked, CacheMode};
+use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::min_revisions::MinRevisions;
+use portcullis_runtime::plans::{PlanError, is_lost};
+use portcullis_storage::{plan_records, resources};
+use portcullis_traces::enter;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use super::explained_relations::{ExplainedRelations, explained_relations};
+use super::open_scope::open_scope;
+use super::past_plans::PastRules;
+use super::plan_source::PlanSource;
+use super::recorded_checks::{Made, RecordedRequest};
+use super::recording::{self, Recording};
+use crate::people::directory::{self, NeededEntities};
+
+/// The most registered names that an unregistered resource is compared with: a few milliseconds.
+const MAX_COMPARED: u32 = 5_000;
+
+/// The parts of a check that are not in its body.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckOptions<'o> {
+    /// Selects the rules that decide.
+    pub kind: CheckKind,
+    /// The decision is made from rules and entities of these revisions or later ones.
+    pub at_least: MinRevisions,
+    /// Keeps the evidence for an explanation.
+    pub explain: bool,
+    /// The instant that stands for the present in conditions and resolvers; `None` is the present itself. With an
+    /// instant, resolvers are called past their caches.
+    pub now: Option<DateTime<Utc>>,
+    /// Tuples that count beside the stored ones.
+    pub assumed: &'o [NewTuple],
+    /// The revision whose content decides; `None` is the present content.
+    pub at_revision: Option<u64>,
+    /// The request that a record names; `None` if the check is not recorded, and not compared with a draft.
+    pub recorded: Option<RecordedRequest<'o>>,
+}
+
+impl CheckOptions<'_> {
+    /// Returns the options of a check by the present content at the present instant, which is not recorded.
+    pub fn present(kind: CheckKind, at_least: MinRevisions) -> Self {
+        Self {
+            kind,
+            at_least,
+            explain: false,
+            now: None,
+            assumed: &[],
+            at_revision: None,
+            recorded: None,
+        }
+    }
+}
+
+/// A check that is decided.
+#[derive(Debug)]
+pub struct DecidedCheck<'c> {
+    /// The complete question.
+    pub check: Check<'c>,
+    pub answer: CheckAnswer,
+    /// `None` unless [`CheckOptions::explain`] is set.
+    pub evidence: Option<Evidence>,
+}
+
+/// The answer to a check. It does not borrow from the plan.
+#[derive(Clone, Debug)]
+pub struct CheckAnswer {
+    pub effect: Effect,
+    pub matched_rule_id: MatchedRuleId,
+    pub reason: String,
+    /// The revision of the tenant that the plan reflects.
+    pub revision: u64,
+    /// The revision of the entities; `None` if the decision needed none.
+    pub entities_revision: Option<u64>,
+    /// The id of the record; `None` if there is none.
+    pub decision_id: Option<Uuid>,
+}
+
+impl CheckAnswer {
+    pub(crate) fn new(
+        cached: &CachedPlan,
+        decision: &Decision<'_>,
+        entities: &NeededEntities,
+    ) -> Self {
+        Self {
+            effect: decision.effect(),
+            matched_rule_id: decision.matched_rule_id(),
+            reason: decision.reason(),
+            revision: cached.revision(),
+            entities_revision: entities.revision(),
+            decision_id: None,
+        }
+    }
+}
+
+/// Everything that an explanation of a decision needs.
+#[derive(Debug)]
+pub struct Evidence {
+    pub cached: Arc<CachedPlan>,
+    /// The entities that the decision needed.
+    pub entities: NeededEntities,
+    /// The answers of resolvers and where they come from.
+    pub asked: Asked,
+    /// The relations that the decision could read.
+    pub relations: ExplainedRelations,
+}
+
+/// Decides the check in `body` for `caller`, and records it in the metrics. If it is denied, its event is in the
+/// store when this function returns, unless the store is down. An explained check has no event.
+///
+/// # Errors
+/// The caller may not ask about the domain or for an explanation, or there is no plan that is new enough.
+pub async fn check<'c>(
+    app: &App,
+    caller: &'c CheckCaller,
+    body: CheckBody<'c>,
+    mut options: CheckOptions<'_>,
+) -> Result<DecidedCheck<'c>, OperationError> {
+    if options.explain {
+        caller.may_explain(body.domain, &app.manager_roles)?;
+    }
+    let began = Instant::now();
+    let (domain, tenant) = open_scope(app, caller, body.domain)?;
+    let now = options.now.unwrap_or_else(|| app.clock.now());
+    let check = Check::new(body, domain, caller.for_check(), now);
+    if options.at_least.entities > 0 {
+        options.at_least.rules = Box::pin(app.reach(tenant, options.at_least)).await?;
+    }
+    let (mut decided, recording) = decide_recorded(app, tenant, check, options).await?;
+    if let Some(recording) = recording {
+        decided.answer.decision_id = recording.settled().await?;
+    }
+    app.metrics.checks.decided(options.kind, decided.answer.effect, began.elapsed());
+    let is_present = options.at_revision.is_none();
+    if options.explain && is_present && decided.answer.matched_rule_id.0.is_none() {
+        decided.answer.reason += &doubt_about(app, tenant, check.resource).await?;
+    }
+    // An explanation is a question of a manager. Nobody was refused anything.
+    if !options.explain {
+        record_denial(app, tenant, &decided).await;
+    }
+    Ok(decided)
+}
+
+/// Returns the end of the reason of a denial by default if the resource is not registered and no rule or policy names it;
+/// nothing if the tenant registers none.
+async fn doubt_about(app: &App, tenant: &str, resource: &str) -> Result<String, OperationError> {
+    let mut tx = app.store.begin_read(tenant).await?;
+    let exact = ResourcePattern::Exact(resource.to_owned());
+    let is_known = resources::matches(&mut tx, &exact).await?
+        || plan_records::name_resource(&mut tx, resource).await?;
+    let compared = if is_known { 0 } else { MAX_COMPARED };
+    let names = resources::names(&mut tx, compared).await?;
+    tx.end().await?;
+    if names.is_empty() {
+        return Ok(String::new());
+    }
+    Ok(unregistered(resource, names.iter().map(String::as_str)))
+}
+
+/// Decides `check` in `tenant` and records nothing.
+///
+/// # Errors
+/// There is no plan that is new enough, or the relations do not allow a tuple that is assumed.
+pub async fn decide<'c>(
+    app: &App,
+    tenant: &str,
+    check: Check<'c>,
+    options: CheckOptions<'_>,
+) -> Result<DecidedCheck<'c>, OperationError> {
+    let options = CheckOptions { recorded: None, ..options };
+    Ok(decide_recorded(app, tenant, check, options).await?.0)
+}
+
+/// Decides `check` in `tenant`, and records the decision if `options` say so.
+async fn decide_recorded<'c>(
+    app: &App,
+    tenant: &str,
+    check: Check<'c>,
+    options: CheckOptions<'_>,
+) -> Result<(DecidedCheck<'c>, Option<Recording>), OperationError> {
+    // An explanation reads the plan after the decision, and a hot plan is only borrowed.
+    if !options.explain
+        && options.assumed.is_empty()
+        && let Some((answer, recording)) = decide_with_hot_plan(app, tenant, &check, options)?
+    {
+        return Ok((DecidedCheck { check, answer, evidence: None }, recording));
+    }
+    // In a box, so that a check with a hot plan has no room for the state of a load.
+    Box::pin(decide_with_any_plan(app, tenant, check, options)).await
+}
+
+/// Decides `check` with a plan that may have to be loaded, and asks the resolvers that the decision needs.
+async fn decide_with_any_plan<'c>(
+    app: &App,
+    tenant: &str,
+    check: Check<'c>,
+    options: CheckOptions<'_>,
+) -> Result<(DecidedCheck<'c>, Option<Recording>), OperationError> {
+    // One plan decides before and after the resolvers answer: two plans could have two revisions.
+    let cached = {
+        let past = PastRules::read(app, tenant, options.at_revision).await?;
+        let plans = PlanSource::new(app, past.as_ref());
+        plans.find(tenant, check.resource, options.at_least.rules).await?
+    };
+    app.webhooks.prepare(tenant).await;
+    let entities = match options.assumed {
+        [] => NeededEntities::load(app, tenant, cached.plan(), options.kind).await?,
+        assumed => NeededEntities::assuming(app, tenant, cached.plan(), assumed).await?,
+    };
+    let (answer, asked, recording) = {
+        let supply = entities.supply(cached.plan(), options.kind, &check);
+        directory::count_overridden(app, supply.as_ref());
+        let completed = directory::completed(supply.as_ref(), check);
+        let plan = cached.plan();
+        let asking = (app, tenant);
+        let (verdict, relations) =
+            entities.decide(asking, plan, options.kind, (&check, &completed)).await?;
+        let (decision, asked) = match verdict {
+            Verdict::Decided(decision) => {
+                (decision, Asked { answers: relations.answers, ..Asked::default() })
+            }
+            Verdict::NeedsAttributes(requests) => {
+                let relations = entities
+                    .relations_of_inputs(asking, plan, &check, &requests, relations)
+                    .await?;
+                let completed = Check { relations: Some(&relations), ..completed };
+                let mode = if options.now.is_none() { CacheMode::Use } else { CacheMode::Bypass };
+                let mut asked = app.resolvers.ask(tenant, &completed, &requests, mode).await;
+                asked.answers.extend(relations.clone());
+                (plan.evaluate_with(&completed, &asked.answers), asked)
+            }
+        };
+        let made = Made {
+            tenant,
+            cached: &cached,
+            entities: &entities,
+            revisions: (cached.revision(), entities.revision()),
+            sent: &check,
+            completed: &completed,
+            supply: supply.as_ref(),
+            decision: &decision,
+            answers: &asked.answers,
+            origins: &asked.origins(),
+        };
+        let recording = recording::record(app, options.recorded, &made);
+        (CheckAnswer::new(&cached, &decision, &entities), asked, recording)
+    };
+    let mut decided = DecidedCheck { check, answer, evidence: None };
+    if options.explain {
+        let (asking, by) = ((&check, options.assumed), (cached.plan(), &entities));
+        let relations = explained_relations(app, tenant, asking, by, &asked.answers).await?;
+        decided.evidence = Some(Evidence { cached, entities, asked, relations });
+    }
+    Ok((decided, recording))
+}
+
+/// The answer of a plan that is hot and needs no resolver, with its record. `None` leaves the check to the slower path.
+fn decide_with_hot_plan(
+    app: &App,
+    tenant: &str,
+    check: &Check<'_>,
+    options: CheckOptions<'_>,
+) -> Result<Option<(CheckAnswer, Option<Recording>)>, PlanError> {
+    let _step = enter("plan");
+    let plans = app.plans.hot()?;
+    let Some(cached) = plans.get(tenant, check.resource, options.at_least.rules) else {
+        return Ok(None);
+    };
+    // The slower path says so.
+    if is_lost(options.at_least.rules, cached.revision()) {
+        return Ok(None);
+    }
+    let Some(entities) = NeededEntities::ready(app, tenant, cached.plan(), options.kind)? else {
+        return Ok(None);
+    };
+    let supply = entities.supply(cached.plan(), options.kind, check);
+    let completed = directory::completed(supply.as_ref(), *check);
+    let decided = entities.decide_here(cached.plan(), options.kind, (check, &completed))?;
+    let Some((Verdict::Decided(decision), relations)) = decided else { return Ok(None) };
+    directory::count_overridden(app, supply.as_ref());
+    let made = Made {
+        tenant,
+        cached,
+        entities: &entities,
+        revisions: (cached.revision(), entities.revision()),
+        sent: check,
+        completed: &completed,
+        supply: supply.as_ref(),
+        decision: &decision,
+        answers: &relations.answers,
+        origins: &[],
+    };
+    let recording = recording::record(app, options.recorded, &made);
+    Ok(Some((CheckAnswer::new(cached, &decision, &entities), recording)))
+}
+
+/// Stores the event of a denied check, if a webhook of `tenant` subscribes to it.
+async fn record_denial(app: &App, tenant: &str, decided: &DecidedCheck<'_>) {
+    let answer = &decided.answer;
+    if answer.effect == Effect::Deny && app.webhooks.subscribes_to_denials(tenant) {
+        let event = Event::denied(&decided.check, answer.matched_rule_id, &answer.reason);
+        // In a box for the same reason.
+        Box::pin(app.webhooks.record_denial(tenant, event)).await;
+    }
+}

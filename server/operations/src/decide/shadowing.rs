@@ -1,0 +1,133 @@
+//! Decides checks by a draft, too, beside the rules that decide (`docs/semantics.md`, section 18.2).
+
+use std::sync::Arc;
+
+use portcullis_engine::relation::RELATION;
+use portcullis_engine::{Decision, Effect, Verdict};
+use portcullis_model::decision::Via;
+use portcullis_model::replay::ReplayChange;
+use portcullis_plan_cache::CachedPlan;
+use portcullis_runtime::app::App;
+use portcullis_runtime::metrics::CheckKind;
+use portcullis_runtime::shadow_counts::ShadowDifference;
+use portcullis_runtime::shadow_metrics::ShadowOutcome;
+use portcullis_runtime::shadows::Shadow;
+use uuid::Uuid;
+
+use super::recorded_checks::Made;
+use crate::people::directory::{self, NeededEntities};
+
+/// The decision of a draft on a check that was decided.
+#[derive(Debug)]
+pub(crate) struct ShadowDecision {
+    shadow: Arc<Shadow>,
+    pub(crate) effect: Effect,
+    /// The difference, with the names of the rules or policies that decided and would decide.
+    difference: Option<(ReplayChange, String, String)>,
+}
+
+/// Decides a check by the draft that its tenant has in shadow. Asks no resolver, and waits for nothing; `None` if the check
+/// is not compared.
+pub(crate) fn decide(app: &App, via: Via, made: &Made<'_>) -> Option<ShadowDecision> {
+    let shadow = app.shadows.get(made.tenant)?;
+    let (resource, revision) = (made.sent.resource, made.revisions.0);
+    let decided = app
+        .shadows
+        .with_plan(&shadow, resource, revision, |plan| decide_by(app, (&shadow, plan), via, made));
+    match decided.unwrap_or(Err(ShadowOutcome::NotReady)) {
+        Ok((effect, difference)) => Some(ShadowDecision { shadow, effect, difference }),
+        Err(outcome) => {
+            note(app, &shadow, outcome);
+            None
+        }
+    }
+}
+
+fn note(app: &App, shadow: &Shadow, outcome: ShadowOutcome) {
+    shadow.counts.note(outcome);
+    app.metrics.shadows.count(outcome);
+}
+
+type Compared = (Effect, Option<(ReplayChange, String, String)>);
+
+/// Decides a check by the plan of a draft. The error is the reason why the check is not compared.
+fn decide_by(
+    app: &App,
+    (shadow, cached): (&Shadow, &CachedPlan),
+    via: Via,
+    made: &Made<'_>,
+) -> Result<Compared, ShadowOutcome> {
+    let plan = cached.plan();
+    if shadow.has_other_relations() && plan.directory_needs().relations {
+        return Err(ShadowOutcome::NotComparable);
+    }
+    let kind = match via {
+        Via::Legacy => CheckKind::Legacy,
+        Via::Check | Via::Batch | Via::Authzen => CheckKind::Combined,
+    };
+    let own;
+    let entities = match made.entities {
+        loaded @ NeededEntities::Loaded(_) => loaded,
+        NeededEntities::Unneeded => {
+            own = NeededEntities::ready(app, made.tenant, plan, kind).ok().flatten();
+            own.as_ref().ok_or_else(|| {
+                app.shadows.want_entities(shadow);
+                ShadowOutcome::NotReady
+            })?
+        }
+    };
+    let supply = entities.supply(plan, kind, made.sent);
+    let completed = directory::completed(supply.as_ref(), *made.sent);
+    let decided = entities.decide_here(plan, kind, (made.sent, &completed)).ok().flatten();
+    let (verdict, relations) = decided.ok_or(ShadowOutcome::NotComparable)?;
+    let verdict = match verdict {
+        Verdict::NeedsAttributes(_) => {
+            let mut answers = made.answers.without(RELATION);
+            answers.extend(relations.answers);
+            plan.decide(&completed, &answers)
+        }
+        decided @ Verdict::Decided(_) => decided,
+    };
+    match verdict {
+        Verdict::Decided(decision) => Ok((decision.effect(), difference(made.decision, &decision))),
+        Verdict::NeedsAttributes(_) => Err(ShadowOutcome::NotComparable),
+    }
+}
+
+/// Returns how two decisions differ, with the names of what decided; `None` if they do not.
+fn difference(live: &Decision<'_>, other: &Decision<'_>) -> Option<(ReplayChange, String, String)> {
+    let change = match (live.effect(), other.effect()) {
+        (Effect::Allow, Effect::Deny) => ReplayChange::AllowToDeny,
+        (Effect::Deny, Effect::Allow) => ReplayChange::DenyToAllow,
+        // What the draft does not change keeps its id.
+        _ if live.rule_id() == other.rule_id() => return None,
+        _ => ReplayChange::RuleChanged,
+    };
+    let (before, after) = (live.name().to_string(), other.name().to_string());
+    (change != ReplayChange::RuleChanged || before != after).then_some((change, before, after))
+}
+
+impl ShadowDecision {
+    /// Returns the name of the draft.
+    pub(crate) fn draft(&self) -> &str {
+        &self.shadow.draft
+    }
+
+    /// Counts the decision. `record` is the id of the record of the check, if there is one.
+    pub(crate) fn count(&self, app: &App, made: &Made<'_>, record: Option<Uuid>) {
+        let Some((change, before, after)) = &self.difference else {
+            note(app, &self.shadow, ShadowOutcome::Same);
+            return;
+        };
+        let (resource, action) = (made.sent.resource, made.sent.action);
+        let change = *change;
+        let outcome = match change {
+            ReplayChange::AllowToDeny => ShadowOutcome::AllowToDeny,
+            ReplayChange::DenyToAllow => ShadowOutcome::DenyToAllow,
+            _ => ShadowOutcome::RuleChanged,
+        };
+        note(app, &self.shadow, outcome);
+        let difference = ShadowDifference { change, resource, action, before, after, record };
+        self.shadow.counts.note_difference(&difference);
+    }
+}
