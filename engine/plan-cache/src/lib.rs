@@ -43,5 +43,6 @@ pub use cache::{CacheSize, OutdatedPlan, PlanCache};
 pub use cached_plan::{CachedPlan, NewPlan};
 pub use changes::ChangedRecords;
 pub use own_patterns::{OwnPatterns, WILDCARD};
+pub use owned::Spare;
 pub use view::HotPlans;
 pub use warming::WarmedTenant;

@@ -6,6 +6,7 @@ use crate::cache::PlanCache;
 use crate::cached_plan::NewPlan;
 use crate::changes::ChangeLog;
 use crate::key::{Key, KeyRef};
+use crate::owned::Spare;
 
 /// A tenant whose plans are made before checks ask for them. Every change that is published meanwhile reaches its log.
 #[derive(Debug)]
@@ -53,8 +54,8 @@ impl<E: Clone> PlanCache<E> {
     }
 
     /// Keeps a plan that was compiled in a snapshot of its revision, read after [`PlanCache::begin_warming`], if it fits beside
-    /// all others and its tenant has no more than an equal part of the memory. Returns whether it fits.
-    pub fn keep_spare(&self, warmed: &WarmedTenant, resource: &str, plan: NewPlan) -> bool {
+    /// all others and its tenant has no more than an equal part of the memory.
+    pub fn keep_spare(&self, warmed: &WarmedTenant, resource: &str, plan: NewPlan) -> Spare {
         let key = Key { tenant: Arc::clone(&warmed.tenant), resource: resource.into() };
         self.plans.keep_spare(key, plan, Arc::clone(&warmed.changes))
     }
@@ -72,21 +73,26 @@ mod tests {
         Plan::compile(resource, revision, &[], []).into()
     }
 
-    fn keep_spare(cache: &Cache, warmed: &WarmedTenant, count: usize) -> usize {
-        let resource = |number| format!("doc-{number}:read");
-        let fits = |name: &String| cache.keep_spare(warmed, name, plan(name, 1));
-        (0..count).map(resource).take_while(fits).count()
+    /// Keeps plans while there is room, at most `most`. Returns their number.
+    fn keep_spares(cache: &Cache, warmed: &WarmedTenant, most: usize) -> usize {
+        let names = (0..most).map(|number| format!("doc-{number}:read"));
+        let kept = names.take_while(|name| {
+            let kept = cache.keep_spare(warmed, name, plan(name, 1));
+            assert_ne!(kept, Spare::Ready);
+            kept == Spare::Kept
+        });
+        kept.count()
     }
 
     #[test]
     fn plans_that_nobody_asked_for_push_out_none_and_take_an_equal_part() {
         let cache = Cache::new(256 << 10);
         let alone = cache.begin_warming("alone");
-        let all = keep_spare(&cache, &alone, usize::MAX);
+        let all = keep_spares(&cache, &alone, usize::MAX);
         assert!(all > 100 && cache.size().bytes <= 256 << 10, "{all}");
         // The memory is full.
         let late = cache.begin_warming("late");
-        assert_eq!(keep_spare(&cache, &late, 1), 0);
+        assert_eq!(keep_spares(&cache, &late, 1), 0);
         assert_eq!(cache.size().plans, all);
         // A check finds room at the cost of the one that has the most.
         cache.keep("late", "doc-0:read", plan("doc-0:read", 1));
@@ -95,7 +101,7 @@ mod tests {
         let cache = Cache::new(256 << 10);
         cache.keep("used", "doc-0:read", plan("doc-0:read", 1));
         let second = cache.begin_warming("second");
-        let half = keep_spare(&cache, &second, usize::MAX);
+        let half = keep_spares(&cache, &second, usize::MAX);
         assert!((all * 9 / 20..=all / 2).contains(&half), "{half} of {all}");
         assert!(cache.find("used", "doc-0:read", 0).is_some());
     }
@@ -108,18 +114,19 @@ mod tests {
         let touched = || vec![ResourcePattern::Exact("doc:read".to_owned()).into()];
         cache.publish("acme", 2, touched());
         assert!(cache.needs_warming("acme"), "something was published since");
-        assert!(cache.keep_spare(&warmed, "doc:read", plan("doc:read", 1)));
+        let keep = |revision| cache.keep_spare(&warmed, "doc:read", plan("doc:read", revision));
+        assert_eq!(keep(1), Spare::Kept);
         assert!(cache.find("acme", "doc:read", 0).is_none());
         assert!(cache.is_cold(&warmed, "doc:read"));
         assert_eq!(cache.outdated_resources(&warmed), ["doc:read".into()]);
         cache.keep("acme", "doc:read", plan("doc:read", 2));
-        assert!(cache.keep_spare(&warmed, "doc:read", plan("doc:read", 1)));
+        assert_eq!(keep(1), Spare::Ready);
         let found = cache.find("acme", "doc:read", 0).expect("the later plan stays");
         assert_eq!(found.plan().revision(), 2);
         assert!(cache.outdated_resources(&warmed).is_empty());
         // The tenant begins anew meanwhile.
         cache.forget("acme");
-        assert!(!cache.keep_spare(&warmed, "doc:read", plan("doc:read", 3)));
+        assert_eq!(keep(3), Spare::NoRoom);
         assert!(cache.find("acme", "doc:read", 0).is_none());
         assert!(cache.begin_warming("acme").is_first());
     }

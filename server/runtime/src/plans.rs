@@ -112,10 +112,10 @@ impl Plans {
         if let Some(cached) = self.cache.find(tenant, resource, at_least) {
             return not_lost(cached, at_least);
         }
-        self.want_warm(tenant, Instant::now());
         if self.cache.latest(tenant).unwrap_or_default() < at_least {
             self.demanded.wait_for(tenant, at_least, || self.read_revision(tenant)).await?;
         }
+        self.want_warm(tenant, Instant::now());
         let mut cached = step("plan load", self.find_or_load(tenant, resource, at_least)).await?;
         if cached.revision() < at_least {
             // The check joined a load that began before the store had the revision.

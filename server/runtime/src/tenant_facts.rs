@@ -31,7 +31,9 @@ impl SharedFacts {
     pub(crate) fn share(&self, tenant: &str, facts: &TenantFacts) -> Arc<TenantFacts> {
         let mut known = self.0.lock();
         let present = known.get(tenant).and_then(Weak::upgrade);
-        if let Some(present) = present.filter(|present| **present == *facts) {
+        let is_equal =
+            |present: &Arc<TenantFacts>| std::ptr::eq(&**present, facts) || **present == *facts;
+        if let Some(present) = present.filter(is_equal) {
             return present;
         }
         if known.len() >= FEW && known.len() == known.capacity() {

@@ -26,6 +26,9 @@ const MANY_POLICIES: usize = 500;
 /// Bytes of stored rules from which on a second thread saves time, too: the bytes of about 2,000 rules.
 const MANY_RULE_BYTES: usize = 200_000;
 
+/// The resolvers of a tenant, by namespace.
+pub(super) type Resolvers = HashMap<String, ResolverRef>;
+
 /// A plan with the place in the tenant's history of the snapshot that it was read in.
 #[derive(Debug)]
 pub(super) struct LoadedPlan {
@@ -121,11 +124,10 @@ async fn read_whole(
     let pattern = broader.map(Plan::resource);
     let rules = plan_records::rules(&mut tx, resource, pattern).await?;
     let (rules, rest) = tokio::join!(read_rules(rules), fetch_policies(tx, resource, broader));
-    let (rules, (records, facts)) = (rules?, rest?);
+    let (rules, (records, (facts, resolvers))) = (rules?, rest?);
     let policies = read_conditions(&records.list()?);
-    let (facts, resolvers) = facts_of(facts);
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
-    let plan = Plan::compile_with(resource, revision, &rules, policies, Arc::new(facts), resolver);
+    let plan = Plan::compile_with(resource, revision, &rules, policies, facts, resolver);
     Ok(match broader {
         Some(broader) => plan.over(broader),
         None => plan,
@@ -133,7 +135,7 @@ async fn read_whole(
 }
 
 /// Returns the facts as plans have them, and the resolvers by namespace.
-pub(super) fn facts_of(stored: StoredFacts) -> (TenantFacts, HashMap<String, ResolverRef>) {
+pub(super) fn facts_of(stored: StoredFacts) -> (TenantFacts, Resolvers) {
     let StoredFacts { resolvers, directory, roles, sources, relations, recording } = stored;
     let inclusions = RoleInclusions::new(roles);
     (TenantFacts { directory, inclusions, sources, relations, recording }, resolvers)
@@ -152,9 +154,16 @@ async fn fetch_policies(
     mut tx: Tx,
     resource: &str,
     broader: Option<&Plan>,
-) -> Result<(StoredPolicies, StoredFacts), StoreError> {
+) -> Result<(StoredPolicies, (Arc<TenantFacts>, Resolvers)), StoreError> {
     let policies = read_policies(&mut tx, resource, broader).await?;
-    let facts = plan_records::facts(&mut tx).await?;
+    let facts = match broader {
+        // What changes the facts touches every plan. Only policies have resolvers.
+        Some(broader) if policies.are_none() => (broader.shared_facts(), Resolvers::new()),
+        _ => {
+            let (facts, resolvers) = facts_of(plan_records::facts(&mut tx).await?);
+            (Arc::new(facts), resolvers)
+        }
+    };
     tx.end().await?;
     Ok((policies, facts))
 }

@@ -5,13 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use portcullis_engine::resource::object_of;
-use portcullis_engine::{Plan, Policy, ResolverRef, Rule, TenantFacts};
+use portcullis_engine::{Plan, Policy, Rule, TenantFacts};
 use portcullis_fairness::run_to_end;
 use portcullis_plan_cache::{CachedPlan, WILDCARD};
 use portcullis_storage::plan_records::{self, StoredRules};
 use portcullis_storage::{HistoryPosition, ReadSource, Store, StoreError, Tx};
 
-use super::load::{facts_of, read_conditions, read_policies};
+use super::load::{Resolvers, facts_of, read_conditions, read_policies};
 
 /// The most patterns of a part.
 const MAX_PATTERNS: u16 = 256;
@@ -36,7 +36,7 @@ pub(super) struct PartRecords {
     pub(super) position: HistoryPosition,
     pub(super) source: ReadSource,
     pub(super) facts: TenantFacts,
-    resolvers: HashMap<String, ResolverRef>,
+    resolvers: Resolvers,
     rules: HashMap<String, Vec<Rule>>,
     policies: HashMap<String, Vec<Policy>>,
     /// The plans that can be made: those whose broader plan is valid in the snapshot.

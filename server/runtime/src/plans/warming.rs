@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use portcullis_fairness::run_apart;
-use portcullis_plan_cache::{NewPlan, WILDCARD, WarmedTenant};
+use portcullis_plan_cache::{NewPlan, Spare, WILDCARD, WarmedTenant};
 use portcullis_storage::StoreError;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
@@ -172,7 +172,7 @@ impl Plans {
         wanted: Vec<Wanted>,
     ) -> Result<bool, PlanError> {
         let before = self.histories.last(tenant);
-        let (runtime, count) = (Handle::current(), wanted.len() as u64);
+        let runtime = Handle::current();
         let reading = parts::read(self.store.clone(), tenant.to_owned(), after.to_owned(), wanted);
         let records =
             run_apart(move || runtime.block_on(reading)).await.map_err(StoreError::from)??;
@@ -181,16 +181,20 @@ impl Plans {
         if self.follow(tenant, continuity).await?.is_some() {
             return Ok(false);
         }
-        self.metrics.loads.inc_by(count);
-        self.metrics.sources.count(records.source, count);
-        let facts = self.facts.share(tenant, &records.facts);
+        let (source, facts) = (records.source, self.facts.share(tenant, &records.facts));
         let compile = move || PartRecords::compile(records, &facts);
         let plans = run_apart(compile).await.map_err(StoreError::from)?;
-        Ok(plans.into_iter().all(|plan| {
+        let made = plans.len();
+        let kept = plans.into_iter().map(|plan| {
             self.over_budget.report(tenant, &plan);
             let resource = plan.resource().to_owned();
             self.cache.keep_spare(warmed, &resource, NewPlan::from(plan))
-        }))
+        });
+        let kept: Vec<Spare> = kept.take_while(|kept| *kept != Spare::NoRoom).collect();
+        let new = kept.iter().filter(|kept| **kept == Spare::Kept).count() as u64;
+        self.metrics.loads.inc_by(new);
+        self.metrics.sources.count(source, new);
+        Ok(kept.len() == made)
     }
 }
 

@@ -222,7 +222,7 @@ fn formatted() -> Vec<String> {
             }
         }
     }
-    assert!(statements.len() >= 20, "only {} were found", statements.len());
+    assert!(statements.len() >= 18, "only {} were found", statements.len());
     statements
 }
 
