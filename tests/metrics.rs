@@ -58,6 +58,7 @@ fn every_map_that_callers_can_fill_has_its_entries_counted() {
         ("plan_tenants", 1.0),
         ("plan_loads", 0.0),
         ("plan_load_tenants", 0.0),
+        ("plan_warmings", 0.0),
         ("service_keys", 0.0),
         ("tokens", 1.0),
         ("providers", 0.0),

@@ -183,6 +183,11 @@ impl Plan {
         self.facts.as_deref()
     }
 
+    /// Returns the facts about the tenant of the plan, for another of its plans.
+    pub fn shared_facts(&self) -> Arc<TenantFacts> {
+        self.facts.clone().unwrap_or_default()
+    }
+
     /// Returns whether the subjects of rules can be relations.
     #[inline]
     fn has_relations(&self) -> bool {

@@ -48,14 +48,15 @@ fn without_its_database_the_service_answers_from_memory_alone() {
     let server = settings.start();
     let tenant = Tenant::with_provider(&server, Provider::shared(), "t");
     let rule = tenant.rule("alice", "doc:read", "read", "allow");
-    tenant.rule("alice", "other:read", "read", "allow");
+    let cold = Tenant::with_provider(&server, Provider::shared(), "cold");
+    cold.rule("alice", "doc:read", "read", "allow");
     tenant.decide("alice", "doc:read", "read").is("allow", &rule);
     destroy_database(&settings);
     tenant.decide("alice", "doc:read", "read").is("allow", &rule);
     // The process knows that no rule names it.
     tenant.decide("alice", "invented:read", "read").is_default();
-    let cold = json!({"subject": "alice", "resource": "other:read", "action": "read"});
-    tenant.check(&cold).refused(503, "DEPENDENCY_UNAVAILABLE");
+    let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
+    cold.check(&check).refused(503, "DEPENDENCY_UNAVAILABLE");
     tenant.get("/api/v1/resources").refused(503, "DEPENDENCY_UNAVAILABLE");
     let write = json!({"name": "doc:read"});
     tenant.manage("POST /api/v1/resources", &write).refused(503, "DEPENDENCY_UNAVAILABLE");

@@ -9,6 +9,8 @@ use crate::support::{Provider, Request, Server, Settings, Tenant, eventually};
 struct Stage {
     server: Server,
     tenant: Tenant<'static>,
+    /// A tenant that nobody asked about.
+    cold: Tenant<'static>,
     rule: String,
     // Dropped after the server that uses it.
     cluster: Cluster,
@@ -21,9 +23,10 @@ fn stage(change: impl Fn(Settings) -> Settings) -> Option<Stage> {
     let server = change(settings).start();
     let tenant = Tenant::with_provider(&server, Provider::shared(), "t");
     let rule = tenant.rule("alice", "doc:read", "read", "allow");
-    tenant.rule("alice", "cold:read", "read", "allow");
+    let cold = Tenant::with_provider(&server, Provider::shared(), "cold");
+    cold.rule("alice", "doc:read", "read", "allow");
     tenant.decide("alice", "doc:read", "read").is("allow", &rule);
-    Some(Stage { server, tenant, rule, cluster })
+    Some(Stage { server, tenant, cold, rule, cluster })
 }
 
 impl Stage {
@@ -60,8 +63,8 @@ fn without_postgresql_checks_go_on_and_everything_comes_back() {
         let rule = json!({"sub": "bob", "obj": "doc:read", "act": "read", "effect": "allow"});
         let write = tenant.manage("POST /api/v1/resources/policies", &rule);
         write.refused(503, "DEPENDENCY_UNAVAILABLE");
-        let cold = json!({"subject": "alice", "resource": "cold:read", "action": "read"});
-        tenant.check(&cold).refused(503, "DEPENDENCY_UNAVAILABLE");
+        let check = json!({"subject": "alice", "resource": "doc:read", "action": "read"});
+        stage.cold.check(&check).refused(503, "DEPENDENCY_UNAVAILABLE");
         // The process knows that no rule names it.
         tenant.decide("alice", "invented:read", "read").is_default();
         tenant.get("/api/v1/resources").refused(503, "DEPENDENCY_UNAVAILABLE");

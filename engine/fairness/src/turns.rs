@@ -16,6 +16,9 @@ pub struct TurnLimits {
     pub at_once: usize,
     /// The most turns of one tenant at the same time.
     pub per_tenant: usize,
+    /// While fewer turns are taken, a tenant gets more than `per_tenant`, and more than `at_once` run. Whoever has less than its
+    /// part does not wait for such turns to end. With 0 there are none.
+    pub lent_below: usize,
     /// The most requests of one tenant that have a turn or wait for one.
     pub pending_per_tenant: usize,
     /// The most requests of all tenants that wait.
@@ -36,7 +39,7 @@ pub enum TurnRefusal {
 }
 
 /// Turns of requests, of which a limited number runs at the same time. The next turn goes to the tenant that has the fewest,
-/// and among those to the one that waits for longest. Cheap to clone.
+/// and among those to the one that waits for longest. Turns that nobody else waits for may be lent. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct TurnQueue(Arc<Shared>);
 
@@ -47,7 +50,12 @@ struct Shared {
     lines: Mutex<Lines>,
 }
 
-type Lines = TenantLines<oneshot::Sender<()>>;
+/// The requests, and how many turns their tenants have beyond `per_tenant`.
+#[derive(Debug, Default)]
+struct Lines {
+    requests: TenantLines<oneshot::Sender<()>>,
+    lent: usize,
+}
 
 /// A turn of a tenant. It ends when it is dropped.
 #[derive(Debug)]
@@ -63,6 +71,7 @@ impl TurnLimits {
     pub const NONE: Self = Self {
         at_once: usize::MAX,
         per_tenant: usize::MAX,
+        lent_below: 0,
         pending_per_tenant: usize::MAX,
         waiting: usize::MAX,
         wait: None,
@@ -101,12 +110,12 @@ impl TurnQueue {
 
     /// Returns the number of tenants with requests that have a turn or wait for one.
     pub fn tenants(&self) -> usize {
-        self.0.lines.lock().tenants()
+        self.0.lines.lock().requests.tenants()
     }
 
     /// Returns the number of turns that are taken.
     pub fn taken(&self) -> usize {
-        self.0.lines.lock().running()
+        self.0.lines.lock().requests.running()
     }
 
     /// Adds a request of `tenant`. Returns its turn, and what ends when the turn begins.
@@ -114,10 +123,10 @@ impl TurnQueue {
         let tenant = Arc::from(tenant);
         let (mut ticket, mut begins) = (0, None);
         if self.0.may_begin(lines, &tenant) {
-            lines.begin(&tenant);
+            self.0.take(lines, &tenant);
         } else {
             let (begun, receiver) = oneshot::channel();
-            (ticket, begins) = (lines.push(&tenant, begun), Some(receiver));
+            (ticket, begins) = (lines.requests.push(&tenant, begun), Some(receiver));
         }
         let begun = async {
             if let Some(begins) = begins {
@@ -132,16 +141,26 @@ impl TurnQueue {
 impl Shared {
     /// Returns whether a turn of `tenant` may begin now. Then no other request may: it would have begun before.
     fn may_begin(&self, lines: &Lines, tenant: &str) -> bool {
-        lines.running() < self.limits.at_once
-            && lines.counts(tenant).running < self.limits.per_tenant
+        let has_part = lines.requests.counts(tenant).running < self.limits.per_tenant;
+        has_part && self.has_own(lines) || self.may_lend(lines)
+    }
+
+    /// Returns whether a tenant may have a turn of its part.
+    fn has_own(&self, lines: &Lines) -> bool {
+        lines.requests.running() - lines.lent < self.limits.at_once
+    }
+
+    fn may_lend(&self, lines: &Lines) -> bool {
+        lines.requests.running() < self.limits.lent_below
     }
 
     fn must_have_room(&self, lines: &Lines, tenant: &str) -> Result<(), TurnRefusal> {
-        let counts = lines.counts(tenant);
+        let counts = lines.requests.counts(tenant);
         if counts.running + counts.waiting >= self.limits.pending_per_tenant {
             return Err(TurnRefusal::TenantFull);
         }
-        match lines.waiting() >= self.limits.waiting && !self.may_begin(lines, tenant) {
+        let is_full = lines.requests.waiting() >= self.limits.waiting;
+        match is_full && !self.may_begin(lines, tenant) {
             true => Err(TurnRefusal::Full),
             false => Ok(()),
         }
@@ -149,13 +168,29 @@ impl Shared {
 
     /// Begins the turns that may begin.
     fn serve(&self, lines: &mut Lines) {
-        while lines.running() < self.limits.at_once
-            && let Some((tenant, begun)) = lines.next(self.limits.per_tenant)
-        {
-            lines.begin(&tenant);
+        while let Some((tenant, begun)) = self.next(lines) {
+            self.take(lines, &tenant);
             // Whoever gave up in this moment drops the turn.
             let _ = begun.send(());
         }
+    }
+
+    fn next(&self, lines: &mut Lines) -> Option<(Arc<str>, oneshot::Sender<()>)> {
+        let part = if self.has_own(lines) { self.limits.per_tenant } else { 0 };
+        let most = if self.may_lend(lines) { usize::MAX } else { part };
+        lines.requests.next(most)
+    }
+
+    fn take(&self, lines: &mut Lines, tenant: &Arc<str>) {
+        let is_lent = lines.requests.counts(tenant).running >= self.limits.per_tenant;
+        lines.lent += usize::from(is_lent);
+        lines.requests.begin(tenant);
+    }
+
+    fn give_back(&self, lines: &mut Lines, tenant: &Arc<str>) {
+        let is_lent = lines.requests.counts(tenant).running > self.limits.per_tenant;
+        lines.lent -= usize::from(is_lent);
+        lines.requests.end(tenant);
     }
 }
 
@@ -171,8 +206,8 @@ impl Drop for Turn {
     fn drop(&mut self) {
         let shared = &self.queue.0;
         let mut lines = shared.lines.lock();
-        if self.ticket == 0 || lines.remove(&self.tenant, self.ticket).is_none() {
-            lines.end(&self.tenant);
+        if self.ticket == 0 || lines.requests.remove(&self.tenant, self.ticket).is_none() {
+            shared.give_back(&mut lines, &self.tenant);
         }
         shared.serve(&mut lines);
     }

@@ -19,9 +19,9 @@ use crate::view::HotPlans;
 /// the error of a load.
 #[derive(Debug)]
 pub struct PlanCache<E> {
-    plans: OwnedPlans,
+    pub(crate) plans: OwnedPlans,
     /// Shared with the caches beside.
-    logs: Arc<TenantLogs>,
+    pub(crate) logs: Arc<TenantLogs>,
     /// The loads under way.
     loads: PerKey<Key, Load<E>>,
 }

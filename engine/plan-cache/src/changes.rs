@@ -24,6 +24,9 @@ pub(crate) struct ChangeLog {
     is_ended: AtomicBool,
     /// Checks compare their decisions with the decisions of a cache beside.
     has_shadow: AtomicBool,
+    /// One more than the highest published revision when the plans were last made before checks ask for them; 0 if
+    /// they never were.
+    warmed: AtomicU64,
     log: Mutex<Log>,
 }
 
@@ -91,6 +94,21 @@ impl ChangeLog {
     /// Sets what [`ChangeLog::has_shadow`] returns.
     pub(crate) fn set_shadow(&self, has_shadow: bool) {
         self.has_shadow.store(has_shadow, Ordering::Relaxed);
+    }
+
+    /// Returns whether plans were never made before checks ask for them, or something was published since.
+    pub(crate) fn needs_warming(&self) -> bool {
+        self.warmed.load(Ordering::Acquire) <= self.latest()
+    }
+
+    /// Notes that the plans are made before checks ask for them. Returns whether it is the first time.
+    pub(crate) fn begin_warming(&self) -> bool {
+        self.warmed.swap(self.latest() + 1, Ordering::AcqRel) == 0
+    }
+
+    /// Notes that not all plans were made, so that they are all made the next time.
+    pub(crate) fn abandon_warming(&self) {
+        self.warmed.store(0, Ordering::Release);
     }
 
     /// Adds a committed write. Calls may come out of order, and twice for one write.

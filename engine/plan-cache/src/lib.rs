@@ -19,6 +19,9 @@
 //! their plan. The plan of `*` has the set of all patterns of the tenant. Each published change adds its patterns to the
 //! set, before a check looks at it.
 //!
+//! **Warm plans.** Plans are also made before checks ask for them. Such a plan follows the same rule, and takes no more than free
+//! memory and an equal part of all: nothing leaves for it.
+//!
 //! **The view.** Checks read the plans in a map beside moka, which takes a clock, a lock and a place in a queue for a read. A
 //! read of the view writes to no memory that threads share, but for the mark that the plan was read, once. A new plan enters
 //! the view, then moka; what moka drops leaves the view.
@@ -34,9 +37,12 @@ mod owned;
 mod shares;
 mod tenant_logs;
 mod view;
+mod warming;
 
 pub use cache::{CacheSize, OutdatedPlan, PlanCache};
 pub use cached_plan::{CachedPlan, NewPlan};
 pub use changes::ChangedRecords;
 pub use own_patterns::{OwnPatterns, WILDCARD};
+pub use owned::Spare;
 pub use view::HotPlans;
+pub use warming::WarmedTenant;

@@ -16,6 +16,17 @@ use crate::view::{SMALL, View};
 /// The most plans that stay because they were read, in one search for plans to drop. It bounds the time of the search.
 const MAX_SECOND_CHANCES: usize = 64;
 
+/// What became of a plan that nobody asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spare {
+    /// It is in memory now.
+    Kept,
+    /// A plan that is as new was in memory already.
+    Ready,
+    /// Others would have to leave, its tenant has its part, or the tenant begins anew.
+    NoRoom,
+}
+
 /// The plans in memory, of at most `max_bytes` in total.
 #[derive(Debug)]
 pub(crate) struct OwnedPlans {
@@ -54,6 +65,21 @@ impl OwnedPlans {
         let _writing = self.writing.lock();
         self.insert(key, &cached);
         cached
+    }
+
+    /// Keeps a plan that nobody asked for, if it fits beside all others and is not ready already.
+    pub(crate) fn keep_spare(&self, key: Key, loaded: NewPlan, changes: Arc<ChangeLog>) -> Spare {
+        let cached = Arc::new(CachedPlan::new(&key.resource, loaded, changes));
+        let _writing = self.writing.lock();
+        let shown = KeyRef { tenant: &key.tenant, resource: &key.resource };
+        if self.view.is_ready(&shown, cached.revision()) {
+            return Spare::Ready;
+        }
+        if cached.changes.is_ended() || !self.view.has_room(&key, &cached, self.max_bytes) {
+            return Spare::NoRoom;
+        }
+        self.insert(key, &cached);
+        Spare::Kept
     }
 
     /// Keeps `plan` in place of `before`, if that is the plan of `key` in memory.

@@ -33,6 +33,21 @@ impl Shares {
         self.plan_bytes + TENANT_BYTES * self.by_tenant.len() as u64
     }
 
+    /// Returns whether a plan of `added` bytes, in the place of one of `replaced` bytes, leaves all tenants within `max_bytes`,
+    /// and its own within an equal part of them.
+    pub(crate) fn have_room(
+        &self,
+        tenant: &str,
+        (replaced, added): (usize, usize),
+        max_bytes: u64,
+    ) -> bool {
+        let own = self.by_tenant.get(tenant).map(|share| share.bytes);
+        let tenants = self.by_tenant.len() as u64 + u64::from(own.is_none());
+        let growth = |bytes: u64| bytes + added as u64 - replaced as u64;
+        let all = growth(self.plan_bytes) + TENANT_BYTES * tenants;
+        all <= max_bytes && growth(own.unwrap_or_default()) <= max_bytes / tenants
+    }
+
     /// Adds a plan of `added` bytes: at the end of the queue, or in the place of one of `replaced` bytes.
     pub(crate) fn add(&mut self, key: &Key, replaced: Option<usize>, added: usize) {
         self.sort(&key.tenant, |share| {

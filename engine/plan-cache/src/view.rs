@@ -91,6 +91,19 @@ impl View {
         cached.is_fresh(resource, needed)
     }
 
+    /// Returns whether `plan` can take its place within `max_bytes`, while no other plan leaves and its tenant has no more
+    /// than an equal part of them.
+    pub(crate) fn has_room(&self, key: &Key, plan: &CachedPlan, max_bytes: u64) -> bool {
+        let replaced = self.plans.pin().get(key).map_or(0, |before| before.weight());
+        self.shares.lock().have_room(&key.tenant, (replaced, plan.weight()), max_bytes)
+    }
+
+    /// Returns whether the plan of `key` is in memory and valid through `needed`. It does not count as read.
+    pub(crate) fn is_ready(&self, key: &KeyRef<'_>, needed: u64) -> bool {
+        let plans = self.plans.pin();
+        plans.get(key).is_some_and(|cached| self.is_fresh(cached, key.resource, needed))
+    }
+
     /// Adds a plan that moka gets next, in place of the one before. Returns the bytes of all plans and their tenants.
     pub(crate) fn add(&self, key: &Key, plan: &Arc<CachedPlan>) -> u64 {
         let guard = self.plans.guard();

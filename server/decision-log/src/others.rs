@@ -66,6 +66,7 @@ impl Others {
             pending_per_tenant: 64,
             waiting: 1_024,
             wait: Some(Duration::from_secs(5)),
+            ..TurnLimits::NONE
         };
         let number = fastrand::i32(1..);
         let answering = TurnLimits { at_once: 4, per_tenant: 2, ..limits };

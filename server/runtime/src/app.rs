@@ -291,6 +291,8 @@ impl App {
         let app = self.clone();
         tasks.spawn(async move { app.follow_provider_uses().await });
         let app = self.clone();
+        tasks.spawn(async move { app.plans.warm_for_ever().await });
+        let app = self.clone();
         tasks.spawn(async move { app.entities.poll().await });
         let app = self.clone();
         tasks.spawn(async move { app.resolvers.reconcile().await });

@@ -23,7 +23,7 @@ impl LoadSources {
         }
     }
 
-    pub(crate) fn count(&self, source: ReadSource) {
-        self.0.get_or_create(&[("source", source.into_str())]).inc();
+    pub(crate) fn count(&self, source: ReadSource, loads: u64) {
+        self.0.get_or_create(&[("source", source.into_str())]).inc_by(loads);
     }
 }

@@ -8,6 +8,8 @@ mod folding;
 mod following;
 mod load;
 mod over_budget;
+mod parts;
+mod warming;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +30,7 @@ use crate::tenant_facts::SharedFacts;
 use demanded::DemandedRevisions;
 use folding::Folding;
 use over_budget::OverBudgetLog;
+use warming::Warming;
 
 pub use error::{Counted, PlanError};
 use load::{Known, LoadedPlan};
@@ -43,6 +46,7 @@ pub struct Plans {
     freshness: Freshness,
     turns: TurnQueue,
     folding: Folding,
+    warming: Warming,
     over_budget: OverBudgetLog,
     demanded: DemandedRevisions,
     demanded_entities: DemandedRevisions,
@@ -66,6 +70,7 @@ impl Plans {
             freshness: Freshness::new(max_staleness),
             turns: TurnQueue::new(load_limits(cores())),
             folding: Folding::default(),
+            warming: Warming::default(),
             over_budget: OverBudgetLog::default(),
             demanded: DemandedRevisions::default(),
             demanded_entities: DemandedRevisions::default(),
@@ -110,6 +115,7 @@ impl Plans {
         if self.cache.latest(tenant).unwrap_or_default() < at_least {
             self.demanded.wait_for(tenant, at_least, || self.read_revision(tenant)).await?;
         }
+        self.want_warm(tenant, Instant::now());
         let mut cached = step("plan load", self.find_or_load(tenant, resource, at_least)).await?;
         if cached.revision() < at_least {
             // The check joined a load that began before the store had the revision.
@@ -184,7 +190,7 @@ impl Plans {
         self.metrics.loads.inc();
         let known = Known { outdated: self.cache.outdated(tenant, resource), broader };
         let loaded = load::load_within(turn, &self.store, tenant, resource, known).await?;
-        self.metrics.sources.count(loaded.source);
+        self.metrics.sources.count(loaded.source, 1);
         let plan = self.facts.shared_by(tenant, loaded.plan);
         Ok(LoadedPlan { plan, ..loaded })
     }
@@ -294,7 +300,7 @@ impl Plans {
     }
 
     /// Updates the metrics of the size of the cache, and returns the number of entries of each map.
-    pub fn measure(&self) -> [(&'static str, usize); 8] {
+    pub fn measure(&self) -> [(&'static str, usize); 9] {
         let size = self.cache.size();
         self.metrics.cache_bytes.set(i64::try_from(size.bytes).unwrap_or(i64::MAX));
         [
@@ -302,6 +308,7 @@ impl Plans {
             ("plan_tenants", size.tenants),
             ("plan_loads", size.loads),
             ("plan_load_tenants", self.turns.tenants()),
+            ("plan_warmings", self.warming.len()),
             ("demanded_revisions", self.demanded.len()),
             ("demanded_entities", self.demanded_entities.len()),
             ("histories", self.histories.len()),

@@ -38,10 +38,13 @@ impl WorkQueue {
         )
     }
 
-    /// Returns the queue of searches and reports, which leave half of the cores to everything else. A page takes up to a
-    /// second, and a body of up to 8 MiB while it waits.
+    /// Returns the queue of searches and reports. While others leave cores unused, a tenant gets more turns than its part. One
+    /// tenant never has every turn, so that others begin at once. A page takes up to a second, and a body of up to 8 MiB
+    /// while it waits.
     pub fn for_searches(cores: usize) -> Self {
-        let limits = TurnLimits { pending_per_tenant: 16, ..half_of(cores) };
+        let half = half_of(cores);
+        let at_once = half.at_once.max(2.min(cores));
+        let limits = TurnLimits { at_once, lent_below: cores, pending_per_tenant: 16, ..half };
         Self::new(limits, |_| "too many searches of this tenant run already; try again later")
     }
 
@@ -126,6 +129,7 @@ impl WorkQueue {
             pending_per_tenant: 2,
             waiting: 64,
             wait: Some(Duration::from_secs(10)),
+            ..TurnLimits::NONE
         };
         Self::new(limits, |refusal| match refusal {
             TurnRefusal::TenantFull => {
@@ -229,17 +233,38 @@ mod tests {
         }
     }
 
+    /// Takes turns of a tenant until none is free. Returns them.
+    async fn take_all(queue: &WorkQueue, tenant: &str) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        while let Ok(Ok(turn)) = timeout(Duration::ZERO, queue.begin(tenant)).await {
+            turns.push(turn);
+        }
+        turns
+    }
+
     #[tokio::test(start_paused = true)]
     async fn scans_of_one_tenant_leave_a_turn_to_others() {
         for cores in [1, 2, 8] {
             let scans = WorkQueue::for_record_scans(cores);
-            let mut turns = Vec::new();
-            while let Ok(Ok(turn)) = timeout(Duration::ZERO, scans.begin("acme")).await {
-                turns.push(turn);
-            }
+            let turns = take_all(&scans, "acme").await;
             assert!(!turns.is_empty());
             let other = timeout(Duration::ZERO, scans.begin("bolt")).await;
             other.expect("at once").expect("a turn");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn searches_of_one_tenant_use_every_core_until_another_tenant_searches() {
+        for cores in [2, 4, 8] {
+            let searches = WorkQueue::for_searches(cores);
+            let mut turns = take_all(&searches, "acme").await;
+            assert_eq!(turns.len(), cores);
+            let others = take_all(&searches, "bolt").await;
+            assert_eq!(others.len(), (cores / 4).max(1), "at once, its part");
+            turns.truncate(cores - others.len());
+            assert!(take_all(&searches, "acme").await.is_empty(), "what was lent is given back");
+            drop(others);
+            assert!(!take_all(&searches, "acme").await.is_empty());
         }
     }
 

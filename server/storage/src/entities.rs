@@ -7,7 +7,7 @@ mod audited;
 mod content;
 pub(crate) mod found;
 mod lists;
-mod names;
+pub(crate) mod names;
 mod rows;
 pub mod syncs;
 mod table;

@@ -13,7 +13,8 @@ use crate::error::StoreError;
 use crate::json_list::from_json_list;
 use crate::macros::{fetch_all, fetch_optional, indexed};
 use crate::resolvers;
-use crate::stored_records::{Columns, Records, read, statements};
+use crate::row_lists::Texts;
+use crate::stored_records::{Columns, Records, read, read_between, statements};
 use crate::tx::{Statements, Tx};
 use crate::types::read_sources;
 
@@ -31,6 +32,23 @@ pub(crate) const POLICIES: Statements = statements!(
     "WHERE tenant_id = $1 AND resource IN ($2, $3, $4) AND COALESCE(deleted_at, -1) = -1 AND enabled",
     [name, resource, effect, format, priority, rule_data]
 );
+
+/// Reads the rules of the patterns after one through another.
+pub(crate) const RULES_BETWEEN: Statements = statements!(
+    rbac_rules by rbac_rules_of_plans,
+    "WHERE tenant_id = $1 AND obj > $2 AND obj <= $3",
+    [sub, dom, obj, act, effect]
+);
+
+/// Reads the enabled policies of the patterns after one through another.
+pub(crate) const POLICIES_BETWEEN: Statements = statements!(
+    abac_policies by abac_policies_of_plans,
+    "WHERE tenant_id = $1 AND resource > $2 AND resource <= $3 AND COALESCE(deleted_at, -1) = -1 AND enabled",
+    [name, resource, effect, format, priority, rule_data]
+);
+
+/// The patterns that rules and policies have.
+pub(crate) const USED: Texts = Texts { table: "plan_sizes", column: "pattern" };
 
 /// The rules that can match a resource, as they are stored.
 #[derive(Debug)]
@@ -58,6 +76,15 @@ pub async fn rules(
     broader: Option<&str>,
 ) -> Result<StoredRules, StoreError> {
     Ok(StoredRules(read(tx, patterns_of(resource, broader), &RULES).await?))
+}
+
+/// Reads all rules whose pattern is after `after` and not after `last`, in no order.
+pub async fn rules_between(
+    tx: &mut Tx,
+    after: &str,
+    last: &str,
+) -> Result<StoredRules, StoreError> {
+    Ok(StoredRules(read_between(tx, [after, last], &RULES_BETWEEN).await?))
 }
 
 fn rule(columns: &mut Columns<'_>) -> Option<Rule> {
@@ -133,6 +160,36 @@ pub async fn policies(
     broader: Option<&str>,
 ) -> Result<StoredPolicies, StoreError> {
     Ok(StoredPolicies(read(tx, patterns_of(resource, broader), &POLICIES).await?))
+}
+
+/// Reads the enabled policies whose pattern is after `after` and not after `last`, in no order.
+pub async fn policies_between(
+    tx: &mut Tx,
+    after: &str,
+    last: &str,
+) -> Result<StoredPolicies, StoreError> {
+    Ok(StoredPolicies(read_between(tx, [after, last], &POLICIES_BETWEEN).await?))
+}
+
+/// Lists the next patterns after `after` that rules and policies have, at most `limit`, in order. Each comes with the bytes of
+/// its rules and policies, as the quota `plan_bytes` counts them.
+pub async fn patterns_after(
+    tx: &mut Tx,
+    after: &str,
+    limit: u16,
+) -> Result<Vec<(String, i64)>, StoreError> {
+    const SQL: &str = "SELECT pattern, bytes FROM plan_sizes WHERE tenant_id = $1 AND pattern > $2 \
+        ORDER BY pattern LIMIT $3";
+    Ok(fetch_all!(tx, (String, i64), SQL, &tx.tenant, after, i64::from(limit))?)
+}
+
+/// Returns those of `patterns` that rules and policies have.
+pub async fn used_patterns(
+    tx: &mut Tx,
+    patterns: &BTreeSet<String>,
+) -> Result<BTreeSet<String>, StoreError> {
+    let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+    USED.among(tx, &patterns).await
 }
 
 /// The facts about a tenant that its plans need, as they are stored.

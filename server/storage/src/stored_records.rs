@@ -6,7 +6,7 @@
 use futures_util::TryStreamExt;
 
 use crate::error::StoreError;
-use crate::row_streams::stream_rows;
+use crate::row_streams::{self, stream_rows};
 use crate::tx::{Statements, Tx};
 
 /// Records as the database gives them: texts of one or more whole records.
@@ -95,7 +95,22 @@ pub(crate) async fn read(
     statements: &Statements,
 ) -> Result<Records, StoreError> {
     let sql = tx.statement(statements);
-    let mut rows = stream_rows!(tx, (Option<String>,), sql, &tx.tenant, exact, name, any);
+    collect(stream_rows!(tx, (Option<String>,), sql, &tx.tenant, exact, name, any)).await
+}
+
+/// Reads the records of the patterns after `after` through `last`.
+pub(crate) async fn read_between(
+    tx: &mut Tx,
+    [after, last]: [&str; 2],
+    statements: &Statements,
+) -> Result<Records, StoreError> {
+    let sql = tx.statement(statements);
+    collect(stream_rows!(tx, (Option<String>,), sql, &tx.tenant, after, last)).await
+}
+
+async fn collect(
+    mut rows: row_streams::Records<'_, (Option<String>,)>,
+) -> Result<Records, StoreError> {
     let mut records = Records(Vec::new());
     while let Some((text,)) = rows.try_next().await? {
         text.into_iter().for_each(|text| records.add(text));

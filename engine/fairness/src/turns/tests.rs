@@ -9,6 +9,9 @@ use tokio::time::Instant;
 
 use super::*;
 
+/// The tenants of schedules.
+const TENANTS: usize = 5;
+
 /// A step of a schedule.
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -97,17 +100,21 @@ impl Schedule {
     fn check(&self, limits: TurnLimits) {
         let taken = |tenant| self.running.iter().filter(|(own, _)| *own == tenant).count();
         assert_eq!(self.queue.taken(), self.running.len());
-        assert!(self.running.len() <= limits.at_once);
-        assert!(self.running.iter().all(|(tenant, _)| taken(*tenant) <= limits.per_tenant));
-        let is_full = self.running.len() == limits.at_once;
-        let must_wait = |one: &Pending| is_full || taken(one.tenant) == limits.per_tenant;
+        let own: usize = (0..TENANTS).map(|tenant| taken(tenant).min(limits.per_tenant)).sum();
+        let lent = self.running.len() - own;
+        assert!(own <= limits.at_once.max(limits.lent_below));
+        assert!(lent <= limits.lent_below.saturating_sub(limits.per_tenant));
+        let is_lent = self.running.len() < limits.lent_below;
+        let is_full = own >= limits.at_once;
+        let must_wait =
+            |one: &Pending| !is_lent && (is_full || taken(one.tenant) >= limits.per_tenant);
         assert!(self.pending.iter().all(must_wait));
     }
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        3 => (0..5_usize).prop_map(Step::Come),
+        3 => (0..TENANTS).prop_map(Step::Come),
         2 => any::<usize>().prop_map(Step::End),
         1 => any::<usize>().prop_map(Step::GiveUp),
     ];
@@ -117,8 +124,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 proptest! {
     /// A tenant without a turn waits for at most one turn of each other tenant, whatever the others do.
     #[test]
-    fn no_tenant_delays_another(steps in steps(), at_once in 1..5_usize, per_tenant in 1..5_usize) {
-        let limits = TurnLimits { at_once, per_tenant, ..TurnLimits::NONE };
+    fn no_tenant_delays_another(
+        steps in steps(),
+        at_once in 1..5_usize,
+        per_tenant in 1..5_usize,
+        lent_below in 0..8_usize,
+    ) {
+        let limits = TurnLimits { at_once, per_tenant, lent_below, ..TurnLimits::NONE };
         let mut schedule = Schedule::new(limits, true);
         for step in steps {
             schedule.take(step);
@@ -151,9 +163,33 @@ fn a_request_waits_for_one_turn_of_a_flood_and_for_all_without_tenants() {
     assert_eq!(turns_before_another(false), 97, "the control must wait");
 }
 
+/// Returns the tenants of the turns that run after each step.
+fn running_after(limits: TurnLimits, steps: &[Step]) -> Vec<Vec<usize>> {
+    let mut schedule = Schedule::new(limits, true);
+    let mut after = |step: &Step| {
+        schedule.take(*step);
+        schedule.running.iter().map(|(tenant, _)| *tenant).collect()
+    };
+    steps.iter().map(&mut after).collect()
+}
+
+#[test]
+fn a_tenant_has_what_nobody_waits_for_until_a_neighbour_arrives() {
+    let limits = TurnLimits { at_once: 2, per_tenant: 1, ..TurnLimits::NONE };
+    let lending = TurnLimits { lent_below: 2, ..limits };
+    use Step::{Come, End};
+    // The neighbour waits for no turn of the first tenant, which gets none until one is free again.
+    let steps = [Come(0), Come(0), Come(0), Come(1), End(0), End(1)];
+    let with = [vec![0], vec![0, 0], vec![0, 0], vec![0, 0, 1], vec![0, 1], vec![0, 0]];
+    assert_eq!(running_after(lending, &steps), with);
+    let control = running_after(limits, &steps[..3]);
+    assert_eq!(control, [vec![0], vec![0], vec![0]], "it leaves a turn unused");
+}
+
 const LIMITS: TurnLimits = TurnLimits {
     at_once: 2,
     per_tenant: 1,
+    lent_below: 0,
     pending_per_tenant: 3,
     waiting: 4,
     wait: Some(Duration::from_secs(5)),

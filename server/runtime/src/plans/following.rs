@@ -82,4 +82,4 @@ impl Plans {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

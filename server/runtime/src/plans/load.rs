@@ -1,8 +1,11 @@
 //! Loads plans from the store.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use portcullis_engine::{Plan, PlanChanges, Policy, RoleInclusions, Rule, TenantFacts};
+use portcullis_engine::{
+    Plan, PlanChanges, Policy, ResolverRef, RoleInclusions, Rule, TenantFacts,
+};
 use portcullis_fairness::{run_apart, run_to_end};
 use portcullis_plan_cache::{CachedPlan, OutdatedPlan, OwnPatterns, WILDCARD};
 use portcullis_storage::plan_records::{
@@ -22,6 +25,9 @@ const MAX_PATTERNS: u16 = 10_000;
 const MANY_POLICIES: usize = 500;
 /// Bytes of stored rules from which on a second thread saves time, too: the bytes of about 2,000 rules.
 const MANY_RULE_BYTES: usize = 200_000;
+
+/// The resolvers of a tenant, by namespace.
+pub(super) type Resolvers = HashMap<String, ResolverRef>;
 
 /// A plan with the place in the tenant's history of the snapshot that it was read in.
 #[derive(Debug)]
@@ -118,17 +124,21 @@ async fn read_whole(
     let pattern = broader.map(Plan::resource);
     let rules = plan_records::rules(&mut tx, resource, pattern).await?;
     let (rules, rest) = tokio::join!(read_rules(rules), fetch_policies(tx, resource, broader));
-    let (rules, (records, facts)) = (rules?, rest?);
+    let (rules, (records, (facts, resolvers))) = (rules?, rest?);
     let policies = read_conditions(&records.list()?);
-    let StoredFacts { resolvers, directory, roles, sources, relations, recording } = facts;
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
-    let inclusions = RoleInclusions::new(roles);
-    let facts = TenantFacts { directory, inclusions, sources, relations, recording };
-    let plan = Plan::compile_with(resource, revision, &rules, policies, Arc::new(facts), resolver);
+    let plan = Plan::compile_with(resource, revision, &rules, policies, facts, resolver);
     Ok(match broader {
         Some(broader) => plan.over(broader),
         None => plan,
     })
+}
+
+/// Returns the facts as plans have them, and the resolvers by namespace.
+pub(super) fn facts_of(stored: StoredFacts) -> (TenantFacts, Resolvers) {
+    let StoredFacts { resolvers, directory, roles, sources, relations, recording } = stored;
+    let inclusions = RoleInclusions::new(roles);
+    (TenantFacts { directory, inclusions, sources, relations, recording }, resolvers)
 }
 
 /// Reads stored rules, on a second thread while the database reads the policies, if they are many.
@@ -144,20 +154,36 @@ async fn fetch_policies(
     mut tx: Tx,
     resource: &str,
     broader: Option<&Plan>,
-) -> Result<(StoredPolicies, StoredFacts), StoreError> {
-    let pattern = broader.map(Plan::resource);
-    let mut policies = plan_records::policies(&mut tx, resource, pattern).await?;
-    // A plan with its own policies shares none.
-    if !policies.are_none() && broader.is_some_and(Plan::has_policies) {
-        policies = plan_records::policies(&mut tx, resource, None).await?;
-    }
-    let facts = plan_records::facts(&mut tx).await?;
+) -> Result<(StoredPolicies, (Arc<TenantFacts>, Resolvers)), StoreError> {
+    let policies = read_policies(&mut tx, resource, broader).await?;
+    let facts = match broader {
+        // What changes the facts touches every plan. Only policies have resolvers.
+        Some(broader) if policies.are_none() => (broader.shared_facts(), Resolvers::new()),
+        _ => {
+            let (facts, resolvers) = facts_of(plan_records::facts(&mut tx).await?);
+            (Arc::new(facts), resolvers)
+        }
+    };
     tx.end().await?;
     Ok((policies, facts))
 }
 
+/// Reads the policies of a resource, without what `broader` has.
+pub(super) async fn read_policies(
+    tx: &mut Tx,
+    resource: &str,
+    broader: Option<&Plan>,
+) -> Result<StoredPolicies, StoreError> {
+    let policies = plan_records::policies(tx, resource, broader.map(Plan::resource)).await?;
+    // A plan with its own policies shares none.
+    match !policies.are_none() && broader.is_some_and(Plan::has_policies) {
+        true => plan_records::policies(tx, resource, None).await,
+        false => Ok(policies),
+    }
+}
+
 /// Reads the conditions of policies, on a second thread, too, if they are many.
-fn read_conditions(records: &[StoredPolicy<'_>]) -> Vec<Policy> {
+pub(super) fn read_conditions(records: &[StoredPolicy<'_>]) -> Vec<Policy> {
     let read = |records: &[StoredPolicy<'_>]| records.iter().map(StoredPolicy::policy).collect();
     if records.len() < MANY_POLICIES {
         return read(records);

@@ -6,13 +6,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use portcullis_engine::entities::USER;
 use portcullis_model::entity::NewEntity;
 use portcullis_model::relation::ObjectName;
-use sqlx::AssertSqlSafe;
 
 use super::found::{StoredEntity, find_stored, name_of};
 use crate::error::StoreError;
-use crate::macros::{execute, on_database};
+use crate::macros::execute;
 use crate::roles;
-use crate::row_lists::{BATCH, Rows, numbered, write_rows};
+use crate::row_lists::{Rows, Texts, write_rows};
 use crate::tx::Tx;
 
 const COUNTS: Rows = Rows {
@@ -21,6 +20,9 @@ const COUNTS: Rows = Rows {
     tail: "ON CONFLICT (tenant_id, name) DO UPDATE SET \
         holders = entity_roles.holders + excluded.holders",
 };
+
+/// The names of roles that entities have.
+pub(crate) const HELD: Texts = Texts { table: "entity_roles", column: "name" };
 
 /// The changes of the number of entities that have each role.
 #[derive(Debug, Default)]
@@ -72,7 +74,8 @@ pub async fn clash(tx: &mut Tx, entities: &[NewEntity]) -> Result<Option<NameCla
         entities.iter().map(|entity| entity.principal().into_owned()).collect();
     let own_roles: BTreeSet<&str> = entities.iter().flat_map(NewEntity::every_role).collect();
     let included = roles::names(tx).await?;
-    let held = held(tx, principals.iter().map(String::as_str).collect()).await?;
+    let names: Vec<&str> = principals.iter().map(String::as_str).collect();
+    let held = HELD.among(tx, &names).await?;
     let is_role =
         |name: &str| own_roles.contains(name) || included.contains(name) || held.contains(name);
     if let Some(index) = principals.iter().position(|principal| is_role(principal)) {
@@ -82,7 +85,8 @@ pub async fn clash(tx: &mut Tx, entities: &[NewEntity]) -> Result<Option<NameCla
         return Ok(Some(NameClash::EntityIsEntity(index)));
     }
     // A role that is known was compared when it came.
-    let known = self::held(tx, own_roles.iter().copied().collect()).await?;
+    let own: Vec<&str> = own_roles.iter().copied().collect();
+    let known = HELD.among(tx, &own).await?;
     let new: Vec<&str> = own_roles.into_iter().filter(|role| !known.contains(*role)).collect();
     clash_of_roles(tx, &new).await
 }
@@ -122,30 +126,4 @@ fn keys_of(name: &str) -> impl Iterator<Item = ObjectName> {
     let other = name.split_once(':').filter(|(kind, _)| *kind != USER);
     let user = ObjectName::new(USER, name);
     std::iter::once(user).chain(other.map(|(kind, id)| ObjectName::new(kind, id)))
-}
-
-/// Returns the `names` that are roles of entities.
-async fn held(tx: &mut Tx, names: Vec<&str>) -> Result<BTreeSet<String>, StoreError> {
-    let mut held = BTreeSet::new();
-    for batch in names.chunks(BATCH) {
-        let names = numbered(2, batch.len());
-        let sql = AssertSqlSafe(format!(
-            "SELECT name FROM entity_roles WHERE tenant_id = $1 AND name IN ({names})"
-        ));
-        let tenant = &tx.tenant;
-        macro_rules! bound {
-            () => {{
-                let is_full = batch.len() == BATCH;
-                let mut query =
-                    sqlx::query_as::<_, (String,)>(sql).persistent(is_full).bind(tenant);
-                for name in batch {
-                    query = query.bind(*name);
-                }
-                query
-            }};
-        }
-        let rows = on_database!(tx, bound!(), fetch_all)?;
-        held.extend(rows.into_iter().map(|(name,)| name));
-    }
-    Ok(held)
 }

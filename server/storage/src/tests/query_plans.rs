@@ -5,9 +5,9 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row as _};
 
 use super::statements::{begins_statement, is_of_postgres, is_of_sqlite, sources, statements};
 use crate::audit;
-use crate::entities::found;
+use crate::entities::{found, names};
 use crate::macros::fetch_all;
-use crate::plan_records::{FACTS, POLICIES, RULES};
+use crate::plan_records::{FACTS, POLICIES, POLICIES_BETWEEN, RULES, RULES_BETWEEN, USED};
 use crate::relations::{TupleFilter, stored};
 use crate::row_lists::BATCH;
 use crate::testing::{TestDatabase, on_every_database};
@@ -150,16 +150,19 @@ fn assembled(tx: &Tx) -> Vec<String> {
         TupleFilter { subject: pair, ..TupleFilter::default() },
         TupleFilter { source: Some("a"), ..TupleFilter::default() },
     ];
-    let both = [RULES, POLICIES, FACTS].map(|it| tx.statement(&it));
+    let both =
+        [RULES, POLICIES, RULES_BETWEEN, POLICIES_BETWEEN, FACTS].map(|it| tx.statement(&it));
     let audit = [audit::PAGES_OF_TENANT, audit::PAGES_OF_ALL];
     let audit = audit.into_iter().flat_map(|[sqlite, postgres]| tx.either(sqlite, postgres));
     let look_ups = look_ups(tx).map(|(statement, _)| statement);
+    let texts = [USED, names::HELD].map(|texts| texts.statement(BATCH));
     let tuples = filters.iter().flat_map(TupleFilter::pages);
     both.into_iter()
         .chain(audit)
         .chain(tuples)
         .map(str::to_owned)
         .chain(look_ups)
+        .chain(texts)
         .chain(formatted())
         .collect()
 }
@@ -219,7 +222,7 @@ fn formatted() -> Vec<String> {
             }
         }
     }
-    assert!(statements.len() >= 20, "only {} were found", statements.len());
+    assert!(statements.len() >= 18, "only {} were found", statements.len());
     statements
 }
 

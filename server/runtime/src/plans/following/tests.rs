@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use portcullis_engine::{Check, CheckBody, Effect, Plan, ResourcePattern, RuleTuple, json};
 use portcullis_model::clock::Clock;
-use portcullis_model::rule::{NewRule, RuleOrigin};
+use portcullis_model::rule::{NewRule, RuleOrigin, RuleRecord};
 use portcullis_model::{Authorship, Timestamp};
 use portcullis_storage::changes::{self, Changes, StreamPosition};
 use portcullis_storage::testing::{TestDatabase, on_every_database};
@@ -26,7 +26,7 @@ on_every_database!(
     rules_on_every_resource_are_in_memory_once,
 );
 
-fn plans(store: &Store) -> Plans {
+pub(crate) fn plans(store: &Store) -> Plans {
     let (staleness, clock) = (Duration::from_secs(30), Clock::system());
     Plans::new(store.clone(), 1 << 20, staleness, clock, Metrics::new().plans)
 }
@@ -35,7 +35,8 @@ async fn write(store: &Store, plans: &Plans, tenant: &str, id: u128) {
     write_on(store, plans, tenant, id, "doc:read").await;
 }
 
-async fn write_on(store: &Store, plans: &Plans, tenant: &str, id: u128, pattern: &str) {
+/// Returns a rule that names the subject `id`.
+pub(crate) fn rule(id: u128, pattern: &str) -> RuleRecord {
     let tuple = RuleTuple {
         sub: id.to_string(),
         dom: "*".to_owned(),
@@ -44,9 +45,12 @@ async fn write_on(store: &Store, plans: &Plans, tenant: &str, id: u128, pattern:
     };
     let by = Authorship { actor: "ann".to_owned(), at: Timestamp::from_millis(0) };
     let rule = NewRule { tuple, effect: Effect::Allow };
-    let rule = rule.into_record(Uuid::from_u128(id), RuleOrigin::Explicit, &by);
+    rule.into_record(Uuid::from_u128(id), RuleOrigin::Explicit, &by)
+}
+
+pub(crate) async fn write_on(store: &Store, plans: &Plans, tenant: &str, id: u128, pattern: &str) {
     let mut tx = store.write(tenant, 0).await.expect("begins");
-    assert!(rules::insert(&mut tx, &rule).await.expect("works"));
+    assert!(rules::insert(&mut tx, &rule(id, pattern)).await.expect("works"));
     tx.pass_gates();
     plans.commit(tx).await.expect("commits");
 }
@@ -167,7 +171,11 @@ async fn a_commit_without_a_change_counts_with_the_revision_that_it_answers(
 }
 
 /// Returns the rule that decides for each subject that a rule of these ids may name.
-fn decisions(plan: &Plan, resource: &str, ids: std::ops::Range<u128>) -> Vec<Option<Uuid>> {
+pub(crate) fn decisions(
+    plan: &Plan,
+    resource: &str,
+    ids: std::ops::Range<u128>,
+) -> Vec<Option<Uuid>> {
     let decide = |id: u128| {
         let body = format!(r#"{{"subject": "{id}", "resource": "{resource}", "action": "read"}}"#);
         let body = json::parse(body.as_bytes()).expect("JSON");
