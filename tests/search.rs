@@ -1,6 +1,7 @@
 //! `/api/v1/search/…`: searches (`docs/semantics.md`, section 13).
 
 pub(crate) mod pages;
+mod parts;
 mod related;
 
 use serde_json::{Value, json};

@@ -345,7 +345,7 @@ impl fmt::Display for Json<'_> {
 }
 
 /// Splits a path at its first dot that no backslash precedes.
-fn split_at_dot(path: &str) -> (&str, Option<&str>) {
+pub fn split_at_dot(path: &str) -> (&str, Option<&str>) {
     let mut dots = path.match_indices('.').map(|(at, _)| at);
     match dots.find(|at| !path[..*at].ends_with('\\')) {
         Some(at) => (&path[..at], Some(&path[at + 1..])),

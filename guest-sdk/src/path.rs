@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crate::Error;
 
 /// Returns `text` as one segment of a path: all but the unreserved characters of RFC 3986, section 2.3, are escaped, so that a
-/// subject such as `../admin?all=1` is a name and not a way.
+/// subject such as `../admin?all=1` is a name and not a path.
 ///
 /// ```
 /// use portcullis_guest_sdk::{Error, HttpRequest, path_segment};

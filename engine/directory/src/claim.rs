@@ -3,6 +3,7 @@
 use std::fmt;
 
 use portcullis_engine::Json;
+use portcullis_engine::json::split_at_dot;
 
 use crate::claim_source::{AbsentClaim, ClaimSource};
 use crate::schema::{RelationId, Schema};
@@ -96,14 +97,8 @@ fn is_referenced(token: &Json<'_>, name: &str) -> bool {
     let elsewhere = token.get(CLAIM_NAMES);
     let is_elsewhere = |name: &str| elsewhere.is_some_and(|names| names.get(name).is_some());
     let has_groups = || token.get(HAS_GROUPS).is_some_and(|flag| *flag != Json::Bool(false));
-    is_elsewhere(name) || is_elsewhere(&first_name(name)) || (name == GROUPS && has_groups())
-}
-
-/// Returns the first name of a claim path, in which an escaped dot is a part of the name.
-fn first_name(path: &str) -> String {
-    let mut dots = path.match_indices('.').map(|(at, _)| at);
-    let end = dots.find(|at| !path[..*at].ends_with('\\')).unwrap_or(path.len());
-    path[..end].replace(r"\.", ".")
+    let first_name = split_at_dot(name).0.replace(r"\.", ".");
+    is_elsewhere(name) || is_elsewhere(&first_name) || (name == GROUPS && has_groups())
 }
 
 #[cfg(test)]

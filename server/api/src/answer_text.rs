@@ -141,9 +141,13 @@ impl AnswerText {
             return Body::from(self.last.into_bytes());
         }
         let left = self.len() as u64;
-        let segments: Vec<Bytes> =
-            self.full.into_iter().chain([self.last]).map(Segment::into_bytes).collect();
+        let segments: Vec<Bytes> = self.into_pieces().collect();
         Body::new(SegmentedBody { segments: segments.into_iter(), left })
+    }
+
+    /// Returns the text in pieces.
+    pub(crate) fn into_pieces(self) -> impl Iterator<Item = Bytes> {
+        self.full.into_iter().chain([self.last]).map(Segment::into_bytes)
     }
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Requester<R> {
     address: Option<IpAddr>,
     /// The id of the request, if decisions are recorded.
     request_id: Option<RequestId>,
-    _place: RequestPlace,
+    place: Option<RequestPlace>,
     right: PhantomData<R>,
 }
 
@@ -80,6 +80,11 @@ impl<R> Requester<R> {
         limits::count_more(app, of_caller, self.address, more)
     }
 
+    /// Gives the place of the request back, before an answer that goes on.
+    pub(crate) fn leave_place(&mut self) {
+        self.place = None;
+    }
+
     /// Counts the candidates that a search looked at for the rates of checks.
     pub(crate) fn count_candidates(&self, app: &App, candidates: usize) {
         let of_caller = (self.caller.tenant(), self.caller.actor());
@@ -111,7 +116,7 @@ impl<R: Right> FromRequestParts<App> for Requester<R> {
         refuse_unknown(parts)?;
         let address = limits::counted_address(app, request);
         let request_id = app.recorder.is_some().then(|| request.id.clone());
-        Ok(Self { caller, address, request_id, _place: place, right: PhantomData })
+        Ok(Self { caller, address, request_id, place: Some(place), right: PhantomData })
     }
 }
 

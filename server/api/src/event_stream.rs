@@ -7,11 +7,12 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use http::HeaderValue;
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::request::Parts;
 use serde::Serialize;
 use utoipa::openapi::path::Operation;
 
+use crate::accept::accepts;
 use crate::error::ApiError;
 use crate::handler_parameters::HandlerParameter;
 
@@ -24,11 +25,7 @@ impl<S: Send + Sync> FromRequestParts<S> for WantsEvents {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let accepted = parts.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-        let mut types = accepted.flat_map(|value| value.split(','));
-        Ok(Self(types.any(|one| {
-            one.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(EVENT_STREAM)
-        })))
+        Ok(Self(accepts(&parts.headers, EVENT_STREAM)))
     }
 }
 

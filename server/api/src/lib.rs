@@ -6,6 +6,7 @@
 //! extracts, parses, calls one use case of `portcullis-operations`, and answers. Its `#[utoipa::path]` describes it to
 //! clients; `openapi.rs` makes the API document from all of them.
 
+mod accept;
 mod admin;
 mod allowed_methods;
 mod answer_text;
@@ -37,6 +38,7 @@ mod home;
 mod large_bodies;
 mod lent_body;
 mod limits;
+mod line_stream;
 pub mod listener;
 mod live_credential;
 mod live_events;

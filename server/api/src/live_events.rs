@@ -21,10 +21,8 @@ use crate::recipient::{Hold, Recipient};
 /// The pause after which a comment says that the connection lives. It is less than the time in which a client must take a
 /// piece of an answer.
 const HEARTBEAT: Duration = Duration::from_secs(10);
-/// The time between two verifications of the credential of a client.
-const VERIFY: Duration = Duration::from_secs(1);
 /// The longest time of a stream, in seconds: then the client proves its rights again.
-const LONGEST: i64 = 300;
+pub(crate) const LONGEST: u64 = 300;
 
 /// The time after which a stream ends.
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +31,11 @@ pub(crate) struct StreamTime(Duration);
 impl QueryParameters for StreamTime {
     fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
         let (about, expected) = ("The stream ends after so many seconds", "be 1 to 300");
-        let allowed = |seconds: &u64| (1..=LONGEST.unsigned_abs()).contains(seconds);
+        let allowed = |seconds: &u64| (1..=LONGEST).contains(seconds);
         let read = |text: &str| text.parse().ok().filter(allowed);
-        let schema = || schema::integer(1, LONGEST);
+        let schema = || schema::integer(1, LONGEST.cast_signed());
         let seconds = query.optional("seconds", about, schema, read, expected)?;
-        Ok(Self(Duration::from_secs(seconds.unwrap_or(LONGEST.unsigned_abs()))))
+        Ok(Self(Duration::from_secs(seconds.unwrap_or(LONGEST))))
     }
 }
 
@@ -56,8 +54,6 @@ pub(crate) struct LiveAnswer;
 struct LiveStream {
     events: BoxStream<'static, LiveEvent>,
     credential: LiveCredential,
-    /// The instant of the next verification.
-    verify_at: Instant,
     ends: Instant,
     has_begun: bool,
     _memory: Option<Hold>,
@@ -78,10 +74,8 @@ pub(crate) fn answer(
     if let Some(hold) = &mut memory {
         hold.grow_to(bytes).map_err(|_| OperationError::no_room_for_answer())?;
     }
-    let now = Instant::now();
-    let (verify_at, ends, events) = (now + VERIFY, now + longest, events.boxed());
-    let has_begun = false;
-    let state = LiveStream { events, credential, verify_at, ends, has_begun, _memory: memory };
+    let (ends, events) = (Instant::now() + longest, events.boxed());
+    let state = LiveStream { events, credential, ends, has_begun: false, _memory: memory };
     let pieces = stream::unfold(state, async |mut state| {
         let piece = state.piece().await?;
         Some((Ok::<_, Infallible>(piece), state))
@@ -99,9 +93,9 @@ impl LiveStream {
         }
         let heartbeat = Instant::now() + HEARTBEAT;
         while Instant::now() < self.ends {
-            let until = self.ends.min(heartbeat).min(self.verify_at);
+            let until = self.ends.min(heartbeat).min(self.credential.verify_at());
             let event = tokio::time::timeout_at(until, self.events.next()).await;
-            if !self.may_go_on().await {
+            if !self.credential.may_go_on().await {
                 return None;
             }
             if let Ok(event) = event {
@@ -113,15 +107,5 @@ impl LiveStream {
             }
         }
         None
-    }
-
-    /// Verifies the credential, when it is time.
-    async fn may_go_on(&mut self) -> bool {
-        if Instant::now() < self.verify_at {
-            return true;
-        }
-        let holds = self.credential.still_holds().await;
-        self.verify_at = Instant::now() + VERIFY;
-        holds
     }
 }

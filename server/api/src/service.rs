@@ -153,12 +153,11 @@ fn recipient(app: &App, peer: Option<Peer>, address: Option<IpAddr>) -> Recipien
 
 /// Returns `answer`, or the error for which it has no text.
 fn with_text(answer: Response) -> Response {
-    let error = match answer.extensions().get() {
-        None => return answer,
-        Some(Unwritten::NoRoom) => OperationError::no_room_for_answer(),
-        Some(Unwritten::Failed(error)) => OperationError::Internal(Arc::clone(error).into()),
-    };
-    ApiError::from(error).into_response()
+    let unwritten: Option<&Unwritten> = answer.extensions().get();
+    match unwritten.cloned() {
+        None => answer,
+        Some(unwritten) => ApiError::from(unwritten).into_response(),
+    }
 }
 
 fn after_timeout() -> Response {

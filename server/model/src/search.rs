@@ -8,9 +8,10 @@ use portcullis_engine::request::{AttributeMap, Attributes, attribute_map};
 use portcullis_engine::resource::resource;
 use portcullis_engine::{Invalid, Json};
 use serde_json::json;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::check::{attribute_map_schema, attributes_schema};
-use crate::fields::{at_most, integer};
+use crate::fields::{at_most, integer, one_or_more, variant};
 use crate::input::{self, DeclaredBody, Field, Members, field};
 use crate::revision::at_revision;
 use crate::{document, schema};
@@ -70,6 +71,15 @@ pub struct SearchTerms<'j> {
     /// The revision whose rules decide; `None` is the present.
     pub at_revision: Option<u64>,
     pub page: SearchPage<'j>,
+    /// Whether results are names alone.
+    pub names_alone: bool,
+}
+
+/// The part of results that a search may ask for alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
+enum ResultField {
+    Id,
 }
 
 impl<'j> EntitySearchBody<'j> {
@@ -148,8 +158,11 @@ impl<'j> SearchTerms<'j> {
         let attributes = members.optional("attributes", attributes());
         let at_revision = members.optional("at_revision", at_revision());
         let page = SearchPage::declare(members);
+        let about = "`[\"id\"]` leaves everything out of the results but what names them: no decision, and no rule";
+        let fields = one_or_more(variant::<ResultField>(), "field").about(about);
+        let names_alone = members.optional("fields", fields).is_some();
         let attributes = attributes.unwrap_or_default();
-        Some(Self { domain, attributes, at_revision, page: page? })
+        Some(Self { domain, attributes, at_revision, page: page?, names_alone })
     }
 }
 

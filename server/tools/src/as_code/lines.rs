@@ -146,7 +146,7 @@ pub(super) fn tests(tests: &TestCounts) -> Section {
     }
     let failed_lines = tests.failed.iter().map(|one| {
         let (expected, actual) = (decision(&one.expected), decision(&one.actual));
-        format!("FAILED `{}`: expected {expected}, not {actual}", one.case)
+        format!("FAILED `{}`: expected {expected}, not {actual}: {}", one.case, one.reason)
     });
     let skipped_lines =
         tests.skipped.iter().map(|one| format!("skipped `{}`: {}", one.case, one.reason));

@@ -36,7 +36,7 @@ fn plan() -> PlanAnswer {
             "passed": 40,
             "failed_count": 1,
             "skipped_count": 1,
-            "failed": [{"case": "c", "expected": decision("deny", "old"), "actual": decision("allow", "new"), "reason": ""}],
+            "failed": [{"case": "c", "expected": decision("deny", "old"), "actual": decision("allow", "new"), "reason": "its condition is true"}],
             "skipped": [{"case": "s", "reason": "it needs the resolver `hr`"}],
         },
         "impact": {"complete": false, "note": "there may be more", "changes": [{
@@ -78,7 +78,7 @@ fn a_plan_is_text() {
 conflicts:
   policy `theirs` belongs to git:x
 tests: 40 passed, 1 failed, 1 skipped
-  FAILED `c`: expected deny by `old`, not allow by `new`
+  FAILED `c`: expected deny by `old`, not allow by `new`: its condition is true
   skipped `s`: it needs the resolver `hr`
 impact:
   doctor gains chart:write in er if user.ward == resource.ward

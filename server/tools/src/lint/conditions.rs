@@ -60,7 +60,7 @@ fn open_absence(bundle: &Bundle, policy: &NewPolicy) -> Option<Said> {
     let path = absent.into_iter().find(|path| can_be_left_out(bundle, policy, path))?;
     let (name, path) = (quoted(&policy.name), quoted(path));
     let message = format!(
-        "policy {name} allows because {path} is absent: a check that leaves it out is allowed"
+        "policy {name} allows because {path} is absent: a caller that omits the attribute gets more access"
     );
     let advice = "test a value that is always sent, let the directory or the token supply the attribute (`from` in types.yaml), \
         or silence this";

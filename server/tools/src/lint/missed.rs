@@ -60,7 +60,7 @@ fn missed(
             code: LintCode::MissedResource,
             subject: LintSubject::Item(kind, index, member),
             message: format!(
-                "{shown} does not match the registered {resource}, whose verb is {} alone",
+                "{shown} does not match the registered {resource}, whose verb is {} alone, and no other pattern in the file covers it",
                 quoted(verb)
             ),
             advice: format!(

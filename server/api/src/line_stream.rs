@@ -1,0 +1,61 @@
+//! Answers in lines, each with one JSON value (<https://github.com/ndjson/ndjson-spec>).
+
+use std::convert::Infallible;
+
+use axum::body::Body;
+use axum::extract::FromRequestParts;
+use axum::response::{IntoResponse, Response};
+use futures_util::{Stream, StreamExt, stream};
+use http::HeaderValue;
+use http::header::CONTENT_TYPE;
+use http::request::Parts;
+use portcullis_runtime::app::App;
+use serde::Serialize;
+use utoipa::openapi::path::Operation;
+
+use crate::accept::accepts;
+use crate::answer_text::AnswerText;
+use crate::error::ApiError;
+use crate::handler_parameters::HandlerParameter;
+use crate::live_credential::LiveCredential;
+use crate::live_events::LiveAnswer;
+
+const LINES: &str = "application/x-ndjson";
+
+/// The credential of a client that wants lines, by its `Accept`; `None` for one that wants one answer.
+#[derive(Debug)]
+pub(crate) struct WantsLines(pub(crate) Option<LiveCredential>);
+
+impl FromRequestParts<App> for WantsLines {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        if !accepts(&parts.headers, LINES) {
+            return Ok(Self(None));
+        }
+        LiveCredential::from_request_parts(parts, app)
+            .await
+            .map(|credential| Self(Some(credential)))
+    }
+}
+
+impl HandlerParameter for WantsLines {
+    // The answers of the route name the type.
+    fn describe(_: &mut Operation) {}
+}
+
+/// Adds a line with `value`.
+pub(crate) fn add_line(text: &mut AnswerText, value: &impl Serialize) -> serde_json::Result<()> {
+    serde_json::to_writer(&mut *text, value)?;
+    text.push(b"\n").map_err(|error| serde_json::Error::io(error.into()))
+}
+
+/// Answers with pages of lines, as they come.
+pub(crate) fn lines(pages: impl Stream<Item = AnswerText> + Send + 'static) -> Response {
+    let pieces = pages.flat_map(|page| stream::iter(page.into_pieces().map(Ok::<_, Infallible>)));
+    let content_type = [(CONTENT_TYPE, HeaderValue::from_static(LINES))];
+    let mut answer = (content_type, Body::from_stream(pieces)).into_response();
+    // A long search that finds little is not the fault of a slow client.
+    answer.extensions_mut().insert(LiveAnswer);
+    answer
+}
