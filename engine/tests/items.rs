@@ -11,17 +11,20 @@ use portcullis_engine::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-fn plan(effect: Effect, condition: &str) -> Plan {
+fn policy(id: u128, condition: &str) -> Policy {
     let stored = json!({ "expression": condition }).to_string();
-    let policy = Policy {
-        id: Uuid::nil(),
-        name: "items".to_owned(),
+    Policy {
+        id: Uuid::from_u128(id),
+        name: condition.to_owned(),
         resource: ResourcePattern::Any,
-        effect,
+        effect: Effect::Allow,
         priority: 0,
         condition: Policy::stored_condition(Format::Expression, &stored),
-    };
-    Plan::compile("doc:read", 1, &[], [policy])
+    }
+}
+
+fn plan(effect: Effect, condition: &str) -> Plan {
+    Plan::compile("doc:read", 1, &[], [Policy { effect, ..policy(0, condition) }])
 }
 
 /// Asks with a check whose user has these attributes.
@@ -242,4 +245,34 @@ fn many_items_with_many_tests_are_too_long() {
     // A few tests of as many items are not.
     let few = "any(user.groups, item == \"group-49999\" || item matches \"group-5000[0-9]\")";
     assert!(!reason_of(few).contains("too long"), "{}", reason_of(few));
+}
+
+/// The index finds the policies whose item a list has, and those that it cannot know: all that a scan would find.
+#[test]
+fn an_index_finds_policies_by_an_item() {
+    let conditions = (0..400).map(|number| match number % 4 {
+        0 => format!("any(user.groups, item == \"g{number}\")"),
+        1 => format!("any(user.groups, item in [\"g{number}\", {number}] && item != user.not)"),
+        2 => format!("(any(user.groups, item == {number} || item == \"x{number}\")) ?? true"),
+        _ => format!("any(user.groups, item starts_with \"p{number}\")"),
+    });
+    let policies: Vec<Policy> = (0..).zip(conditions).map(|(id, text)| policy(id, &text)).collect();
+    let plan = Plan::compile("doc:read", 1, &[], policies.iter().cloned());
+    for user in [
+        json!({"groups": ["g8"]}),
+        json!({"groups": ["g8", "g9", 10, "p11/x"], "not": "g8"}),
+        json!({"groups": []}),
+        json!({"groups": "g8"}),
+        json!({}),
+    ] {
+        for policy in &policies {
+            let alone = Plan::compile("doc:read", 1, &[], [policy.clone()]);
+            let applies = ask(&user, |check| alone.evaluate(check).effect() == Effect::Allow);
+            if applies {
+                let found = ask(&user, |check| plan.evaluate(check).rule_id());
+                assert_eq!(found, Some(policy.id), "{user}: {}", policy.name);
+                break;
+            }
+        }
+    }
 }

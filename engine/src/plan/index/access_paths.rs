@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::interval::Interval;
 use super::keys::{KeyId, Scalar, Sought, SoughtKeys, ValueKind, ValueKinds};
-use crate::condition::{Operand, Predicate, Test};
+use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
 use crate::operator::{Lookup, Quantifier};
 use crate::plan::program::{Child, NodeId, Operation, Program};
 use crate::plan::slots::{Slot, Slots};
@@ -238,11 +238,23 @@ impl<'c> PathFinder<'c> {
     ) -> Option<(ValueKinds, SmallVec<[AccessKeys; 1]>)> {
         use ValueKind::{Bool, List, Number, Text};
         let slot = test.attribute;
-        let Predicate::Compare(operator, operand) = &test.predicate else { return None };
         if self.slots.is_resolved(slot) {
             // The index finds policies before any resolver answers.
             return None;
         }
+        // An item that is not compared leaves a deny undetermined, which no key finds.
+        if let Predicate::Items(items) = &test.predicate
+            && (items.quantifier(), effect, negated) == (Quantifier::Any, Effect::Allow, false)
+        {
+            let unfiltered = match test.if_missing {
+                Some(true) => ValueKinds::NONE.with(ValueKind::Absent),
+                _ => ValueKinds::NONE,
+            };
+            let sought = sought_items(items.child())?.into_iter();
+            let keys = sought.map(|item| self.keys.number(slot, Sought::Member(item))).collect();
+            return Some((unfiltered, smallvec![AccessKeys::Members(keys)]));
+        }
+        let Predicate::Compare(operator, operand) = &test.predicate else { return None };
         let undetermined_applies = effect == Effect::Deny;
         // A value of a kind that the operator does not compare leaves the test undetermined: a deny applies. Each
         // arm below removes the kinds that the operator compares, since their values decide.
@@ -322,6 +334,30 @@ impl<'c> PathFinder<'c> {
         let unfiltered =
             if absent_applies { unfiltered.with(ValueKind::Absent) } else { unfiltered };
         Some((unfiltered, keys))
+    }
+}
+
+/// Returns values of which an item has one if the condition on it is true; `None` if others may be.
+fn sought_items(condition: &Condition) -> Option<Vec<Scalar<&str>>> {
+    match condition {
+        Condition::And(children) => children.iter().find_map(sought_items),
+        Condition::Or(children) => {
+            let each = children.iter().map(sought_items).collect::<Option<Vec<_>>>()?;
+            Some(each.into_iter().flatten().collect())
+        }
+        Condition::Not(_) => None,
+        Condition::Test(test) => {
+            let Predicate::Compare(operator, operand) = &test.predicate else { return None };
+            match (operator.row().lookup, operand) {
+                _ if test.attribute != AttributePath::Item || operator.positive().1 => None,
+                (Lookup::EqualItem, Operand::List(list)) => {
+                    let texts = list.texts().map(Scalar::Text);
+                    Some(texts.chain(list.numbers().map(Scalar::Number)).collect())
+                }
+                (Lookup::Equal, literal) => Some(vec![Scalar::from_value(literal.literal()?)?]),
+                _ => None,
+            }
+        }
     }
 }
 
