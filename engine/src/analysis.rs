@@ -5,7 +5,6 @@
 //! `docs/semantics.md`, section 4.8. A search is bounded by a number of steps, after which the question has no answer.
 
 mod absences;
-mod addresses;
 mod instants;
 mod numbers;
 mod outcomes;

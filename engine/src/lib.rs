@@ -84,6 +84,7 @@ mod tree;
 mod truths;
 pub mod types;
 pub mod value;
+pub mod witnesses;
 
 pub use check_buffer::CheckBuffer;
 pub use condition::Condition;

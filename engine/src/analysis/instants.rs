@@ -10,21 +10,20 @@ use crate::condition::{Operand, Predicate, Test};
 use crate::operator::Form;
 use crate::truths::TruthSet;
 use crate::value::AttributeValue;
+use crate::witnesses::{Gap, Points};
 
-/// Returns whether an instant may meet all demands: one of the literals, or one between two neighbours of them.
+/// Returns whether an instant may meet all demands: one of the literals, or one of a gap between them.
 pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
     let literal = |demand: &Demand<'_>| match demand.test.predicate {
         Predicate::Compare(_, Operand::Instant(instant)) => Some(instant),
         _ => None,
     };
-    let mut literals: Vec<DateTime<Utc>> = demands.iter().filter_map(literal).collect();
-    literals.sort_unstable();
-    literals.dedup();
+    let literals = Points::new(demands.iter().filter_map(literal));
     let is_met = |instant: &DateTime<Utc>| {
         agree(demands, |test| for_value(test, AttributeValue::Instant(*instant), scope))
     };
-    let is_met_before = |place: usize| agree(demands, |test| below(test, literals.get(place)));
-    literals.iter().any(is_met) || (0..=literals.len()).any(is_met_before)
+    let is_met_in = |gap: Gap<'_, DateTime<Utc>>| agree(demands, |test| below(test, gap.high));
+    literals.iter().any(is_met) || literals.gaps().any(is_met_in)
 }
 
 /// Returns the truths that a test may have for an instant just before `bound`, after every earlier literal; after all

@@ -8,8 +8,9 @@ use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
 use crate::truths::TruthSet;
 use crate::value::AttributeValue;
+use crate::witnesses::{Gap, Points};
 
-/// Returns whether a number may meet all demands: one of the literals, or one between two neighbours of them.
+/// Returns whether a number may meet all demands: one of the literals, or one of a gap between them.
 pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
     let mut literals: Vec<Number> = Vec::new();
     for demand in demands {
@@ -19,14 +20,13 @@ pub(super) fn exist(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
             _ => {}
         }
     }
-    literals.sort_unstable();
-    literals.dedup();
+    let literals = Points::new(literals);
     let is_met = |number: &Number| {
         agree(demands, |test| for_value(test, AttributeValue::Number(*number), scope))
     };
-    let is_met_below =
-        |place: usize| agree(demands, |test| below(test, literals.get(place).copied(), scope));
-    literals.iter().any(is_met) || (0..=literals.len()).any(is_met_below)
+    let is_met_in =
+        |gap: Gap<'_, Number>| agree(demands, |test| below(test, gap.high.copied(), scope));
+    literals.iter().any(is_met) || literals.gaps().any(is_met_in)
 }
 
 /// Returns the truths that a test may have for a number just below `bound`, above every smaller literal; above all

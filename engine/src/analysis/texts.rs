@@ -2,12 +2,13 @@
 
 use super::instants;
 use super::outcomes::{Demand, NO_ITEMS, agree, for_value};
+use super::relation;
 use super::scope::Scope;
-use super::{addresses, relation};
 use crate::condition::{AttributePath, Operand, Predicate, RequestField, Test};
 use crate::operator::{ComparedKind, Form, Part};
 use crate::truths::TruthSet;
 use crate::value::AttributeValue;
+use crate::witnesses::{Gap, Points, addresses};
 
 /// Returns whether a text may meet all demands: one of the literals, or any other.
 pub(super) fn exist(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
@@ -81,10 +82,9 @@ fn is_other(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
             }
         }
     }
-    cuts.sort_unstable();
-    cuts.dedup();
-    let before = |place: usize| cuts.get(place).copied();
-    (0..=cuts.len()).any(|place| agree(demands, |test| below(test, before(place), scope)))
+    let is_met =
+        |gap: Gap<'_, Cut<'_>>| agree(demands, |test| below(test, gap.high.copied(), scope));
+    Points::new(cuts).gaps().any(is_met)
 }
 
 /// Returns the truths that a test may have for a text just before `bound`, after every smaller cut, that is not a literal;
@@ -189,7 +189,19 @@ fn is_special(path: &AttributePath, scope: &Scope<'_>, demands: &[Demand<'_>]) -
     let is_time = matches!(path, AttributePath::Request(RequestField::Time));
     instants::exist(scope, &demands)
         || (!is_time
-            && (agree(&demands, |_| TruthSet::UNDETERMINED) || addresses::exist(scope, &demands)))
+            && (agree(&demands, |_| TruthSet::UNDETERMINED) || address_exists(scope, &demands)))
+}
+
+/// Returns whether an address may meet all demands.
+fn address_exists(scope: &Scope<'_>, demands: &[Demand<'_>]) -> bool {
+    let networks = demands.iter().filter_map(|demand| match &demand.test.predicate {
+        Predicate::IpIn(networks) => Some(networks),
+        _ => None,
+    });
+    addresses(networks).iter().any(|address| {
+        let text = address.to_string();
+        agree(demands, |test| for_value(test, AttributeValue::Text(&text), scope))
+    })
 }
 
 /// Returns whether a test looks at a text as an instant or an address.

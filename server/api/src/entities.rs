@@ -45,8 +45,7 @@ pub(super) async fn write(
 ) -> Result<Response, ApiError> {
     // Before anything is waited for: beside the threads of other requests. The body charges what was read of it.
     let entities = EntitiesBody::parse(&body.parse()?)?;
-    let turn = app.turn(&caller).await?;
-    let written = entities::write(&app, &caller, turn, &entities).await?;
+    let written = entities::write(&app, &caller, &entities).await?;
     Ok(written_to_directory(written.entities_revision, written))
 }
 
@@ -67,8 +66,7 @@ pub(super) async fn sync(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let part = SyncBody::parse(&body.parse()?)?;
-    let turn = app.turn(&caller).await?;
-    let written = entities::sync(&app, &caller, turn, &part).await?;
+    let written = entities::sync(&app, &caller, &part).await?;
     Ok(written_to_directory(written.entities_revision, written))
 }
 

@@ -38,8 +38,7 @@ pub(super) async fn write(
 ) -> Result<Response, ApiError> {
     // Before anything is waited for, as with entities.
     let body = RelationsBody::parse(&body.parse()?)?;
-    let turn = app.turn(&caller).await?;
-    let written = tuples::write(&app, &caller, turn, &body, with_details).await?;
+    let written = tuples::write(&app, &caller, &body, with_details).await?;
     Ok(written_to_directory(written.entities_revision, written))
 }
 
@@ -71,8 +70,7 @@ pub(super) async fn sync(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let part = RelationsSyncBody::parse(&body.parse()?)?;
-    let turn = app.turn(&caller).await?;
-    let written = tuples::sync(&app, &caller, turn, &part, dry_run).await?;
+    let written = tuples::sync(&app, &caller, &part, dry_run).await?;
     Ok(written_to_directory(written.entities_revision, written))
 }
 

@@ -78,9 +78,8 @@ pub(super) async fn register_all(
     Query(Force(force)): Query<Force>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
-    let turn = app.turn(&caller).await?;
     let BulkRegistration(registrations) = BulkRegistration::parse(&body.parse()?)?;
-    let written = resources::register_all(&app, &caller, turn, registrations, force).await?;
+    let written = resources::register_all(&app, &caller, registrations, force).await?;
     let records = written.record.into_iter();
     let answers = records.map(|one| WrittenResource { record: one.record, warnings: one.warnings });
     let answers: Vec<WrittenResource> = answers.collect();

@@ -23,46 +23,28 @@ use crate::cases::{self, Case, CaseNames};
 use crate::error::BundleError;
 use crate::files::Files;
 use crate::item_files::{ItemKind, SourceFile};
-use crate::list_files::{CASES, Listed, POLICIES, RESOURCES, RULES};
+use crate::kinds::{
+    CASES, KINDS, POLICIES, RESOLVERS, RESOURCES, ROLES, RULES, SETTINGS, TENANT, TYPES, WEBHOOKS,
+};
+use crate::list_files::Listed;
 use crate::registry::{ItemWarning, RegisteredNames};
 use crate::resolvers::{self, MANIFEST_FILE, SampleResolver};
 use crate::rulebook::{Rulebook, check_subject};
 use crate::sources::{DiskFolder, FileSource};
 use crate::strays::{StrayFile, meant, strays_in, with_lists};
 use crate::unique::each_once;
-use crate::users::{self, SampleUser, TENANT_FILE};
+use crate::users::{self, SampleUser};
 use crate::{entities, policies, roles, types};
 
-/// May be missing.
-pub(super) const ROLES_FILE: &str = "roles.yaml";
-/// May be missing.
-pub(super) const TYPES_FILE: &str = "types.yaml";
-/// May be missing.
-const RESOLVERS_FILE: &str = "resolvers.yaml";
-/// May be missing.
-pub(super) const WEBHOOKS_FILE: &str = "webhooks.yaml";
 /// May be missing. Entities are data: only the cases and checks of the folder read them.
 const ENTITIES_FILE: &str = "entities.yaml";
 /// May be missing. Tuples are data: only the cases and checks of the folder read them.
 const RELATIONS_FILE: &str = "relations.yaml";
-/// May be missing.
-const SETTINGS_FILE: &str = "settings.yaml";
 
-/// The files that are read, beside those in the folders of lists.
-const KNOWN_FILES: [&str; 12] = [
-    ENTITIES_FILE,
-    RELATIONS_FILE,
-    TENANT_FILE,
-    TYPES_FILE,
-    RESOLVERS_FILE,
-    RESOURCES.file,
-    RULES.file,
-    ROLES_FILE,
-    POLICIES.file,
-    CASES.file,
-    WEBHOOKS_FILE,
-    SETTINGS_FILE,
-];
+/// Returns the files that are read, beside those in the folders of lists.
+fn known_files() -> Vec<&'static str> {
+    [ENTITIES_FILE, RELATIONS_FILE].into_iter().chain(KINDS.map(|kind| kind.file())).collect()
+}
 
 /// Cases whose name starts so are the ones that `portcullis dev` shows.
 const DEMO_PREFIX: &str = "demo: ";
@@ -127,12 +109,13 @@ impl Bundle {
     /// # Errors
     /// The first file that is missing or not what it should be.
     pub fn read_folder(folder: &Path) -> Result<Self, BundleError> {
-        let strays = strays_in(folder, &KNOWN_FILES);
+        let known = known_files();
+        let strays = strays_in(folder, &known);
         let source = DiskFolder(folder);
         let shown = folder.display().to_string();
         let read = read_files(&Files { folder: shown.clone(), source });
-        let mut bundle = read.map_err(|error| misnamed(error, &strays))?;
-        bundle.strays = with_lists(folder, strays, &KNOWN_FILES);
+        let mut bundle = read.map_err(|error| misnamed(error, &strays, &known))?;
+        bundle.strays = with_lists(folder, strays, &known);
         bundle.warnings.extend(bundle.strays.iter().map(|stray| stray.warning(&shown)));
         Ok(bundle)
     }
@@ -155,10 +138,10 @@ impl Bundle {
 }
 
 /// Adds the stray file that may be meant to the error about a missing file.
-fn misnamed(error: BundleError, strays: &[String]) -> BundleError {
+fn misnamed(error: BundleError, strays: &[String], known: &[&str]) -> BundleError {
     let BundleError::Unreadable { file, error } = error else { return error };
     let name = file.rsplit('/').next().unwrap_or(&file);
-    match strays.iter().find(|stray| meant(stray, &KNOWN_FILES) == Some(name)) {
+    match strays.iter().find(|stray| meant(stray, known) == Some(name)) {
         Some(stray) if error.kind() == io::ErrorKind::NotFound => {
             BundleError::Misnamed { stray: stray.clone(), file }
         }
@@ -168,17 +151,17 @@ fn misnamed(error: BundleError, strays: &[String]) -> BundleError {
 
 /// Reads the files of a tenant, and checks that everything exists that they mention.
 pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, BundleError> {
-    let (tenant, description, users) = files.read(TENANT_FILE, users::read)?;
-    let types = files.read_optional(TYPES_FILE, types::read_all)?;
+    let (tenant, description, users) = files.read(TENANT.file(), users::read)?;
+    let types = files.read_optional(TYPES.file(), types::read_all)?;
     let declared = types::compiled(types.as_deref());
     let resolvers = read_resolvers(files)?;
     let has_resolvers = resolvers.is_some();
     let resolvers = resolvers.unwrap_or_default();
     let (resources, rules) = (read_resources(files)?, read_rules(files, &tenant, &declared)?);
-    let roles = files.read_optional(ROLES_FILE, roles::read)?;
+    let roles = files.read_optional(ROLES.file(), roles::read)?;
     let namespaces = resolvers::namespaces(&resolvers).with_types(declared.clone());
     let policies = read_policies(files, &namespaces)?;
-    let settings = files.read_optional(SETTINGS_FILE, read_settings)?;
+    let settings = files.read_optional(SETTINGS.file(), read_settings)?;
     let (written_settings, settings) = settings.unzip();
     let settings = settings.unwrap_or_default();
     let included = roles.iter().flatten().map(|role| (role.name.clone(), role.includes.clone()));
@@ -203,13 +186,13 @@ pub(super) fn read_files<S: FileSource>(files: &Files<S>) -> Result<Bundle, Bund
     let policy_warnings = registered.warnings_of_policies(&policies.items);
     let mut warnings = files.warnings(&rules, rule_warnings.clone());
     warnings.extend(files.warnings(&policies, policy_warnings.clone()));
-    let mut sources = vec![files.item_file(ItemKind::Resolver, RESOLVERS_FILE, resolvers.len())];
+    let mut sources = vec![files.item_file(ItemKind::Resolver, RESOLVERS.file(), resolvers.len())];
     sources.extend(files.item_files(ItemKind::Rule, &rules));
     if let Some(types) = &types {
-        sources.push(files.item_file(ItemKind::Type, TYPES_FILE, types.len()));
+        sources.push(files.item_file(ItemKind::Type, TYPES.file(), types.len()));
     }
     if let Some(roles) = &roles {
-        sources.push(files.item_file(ItemKind::Role, ROLES_FILE, roles.len()));
+        sources.push(files.item_file(ItemKind::Role, ROLES.file(), roles.len()));
     }
     sources.extend(files.item_files(ItemKind::Policy, &policies));
     sources.extend(files.item_files(ItemKind::Case, &cases));
@@ -307,7 +290,7 @@ fn read_policies<S: FileSource>(
 fn read_webhooks<S: FileSource>(
     files: &Files<S>,
 ) -> Result<Option<Vec<FolderWebhook>>, BundleError> {
-    files.read_optional(WEBHOOKS_FILE, |json, at, problems| {
+    files.read_optional(WEBHOOKS.file(), |json, at, problems| {
         let webhooks = list(FolderWebhook::read)(json, at, problems)?;
         each_once(webhooks.iter().map(|webhook| &webhook.url), "`url`", at, problems);
         Some(webhooks)
@@ -334,13 +317,13 @@ fn secret_uses<S: FileSource>(
     for (index, resolver) in resolvers.iter().enumerate() {
         for (name, reference) in &resolver.references {
             // A member of the manifest's own file is at the item that names the resolver.
-            let place = files.place(RESOLVERS_FILE, &format!("/{index}/secrets/{name}"));
+            let place = files.place(RESOLVERS.file(), &format!("/{index}/secrets/{name}"));
             uses.push(SecretUse { reference: reference.clone(), place });
         }
     }
     for (index, webhook) in webhooks.iter().enumerate() {
         if let Some(reference) = &webhook.secret {
-            let place = files.place(WEBHOOKS_FILE, &format!("/{index}/secret"));
+            let place = files.place(WEBHOOKS.file(), &format!("/{index}/secret"));
             uses.push(SecretUse { reference: reference.clone(), place });
         }
     }
@@ -356,7 +339,7 @@ fn read_resolvers<S: FileSource>(
         let is_own = files.source.text(&format!("{own}/{MANIFEST_FILE}")).is_ok();
         if is_own { own } else { format!("../{own}") }
     };
-    files.read_optional(RESOLVERS_FILE, |json, at, problems| {
+    files.read_optional(RESOLVERS.file(), |json, at, problems| {
         let text = |name: &str| files.source.text(name);
         let resolvers = list(|json, at: &Place<'_>, problems: &mut Problems| {
             SampleResolver::read(json, at, problems, find, text)

@@ -8,7 +8,7 @@ mod when;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::list_files::POLICIES;
+use crate::kinds::POLICIES;
 
 pub use format::format_conditions;
 pub use scalar::FORMAT_WIDTH;
@@ -21,7 +21,7 @@ pub use when::{WithWhen, write_as_when};
 /// The folder `policies` cannot be read.
 pub fn policy_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    let further = folder.join(POLICIES.folder);
+    let further = folder.join(POLICIES.name());
     if further.is_dir() {
         for entry in further.read_dir()? {
             let name = entry?.file_name();
@@ -29,7 +29,7 @@ pub fn policy_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     files.sort_unstable();
-    let first = folder.join(POLICIES.file);
+    let first = folder.join(POLICIES.file());
     let first = Some(first).filter(|file| file.is_file());
     Ok(first.into_iter().chain(files.iter().map(|file| folder.join(file))).collect())
 }

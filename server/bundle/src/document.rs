@@ -25,21 +25,113 @@ use crate::unique::each_once;
 use crate::users::{SampleUser, read_users};
 use crate::{policies, roles, types};
 
-/// The content of a tenant. A kind that is `None` is absent from the object.
-#[derive(Debug, Default)]
-pub struct BundleDocument {
-    pub types: Option<Vec<NewType>>,
-    pub resources: Option<Vec<Registration>>,
-    /// The explicit rules.
-    pub rules: Option<Vec<NewRule>>,
-    pub roles: Option<Vec<NewRole>>,
-    pub policies: Option<Vec<SentPolicy>>,
-    pub resolvers: Option<Vec<WantedResolver>>,
-    pub webhooks: Option<Vec<WantedWebhook>>,
-    pub settings: Option<TenantSettings>,
-    pub cases: Option<Vec<SentText<Case>>>,
-    /// The users that cases name.
-    pub users: Option<Vec<SentText<SampleUser>>>,
+/// An object of a bundle, as it is read.
+trait BundleObject: Sized {
+    /// The list of the objects of a bundle.
+    fn list<'j>(context: DocumentContext<'_>) -> impl Field<'j, Value = Vec<Self>>;
+}
+
+/// Makes the document and what holds for each kind of it: the member, the kind, and the object. `settings`, `cases` and
+/// `users` are not objects with an owner.
+macro_rules! bundle_document {
+    ($($list:ident: $kind:ident => $object:ty,)*) => {
+        /// The content of a tenant. A kind that is `None` is absent from the object.
+        #[derive(Debug, Default)]
+        pub struct BundleDocument {
+            $(pub $list: Option<Vec<$object>>,)*
+            pub settings: Option<TenantSettings>,
+            pub cases: Option<Vec<SentText<Case>>>,
+            /// The users that cases name.
+            pub users: Option<Vec<SentText<SampleUser>>>,
+        }
+
+        impl BundleDocument {
+            /// Returns the document of a tenant without any object that decides, with default settings.
+            pub fn empty() -> Self {
+                let settings = Some(TenantSettings::default());
+                Self { $($list: decides(ObjectKind::$kind).then(Vec::new),)* settings, ..Self::default() }
+            }
+
+            /// Returns whether the bundle has this kind.
+            pub fn has(&self, kind: ObjectKind) -> bool {
+                match kind {
+                    $(ObjectKind::$kind => self.$list.is_some(),)*
+                    ObjectKind::Settings => self.settings.is_some(),
+                    ObjectKind::Case => self.cases.is_some() || self.users.is_some(),
+                }
+            }
+
+            /// Reads the objects; the rest is absent.
+            fn declare_objects(members: &mut Members<'_, '_>, context: DocumentContext<'_>) -> Self {
+                Self {
+                    $($list: members.optional(stringify!($list), <$object>::list(context)),)*
+                    ..Self::default()
+                }
+            }
+        }
+    };
+}
+
+bundle_document! {
+    types: Type => NewType,
+    resources: Resource => Registration,
+    rules: Rule => NewRule,
+    roles: Role => NewRole,
+    policies: Policy => SentPolicy,
+    resolvers: Resolver => WantedResolver,
+    webhooks: Webhook => WantedWebhook,
+}
+
+/// Returns whether objects of a kind decide.
+fn decides(kind: ObjectKind) -> bool {
+    kind.facts().deciding.is_some()
+}
+
+impl BundleObject for NewType {
+    fn list<'j>(_: DocumentContext<'_>) -> impl Field<'j, Value = Vec<Self>> {
+        listed::<Self, _>(types::read)
+    }
+}
+
+impl BundleObject for Registration {
+    fn list<'j>(_: DocumentContext<'_>) -> impl Field<'j, Value = Vec<Self>> {
+        let one = field(Self::read, schema::named::<Self>);
+        unique(one, "`name`", |resource| &resource.name)
+    }
+}
+
+impl BundleObject for NewRule {
+    fn list<'j>(context: DocumentContext<'_>) -> impl Field<'j, Value = Vec<Self>> {
+        unique(Self::field(context.domain), "tuple", |rule| &rule.tuple)
+    }
+}
+
+impl BundleObject for NewRole {
+    fn list<'j>(_: DocumentContext<'_>) -> impl Field<'j, Value = Vec<Self>> {
+        listed::<Self, _>(roles::read)
+    }
+}
+
+impl BundleObject for SentPolicy {
+    fn list<'j>(_: DocumentContext<'_>) -> impl Field<'j, Value = Vec<Self>> {
+        objects("As a body that creates a policy, or with `when`", read_policies)
+    }
+}
+
+impl BundleObject for WantedResolver {
+    fn list<'j>(context: DocumentContext<'_>) -> impl Field<'j, Value = Vec<Self>> {
+        let one = field(
+            |json, at, problems| Self::read(json, at, problems, context.egress),
+            schema::named::<Self>,
+        );
+        unique(one, "`namespace`", |resolver| &resolver.manifest.namespace)
+    }
+}
+
+impl BundleObject for WantedWebhook {
+    fn list<'j>(context: DocumentContext<'_>) -> impl Field<'j, Value = Vec<Self>> {
+        unique(Self::field(context.egress), "`url`", |webhook| &webhook.url)
+    }
 }
 
 impl BundleDocument {
@@ -57,20 +149,6 @@ impl BundleDocument {
             policies: Some(policies.collect()),
             resolvers: Some(resolvers),
             settings: Some(folder.settings.clone()),
-            ..Self::default()
-        }
-    }
-
-    /// Returns the document of a tenant without any type, resource, rule, role, policy and resolver, with default settings.
-    pub fn empty() -> Self {
-        Self {
-            types: Some(Vec::new()),
-            resources: Some(Vec::new()),
-            rules: Some(Vec::new()),
-            roles: Some(Vec::new()),
-            policies: Some(Vec::new()),
-            resolvers: Some(Vec::new()),
-            settings: Some(TenantSettings::default()),
             ..Self::default()
         }
     }
@@ -129,63 +207,19 @@ impl BundleDocument {
     }
 
     fn declare(members: &mut Members<'_, '_>, context: DocumentContext<'_>) -> Option<Self> {
-        let DocumentContext { domain, egress } = context;
-        let types = listed::<NewType, _>(types::read);
-        let types = members.optional("types", types);
-        let resources = field(Registration::read, schema::named::<Registration>);
-        let resources =
-            members.optional("resources", unique(resources, "`name`", |resource| &resource.name));
-        let rules = unique(NewRule::field(domain), "tuple", |rule| &rule.tuple);
-        let rules = members.optional("rules", rules);
-        let roles = members.optional("roles", listed::<NewRole, _>(roles::read));
-        let about = "As a body that creates a policy, or with `when`";
-        let policies = members.optional("policies", objects(about, read_policies));
-        let resolver = field(
-            |json, at, problems| WantedResolver::read(json, at, problems, egress),
-            schema::named::<WantedResolver>,
-        );
-        let resolvers = unique(resolver, "`namespace`", |resolver| &resolver.manifest.namespace);
-        let resolvers = members.optional("resolvers", resolvers);
-        let webhooks = unique(WantedWebhook::field(egress), "`url`", |webhook| &webhook.url);
-        let webhooks = members.optional("webhooks", webhooks);
+        let objects = Self::declare_objects(members, context);
         let settings = field(TenantSettings::read, schema::named::<TenantSettings>);
         let settings = members.optional("settings", settings);
-        let users = objects("As in `tenant.yaml`", |json, at, problems| {
-            Some(with_texts(read_users(json, at, problems, domain)?, json))
+        let users = objects_with_texts("As in `tenant.yaml`", |json, at, problems| {
+            read_users(json, at, problems, context.domain)
         });
         let users = members.optional("users", users);
         let named: Vec<&str> = users.iter().flatten().map(|user| &*user.value.sub).collect();
-        let cases = objects("As in `cases.yaml`", |json, at, problems| {
+        let cases = objects_with_texts("As in `cases.yaml`", |json, at, problems| {
             read_cases(json, at, problems, &named)
         });
         let cases = members.optional("cases", cases);
-        Some(Self {
-            types,
-            resources,
-            rules,
-            roles,
-            policies,
-            resolvers,
-            webhooks,
-            settings,
-            cases,
-            users,
-        })
-    }
-
-    /// Returns whether the bundle has this kind.
-    pub fn has(&self, kind: ObjectKind) -> bool {
-        match kind {
-            ObjectKind::Resource => self.resources.is_some(),
-            ObjectKind::Rule => self.rules.is_some(),
-            ObjectKind::Role => self.roles.is_some(),
-            ObjectKind::Type => self.types.is_some(),
-            ObjectKind::Policy => self.policies.is_some(),
-            ObjectKind::Resolver => self.resolvers.is_some(),
-            ObjectKind::Webhook => self.webhooks.is_some(),
-            ObjectKind::Settings => self.settings.is_some(),
-            ObjectKind::Case => self.cases.is_some() || self.users.is_some(),
-        }
+        Some(Self { settings, cases, users, ..objects })
     }
 
     /// Returns whether the bundle has settings, cases or users of cases.
@@ -218,6 +252,14 @@ fn listed<'j, T: ToSchema, V>(
     field(read, || schema::list(schema::named::<T>()))
 }
 
+/// A list of objects, each with its text, whose members the document leaves to `about`.
+fn objects_with_texts<'j, T>(
+    about: &'static str,
+    read: impl Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<Vec<T>>,
+) -> impl Field<'j, Value = Vec<SentText<T>>> {
+    objects(about, move |json, at, problems| Some(with_texts(read(json, at, problems)?, json)))
+}
+
 /// A list of objects, whose members the document leaves to `about`.
 fn objects<'j, V>(
     about: &'static str,
@@ -245,13 +287,13 @@ fn read_cases(
     at: &Place<'_>,
     problems: &mut Problems,
     users: &[&str],
-) -> Option<Vec<SentText<Case>>> {
+) -> Option<Vec<Case>> {
     let names = CaseNames { users, resolvers: None, deciders: None };
     let cases = fields::list(|json, at: &Place<'_>, problems: &mut Problems| {
         Case::read(json, at, problems, names)
     })(json, at, problems)?;
     each_once(cases.iter().map(|case| &case.name), "`name`", at, problems);
-    Some(with_texts(cases, json))
+    Some(cases)
 }
 
 /// Returns the values with the texts of the items of `json` that they were read from.

@@ -7,7 +7,8 @@ use portcullis_engine::json::{self, Json};
 
 use crate::error::BundleError;
 use crate::item_files::{ItemKind, SourceFile};
-use crate::list_files::{ListFiles, ListPart, Listed};
+use crate::kinds::FolderKind;
+use crate::list_files::{ListPart, Listed};
 use crate::positions;
 use crate::registry::ItemWarning;
 use crate::sources::FileSource;
@@ -49,7 +50,7 @@ impl<S: FileSource> Files<S> {
     /// No two items may have the same `name_of`, which messages call `what`.
     pub(super) fn read_list<V>(
         &self,
-        list: &ListFiles,
+        list: &FolderKind,
         read: impl for<'j> Fn(&'j Json<'j>, &Place<'_>, &mut Problems) -> Option<Vec<V>>,
         what: &'static str,
         name_of: impl Fn(&V) -> String,
@@ -100,15 +101,15 @@ impl<S: FileSource> Files<S> {
     }
 
     /// Returns the files of a list with their texts.
-    fn texts(&self, list: &ListFiles) -> Result<Vec<(String, String)>, BundleError> {
-        let names = self.source.names(list.folder);
-        let names = names.map_err(|error| self.unreadable(list.folder, error))?;
+    fn texts(&self, list: &FolderKind) -> Result<Vec<(String, String)>, BundleError> {
+        let names = self.source.names(list.name());
+        let names = names.map_err(|error| self.unreadable(list.name(), error))?;
         let names: Vec<_> = names.iter().filter_map(|name| list.file_in_folder(name)).collect();
         let mut texts = Vec::with_capacity(names.len() + 1);
-        match self.source.text(list.file) {
-            Ok(text) => texts.push((list.file.to_owned(), text)),
+        match self.source.text(list.file()) {
+            Ok(text) => texts.push((list.file().to_owned(), text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound && !names.is_empty() => {}
-            Err(error) => return Err(self.unreadable(list.file, error)),
+            Err(error) => return Err(self.unreadable(list.file(), error)),
         }
         for name in names {
             let text = self.source.text(&name).map_err(|error| self.unreadable(&name, error))?;

@@ -4,13 +4,9 @@ use std::cmp::Ordering;
 
 use portcullis_engine::Json;
 
-use crate::bundle::{ROLES_FILE, TYPES_FILE, WEBHOOKS_FILE};
 use crate::canonical;
 use crate::folder_file::{ExportError, FolderFile, list_file, object_file};
-use crate::list_files::{CASES, POLICIES, RESOURCES, RULES};
-use crate::resolver_files::resolver_files;
-use crate::users::TENANT_FILE;
-use crate::yaml_writer::ItemLayout;
+use crate::kinds::{KINDS, SETTINGS, TENANT, Written};
 
 /// The content of a tenant that becomes files.
 #[derive(Clone, Copy, Debug)]
@@ -28,61 +24,46 @@ pub struct ExportedContent<'c> {
 /// # Errors
 /// The content has another form than an export.
 pub fn folder_files(content: &ExportedContent<'_>) -> Result<Vec<FolderFile>, ExportError> {
-    let users = items(content, "users")?.unwrap_or_default();
-    let users = users.iter().map(canonical::user).collect();
-    let tenant = vec![
-        ("tenant".into(), Json::String(content.tenant.into())),
-        ("users".into(), Json::Array(users)),
-    ];
-    let mut files = vec![object_file(TENANT_FILE, &tenant)?];
-    for (kind, file, layout, write) in LISTS {
-        let items = items(content, kind)?.unwrap_or_default();
-        let mut items: Vec<Json<'_>> = items.iter().map(write).collect();
-        if kind != "cases" {
-            items.sort_by(by_members);
-        }
-        files.push(list_file(file, &items, layout)?);
-    }
-    if let Some(resolvers) = items(content, "resolvers")?.filter(|items| !items.is_empty()) {
-        files.extend(resolver_files(resolvers, content.descriptors)?);
-    }
-    for (kind, file, layout, write) in OPTIONAL_LISTS {
-        let items = items(content, kind)?.unwrap_or_default();
-        let mut items: Vec<Json<'_>> = items.iter().map(write).collect();
-        items.sort_by(by_members);
-        if !items.is_empty() {
-            files.push(list_file(file, &items, layout)?);
-        }
-    }
-    if let Some(settings) = content.kinds.get("settings").and_then(Json::as_object) {
-        let settings = canonical::settings(settings);
-        // Settings that nobody made stay out of the folder, so that an apply does not judge them.
-        if !settings.is_empty() {
-            files.push(object_file("settings.yaml", &settings)?);
+    let mut files = Vec::new();
+    for kind in KINDS {
+        match kind.written {
+            Written::Apart(write) => files.extend(write(content)?),
+            Written::List { layout, write, in_every_folder, is_sorted } => {
+                let items = items(content, kind.name())?.unwrap_or_default();
+                let mut items: Vec<Json<'_>> = items.iter().map(write).collect();
+                if is_sorted {
+                    items.sort_by(by_members);
+                }
+                if in_every_folder || !items.is_empty() {
+                    files.push(list_file(kind.file(), &items, layout)?);
+                }
+            }
         }
     }
     Ok(files)
 }
 
-type WriteItem = for<'j> fn(&Json<'j>) -> Json<'j>;
+/// Returns the file of the tenant and its users.
+pub(super) fn tenant_file(content: &ExportedContent<'_>) -> Result<Vec<FolderFile>, ExportError> {
+    let users = items(content, "users")?.unwrap_or_default();
+    let users = users.iter().map(canonical::user).collect();
+    let tenant = [
+        ("tenant".into(), Json::String(content.tenant.into())),
+        ("users".into(), Json::Array(users)),
+    ];
+    Ok(vec![object_file(TENANT.file(), &tenant)?])
+}
 
-/// The lists that every folder has: the kind, the file, and the form of an item.
-const LISTS: [(&str, &str, ItemLayout, WriteItem); 4] = [
-    ("resources", RESOURCES.file, ItemLayout::Line, canonical::resource),
-    ("rules", RULES.file, ItemLayout::Line, canonical::rule),
-    ("policies", POLICIES.file, ItemLayout::Block, canonical::policy),
-    ("cases", CASES.file, ItemLayout::Block, canonical::case),
-];
-
-/// The lists that a folder has only if they have items.
-const OPTIONAL_LISTS: [(&str, &str, ItemLayout, WriteItem); 3] = [
-    ("types", TYPES_FILE, ItemLayout::Block, canonical::declared_type),
-    ("roles", ROLES_FILE, ItemLayout::Line, canonical::role),
-    ("webhooks", WEBHOOKS_FILE, ItemLayout::Block, canonical::webhook),
-];
+/// Returns the file of the settings. Settings that nobody made stay out of the folder, so that an apply does not judge them.
+pub(super) fn settings_file(content: &ExportedContent<'_>) -> Result<Vec<FolderFile>, ExportError> {
+    let settings = content.kinds.get(SETTINGS.name()).map(canonical::settings);
+    let settings = settings.filter(|settings| !settings.is_empty());
+    let file = settings.map(|settings| object_file(SETTINGS.file(), &settings));
+    Ok(file.transpose()?.into_iter().collect())
+}
 
 /// Returns the items of a kind.
-fn items<'c>(
+pub(super) fn items<'c>(
     content: &ExportedContent<'c>,
     kind: &str,
 ) -> Result<Option<&'c [Json<'c>]>, ExportError> {

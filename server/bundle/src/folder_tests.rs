@@ -7,7 +7,7 @@ use portcullis_model::types::MAX_TYPES;
 use portcullis_test_tenants::{edit, write_tenant};
 use tempfile::TempDir;
 
-use super::{Bundle, LIST_FOLDERS, SecretValues, included_roles};
+use super::{Bundle, SecretValues, included_roles, list_folders};
 
 const LOCKED_TWICE: &str = "- name: locked
   resource: wiki:read
@@ -46,7 +46,7 @@ fn refusal(folder: &Path) -> String {
 #[test]
 fn a_list_may_be_a_folder_of_files() {
     let folder = tenant();
-    for list in LIST_FOLDERS {
+    for list in list_folders() {
         let (file, into) = (format!("{list}.yaml"), folder.path().join(list));
         fs::create_dir(&into).expect("writable");
         fs::rename(folder.path().join(&file), into.join("all.yaml")).expect("movable");

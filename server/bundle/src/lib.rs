@@ -18,8 +18,10 @@ mod error;
 mod files;
 mod folder_file;
 mod folder_files;
+mod form;
 mod given_answers;
 mod item_files;
+mod kinds;
 mod list_files;
 pub mod matrix;
 mod policies;
@@ -31,7 +33,6 @@ mod resolvers;
 mod responses;
 mod roles;
 mod rulebook;
-mod schemas;
 mod sources;
 mod strays;
 mod types;
@@ -54,21 +55,23 @@ pub use embedded::embedded_resolver_file;
 pub use error::BundleError;
 pub use folder_file::{ExportError, FolderFile};
 pub use folder_files::{ExportedContent, folder_files};
+pub use form::Form;
 pub use given_answers::GivenAnswers;
 pub use item_files::{ItemKind, ItemPlaces, SourceFile};
-pub use list_files::LIST_FOLDERS;
+pub use kinds::{SCHEMAS, list_folders};
 pub use policies::check_attributes;
 pub use registry::{ItemWarning, RegisteredNames};
 pub use resolvers::{DESCRIPTOR_FILE, ResponsesByNamespace, SampleResolver};
 pub use responses::{CannedResponse, CannedResponses};
 pub use rulebook::{Rulebook, check_subject, included_roles};
-pub use schemas::SCHEMAS;
 pub use strays::StrayFile;
 pub use users::{SampleUser, TENANT_FILE};
 pub use verdict::{CaseVerdict, DEFAULT_NOW, UndeterminedPolicy, rests_on};
 
 #[cfg(test)]
 mod folder_tests;
+#[cfg(test)]
+mod golden_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -3,31 +3,24 @@
 use portcullis_engine::Json;
 use portcullis_engine::json::Member;
 
-use crate::canonical::ordered;
+use crate::canonical;
 use crate::folder_file::{ExportError, FolderFile, list_file};
+use crate::folder_files::{ExportedContent, items};
+use crate::kinds::RESOLVERS;
 use crate::resolvers::{DESCRIPTOR_FILE, MANIFEST_FILE};
 use crate::yaml_writer::ItemLayout;
-
-/// The members of a manifest. `secrets` are written apart.
-const MEMBERS: [&str; 8] = [
-    "namespace",
-    "description",
-    "config",
-    "endpoints",
-    "allowed_hosts",
-    "limits",
-    "cache_ttl_ms",
-    "stale_if_error_ms",
-];
 
 /// Returns the files of resolvers in the form of an export. A resolver's folder is named by its namespace. Secrets are
 /// `null`, so that an apply keeps those that the service has.
 pub(super) fn resolver_files(
-    resolvers: &[Json<'_>],
-    descriptors: &[(String, Json<'_>)],
+    content: &ExportedContent<'_>,
 ) -> Result<Vec<FolderFile>, ExportError> {
+    let resolvers = items(content, RESOLVERS.name())?.unwrap_or_default();
+    if resolvers.is_empty() {
+        return Ok(Vec::new());
+    }
     let unexpected = || ExportError::Unexpected {
-        kind: "resolvers".to_owned(),
+        kind: RESOLVERS.name().to_owned(),
         expected: "resolvers with a `namespace`",
     };
     let namespace =
@@ -39,7 +32,7 @@ pub(super) fn resolver_files(
     sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
     let (mut files, mut items) = (Vec::new(), Vec::new());
     for (namespace, json) in sorted {
-        let descriptor = descriptors.iter().find(|(own, _)| *own == namespace);
+        let descriptor = content.descriptors.iter().find(|(own, _)| *own == namespace);
         let (_, descriptor) =
             descriptor.ok_or_else(|| ExportError::Descriptor(namespace.clone()))?;
         let folder = format!("resolvers/{namespace}");
@@ -52,20 +45,12 @@ pub(super) fn resolver_files(
         }
         items.push(Json::Object(item));
     }
-    files.push(list_file("resolvers.yaml", &items, ItemLayout::Block)?);
+    files.push(list_file(RESOLVERS.file(), &items, ItemLayout::Block)?);
     Ok(files)
 }
 
 fn manifest<'j>(json: &Json<'j>) -> Vec<Member<'j>> {
-    let empty_list = || Json::Array(Vec::new());
-    let empty_object = || Json::Object(Vec::new());
-    let defaults = [
-        ("config", empty_object()),
-        ("endpoints", empty_object()),
-        ("allowed_hosts", empty_list()),
-        ("stale_if_error_ms", Json::Number(0_u64.into())),
-    ];
-    let mut members = ordered(json, &MEMBERS, &defaults);
+    let mut members = canonical::manifest(json);
     let secrets = names_of_secrets(json).into_iter();
     let secrets: Vec<Member<'j>> = secrets.map(|name| (name.into(), Json::Null)).collect();
     if !secrets.is_empty() {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use portcullis_engine::nearest::nearest;
 
-use crate::list_files::LIST_FOLDERS;
+use crate::kinds::list_folders;
 
 /// The most files that are named.
 const MAX_STRAYS: usize = 20;
@@ -37,7 +37,7 @@ pub(super) fn with_lists(
 ) -> Vec<StrayFile> {
     let stray = |name: String| StrayFile { meant: meant(&name, known), name };
     let mut strays: Vec<StrayFile> = own.into_iter().map(stray).collect();
-    for list in LIST_FOLDERS {
+    for list in list_folders() {
         let names = strays_in_list(&folder.join(list)).into_iter().map(stray);
         strays
             .extend(names.map(|file| StrayFile { name: format!("{list}/{}", file.name), ..file }));

@@ -9,13 +9,13 @@ use portcullis_test_tenants::{RULES, edit, without_positions, write_tenant};
 use uuid::Uuid;
 
 use super::embedded::EMBEDDED;
-use super::list_files::{CASES, POLICIES, RULES as RULE_FILES};
-use super::schemas::tests::not_expressible::is_refused_by_its_schema;
+use super::kinds::tests::not_expressible::is_refused_by_its_schema;
+use super::kinds::{CASES, POLICIES, RULES as RULE_FILES};
 use super::{Bundle, Case, SampleUser, TENANT_FILE, included_roles};
 
-pub(super) const CASES_FILE: &str = CASES.file;
-pub(super) const POLICIES_FILE: &str = POLICIES.file;
-pub(super) const RULES_FILE: &str = RULE_FILES.file;
+pub(super) const CASES_FILE: &str = CASES.file();
+pub(super) const POLICIES_FILE: &str = POLICIES.file();
+pub(super) const RULES_FILE: &str = RULE_FILES.file();
 
 /// The message about the small tenant after one edit, without the folder's name.
 fn refusal(file: &str, from: &str, to: &str) -> String {

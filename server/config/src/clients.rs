@@ -6,8 +6,10 @@ use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
 
 use crate::error::ConfigError;
-use crate::secrets::{SERVICE_API_KEY, TOKEN};
 use crate::variables::Variables;
+
+const SERVICE_API_KEY: &str = "SERVICE_API_KEY";
+const TOKEN: &str = "TOKEN";
 
 /// The header of service keys.
 const SERVICE_KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");

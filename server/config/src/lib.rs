@@ -18,6 +18,7 @@ mod process;
 mod quotas;
 mod secrets;
 mod service;
+pub mod settings;
 mod traces;
 mod units;
 mod variables;

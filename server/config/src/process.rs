@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use tracing_subscriber::EnvFilter;
 
 use crate::error::ConfigError;
-use crate::secrets::DATABASE_URL;
 use crate::variables::Variables;
 
 /// The beginning of the targets of the driver of both databases.
@@ -65,7 +64,7 @@ impl Variables {
 
     /// Returns the URL of the database.
     pub fn database_url(&self) -> Result<String, ConfigError> {
-        let url = self.secret(DATABASE_URL)?;
+        let url = self.secret("DATABASE_URL")?;
         Ok(url.unwrap_or_else(|| "sqlite://portcullis.db".to_owned()))
     }
 

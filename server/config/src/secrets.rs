@@ -6,28 +6,12 @@ use portcullis_auth::AdminKeys;
 use portcullis_storage::encryption::KeyRing;
 
 use crate::error::ConfigError;
+use crate::settings::setting_of;
 use crate::variables::Variables;
 
-/// A secret that a variable holds, or a file that a second variable names.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SecretVariable {
-    name: &'static str,
-    file: &'static str,
-}
-
-pub(crate) const DATABASE_URL: SecretVariable =
-    SecretVariable { name: "DATABASE_URL", file: "DATABASE_URL_FILE" };
-pub(crate) const DATABASE_READ_URL: SecretVariable =
-    SecretVariable { name: "DATABASE_READ_URL", file: "DATABASE_READ_URL_FILE" };
-pub(crate) const SERVICE_API_KEY: SecretVariable =
-    SecretVariable { name: "SERVICE_API_KEY", file: "SERVICE_API_KEY_FILE" };
-pub(crate) const TOKEN: SecretVariable = SecretVariable { name: "TOKEN", file: "TOKEN_FILE" };
-const ENCRYPTION_KEY: SecretVariable =
-    SecretVariable { name: "ENCRYPTION_KEY", file: "ENCRYPTION_KEY_FILE" };
-const ADMIN_API_KEY: SecretVariable =
-    SecretVariable { name: "ADMIN_API_KEY", file: "ADMIN_API_KEY_FILE" };
-const ADMIN_API_KEYS: SecretVariable =
-    SecretVariable { name: "ADMIN_API_KEYS", file: "ADMIN_API_KEYS_FILE" };
+const ENCRYPTION_KEY: &str = "ENCRYPTION_KEY";
+const ADMIN_API_KEY: &str = "ADMIN_API_KEY";
+const ADMIN_API_KEYS: &str = "ADMIN_API_KEYS";
 
 /// Fewest characters of an admin key.
 const MIN_ADMIN_KEY: usize = 32;
@@ -39,9 +23,10 @@ impl Variables {
     ///
     /// # Errors
     /// Both variables are set, or the file cannot be read as text. The error holds no secret.
-    pub(crate) fn secret(&self, secret: SecretVariable) -> Result<Option<String>, ConfigError> {
-        let SecretVariable { name, file } = secret;
-        let Some(path) = self.get(file) else { return Ok(self.get(name).map(str::to_owned)) };
+    pub(crate) fn secret(&self, name: &'static str) -> Result<Option<String>, ConfigError> {
+        let file = setting_of(name).and_then(|setting| setting.file);
+        let path = file.and_then(|file| Some((file, self.get(file)?)));
+        let Some((file, path)) = path else { return Ok(self.get(name).map(str::to_owned)) };
         if self.get(name).is_some() {
             let expected = format!("only one of {name} and {file}, but both are set");
             return Err(ConfigError::new(file, expected));
@@ -56,18 +41,18 @@ impl Variables {
     /// Returns a secret that must be set.
     pub(crate) fn required_secret(
         &self,
-        secret: SecretVariable,
+        name: &'static str,
         expected: &str,
     ) -> Result<String, ConfigError> {
-        self.secret(secret)?
-            .ok_or_else(|| ConfigError::new(secret.name, format!("{expected}, but it is not set")))
+        self.secret(name)?
+            .ok_or_else(|| ConfigError::new(name, format!("{expected}, but it is not set")))
     }
 
     /// Returns the keys that encrypt secrets at rest.
     pub fn encryption_keys(&self) -> Result<KeyRing, ConfigError> {
         let expected = "32 bytes in base64, as `openssl rand -base64 32` prints them";
         let text = self.required_secret(ENCRYPTION_KEY, expected)?;
-        let fault = |expected| ConfigError::new(ENCRYPTION_KEY.name, expected);
+        let fault = |expected| ConfigError::new(ENCRYPTION_KEY, expected);
         KeyRing::parse(&text).map_err(fault)
     }
 
@@ -82,7 +67,7 @@ impl Variables {
         };
         if let Some(key) = unnamed {
             if key.chars().count() < MIN_ADMIN_KEY {
-                return Err(ConfigError::new(ADMIN_API_KEY.name, expected));
+                return Err(ConfigError::new(ADMIN_API_KEY, expected));
             }
             // It is the first.
             let _ = keys.add("", &key);
@@ -98,7 +83,7 @@ impl Variables {
 fn add_named_key(keys: &mut AdminKeys, entry: &str, number: usize) -> Result<(), ConfigError> {
     let fault = |what: &str| {
         ConfigError::new(
-            ADMIN_API_KEYS.name,
+            ADMIN_API_KEYS,
             format!(
                 "`name=key` with commas in between, names of letters, digits, `.`, `_` and `-`, and keys of at least \
              {MIN_ADMIN_KEY} characters; key {number} {what}"

@@ -20,7 +20,6 @@ use crate::decision_log::DecisionLogConfig;
 use crate::edge::EdgeConfig;
 use crate::error::ConfigError;
 use crate::mode;
-use crate::secrets::DATABASE_READ_URL;
 use crate::traces::TraceSettings;
 use crate::units::{DURATION_UNITS, parse_duration};
 use crate::variables::Variables;
@@ -71,7 +70,7 @@ impl Config {
         Ok(Self {
             listen: variables.listen()?,
             database_url: variables.database_url()?,
-            database_read_url: variables.secret(DATABASE_READ_URL)?,
+            database_read_url: variables.secret("DATABASE_READ_URL")?,
             allow_bypass_rls: variables.boolean("POSTGRES_ALLOW_BYPASS_RLS")?.unwrap_or(false),
             mode: mode::read(variables)?,
             encryption_keys: variables.encryption_keys()?,

@@ -48,7 +48,10 @@ impl Variables {
 
     /// Returns the value of `name`. An empty value is an absent one.
     pub(crate) fn get(&self, name: &'static str) -> Option<&str> {
-        debug_assert!(known::is_known(name), "`{name}` is missing in server/config/src/known.rs");
+        debug_assert!(
+            known::is_known(name),
+            "`{name}` is missing in server/config/src/settings.rs"
+        );
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 

@@ -2,46 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use strum::{EnumString, IntoStaticStr};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+pub use crate::object_kind::{DecidingList, KindFacts, ObjectKind};
 use crate::proposal::{ProposalRecord, ProposalState};
 use crate::{Timestamp, schema};
-
-/// The kind of an object of a bundle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[derive(Serialize, ToSchema, EnumString, IntoStaticStr)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase", const_into_str)]
-pub enum ObjectKind {
-    Resource,
-    Rule,
-    /// A role that includes others.
-    Role,
-    /// A type with its properties.
-    Type,
-    Policy,
-    Resolver,
-    Webhook,
-    /// The settings of the tenant.
-    Settings,
-    /// A case of the tenant.
-    Case,
-}
-
-impl ObjectKind {
-    /// The kinds of objects that have an owner.
-    pub const OWNED: [Self; 7] = [
-        Self::Resource,
-        Self::Rule,
-        Self::Role,
-        Self::Type,
-        Self::Policy,
-        Self::Resolver,
-        Self::Webhook,
-    ];
-}
 
 /// The effect of an apply on one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]

@@ -26,6 +26,7 @@ pub mod ids;
 pub mod input;
 pub mod jitter;
 pub mod matrix;
+mod object_kind;
 pub mod owner;
 pub mod page;
 pub mod parity;

@@ -5,6 +5,7 @@
 
 mod after;
 mod answer;
+mod applied_record;
 mod approval;
 mod content;
 mod context;
@@ -17,6 +18,7 @@ mod diff_types;
 mod diff_webhooks;
 mod draft;
 mod execute;
+mod execution;
 mod export;
 pub mod failed_cases;
 mod fingerprint;
@@ -37,17 +39,21 @@ mod run;
 mod secrets;
 mod shadow_gates;
 mod stored_types;
+mod writes;
 
-pub use after::after;
 pub use approval::approve;
-pub use execute::{Execution, execute};
+pub use execute::execute;
+pub use execution::Execution;
 pub use export::{BrokenOff, Export, export};
 pub use operator::apply_as_operator;
-pub use plan::{ApplyPlan, PlanContext, Writes, plan};
+pub use plan::{ApplyPlan, PlanContext, plan};
 pub use ready::ReadyResolver;
 pub use replace::{BundleOrigin, BundleReach, Replacement, counts_of, replace, with_kinds};
 pub use request::ApplyRequest;
 pub use run::apply_body;
+pub use writes::Writes;
 
+#[cfg(test)]
+mod content_tests;
 #[cfg(test)]
 mod tests;

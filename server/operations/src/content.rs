@@ -3,6 +3,7 @@
 pub(crate) mod bound;
 pub mod content_at;
 pub mod content_rulebook;
+pub(crate) mod kinds;
 pub mod policies;
 pub mod registration;
 pub mod resolvers;

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use portcullis_model::apply::ObjectKind;
+use portcullis_model::apply::{ObjectKind, PlannedAction};
 use portcullis_operations::apply::ApplyPlan;
-use portcullis_storage::bulk::RecordWrite;
 
 /// A change of one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +21,16 @@ pub(super) enum ChangeKind {
     Added,
     Changed,
     Removed,
+}
+
+impl ChangeKind {
+    fn of(action: PlannedAction) -> Self {
+        match action {
+            PlannedAction::Create => Self::Added,
+            PlannedAction::Delete => Self::Removed,
+            PlannedAction::Update | PlannedAction::Adopt | PlannedAction::Release => Self::Changed,
+        }
+    }
 }
 
 impl ObjectChange {
@@ -44,43 +53,26 @@ impl fmt::Display for ObjectChange {
 
 /// Returns what `plan` changed.
 pub(super) fn from_plan(plan: &ApplyPlan) -> Vec<ObjectChange> {
-    let writes = &plan.writes;
-    let mut changes = Vec::new();
-    add(&mut changes, "resolver", &writes.resolvers, |it| it.manifest.namespace.clone());
-    add(&mut changes, "rule", &writes.rules, |it| it.tuple.to_string());
-    add(&mut changes, "role", &writes.roles, |it| it.name.clone());
-    add(&mut changes, "type", &writes.types, |it| it.kind.clone());
-    add(&mut changes, "policy", &writes.policies, |it| it.name.clone());
-    add(&mut changes, "resource", &writes.resources, |it| it.registration.name.clone());
+    let mut changes: Vec<ObjectChange> = Vec::new();
+    let mut known: HashMap<(ObjectKind, String), usize> = HashMap::new();
+    for (object, action, name) in plan.writes.objects() {
+        // A policy that moves to another resource is deleted and inserted: it changed.
+        if let Some(change) = known.get(&(object, name.clone())).and_then(|at| changes.get_mut(*at))
+        {
+            change.kind = ChangeKind::Changed;
+            continue;
+        }
+        known.insert((object, name.clone()), changes.len());
+        changes.push(ObjectChange {
+            kind: ChangeKind::of(action),
+            object: object.into_str(),
+            name,
+        });
+    }
     let settings = plan.changes.iter().filter(|change| change.kind == ObjectKind::Settings);
     let fields = settings.flat_map(|change| &change.fields);
     changes.extend(fields.map(|field| {
         ObjectChange::new(ChangeKind::Changed, "setting", field.path.trim_start_matches('/'))
     }));
     changes
-}
-
-/// Adds the changes of one kind of object. A policy that moves to another resource is deleted and inserted: it changed.
-fn add<T>(
-    changes: &mut Vec<ObjectChange>,
-    object: &'static str,
-    writes: &[RecordWrite<T>],
-    name: impl Fn(&T) -> String,
-) {
-    let mut known: HashMap<String, usize> = HashMap::new();
-    for write in writes {
-        let (kind, record) = match write {
-            RecordWrite::Insert(new) => (ChangeKind::Added, new),
-            RecordWrite::Update { new, .. } => (ChangeKind::Changed, new),
-            RecordWrite::Delete(old) => (ChangeKind::Removed, old),
-        };
-        let name = name(record);
-        match known.get(&name).and_then(|&index| changes.get_mut(index)) {
-            Some(change) => change.kind = ChangeKind::Changed,
-            None => {
-                known.insert(name.clone(), changes.len());
-                changes.push(ObjectChange { kind, object, name });
-            }
-        }
-    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use portcullis_bundle::{Bundle, LIST_FOLDERS, TENANT_FILE};
+use portcullis_bundle::{Bundle, TENANT_FILE, list_folders};
 use portcullis_tools::policy_test::tenant_folders;
 
 /// The most directories that are watched. A folder with more of them is not a folder of tenants.
@@ -48,9 +48,7 @@ pub(super) fn watched(dir: &Path) -> BTreeSet<PathBuf> {
                 all.insert(resolvers);
             }
         }
-        all.extend(
-            LIST_FOLDERS.map(|list| folder.join(list)).into_iter().filter(|list| list.is_dir()),
-        );
+        all.extend(list_folders().map(|list| folder.join(list)).filter(|list| list.is_dir()));
         all.insert(folder);
     }
     // Two paths may name one directory.

@@ -1,4 +1,4 @@
-//! The values of an attribute that conditions tell apart: of each class of values that all tests judge alike, one.
+//! The values of an attribute that conditions tell apart, as [`crate::witnesses`] has them.
 
 use std::cmp::Reverse;
 
@@ -12,6 +12,7 @@ use crate::operator::{Form, Part};
 use crate::plan::program::Run;
 use crate::plan::slots::Slot;
 use crate::value::{AttributeValue, date_time};
+use crate::witnesses::{Points, addresses};
 
 /// The time for which changes with an instant allow: the next request takes a while to come.
 pub(super) const STANDS: TimeDelta = TimeDelta::minutes(1);
@@ -22,8 +23,6 @@ const MAX_VALUES: usize = 256;
 const MAX_NAMED: usize = 4 * MAX_VALUES;
 /// The hours in which a time window is looked for: a week and a day.
 const HOURS: i64 = 8 * 24;
-/// Addresses of which few networks have all.
-const ADDRESSES: [&str; 3] = ["192.0.2.1", "203.0.113.1", "2001:db8::1"];
 
 /// The values of one attribute, of which the first are those that tests name.
 #[derive(Default)]
@@ -73,7 +72,8 @@ impl<'v> Values<'v> {
             }
             Predicate::IpIn(networks) => {
                 self.named.extend(networks.iter().map(|network| text(&network.addr().to_string())));
-                self.others.extend(ADDRESSES.map(text));
+                let others = addresses([networks]);
+                self.others.extend(others.iter().map(|address| text(&address.to_string())));
             }
             Predicate::During(window) => {
                 let hours = (0..HOURS).map(|hour| self.now + TimeDelta::hours(hour));
@@ -225,33 +225,26 @@ impl<'v> Values<'v> {
 
     /// Adds a number between any two neighbours, and one on each side of all.
     fn add_between_numbers(&mut self) {
-        self.numbers.sort_unstable();
-        self.numbers.dedup();
-        let (Some(first), Some(last)) = (self.numbers.first(), self.numbers.last()) else { return };
-        let ends = [first.as_f64() - 1.0, last.as_f64() + 1.0];
-        let between = self.numbers.windows(2);
-        let between = between.map(|pair| f64::midpoint(pair[0].as_f64(), pair[1].as_f64()));
-        let all = ends.into_iter().chain(between).filter_map(Number::from_f64);
-        self.others.extend(all.map(Json::Number));
+        let numbers = Points::new(self.numbers.drain(..));
+        self.others.extend(numbers.gaps().filter_map(|gap| gap.number()).map(Json::Number));
     }
 
     /// Adds a text between any two neighbours, and one on each side of all.
     fn add_between_texts(&mut self) {
-        self.texts.sort_unstable();
-        self.texts.dedup();
-        let Some(last) = self.texts.last() else { return };
+        let texts = Points::new(self.texts.drain(..));
+        let Some(last) = texts.iter().next_back() else { return };
         let end = last.char_indices().next_back();
         let above = end.map_or("0".to_owned(), |(at, end)| {
             let next = char::from_u32(end as u32 + 1).unwrap_or(char::MAX);
             format!("{}{next}", &last[..at])
         });
-        let after = |text: &String| format!("{text}0");
-        let mut all = vec![String::new(), after(last), above];
-        for pair in self.texts.windows(2) {
-            let between = after(&pair[0]);
-            self.are_exact &= between < pair[1];
-            all.push(between);
+        let mut all = Vec::new();
+        for gap in texts.gaps() {
+            let after = gap.low.map(|low| format!("{low}0")).unwrap_or_default();
+            self.are_exact &= gap.low.is_none() || gap.high.is_none_or(|high| after < *high);
+            all.push(after);
         }
+        all.insert(2, above);
         // A text at its place in the order can have or lack a part in more ways than these.
         self.are_exact &= !self.has_parts;
         self.others.extend(all.iter().map(|between| text(between)));
@@ -260,18 +253,13 @@ impl<'v> Values<'v> {
     /// Adds instants on each side of all, one between any two neighbours, first of those that are far from each other, and
     /// the neighbours. What a test compares with may move with the present, so it counts as it will be after [`STANDS`], too.
     fn add_between_instants(&mut self) {
-        let later: Vec<_> = self.instants.iter().map(|instant| *instant + STANDS).collect();
-        self.instants.extend(later);
-        self.instants.sort_unstable();
-        self.instants.dedup();
-        let (Some(first), Some(last)) = (self.instants.first(), self.instants.last()) else {
-            return;
-        };
-        let ends = [*first - STANDS * 2, *last + STANDS * 2];
-        let mut pairs: Vec<_> = self.instants.windows(2).collect();
-        pairs.sort_by_key(|pair| Reverse(pair[1] - pair[0]));
-        let between = pairs.into_iter().map(|pair| pair[0] + (pair[1] - pair[0]) / 2);
-        let all = ends.into_iter().chain(between).chain(self.instants.iter().copied());
+        let instants: Vec<_> = self.instants.drain(..).collect();
+        let later = instants.iter().map(|instant| *instant + STANDS);
+        let instants = Points::new(instants.iter().copied().chain(later));
+        let mut gaps: Vec<_> = instants.gaps().collect();
+        gaps.sort_by_key(|gap| Reverse(gap.length()));
+        let between = gaps.iter().filter_map(|gap| gap.instant(STANDS * 2));
+        let all = between.chain(instants.iter().copied());
         self.others.extend(all.map(|instant| Json::String(date_time(instant).into())));
     }
 }

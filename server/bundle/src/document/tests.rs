@@ -39,7 +39,7 @@ fn every_kind_is_read() {
         "users": [{"sub": "ann", "roles": []}]
     }"#;
     let bundle = read(text).expect("sound");
-    assert!(ObjectKind::OWNED.into_iter().all(|kind| bundle.has(kind)));
+    assert!(ObjectKind::owned().all(|kind| bundle.has(kind)));
     assert!(bundle.has_settings_or_cases());
     let types = bundle.types.expect("types");
     assert_eq!(types[0].properties["locked"].kind, PropertyType::Boolean);
@@ -59,7 +59,7 @@ fn every_kind_is_read() {
 #[test]
 fn an_absent_kind_is_none_and_an_empty_one_is_not() {
     let bundle = read(r#"{"rules": [], "policies": null}"#).expect("sound");
-    let has = ObjectKind::OWNED.map(|kind| bundle.has(kind));
+    let has: Vec<bool> = ObjectKind::owned().map(|kind| bundle.has(kind)).collect();
     assert_eq!(has, [false, true, false, false, false, false, false]);
     assert!(!bundle.has_settings_or_cases());
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use portcullis_test_tenants::{edit, without_positions, write_tenant};
 
 use crate::Bundle;
-use crate::schemas::tests::not_expressible::is_refused_by_its_schema;
+use crate::kinds::tests::not_expressible::is_refused_by_its_schema;
 
 const RESOLVERS: &str = "- module: business-hours\n  config: {opens: '07:00'}\n";
 

@@ -1,55 +1,134 @@
 //! The changes of resolvers.
 
-use portcullis_model::apply::{FieldChange, ObjectKind};
+use portcullis_bundle::{BundleDocument, Form};
+use portcullis_engine::invalid::Problems;
+use portcullis_model::Authorship;
+use portcullis_model::apply::FieldChange;
 use portcullis_model::resolver::StoredResolver;
+use portcullis_resolvers::secrets;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
+use portcullis_storage::{Records, StoreError, Tx, resolvers};
+use serde_json::{Map, Value};
 
-use super::content;
-use super::context::PlanContext;
+use super::applied_record::{AppliedRecord, Planning};
+use super::content::Content;
 use super::draft::Draft;
-use super::named_kind::NamedKind;
+use super::execution::Execution;
 use super::ready::ReadyResolver;
+use super::{named_kind, restoration};
+use crate::content::resolvers::taken;
 use crate::content::tenant_content::TenantContent;
 
-pub(super) const RESOLVERS: NamedKind<StoredResolver> = NamedKind {
-    kind: ObjectKind::Resolver,
-    name: |resolver| &resolver.manifest.namespace,
-    managed_by: |resolver| resolver.managed_by.as_deref(),
-};
+impl AppliedRecord for StoredResolver {
+    const HAS_EMPTY_PART: bool = true;
 
-/// Returns the writes that replace the owner's resolvers with the resolvers of the context.
-pub(super) fn diff(
-    draft: &mut Draft<'_>,
-    state: &TenantContent,
-    context: &PlanContext<'_>,
-) -> Vec<RecordWrite<StoredResolver>> {
-    let find = RESOLVERS.by_name(&state.resolvers, |one: &ReadyResolver| &one.manifest.namespace);
-    let create = |draft: &Draft<'_>, wanted: &ReadyResolver| {
-        let (id, record) = (context.ids.next(context.by.at), wanted.record.clone());
-        let new = StoredResolver::new(id, context.tenant, &wanted.manifest, record, context.by);
-        StoredResolver { enabled: wanted.enabled, managed_by: draft.managed_by(), ..new }
-    };
-    let update = |draft: &Draft<'_>, old: &StoredResolver, wanted: &ReadyResolver| {
-        let mut new = StoredResolver {
-            manifest: wanted.manifest.without_secrets(),
-            enabled: wanted.enabled,
-            module: wanted.record.clone(),
-            updated_by: Some(context.by.actor.clone()),
-            updated_at: Some(context.by.at),
-            managed_by: draft.managed_by(),
-            ..old.clone()
+    fn planned(
+        draft: &mut Draft<'_>,
+        planning: Planning<'_>,
+        _: &mut Problems,
+    ) -> Result<Vec<RecordWrite<Self>>, OperationError> {
+        let Planning { state, bundle, context, .. } = planning;
+        if bundle.resolvers.is_none() {
+            return Ok(Vec::new());
+        }
+        let find =
+            named_kind::by_name(&state.resolvers, |one: &ReadyResolver| &one.manifest.namespace);
+        let create = |draft: &Draft<'_>, wanted: &ReadyResolver| {
+            let (id, record) = (context.ids.next(context.by.at), wanted.record.clone());
+            let new = StoredResolver::new(id, context.tenant, &wanted.manifest, record, context.by);
+            StoredResolver { enabled: wanted.enabled, managed_by: draft.managed_by(), ..new }
         };
-        let mut fields = content::from_resolver(old).changes(&content::from_resolver(&new));
-        let has_secrets_field = fields.iter().any(|field| field.path == "/secrets");
-        if wanted.secrets_change && !has_secrets_field {
-            fields.push(FieldChange::new("/secrets".to_owned(), None, None));
+        let update = |draft: &Draft<'_>, old: &StoredResolver, wanted: &ReadyResolver| {
+            let mut new = StoredResolver {
+                manifest: wanted.manifest.without_secrets(),
+                enabled: wanted.enabled,
+                module: wanted.record.clone(),
+                updated_by: Some(context.by.actor.clone()),
+                updated_at: Some(context.by.at),
+                managed_by: draft.managed_by(),
+                ..old.clone()
+            };
+            let mut fields = old.content(context.domain).changes(&new.content(context.domain));
+            let has_secrets_field = fields.iter().any(|field| field.path == "/secrets");
+            if wanted.secrets_change && !has_secrets_field {
+                fields.push(FieldChange::new("/secrets".to_owned(), None, None));
+            }
+            // The owner of a resolver does not change its answers, which the version tells apart.
+            if !fields.is_empty() {
+                new.version += 1;
+            }
+            Some((new, fields))
+        };
+        let lists = (&*state.resolvers, context.resolvers, context.prune);
+        Ok(named_kind::diff(draft, lists, find, create, update))
+    }
+
+    fn read<'s>(
+        state: &'s TenantContent,
+        bundle: &BundleDocument,
+        owner: Option<&str>,
+        _: &str,
+    ) -> Vec<&'s Self> {
+        let names = bundle.resolvers.iter().flatten().map(|one| &*one.manifest.namespace);
+        named_kind::read(&state.resolvers, owner, names)
+    }
+
+    /// The values of the secrets are `null`.
+    fn content(&self, _: &str) -> Content {
+        let mut record = serde_json::to_value(&self.manifest).unwrap_or_default();
+        let names = record["secrets"].as_array().cloned().unwrap_or_default();
+        let names = names.iter().filter_map(Value::as_str);
+        let secrets: Map<_, _> = names.map(|name| (name.to_owned(), Value::Null)).collect();
+        record["secrets"] = secrets.into();
+        record["sha256"] = (&*self.module.sha256).into();
+        record["enabled"] = self.enabled.into();
+        Content::new(&record, Form::RESOLVER)
+    }
+
+    async fn exported<'t>(
+        tx: &'t mut Tx,
+        owner: Option<&'t str>,
+    ) -> Result<Records<'t, Self>, StoreError> {
+        Ok(resolvers::by_namespace(tx, owner))
+    }
+
+    fn restored(
+        present: &TenantContent,
+        past: &TenantContent,
+        by: &Authorship,
+    ) -> Result<Vec<RecordWrite<Self>>, OperationError> {
+        restoration::resolvers(present, past, by)
+    }
+
+    async fn write(
+        tx: &mut Tx,
+        writes: &[RecordWrite<Self>],
+        execution: &Execution<'_>,
+    ) -> Result<(), OperationError> {
+        for write in writes {
+            write_resolver(tx, write, execution).await?;
         }
-        // The owner of a resolver does not change its answers, which the version tells apart.
-        if !fields.is_empty() {
-            new.version += 1;
+        Ok(())
+    }
+}
+
+async fn write_resolver(
+    tx: &mut Tx,
+    write: &RecordWrite<StoredResolver>,
+    execution: &Execution<'_>,
+) -> Result<(), OperationError> {
+    let Some(new) = write.after() else {
+        if let Some(old) = write.before() {
+            resolvers::delete(tx, old.id).await?;
         }
-        Some((new, fields))
+        return Ok(());
     };
-    let lists = (&*state.resolvers, context.resolvers, context.prune);
-    RESOLVERS.diff(draft, lists, find, create, update)
+    let namespace = &new.manifest.namespace;
+    let wanted = execution.resolvers.iter().find(|one| one.manifest.namespace == *namespace);
+    let Some(wanted) = wanted else { return Ok(()) };
+    let encrypted = secrets::encrypt(execution.keys, new, &wanted.manifest.secrets)?;
+    let module = wanted.module.as_deref();
+    let is_written = resolvers::store(tx, new, &encrypted, module).await?;
+    if is_written { Ok(()) } else { Err(taken(namespace)) }
 }

@@ -2,15 +2,24 @@
 
 use std::collections::{HashMap, HashSet};
 
+use portcullis_bundle::{BundleDocument, Form};
+use portcullis_engine::invalid::Problems;
 use portcullis_engine::{ResourcePattern, RuleTuple};
+use portcullis_model::Authorship;
 use portcullis_model::apply::{FieldChange, ObjectKind};
 use portcullis_model::resource::ResourceRecord;
 use portcullis_model::rule::{NewRule, RuleOrigin, RuleRecord};
-use portcullis_storage::bulk::RecordWrite;
+use portcullis_runtime::error::OperationError;
+use portcullis_storage::bulk::{self, RecordWrite};
+use portcullis_storage::{Records, StoreError, Tx, rules};
 
-use super::content;
+use super::after::after;
+use super::applied_record::{AppliedRecord, Planning};
+use super::content::Content;
 use super::context::PlanContext;
 use super::draft::Draft;
+use super::execution::Execution;
+use super::restoration;
 use crate::content::registration::not_in;
 use crate::content::tenant_content::TenantContent;
 
@@ -20,12 +29,87 @@ const KIND: ObjectKind = ObjectKind::Rule;
 type TupleKey = [String; 4];
 
 /// Returns what names the one rule of a tuple.
-pub(super) fn key(tuple: &RuleTuple) -> TupleKey {
+fn key(tuple: &RuleTuple) -> TupleKey {
     [tuple.obj.to_string(), tuple.sub.clone(), tuple.dom.clone(), tuple.act.clone()]
 }
 
+impl AppliedRecord for RuleRecord {
+    const HAS_EMPTY_PART: bool = true;
+
+    fn planned(
+        draft: &mut Draft<'_>,
+        planning: Planning<'_>,
+        _: &mut Problems,
+    ) -> Result<Vec<RecordWrite<Self>>, OperationError> {
+        let Planning { state, bundle, context, before } = planning;
+        let mut rules = RuleBook::new(state);
+        if let Some(wanted) = &bundle.rules {
+            rules.make_explicit(draft, state, wanted, context);
+            if context.prune {
+                let resources = after(&state.resources, &before.resources);
+                rules.prune(draft, wanted, &resources, context);
+            }
+        }
+        rules.follow(&before.resources, context);
+        Ok(rules.into_writes())
+    }
+
+    fn read<'s>(
+        state: &'s TenantContent,
+        bundle: &BundleDocument,
+        owner: Option<&str>,
+        domain: &str,
+    ) -> Vec<&'s Self> {
+        let explicit = bundle.rules.iter().flatten().map(|rule| key(&rule.tuple));
+        let of_roles = bundle.resources.iter().flatten().flat_map(|resource| {
+            let rule = |role: &String| key(&resource.default_rule(role, domain).tuple);
+            resource.default_roles.iter().map(rule)
+        });
+        let tuples: HashSet<_> = explicit.chain(of_roles).collect();
+        let is_read = |rule: &&Self| {
+            let is_explicit = rule.origin == RuleOrigin::Explicit;
+            let is_own = owner.is_none() || rule.managed_by.as_deref() == owner;
+            (is_explicit && is_own) || tuples.contains(&key(&rule.tuple))
+        };
+        state.rules.iter().filter(is_read).collect()
+    }
+
+    /// The domain of the tenant is absent.
+    fn content(&self, domain: &str) -> Content {
+        let content = Content::new(self, Form::RULE);
+        if self.tuple.dom == domain { content.without(&["dom"]) } else { content }
+    }
+
+    /// Without the rules of default roles, which their resources have.
+    async fn exported<'t>(
+        tx: &'t mut Tx,
+        owner: Option<&'t str>,
+    ) -> Result<Records<'t, Self>, StoreError> {
+        Ok(rules::explicit_by_tuple(tx, owner))
+    }
+
+    fn restored(
+        present: &TenantContent,
+        past: &TenantContent,
+        by: &Authorship,
+    ) -> Result<Vec<RecordWrite<Self>>, OperationError> {
+        let sign = |one: &mut Self| {
+            (one.updated_by, one.updated_at) = (Some(by.actor.clone()), Some(by.at));
+        };
+        Ok(restoration::apart(restoration::diff(&present.rules, &past.rules, sign)))
+    }
+
+    async fn write(
+        tx: &mut Tx,
+        writes: &[RecordWrite<Self>],
+        execution: &Execution<'_>,
+    ) -> Result<(), OperationError> {
+        Ok(bulk::write_rules(tx, writes, execution.by).await?)
+    }
+}
+
 /// The rules of a tenant while a plan is made.
-pub(super) struct RuleBook<'s> {
+struct RuleBook<'s> {
     entries: Vec<Entry<'s>>,
     by_tuple: HashMap<TupleKey, usize>,
 }
@@ -53,7 +137,7 @@ impl Entry<'_> {
 }
 
 impl<'s> RuleBook<'s> {
-    pub(super) fn new(state: &'s TenantContent) -> Self {
+    fn new(state: &'s TenantContent) -> Self {
         let entries =
             state.rules.iter().map(|old| Entry { old: Some(old), change: RuleChange::Kept });
         let by_tuple = state.rules.iter().enumerate().map(|(index, old)| (key(&old.tuple), index));
@@ -71,7 +155,7 @@ impl<'s> RuleBook<'s> {
     }
 
     /// Makes the explicit rules of the owner `wanted`. `resources` are those after the plan.
-    pub(super) fn make_explicit(
+    fn make_explicit(
         &mut self,
         draft: &mut Draft<'_>,
         state: &TenantContent,
@@ -92,7 +176,7 @@ impl<'s> RuleBook<'s> {
 
     /// Deletes the explicit rules of the owner that are not `wanted`. One that a default role of `resources`, those after
     /// the plan, makes becomes its rule again.
-    pub(super) fn prune(
+    fn prune(
         &mut self,
         draft: &mut Draft<'_>,
         wanted: &[NewRule],
@@ -126,11 +210,7 @@ impl<'s> RuleBook<'s> {
     }
 
     /// Makes and removes the rules of default roles that resources gain and lose.
-    pub(super) fn follow(
-        &mut self,
-        writes: &[RecordWrite<ResourceRecord>],
-        context: &PlanContext<'_>,
-    ) {
+    fn follow(&mut self, writes: &[RecordWrite<ResourceRecord>], context: &PlanContext<'_>) {
         for write in writes {
             let (before, after) = (write.before(), write.after());
             let roles = |record: Option<&ResourceRecord>| -> Vec<String> {
@@ -191,7 +271,7 @@ impl<'s> RuleBook<'s> {
     }
 
     /// Returns the writes: deletions, then the others.
-    pub(super) fn into_writes(self) -> Vec<RecordWrite<RuleRecord>> {
+    fn into_writes(self) -> Vec<RecordWrite<RuleRecord>> {
         let (mut gone, mut written) = (Vec::new(), Vec::new());
         for Entry { old, change } in self.entries {
             match (old, change) {
@@ -272,8 +352,7 @@ fn fields(old: &RuleRecord, new: &RuleRecord, context: &PlanContext<'_>) -> Vec<
     if old.effect == new.effect {
         return Vec::new();
     }
-    let content = |rule| content::from_rule(rule, context.domain);
-    content(old).changes(&content(new))
+    old.content(context.domain).changes(&new.content(context.domain))
 }
 
 fn remove_if_default(entry: &mut Entry<'_>) {

@@ -1,67 +1,109 @@
 //! The changes of webhooks.
 
+use portcullis_bundle::{BundleDocument, Form};
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_model::apply::{FieldChange, ObjectKind};
+use portcullis_model::Authorship;
+use portcullis_model::apply::FieldChange;
 use portcullis_model::wanted_webhook::WantedWebhook;
 use portcullis_model::webhook::WebhookRecord;
+use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
+use portcullis_storage::encryption::Context;
+use portcullis_storage::{Tx, webhooks};
+use serde_json::Value;
 
-use super::content;
+use super::applied_record::{AppliedRecord, Planning};
+use super::content::Content;
 use super::context::PlanContext;
 use super::draft::Draft;
-use super::named_kind::NamedKind;
+use super::execution::Execution;
+use super::named_kind;
 use crate::content::tenant_content::TenantContent;
 
-pub(super) const WEBHOOKS: NamedKind<WebhookRecord> = NamedKind {
-    kind: ObjectKind::Webhook,
-    name: |webhook| &webhook.url,
-    managed_by: |webhook| webhook.managed_by.as_deref(),
-};
+impl AppliedRecord for WebhookRecord {
+    const HAS_EMPTY_PART: bool = true;
 
-/// Returns the writes that make the webhooks of the owner `wanted`. Notes each new one that has no secret.
-pub(super) fn diff(
-    draft: &mut Draft<'_>,
-    state: &TenantContent,
-    wanted: &[WantedWebhook],
-    context: &PlanContext<'_>,
-    problems: &mut Problems,
-) -> Vec<RecordWrite<WebhookRecord>> {
-    let root = Place::root();
-    let list = root.key("bundle");
-    let list = list.key("webhooks");
-    for (index, webhook) in wanted.iter().enumerate() {
-        if let Some(expected) = expected_secret(state, webhook, context) {
-            problems.expected(&list.index(index).key("secret"), expected);
+    /// Notes each new webhook that has no secret.
+    fn planned(
+        draft: &mut Draft<'_>,
+        planning: Planning<'_>,
+        problems: &mut Problems,
+    ) -> Result<Vec<RecordWrite<Self>>, OperationError> {
+        let Planning { state, bundle, context, .. } = planning;
+        let Some(wanted) = &bundle.webhooks else { return Ok(Vec::new()) };
+        let root = Place::root();
+        let list = root.key("bundle");
+        let list = list.key("webhooks");
+        for (index, webhook) in wanted.iter().enumerate() {
+            if let Some(expected) = expected_secret(state, webhook, context) {
+                problems.expected(&list.index(index).key("secret"), expected);
+            }
         }
-    }
-    let find = |draft: &Draft<'_>, webhook: &WantedWebhook| {
-        let same_url = state.webhooks.iter().filter(|known| known.url == webhook.url);
-        same_url.min_by_key(|known| !draft.is_own(known.managed_by.as_deref()))
-    };
-    let create = |draft: &Draft<'_>, webhook: &WantedWebhook| WebhookRecord {
-        id: context.ids.next(context.by.at),
-        url: webhook.url.clone(),
-        events: webhook.events.clone(),
-        tenant_id: context.tenant.to_owned(),
-        created_by: context.by.actor.clone(),
-        created_at: context.by.at,
-        updated_at: None,
-        managed_by: draft.managed_by(),
-    };
-    let update = |draft: &Draft<'_>, old: &WebhookRecord, webhook: &WantedWebhook| {
-        let new = WebhookRecord {
-            events: webhook.events.clone(),
-            updated_at: Some(context.by.at),
-            managed_by: draft.managed_by(),
-            ..old.clone()
+        let find = |draft: &Draft<'_>, webhook: &WantedWebhook| {
+            let same_url = state.webhooks.iter().filter(|known| known.url == webhook.url);
+            same_url.min_by_key(|known| !draft.is_own(known.managed_by.as_deref()))
         };
-        let mut fields = content::from_webhook(old).changes(&content::from_webhook(&new));
-        if webhook.secret.is_some() && context.changed_secrets.contains(&old.id) {
-            fields.push(FieldChange::new("/secret".to_owned(), None, None));
+        let create = |draft: &Draft<'_>, webhook: &WantedWebhook| WebhookRecord {
+            id: context.ids.next(context.by.at),
+            url: webhook.url.clone(),
+            events: webhook.events.clone(),
+            tenant_id: context.tenant.to_owned(),
+            created_by: context.by.actor.clone(),
+            created_at: context.by.at,
+            updated_at: None,
+            managed_by: draft.managed_by(),
+        };
+        let update = |draft: &Draft<'_>, old: &WebhookRecord, webhook: &WantedWebhook| {
+            let new = WebhookRecord {
+                events: webhook.events.clone(),
+                updated_at: Some(context.by.at),
+                managed_by: draft.managed_by(),
+                ..old.clone()
+            };
+            let mut fields = old.content(context.domain).changes(&new.content(context.domain));
+            if webhook.secret.is_some() && context.changed_secrets.contains(&old.id) {
+                fields.push(FieldChange::new("/secret".to_owned(), None, None));
+            }
+            Some((new, fields))
+        };
+        let lists = (&*state.webhooks, &**wanted, context.prune);
+        Ok(named_kind::diff(draft, lists, find, create, update))
+    }
+
+    fn read<'s>(
+        state: &'s TenantContent,
+        bundle: &BundleDocument,
+        owner: Option<&str>,
+        _: &str,
+    ) -> Vec<&'s Self> {
+        let names = bundle.webhooks.iter().flatten().map(|one| &*one.url);
+        named_kind::read(&state.webhooks, owner, names)
+    }
+
+    /// Without its secret.
+    fn content(&self, _: &str) -> Content {
+        Content::new(self, Form::WEBHOOK).with("secret", &Value::Null)
+    }
+
+    /// Webhooks have no history: they stay as they are.
+    fn restored(
+        _: &TenantContent,
+        _: &TenantContent,
+        _: &Authorship,
+    ) -> Result<Vec<RecordWrite<Self>>, OperationError> {
+        Ok(Vec::new())
+    }
+
+    async fn write(
+        tx: &mut Tx,
+        writes: &[RecordWrite<Self>],
+        execution: &Execution<'_>,
+    ) -> Result<(), OperationError> {
+        for write in writes {
+            write_webhook(tx, write, execution).await?;
         }
-        Some((new, fields))
-    };
-    WEBHOOKS.diff(draft, (&state.webhooks, wanted, context.prune), find, create, update)
+        Ok(())
+    }
 }
 
 /// Returns what is expected of the secret of a wanted webhook that has none, or one that may not be registered.
@@ -80,4 +122,30 @@ fn expected_secret(
         Some(_) if known.any(|known| !context.changed_secrets.contains(&known.id)) => None,
         Some(secret) => secret.refused_if_new(),
     }
+}
+
+async fn write_webhook(
+    tx: &mut Tx,
+    write: &RecordWrite<WebhookRecord>,
+    execution: &Execution<'_>,
+) -> Result<(), OperationError> {
+    let Some(new) = write.after() else {
+        if let Some(old) = write.before() {
+            webhooks::delete(tx, old.id).await?;
+        }
+        return Ok(());
+    };
+    let wanted = execution.webhooks.iter().find(|webhook| webhook.url == new.url);
+    let secret = wanted.and_then(|webhook| webhook.secret.as_ref());
+    let encrypt = |secret: &[u8]| {
+        let context = Context::for_webhook_secret(&new.tenant_id, new.id);
+        execution.keys.encrypt(context, secret)
+    };
+    let secret = secret.map(|secret| encrypt(secret.as_bytes())).transpose()?;
+    match write.before() {
+        Some(_) => webhooks::update(tx, new, secret.as_deref()).await?,
+        // A new one without secret is refused by the plan.
+        None => webhooks::insert(tx, new, &secret.unwrap_or_default()).await?,
+    }
+    Ok(())
 }

@@ -8,15 +8,14 @@ use portcullis_auth::Manager;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Records, StoreError, Tx};
-use portcullis_storage::{
-    policies, resolvers, resources, roles, rules, tenant_cases, tenants, types, webhooks,
-};
+use portcullis_storage::{tenant_cases, tenants};
 use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::content;
+use super::applied_record::AppliedRecord;
 use crate::content::bound::must_fit;
+use crate::content::kinds::each_kind;
 use crate::content::stored_guards;
 use crate::content::stored_settings;
 
@@ -139,6 +138,30 @@ struct Writer {
     times: ExportTimes,
 }
 
+macro_rules! write_records {
+    ($($(#[$about:meta])* $list:ident: $record:ty,)*) => {
+        impl Writer {
+            /// Writes the records of each kind, and the comma behind them.
+            async fn write_records(
+                &mut self,
+                tx: &mut Tx,
+                owner: Option<&str>,
+                domain: &str,
+            ) -> Result<(), Stop> {
+                $(
+                    self.name(stringify!($list));
+                    let records = <$record>::exported(tx, owner).await?;
+                    self.records(records, |one| one.content(domain)).await?;
+                    self.text.push(b',');
+                )*
+                Ok(())
+            }
+        }
+    };
+}
+
+each_kind!(write_records);
+
 impl Writer {
     /// Writes all but the last piece.
     async fn write(
@@ -149,31 +172,8 @@ impl Writer {
         domain: &str,
     ) -> Result<(), Stop> {
         self.text.extend_from_slice(format!(r#"{{"revision":{revision},"bundle":{{"#).as_bytes());
-        self.name("resources");
-        let all = resources::by_name(tx, owner);
-        self.records(all, |one| content::from_resource(&one.registration)).await?;
-        self.name(",rules");
-        let all = rules::explicit_by_tuple(tx, owner);
-        self.records(all, |one| content::from_rule(&one, domain)).await?;
-        self.name(",roles");
-        let mut roles = roles::all(tx).await?;
-        roles.retain(|one| owner.is_none() || one.managed_by.as_deref() == owner);
-        self.list(roles.iter().map(content::from_role)).await?;
-        self.name(",types");
-        let mut types = types::all(tx).await?;
-        types.retain(|one| owner.is_none() || one.managed_by.as_deref() == owner);
-        self.list(types.iter().map(content::from_type)).await?;
-        self.name(",policies");
-        self.records(policies::by_name(tx, owner), |one| content::from_policy(&one)).await?;
-        self.name(",resolvers");
-        self.records(resolvers::by_namespace(tx, owner), |one| content::from_resolver(&one))
-            .await?;
-        self.name(",webhooks");
-        let mut webhooks = webhooks::all(tx).await?;
-        webhooks.retain(|one| owner.is_none() || one.managed_by.as_deref() == owner);
-        webhooks.sort_by(|a, b| a.url.cmp(&b.url));
-        self.list(webhooks.iter().map(content::from_webhook)).await?;
-        self.name(",settings");
+        self.write_records(tx, owner, domain).await?;
+        self.name("settings");
         self.value(&stored_settings::settings(tx).await?);
         let stored = tenant_cases::find(tx).await?;
         let (cases, users) =

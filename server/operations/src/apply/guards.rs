@@ -22,7 +22,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::after::after;
-use super::plan::{ApplyPlan, Writes};
+use super::plan::ApplyPlan;
+use super::writes::Writes;
 use crate::content::content_rulebook::DecidingRecords;
 use crate::content::stored_guards::StoredGuards;
 use crate::content::tenant_content::TenantContent;
@@ -219,10 +220,10 @@ fn texts<'t, T>(sent: Option<&'t [SentText<T>]>, stored: &'t [String]) -> Vec<&'
 /// Returns the rules, enabled policies and inclusions of roles after these writes.
 pub(super) fn rulebook(state: &TenantContent, writes: &Writes) -> Rulebook {
     let records = DecidingRecords {
-        rules: after(&state.rules, &writes.rules, |rule| rule.id),
-        policies: after(&state.policies, &writes.policies, |policy| policy.id),
-        roles: after(&state.roles, &writes.roles, |role| &*role.name),
-        types: after(&state.types, &writes.types, |record| &*record.kind),
+        rules: after(&state.rules, &writes.rules),
+        policies: after(&state.policies, &writes.policies),
+        roles: after(&state.roles, &writes.roles),
+        types: after(&state.types, &writes.types),
     };
     records.rulebook()
 }

@@ -13,7 +13,8 @@ use tokio::time::Instant;
 
 use super::after::after;
 use super::guards::rulebook;
-use super::plan::{ApplyPlan, Writes};
+use super::plan::ApplyPlan;
+use super::writes::Writes;
 use crate::content::tenant_content::TenantContent;
 
 /// The longest time of one comparison. A resource that began is compared.
@@ -47,7 +48,7 @@ struct Content {
 
 impl Content {
     fn new(state: &TenantContent, writes: &Writes) -> Self {
-        let resources = after(&state.resources, &writes.resources, |record| record.id);
+        let resources = after(&state.resources, &writes.resources);
         let name = |record: &ResourceRecord| record.registration.name.clone();
         let resources = resources.into_iter().map(name).collect();
         Self { rulebook: rulebook(state, writes), resources }

@@ -8,7 +8,8 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use tokio::time::Instant;
 
-use super::execute::{Execution, execute};
+use super::execute::execute;
+use super::execution::Execution;
 use super::guards::GuardWrites;
 use super::judged_plan::activate;
 use super::plan::{ApplyPlan, PlanContext, plan};

@@ -6,25 +6,18 @@ use portcullis_bundle::{BundleDocument, ItemWarning, RegisteredNames};
 use portcullis_engine::ResourcePattern;
 use portcullis_engine::invalid::Problems;
 use portcullis_model::apply::{BundleWarning, OwnerConflict, PlanCounts, PlannedChange};
-use portcullis_model::policy::PolicyRecord;
-use portcullis_model::resolver::StoredResolver;
 use portcullis_model::resource::ResourceRecord;
-use portcullis_model::role::RoleRecord;
-use portcullis_model::rule::RuleRecord;
-use portcullis_model::types::TypeRecord;
-use portcullis_model::webhook::WebhookRecord;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
 
 use super::after::after;
-use super::diff_rules::RuleBook;
+use super::applied_record::{AppliedRecord, Planning};
 use super::draft::Draft;
 use super::fingerprint::fingerprint;
-use super::{
-    diff_policies, diff_resolvers, diff_resources, diff_roles, diff_types, diff_webhooks,
-    namespaces,
-};
+use super::writes::Writes;
+use super::{diff_types, namespaces};
 use crate::changes::deletions::Deletions;
+use crate::content::kinds::each_kind;
 use crate::content::tenant_content::TenantContent;
 use crate::content::types::compiled;
 
@@ -46,17 +39,26 @@ pub struct ApplyPlan {
     pub writes: Writes,
 }
 
-/// The writes of a plan.
-#[derive(Debug, Default)]
-pub struct Writes {
-    pub resources: Vec<RecordWrite<ResourceRecord>>,
-    pub rules: Vec<RecordWrite<RuleRecord>>,
-    pub roles: Vec<RecordWrite<RoleRecord>>,
-    pub types: Vec<RecordWrite<TypeRecord>>,
-    pub policies: Vec<RecordWrite<PolicyRecord>>,
-    pub resolvers: Vec<RecordWrite<StoredResolver>>,
-    pub webhooks: Vec<RecordWrite<WebhookRecord>>,
+macro_rules! planned {
+    ($($(#[$about:meta])* $list:ident: $record:ty,)*) => {
+        /// Returns the writes of each kind, which are planned after those of the kinds before it.
+        fn planned(
+            draft: &mut Draft<'_>,
+            (state, bundle): (&TenantContent, &BundleDocument),
+            context: &PlanContext<'_>,
+            problems: &mut Problems,
+        ) -> Result<Writes, OperationError> {
+            let mut writes = Writes::default();
+            $(
+                let planning = Planning { state, bundle, context, before: &writes };
+                writes.$list = <$record>::planned(draft, planning, problems)?;
+            )*
+            Ok(writes)
+        }
+    };
 }
+
+each_kind!(planned);
 
 /// Returns the plan that replaces the objects of the owner with the objects of the bundle.
 ///
@@ -71,45 +73,17 @@ pub fn plan(
 ) -> Result<ApplyPlan, OperationError> {
     let mut draft = Draft::new(context.owner, context.force);
     let mut problems = Problems::default();
-    let mut writes = Writes::default();
-    if let Some(wanted) = &bundle.resources {
-        writes.resources = diff_resources::diff(&mut draft, state, wanted, context);
-    }
-    let resources = after(&state.resources, &writes.resources, |record| record.id);
-    let mut rules = RuleBook::new(state);
-    if let Some(wanted) = &bundle.rules {
-        rules.make_explicit(&mut draft, state, wanted, context);
-        if context.prune {
-            rules.prune(&mut draft, wanted, &resources, context);
-        }
-    }
-    rules.follow(&writes.resources, context);
-    writes.rules = rules.into_writes();
-    if let Some(wanted) = &bundle.roles {
-        writes.roles = diff_roles::diff(&mut draft, state, wanted, context);
-        diff_roles::check(state, &writes.roles, wanted, &mut problems)?;
-    }
-    if let Some(wanted) = &bundle.types {
-        writes.types = diff_types::diff(&mut draft, state, wanted, context);
-    }
-    if let Some(wanted) = &bundle.policies {
-        writes.policies = diff_policies::diff(&mut draft, state, wanted, context);
-    }
-    if bundle.resolvers.is_some() {
-        writes.resolvers = diff_resolvers::diff(&mut draft, state, context);
-    }
-    if let Some(wanted) = &bundle.webhooks {
-        writes.webhooks = diff_webhooks::diff(&mut draft, state, wanted, context, &mut problems);
-    }
-    let resolvers = after(&state.resolvers, &writes.resolvers, |record| record.id);
-    let types = after(&state.types, &writes.types, |record| &*record.kind);
+    let writes = planned(&mut draft, (state, bundle), context, &mut problems)?;
+    let resources = after(&state.resources, &writes.resources);
+    let resolvers = after(&state.resolvers, &writes.resolvers);
+    let types = after(&state.types, &writes.types);
     let declared = compiled(types.iter().copied());
     let readable = portcullis_resolvers::namespaces::collect(resolvers, context.operator);
     let readable = readable.with_types(declared.clone());
     namespaces::check_bundle(bundle, (&readable, &declared), &mut problems);
     diff_types::check_cases(bundle, &declared, &mut problems);
     problems.into_result()?;
-    let policies = after(&state.policies, &writes.policies, |record| record.id);
+    let policies = after(&state.policies, &writes.policies);
     namespaces::check_stored(&writes.resolvers, &policies)?;
     diff_types::check_stored(state, bundle, policies.iter().copied(), &readable, &types)?;
     let warnings = warnings(bundle, &resources);

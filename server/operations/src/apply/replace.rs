@@ -18,9 +18,9 @@ use portcullis_runtime::error::OperationError;
 use portcullis_storage::{Tx, drafts, policies, tenants};
 use tokio::time::Instant;
 
-use super::after::after;
 use super::answer::{Shown, case_report};
-use super::execute::{Execution, ROLES, execute};
+use super::execute::execute;
+use super::execution::{Execution, ROLES};
 use super::guards::GuardWrites;
 use super::judged_plan::{ContentChange, JudgedPlan, carry_out};
 use super::plan::{ApplyPlan, PlanContext, plan};
@@ -168,16 +168,7 @@ impl Attempt<'_> {
         let roles = roles.map(|role| (&*role.name, &*role.includes));
         app.read(caller.tenant(), async |tx| must_not_be_entities(tx, roles, ROLES).await).await?;
         let (plan, guards) = plan_kinds(app, state, (&draft.into(), bundle), self.by)?;
-        let writes = &plan.writes;
-        let owners = (writes
-            .resources
-            .iter()
-            .filter_map(|one| one.before()?.managed_by.as_deref()))
-        .chain(writes.rules.iter().filter_map(|one| one.before()?.managed_by.as_deref()))
-        .chain(writes.roles.iter().filter_map(|one| one.before()?.managed_by.as_deref()))
-        .chain(writes.types.iter().filter_map(|one| one.before()?.managed_by.as_deref()))
-        .chain(writes.policies.iter().filter_map(|one| one.before()?.managed_by.as_deref()));
-        let owners: HashSet<&str> = owners.collect();
+        let owners: HashSet<&str> = plan.writes.owners().collect();
         owners
             .into_iter()
             .try_for_each(|owner| ownership::check(self.caller, Some(owner), force))?;
@@ -285,12 +276,7 @@ pub fn with_kinds(
 ) -> Result<TenantContent, OperationError> {
     let by = app.authored_by(&origin.author);
     let (plan, guards) = plan_kinds(app, &state, (origin, bundle), &by)?;
-    let writes = plan.writes;
-    state.resources = owned(after(&state.resources, &writes.resources, |one| one.id));
-    state.rules = owned(after(&state.rules, &writes.rules, |one| one.id));
-    state.roles = owned(after(&state.roles, &writes.roles, |one| &*one.name));
-    state.types = owned(after(&state.types, &writes.types, |one| &*one.kind));
-    state.policies = owned(after(&state.policies, &writes.policies, |one| one.id));
+    plan.writes.put_into(&mut state);
     guards.put_into(&mut state)?;
     Ok(state)
 }
@@ -310,10 +296,6 @@ pub fn counts_of(
     guards.add_to(&mut plan, &state);
     guards.put_into(&mut state)?;
     Ok(plan.counts)
-}
-
-fn owned<T: Clone>(records: Vec<&T>) -> Vec<T> {
-    records.into_iter().cloned().collect()
 }
 
 /// Returns the error that a record of the past does not fit the present: nothing in the request is at fault.

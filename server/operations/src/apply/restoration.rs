@@ -1,24 +1,20 @@
 //! The writes that bring back the content of a tenant at an earlier revision (`docs/semantics.md`, section 16).
 
 use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
 
 use portcullis_model::Authorship;
-use portcullis_model::apply::{ObjectKind, PlanCounts, PlannedAction, PlannedChange};
+use portcullis_model::apply::{PlanCounts, PlannedAction, PlannedChange};
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::resolver::{SentSecrets, StoredResolver, WantedResolver};
-use portcullis_model::resource::ResourceRecord;
-use portcullis_model::role::RoleRecord;
 use portcullis_model::rule::RuleRecord;
-use portcullis_model::types::TypeRecord;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::bulk::RecordWrite;
-use portcullis_storage::revision_changes::ChangedRecord;
-use serde::Serialize;
 
-use super::plan::{ApplyPlan, Writes};
+use super::applied_record::AppliedRecord;
+use super::plan::ApplyPlan;
+use super::writes::Writes;
 use crate::changes::deletions::Deletions;
-use crate::content::revisions::change;
+use crate::content::kinds::{ContentRecord, RecordKey, each_kind};
 use crate::content::tenant_content::TenantContent;
 
 /// Returns the plan that turns `present` into the records of `past`, with their ids. Settings and cases are not in it.
@@ -30,24 +26,8 @@ pub(super) fn plan(
     past: &TenantContent,
     by: &Authorship,
 ) -> Result<ApplyPlan, OperationError> {
-    let signature = || (Some(by.actor.clone()), Some(by.at));
-    let sign_role = |one: &mut RoleRecord| (one.updated_by, one.updated_at) = signature();
-    let roles = diff(&present.roles, &past.roles, |one| one.name.clone(), sign_role);
-    let sign_type = |one: &mut TypeRecord| (one.updated_by, one.updated_at) = signature();
-    let types = diff(&present.types, &past.types, |one| one.kind.clone(), sign_type);
-    let sign_rule = |one: &mut RuleRecord| (one.updated_by, one.updated_at) = signature();
-    let sign_policy = |one: &mut PolicyRecord| (one.updated_by, one.updated_at) = signature();
-    let sign_resource = |one: &mut ResourceRecord| one.updated_at = Some(by.at);
-    let writes = Writes {
-        resources: diff(&present.resources, &past.resources, |one| one.id, sign_resource),
-        rules: apart(diff(&present.rules, &past.rules, |one| one.id, sign_rule)),
-        roles: new_ones(roles, |role| (role.updated_by, role.updated_at) = (None, None)),
-        types: new_ones(types, |one| (one.updated_by, one.updated_at) = (None, None)),
-        policies: diff(&present.policies, &past.policies, |one| one.id, sign_policy),
-        resolvers: resolvers(present, past, by)?,
-        webhooks: Vec::new(),
-    };
-    let changes = changes(&writes);
+    let writes = restored(present, past, by)?;
+    let changes = writes.changes();
     let counts = counts(&changes, present);
     Ok(ApplyPlan {
         fingerprint: format!("revision:{}:{}", past.revision, present.revision),
@@ -60,24 +40,38 @@ pub(super) fn plan(
     })
 }
 
+macro_rules! restored {
+    ($($(#[$about:meta])* $list:ident: $record:ty,)*) => {
+        fn restored(
+            present: &TenantContent,
+            past: &TenantContent,
+            by: &Authorship,
+        ) -> Result<Writes, OperationError> {
+            Ok(Writes { $($list: <$record>::restored(present, past, by)?,)* })
+        }
+    };
+}
+
+each_kind!(restored);
+
 /// Returns the writes that make `present` `past`. `sign` puts the author and time of the change into a record; records that
 /// differ in nothing else are equal.
-fn diff<T: Clone + PartialEq, I: Eq + Hash>(
-    present: &[T],
-    past: &[T],
-    id: impl Fn(&T) -> I,
-    sign: impl Fn(&mut T),
-) -> Vec<RecordWrite<T>> {
-    let signed = |record: &T| {
+pub(super) fn diff<R: ContentRecord>(
+    present: &[R],
+    past: &[R],
+    sign: impl Fn(&mut R),
+) -> Vec<RecordWrite<R>> {
+    let signed = |record: &R| {
         let mut record = record.clone();
         sign(&mut record);
         record
     };
-    let stored: HashMap<I, &T> = present.iter().map(|record| (id(record), record)).collect();
-    let wanted: HashSet<I> = past.iter().map(&id).collect();
-    let gone = present.iter().filter(|record| !wanted.contains(&id(record)));
+    let stored: HashMap<RecordKey<'_>, &R> =
+        present.iter().map(|record| (record.key(), record)).collect();
+    let wanted: HashSet<RecordKey<'_>> = past.iter().map(ContentRecord::key).collect();
+    let gone = present.iter().filter(|record| !wanted.contains(&record.key()));
     let gone = gone.map(|record| RecordWrite::Delete(record.clone()));
-    let written = past.iter().filter_map(|record| match stored.get(&id(record)) {
+    let written = past.iter().filter_map(|record| match stored.get(&record.key()) {
         None => Some(RecordWrite::Insert(record.clone())),
         Some(old) if signed(old) == signed(record) => None,
         Some(old) => Some(RecordWrite::Update { old: (*old).clone(), new: signed(record) }),
@@ -86,7 +80,10 @@ fn diff<T: Clone + PartialEq, I: Eq + Hash>(
 }
 
 /// Returns the writes with other new records.
-fn new_ones<T>(mut writes: Vec<RecordWrite<T>>, change: impl Fn(&mut T)) -> Vec<RecordWrite<T>> {
+pub(super) fn new_ones<T>(
+    mut writes: Vec<RecordWrite<T>>,
+    change: impl Fn(&mut T),
+) -> Vec<RecordWrite<T>> {
     for write in &mut writes {
         if let RecordWrite::Insert(new) = write {
             change(new);
@@ -96,7 +93,7 @@ fn new_ones<T>(mut writes: Vec<RecordWrite<T>>, change: impl Fn(&mut T)) -> Vec<
 }
 
 /// Returns the writes without an update that changes a tuple: two rules may swap theirs, and no moment may have one twice.
-fn apart(writes: Vec<RecordWrite<RuleRecord>>) -> Vec<RecordWrite<RuleRecord>> {
+pub(super) fn apart(writes: Vec<RecordWrite<RuleRecord>>) -> Vec<RecordWrite<RuleRecord>> {
     let mut all = Vec::with_capacity(writes.len());
     for write in writes {
         match write {
@@ -110,7 +107,7 @@ fn apart(writes: Vec<RecordWrite<RuleRecord>>) -> Vec<RecordWrite<RuleRecord>> {
 }
 
 /// Returns the writes of resolvers: their manifests come back, never a secret or a module that is gone.
-fn resolvers(
+pub(super) fn resolvers(
     present: &TenantContent,
     past: &TenantContent,
     by: &Authorship,
@@ -119,7 +116,7 @@ fn resolvers(
         (one.updated_by, one.updated_at) = (Some(by.actor.clone()), Some(by.at));
         one.version = 0;
     };
-    let mut writes = diff(&present.resolvers, &past.resolvers, |one| one.id, sign);
+    let mut writes = diff(&present.resolvers, &past.resolvers, sign);
     for write in &mut writes {
         let (old, new) = match write {
             RecordWrite::Insert(new) => (None, new),
@@ -180,26 +177,6 @@ pub(super) fn wanted_resolvers(
         }
     });
     wanted.collect()
-}
-
-/// Returns what the writes change, by kind.
-fn changes(writes: &Writes) -> Vec<PlannedChange> {
-    let mut changes = shown(ObjectKind::Resource, &writes.resources);
-    changes.extend(shown::<RuleRecord>(ObjectKind::Rule, &writes.rules));
-    changes.extend(shown::<RoleRecord>(ObjectKind::Role, &writes.roles));
-    changes.extend(shown::<TypeRecord>(ObjectKind::Type, &writes.types));
-    changes.extend(shown::<PolicyRecord>(ObjectKind::Policy, &writes.policies));
-    changes.extend(shown::<StoredResolver>(ObjectKind::Resolver, &writes.resolvers));
-    changes
-}
-
-fn shown<T: Serialize>(kind: ObjectKind, writes: &[RecordWrite<T>]) -> Vec<PlannedChange> {
-    let text = |record: Option<&T>| record.and_then(|record| serde_json::to_string(record).ok());
-    let one = |write: &RecordWrite<T>| {
-        let (before, after) = (text(write.before()), text(write.after()));
-        change(&ChangedRecord { kind, record: String::new(), revision: 0, before, after }).change
-    };
-    writes.iter().map(one).collect()
 }
 
 /// Counts the changes, and the records that stay as they are.

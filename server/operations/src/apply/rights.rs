@@ -23,7 +23,7 @@ pub(super) fn must_have_rights(
     if dry_run {
         kinds.retain(|kind| has_secrets(request, *kind));
     }
-    kinds.into_iter().try_for_each(|kind| caller.must_have(permissions(kind).1))?;
+    kinds.into_iter().try_for_each(|kind| caller.must_have(kind.facts().permissions.1))?;
     if !dry_run && (request.force || request.allow_deletes) {
         caller.must_have(Permission::PoliciesForce)?;
     }
@@ -37,7 +37,7 @@ pub(super) fn must_have_rights_of(
     dry_run: bool,
 ) -> Result<(), AuthError> {
     kinds.try_for_each(|kind| {
-        let (read, write) = permissions(kind);
+        let (read, write) = kind.facts().permissions;
         caller.must_have(if dry_run { read } else { write })
     })
 }
@@ -100,15 +100,14 @@ impl Visibility {
 
 /// Refuses a caller who may not read what the plan of the bundle shows.
 fn must_read(caller: &Manager, request: &ApplyRequest) -> Result<(), AuthError> {
-    kinds(request).into_iter().try_for_each(|kind| caller.must_have(permissions(kind).0))?;
+    kinds(request).into_iter().try_for_each(|kind| caller.must_have(kind.facts().permissions.0))?;
     if request.impact { caller.must_have(Permission::PoliciesRead) } else { Ok(()) }
 }
 
 /// Returns the kinds that the bundle changes. Default roles make rules.
 fn kinds(request: &ApplyRequest) -> Vec<ObjectKind> {
     let bundle = &request.bundle;
-    let mut kinds: Vec<_> =
-        ObjectKind::OWNED.into_iter().filter(|kind| bundle.has(*kind)).collect();
+    let mut kinds: Vec<_> = ObjectKind::owned().filter(|kind| bundle.has(*kind)).collect();
     let mut resources = bundle.resources.iter().flatten();
     if resources.any(|resource| !resource.default_roles.is_empty()) {
         kinds.push(ObjectKind::Rule);
@@ -117,21 +116,6 @@ fn kinds(request: &ApplyRequest) -> Vec<ObjectKind> {
         kinds.push(ObjectKind::Settings);
     }
     kinds
-}
-
-/// Returns the permissions to read and to write objects of a kind.
-fn permissions(kind: ObjectKind) -> (Permission, Permission) {
-    match kind {
-        ObjectKind::Resource => (Permission::ResourcesRead, Permission::ResourcesWrite),
-        ObjectKind::Rule
-        | ObjectKind::Role
-        | ObjectKind::Type
-        | ObjectKind::Policy
-        | ObjectKind::Settings
-        | ObjectKind::Case => (Permission::PoliciesRead, Permission::PoliciesWrite),
-        ObjectKind::Resolver => (Permission::ResolversRead, Permission::ResolversWrite),
-        ObjectKind::Webhook => (Permission::WebhooksRead, Permission::WebhooksWrite),
-    }
 }
 
 /// Returns whether the bundle has bytes of a module or the value of a secret in an object of this kind.

@@ -21,7 +21,8 @@ use portcullis_storage::{Tx, tenants};
 use tokio::time::Instant;
 
 use super::answer::{Shown, case_report};
-use super::execute::{Execution, ROLES, execute};
+use super::execute::execute;
+use super::execution::{Execution, ROLES};
 use super::guards::GuardWrites;
 use super::impact;
 use super::judged_plan::{ContentChange, JudgedPlan, carry_out};

@@ -36,7 +36,7 @@ pub(super) async fn check_types(
     if plan.writes.types.is_empty() {
         return Ok(None);
     }
-    let types = after(&state.types, &plan.writes.types, |record| &*record.kind);
+    let types = after(&state.types, &plan.writes.types);
     let (before, after) = (compiled(&state.types), compiled(types.iter().copied()));
     let mut tx = app.store.begin_read(caller.tenant()).await?;
     let position = entities::state(&mut tx).await?.position;
@@ -80,7 +80,7 @@ fn check_names(
         deleted.filter_map(RecordWrite::before).map(|rule| rule.id).collect();
     let kept = state.rules.iter().filter(|rule| !deleted.contains(&rule.id));
     broken_subjects(kept, names, broken);
-    let resolvers = after(&state.resolvers, &plan.writes.resolvers, |resolver| resolver.id);
+    let resolvers = after(&state.resolvers, &plan.writes.resolvers);
     let own = resolvers.iter().map(|resolver| &*resolver.manifest.namespace);
     let operator = app.resolvers.operator_resolvers();
     let operator = operator.iter().map(|resolver| &*resolver.namespace);

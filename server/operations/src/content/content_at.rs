@@ -6,9 +6,9 @@ use portcullis_model::apply::ObjectKind;
 use portcullis_runtime::error::OperationError;
 use portcullis_storage::tenant_cases::StoredCases;
 use portcullis_storage::{StoreError, Tx, revision_changes, revisions};
-use serde::de::DeserializeOwned;
 
 use super::bound::must_be_within;
+use super::kinds::{ContentRecord, each_kind};
 use super::stored_guards::StoredGuards;
 use super::stored_settings;
 use super::tenant_content::TenantContent;
@@ -49,18 +49,28 @@ pub async fn content_at(tx: &mut Tx, revision: u64) -> Result<TenantContent, Ope
 /// The records that changed since a revision, by id or name, as they were at it; `None` if they were not there.
 type Before = BTreeMap<String, Option<String>>;
 
-/// Puts the records of each kind into `content` as they were before.
+macro_rules! undo_records {
+    ($($(#[$about:meta])* $list:ident: $record:ty,)*) => {
+        /// Puts the records of each kind into `content` as they were before.
+        fn undo_records(
+            before: &mut HashMap<ObjectKind, Before>,
+            content: &mut TenantContent,
+        ) -> Result<(), StoreError> {
+            $(put(&mut content.$list, before.remove(&<$record>::KIND).unwrap_or_default())?;)*
+            Ok(())
+        }
+    };
+}
+
+each_kind!(undo_records);
+
+/// Puts the records, the settings and the cases into `content` as they were before.
 fn undo(
     mut before: HashMap<ObjectKind, Before>,
     content: &mut TenantContent,
 ) -> Result<(), StoreError> {
+    undo_records(&mut before, content)?;
     let mut of = |kind| before.remove(&kind).unwrap_or_default();
-    put(&mut content.resources, of(ObjectKind::Resource), |resource| resource.id.to_string())?;
-    put(&mut content.rules, of(ObjectKind::Rule), |rule| rule.id.to_string())?;
-    put(&mut content.roles, of(ObjectKind::Role), |role| role.name.clone())?;
-    put(&mut content.types, of(ObjectKind::Type), |declared| declared.kind.clone())?;
-    put(&mut content.policies, of(ObjectKind::Policy), |policy| policy.id.to_string())?;
-    put(&mut content.resolvers, of(ObjectKind::Resolver), |resolver| resolver.id.to_string())?;
     // A tenant has one of each.
     if let Some(settings) = of(ObjectKind::Settings).into_values().next() {
         content.settings = stored_settings::read(settings.as_deref())?;
@@ -74,23 +84,20 @@ fn undo(
 
 const CORRUPT: StoreError = StoreError::Corrupt { what: "revision_values.value" };
 
-/// Puts `before` in the place of the records with its names. The records are in the order of the names.
-fn put<T: DeserializeOwned>(
-    records: &mut Vec<T>,
-    before: Before,
-    name: impl Fn(&T) -> String,
-) -> Result<(), StoreError> {
+/// Puts `before` in the place of the records with its keys. The records are in the order of the keys.
+fn put<R: ContentRecord>(records: &mut Vec<R>, before: Before) -> Result<(), StoreError> {
     if before.is_empty() {
         return Ok(());
     }
     let present = std::mem::take(records).into_iter();
-    let mut all: BTreeMap<String, T> = present.map(|record| (name(&record), record)).collect();
-    for (name, text) in before {
+    let mut all: BTreeMap<String, R> =
+        present.map(|record| (record.key().to_string(), record)).collect();
+    for (key, text) in before {
         match text {
             Some(text) => {
-                _ = all.insert(name, serde_json::from_str(&text).map_err(|_| CORRUPT)?);
+                _ = all.insert(key, R::from_history(&text).ok_or(CORRUPT)?);
             }
-            None => _ = all.remove(&name),
+            None => _ = all.remove(&key),
         }
     }
     *records = all.into_values().collect();

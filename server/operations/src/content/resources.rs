@@ -9,7 +9,7 @@ use portcullis_model::service_key::Permission;
 use portcullis_model::warning::Warning;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{Tx, WriteTurn, resources, rules};
+use portcullis_storage::{Tx, resources, rules};
 use uuid::Uuid;
 
 use super::registration;
@@ -97,7 +97,6 @@ fn warnings_about(record: &ResourceRecord, is_written: bool) -> Vec<Warning> {
 pub async fn register_all(
     app: &App,
     caller: &Manager,
-    turn: WriteTurn,
     registrations: Vec<Registration>,
     force: bool,
 ) -> Result<Written<Vec<RegisteredInBulk>>, OperationError> {
@@ -114,7 +113,7 @@ pub async fn register_all(
         }
         Ok(records)
     };
-    GatedWrite::new(app, caller, &by).in_turn(turn).make(change).await
+    GatedWrite::new(app, caller, &by).make(change).await
 }
 
 /// Lists the resources of the caller's tenant, in order of creation.

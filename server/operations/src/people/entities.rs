@@ -14,7 +14,7 @@ use portcullis_runtime::write_refusal::DeletingWrite;
 use portcullis_storage::entities::syncs::{self, SYNCS};
 use portcullis_storage::entities::{EntityOrigin, NameClash, Upsert, Upserted};
 use portcullis_storage::syncs::SyncEnd;
-use portcullis_storage::{HistoryPosition, StoreError, Tx, WriteTurn, entities, tenants};
+use portcullis_storage::{HistoryPosition, StoreError, Tx, entities, tenants};
 use uuid::Uuid;
 
 use super::sync_parts::PartOfSync;
@@ -32,11 +32,11 @@ const NOT_FOUND: OperationError = OperationError::NotFound("entity");
 pub async fn write(
     app: &App,
     caller: &Manager,
-    turn: WriteTurn,
     body: &EntitiesBody,
 ) -> Result<WrittenEntities, OperationError> {
     let by = app.authored_by(caller.actor());
     let origin = EntityOrigin { source: body.source.as_deref(), sync: None };
+    let turn = app.turn(caller).await?;
     let compared = Compared::on_snapshot(app, caller, &body.entities, origin).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
     let upserted = compared.write(&mut tx, &body.entities, origin).await?;
@@ -51,13 +51,13 @@ pub async fn write(
 pub async fn sync(
     app: &App,
     caller: &Manager,
-    turn: WriteTurn,
     body: &SyncBody,
 ) -> Result<WrittenEntities, OperationError> {
     let SyncBody { part, entities } = body;
     let by = app.authored_by(caller.actor());
     let id = part.sync.unwrap_or_else(|| app.ids.next(by.at));
     let origin = EntityOrigin { source: Some(&part.source), sync: Some(id) };
+    let turn = app.turn(caller).await?;
     let compared = Compared::on_snapshot(app, caller, entities, origin).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
     let sync = PartOfSync::open(&mut tx, &SYNCS, part, id).await?;

@@ -17,7 +17,7 @@ use portcullis_runtime::write_refusal::DeletingWrite;
 use portcullis_storage::relations::syncs::{self, SYNCS};
 use portcullis_storage::relations::{EntityOrigin, state};
 use portcullis_storage::syncs::SyncEnd;
-use portcullis_storage::{Tx, WriteTurn, relations};
+use portcullis_storage::{Tx, relations};
 
 use super::entities::commit_entities;
 use super::sync_parts::PartOfSync;
@@ -34,11 +34,11 @@ const MAX_DELETED: usize = 10_000;
 pub async fn write(
     app: &App,
     caller: &Manager,
-    turn: WriteTurn,
     body: &RelationsBody,
     with_details: bool,
 ) -> Result<WrittenRelations, OperationError> {
     let by = app.authored_by(caller.actor());
+    let turn = app.turn(caller).await?;
     let named = NamedRelations::on_snapshot(app, caller).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
     let named = named.at_present(&mut tx).await?;
@@ -85,7 +85,6 @@ fn results(
 pub async fn sync(
     app: &App,
     caller: &Manager,
-    turn: WriteTurn,
     body: &RelationsSyncBody,
     dry_run: bool,
 ) -> Result<WrittenEntities, OperationError> {
@@ -97,6 +96,7 @@ pub async fn sync(
     let by = app.authored_by(caller.actor());
     let id = part.sync.unwrap_or_else(|| app.ids.next(by.at));
     let origin = EntityOrigin { source: Some(&part.source), sync: Some(id) };
+    let turn = app.turn(caller).await?;
     let named = NamedRelations::on_snapshot(app, caller).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
     let before = state(&mut tx).await?.position.revision;

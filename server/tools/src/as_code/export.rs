@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use portcullis_bundle::{
-    Bundle, ExportedContent, FolderFile, LIST_FOLDERS, TENANT_FILE, folder_files,
+    Bundle, ExportedContent, FolderFile, TENANT_FILE, folder_files, list_folders,
 };
 use portcullis_config::Variables;
 use portcullis_engine::{Json, json};
@@ -103,7 +103,7 @@ async fn descriptors(
 
 /// Writes all files or, if one of them is there and `force` is false, none.
 fn write(folder: &Path, files: &[FolderFile], force: bool) -> anyhow::Result<()> {
-    for list in LIST_FOLDERS {
+    for list in list_folders() {
         if folder.join(list).is_dir() {
             let folder = folder.join(list);
             bail!(

@@ -5,8 +5,8 @@ use portcullis_model::policy::NewPolicy;
 use portcullis_model::resource::{Registration, ResourceRecord};
 use portcullis_model::rule::{NewRule, RuleOrigin};
 use portcullis_model::{Authorship, Timestamp};
-use portcullis_storage::Store;
 use portcullis_storage::testing::{TestDatabase, on_every_database};
+use portcullis_storage::{Store, policies, resources, rules};
 use uuid::Uuid;
 
 use super::*;

@@ -104,13 +104,10 @@ fn fields(before: &Members, after: &Members) -> Vec<FieldChange> {
 fn name(kind: ObjectKind, record: &str) -> String {
     let record: Value = serde_json::from_str(record).unwrap_or_default();
     let text = |path: &str| record.pointer(path).and_then(Value::as_str).unwrap_or_default();
-    match kind {
-        ObjectKind::Rule => ["/sub", "/dom", "/obj", "/act"].map(text).join(", "),
-        ObjectKind::Type => text("/type").to_owned(),
-        ObjectKind::Resolver => text("/manifest/namespace").to_owned(),
-        ObjectKind::Settings => "settings".to_owned(),
-        ObjectKind::Case => "cases".to_owned(),
-        _ => text("/name").to_owned(),
+    let facts = kind.facts();
+    match facts.names {
+        [] => facts.list.to_owned(),
+        names => names.iter().map(|path| text(path)).collect::<Vec<_>>().join(", "),
     }
 }
 

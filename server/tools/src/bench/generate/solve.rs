@@ -7,7 +7,8 @@ use portcullis_engine::condition::{AttributePath, Items, Operand, Predicate, Tes
 use portcullis_engine::during::TimeWindow;
 use portcullis_engine::operator::{ComparedKind, Operator, Quantifier, Takes};
 use portcullis_engine::value::AttributeValue;
-use portcullis_engine::{Condition, Json, Number};
+use portcullis_engine::witnesses::Points;
+use portcullis_engine::{Condition, Json};
 
 use super::draft::{Draft, date_time, string};
 use super::text;
@@ -228,16 +229,17 @@ fn counterparts(operator: Operator, left: &Json<'static>) -> Vec<Json<'static>> 
 /// Returns the value itself, and values near it.
 fn near(value: &Json<'static>) -> Vec<Json<'static>> {
     match value {
-        Json::Number(number) => [0.0, -1.0, 1.0]
-            .into_iter()
-            .filter_map(|difference| Number::from_f64(number.as_f64() + difference))
-            .chain([*number])
-            .map(Json::Number)
-            .collect(),
+        Json::Number(number) => {
+            let beside = Points::new([*number]);
+            let beside = beside.gaps().filter_map(|gap| gap.number());
+            beside.chain([*number]).map(Json::Number).collect()
+        }
         Json::Bool(_) => vec![Json::Bool(true), Json::Bool(false)],
         Json::String(text) => match text.parse::<DateTime<Utc>>() {
             Ok(instant) => {
-                vec![value.clone(), date_time(instant - APART), date_time(instant + APART)]
+                let beside = Points::new([instant]);
+                let beside = beside.gaps().filter_map(|gap| gap.instant(APART));
+                std::iter::once(value.clone()).chain(beside.map(date_time)).collect()
             }
             Err(_) => vec![
                 value.clone(),

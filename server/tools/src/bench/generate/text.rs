@@ -3,6 +3,7 @@
 use fastrand::Rng;
 use portcullis_engine::operator::Networks;
 use portcullis_engine::pattern::Pattern;
+use portcullis_engine::witnesses::addresses;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// The number of tries. A try can fail, because it ignores assertions such as `\b`.
@@ -13,8 +14,6 @@ const MORE: u32 = 2;
 const LONGEST: usize = 1_024;
 /// Texts that hardly any pattern matches.
 const ODD: [&str; 3] = ["~", "", "no such text"];
-/// Addresses of the documentation networks (RFC 5737 and RFC 3849), which few conditions use.
-const ELSEWHERE: [&str; 3] = ["203.0.113.7", "2001:db8:ffff::7", "192.0.2.1"];
 
 /// Returns a text that matches the pattern, or one that does not; `None` if none is found.
 pub(super) fn matching(pattern: &Pattern, wanted: bool, rng: &mut Rng) -> Option<String> {
@@ -35,12 +34,9 @@ pub(super) fn matching(pattern: &Pattern, wanted: bool, rng: &mut Rng) -> Option
 
 /// Returns an address in one of the networks, or in none of them.
 pub(super) fn address(networks: &Networks, wanted: bool, rng: &mut Rng) -> Option<String> {
-    if wanted {
-        let networks: Vec<_> = networks.iter().collect();
-        return rng.choice(networks).map(|network| network.addr().to_string());
-    }
-    let outside = |address: &&&str| networks.contain(address) == Some(false);
-    ELSEWHERE.iter().find(outside).map(|address| (*address).to_owned())
+    let addresses = addresses([networks]).into_iter().map(|address| address.to_string());
+    let fitting = addresses.filter(|address| networks.contain(address) == Some(wanted));
+    rng.choice(fitting.collect::<Vec<_>>())
 }
 
 /// Appends a text that matches the expression.

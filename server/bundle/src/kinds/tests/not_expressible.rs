@@ -5,7 +5,7 @@ use std::path::Path;
 
 use portcullis_test_schemas::JudgingSchema;
 
-use crate::schemas::SCHEMAS;
+use crate::kinds::SCHEMAS;
 
 /// A part of the message of each fault that no JSON Schema expresses, and the reason.
 pub(crate) const NOT_EXPRESSIBLE: &[(&str, &str)] = &[

@@ -133,7 +133,7 @@ owners: {'git:acme': {keys: [019e301f-05c0-7a4e-9c1b-5f0e8d3a7b64]}}
 decision_log: {mode: durable, allows: 0.25, keep: 36h, full: answer, attributes: {user.pin: hash}}
 ";
 /// The files, each with every member.
-const FILES: [(&str, &str); 10] = [
+pub(crate) const FILES: [(&str, &str); 10] = [
     ("tenant.yaml", TENANT),
     ("types.yaml", TYPES),
     ("resources.yaml", RESOURCES),
