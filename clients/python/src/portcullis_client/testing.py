@@ -138,5 +138,7 @@ class DevServer:
 
 
 def _read_all(process: subprocess.Popen[str]) -> None:
-    for _ in process.stdout or ():
-        pass
+    if process.stdout:
+        with process.stdout as output:
+            for _ in output:
+                pass
