@@ -16,7 +16,7 @@ use crate::view::{SMALL, View};
 /// The most plans that stay because they were read, in one search for plans to drop. It bounds the time of the search.
 const MAX_SECOND_CHANCES: usize = 64;
 
-/// What became of a plan that nobody asked for.
+/// The outcome for a plan that nobody asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spare {
     /// It is in memory now.

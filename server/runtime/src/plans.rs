@@ -9,6 +9,7 @@ mod following;
 mod load;
 mod over_budget;
 mod parts;
+mod passes;
 mod warming;
 
 use std::sync::Arc;

@@ -12,6 +12,7 @@ mod large;
 mod many;
 mod records;
 mod service;
+mod warm;
 
 use portcullis_storage::testing::TestDatabase;
 use portcullis_workloads::report::Report;
@@ -25,6 +26,10 @@ async fn main() -> anyhow::Result<()> {
         if report.selects("large") {
             let measured = large::measure(&database).await;
             report.group("large", |group| large::report(group, name, &measured))?;
+        }
+        if report.selects("warm") {
+            let measured = warm::measure(&database).await?;
+            report.group("warm", |group| warm::report(group, name, &measured))?;
         }
     }
     if report.selects("many") {

@@ -1,29 +1,18 @@
-//! Makes the plans of a tenant before checks ask for them (`docs/semantics.md`, section 2.11).
+//! The tenants whose plans are made before checks ask for them (`docs/semantics.md`, section 2.11).
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use portcullis_fairness::run_apart;
-use portcullis_plan_cache::{NewPlan, Spare, WILDCARD, WarmedTenant};
-use portcullis_storage::StoreError;
-use tokio::runtime::Handle;
+use portcullis_plan_cache::WarmedTenant;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::error::PlanError;
-use super::parts::{self, PartRecords, Wanted};
-use crate::plans::Plans;
-
 /// The most tenants whose plans wait to be made. Those of others are loaded by their checks.
 const MAX_WAITING: usize = 1_024;
-/// With as many outdated plans, all records are read together. Of fewer, those that changed are read.
-const MANY_OUTDATED: usize = 64;
-/// A tenant rests so many times as long as its pass took, so that constant writes cost a tenth of a core.
-const REST_FACTOR: u32 = 9;
 /// The longest rest. It is that after a failure, too.
-const MAX_REST: Duration = Duration::from_secs(10);
+pub(super) const MAX_REST: Duration = Duration::from_secs(10);
 
 /// The tenants whose plans are made before checks ask for them.
 #[derive(Debug, Default)]
@@ -44,19 +33,19 @@ struct Tenants {
 
 /// A pass over the plans of a tenant.
 #[derive(Debug)]
-struct Pass {
-    tenant: Arc<str>,
+pub(super) struct Pass {
+    pub(super) tenant: Arc<str>,
     /// `None` before the first part.
-    warmed: Option<WarmedTenant>,
+    pub(super) warmed: Option<WarmedTenant>,
     /// The last pattern of the parts so far.
-    after: String,
+    pub(super) after: String,
     /// The time that the parts took.
-    spent: Duration,
+    pub(super) spent: Duration,
 }
 
 impl Warming {
     /// Adds a pass over the plans of `tenant`, unless there is one, the tenant rests, or too many wait.
-    fn want(&self, tenant: &str, now: Instant) {
+    pub(super) fn want(&self, tenant: &str, now: Instant) {
         let mut tenants = self.tenants.lock();
         let Tenants { waiting, known, resting } = &mut *tenants;
         let rests = resting.get(tenant).is_some_and(|end| now < *end);
@@ -71,22 +60,27 @@ impl Warming {
         self.added.notify_one();
     }
 
-    fn next(&self) -> Option<Pass> {
+    pub(super) fn next(&self) -> Option<Pass> {
         self.tenants.lock().waiting.pop_front()
     }
 
     /// Puts a pass at the end of the line.
-    fn go_on(&self, pass: Pass) {
+    pub(super) fn go_on(&self, pass: Pass) {
         self.tenants.lock().waiting.push_back(pass);
     }
 
     /// Ends a pass. The tenant rests for `rest`.
-    fn end(&self, pass: &Pass, rest: Duration, now: Instant) {
+    pub(super) fn end(&self, pass: &Pass, rest: Duration, now: Instant) {
         let mut tenants = self.tenants.lock();
         let Tenants { known, resting, .. } = &mut *tenants;
         known.remove(&pass.tenant);
         resting.retain(|_, end| now < *end);
         resting.insert(Arc::clone(&pass.tenant), now + rest.min(MAX_REST));
+    }
+
+    /// Waits until a pass was added since the last call.
+    pub(super) async fn added(&self) {
+        self.added.notified().await;
     }
 
     /// Returns the number of tenants.
@@ -96,107 +90,34 @@ impl Warming {
     }
 }
 
-impl Plans {
-    /// Lets the plans of `tenant` be made before checks ask for them, if they never were or something changed since.
-    pub(super) fn want_warm(&self, tenant: &str, now: Instant) {
-        if self.cache.needs_warming(tenant) {
-            self.warming.want(tenant, now);
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Makes the plans of every tenant that checks ask about, for as long as the process runs.
-    pub(crate) async fn warm_for_ever(&self) {
-        loop {
-            self.warm().await;
-            self.warming.added.notified().await;
+    #[test]
+    fn a_tenant_has_one_pass_and_rests_after_it() {
+        let (warming, now) = (Warming::default(), Instant::now());
+        warming.want("acme", now);
+        warming.want("acme", now);
+        let pass = warming.next().expect("one");
+        warming.want("acme", now);
+        assert!(warming.next().is_none(), "it runs");
+        warming.end(&pass, Duration::MAX, now);
+        for number in 0..2 * MAX_WAITING {
+            warming.want(&format!("t{number}"), now);
         }
-    }
-
-    /// Makes the plans of each tenant that waits for it, a part of every tenant in turn, until none waits.
-    pub(crate) async fn warm(&self) {
-        while let Some(mut pass) = self.warming.next() {
-            let began = Instant::now();
-            let outcome = self.warm_part(&mut pass).await;
-            let now = Instant::now();
-            pass.spent += now - began;
-            match outcome {
-                Ok(true) => self.warming.go_on(pass),
-                Ok(false) => self.warming.end(&pass, REST_FACTOR * pass.spent, now),
-                Err(error) => {
-                    tracing::debug!(tenant = &*pass.tenant, %error, "cannot make plans before checks");
-                    pass.warmed.as_ref().inspect(|warmed| warmed.abandon());
-                    self.warming.end(&pass, MAX_REST, now);
-                }
-            }
+        assert_eq!(warming.len(), MAX_WAITING + 1);
+        while let Some(pass) = warming.next() {
+            warming.end(&pass, Duration::ZERO, now + MAX_REST);
         }
-    }
-
-    /// Makes the next plans of a pass. Returns whether there are more.
-    async fn warm_part(&self, pass: &mut Pass) -> Result<bool, PlanError> {
-        let tenant = &*pass.tenant;
-        self.get(tenant, WILDCARD, 0).await?;
-        let is_beginning = pass.warmed.is_none();
-        let warmed = pass.warmed.get_or_insert_with(|| self.cache.begin_warming(tenant));
-        if is_beginning && !warmed.is_first() {
-            let outdated = self.cache.outdated_resources(warmed);
-            if outdated.len() < MANY_OUTDATED {
-                for resource in outdated {
-                    self.get(tenant, &resource, 0).await?;
-                }
-                return Ok(false);
-            }
-        }
-        let part = parts::next(&self.store, tenant, &pass.after).await?;
-        let mut wanted: Vec<Wanted> = Vec::new();
-        for pattern in part.patterns {
-            if self.cache.is_cold(warmed, &pattern)
-                && let Some(broader) = self.broader(tenant, &pattern).await?
-            {
-                wanted.push((pattern, broader));
-            }
-        }
-        if !wanted.is_empty() && !self.make_spare(tenant, warmed, &pass.after, wanted).await? {
-            return Ok(false);
-        }
-        let is_more = part.last.is_some();
-        pass.after = part.last.unwrap_or_default();
-        Ok(is_more)
-    }
-
-    /// Makes and keeps plans, whose patterns follow `after`. Returns whether there is room for more.
-    async fn make_spare(
-        &self,
-        tenant: &str,
-        warmed: &WarmedTenant,
-        after: &str,
-        wanted: Vec<Wanted>,
-    ) -> Result<bool, PlanError> {
-        let before = self.histories.last(tenant);
-        let runtime = Handle::current();
-        let reading = parts::read(self.store.clone(), tenant.to_owned(), after.to_owned(), wanted);
-        let records =
-            run_apart(move || runtime.block_on(reading)).await.map_err(StoreError::from)??;
-        let position = records.position.clone();
-        let continuity = self.histories.note_read(tenant, before.as_ref(), position);
-        if self.follow(tenant, continuity).await?.is_some() {
-            return Ok(false);
-        }
-        let (source, facts) = (records.source, self.facts.share(tenant, &records.facts));
-        let compile = move || PartRecords::compile(records, &facts);
-        let plans = run_apart(compile).await.map_err(StoreError::from)?;
-        let made = plans.len();
-        let kept = plans.into_iter().map(|plan| {
-            self.over_budget.report(tenant, &plan);
-            let resource = plan.resource().to_owned();
-            self.cache.keep_spare(warmed, &resource, NewPlan::from(plan))
-        });
-        let kept: Vec<Spare> = kept.take_while(|kept| *kept != Spare::NoRoom).collect();
-        let new = kept.iter().filter(|kept| **kept == Spare::Kept).count() as u64;
-        self.metrics.loads.inc_by(new);
-        self.metrics.sources.count(source, new);
-        Ok(kept.len() == made)
+        assert_eq!(warming.len(), 1, "who has rested is forgotten");
+        let pass = |at| {
+            warming.want("acme", at);
+            warming.next()
+        };
+        let first = pass(now).expect("one");
+        warming.end(&first, Duration::from_secs(2), now);
+        assert!(pass(now + Duration::from_millis(1_999)).is_none(), "it rests");
+        assert!(pass(now + Duration::from_secs(2)).is_some());
     }
 }
-
-#[cfg(test)]
-mod tests;

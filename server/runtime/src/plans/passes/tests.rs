@@ -1,5 +1,8 @@
 //! Plans that are made before checks ask for them decide as plans that checks load.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::{Authorship, Timestamp};
 use portcullis_storage::testing::{TestDatabase, on_every_database};
@@ -140,31 +143,4 @@ async fn a_failure_ends_a_pass_and_the_next_one_makes_all(database: TestDatabase
     here.want_warm("acme", Instant::now());
     here.warm().await;
     assert_ready(&store, &here).await;
-}
-
-#[test]
-fn a_tenant_has_one_pass_and_rests_after_it() {
-    let (warming, now) = (Warming::default(), Instant::now());
-    warming.want("acme", now);
-    warming.want("acme", now);
-    let pass = warming.next().expect("one");
-    warming.want("acme", now);
-    assert!(warming.next().is_none(), "it runs");
-    warming.end(&pass, Duration::MAX, now);
-    for number in 0..2 * MAX_WAITING {
-        warming.want(&format!("t{number}"), now);
-    }
-    assert_eq!(warming.len(), MAX_WAITING + 1);
-    while let Some(pass) = warming.next() {
-        warming.end(&pass, Duration::ZERO, now + MAX_REST);
-    }
-    assert_eq!(warming.len(), 1, "who has rested is forgotten");
-    let pass = |at| {
-        warming.want("acme", at);
-        warming.next()
-    };
-    let first = pass(now).expect("one");
-    warming.end(&first, Duration::from_secs(2), now);
-    assert!(pass(now + Duration::from_millis(1_999)).is_none(), "it rests");
-    assert!(pass(now + Duration::from_secs(2)).is_some());
 }
