@@ -1,4 +1,4 @@
-//! What a forge reads: pipelines and forms of issues, against the official schemas.
+//! The files that a forge reads: pipelines and forms of issues, against the official schemas.
 
 use super::{document, follows, programs};
 

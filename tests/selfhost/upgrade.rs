@@ -27,7 +27,7 @@ fn folder() -> PathBuf {
     repository().join("tests/selfhost/upgrade")
 }
 
-/// What one kind of database has left: itself, its record of decisions, and the answers.
+/// The things that one kind of database has left: itself, its record of decisions, and the answers.
 struct Files {
     database: PathBuf,
     decisions: PathBuf,

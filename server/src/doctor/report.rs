@@ -33,7 +33,9 @@ impl Report {
 
     /// Prints one line for each finding and their numbers. The exit code is 1 if something is wrong.
     pub(super) fn write(self, out: &mut dyn Write) -> anyhow::Result<ExitCode> {
-        writeln!(out, "portcullis {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH)?;
+        let machine = rustix::system::uname();
+        let machine = machine.machine().to_string_lossy();
+        writeln!(out, "portcullis {} {machine}", env!("CARGO_PKG_VERSION"))?;
         for (weight, about, text) in &self.0 {
             let weight = match weight {
                 Weight::Fine => "ok",
