@@ -117,12 +117,52 @@ fn conditions_are_for_managers_and_keys_that_read_policies() {
     let searching = key(&tenant, &["access:search"]);
     let both = key(&tenant, &["access:search", "policies:read"]);
     let reading = key(&tenant, &["access:evaluate", "policies:read"]);
+    let sql = json!({"dialect": "sqlite"});
+    by(&tenant, "dana", &["user"], PLAN, &plan_of(&tenant, &sql)).refused(403, "ACCESS_DENIED");
+    by_key(&tenant, &reading, PLAN, &plan_of(&tenant, &sql)).refused(403, "ACCESS_DENIED");
     for (route, body) in [(PLAN, plan_of(&tenant, &json!({}))), (MATRIX, matrix)] {
         by(&tenant, "dana", &["user"], route, &body).refused(403, "ACCESS_DENIED");
         by_key(&tenant, &searching, route, &body).refused(403, "ACCESS_DENIED");
         by_key(&tenant, &reading, route, &body).refused(403, "ACCESS_DENIED");
         by_key(&tenant, &both, route, &body).is(200);
     }
+}
+
+/// A key that searches gets the SQL of a plan, and nothing that names policies or shows their conditions.
+#[test]
+fn a_key_that_searches_gets_sql_without_conditions() {
+    let tenant = Tenant::new();
+    tenant.policy("secret name", "doc:read", "allow", 1, &owned());
+    let searching = key(&tenant, &["access:search"]);
+    let columns = json!({
+        "resource.owner": {"sql": "d.owner_id", "type": "text", "nullable": false, "collation": "binary"},
+        "resource.archived": {"present": "d.archived_at"},
+    });
+    let wanted = plan_of(&tenant, &json!({"dialect": "sqlite", "columns": columns}));
+    let whole = tenant.manage(PLAN, &wanted).is(200).json();
+    let shown = by_key(&tenant, &searching, PLAN, &wanted).is(200).json();
+    for member in ["kind", "sql", "exact", "reads", "revision"] {
+        assert_eq!(shown[member], whole[member], "{member}");
+    }
+    assert_eq!(shown["sql"]["params"], json!(["dana"]));
+    assert!(whole["condition"].is_object());
+    assert_eq!(shown["condition"], json!(null));
+    assert_eq!((&shown["known"], &shown["check"]), (&json!({}), &json!([])));
+    let pattern = json!({
+        "type": "CONDITION", "attribute": "resource.owner", "operator": "matches", "value": "d.*",
+    });
+    let unless = json!({"type": "NOT", "child": pattern});
+    tenant.policy("another secret", "doc:read", "deny", 2, &unless);
+    let refused = by_key(&tenant, &searching, PLAN, &wanted).refused(422, "NOT_EXACT");
+    assert_eq!(
+        refused.json()["details"],
+        json!({"reasons": ["`matches` of `resource.owner` has no exact form in SQL"]})
+    );
+    assert!(!refused.message().contains("secret"), "{}", refused.message());
+    let mut superset = wanted;
+    superset["residual"] = json!("check");
+    let shown = by_key(&tenant, &searching, PLAN, &superset).is(200).json();
+    assert_eq!((&shown["exact"], &shown["check"]), (&json!(false), &json!([])));
 }
 
 #[test]

@@ -52,6 +52,17 @@ pub(super) struct Column {
     pub(super) items: Option<Box<Items>>,
     /// The type of the objects whose bare ids the column has: attributes are `<type>:<id>`.
     pub(super) of: Option<Box<str>>,
+    /// Whether the boolean attribute says that the column is NULL, or that it is not; `None` if it is the column's value.
+    pub(super) presence: Option<Presence>,
+}
+
+/// A boolean attribute that is never absent: whether a column has a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// True where the column is not NULL.
+    Present,
+    /// True where it is NULL.
+    Absent,
 }
 
 /// The table of the items of a list.
@@ -224,16 +235,60 @@ impl Column {
         problems: &mut Problems,
     ) -> Option<Self> {
         let mut fields = Fields::open(json, at, problems)?;
-        let column = match fields.has("pairs") {
-            true => Self::read_pairs(&mut fields, number),
-            false => Self::read_column(&mut fields, dialect, number),
+        let is_presence = ["present", "absent"]
+            .iter()
+            .any(|name| json.get(name).is_some_and(|value| !matches!(value, Json::Null)));
+        let column = if fields.has("pairs") {
+            Self::read_pairs(&mut fields, number)
+        } else if is_presence {
+            Self::read_presence(&mut fields)
+        } else {
+            Self::read_column(&mut fields, dialect, number)
         };
         fields.close();
         column
     }
 
+    /// Reads whether a column has a value.
+    fn read_presence(fields: &mut Fields<'_, '_>) -> Option<Self> {
+        let present = fields.optional("present", names(1..=MAX_PARTS, COLUMN));
+        let absent = fields.optional("absent", names(1..=MAX_PARTS, COLUMN));
+        let kind = fields.optional("type", named::<ColumnType>);
+        if kind.is_some_and(|kind| kind != ColumnType::Boolean) {
+            fields.expected_at(
+                "type",
+                "no other `type` than `boolean` beside `present` and `absent`",
+            );
+        }
+        for (name, what) in [
+            ("sql", "no `sql` beside `present` and `absent`, which name the column"),
+            ("nullable", "no `nullable` beside `present` and `absent`: they are never NULL"),
+            ("collation", "no `collation` beside `present` and `absent`"),
+            ("of", "no `of` beside `present` and `absent`"),
+        ] {
+            if fields.has(name) {
+                fields.skip(name);
+                fields.expected_at(name, what);
+            }
+        }
+        let (parts, presence) = match (present, absent) {
+            (Some(parts), None) => (parts, Presence::Present),
+            (None, Some(parts)) => (parts, Presence::Absent),
+            (Some(_), Some(_)) => {
+                fields.expected_at("absent", "either `present` or `absent`");
+                return None;
+            }
+            (None, None) => return None,
+        };
+        let kind = Scalar(ScalarType::Boolean);
+        let presence = Some(presence);
+        Some(Self { parts, kind, nullable: false, binary: true, items: None, of: None, presence })
+    }
+
     fn read_column(fields: &mut Fields<'_, '_>, dialect: Dialect, number: usize) -> Option<Self> {
-        fields.skip("pairs");
+        for name in ["pairs", "present", "absent"] {
+            fields.skip(name);
+        }
         let parts = fields.required("sql", names(1..=MAX_PARTS, COLUMN));
         let kind = fields.required("type", named::<ColumnType>);
         let nullable = fields.optional("nullable", boolean);
@@ -258,6 +313,7 @@ impl Column {
             binary: binary.unwrap_or(false),
             items: items.map(Box::new),
             of,
+            presence: None,
         })
     }
 
@@ -294,6 +350,7 @@ impl Column {
             binary: false,
             items: Some(Box::new(items)),
             of,
+            presence: None,
         })
     }
 
@@ -306,7 +363,8 @@ impl Column {
     /// declares has a hyphen.
     fn item(number: usize, name: Box<str>, kind: ScalarType, binary: bool) -> Self {
         let parts = Box::new([format!("item-{number}").into(), name]);
-        Self { parts, kind: Scalar(kind), nullable: false, binary, items: None, of: None }
+        let kind = Scalar(kind);
+        Self { parts, kind, nullable: false, binary, items: None, of: None, presence: None }
     }
 }
 

@@ -6,7 +6,7 @@ use chrono::{DateTime, Datelike, NaiveDate, Timelike, Utc};
 use uuid::Uuid;
 
 use super::clause::{Array, Clause, Term};
-use super::columns::{Column, Items, Kind, ScalarType};
+use super::columns::{Column, Items, Kind, Presence, ScalarType};
 use super::dialect::Dialect;
 use super::number;
 use super::param::SqlParam;
@@ -120,10 +120,21 @@ fn ordered_with_value<'c>(
             Ok(number::compare(column, order, number))
         }
         (Scalar(ScalarType::Boolean), AttributeValue::Bool(value)) if order.is_equality() => {
-            Ok(Clause::Compare(Term::Column(column), order, Term::Value(SqlParam::Bool(value))))
+            Ok(match column.presence {
+                Some(presence) => tests_null(column, presence, value == (order == Order::Eq)),
+                None => {
+                    Clause::Compare(Term::Column(column), order, Term::Value(SqlParam::Bool(value)))
+                }
+            })
         }
         _ => Ok(UNDETERMINED),
     }
+}
+
+/// Returns whether the presence of a column is `truth`, in the form that an index serves.
+fn tests_null(column: &Column, presence: Presence, truth: bool) -> Clause<'_> {
+    let is_null = Clause::IsNull(column);
+    if (presence == Presence::Absent) == truth { is_null } else { is_null.negated() }
 }
 
 /// Compares a column with a text. Values of a type have the order of their texts.

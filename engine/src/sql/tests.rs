@@ -31,7 +31,9 @@ const COLUMNS: &str = r#"{
         "key": "d.id", "type": "text", "collation": "binary"},
     "resource.teams": {"pairs": {"table": "teams", "row": "document_id", "value": "team_id"},
         "key": "d.id", "type": "uuid"},
-    "resource.levels": {"sql": "d.levels", "type": "integer[]"}}"#;
+    "resource.levels": {"sql": "d.levels", "type": "integer[]"},
+    "resource.archived": {"present": "d.archived_at"},
+    "resource.closed": {"absent": "d.opened_at", "type": "boolean"}}"#;
 
 fn columns(text: &str, dialect: Dialect) -> Result<Columns, Invalid> {
     let json = json::parse(text.as_bytes()).expect("JSON");
@@ -72,6 +74,34 @@ fn sql_of(
     let filter = plan.filter(&check, &AttributeAnswers::default(), &RowAttributes::resource());
     let columns = columns(COLUMNS, dialect).expect("columns");
     write(&filter, &columns, relations, (dialect, placeholders))
+}
+
+#[test]
+fn the_presence_of_a_column_is_a_test_for_null() {
+    for (condition, postgres) in [
+        ("resource.archived", r#""d"."archived_at" IS NOT NULL"#),
+        ("!resource.archived", r#""d"."archived_at" IS NULL"#),
+        ("resource.archived != true", r#""d"."archived_at" IS NULL"#),
+        ("resource.closed", r#""d"."opened_at" IS NULL"#),
+        ("resource.closed == false", r#""d"."opened_at" IS NOT NULL"#),
+        ("exists(resource.archived)", "TRUE"),
+        ("(resource.closed) ?? true", r#""d"."opened_at" IS NULL"#),
+        ("resource.closed == 'true'", "FALSE"),
+        (
+            "resource.closed == resource.archived",
+            r#"("d"."opened_at" IS NULL) = ("d"."archived_at" IS NOT NULL)"#,
+        ),
+        ("resource.open != resource.closed", r#""d"."open" <> ("d"."opened_at" IS NULL)"#),
+    ] {
+        for dialect in [Dialect::Postgres, Dialect::Sqlite] {
+            let sql = sql(&[(Effect::Allow, condition)], dialect).expect("small");
+            let text = match dialect {
+                Dialect::Postgres => postgres.to_owned(),
+                Dialect::Sqlite => postgres.replace('"', "`"),
+            };
+            assert_eq!((sql.text, sql.params), (text, Vec::new()), "{condition}");
+        }
+    }
 }
 
 /// A relation that is undetermined for some rows has an exact form where that comes to the same as one that does not hold.

@@ -13,7 +13,7 @@ use utoipa::openapi::Type;
 use super::body::JsonBody;
 use super::checks::MinRevision;
 use super::revision_header;
-use crate::callers::{ConditionSearch, SearchRequester};
+use crate::callers::SearchRequester;
 use crate::error::ApiError;
 use crate::openapi::Conflict;
 use crate::respond::entities_header;
@@ -21,7 +21,9 @@ use crate::text_answer::Json;
 
 /// Decides a request for all rows of a list, as a condition over their attributes.
 ///
-/// The condition holds for exactly the rows that a check of each row allows. With `dialect` the answer has it in SQL.
+/// The condition holds for exactly the rows that a check of each row allows. With `dialect` the answer has it in SQL. A key with
+/// `access:search` and without `policies:read` needs `dialect`, and gets the SQL without conditions: `condition` is null, `known`
+/// and `check` are empty.
 #[utoipa::path(
     post, path = "/api/v1/plan", tag = "Decisions", operation_id = "planRows", request_body = FilterRequest<'_>,
     responses(
@@ -31,7 +33,7 @@ use crate::text_answer::Json;
 )]
 pub(super) async fn plan(
     State(app): State<App>,
-    caller: SearchRequester<ConditionSearch>,
+    caller: SearchRequester,
     MinRevision(at_least): MinRevision,
     body: JsonBody,
 ) -> Result<Response, ApiError> {

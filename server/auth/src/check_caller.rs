@@ -75,6 +75,24 @@ impl CheckCaller {
         }
     }
 
+    /// Refuses a caller who may not plan in `domain`. Returns whether the plan shows conditions: without them a key that
+    /// searches needs no `policies:read` for the SQL, which tells no more than a search.
+    ///
+    /// # Errors
+    /// [`AuthError::AccessDenied`]
+    pub fn may_plan(
+        &self,
+        domain: Option<&str>,
+        manager_roles: &[String],
+        is_sql_wanted: bool,
+    ) -> Result<bool, AuthError> {
+        match (self, self.may_explain(domain, manager_roles)) {
+            (_, Ok(())) => Ok(true),
+            (Self::Key(_), Err(_)) if is_sql_wanted => Ok(false),
+            (_, Err(refused)) => Err(refused),
+        }
+    }
+
     /// Refuses a caller who may not search in `domain`, or ask about another subject: a member who does not manage it,
     /// unless `subject` is its own. A key has proved its permission.
     ///

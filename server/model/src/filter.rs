@@ -105,10 +105,11 @@ fn choice<T: Named>(about: &str) -> ObjectBuilder {
 /// The columns by attribute.
 fn columns() -> ObjectBuilder {
     let names = schema::typed(Type::String).pattern(Some("^(user|resource)\\.[^\\u0000]+$"));
+    let columns = [column(), presence("present"), presence("absent"), pairs()].map(Into::into);
     schema::typed(Type::Object)
         .property_names(Some(names))
         .max_properties(Some(256))
-        .additional_properties(Some(schema::one_of([column().into(), pairs().into()])))
+        .additional_properties(Some(schema::one_of(columns)))
         .description(Some("The column of each attribute of rows, by attribute"))
 }
 
@@ -120,6 +121,17 @@ fn column() -> Input {
         .optional("nullable", schema::boolean())
         .optional("collation", schema::choice(["binary"]))
         .optional("of", object_type())
+}
+
+/// Whether a column has a value, or has none.
+fn presence(name: &'static str) -> Input {
+    schema::input()
+        .titled(match name {
+            "present" => "whether a column is not NULL",
+            _ => "whether a column is NULL",
+        })
+        .required(name, identifier("{0,2}"))
+        .optional("type", schema::choice(["boolean"]))
 }
 
 /// The type of the objects whose bare ids a column has.
@@ -187,6 +199,30 @@ mod tests {
             (
                 r#", "dialect": "sqlite", "columns": {"resource.a": {"sql": "a", "type": "text[]"}}"#,
                 "`/columns/resource.a/sql`: expected a name with its table",
+            ),
+            (
+                r#", "dialect": "sqlite", "columns": {"resource.a": {"present": "a", "absent": "b"}}"#,
+                "`/columns/resource.a/absent`: expected either `present` or `absent`",
+            ),
+            (
+                r#", "dialect": "sqlite", "columns": {"resource.a": {"present": "a", "nullable": true}}"#,
+                "`/columns/resource.a/nullable`: expected no `nullable` beside",
+            ),
+            (
+                r#", "dialect": "sqlite", "columns": {"resource.a": {"absent": "a", "type": "text"}}"#,
+                "`/columns/resource.a/type`: expected no other `type` than `boolean`",
+            ),
+            (
+                r#", "dialect": "sqlite", "columns": {"resource.a": {"present": "a IS NULL OR b"}}"#,
+                "`/columns/resource.a/present`: expected a column",
+            ),
+            (
+                r#", "dialect": "sqlite", "columns": {"resource.a": {"present": null}}"#,
+                "field `sql` is missing",
+            ),
+            (
+                r#", "dialect": "sqlite", "columns": {"resource.a": {"absent": "t.a", "type": "boolean"}}"#,
+                "",
             ),
             (r#", "residual": "maybe""#, "`/residual`: expected `refuse` or `check`"),
             (r#", "unknown": ["token"]"#, "`/unknown/0`"),

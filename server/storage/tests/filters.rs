@@ -45,7 +45,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use databases::Database;
-use rows::Row;
+use rows::{PRESENCES, Row};
 
 const ROWS: usize = 250;
 /// The number of plans, each with a check of every row.
@@ -212,6 +212,10 @@ fn with_row(request: &Value, row: &Row) -> Value {
     let mut request = request.clone();
     for (name, value) in row {
         request["attributes"]["resource"][name] = value.clone();
+    }
+    for (name, member, column) in PRESENCES {
+        let truth = row.contains_key(column) == (member == "present");
+        request["attributes"]["resource"][name] = json!(truth);
     }
     request
 }

@@ -2,7 +2,7 @@
 
 use super::Writer;
 use crate::sql::clause::Term;
-use crate::sql::columns::{Column, Kind, ScalarType};
+use crate::sql::columns::{Column, Kind, Presence, ScalarType};
 use crate::sql::dialect::{Dialect, Placeholders};
 use crate::sql::param::{IdType, SqlParam};
 
@@ -22,9 +22,20 @@ impl Writer {
             return self.by_code_point(column);
         }
         match (self.dialect, column.kind) {
+            _ if column.presence.is_some() => self.presence(column),
             (Dialect::Postgres, Kind::List(_)) => self.cast(column),
             _ => self.identifier(column),
         }
+    }
+
+    /// Writes whether a column has a value, as a boolean.
+    fn presence(&mut self, column: &Column) {
+        self.push("(");
+        self.identifier(column);
+        self.push(match column.presence {
+            Some(Presence::Absent) => " IS NULL)",
+            _ => " IS NOT NULL)",
+        });
     }
 
     /// Writes the text of a column of texts, UUIDs or dates, so that it compares by code point.

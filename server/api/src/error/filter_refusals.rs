@@ -10,7 +10,7 @@ const MAX_POLICIES: usize = 32;
 /// Returns status and code.
 pub(super) fn status(refusal: &FilterRefusal) -> (StatusCode, &'static str) {
     let code = match refusal {
-        FilterRefusal::NotExact(_) => "NOT_EXACT",
+        FilterRefusal::NotExact(_) | FilterRefusal::NotExactFor(_) => "NOT_EXACT",
         FilterRefusal::TooLarge | FilterRefusal::TooManyObjects(_) => "PLAN_TOO_LARGE",
     };
     (StatusCode::UNPROCESSABLE_ENTITY, code)
@@ -24,11 +24,10 @@ pub(super) fn message(refusal: &FilterRefusal) -> String {
                 let reason = first.reasons.first().map(|reason| format!(": {reason}"));
                 format!("policy `{}`{}", first.name, reason.unwrap_or_default())
             });
-            format!(
-                "the condition cannot be exact: {}; declare what is missing, or send `residual` as `check` and check the \
-                 rows that it selects",
-                first.unwrap_or_default()
-            )
+            not_exact(&first.unwrap_or_default())
+        }
+        FilterRefusal::NotExactFor(reasons) => {
+            not_exact(reasons.first().map(String::as_str).unwrap_or_default())
         }
         FilterRefusal::TooLarge => {
             "the condition is larger than an answer may be; send more attributes, or search instead"
@@ -38,6 +37,13 @@ pub(super) fn message(refusal: &FilterRefusal) -> String {
             "{reason}; search instead, or send `residual` as `check` and check the rows that it selects"
         ),
     }
+}
+
+fn not_exact(why: &str) -> String {
+    format!(
+        "the condition cannot be exact: {why}; declare what is missing, or send `residual` as `check` and check the rows that it \
+         selects"
+    )
 }
 
 /// Returns the facts for a program.
@@ -53,6 +59,9 @@ pub(super) fn details(refusal: &FilterRefusal) -> Value {
                 })
                 .collect();
             json!({"policies": shown})
+        }
+        FilterRefusal::NotExactFor(reasons) => {
+            json!({"reasons": reasons.iter().take(4 * MAX_POLICIES).collect::<Vec<_>>()})
         }
         FilterRefusal::TooLarge | FilterRefusal::TooManyObjects(_) => json!({}),
     }

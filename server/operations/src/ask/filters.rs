@@ -1,6 +1,6 @@
 //! Plans of lists: one check for all rows, as a condition over them (`docs/semantics.md`, section 14).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use portcullis_auth::CheckCaller;
 use portcullis_directory::{PlannedRows, RelationsOfRows};
@@ -90,7 +90,8 @@ pub async fn filter(
     at_least: MinRevisions,
 ) -> Result<FilterAnswer, OperationError> {
     let body = request.check;
-    caller.may_explain(body.domain, &app.manager_roles)?;
+    let shows_conditions =
+        caller.may_plan(body.domain, &app.manager_roles, request.sql.is_some())?;
     let (domain, tenant) = open_scope(app, caller, body.domain)?;
     let check = Check::new(body, domain, caller.for_check(), app.clock.now());
     let at_least = app.reach(tenant, at_least).await?;
@@ -128,10 +129,26 @@ pub async fn filter(
         filter = plan.filter(&completed, &answers, &request.rows);
     }
     let entities_revision = entities.revision();
-    Ok(FilterAnswer {
-        entities_revision,
-        ..answer(&filter, &relations.of_rows, request, cached.revision())?
-    })
+    let whole = answer(&filter, &relations.of_rows, request, cached.revision());
+    let answer = if shows_conditions { whole? } else { without_conditions(whole)? };
+    Ok(FilterAnswer { entities_revision, ..answer })
+}
+
+/// Returns what a caller sees who may not see conditions: neither they, nor which policies have them.
+fn without_conditions(
+    whole: Result<FilterAnswer, FilterRefusal>,
+) -> Result<FilterAnswer, FilterRefusal> {
+    match whole {
+        Ok(whole) => {
+            Ok(FilterAnswer { condition: None, known: BTreeMap::new(), check: Vec::new(), ..whole })
+        }
+        Err(FilterRefusal::NotExact(policies)) => {
+            let reasons: BTreeSet<String> =
+                policies.into_iter().flat_map(|policy| policy.reasons).collect();
+            Err(FilterRefusal::NotExactFor(reasons))
+        }
+        Err(refusal) => Err(refusal),
+    }
 }
 
 /// Returns the requests to resolvers whose inputs are known: no row changes their answers.

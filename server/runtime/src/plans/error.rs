@@ -7,7 +7,7 @@ use strum::{Display, IntoStaticStr};
 
 use crate::entity_tables::EntitiesError;
 
-/// What has revisions of its own.
+/// A history that has revisions of its own.
 #[derive(Clone, Copy, Debug, Display, IntoStaticStr, PartialEq, Eq)]
 #[strum(serialize_all = "lowercase")]
 pub enum Counted {

@@ -6,7 +6,7 @@ use portcullis_engine::operator::{self, ComparedKind, Operator, Takes};
 use serde_json::{Value, json};
 
 use super::condition;
-use super::rows::{ATTRIBUTES, DATES, DOUBLES, INSTANTS, INTEGERS, TEXTS, UUIDS};
+use super::rows::{ATTRIBUTES, DATES, DOUBLES, INSTANTS, INTEGERS, PRESENCES, TEXTS, UUIDS};
 
 const KNOWN: [&str; 15] = [
     "user.dept",
@@ -81,6 +81,7 @@ fn kind(attribute: &str) -> (&'static str, bool) {
     let name = attribute.strip_prefix("resource.").unwrap_or(attribute);
     match ATTRIBUTES.iter().find(|attribute| attribute.name == name) {
         Some(attribute) => (attribute.kind.trim_end_matches("[]"), attribute.is_list()),
+        None if PRESENCES.iter().any(|(presence, ..)| *presence == name) => ("boolean", false),
         None => match attribute {
             "user.flag" => ("boolean", false),
             "user.tags" | "request.roles" => ("text", true),
@@ -146,8 +147,9 @@ fn other(rng: &mut Rng, name: &str) -> String {
 }
 
 fn path(rng: &mut Rng) -> String {
-    match rng.u8(..4) {
-        0 => KNOWN[rng.usize(..KNOWN.len())].to_owned(),
+    match rng.u8(..12) {
+        0..=2 => KNOWN[rng.usize(..KNOWN.len())].to_owned(),
+        3 => format!("resource.{}", PRESENCES[rng.usize(..PRESENCES.len())].0),
         _ => format!("resource.{}", ATTRIBUTES[rng.usize(..ATTRIBUTES.len())].name),
     }
 }

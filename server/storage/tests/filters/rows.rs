@@ -142,6 +142,10 @@ pub(crate) const ATTRIBUTES: [Attribute; 22] = [
     paired("days", "date"),
 ];
 
+/// Boolean attributes that say whether a column has a value: the name, the member that declares it, the column.
+pub(crate) const PRESENCES: [(&str, &str, &str); 3] =
+    [("named", "present", "name"), ("unscored", "absent", "score"), ("dated", "present", "until")];
+
 impl Attribute {
     pub(crate) fn is_list(&self) -> bool {
         self.paired || self.kind.ends_with("[]")
@@ -201,5 +205,9 @@ fn one<T: Copy>(rng: &mut Rng, pool: &[T]) -> T {
 
 /// The columns of the table `docs`, by attribute.
 pub(crate) fn columns() -> Value {
-    ATTRIBUTES.iter().map(|one| (format!("resource.{}", one.name), one.column())).collect()
+    let columns = ATTRIBUTES.iter().map(|one| (format!("resource.{}", one.name), one.column()));
+    let presences = PRESENCES.map(|(name, member, column)| {
+        (format!("resource.{name}"), json!({member: format!("d.{column}")}))
+    });
+    columns.chain(presences).collect()
 }
