@@ -26,6 +26,7 @@ mod errors;
 mod gates;
 mod health;
 mod legacy_check;
+mod load;
 mod metrics;
 mod permissions;
 pub(crate) mod policies;

@@ -380,25 +380,70 @@ fn a_store_of_openfga_answers_in_a_running_service() {
     let unchanged = "relations: 0 written, 2 unchanged, 0 deleted";
     let said = again.out + &again.err;
     assert!(again.code == Some(0) && said.contains(unchanged), "{said}");
-    // The store drops a relation with its tuples.
+    // The store drops a relation: its tuples go with the types.
     let model = OPENFGA_MODEL.replace("parent: [folder]", "owner: [user]");
     let model = model.replace("owner from parent", "owner");
     std::fs::write(folder.path().join("model.fga"), model).unwrap();
     let store =
         STORE.replace("user: folder:plans, relation: parent", "user: user:ann, relation: owner");
     std::fs::write(folder.path().join("store.fga.yaml"), store).unwrap();
-    let refused = run();
-    assert_eq!(refused.code, Some(1));
-    let hint = "with `relations:read` and `relations:write`, the import deletes";
-    assert!(refused.err.contains(hint), "{}", refused.err);
-    let permissions = [&permissions[..], &["relations:read"]].concat();
-    let body = json!({"name": "again", "permissions": permissions});
-    let key = tenant.manage("POST /api/v1/service-api-keys", &body).is(201).text_of("key");
-    let mut command = portcullis(&["import", "openfga", "store.fga.yaml", "--url", &url]);
-    command.current_dir(folder.path()).env("SERVICE_API_KEY", &key);
-    let done = finish(command);
+    let done = run();
     let said = done.out + &done.err;
     let deleted = "relations: 1 written, 1 unchanged, 1 deleted";
+    assert!(done.code == Some(0) && said.contains(deleted), "{said}");
+}
+
+/// Nothing of the tuples is deleted before the import is accepted, and no more than the tenant allows.
+#[test]
+fn an_import_that_is_refused_deletes_no_tuple() {
+    let (tenant, folder) = (Tenant::new(), tempfile::tempdir().unwrap());
+    let url = format!("http://{}", tenant.address);
+    let run = |model: &str, more: &[&str]| {
+        std::fs::write(folder.path().join("model.fga"), model).unwrap();
+        let mut command =
+            portcullis(&["import", "openfga", "--model", "model.fga", "--tuples", "tuples.yaml"]);
+        command.args(["--url", &url]).args(more).current_dir(folder.path());
+        command.env("TOKEN", tenant.token("boss", &["admin"]));
+        finish(command)
+    };
+    let tuple = |name: &str, id: usize| {
+        format!("- {{object: 'doc:d{id}', relation: {name}, user: 'user:ann'}}\n")
+    };
+    let tuples = |owners: usize| -> String {
+        let viewers = (0..4).map(|id| tuple("viewer", id));
+        viewers.chain((0..owners).map(|id| tuple("owner", id))).collect()
+    };
+    let model = |relations: &str| {
+        format!("model\n  schema 1.1\ntype user\ntype doc\n  relations\n{relations}")
+    };
+    let both = model("    define owner: [user]\n    define viewer: [user]\n");
+    let viewers = model("    define viewer: [user]\n");
+    std::fs::write(folder.path().join("tuples.yaml"), tuples(3)).unwrap();
+    let done = run(&both, &[]);
+    assert_eq!(done.code, Some(0), "{}{}", done.out, done.err);
+    let owners = || tenant.get("/api/v1/relations?relation=owner").is(200).json();
+    assert_eq!(owners().as_array().unwrap().len(), 3);
+    // Three of seven are more than a fifth.
+    std::fs::write(folder.path().join("tuples.yaml"), tuples(0)).unwrap();
+    let refused = run(&viewers, &[]);
+    assert_eq!(refused.code, Some(1), "{}", refused.err);
+    for part in
+        ["3 of 7 tuples of the source", "the types do not allow any more", "--allow-deletes"]
+    {
+        assert!(refused.err.contains(part), "{part}: {}", refused.err);
+    }
+    assert_eq!(owners().as_array().unwrap().len(), 3, "nothing is deleted");
+    // Tuples of other sources stay, and the import is refused for them.
+    let other = json!({"write": [{"object": "doc:x", "relation": "owner", "subject": "user:eve"}]});
+    tenant.manage("POST /api/v1/relations", &other).is(200);
+    let refused = run(&viewers, &["--allow-deletes"]);
+    assert!(refused.err.contains("1 stored tuples of this relation"), "{}", refused.err);
+    assert_eq!(owners().as_array().unwrap().len(), 4, "nothing is deleted");
+    let gone = json!({"delete": [{"object": "doc:x", "relation": "owner", "subject": "user:eve"}]});
+    tenant.manage("POST /api/v1/relations", &gone).is(200);
+    let done = run(&viewers, &["--allow-deletes"]);
+    let said = done.out + &done.err;
+    let deleted = "relations: 0 written, 4 unchanged, 3 deleted";
     assert!(done.code == Some(0) && said.contains(deleted), "{said}");
 }
 

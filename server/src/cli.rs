@@ -113,7 +113,7 @@ pub(crate) enum Command {
     /// Manage the encryption of stored secrets.
     #[command(subcommand)]
     Secrets(Secrets),
-    /// Import rules from another system.
+    /// Import rules from another system, or tuples and entities from a file.
     #[command(subcommand)]
     Import(Import),
     /// Write the content of a tenant as files: a tenant folder.
@@ -312,6 +312,25 @@ pub(crate) enum Import {
     Casbin {
         #[command(flatten)]
         arguments: portcullis_import::casbin::CasbinArguments,
+        #[command(flatten)]
+        file: EnvFile,
+    },
+    /// Write a file of tuples, one in a line, into a running service.
+    ///
+    /// A line is a JSON object as the API takes it, or `document:plan#viewer@group:eng#member`. If the command is
+    /// interrupted, another call goes on.
+    Relations {
+        #[command(flatten)]
+        arguments: portcullis_tools::load::LoadArguments,
+        #[command(flatten)]
+        file: EnvFile,
+    },
+    /// Write a file of entities, one JSON object in a line, into a running service.
+    ///
+    /// If the command is interrupted, another call goes on.
+    Entities {
+        #[command(flatten)]
+        arguments: portcullis_tools::load::LoadArguments,
         #[command(flatten)]
         file: EnvFile,
     },

@@ -22,6 +22,7 @@ use portcullis_config::{Config, Variables, open_database};
 use portcullis_model::clock::Clock;
 use portcullis_operations::tenant_states::StateChange;
 use portcullis_resolvers::{CompilerLimits, compile_component};
+use portcullis_tools::load::{self, Loaded};
 use portcullis_tools::{
     as_code, audit, bench, can, check, convert, decision_files, decisions, fmt, init, keys, lint,
     log_cases, matrix, policy_test, remote, replay, resolver_cli, schema, secrets, tenants, types,
@@ -97,6 +98,16 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Import(Import::Casbin { arguments, file }) => {
             with_variables(&file, async |variables| {
                 portcullis_import::casbin::run(&arguments, variables, &mut out, &mut err).await
+            })
+        }
+        Command::Import(Import::Relations { arguments, file }) => {
+            with_variables(&file, async |variables| {
+                load::run(Loaded::Relations, &arguments, variables, &mut out, &mut err).await
+            })
+        }
+        Command::Import(Import::Entities { arguments, file }) => {
+            with_variables(&file, async |variables| {
+                load::run(Loaded::Entities, &arguments, variables, &mut out, &mut err).await
             })
         }
         Command::Import(Import::Openfga { arguments, file }) => {

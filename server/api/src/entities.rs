@@ -16,7 +16,7 @@ use serde::Deserialize;
 use utoipa::openapi::path::{Operation, ParameterIn};
 
 use crate::body::JsonBody;
-use crate::callers::{Allowed, EntitiesRead, EntitiesWrite};
+use crate::callers::{Allowed, DryRun, EntitiesRead, EntitiesWrite};
 use crate::error::ApiError;
 use crate::etag::{IfMatch, NoIfMatch, WriteCondition};
 use crate::handler_parameters::{HandlerParameter, add};
@@ -29,7 +29,7 @@ use crate::respond::{entities_header, stored, tagged, written_to_directory};
 
 /// Inserts entities, or replaces those of the same types and ids.
 ///
-/// All or none are written. An entity that is as it was sent stays as it is.
+/// All or none are written. An entity that is as it was sent stays as it is. With `dry_run` the call counts what it would do.
 #[utoipa::path(
     put, path = "/api/v1/entities", tag = "Entities", operation_id = "putEntities", request_body = EntitiesBody,
     responses(
@@ -41,11 +41,16 @@ pub(super) async fn write(
     State(app): State<App>,
     caller: Allowed<EntitiesWrite>,
     _: NoIfMatch,
+    Query(DryRun(dry_run)): Query<DryRun>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     // Before anything is waited for: beside the threads of other requests. The body charges what was read of it.
     let entities = EntitiesBody::parse(&body.parse()?)?;
-    let written = entities::write(&app, &caller, &entities).await?;
+    let written = if dry_run {
+        entities::dry_run(&app, &caller, &entities).await?
+    } else {
+        entities::write(&app, &caller, &entities).await?
+    };
     Ok(written_to_directory(written.entities_revision, written))
 }
 

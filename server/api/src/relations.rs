@@ -9,7 +9,7 @@ use portcullis_model::relation::{
     WrittenRelations,
 };
 use portcullis_model::schema;
-use portcullis_operations::tuples;
+use portcullis_operations::tuples::{self, TuplesWrite};
 use portcullis_runtime::app::App;
 
 use crate::body::JsonBody;
@@ -22,7 +22,7 @@ use crate::respond::{entities_header, written_to_directory};
 
 /// Writes and deletes tuples.
 ///
-/// All or none are written. A repeat changes nothing.
+/// All or none are written. A repeat changes nothing. With `dry_run` the call tells what it would do.
 #[utoipa::path(
     post, path = "/api/v1/relations", tag = "Relations", operation_id = "writeRelations", request_body = RelationsBody,
     responses(
@@ -34,11 +34,13 @@ pub(super) async fn write(
     State(app): State<App>,
     caller: Allowed<RelationsWrite>,
     Query(Details(with_details)): Query<Details>,
+    Query(DryRun(dry_run)): Query<DryRun>,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     // Before anything is waited for, as with entities.
     let body = RelationsBody::parse(&body.parse()?)?;
-    let written = tuples::write(&app, &caller, &body, with_details).await?;
+    let how = TuplesWrite { with_details, dry_run };
+    let written = tuples::write(&app, &caller, &body, how).await?;
     Ok(written_to_directory(written.entities_revision, written))
 }
 

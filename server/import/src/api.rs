@@ -8,7 +8,7 @@ use anyhow::Context;
 use http::{HeaderName, HeaderValue};
 use portcullis_config::{GivenCredential, Variables};
 use portcullis_engine::{Json, json};
-use portcullis_tools::as_code;
+use portcullis_tools::as_code::{self, Import};
 use portcullis_tools::service::{CallLimits, Service};
 use serde::Serialize;
 use serde_json::Value;
@@ -19,14 +19,14 @@ const KEY_HEADER: HeaderName = HeaderName::from_static("x-service-api-key");
 /// The service that gets what was imported.
 pub(crate) struct Target<'a> {
     service: Service,
-    owner: &'a str,
+    import: Import<'a>,
 }
 
 impl<'a> Target<'a> {
     pub(crate) fn new(
         base: &Url,
         key_file: Option<&Path>,
-        owner: &'a str,
+        import: Import<'a>,
         variables: &Variables,
     ) -> anyhow::Result<Self> {
         let credential = match key_file {
@@ -35,7 +35,7 @@ impl<'a> Target<'a> {
         };
         Ok(Self {
             service: Service::with_credential(base, credential, CallLimits::CONTENT)?,
-            owner,
+            import,
         })
     }
 
@@ -48,7 +48,7 @@ impl<'a> Target<'a> {
         content: &Value,
         err: &mut (dyn Write + Send),
     ) -> anyhow::Result<()> {
-        let report = as_code::import(&self.service, self.owner, bundle(content)?).await?;
+        let report = as_code::import(&self.service, &self.import, bundle(content)?).await?;
         err.write_all(report.as_bytes())?;
         Ok(())
     }
@@ -66,7 +66,7 @@ impl<'a> Target<'a> {
     ) -> anyhow::Result<()> {
         let content = bundle(content)?;
         let report =
-            as_code::import_with_tuples(&self.service, self.owner, content, tuples).await?;
+            as_code::import_with_tuples(&self.service, &self.import, content, tuples).await?;
         err.write_all(report.as_bytes())?;
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use portcullis_config::Variables;
-use portcullis_tools::as_code::owner;
+use portcullis_tools::as_code::{Import, owner};
 use url::Url;
 
 use crate::api::Target;
@@ -28,6 +28,9 @@ pub(crate) struct Destination {
     /// this owner made, and this one does not, is deleted.
     #[arg(long, requires = "url", value_parser = owner)]
     owner: Option<String>,
+    /// Let the import delete more objects, and more tuples, than the tenant allows.
+    #[arg(long, requires = "url")]
+    allow_deletes: bool,
 }
 
 impl Destination {
@@ -42,6 +45,7 @@ impl Destination {
     ) -> anyhow::Result<Option<Target<'d>>> {
         let Some(base) = &self.url else { return Ok(None) };
         let owner = self.owner.as_deref().unwrap_or(system);
-        Target::new(base, self.key_file.as_deref(), owner, variables).map(Some)
+        let import = Import { owner, allow_deletes: self.allow_deletes };
+        Target::new(base, self.key_file.as_deref(), import, variables).map(Some)
     }
 }

@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::decision::is_zero;
 pub use crate::object_kind::{DecidingList, KindFacts, ObjectKind};
 use crate::proposal::{ProposalRecord, ProposalState};
 use crate::{Timestamp, schema};
@@ -215,4 +216,7 @@ pub struct ApplyAnswer {
     #[schema(required)]
     pub impact: Option<ImpactReport>,
     pub warnings: Vec<BundleWarning>,
+    /// The tuples that go, or would go, because the types do not allow them any more (`delete_tuples_of`). Absent if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub deleted_tuples: u64,
 }

@@ -28,6 +28,7 @@ mod judged_plan;
 mod named_kind;
 mod namespaces;
 mod operator;
+mod outdated_tuples;
 mod plan;
 pub mod proposals;
 mod ready;

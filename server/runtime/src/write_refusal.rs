@@ -73,4 +73,6 @@ pub enum DeletingWrite {
     EntitySync,
     /// The end of a full sync of tuples.
     RelationSync,
+    /// An apply of types that do not allow tuples any more.
+    Types,
 }

@@ -10,8 +10,9 @@ use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::delivery_rows;
+use crate::denial_rows::DenialRow;
 use crate::denial_segments::{self, MovedDenial};
-use crate::denied_persons::{DeniedPersons, Left};
+use crate::denied_persons::Left;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all, fetch_optional};
 use crate::ordered_ids::OrderedIds;
@@ -170,66 +171,50 @@ pub(crate) async fn move_to_rows(
     Ok(None)
 }
 
-/// Looks at up to `limit` rows of `webhook` after the id `after`. Returns the last one's id and whether some denial of them
-/// is about one of the persons; `None` at the end.
-pub(crate) async fn look(
-    tx: &mut Tx,
-    webhook: Uuid,
-    after: Uuid,
-    limit: i64,
-    persons: DeniedPersons<'_>,
-) -> Result<Option<(Uuid, bool)>, StoreError> {
-    let rows = between(tx, webhook, (after, Uuid::max()), limit).await?;
-    let mut denials = rows.iter().flat_map(|(_, denials)| denials);
-    let has_some = denials.any(|one| person(one, persons).is_some());
-    Ok(rows.last().map(|(id, _)| (*id, has_some)))
+/// A row: the attempt and the body of each denial.
+pub(crate) struct DeliveredRow {
+    id: Uuid,
+    denials: Vec<(Attempt, Box<RawValue>)>,
 }
 
-/// Erases the denials about the persons from the rows of `webhook` after the first id and up to the last one.
-pub(crate) async fn erase<'p>(
-    tx: &mut Tx,
-    webhook: Uuid,
-    bounds: (Uuid, Uuid),
-    persons: DeniedPersons<'p>,
-) -> Result<Left<'p>, StoreError> {
-    let mut left = Left::default();
-    for (id, mut denials) in between(tx, webhook, bounds, i64::MAX).await? {
-        let before = denials.len();
-        denials.retain(|one| {
-            let person = person(one, persons);
-            if let Some(person) = person {
-                left.settled += 1;
-                left.count(person, true);
-            }
-            person.is_none()
-        });
-        if denials.len() < before {
-            replace(tx, webhook, id, denials).await?;
-        }
+impl DenialRow for DeliveredRow {
+    async fn between(
+        tx: &mut Tx,
+        webhook: Uuid,
+        (after, last): (Uuid, Uuid),
+        limit: i64,
+    ) -> Result<Vec<Self>, StoreError> {
+        const SQL: &str = "SELECT id, attempts, bodies FROM delivered_denials WHERE tenant_id = $1 \
+            AND webhook_id = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5";
+        type Found = (Uuid, Vec<u8>, Vec<u8>);
+        let rows = fetch_all!(tx, Found, SQL, &tx.tenant, webhook, after, last, limit)?;
+        let row =
+            |(id, attempts, bodies): Found| Ok(Self { id, denials: denials(&attempts, &bodies)? });
+        rows.into_iter().map(row).collect()
     }
-    Ok(left)
-}
 
-/// Returns the code of the person whom a denial is about.
-fn person<'p>(
-    (attempt, body): &(Attempt, Box<RawValue>),
-    persons: DeniedPersons<'p>,
-) -> Option<&'p [u8]> {
-    persons.find(attempt.event, body.get().as_bytes())
-}
+    fn id(&self) -> Uuid {
+        self.id
+    }
 
-/// Lists up to `limit` rows of `webhook` after the first id and up to the last one.
-async fn between(
-    tx: &mut Tx,
-    webhook: Uuid,
-    (after, last): (Uuid, Uuid),
-    limit: i64,
-) -> Result<Vec<(Uuid, Vec<(Attempt, Box<RawValue>)>)>, StoreError> {
-    const SQL: &str = "SELECT id, attempts, bodies FROM delivered_denials WHERE tenant_id = $1 \
-        AND webhook_id = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5";
-    type Found = (Uuid, Vec<u8>, Vec<u8>);
-    let rows = fetch_all!(tx, Found, SQL, &tx.tenant, webhook, after, last, limit)?;
-    rows.into_iter().map(|(id, attempts, bodies)| Ok((id, denials(&attempts, &bodies)?))).collect()
+    fn denials(&self) -> impl Iterator<Item = (Uuid, &[u8])> {
+        self.denials.iter().map(|(attempt, body)| (attempt.event, body.get().as_bytes()))
+    }
+
+    async fn erase<'p>(
+        self,
+        tx: &mut Tx,
+        webhook: Uuid,
+        persons: &[Option<&'p [u8]>],
+        left: &mut Left<'p>,
+    ) -> Result<(), StoreError> {
+        for person in persons.iter().flatten() {
+            left.settled += 1;
+            left.count(person, true);
+        }
+        let kept = self.denials.into_iter().zip(persons).filter(|(_, person)| person.is_none());
+        replace(tx, webhook, self.id, kept.map(|(denial, _)| denial).collect()).await
+    }
 }
 
 /// Reads the denials of a row: the attempt and the body of each.

@@ -12,7 +12,8 @@ use uuid::Uuid;
 
 use crate::delivery_queues::QueueId;
 use crate::delivery_rows::{self, NewDelivery, NewEvent};
-use crate::denied_persons::{DeniedPersons, Left};
+use crate::denial_rows::DenialRow;
+use crate::denied_persons::Left;
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all};
 use crate::row_lists::{Rows, write_rows};
@@ -39,11 +40,6 @@ impl Denial {
     pub(crate) fn new(delivery: Uuid, event: Uuid, body: &[u8]) -> Option<Self> {
         let body = RawValue::from_string(String::from_utf8(body.to_vec()).ok()?).ok()?;
         Some(Self { delivery, event, body })
-    }
-
-    /// Returns the code of the person whom it is about.
-    fn person<'p>(&self, persons: DeniedPersons<'p>) -> Option<&'p [u8]> {
-        persons.find(self.event, self.body.get().as_bytes())
     }
 }
 
@@ -195,39 +191,56 @@ pub(crate) async fn advance(tx: &mut Tx, webhook: Uuid, last: Place) -> Result<(
     Ok(())
 }
 
-/// Looks at up to `limit` segments of `webhook` after the id `after`. Returns the last one's id and whether some denial of
-/// them is about one of the persons; `None` at the end.
-pub(crate) async fn look(
-    tx: &mut Tx,
-    webhook: Uuid,
-    after: Uuid,
-    limit: i64,
-    persons: DeniedPersons<'_>,
-) -> Result<Option<(Uuid, bool)>, StoreError> {
-    let segments = between(tx, webhook, (after, Uuid::max()), limit).await?;
-    let mut denials = segments.iter().flat_map(|(_, _, denials)| denials);
-    let has_some = denials.any(|denial| denial.person(persons).is_some());
-    Ok(segments.last().map(|(id, ..)| (*id, has_some)))
+/// A segment with its denials.
+pub(crate) struct SegmentRow {
+    id: Uuid,
+    /// The number of denials at its begin that wait no more.
+    gone: i64,
+    denials: Vec<Denial>,
 }
 
-/// Erases the denials about the persons from the segments of `webhook` after the first id and up to the last one. Nobody may
-/// hold the queue: places change.
-pub(crate) async fn erase<'p>(
-    tx: &mut Tx,
-    webhook: Uuid,
-    bounds: (Uuid, Uuid),
-    persons: DeniedPersons<'p>,
-) -> Result<Left<'p>, StoreError> {
-    const REPLACE: &str = "UPDATE denial_segments SET denials = $4, total = $5, gone = $6 \
-        WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3";
-    const DELETE: &str = "DELETE FROM denial_segments \
-        WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3 AND total <= gone";
-    let mut left = Left::default();
-    for (id, gone, denials) in between(tx, webhook, bounds, i64::MAX).await? {
+/// Nobody may hold the queue during an erasure: places change.
+impl DenialRow for SegmentRow {
+    async fn between(
+        tx: &mut Tx,
+        webhook: Uuid,
+        (after, last): (Uuid, Uuid),
+        limit: i64,
+    ) -> Result<Vec<Self>, StoreError> {
+        const SQL: &str = "SELECT id, gone, denials FROM denial_segments WHERE tenant_id = $1 \
+            AND webhook_id = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5";
+        type Found = (Uuid, i64, Vec<u8>);
+        let rows = fetch_all!(tx, Found, SQL, &tx.tenant, webhook, after, last, limit)?;
+        let row = |(id, gone, denials): Found| {
+            Ok(Self { id, gone, denials: serde_json::from_slice(&denials).map_err(|_| DENIALS)? })
+        };
+        rows.into_iter().map(row).collect()
+    }
+
+    fn id(&self) -> Uuid {
+        self.id
+    }
+
+    fn denials(&self) -> impl Iterator<Item = (Uuid, &[u8])> {
+        self.denials.iter().map(|denial| (denial.event, denial.body.get().as_bytes()))
+    }
+
+    async fn erase<'p>(
+        self,
+        tx: &mut Tx,
+        webhook: Uuid,
+        persons: &[Option<&'p [u8]>],
+        left: &mut Left<'p>,
+    ) -> Result<(), StoreError> {
+        const REPLACE: &str = "UPDATE denial_segments SET denials = $4, total = $5, gone = $6 \
+            WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3";
+        const DELETE: &str = "DELETE FROM denial_segments \
+            WHERE tenant_id = $1 AND webhook_id = $2 AND id = $3 AND total <= gone";
+        let Self { id, gone, denials } = self;
         let (mut kept, mut total, mut kept_gone) = (Vec::new(), 0, 0);
-        for (place, denial) in (0..).zip(denials) {
+        for (place, (denial, person)) in (0..).zip(denials.into_iter().zip(persons)) {
             let is_gone = place < gone;
-            match denial.person(persons) {
+            match person {
                 // Those that wait here no more were counted when they left.
                 Some(_) if is_gone => {}
                 Some(person) => {
@@ -244,25 +257,8 @@ pub(crate) async fn erase<'p>(
         let denials = serde_json::to_vec(&kept).map_err(|_| DENIALS)?;
         execute!(tx, REPLACE, &tx.tenant, webhook, id, denials, total, kept_gone)?;
         execute!(tx, DELETE, &tx.tenant, webhook, id)?;
+        Ok(())
     }
-    Ok(left)
-}
-
-/// Lists up to `limit` segments of `webhook` after the first id and up to the last one: the id, the number of denials at its
-/// begin that wait no more, and all denials.
-async fn between(
-    tx: &mut Tx,
-    webhook: Uuid,
-    (after, last): (Uuid, Uuid),
-    limit: i64,
-) -> Result<Vec<(Uuid, i64, Vec<Denial>)>, StoreError> {
-    const SQL: &str = "SELECT id, gone, denials FROM denial_segments WHERE tenant_id = $1 \
-        AND webhook_id = $2 AND id > $3 AND id <= $4 ORDER BY id LIMIT $5";
-    let rows = fetch_all!(tx, (Uuid, i64, Vec<u8>), SQL, &tx.tenant, webhook, after, last, limit)?;
-    let read = |(id, gone, denials): (_, _, Vec<u8>)| {
-        Ok((id, gone, serde_json::from_slice(&denials).map_err(|_| DENIALS)?))
-    };
-    rows.into_iter().map(read).collect()
 }
 
 /// Gives denials their own rows, in which their first attempt is due.

@@ -115,10 +115,17 @@ impl<'e> Upsert<'e> {
         Ok(())
     }
 
+    /// Returns the numbers of entities that [`Upsert::write`] writes and leaves alone.
+    pub fn counts(&self) -> Upserted {
+        let written = u64::try_from(self.changed.count()).unwrap_or(u64::MAX);
+        Upserted { written, unchanged: self.unchanged }
+    }
+
     /// Inserts the entities, or replaces entities of the same types and ids. The revision of the entities rises by one
     /// if any of them changes.
     pub async fn write(self, tx: &mut Tx) -> Result<Upserted, StoreError> {
-        let Self { origin, writes, changed, unchanged, roles, new, bytes } = self;
+        let counts = self.counts();
+        let Self { origin, writes, changed, roles, new, bytes, .. } = self;
         let revision = if changed.count() == 0 { 0 } else { directory::next(tx).await? };
         let written = (revision, tx.at.millis());
         write_rows!(tx, ENTITIES, writes, write =>
@@ -139,7 +146,7 @@ impl<'e> Upsert<'e> {
         if changed.count() > 0 {
             audit::write_call(tx, changed.entries(), changed.count()).await?;
         }
-        Ok(Upserted { written: u64::try_from(changed.count()).unwrap_or(u64::MAX), unchanged })
+        Ok(counts)
     }
 }
 

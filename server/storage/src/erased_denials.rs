@@ -2,13 +2,15 @@
 
 use uuid::Uuid;
 
+use crate::delivered_denials::DeliveredRow;
 use crate::delivery_queues::{self, QueueId};
+use crate::denial_segments::SegmentRow;
 use crate::denied_persons::{DeniedPersons, Left};
 use crate::error::StoreError;
 use crate::macros::{execute, fetch_all};
 use crate::store::Store;
 use crate::tx::Tx;
-use crate::{decision_erasures, delivered_denials, delivery_rows, denial_segments};
+use crate::{decision_erasures, delivery_rows, denial_rows};
 
 /// The rows of many denials that one transaction reads.
 const SEGMENTS: i64 = 8;
@@ -62,8 +64,12 @@ impl Place {
         persons: DeniedPersons<'_>,
     ) -> Result<Option<(Uuid, bool)>, StoreError> {
         match self {
-            Self::Segments => denial_segments::look(tx, webhook, after, SEGMENTS, persons).await,
-            Self::Delivered => delivered_denials::look(tx, webhook, after, SEGMENTS, persons).await,
+            Self::Segments => {
+                denial_rows::look::<SegmentRow>(tx, webhook, after, SEGMENTS, persons).await
+            }
+            Self::Delivered => {
+                denial_rows::look::<DeliveredRow>(tx, webhook, after, SEGMENTS, persons).await
+            }
             Self::Rows => {
                 let rows = rows(tx, webhook, (after, Uuid::max()), ROWS).await?;
                 let has_some = rows.iter().any(|row| persons.find(row.event, &row.body).is_some());
@@ -91,12 +97,15 @@ async fn erase_part(
         // It has read the denials by their places: it must write nothing more, and read again.
         Place::Segments | Place::Rows => delivery_queues::take_away(&mut tx, queue).await?,
     }
+    let bounds = (after, last);
     let left = match place {
-        Place::Segments => denial_segments::erase(&mut tx, webhook, (after, last), persons).await?,
-        Place::Delivered => {
-            delivered_denials::erase(&mut tx, webhook, (after, last), persons).await?
+        Place::Segments => {
+            denial_rows::erase::<SegmentRow>(&mut tx, webhook, bounds, persons).await?
         }
-        Place::Rows => erase_rows(&mut tx, webhook, (after, last), persons).await?,
+        Place::Delivered => {
+            denial_rows::erase::<DeliveredRow>(&mut tx, webhook, bounds, persons).await?
+        }
+        Place::Rows => erase_rows(&mut tx, webhook, bounds, persons).await?,
     };
     execute!(tx, COUNT, tenant, webhook, left.waiting, left.settled, left.unreported)?;
     for (person, erased) in left.by_person {

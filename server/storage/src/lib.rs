@@ -22,6 +22,7 @@ pub mod deliveries;
 pub mod delivery_queues;
 mod delivery_rows;
 mod denial_queues;
+mod denial_rows;
 mod denial_segments;
 pub mod denied_persons;
 mod directory;

@@ -15,11 +15,11 @@ use portcullis_model::Timestamp;
 use portcullis_model::relation::ObjectName;
 
 pub use crate::directory::{EntityOrigin, state};
-pub use lists::{TupleFilter, TupleShape, list, shapes};
+pub use lists::{TupleFilter, TupleShape, count_of, list, shapes};
 pub use stored::sources;
 pub use table::{changed_table, table};
 pub(crate) use writes::delete_of_entities;
-pub use writes::{delete, delete_matching, write};
+pub use writes::{delete, delete_matching, delete_shapes, write};
 
 /// The parts of a tuple that identify it: all but its expiry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

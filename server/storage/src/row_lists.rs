@@ -22,6 +22,13 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
+    /// Returns the statement of SQLite for `count` rows, each with the tenant before its values. Its parameters have no numbers:
+    /// for each numbered one the driver asks for its name, and SQLite walks a list of all of them.
+    pub(crate) fn unnumbered(&self, count: usize) -> String {
+        let row = format!("({})", vec!["?"; self.values + 1].join(", "));
+        format!("{} VALUES {} {}", self.head, vec![&*row; count].join(", "), self.tail)
+    }
+
     /// Returns the statement for `count` rows.
     pub(crate) fn statement(&self, count: usize) -> String {
         let row = |index: usize| {
@@ -36,35 +43,75 @@ impl Rows {
 /// A look-up of rows of a table by many keys.
 pub(crate) struct LookUp {
     pub(crate) table: &'static str,
-    /// The columns of a key, beside the tenant.
-    pub(crate) key: &'static [&'static str],
+    /// The columns of a key, beside the tenant, each with its type in PostgreSQL.
+    pub(crate) key: &'static [(&'static str, &'static str)],
     /// The columns that it reads, and their names in its rows.
     pub(crate) columns: &'static str,
     pub(crate) names: &'static str,
 }
 
 impl LookUp {
-    /// Returns the statement for `count` keys.
-    pub(crate) fn statement(&self, tx: &Tx, count: usize) -> String {
-        let Self { table, key, columns, names } = self;
-        let row = |index: usize| format!("({})", numbered(index * key.len() + 2, key.len()));
-        let rows: Vec<String> = (0..count).map(row).collect();
-        let is_key =
-            key.iter().zip(1..).map(|(column, n)| format!(" AND r.{column} = k.column{n}"));
-        let (rows, is_key) = (rows.join(", "), is_key.collect::<String>());
-        // Without statistics, both databases would read all rows of the tenant to join them. SQLite keeps the order of a
-        // cross join; PostgreSQL reads a subquery with an offset once for each key.
-        tx.either(
-            format!(
-                "SELECT {columns} FROM (VALUES {rows}) AS k CROSS JOIN {table} r \
-                ON r.tenant_id = $1{is_key}"
-            ),
-            format!(
-                "SELECT {names} FROM (VALUES {rows}) AS k CROSS JOIN LATERAL \
-                (SELECT {columns} FROM {table} r WHERE r.tenant_id = $1{is_key} OFFSET 0) AS found"
-            ),
+    /// Returns the statement of SQLite for `count` keys, one after the other, and the tenant behind them. Without statistics SQLite
+    /// would read all rows of the tenant to join them; it keeps the order of a cross join.
+    pub(crate) fn of_values(&self, count: usize) -> String {
+        let Self { table, key, columns, .. } = self;
+        let row = format!("({})", vec!["?"; key.len()].join(", "));
+        format!(
+            "SELECT {columns} FROM (VALUES {}) AS k CROSS JOIN {table} r ON r.tenant_id = ?{}",
+            vec![&*row; count].join(", "),
+            self.is_key()
         )
     }
+
+    /// Returns the statement of PostgreSQL, whose parameters are the columns of the keys. A subquery with an offset is read once
+    /// for each key.
+    pub(crate) fn of_arrays(&self) -> String {
+        let Self { table, key, columns, names } = self;
+        let arrays =
+            (2..).zip(*key).map(|(number, (_, kind))| format!("CAST(${number} AS {kind}[])"));
+        let arrays: Vec<String> = arrays.collect();
+        let given: Vec<String> = (1..=key.len()).map(|number| format!("column{number}")).collect();
+        format!(
+            "SELECT {names} FROM UNNEST({}) AS k ({}) CROSS JOIN LATERAL \
+            (SELECT {columns} FROM {table} r WHERE r.tenant_id = $1{} OFFSET 0) AS found",
+            arrays.join(", "),
+            given.join(", "),
+            self.is_key()
+        )
+    }
+
+    /// Returns the condition that `r` has the key `k`, after another one.
+    fn is_key(&self) -> String {
+        let columns = self.key.iter().zip(1..);
+        columns.map(|((column, _), n)| format!(" AND r.{column} = k.column{n}")).collect()
+    }
+}
+
+/// Finds the rows of `$look_up` with these keys, a slice of which each, `$key`, gives the values `$value`.
+macro_rules! look_up {
+    ($tx:ident, $row:ty, $look_up:expr, $keys:expr, $key:ident => $($value:expr),+ $(,)?) => {{
+        let (mut found, tenant): (Vec<$row>, _) = (Vec::new(), &$tx.tenant);
+        match &mut $tx.inner {
+            $crate::tx::Inner::Sqlite(connection) => {
+                for batch in $keys.chunks($crate::row_lists::BATCH) {
+                    let sql = sqlx::AssertSqlSafe($look_up.of_values(batch.len()));
+                    let is_usual = [1, $crate::row_lists::BATCH].contains(&batch.len());
+                    let query = sqlx::query_as::<_, $row>(sql).persistent(is_usual);
+                    let query = batch.iter().fold(query, |query, $key| query$(.bind($value))+);
+                    found.extend(query.bind(tenant).fetch_all(&mut **connection).await?);
+                }
+            }
+            $crate::tx::Inner::Postgres(connection) if !$keys.is_empty() => {
+                let sql = sqlx::AssertSqlSafe($look_up.of_arrays());
+                // Planned each time: the plan of an empty table, which a kept statement has, walks the tenant when it is full.
+                let query = sqlx::query_as::<_, $row>(sql).persistent(false).bind(tenant);
+                let query = query$(.bind($keys.iter().map(|$key| $value).collect::<Vec<_>>()))+;
+                found = query.fetch_all(&mut **connection).await?;
+            }
+            $crate::tx::Inner::Postgres(_) => {}
+        }
+        found
+    }};
 }
 
 /// A column of texts.
@@ -155,26 +202,26 @@ macro_rules! write_rows {
     ($tx:ident, $rows:expr, $records:expr, $record:ident => $($value:expr),+ $(,)?) => {{
         let mut written = 0;
         for batch in $records.chunks($crate::row_lists::BATCH) {
-            let sql = sqlx::AssertSqlSafe($rows.statement(batch.len()));
             // Only the statements of one record and of a full batch are worth their places in the cache of statements.
             let is_usual = [1, $crate::row_lists::BATCH].contains(&batch.len());
             let tenant = &$tx.tenant;
-            macro_rules! bound {
-                () => {{
+            written += match &mut $tx.inner {
+                $crate::tx::Inner::Sqlite(connection) => {
+                    let sql = sqlx::AssertSqlSafe($rows.unnumbered(batch.len()));
+                    let mut query = sqlx::query(sql).persistent(is_usual);
+                    for $record in batch {
+                        query = query.bind(tenant)$(.bind($value))+;
+                    }
+                    let done = query.execute(&mut **connection).await;
+                    $tx.write_fault.noting(done).map(|done| done.rows_affected())
+                }
+                $crate::tx::Inner::Postgres(connection) => {
+                    let sql = sqlx::AssertSqlSafe($rows.statement(batch.len()));
                     let mut query = sqlx::query(sql).persistent(is_usual).bind(tenant);
                     for $record in batch {
                         query = query$(.bind($value))+;
                     }
-                    query
-                }};
-            }
-            written += match &mut $tx.inner {
-                $crate::tx::Inner::Sqlite(connection) => {
-                    let done = bound!().execute(&mut **connection).await;
-                    $tx.write_fault.noting(done).map(|done| done.rows_affected())
-                }
-                $crate::tx::Inner::Postgres(connection) => {
-                    bound!().execute(&mut **connection).await.map(|done| done.rows_affected())
+                    query.execute(&mut **connection).await.map(|done| done.rows_affected())
                 }
             }?;
         }
@@ -182,4 +229,4 @@ macro_rules! write_rows {
     }};
 }
 
-pub(crate) use write_rows;
+pub(crate) use {look_up, write_rows};

@@ -21,7 +21,7 @@ pub use apply::{ApplyArguments, run as apply};
 pub use arguments::owner;
 pub use drift::{DriftArguments, run as drift};
 pub use export::{ExportArguments, run as export};
-pub use import::{import, import_with_tuples};
+pub use import::{Import, import, import_with_tuples};
 pub use plan::{PlanArguments, run as plan};
 
 pub(crate) use replayed::{Replay, deciding_content};

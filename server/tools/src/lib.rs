@@ -15,6 +15,7 @@ mod humanize;
 pub mod init;
 pub mod keys;
 pub mod lint;
+pub mod load;
 pub mod log_cases;
 pub mod matrix;
 mod moments;

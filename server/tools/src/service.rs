@@ -17,7 +17,9 @@ use url::Url;
 
 use crate::service_url::service_url;
 use event_reader::EventReader;
-pub(crate) use refusal::{Call, NAME_DOMAIN, lacks_domain, may_not, refusal, relations_in_use};
+pub(crate) use refusal::{
+    Call, ListedLines, NAME_DOMAIN, is_conflict, lacks_domain, may_not, refusal,
+};
 
 /// The header with the number of replicas whose decisions an answer lacks.
 const MISSING_REPLICAS: &str = "x-missing-replicas";

@@ -53,6 +53,11 @@ pub(super) fn message(refusal: &WriteRefusal) -> String {
                 DeletingWrite::Apply => ("apply", "objects", "the bundle"),
                 DeletingWrite::EntitySync => ("sync", "entities of its source", "what it sent"),
                 DeletingWrite::RelationSync => ("sync", "tuples of its source", "what it sent"),
+                DeletingWrite::Types => (
+                    "apply of these types",
+                    "tuples of the source in `delete_tuples_of`, which the types do not allow any more",
+                    "the types",
+                ),
             };
             format!(
                 "the {write} would delete {deletions} of {owned} {records}, and the tenant allows {limit}; check {check}, \

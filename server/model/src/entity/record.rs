@@ -14,10 +14,12 @@ use crate::{Timestamp, schema};
 const MAX_SOURCE: usize = 128;
 
 /// The name of a job that keeps entities or tuples up to date.
-pub(crate) struct Source;
+#[derive(Debug)]
+pub struct Source;
 
 impl Source {
-    pub(crate) fn field<'j>() -> impl Field<'j, Value = String> {
+    /// The name in a body.
+    pub fn field<'j>() -> impl Field<'j, Value = String> {
         owned(read_text(MAX_SOURCE), || schema::text(MAX_SOURCE))
     }
 }

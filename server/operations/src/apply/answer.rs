@@ -52,5 +52,6 @@ pub(super) fn answer(plan: ApplyPlan, shown: Shown, revision: u64, applied: bool
         tests: shown.tests,
         impact: shown.impact,
         warnings: plan.warnings,
+        deleted_tuples: 0,
     }
 }

@@ -18,14 +18,15 @@ use super::answer::{Shown, answer};
 use super::guards::GuardWrites;
 use super::plan::ApplyPlan;
 use super::ready::ReadyResolver;
+use super::stored_types::ComparedDirectory;
 use crate::changes::gated_writes::{MAX_JUDGEMENTS, begin};
 use crate::content::tenant_content::TenantContent;
 
 /// A plan with its effects, and the content that it was made for.
 pub(super) struct JudgedPlan {
     pub(super) position: HistoryPosition,
-    /// The place in the history of the entities that changed types were compared with; `None` if no type changes.
-    pub(super) entities: Option<HistoryPosition>,
+    /// What changed types were compared with; `None` if no type changes.
+    pub(super) directory: Option<ComparedDirectory>,
     pub(super) state: TenantContent,
     pub(super) ready: Vec<ReadyResolver>,
     pub(super) plan: ApplyPlan,
@@ -79,8 +80,8 @@ pub(super) async fn carry_out(change: &impl ContentChange) -> Result<ApplyAnswer
 impl JudgedPlan {
     /// Returns whether the content that `tx` meets is the one that the plan was made for. Webhooks have no revision.
     pub(super) async fn is_for(&self, tx: &mut Tx) -> Result<bool, StoreError> {
-        if let Some(entities) = &self.entities
-            && entities::state(tx).await?.position != *entities
+        if let Some(directory) = &self.directory
+            && entities::state(tx).await?.position != directory.position
         {
             return Ok(false);
         }
@@ -108,7 +109,24 @@ impl JudgedPlan {
 
     /// Returns the answer; with the revision that the plan made, if it was carried out.
     pub(super) fn into_answer(self, made: Option<u64>) -> ApplyAnswer {
-        answer(self.plan, self.shown, made.unwrap_or(self.state.revision), made.is_some())
+        let outdated = self.directory.as_ref().map_or(0, |directory| directory.outdated.count());
+        let answer =
+            answer(self.plan, self.shown, made.unwrap_or(self.state.revision), made.is_some());
+        ApplyAnswer { deleted_tuples: outdated, ..answer }
+    }
+
+    /// Refuses to delete more tuples than the tenant allows.
+    pub(super) fn must_delete_few_tuples(&self) -> Result<(), OperationError> {
+        let percent = self.state.settings.max_deletes;
+        self.directory.as_ref().map_or(Ok(()), |directory| directory.outdated.must_be_few(percent))
+    }
+
+    /// Deletes the tuples that the types do not allow any more, before these change.
+    pub(super) async fn delete_outdated(&self, tx: &mut Tx) -> Result<(), StoreError> {
+        match &self.directory {
+            Some(directory) => directory.outdated.delete(tx).await,
+            None => Ok(()),
+        }
     }
 }
 

@@ -114,10 +114,11 @@ impl ContentChange for Attempt<'_> {
         guards.add_to(&mut plan, &state);
         let kinds = plan.changes.iter().map(|change| change.kind);
         rights::must_have_rights_of(caller, kinds, self.dry_run)?;
-        let entities = check_types(app, caller, &BundleDocument::default(), &state, &plan).await?;
+        let sent = (&BundleDocument::default(), None);
+        let directory = check_types(app, caller, sent, &state, &plan).await?;
         let judgement = guards.judge(app, caller.tenant(), &state, &plan, judging).await?;
         let shown = Shown { tests: case_report(&judgement.report), impact: None };
-        Ok(JudgedPlan { position, entities, state, ready, plan, guards, judgement, shown })
+        Ok(JudgedPlan { position, directory, state, ready, plan, guards, judgement, shown })
     }
 
     async fn write(&self, judged: JudgedPlan, mut tx: Tx) -> Result<ApplyAnswer, OperationError> {

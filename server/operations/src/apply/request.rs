@@ -3,6 +3,7 @@
 use portcullis_bundle::{BundleDocument, DocumentContext};
 use portcullis_engine::{Invalid, Json};
 use portcullis_model::audit::ChangeSource;
+use portcullis_model::entity::Source;
 use portcullis_model::fields::{boolean, short};
 use portcullis_model::input::{Field, Members, object};
 use portcullis_model::owner::owner;
@@ -28,6 +29,8 @@ pub struct ApplyRequest {
     pub expect_fingerprint: Option<String>,
     /// Whether the answer shows the decisions that change.
     pub impact: bool,
+    /// The source of the tuples that go where the types of the bundle no longer allow them.
+    pub delete_tuples_of: Option<String>,
     pub bundle: BundleDocument,
 }
 
@@ -58,6 +61,8 @@ impl ApplyRequest {
         let expect_revision = members.optional("expect_revision", revision());
         let expect_fingerprint = members.optional("expect_fingerprint", short(MAX_TEXT));
         let impact = members.optional("impact", boolean().default_is(false));
+        let about = "Tuples of this source go that the types of the bundle do not allow any more, as many as `max_deletes` allows";
+        let delete_tuples_of = members.optional("delete_tuples_of", Source::field().about(about));
         let bundle = members.required("bundle", BundleDocument::field(context));
         Some(Self {
             owner: owner?,
@@ -69,6 +74,7 @@ impl ApplyRequest {
             expect_revision,
             expect_fingerprint,
             impact: impact.unwrap_or(false),
+            delete_tuples_of,
             bundle: bundle?,
         })
     }

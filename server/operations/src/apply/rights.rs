@@ -24,6 +24,10 @@ pub(super) fn must_have_rights(
         kinds.retain(|kind| has_secrets(request, *kind));
     }
     kinds.into_iter().try_for_each(|kind| caller.must_have(kind.facts().permissions.1))?;
+    if request.delete_tuples_of.is_some() {
+        let (read, write) = (Permission::RelationsRead, Permission::RelationsWrite);
+        caller.must_have(if dry_run { read } else { write })?;
+    }
     if !dry_run && (request.force || request.allow_deletes) {
         caller.must_have(Permission::PoliciesForce)?;
     }

@@ -152,7 +152,8 @@ impl ContentChange for Attempt<'_> {
             changed_secrets: &changed_secrets,
         };
         let mut plan = plan(&state, &request.bundle, &context)?;
-        let entities = check_types(app, caller, &request.bundle, &state, &plan).await?;
+        let sent = (&request.bundle, request.delete_tuples_of.as_deref());
+        let directory = check_types(app, caller, sent, &state, &plan).await?;
         let guards = GuardWrites::new(&request.bundle, &state, domain)?;
         guards.add_to(&mut plan, &state);
         // Resources may change rules.
@@ -170,7 +171,12 @@ impl ContentChange for Attempt<'_> {
             must_pass_cases(request, &judgement)?;
         }
         let shown = Shown { tests, impact };
-        Ok(JudgedPlan { position, entities, state, ready, plan, guards, judgement, shown })
+        let judged =
+            JudgedPlan { position, directory, state, ready, plan, guards, judgement, shown };
+        if !dry_run && !request.allow_deletes {
+            judged.must_delete_few_tuples()?;
+        }
+        Ok(judged)
     }
 
     async fn write(&self, judged: JudgedPlan, mut tx: Tx) -> Result<ApplyAnswer, OperationError> {
@@ -178,6 +184,7 @@ impl ContentChange for Attempt<'_> {
         tx.came_by(RevisionVia::Apply, self.request.source.clone());
         let webhooks = self.request.bundle.webhooks.as_deref().unwrap_or_default();
         let execution = Execution { keys: &app.keys, by, resolvers: &judged.ready, webhooks };
+        judged.delete_outdated(&mut tx).await?;
         execute(&mut tx, &judged.plan, &execution).await?;
         judged.guards.store(&mut tx, by).await?;
         match mode {

@@ -10,10 +10,12 @@ use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::write_refusal::BrokenObjects;
 use portcullis_storage::bulk::RecordWrite;
+use portcullis_storage::relations::TupleShape;
 use portcullis_storage::{HistoryPosition, Tx, entities, types};
 use uuid::Uuid;
 
 use super::after::after;
+use super::outdated_tuples::OutdatedTuples;
 use super::plan::ApplyPlan;
 use crate::content::tenant_content::TenantContent;
 use crate::content::types::{
@@ -21,18 +23,26 @@ use crate::content::types::{
     schema,
 };
 
-/// Refuses a plan that changes types so that relations do not fit together, or that an entity, a tuple or a rule breaks.
-/// Returns the place in the history of the entities; `None` if no type changes.
+/// The directory that changed types were compared with.
+#[derive(Debug)]
+pub(super) struct ComparedDirectory {
+    /// The place in the history of the entities.
+    pub(super) position: HistoryPosition,
+    pub(super) outdated: OutdatedTuples,
+}
+
+/// Refuses a plan that changes types so that relations do not fit together, or that an entity, a tuple or a rule breaks, unless the
+/// tuple is of `source`. Returns what the types were compared with; `None` if no type changes.
 ///
 /// # Errors
 /// The request took too long, a relation of the bundle has a fault, something breaks, or the store failed.
 pub(super) async fn check_types(
     app: &App,
     caller: &Manager,
-    bundle: &BundleDocument,
+    (bundle, source): (&BundleDocument, Option<&str>),
     state: &TenantContent,
     plan: &ApplyPlan,
-) -> Result<Option<HistoryPosition>, OperationError> {
+) -> Result<Option<ComparedDirectory>, OperationError> {
     if plan.writes.types.is_empty() {
         return Ok(None);
     }
@@ -41,21 +51,23 @@ pub(super) async fn check_types(
     let mut tx = app.store.begin_read(caller.tenant()).await?;
     let position = entities::state(&mut tx).await?.position;
     let mut broken = BrokenObjects::default();
-    check_relations(&mut tx, bundle, &types, &mut broken).await?;
+    let shapes = check_relations(&mut tx, (bundle, source), &types, &mut broken).await?;
     check_names(app, state, plan, (&before, &after), &mut broken);
     must_be_none(broken)?;
     check_entities(caller, &mut tx, (&before, &after)).await?;
+    let outdated = OutdatedTuples::find(&mut tx, source, shapes).await?;
     tx.end().await?;
-    Ok(Some(position))
+    Ok(Some(ComparedDirectory { position, outdated }))
 }
 
-/// Compiles the relations of types, and notes the relations of stored tuples that are gone.
+/// Compiles the relations of types, and notes the relations of stored tuples that are gone. Returns the shapes of such tuples of
+/// `source`.
 async fn check_relations(
     tx: &mut Tx,
-    bundle: &BundleDocument,
+    (bundle, source): (&BundleDocument, Option<&str>),
     types: &[&TypeRecord],
     broken: &mut BrokenObjects,
-) -> Result<(), OperationError> {
+) -> Result<Vec<TupleShape>, OperationError> {
     let sent = bundle.types.as_deref().unwrap_or_default();
     let place = |kind: &str| {
         let index = sent.iter().position(|declared| declared.kind == kind)?;
@@ -63,7 +75,7 @@ async fn check_relations(
     };
     let stored = types::relations(tx).await?;
     let schema = schema(types, &stored, place)?;
-    Ok(broken_tuples(tx, &stored, &schema, broken).await?)
+    Ok(broken_tuples(tx, &stored, &schema, source, broken).await?)
 }
 
 /// Notes the stored rules that stay and the resolvers whose names no longer fit the relations.

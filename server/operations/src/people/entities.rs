@@ -43,6 +43,22 @@ pub async fn write(
     commit(app, tx, upserted, 0, None).await
 }
 
+/// Counts what [`write()`] would do, on a snapshot.
+///
+/// # Errors
+/// The errors of [`write()`], without the quotas.
+pub async fn dry_run(
+    app: &App,
+    caller: &Manager,
+    body: &EntitiesBody,
+) -> Result<WrittenEntities, OperationError> {
+    let origin = EntityOrigin { source: body.source.as_deref(), sync: None };
+    let compared = Compared::on_snapshot(app, caller, &body.entities, origin).await?;
+    let Upserted { written, unchanged } = compared.upsert.counts();
+    let entities_revision = compared.met.1.revision;
+    Ok(WrittenEntities { written, unchanged, deleted: 0, entities_revision, sync: None })
+}
+
 /// Begins, continues or ends a full sync of the entities of a source. Its end deletes the entities of the source that the
 /// sync did not name.
 ///

@@ -27,7 +27,16 @@ use named::{NamedTuples, filter};
 /// Most tuples that a call deletes by a filter.
 const MAX_DELETED: usize = 10_000;
 
-/// Writes and deletes tuples of the caller's tenant, all or none; `with_details` tells what was done with each.
+/// The way in which tuples are written.
+#[derive(Clone, Copy, Debug)]
+pub struct TuplesWrite {
+    /// The answer tells what was done with each.
+    pub with_details: bool,
+    /// Nothing is written: the answer tells what would be done.
+    pub dry_run: bool,
+}
+
+/// Writes and deletes tuples of the caller's tenant, all or none.
 ///
 /// # Errors
 /// A tuple does not fit the relations of the types, the tenant has too many, or the store failed.
@@ -35,12 +44,13 @@ pub async fn write(
     app: &App,
     caller: &Manager,
     body: &RelationsBody,
-    with_details: bool,
+    TuplesWrite { with_details, dry_run }: TuplesWrite,
 ) -> Result<WrittenRelations, OperationError> {
     let by = app.authored_by(caller.actor());
     let turn = app.turn(caller).await?;
     let named = NamedRelations::on_snapshot(app, caller).await?;
     let mut tx = app.write_in(turn, caller, &by).await?;
+    let before = state(&mut tx).await?.position.revision;
     let named = named.at_present(&mut tx).await?;
     let (mut problems, root) = (Problems::default(), Place::root());
     let writes = named.to_write(&body.write, &root.key("write"), &mut problems);
@@ -50,11 +60,21 @@ pub async fn write(
     let written = relations::write(&mut tx, &writes.numbered, origin).await?;
     let keys: Vec<_> = deletes.numbered.iter().map(|tuple| tuple.key.clone()).collect();
     let deleted = relations::delete(&mut tx, &keys).await?;
-    let entities_revision = commit_entities(app, tx).await?;
+    let entities_revision = ended(app, tx, dry_run, before).await?;
     let results = with_details.then(|| results((&writes, &written), (&deletes, &deleted)));
     let (written, unchanged) = counts(&written);
     let (deleted, absent) = counts(&deleted);
     Ok(WrittenRelations { written, unchanged, deleted, absent, entities_revision, results })
+}
+
+/// Commits a transaction, or takes it back if it is a dry run. Returns the revision of the directory; `before` it the tenant had
+/// this one.
+async fn ended(app: &App, tx: Tx, dry_run: bool, before: u64) -> Result<u64, OperationError> {
+    if !dry_run {
+        return commit_entities(app, tx).await;
+    }
+    tx.cancel().await?;
+    Ok(before)
 }
 
 /// Returns how many are true, and how many false.
@@ -114,12 +134,7 @@ pub async fn sync(
         let refused = |found| sync.refused(found, most, DeletingWrite::RelationSync);
         deleted = finished.map_err(refused)? as u64;
     }
-    let entities_revision = if dry_run {
-        tx.cancel().await?;
-        before
-    } else {
-        commit_entities(app, tx).await?
-    };
+    let entities_revision = ended(app, tx, dry_run, before).await?;
     let sync = (!part.finish).then_some(id);
     Ok(WrittenEntities { written, unchanged, deleted, entities_revision, sync })
 }

@@ -5,14 +5,13 @@ use std::collections::HashMap;
 use portcullis_model::Timestamp;
 use portcullis_model::entity::{EntityRecord, NewEntity};
 use portcullis_model::relation::ObjectName;
-use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use super::content::{self, Content};
 use crate::error::StoreError;
 use crate::json_list::from_json_list;
-use crate::macros::{on_database, row};
-use crate::row_lists::{BATCH, LookUp};
+use crate::macros::row;
+use crate::row_lists::{LookUp, look_up};
 use crate::tx::Tx;
 
 /// Returns the name of an entity.
@@ -23,7 +22,7 @@ pub(super) fn name_of(entity: &NewEntity) -> ObjectName {
 /// Reads entities by type and id.
 pub(crate) const LOOK_UP: LookUp = LookUp {
     table: "entities",
-    key: &["type", "id"],
+    key: &[("type", "TEXT"), ("id", "TEXT")],
     columns: "type AS kind, id, roles, domain_roles, properties, source, sync, revision, \
         updated_at, is_deleted",
     names: "kind, id, roles, domain_roles, properties, source, sync, revision, updated_at, is_deleted",
@@ -92,24 +91,6 @@ pub(super) async fn find_stored(
     tx: &mut Tx,
     keys: Vec<ObjectName>,
 ) -> Result<HashMap<ObjectName, StoredEntity>, StoreError> {
-    let mut found = HashMap::with_capacity(keys.len());
-    for batch in keys.chunks(BATCH) {
-        let sql = AssertSqlSafe(LOOK_UP.statement(tx, batch.len()));
-        let tenant = &tx.tenant;
-        macro_rules! bound {
-            () => {{
-                let is_full = batch.len() == BATCH || batch.len() == 1;
-                let mut query =
-                    sqlx::query_as::<_, StoredEntity>(sql).persistent(is_full).bind(tenant);
-                for key in batch {
-                    query = query.bind(&key.kind).bind(&key.id);
-                }
-                query
-            }};
-        }
-        let rows = on_database!(tx, bound!(), fetch_all)?;
-        let keyed = rows.into_iter().map(|row| (ObjectName::new(&row.kind, &row.id), row));
-        found.extend(keyed);
-    }
-    Ok(found)
+    let rows = look_up!(tx, StoredEntity, LOOK_UP, keys, key => &*key.kind, &*key.id);
+    Ok(rows.into_iter().map(|row| (ObjectName::new(&row.kind, &row.id), row)).collect())
 }

@@ -5,9 +5,9 @@ use portcullis_model::page::Listed;
 use portcullis_model::relation::TupleRecord;
 use serde::{Deserialize, Serialize};
 
-use super::stored::{StoredTuple, relation};
+use super::stored::{StoredTuple, relation, subject_relation as stored_number};
 use crate::error::StoreError;
-use crate::macros::fetch_all;
+use crate::macros::{fetch_all, fetch_optional};
 use crate::paging::{Pages, fetch_page};
 use crate::tx::Tx;
 use crate::types::relation_names;
@@ -158,6 +158,8 @@ pub(super) async fn matching(
 /// The tuples of one type of objects that are alike for definitions of relations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TupleShape {
+    /// The type of the objects.
+    pub object_type: String,
     pub relation: RelationNumber,
     pub subject_type: String,
     /// The subject is everybody of the type.
@@ -165,23 +167,69 @@ pub struct TupleShape {
     pub subject_relation: Option<RelationNumber>,
     /// The number of tuples.
     pub count: u64,
+    /// The number of those of the source that is asked for.
+    pub of_source: u64,
 }
 
-/// Counts the tuples of a type of objects by their shapes. Reads all of them.
-pub async fn shapes(tx: &mut Tx, object_type: &str) -> Result<Vec<TupleShape>, StoreError> {
-    const SQL: &str = "SELECT relation, subject_type, subject_id = '*', subject_relation, count(*) \
+/// Counts the tuples of a source.
+pub async fn count_of(tx: &mut Tx, source: &str) -> Result<usize, StoreError> {
+    const SQL: &str = "SELECT count(*) FROM relations WHERE tenant_id = $1 AND source = $2";
+    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant, source)?;
+    Ok(row.and_then(|(count,)| usize::try_from(count).ok()).unwrap_or_default())
+}
+
+/// Returns the tuples of a source that have a shape.
+pub(super) async fn of_shape(
+    tx: &mut Tx,
+    source: &str,
+    shape: &TupleShape,
+) -> Result<Vec<StoredTuple>, StoreError> {
+    const SQL: &str = "SELECT object_type, object_id, relation, subject_type, subject_id, \
+        subject_relation, expires_at, source, sync, revision, updated_at, is_deleted \
+        FROM relations WHERE tenant_id = $1 AND source = $2 AND object_type = $3 \
+        AND relation = $4 AND subject_type = $5 AND (subject_id = '*') = $6 \
+        AND subject_relation = $7 AND NOT is_deleted";
+    let TupleShape { object_type, relation, subject_type, is_everybody, subject_relation, .. } =
+        shape;
+    let related = stored_number(*subject_relation);
+    let number = i64::from(relation.0);
+    let tenant = &tx.tenant;
+    Ok(fetch_all!(
+        tx,
+        StoredTuple,
+        SQL,
+        tenant,
+        source,
+        object_type,
+        number,
+        subject_type,
+        *is_everybody,
+        related
+    )?)
+}
+
+/// Counts the tuples of a type of objects by their shapes, and those of `source`. Reads all of them.
+pub async fn shapes(
+    tx: &mut Tx,
+    object_type: &str,
+    source: Option<&str>,
+) -> Result<Vec<TupleShape>, StoreError> {
+    const SQL: &str = "SELECT relation, subject_type, subject_id = '*', subject_relation, count(*), \
+        count(CASE WHEN source = CAST($3 AS TEXT) THEN 1 END) \
         FROM relations WHERE tenant_id = $1 AND object_type = $2 AND NOT is_deleted \
         GROUP BY relation, subject_type, subject_id = '*', subject_relation";
-    type Row = (i64, String, bool, i64, i64);
-    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, object_type)?;
-    let shape = |(number, subject_type, is_everybody, subject_relation, count): Row| {
+    type Row = (i64, String, bool, i64, i64, i64);
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, object_type, source)?;
+    let shape = |(number, subject_type, is_everybody, subject_relation, count, of_source): Row| {
         let corrupt = StoreError::Corrupt { what: "relations.relation" };
         Ok(TupleShape {
+            object_type: object_type.to_owned(),
             relation: relation(number)?.ok_or(corrupt)?,
             subject_type,
             is_everybody,
             subject_relation: relation(subject_relation)?,
             count: u64::try_from(count).unwrap_or_default(),
+            of_source: u64::try_from(of_source).unwrap_or_default(),
         })
     };
     rows.into_iter().map(shape).collect()

@@ -5,13 +5,12 @@ use std::collections::HashMap;
 use portcullis_directory::RelationNumber;
 use portcullis_model::Timestamp;
 use portcullis_model::relation::{ObjectName, TupleRecord};
-use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use super::TupleKey;
 use crate::error::StoreError;
-use crate::macros::{on_database, row};
-use crate::row_lists::{BATCH, LookUp};
+use crate::macros::row;
+use crate::row_lists::{LookUp, look_up};
 use crate::tx::Tx;
 
 const CORRUPT: StoreError = StoreError::Corrupt { what: "relations.relation" };
@@ -23,12 +22,12 @@ pub(super) const NO_RELATION: i64 = 0;
 pub(crate) const LOOK_UP: LookUp = LookUp {
     table: "relations",
     key: &[
-        "object_type",
-        "object_id",
-        "relation",
-        "subject_type",
-        "subject_id",
-        "subject_relation",
+        ("object_type", "TEXT"),
+        ("object_id", "TEXT"),
+        ("relation", "BIGINT"),
+        ("subject_type", "TEXT"),
+        ("subject_id", "TEXT"),
+        ("subject_relation", "BIGINT"),
     ],
     columns: COLUMNS,
     names: COLUMNS,
@@ -135,27 +134,13 @@ pub(super) async fn find_stored<'k>(
     keys: impl Iterator<Item = &'k TupleKey>,
 ) -> Result<HashMap<TupleKey, StoredTuple>, StoreError> {
     let keys: Vec<&TupleKey> = keys.collect();
-    let mut found = HashMap::with_capacity(keys.len());
-    for batch in keys.chunks(BATCH) {
-        let sql = AssertSqlSafe(LOOK_UP.statement(tx, batch.len()));
-        let tenant = &tx.tenant;
-        macro_rules! bound {
-            () => {{
-                let is_full = batch.len() == BATCH || batch.len() == 1;
-                let mut query =
-                    sqlx::query_as::<_, StoredTuple>(sql).persistent(is_full).bind(tenant);
-                for TupleKey { object, relation, subject, subject_relation: number } in batch {
-                    query = query.bind(&object.kind).bind(&object.id).bind(i64::from(relation.0));
-                    query = query.bind(&subject.kind).bind(&subject.id);
-                    query = query.bind(subject_relation(*number));
-                }
-                query
-            }};
-        }
-        let rows = on_database!(tx, bound!(), fetch_all)?;
-        for row in rows {
-            found.insert(row.key()?, row);
-        }
-    }
-    Ok(found)
+    let rows = look_up!(tx, StoredTuple, LOOK_UP, keys, key =>
+        &*key.object.kind,
+        &*key.object.id,
+        i64::from(key.relation.0),
+        &*key.subject.kind,
+        &*key.subject.id,
+        subject_relation(key.subject_relation),
+    );
+    rows.into_iter().map(|row| Ok((row.key()?, row))).collect()
 }

@@ -10,6 +10,7 @@ use super::*;
 use crate::entities::{EntityOrigin, Upsert};
 use crate::syncs::SyncEnd;
 use crate::testing::{TestDatabase, on_every_database};
+use crate::tx::Inner;
 use crate::{Committed, Store, StoreError, Tx, entities, syncs as directory_syncs, types};
 
 on_every_database!(
@@ -20,6 +21,8 @@ on_every_database!(
     entities_take_their_tuples_along,
     a_sync_deletes_what_it_did_not_name,
     shapes_count_tuples_that_are_alike,
+    shapes_are_deleted_of_their_source_alone,
+    a_look_up_is_planned_for_the_table_as_it_is,
 );
 
 const TENANT: &str = "acme";
@@ -286,14 +289,16 @@ async fn shapes_count_tuples_that_are_alike(database: TestDatabase) {
     put(&store, &SHARES, EntityOrigin::default()).await;
     put(&store, &["document:d3 2 user:ann", "document:d3 2 user:*"], EntityOrigin::default()).await;
     let mut tx = store.begin_read(TENANT).await.expect("begins");
-    let mut counted = shapes(&mut tx, "document").await.expect("works");
+    let mut counted = shapes(&mut tx, "document", Some("hr")).await.expect("works");
     counted.sort_unstable_by_key(|shape| (shape.is_everybody, shape.subject_type.clone()));
     let shape = |subject_type: &str, is_everybody, subject_relation, count| TupleShape {
+        object_type: "document".to_owned(),
         relation: VIEWER,
         subject_type: subject_type.to_owned(),
         is_everybody,
         subject_relation,
         count,
+        of_source: 0,
     };
     let expected = [
         shape("group", false, Some(MEMBER), 2),
@@ -301,5 +306,40 @@ async fn shapes_count_tuples_that_are_alike(database: TestDatabase) {
         shape("user", true, None, 1),
     ];
     assert_eq!(counted, expected);
-    assert_eq!(shapes(&mut tx, "folder").await.expect("works"), []);
+    assert_eq!(shapes(&mut tx, "folder", None).await.expect("works"), []);
+}
+
+async fn shapes_are_deleted_of_their_source_alone(database: TestDatabase) {
+    let store = open(&database).await;
+    put(&store, &SHARES, EntityOrigin { source: Some("hr"), sync: None }).await;
+    put(&store, &["document:d9 2 group:eng#1"], EntityOrigin::default()).await;
+    let mut tx = store.write(TENANT, 8).await.expect("begins");
+    assert_eq!(count_of(&mut tx, "hr").await.expect("works"), SHARES.len());
+    let counted = shapes(&mut tx, "document", Some("hr")).await.expect("works");
+    let of_groups: Vec<TupleShape> =
+        counted.into_iter().filter(|shape| shape.subject_relation.is_some()).collect();
+    assert_eq!((of_groups.len(), of_groups[0].count, of_groups[0].of_source), (1, 3, 2));
+    assert_eq!(delete_shapes(&mut tx, "hr", &of_groups).await.expect("works"), 2);
+    tx.commit().await.expect("commits");
+    let filter = TupleFilter { object_type: Some("document"), ..TupleFilter::default() };
+    let left = listed(&store, TENANT, filter).await;
+    assert!(left.contains(&"document:d9 viewer group:eng#member".to_owned()), "{left:?}");
+    assert_eq!(left.iter().filter(|tuple| tuple.contains("group:eng")).count(), 1, "{left:?}");
+}
+
+/// A plan that PostgreSQL keeps from the time when the table was empty walks the tenant when it is full.
+async fn a_look_up_is_planned_for_the_table_as_it_is(database: TestDatabase) {
+    let store = open(&database).await;
+    let mut tx = store.write(TENANT, 7).await.expect("begins");
+    for number in 0..10 {
+        let tuple = tuples(&[&format!("document:d{number} 2 user:ann")]);
+        write(&mut tx, &tuple, EntityOrigin::default()).await.expect("works");
+    }
+    let Inner::Postgres(connection) = &mut tx.inner else { return };
+    let kept: Vec<(String,)> = sqlx::query_as("SELECT statement FROM pg_prepared_statements")
+        .fetch_all(&mut **connection)
+        .await
+        .expect("works");
+    let has_look_up = kept.iter().any(|(text,)| text.contains("CROSS JOIN LATERAL"));
+    assert!(!kept.is_empty() && !has_look_up, "{kept:?}");
 }

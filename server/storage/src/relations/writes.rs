@@ -6,7 +6,7 @@ use portcullis_model::quota::Quota;
 use uuid::Uuid;
 
 use super::audited::AuditedTuples;
-use super::lists::{TupleFilter, matching};
+use super::lists::{TupleFilter, TupleShape, matching, of_shape};
 use super::stored::{StoredTuple, bytes, find_stored, subject_relation};
 use super::{NumberedTuple, TupleKey};
 use crate::directory::{self, EntityOrigin, Forgetting};
@@ -102,6 +102,22 @@ pub async fn delete_matching(
     remove(tx, &rows, &mut deleted).await?;
     finish(tx, deleted).await?;
     Ok((rows.len(), has_more))
+}
+
+/// Deletes the tuples of a source that have one of these shapes. Returns how many.
+pub async fn delete_shapes(
+    tx: &mut Tx,
+    source: &str,
+    shapes: &[TupleShape],
+) -> Result<usize, StoreError> {
+    let mut deleted = AuditedTuples::new(AuditAction::RelationsDeleted);
+    for shape in shapes {
+        let rows = of_shape(tx, source, shape).await?;
+        remove(tx, &rows, &mut deleted).await?;
+    }
+    let count = deleted.count();
+    finish(tx, deleted).await?;
+    Ok(count)
 }
 
 /// Deletes the tuples of which one of these entities, each of a type and id, is the object or the subject: an object that

@@ -169,18 +169,9 @@ fn assembled(tx: &Tx) -> Vec<String> {
 
 /// Returns the look-ups by many keys, and the number of columns of a key.
 fn look_ups(tx: &Tx) -> [(String, usize); 2] {
-    let entities = found::LOOK_UP.statement(tx, BATCH);
-    [(entities, found::LOOK_UP.key.len()), (tuples_by_key(tx), stored::LOOK_UP.key.len())]
-}
-
-/// Returns the look-up of tuples. PostgreSQL learns the types of its parameters with their values, of which there are none.
-fn tuples_by_key(tx: &Tx) -> String {
-    let width = stored::LOOK_UP.key.len();
-    let numbers = (2..).take(BATCH * width).filter(|it| [2, 5].contains(&((it - 2) % width)));
-    numbers.fold(stored::LOOK_UP.statement(tx, BATCH), |statement, number| {
-        let typed = |end| format!("CAST(${number} AS BIGINT){end}");
-        let statement = statement.replace(&format!("${number},"), &typed(','));
-        statement.replace(&format!("${number})"), &typed(')'))
+    [found::LOOK_UP, stored::LOOK_UP].map(|look_up| {
+        let statement = tx.either(look_up.of_values(BATCH), look_up.of_arrays());
+        (statement, look_up.key.len())
     })
 }
 

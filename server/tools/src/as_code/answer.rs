@@ -18,6 +18,9 @@ pub(crate) struct PlanAnswer {
     pub(super) impact: Option<ImpactReport>,
     #[serde(default)]
     pub(super) warnings: Vec<PlanWarning>,
+    /// The tuples that the types do not allow any more.
+    #[serde(default)]
+    pub(super) deleted_tuples: u64,
     /// The change waits for the approval of another manager.
     pub(super) proposal: Option<ProposalName>,
 }

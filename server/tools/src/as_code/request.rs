@@ -19,6 +19,8 @@ pub(super) struct SentApply<'a> {
     pub(super) expect_revision: Option<u64>,
     pub(super) expect_fingerprint: Option<&'a str>,
     pub(super) impact: bool,
+    /// Whether tuples of the source with the name of the owner go that the types do not allow any more.
+    pub(super) delete_tuples: bool,
     /// Whether `portcullis import` sends it, which has fewer options.
     pub(super) is_import: bool,
 }
@@ -27,11 +29,6 @@ impl<'a> SentApply<'a> {
     /// Returns an apply with every default.
     pub(super) fn new(owner: &'a str) -> Self {
         Self { owner, ..Self::default() }
-    }
-
-    /// Returns the apply of an import.
-    pub(super) fn for_import(owner: &'a str) -> Self {
-        Self { owner, is_import: true, ..Self::default() }
     }
 
     /// Returns the body with the content `bundle`. Members that have their default are left out.
@@ -64,6 +61,9 @@ impl<'a> SentApply<'a> {
             if value != default {
                 members.push((name.into(), Json::Bool(value)));
             }
+        }
+        if self.delete_tuples {
+            members.push(("delete_tuples_of".into(), text(self.owner)));
         }
         let revision = self.expect_revision.map(|revision| Json::Number(revision.into()));
         members.extend(revision.map(|revision| ("expect_revision".into(), revision)));

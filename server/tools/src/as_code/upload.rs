@@ -135,7 +135,9 @@ async fn send(
         let (base, bundle) = (&service.base, Some(&sent["bundle"]));
         let method = Method::POST;
         let is_import = request.is_import;
-        let call = Call { base, method, route: "apply", bundle, body_bytes, modules, is_import };
+        let route = "apply";
+        let call =
+            Call { base, method, route, bundle, body_bytes, modules, is_import, lines: None };
         return Err(refusal(&call, &answer));
     }
     read(&answer.body).with_context(|| format!("the answer of `{}`", service.base))

@@ -30,6 +30,26 @@ pub(crate) struct Call<'a> {
     pub(crate) modules: &'a [String],
     /// Whether `portcullis import` calls, which has fewer options than `portcullis apply`.
     pub(crate) is_import: bool,
+    /// The lines of a file that are a list in the body.
+    pub(crate) lines: Option<ListedLines<'a>>,
+}
+
+/// The lines of a file that are the items of a list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListedLines<'l> {
+    /// The name of the list in the body.
+    pub(crate) member: &'l str,
+    /// The number of the line of each item.
+    pub(crate) lines: &'l [u64],
+}
+
+impl ListedLines<'_> {
+    /// Returns the number of the line that a JSON pointer leads into.
+    fn line(self, path: &str) -> Option<u64> {
+        let (member, rest) = path.strip_prefix('/')?.split_once('/')?;
+        let index: usize = rest.split('/').next()?.parse().ok()?;
+        self.lines.get(index).filter(|_| member == self.member).copied()
+    }
 }
 
 impl<'a> Call<'a> {
@@ -42,6 +62,7 @@ impl<'a> Call<'a> {
             body_bytes: 0,
             modules: &[],
             is_import: false,
+            lines: None,
         }
     }
 }
@@ -52,30 +73,17 @@ impl<'a> Call<'a> {
 struct Refused {
     status: StatusCode,
     text: String,
-    /// Relations, each as `<type>.<name>`, whose stored tuples the call would break; empty if the body names something else.
-    broken_relations: Vec<String>,
 }
 
 /// Returns the error about a call that the service refuses.
 pub(crate) fn refusal(call: &Call<'_>, answer: &Answer) -> anyhow::Error {
-    let broken_relations = broken_relations(&answer.body).unwrap_or_default();
-    Refused { status: answer.status, text: text(call, answer), broken_relations }.into()
+    Refused { status: answer.status, text: text(call, answer) }.into()
 }
 
-/// Reads the relations that a refusal names, if it names nothing else.
-fn broken_relations(body: &[u8]) -> Option<Vec<String>> {
-    let body: Value = serde_json::from_slice(body).ok()?;
-    let broken = body["details"]["broken"].as_array()?;
-    let relations = broken.iter().map(|one| match one["kind"].as_str()? {
-        "relation" => one["name"].as_str().map(str::to_owned),
-        _ => None,
-    });
-    relations.collect()
-}
-
-/// Returns the relations whose stored tuples alone made the service refuse a change of types.
-pub(crate) fn relations_in_use(error: &anyhow::Error) -> &[String] {
-    error.downcast_ref::<Refused>().map_or(&[], |refused| &refused.broken_relations)
+/// Returns whether the error says that what is stored does not fit the call.
+pub(crate) fn is_conflict(error: &anyhow::Error) -> bool {
+    let refused = error.downcast_ref::<Refused>();
+    refused.is_some_and(|refused| refused.status == StatusCode::CONFLICT)
 }
 
 /// Returns whether the error says that the credential may not make the call.
@@ -114,7 +122,7 @@ fn text(call: &Call<'_>, answer: &Answer) -> String {
 fn hint(call: &Call<'_>, status: StatusCode, body: &Value) -> String {
     match (status, body["error"].as_str().unwrap_or_default()) {
         (StatusCode::BAD_REQUEST, _) if lacks_domain(body) => NAME_DOMAIN.to_owned(),
-        (_, "OWNED_BY_ANOTHER" | "DELETE_LIMIT") if call.is_import => {
+        (_, "OWNED_BY_ANOTHER") if call.is_import => {
             "; an import has no option for that: write a folder with --out, and run `portcullis apply`, which has one".to_owned()
         }
         (_, "OWNED_BY_ANOTHER") => "; --force takes the objects over".to_owned(),
@@ -203,6 +211,9 @@ fn details(call: &Call<'_>, details: &Value) -> Vec<String> {
 
 /// Returns the name of the item of the content that a JSON pointer leads into.
 fn item(call: &Call<'_>, path: &str) -> Option<String> {
+    if let Some(line) = call.lines.and_then(|lines| lines.line(path)) {
+        return Some(format!("line {line} of the file"));
+    }
     let mut segments = path.strip_prefix("/bundle/")?.split('/');
     let (kind, index) = (segments.next()?, segments.next()?.parse::<usize>().ok()?);
     let item = call.bundle?.get(kind)?.get(index)?;

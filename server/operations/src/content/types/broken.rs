@@ -57,7 +57,7 @@ impl Breaking {
         let place = |kind: &str| (kind == name).then(String::new);
         let schema = schema(&after.iter().collect::<Vec<_>>(), &numbered, place)?;
         let mut broken = broken_rules(app, caller, &mut tx, (&stored, &after)).await?;
-        broken_tuples(&mut tx, &numbered, &schema, &mut broken).await?;
+        broken_tuples(&mut tx, &numbered, &schema, None, &mut broken).await?;
         let types = (&compiled(&stored), &compiled(&after));
         broken_entities(caller, &mut tx, types, &mut broken).await?;
         tx.end().await?;

@@ -101,14 +101,17 @@ pub(crate) fn stored_schema(stored: &[NumberedRelations]) -> Result<Schema, Stor
     Schema::compile(&types).map_err(|_| StoreError::Corrupt { what: "types.relations" })
 }
 
-/// Notes the relations that tuples have and that the schema `after` does not allow.
+/// Notes the relations that tuples have and that the schema `after` does not allow. Returns the shapes of the tuples of
+/// `source` among them, whose relations are noted only if others have such tuples, too.
 pub(crate) async fn broken_tuples(
     tx: &mut Tx,
     stored: &[NumberedRelations],
     after: &Schema,
+    source: Option<&str>,
     broken: &mut BrokenObjects,
-) -> Result<(), StoreError> {
+) -> Result<Vec<TupleShape>, StoreError> {
     let before = stored_schema(stored)?;
+    let mut of_source = Vec::new();
     for of_type in stored {
         let loses = |relation: RelationId| !keeps(&before, after, relation);
         let relations = of_type.relations.iter();
@@ -116,20 +119,21 @@ pub(crate) async fn broken_tuples(
             continue;
         }
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        for shape in shapes(tx, &of_type.kind).await? {
+        for shape in shapes(tx, &of_type.kind, source).await? {
             if let Some(relation) = before.by_number(shape.relation)
                 && !admits(after, &shape)
             {
-                *counts.entry(before.name(relation)).or_default() += shape.count;
+                *counts.entry(before.name(relation)).or_default() += shape.count - shape.of_source;
+                of_source.extend((shape.of_source > 0).then_some(shape));
             }
         }
-        for (name, count) in counts {
+        for (name, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
             let what =
                 format!("{count} stored tuples of this relation would not be allowed any more");
             note(broken, KIND, || format!("{}.{name}", of_type.kind), what);
         }
     }
-    Ok(())
+    Ok(of_source)
 }
 
 /// Returns whether a relation still stores all that it stored.

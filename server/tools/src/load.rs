@@ -1,0 +1,91 @@
+//! `portcullis import relations` and `import entities`: write a file of tuples or entities, one in a line, into a running service.
+//!
+//! A part of the file is one call, and one transaction. What is written is noted beside the file, so that the command goes on
+//! there when it is run again after an interruption.
+
+mod key;
+mod kind;
+mod loader;
+mod noted;
+mod parts;
+mod tuple_line;
+
+use std::fs::File;
+use std::io::{BufReader, Read, Write, stdin};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use portcullis_config::Variables;
+
+use crate::service::{Service, ServiceArguments};
+pub use kind::Loaded;
+use loader::Loader;
+use noted::NotedProgress;
+use parts::Parts;
+
+/// The name of standard input.
+const STDIN: &str = "-";
+
+/// The arguments of a load.
+#[derive(Debug, clap::Args)]
+pub struct LoadArguments {
+    /// The file, with one record in a line; `-` is standard input.
+    file: PathBuf,
+    #[command(flatten)]
+    service: ServiceArguments,
+    /// The job that keeps these records up to date. They get its name.
+    #[arg(long, value_name = "NAME")]
+    source: Option<String>,
+    /// At the end, delete what the source had before and the file does not have.
+    #[arg(long, requires = "source")]
+    sync: bool,
+    /// Let --sync delete more than the tenant allows.
+    #[arg(long, requires = "sync")]
+    allow_deletes: bool,
+    /// Write nothing: count what would change.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Loads a file as the arguments say. Writes progress to `err`, and the counts to `out`.
+///
+/// # Errors
+/// The file cannot be read, a line is wrong, or the service refuses a part or gives no answer. The parts before it are written.
+pub async fn run(
+    loaded: Loaded,
+    arguments: &LoadArguments,
+    variables: &Variables,
+    out: &mut (dyn Write + Send),
+    err: &mut (dyn Write + Send),
+) -> anyhow::Result<()> {
+    let service = Service::new(&arguments.service, variables)?;
+    let is_stdin = arguments.file.as_os_str() == STDIN;
+    let input = open(&arguments.file, is_stdin)?;
+    let mut parts = Parts::new(BufReader::new(input), loaded);
+    let is_noted = !is_stdin && !arguments.dry_run;
+    let job = format!("{} {loaded:?} {:?} {}", service.base, arguments.source, arguments.sync);
+    let mut noted = match is_noted {
+        true => NotedProgress::beside(&arguments.file, &job),
+        false => NotedProgress::nowhere(),
+    };
+    if noted.is_begun() && !parts.skip(noted.progress())? {
+        noted = NotedProgress::beside_changed(&arguments.file, &job);
+        parts = Parts::new(BufReader::new(open(&arguments.file, false)?), loaded);
+    }
+    let loader = Loader { service: &service, loaded, arguments, noted };
+    let counts = loader.load(parts, err).await?;
+    writeln!(out, "{}: {counts}", loaded.list())?;
+    Ok(())
+}
+
+/// Opens the file.
+fn open(file: &Path, is_stdin: bool) -> anyhow::Result<Box<dyn Read + Send>> {
+    if is_stdin {
+        return Ok(Box::new(stdin()));
+    }
+    let opened = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(Box::new(opened))
+}
+
+#[cfg(test)]
+mod tests;
