@@ -27,7 +27,7 @@ struct Tenants {
     waiting: VecDeque<Pass>,
     /// The tenants of all passes, with those that run.
     known: HashSet<Arc<str>>,
-    /// When the next pass of a tenant may begin.
+    /// The instant from which the next pass of a tenant may begin.
     resting: HashMap<Arc<str>, Instant>,
 }
 
