@@ -81,7 +81,7 @@ pub enum Related {
     Unasked,
 }
 
-/// What is known already, and no relations.
+// Entities that are known already: nobody asks for relations beside them.
 impl Facts for KnownEntities<'_> {
     type Work = ();
     type Fault = Infallible;

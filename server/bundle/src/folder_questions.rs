@@ -7,9 +7,9 @@ use portcullis_engine::{
 use portcullis_model::relation::NewTuple;
 use uuid::Uuid;
 
-use crate::case_outcomes::SkipCause;
 use crate::cases::Case;
 use crate::rulebook::Rulebook;
+use crate::skip_cause::SkipCause;
 
 /// The facts of a folder, with further tuples.
 #[derive(Clone, Copy, Debug)]

@@ -18,7 +18,7 @@ use portcullis_traces::enter;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::explained_checks::{Evidence, explained_relations};
+use super::explained_checks::{Evidence, ExplainedCheck, explained_relations};
 use super::live_questions::{self, LiveQuestion, count_overridden};
 use super::open_scope::open_scope;
 use super::past_plans::PastRules;
@@ -73,6 +73,20 @@ pub struct DecidedCheck<'c> {
     pub answer: CheckAnswer,
     /// `None` unless [`CheckOptions::explain`] is set.
     pub evidence: Option<Evidence>,
+}
+
+impl DecidedCheck<'_> {
+    /// Calls `use_it` with the explanation, which borrows everything; returns `None` if the check was not to be explained.
+    pub fn explained<T>(&self, use_it: impl FnOnce(ExplainedCheck<'_>) -> T) -> Option<T> {
+        let Evidence { cached, entities, answers, asked, relations } = self.evidence.as_ref()?;
+        let question = LiveQuestion::combined(cached.plan(), entities, self.check);
+        let (check, MatchedRuleId(rule_id)) = (question.completed(), self.answer.matched_rule_id);
+        let explanation = question.plan.explain(&check, answers, rule_id);
+        let is_denied = self.answer.effect == Effect::Deny;
+        let changes = is_denied.then(|| question.plan.would_allow(&check, answers));
+        let explained = ExplainedCheck::new(explanation, relations, changes);
+        Some(use_it(explained.of_service(self.answer.revision, &asked.reports)))
+    }
 }
 
 /// The answer to a check. It does not borrow from the plan.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use portcullis_directory::Graph;
 use portcullis_engine::{
-    AttributeAnswers, ChangeSet, Counterfactuals, Effect, ExplainedPolicy, ExplainedRule,
-    Explanation, MatchedRuleId,
+    AttributeAnswers, ChangeSet, Counterfactuals, ExplainedPolicy, ExplainedRule, Explanation,
 };
 use portcullis_fairness::run_in_place;
 use portcullis_model::relation::NewTuple;
@@ -18,7 +17,6 @@ use portcullis_runtime::plans::PlanError;
 use portcullis_storage::relations::{TupleKey, sources};
 use serde::Serialize;
 
-use super::checks::DecidedCheck;
 use super::live_questions::LiveQuestion;
 use crate::people::directory::{
     AttributeWithRelation, ExplainedEdge, ExplainedRelation, NeededEntities, REQUEST,
@@ -38,7 +36,7 @@ pub struct Evidence {
     pub(crate) entities: NeededEntities,
     /// The answers of relations and resolvers.
     pub(crate) answers: AttributeAnswers,
-    /// What the resolvers reported.
+    /// The reports of the resolvers that were asked.
     pub(crate) asked: Asked,
     /// The relations that the decision could read.
     pub(crate) relations: ExplainedRelations,
@@ -89,20 +87,6 @@ impl<'e> ExplainedCheck<'e> {
     /// Returns the explanation with the revision of the rules, and with what resolvers reported.
     pub(crate) fn of_service(self, revision: u64, resolvers: &'e [Report]) -> Self {
         Self { revision: Some(revision), resolvers: Some(resolvers), ..self }
-    }
-}
-
-impl DecidedCheck<'_> {
-    /// Calls `use_it` with the explanation, which borrows everything; returns `None` if the check was not to be explained.
-    pub fn explained<T>(&self, use_it: impl FnOnce(ExplainedCheck<'_>) -> T) -> Option<T> {
-        let Evidence { cached, entities, answers, asked, relations } = self.evidence.as_ref()?;
-        let question = LiveQuestion::combined(cached.plan(), entities, self.check);
-        let (check, MatchedRuleId(rule_id)) = (question.completed(), self.answer.matched_rule_id);
-        let explanation = question.plan.explain(&check, answers, rule_id);
-        let is_denied = self.answer.effect == Effect::Deny;
-        let changes = is_denied.then(|| question.plan.would_allow(&check, answers));
-        let explained = ExplainedCheck::new(explanation, relations, changes);
-        Some(use_it(explained.of_service(self.answer.revision, &asked.reports)))
     }
 }
 

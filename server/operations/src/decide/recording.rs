@@ -88,7 +88,7 @@ fn new_id(check: &Check<'_>) -> Uuid {
     Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
 }
 
-/// What a record says that a decision was made from.
+/// A decision with the inputs that its record names.
 struct Inputs<'i> {
     made: &'i Made<'i>,
     /// The check with what the directory supplied.
