@@ -52,6 +52,7 @@ pub mod flat_attributes;
 mod growing;
 pub mod invalid;
 pub mod json;
+mod judge;
 mod listed_roles;
 pub mod names;
 mod namespaces;
@@ -91,6 +92,7 @@ pub use condition::Condition;
 pub use decision::{DEFAULT_DENY, Decision, JudgedPolicy, Matched, MatchedRuleId, Undetermined};
 pub use invalid::Invalid;
 pub use json::Json;
+pub use judge::{CheckKind, Facts, Judged, OpenQuestion, Related};
 pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{

@@ -40,6 +40,8 @@ pub struct KnownEntities<'t> {
     pub subject: Option<Entity<'t>>,
     /// The entity that `resource.type` and `resource.id` name.
     pub resource: Option<Entity<'t>>,
+    /// The roles of the subject itself, if somebody noted them as they were: then nothing else has a say.
+    pub roles: Option<Roles<'t>>,
 }
 
 impl<'t> KnownEntities<'t> {
@@ -47,7 +49,7 @@ impl<'t> KnownEntities<'t> {
     pub fn find(table: &'t EntityTable, check: &Check<'_>, needs: DirectoryNeeds) -> Self {
         let subject = (needs.roles || needs.user).then(|| find_subject(table, check.subject));
         let resource = needs.resource.then(|| find_resource(table, check));
-        Self { subject: subject.flatten(), resource: resource.flatten() }
+        Self { subject: subject.flatten(), resource: resource.flatten(), roles: None }
     }
 }
 
@@ -104,14 +106,14 @@ pub struct Supply<'s> {
 
 impl<'s> Supply<'s> {
     /// Collects what `known` has for `check`. Expands the roles by those that they include, if that is `needed`.
-    pub fn new(
+    pub(crate) fn new(
         facts: &'s TenantFacts,
         known: KnownEntities<'s>,
         check: &Check<'s>,
         needs: DirectoryNeeds,
     ) -> Self {
         let subject = known.subject.filter(|_| needs.user);
-        let roles = needs.roles.then(|| roles(facts, known.subject, check)).flatten();
+        let roles = needs.roles.then(|| roles(facts, known, check)).flatten();
         let user = needs.user.then(|| user(facts, subject, check)).flatten();
         let resource = needs.resource.then(|| resource(facts, known.resource, check)).flatten();
         Self { roles, user, resource }
@@ -135,7 +137,7 @@ impl<'s> Supply<'s> {
     }
 
     /// Returns `check` with what is supplied.
-    pub fn complete(&'s self, mut check: Check<'s>) -> Check<'s> {
+    pub(crate) fn complete(&'s self, mut check: Check<'s>) -> Check<'s> {
         if let Some(roles) = &self.roles {
             check.roles = match roles.is_stored {
                 true => Roles::Stored(&roles.all),
@@ -226,14 +228,19 @@ impl TenantFacts {
 /// Returns the roles of the subject, and the roles that they include; `None` if the roles come from the check.
 fn roles<'s>(
     facts: &'s TenantFacts,
-    subject: Option<Entity<'s>>,
+    known: KnownEntities<'s>,
     check: &Check<'s>,
 ) -> Option<SuppliedRoles<'s>> {
+    let is_claimed = matches!(check.roles, Roles::Claimed(_));
+    if let Some(noted) = known.roles {
+        let (all, own) = facts.inclusions.expand_counted(noted.iter());
+        return Some(SuppliedRoles { all, own, is_stored: !is_claimed });
+    }
     let sent = || {
         let (all, own) = facts.inclusions.expand_counted(check.roles.iter());
         (!facts.inclusions.is_empty()).then_some(SuppliedRoles { all, own, is_stored: false })
     };
-    let Some(subject) = subject else { return sent() };
+    let Some(subject) = known.subject else { return sent() };
     let is_left_out =
         matches!(check.roles, Roles::Supplied(_)) && !check.attributes.user.has("roles");
     if is_left_out || facts.directory == Some(Precedence::Directory) {
@@ -242,7 +249,7 @@ fn roles<'s>(
     }
     let here = subject.domain_roles().filter(|(domain, _)| *domain == check.domain);
     let mut here = here.map(|(_, role)| role).peekable();
-    if !matches!(check.roles, Roles::Claimed(_)) || here.peek().is_none() {
+    if !is_claimed || here.peek().is_none() {
         return sent();
     }
     let (all, own) = facts.inclusions.expand_counted(check.roles.iter().chain(here));

@@ -5,6 +5,7 @@
 
 mod effort;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use fastrand::Rng;
@@ -17,8 +18,9 @@ use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
 };
 use portcullis_engine::{
-    AttributeAnswer, AttributeAnswers, Check, CheckBody, Condition, Effect, Json, Plan,
-    PlanChanges, Policy, ResourcePattern, Rule, RuleTuple, TenantFacts, Verdict, expression, json,
+    AttributeAnswer, AttributeAnswers, Check, CheckBody, CheckKind, Condition, DirectoryNeeds,
+    Effect, Json, Judged, KnownEntities, OpenQuestion, Plan, PlanChanges, Policy, Related,
+    ResourcePattern, Rule, RuleTuple, TenantFacts, Verdict, expression, json,
 };
 use serde_json::json as tree;
 use uuid::Uuid;
@@ -234,6 +236,66 @@ struct Tally {
     skipped: u32,
 }
 
+/// The relations of a check, which are at hand or take longer.
+struct AskedFacts<'f> {
+    facts: &'f Facts<'f>,
+    is_later: bool,
+}
+
+impl AskedFacts<'_> {
+    fn answers(&self, names: &[Box<str>]) -> AttributeAnswers {
+        let mut answers = AttributeAnswers::default();
+        names.iter().for_each(|name| self.facts.answer(name, &mut answers));
+        answers
+    }
+}
+
+impl portcullis_engine::Facts for AskedFacts<'_> {
+    type Work = ();
+    type Fault = Infallible;
+
+    fn known(&self, _: &Check<'_>, _: DirectoryNeeds) -> KnownEntities<'_> {
+        KnownEntities::default()
+    }
+
+    fn related(
+        &self,
+        _: &TenantFacts,
+        _: &Check<'_>,
+        names: &[Box<str>],
+        (): &mut (),
+    ) -> Result<Related, Infallible> {
+        Ok(if self.is_later { Related::Later } else { Related::Known(self.answers(names)) })
+    }
+}
+
+/// Decides a check with the relations that it asks for; `None` if it stays open.
+fn judged(
+    plan: &Plan,
+    check: &Check<'_>,
+    kind: CheckKind,
+    asked: &AskedFacts<'_>,
+    tally: &mut Tally,
+) -> Option<Effect> {
+    let mut question = OpenQuestion::new(plan, asked, *check, kind);
+    let Ok(judged) = question.judge();
+    match judged {
+        Judged::Decided(decision) => Some(decision.effect()),
+        Judged::NeedsRelations(requests) => {
+            assert!(asked.is_later);
+            tally.open += 1;
+            for request in &requests {
+                question.add(asked.answers(&request.attributes));
+            }
+            match question.verdict() {
+                Verdict::Decided(decision) => Some(decision.effect()),
+                Verdict::NeedsAttributes(_) => None,
+            }
+        }
+        Judged::NeedsAnswers(_) => None,
+    }
+}
+
 /// Checks decide as the oracle does: with all answers, with those that are asked for, and by RBAC alone.
 fn checks(plan: &Plan, world: &World, facts: &Facts<'_>, tally: &mut Tally) {
     let expected = world.decide(facts);
@@ -259,21 +321,13 @@ fn checks(plan: &Plan, world: &World, facts: &Facts<'_>, tally: &mut Tally) {
         let decides = explanation.rules.iter().find(|rule| rule.decides).map(|rule| rule.id);
         assert_eq!(decides, deciding.map(|rule| rule.id));
 
-        type Decide = for<'p> fn(&'p Plan, &Check<'_>, &AttributeAnswers) -> Verdict<'p>;
-        let kinds: [(Decide, _); 2] =
-            [(Plan::decide, expected), (Plan::decide_rbac, world.decide_rbac(facts))];
-        for (decide, expected) in kinds {
-            let mut answers = AttributeAnswers::default();
-            if let Verdict::NeedsAttributes(requests) = decide(plan, check, &answers) {
-                tally.open += 1;
-                let names = requests.iter().flat_map(|request| &request.attributes);
-                names.for_each(|name| facts.answer(name, &mut answers));
+        for (kind, expected) in
+            [(CheckKind::Combined, expected), (CheckKind::Legacy, world.decide_rbac(facts))]
+        {
+            for is_later in [false, true] {
+                let effect = judged(plan, check, kind, &AskedFacts { facts, is_later }, tally);
+                assert_eq!(effect, Some(expected.0), "{world:?} {facts:?}");
             }
-            let effect = match decide(plan, check, &answers) {
-                Verdict::Decided(decision) => Some(decision.effect()),
-                Verdict::NeedsAttributes(_) => None,
-            };
-            assert_eq!(effect, Some(expected.0));
         }
     });
 }

@@ -1,4 +1,5 @@
-//! Few places may name the database, the web framework, the WebAssembly runtime, threads, the environment and the clock.
+//! Few places may name the database, the web framework, the WebAssembly runtime, threads, decision plans, the environment
+//! and the clock.
 
 use std::path::Path;
 
@@ -18,7 +19,7 @@ struct Rule {
     allowed: &'static [&'static str],
 }
 
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     Rule { named: &["sqlx"], at_start: true, allowed: &["server/storage/src"] },
     // `dev` serves a sample identity provider.
     Rule { named: &["axum"], at_start: true, allowed: &["server/api/src", "server/src/dev"] },
@@ -36,6 +37,19 @@ const RULES: [Rule; 11] = [
         named: &["tokio", "task", "spawn_blocking"],
         at_start: true,
         allowed: &["engine/fairness/src"],
+    },
+    // A handler, an importer and the store ask for a decision: those that have a plan decide by `OpenQuestion`.
+    Rule {
+        named: &["portcullis_engine", "Plan"],
+        at_start: true,
+        allowed: &[
+            "engine/plan-cache/src",
+            "server/bundle/src",
+            "server/operations/src",
+            "server/replay/src",
+            "server/runtime/src",
+            "server/tools/src",
+        ],
     },
     Rule { named: &["std", "env"], at_start: true, allowed: &["server/config/src"] },
     Rule { named: &["Utc", "now"], at_start: false, allowed: &["server/model/src/clock.rs"] },
@@ -130,6 +144,7 @@ fn a_forbidden_name_is_found() -> anyhow::Result<()> {
         "use sqlx::Row;",
         "mod a { fn f() -> axum::Router {} }",
         "fn f() { wasmtime::Engine::default(); }",
+        "use portcullis_engine::{Check, Plan};",
         "use std::{env, fmt};",
         "use tokio::sync::{Semaphore, watch};",
         "fn f() { tokio::task::spawn_blocking(|| {}); }",

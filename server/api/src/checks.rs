@@ -6,13 +6,13 @@ use http::request::Parts;
 use portcullis_engine::fields::Body;
 use portcullis_engine::request::{Attributes, LegacyCheckBody};
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{CheckBody, CheckBuffer, Effect, Invalid, MatchedRuleId};
+use portcullis_engine::{CheckBody, CheckBuffer, CheckKind, Effect, Invalid, MatchedRuleId};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{Operation, ParameterIn};
 
 use super::body::JsonBody;
-use super::explain::{Explain, ExplanationAnswer, ExplanationSchema, explained};
+use super::explain::{Explain, ExplanationSchema};
 use super::{digits, parameter, revision_header};
 use crate::callers::CheckRequester;
 use crate::error::ApiError;
@@ -28,8 +28,8 @@ use portcullis_model::explained_check::ExplainedCheckBody;
 use portcullis_model::schema;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
 use portcullis_operations::directory;
+use portcullis_operations::explained_checks::ExplainedCheck;
 use portcullis_runtime::app::App;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 
 /// The missing part of a legacy check by a service key; completes "expected …".
@@ -51,7 +51,7 @@ struct Answer<'e> {
     reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ExplanationSchema)]
-    explanation: Option<ExplanationAnswer<'e>>,
+    explanation: Option<ExplainedCheck<'e>>,
     /// `present` where a decision of an earlier revision read the directory, which is the present one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String)]
@@ -113,16 +113,16 @@ pub(super) async fn check(
     let options = CheckOptions { kind, at_least, explain, now, assumed, at_revision, recorded };
     let decided = checks::check(&app, &caller, body, options).await?;
     let revision = (decided.answer.revision, decided.answer.entities_revision);
-    let Some(evidence) = &decided.evidence else {
-        let id = decision_header(decided.answer.decision_id);
-        return Ok((id, respond(revision, Answer::from(decided.answer))).into_response());
-    };
-    let answer = decided.answer.clone();
-    Ok(explained(&decided, evidence, |explanation| {
-        let explanation = Some(explanation);
+    let explained = decided.explained(|explained| {
+        let answer = Answer::from(decided.answer.clone());
         let directory = directory::present_beside_past(at_revision, revision.1);
-        respond(revision, Answer { explanation, directory, ..Answer::from(answer) })
-    }))
+        respond(revision, Answer { explanation: Some(explained), directory, ..answer })
+    });
+    if let Some(explained) = explained {
+        return Ok(explained);
+    }
+    let id = decision_header(decided.answer.decision_id);
+    Ok((id, respond(revision, Answer::from(decided.answer))).into_response())
 }
 
 /// Decides a request by RBAC rules alone.

@@ -10,10 +10,9 @@ use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
 use portcullis_model::parity::Parity;
 use portcullis_model::period::CountPeriod;
 use portcullis_model::schema;
-use portcullis_operations::decisions::{self, DecidedRecord, DecisionFeed, FeedItem};
-use portcullis_replay::{Reproduction, Unreadable};
+use portcullis_operations::decisions::{self, DecisionFeed, FeedItem, Reproduction};
+use portcullis_operations::explained_checks::ExplainedCheck;
 use portcullis_runtime::app::App;
-use portcullis_runtime::error::OperationError;
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -21,7 +20,7 @@ use uuid::Uuid;
 use crate::audit::instant;
 use crate::callers::{Allowed, DecisionsRead, DecisionsWrite, Requester};
 use crate::error::ApiError;
-use crate::explain::{Explain, ExplanationAnswer};
+use crate::explain::Explain;
 use crate::live_credential::LiveCredential;
 use crate::live_events::{self, LiveEvent, StreamTime};
 use crate::openapi::Conflict;
@@ -169,23 +168,15 @@ pub(super) async fn show(
     if !explain {
         return Ok(Json(decisions::find(&app, &caller, id).await?).into_response());
     }
-    let DecidedRecord { record, side, resolvers } =
-        decisions::find_decided(&app, &caller, id).await?;
-    let explained =
-        portcullis_replay::explain(&record, &side, |explanation, changes, reproduction| {
-            let explanation =
-                ExplanationAnswer::from_record(record.revision, explanation, changes, &resolvers);
-            let (reproduced, not_replayable) = match reproduction {
-                Reproduction::Reproduced(reproduced) => (Some(reproduced), Vec::new()),
-                Reproduction::NotReplayable(attributes) => (None, attributes),
-            };
-            let record = &record;
-            Json(ExplainedDecision { record, reproduced, not_replayable, explanation })
-                .into_response()
-        });
-    explained.map_err(|Unreadable| {
-        OperationError::Conflict("the record cannot be read".to_owned()).into()
-    })
+    let decided = decisions::find_decided(&app, &caller, id).await?;
+    let explained = decided.explained(|record, explanation, reproduction| {
+        let (reproduced, not_replayable) = match reproduction {
+            Reproduction::Reproduced(reproduced) => (Some(reproduced), Vec::new()),
+            Reproduction::NotReplayable(attributes) => (None, attributes),
+        };
+        Json(ExplainedDecision { record, reproduced, not_replayable, explanation }).into_response()
+    });
+    Ok(explained?)
 }
 
 /// A recorded decision with its explanation.
@@ -198,7 +189,7 @@ struct ExplainedDecision<'e> {
     /// The attributes that they read and the record lacks, because they are hashed or left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_replayable: Vec<String>,
-    explanation: ExplanationAnswer<'e>,
+    explanation: ExplainedCheck<'e>,
 }
 
 /// The members by which decisions are grouped.

@@ -1,9 +1,5 @@
 //! The explanation of a decision: `POST /api/v1/check?explain=true`.
 
-use portcullis_engine::{
-    ChangeSet, Counterfactuals, Effect, ExplainedPolicy, ExplainedRule, Explanation, MatchedRuleId,
-};
-use serde::Serialize;
 use utoipa::openapi::schema::Type;
 
 use crate::error::ApiError;
@@ -13,10 +9,6 @@ use portcullis_model::schema::{
     self, AnySchema, anything, boolean, choice, effect, id, integer, list, named, one_of, record,
     string, typed,
 };
-use portcullis_operations::checks::{DecidedCheck, Evidence};
-use portcullis_operations::directory::{self, AttributeWithRelation};
-use portcullis_resolvers::Report;
-use portcullis_runtime::metrics::CheckKind;
 
 /// Whether the query asks for an explanation.
 #[derive(Clone, Copy)]
@@ -27,73 +19,6 @@ impl QueryParameters for Explain {
         let about = "Whether the answer explains itself; only managers may ask for that";
         query.flag("explain", about).map(Self)
     }
-}
-
-/// The explanation of a decision. It is written with the answer, so that its text is charged.
-#[derive(Serialize)]
-pub(super) struct ExplanationAnswer<'e> {
-    revision: u64,
-    policies: Vec<ExplainedPolicy<'e>>,
-    rules: Vec<ExplainedRule<'e>>,
-    attributes: Vec<AttributeWithRelation<'e>>,
-    resolvers: &'e [Report],
-    /// The changes that would allow what is denied.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    would_allow: Option<Vec<ChangeSet>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    would_allow_complete: Option<bool>,
-}
-
-impl<'e> ExplanationAnswer<'e> {
-    /// Returns the explanation of a recorded decision by the rules of `revision`.
-    pub(super) fn from_record(
-        revision: i64,
-        explanation: Explanation<'e>,
-        changes: Option<Counterfactuals>,
-        resolvers: &'e [Report],
-    ) -> Self {
-        let Explanation { policies, rules, attributes } = explanation;
-        let attributes = attributes.into_iter();
-        let alone = |attribute| AttributeWithRelation { attribute, relation: None };
-        Self {
-            revision: u64::try_from(revision).unwrap_or_default(),
-            policies,
-            rules,
-            attributes: attributes.map(alone).collect(),
-            resolvers,
-            would_allow_complete: changes.as_ref().map(|changes| changes.is_complete),
-            would_allow: changes.map(|changes| changes.sets),
-        }
-    }
-}
-
-/// Returns the answer that `respond` makes of the explanation of `decided`.
-pub(super) fn explained<A>(
-    decided: &DecidedCheck<'_>,
-    evidence: &Evidence,
-    respond: impl FnOnce(ExplanationAnswer<'_>) -> A,
-) -> A {
-    let Evidence { cached, entities, asked, relations } = evidence;
-    let supply = entities.supply(cached.plan(), CheckKind::Combined, &decided.check);
-    let check = directory::completed(supply.as_ref(), decided.check);
-    let MatchedRuleId(rule_id) = decided.answer.matched_rule_id;
-    let Explanation { policies, rules, attributes } =
-        cached.plan().explain(&check, &asked.answers, rule_id);
-    let with_relations = attributes.into_iter().map(|attribute| {
-        let relation = attribute.relation.and_then(|name| relations.get(name));
-        AttributeWithRelation { relation, attribute }
-    });
-    let is_denied = decided.answer.effect == Effect::Deny;
-    let changes = is_denied.then(|| cached.plan().would_allow(&check, &asked.answers));
-    respond(ExplanationAnswer {
-        revision: decided.answer.revision,
-        policies,
-        rules,
-        attributes: with_relations.collect(),
-        resolvers: &asked.reports,
-        would_allow_complete: changes.as_ref().map(|changes| changes.is_complete),
-        would_allow: changes.map(|changes| changes.sets),
-    })
 }
 
 /// An explanation in the OpenAPI document.

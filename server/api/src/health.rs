@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use chrono::DateTime;
 use http::StatusCode;
-use portcullis_engine::{Check, CheckBody, Effect, Plan, ResourcePattern, Rule, RuleTuple, json};
 use portcullis_model::schema;
+use portcullis_operations::probe::engine_decides;
 use portcullis_runtime::app::App;
 use serde::Serialize;
 use tokio::time::Instant;
@@ -93,7 +92,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
         Ok(Ok(Err(reason))) => (false, reason),
         Ok(Err(_)) | Err(_) => (false, None),
     };
-    let engine = decides();
+    let engine = engine_decides();
     let word = |good| if good { "ok" } else { "unavailable" };
     let checks = Checks { database: word(database), casbin: word(engine) };
     let status = match (database && engine, is_stopping) {
@@ -112,25 +111,4 @@ async fn reaches_database(app: &App) -> Result<(), Option<&'static str>> {
         tracing::warn!(%error, unwritten, "the readiness probe cannot reach the database");
     }
     Err(error.write_fault())
-}
-
-/// Returns whether the engine allows a check that its one rule allows.
-fn decides() -> bool {
-    let rule = Rule {
-        id: uuid::Uuid::nil(),
-        tuple: RuleTuple {
-            sub: "probe".to_owned(),
-            dom: "*".to_owned(),
-            obj: ResourcePattern::Any,
-            act: "read".to_owned(),
-        },
-        effect: Effect::Allow,
-    };
-    let plan = Plan::compile("probe:read", 0, &[rule], []);
-    let request = br#"{"subject": "probe", "resource": "probe:read", "action": "read"}"#;
-    let Ok(request) = json::parse(request) else { return false };
-    CheckBody::parse(&request).is_ok_and(|body| {
-        let check = Check::new(body, "probe", None, DateTime::UNIX_EPOCH);
-        plan.evaluate(&check).effect() == Effect::Allow
-    })
 }

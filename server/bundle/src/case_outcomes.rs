@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_engine::{AttributeAnswers, Check, DEFAULT_DENY, Effect, Invalid, Plan, Verdict};
+use portcullis_engine::{DEFAULT_DENY, Effect, Invalid, Plan};
 
 use crate::case_set::CaseSet;
 use crate::cases::{Case, Expected};
-use crate::rulebook::{Rulebook, included_roles};
+use crate::folder_questions::{FolderFacts, FolderQuestion, explained};
+use crate::rulebook::Rulebook;
+use crate::skip_cause::{MAX_WORK, SkipCause};
 use crate::verdict::{CaseVerdict, UndeterminedPolicy};
 
-/// Most work for all cases together, in bytes of compiled plans. The compilation of 64 MiB takes some two seconds of one
-/// core, in which no other write of the tenant runs.
-const MAX_WORK: usize = 64 * 1024 * 1024;
 /// The part of a plan's bytes that the explanation of one case costs. It visits each policy, and compiles none.
 const EXPLAINED_PART: usize = 16;
 /// The bytes that each rule and policy of the tenant costs for each plan, for the comparison with the plan's resource.
@@ -45,45 +44,11 @@ pub struct UnjudgedCase {
     pub cause: SkipCause,
 }
 
-/// The cause for which a case is not decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SkipCause {
-    /// The decision depends on the resolver of this namespace, which `resolved` does not name.
-    Resolver(String),
-    /// The decision depends on relations, and the case has no `relations`.
-    Relations,
-    /// The cases before it took all the work that is allowed.
-    TooMuchWork,
-    /// The cases before it took all the time that is allowed.
-    TooMuchTime,
-}
-
 impl UnjudgedCase {
     /// Returns the case as a failure, for whom it must be decided.
     pub fn into_failure(self) -> CaseFailure {
         let reason = self.cause.reason();
         CaseFailure { case: self.case, expected: self.expected, actual: None, reason }
-    }
-}
-
-impl SkipCause {
-    /// Returns the cause as a sentence.
-    pub fn reason(&self) -> String {
-        match self {
-            Self::Resolver(namespace) => format!(
-                "the decision depends on the resolver `{namespace}`; give its answers as `resolved.{namespace}`"
-            ),
-            Self::Relations => "the decision depends on relations; give the tuples that count as `relations`, `[]` if there are none"
-                .to_owned(),
-            Self::TooMuchWork => format!(
-                "the plans of all cases together have more than {} MiB; write cases about fewer resources",
-                MAX_WORK / 1024 / 1024
-            ),
-            Self::TooMuchTime => {
-                "the cases before it took all the time of a judgement; write fewer cases, shorter values or simpler patterns"
-                    .to_owned()
-            }
-        }
     }
 }
 
@@ -179,40 +144,17 @@ fn decide(
     case: &Case,
 ) -> Result<Outcome, Invalid> {
     let sent = case.to_check(&set.users, &set.domain)?;
-    let supply = included_roles(plan, &sent);
-    let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-    let answers = match answers(rulebook, plan, (&sent, &check), case)? {
-        Ok(answers) => answers,
+    // A gate knows the tuples of a case alone.
+    let facts = FolderFacts { rulebook, tuples: case.relations.as_deref() };
+    let mut question = FolderQuestion::combined(plan, &facts, sent);
+    let decision = match case.decide(&mut question)? {
+        Ok(decision) => decision,
         Err(cause) => return Ok(Outcome::Skipped(cause)),
     };
-    let decision = plan.evaluate_with(&check, &answers);
-    let answers = match &case.relations {
-        Some(tuples) => rulebook.with_all_relations(plan, &sent, tuples, answers)?,
-        None => answers,
-    };
-    let explanation = plan.explain(&check, &answers, decision.rule_id());
-    Ok(Outcome::Decided(case.verdict(rulebook, &decision, &explanation)))
-}
-
-/// Returns the answers on which the decision of a check depends, as it was sent and as it is complete, or why the case has none.
-///
-/// # Errors
-/// The relations do not allow a tuple of the case.
-fn answers(
-    rulebook: &Rulebook,
-    plan: &Plan,
-    checks: (&Check<'_>, &Check<'_>),
-    case: &Case,
-) -> Result<Result<AttributeAnswers, SkipCause>, Invalid> {
-    if case.relations.is_none()
-        && let Verdict::NeedsAttributes(requests) =
-            plan.decide(checks.1, &AttributeAnswers::default())
-        && requests.iter().any(|request| rulebook.asks_relations(request))
-    {
-        return Ok(Err(SkipCause::Relations));
-    }
-    let answers = case.answers(rulebook, plan, checks)?;
-    Ok(answers.map_err(|request| SkipCause::Resolver(request.namespace.into())))
+    let verdict = explained(&mut question, decision.rule_id(), |explanation| {
+        case.verdict(rulebook, &decision, &explanation)
+    })?;
+    Ok(Outcome::Decided(verdict))
 }
 
 /// Groups the cases by their resource, so that each plan is compiled once and one at a time.

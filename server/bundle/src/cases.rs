@@ -102,6 +102,11 @@ pub(super) fn read(
 }
 
 impl Case {
+    /// Returns the tuples that count in the check beside those of the folder.
+    pub fn tuples(&self) -> &[NewTuple] {
+        self.relations.as_deref().unwrap_or_default()
+    }
+
     /// Notes the attributes in the check of the case at `at` that `types` do not declare.
     pub fn check_attributes(&self, types: &Types, at: &Place<'_>, problems: &mut Problems) {
         let resource = self.check.get("resource").and_then(Json::as_str);

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use portcullis_engine::{KnownEntities, OpenQuestion};
 use portcullis_model::types::MAX_TYPES;
 use portcullis_test_tenants::{edit, write_tenant};
 use tempfile::TempDir;
 
-use super::{Bundle, SecretValues, included_roles, list_folders};
+use super::{Bundle, SecretValues, list_folders};
 
 const LOCKED_TWICE: &str = "- name: locked
   resource: wiki:read
@@ -139,8 +140,7 @@ fn roles_of_a_folder_include_others_in_cases() {
     let case = &bundle.cases[0];
     let sent = case.to_check(&bundle.users, &bundle.tenant).expect("a check");
     let plan = bundle.rulebook.plan(sent.resource);
-    let supply = included_roles(&plan, &sent).expect("the roles that are included");
-    let decision = plan.evaluate(&supply.complete(sent));
+    let decision = OpenQuestion::combined(&plan, &KnownEntities::default(), sent).settle();
     assert_eq!(bundle.rulebook.name(decision.rule_id()), "reader, acme, wiki:read, read");
     let sent = bundle.content(&SecretValues::new(), &[]);
     let roles =

@@ -11,8 +11,8 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::relation::RelationTarget;
 use portcullis_engine::types::Types;
 use portcullis_engine::{
-    AttributeAnswers, Check, DEFAULT_DENY, Invalid, KnownEntities, Plan, Policy, Precedence,
-    ResolverRef, ResourcePattern, RoleInclusions, Rule, RuleTuple, Supply, TenantFacts,
+    AttributeAnswers, Check, DEFAULT_DENY, Invalid, Plan, Policy, Precedence, ResolverRef,
+    ResourcePattern, RoleInclusions, Rule, RuleTuple, TenantFacts,
 };
 use uuid::Uuid;
 
@@ -137,14 +137,6 @@ impl Rulebook {
         Self { facts: Arc::new(facts), entities, ..self }
     }
 
-    /// Returns what completes `check` by `plan`: the roles and properties of the entities that it is about, and the roles that
-    /// these include.
-    pub fn supply<'s>(&'s self, plan: &'s Plan, check: &Check<'s>) -> Option<Supply<'s>> {
-        let (facts, needs) = (plan.facts()?, plan.directory_needs());
-        let known = KnownEntities::find(&self.entities, check, needs);
-        Some(Supply::new(facts, known, check, needs))
-    }
-
     /// Returns the rulebook with another graph.
     pub(super) fn with_graph(self, graph: Option<Arc<Graph>>) -> Self {
         Self { graph, ..self }
@@ -205,7 +197,7 @@ impl Rulebook {
     ///
     /// # Errors
     /// The relations do not allow a tuple of the case.
-    pub fn relation_answers(
+    pub(crate) fn relation_answers(
         &self,
         sent: &Check<'_>,
         case: &[NewTuple],
@@ -220,25 +212,6 @@ impl Rulebook {
         Ok(answers.unwrap_or_default())
     }
 
-    /// Returns the answers with those to the other relations that `plan` reads: an explanation shows each, even if the decision
-    /// depends on none.
-    ///
-    /// # Errors
-    /// The relations do not allow a tuple of the case.
-    pub fn with_all_relations(
-        &self,
-        plan: &Plan,
-        sent: &Check<'_>,
-        case: &[NewTuple],
-        mut answers: AttributeAnswers,
-    ) -> Result<AttributeAnswers, Invalid> {
-        if self.facts.relations.is_some() {
-            let names: Vec<Box<str>> = plan.relations().map(Box::from).collect();
-            answers.extend(self.relation_answers(sent, case, &names)?);
-        }
-        Ok(answers)
-    }
-
     /// Calls `use_it` with each relation of the subject of a check as it was sent, and with its explanation, or the reason why it
     /// is undetermined. `answers` are those by which the check was decided.
     pub fn explain_relations<'n>(
@@ -251,6 +224,11 @@ impl Rulebook {
         if let Some(graph) = &self.graph {
             graph.explain(&self.facts, sent, names, answers, use_it);
         }
+    }
+
+    /// The people and resources of a folder.
+    pub(crate) fn entities(&self) -> &EntityTable {
+        &self.entities
     }
 
     /// The facts that the plans share.
@@ -305,12 +283,6 @@ pub fn check_subject(rule: &NewRule, types: &Types, at: &Place<'_>, problems: &m
     if let Some(expected) = types.relations().fault_of_subject(sub, obj) {
         problems.expected(&at.key("sub"), expected);
     }
-}
-
-/// Returns the roles that the roles of `check` include, if `plan` needs them. Stored cases have no directory.
-pub fn included_roles<'s>(plan: &'s Plan, check: &Check<'s>) -> Option<Supply<'s>> {
-    let (facts, needs) = (plan.facts()?, plan.directory_needs());
-    Some(Supply::new(facts, KnownEntities::default(), check, needs))
 }
 
 /// The explicit rules, then those that the registrations make: one for each default role whose tuple has

@@ -4,14 +4,17 @@ use std::fs;
 use std::path::Path;
 
 use chrono::DateTime;
-use portcullis_engine::{AttributeAnswers, Check, CheckBody, DEFAULT_DENY, Effect, Json, Verdict};
+use portcullis_engine::{
+    AttributeAnswers, Check, CheckBody, DEFAULT_DENY, Effect, Json, KnownEntities, OpenQuestion,
+    Verdict,
+};
 use portcullis_test_tenants::{RULES, edit, without_positions, write_tenant};
 use uuid::Uuid;
 
 use super::embedded::EMBEDDED;
 use super::kinds::tests::not_expressible::is_refused_by_its_schema;
 use super::kinds::{CASES, POLICIES, RULES as RULE_FILES};
-use super::{Bundle, Case, SampleUser, TENANT_FILE, included_roles};
+use super::{Bundle, Case, SampleUser, TENANT_FILE};
 
 pub(super) const CASES_FILE: &str = CASES.file();
 pub(super) const POLICIES_FILE: &str = POLICIES.file();
@@ -280,9 +283,9 @@ fn a_sample_case_without_an_instant_does_not_depend_on_it() {
                 let now = now.parse().expect("an instant");
                 let caller = user.map(SampleUser::caller);
                 let sent = Check::new(body, &bundle.tenant, caller, now);
-                let supply = included_roles(&plan, &sent);
-                let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-                let decider = bundle.rulebook.name(plan.evaluate(&check).rule_id());
+                let decision =
+                    OpenQuestion::combined(&plan, &KnownEntities::default(), sent).settle();
+                let decider = bundle.rulebook.name(decision.rule_id());
                 assert_eq!(Some(decider), case.expected.rule, "{} at {now}", case.name);
             }
         }

@@ -24,8 +24,16 @@ const MAX_ROLES: usize = 10_000;
 const MAX_LABEL: usize = 256;
 
 /// Returns the end of the reason of a denial by default: the resource is not among the `registered` ones, and no rule or
-/// policy names it. It names the nearest registered one.
-pub fn unregistered<'r>(resource: &str, registered: impl IntoIterator<Item = &'r str>) -> String {
+/// policy names it. It names the nearest registered one. Empty if the resource is known, or if none is registered.
+pub fn doubt_about_resource<'r>(
+    resource: &str,
+    is_known: bool,
+    registered: impl IntoIterator<Item = &'r str>,
+) -> String {
+    let mut registered = registered.into_iter().peekable();
+    if is_known || registered.peek().is_none() {
+        return String::new();
+    }
     let meant = nearest(resource, registered);
     let meant = meant.map(|name| format!("; did you mean {}?", quoted(name))).unwrap_or_default();
     let resource = quoted(resource);

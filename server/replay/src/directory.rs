@@ -39,6 +39,7 @@ impl RecordedDirectory {
     pub fn known(&self, place: usize) -> KnownEntities<'_> {
         let Some(table) = &self.0 else { return KnownEntities::default() };
         let id = &*place.to_string();
-        KnownEntities { subject: table.get(USER, id), resource: table.get(RESOURCE, id) }
+        let (subject, resource) = (table.get(USER, id), table.get(RESOURCE, id));
+        KnownEntities { subject, resource, ..KnownEntities::default() }
     }
 }

@@ -8,8 +8,8 @@ use portcullis_engine::json::Member;
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::request::{AttributeMap, Attributes, Roles};
 use portcullis_engine::{
-    AttributeAnswer, AttributeAnswers, Check, DEFAULT_DENY, Decision, DirectoryNeeds, Effect, Json,
-    KnownEntities, Plan, Supply, TenantFacts, Verdict, json,
+    AttributeAnswer, AttributeAnswers, Check, CheckKind, DEFAULT_DENY, Decision, Effect, Json,
+    KnownEntities, OpenQuestion, Plan, Verdict, json,
 };
 use portcullis_model::decision::{HASHED, Via};
 use uuid::Uuid;
@@ -131,18 +131,8 @@ impl<'r> RecordedInputs<'r> {
         plan: &Plan,
         use_it: impl FnOnce(&Check<'_>, &AttributeAnswers) -> T,
     ) -> T {
-        let sent = self.sent();
-        let (facts, needs) = (plan.facts(), self.needs(plan));
-        let supply = facts.map(|facts| Supply::new(facts, known, &sent, needs));
-        let mut check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-        let roles = self.own_roles().map(|own| expanded(facts, needs, own));
-        if let Some(roles) = &roles {
-            check.roles = match self.is_caller {
-                true => Roles::Listed(roles),
-                false => Roles::Stored(roles),
-            };
-        }
-        use_it(&check, &self.answers)
+        let facts = self.facts(known);
+        use_it(&self.question(&facts, plan).completed(), &self.answers)
     }
 
     /// Decides the check by `plan`, with the answers that `answers` makes of the recorded ones. `None` if the plan asks for
@@ -161,14 +151,25 @@ impl<'r> RecordedInputs<'r> {
                 &without
             }
         };
-        let verdict = self.with_check(known, plan, |check, _| match self.is_legacy {
-            true => plan.decide_rbac(check, answers),
-            false => plan.decide(check, answers),
-        });
-        match verdict {
+        let facts = self.facts(known);
+        match self.question(&facts, plan).with_answers(answers).verdict() {
             Verdict::Decided(decision) => Some(decision),
             Verdict::NeedsAttributes(_) => None,
         }
+    }
+
+    fn question<'p: 'q, 'q>(
+        &'q self,
+        facts: &'q KnownEntities<'q>,
+        plan: &'p Plan,
+    ) -> OpenQuestion<'p, 'q, KnownEntities<'q>> {
+        let kind = if self.is_legacy { CheckKind::Legacy } else { CheckKind::Combined };
+        OpenQuestion::new(plan, facts, self.sent(), kind)
+    }
+
+    /// Returns what the directory knew, with the roles of the subject itself.
+    fn facts<'f>(&'f self, known: KnownEntities<'f>) -> KnownEntities<'f> {
+        KnownEntities { roles: self.own_roles().map(Roles::Supplied), ..known }
     }
 
     /// Returns the check as it was sent.
@@ -202,19 +203,10 @@ impl<'r> RecordedInputs<'r> {
     }
 
     /// Returns the roles of the subject itself; `None` if the request sent them.
-    fn own_roles(&self) -> Option<impl Iterator<Item = &str>> {
+    fn own_roles(&self) -> Option<&[Json<'_>]> {
         let roles = self.directory.get("roles")?.as_array()?;
         let own = self.directory.get("own_roles").and_then(integer).unwrap_or(roles.len());
-        Some(roles.iter().take(own).filter_map(Json::as_str))
-    }
-
-    /// Returns the parts of the directory that the check read by `plan`.
-    pub(crate) fn needs(&self, plan: &Plan) -> DirectoryNeeds {
-        let needs = plan.directory_needs();
-        match self.is_legacy {
-            true => DirectoryNeeds { user: false, resource: false, ..needs },
-            false => needs,
-        }
+        Some(roles.get(..own).unwrap_or(roles))
     }
 
     /// Returns whether the record has the roles of the subject itself, as they were.
@@ -270,18 +262,6 @@ fn integer(json: &Json<'_>) -> Option<usize> {
     match json {
         Json::Number(number) => number.to_string().parse().ok(),
         _ => None,
-    }
-}
-
-/// Returns the roles with those that they include, if a plan with these needs reads them.
-fn expanded<'a>(
-    facts: Option<&'a TenantFacts>,
-    needs: DirectoryNeeds,
-    own: impl Iterator<Item = &'a str>,
-) -> Vec<&'a str> {
-    match facts.filter(|_| needs.roles) {
-        Some(facts) => facts.inclusions.expand(own),
-        None => own.collect(),
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use portcullis_engine::Effect;
+use portcullis_engine::{CheckKind, Effect};
 use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
-use strum::{IntoStaticStr, VariantArray};
+use strum::VariantArray;
 use thread_local::ThreadLocal;
 
 use crate::label::Label;
@@ -20,16 +20,6 @@ const BOUNDS: [f64; 12] =
     [25e-6, 50e-6, 1e-4, 25e-5, 5e-4, 1e-3, 25e-4, 1e-2, 5e-2, 0.25, 1.0, 5.0];
 /// The buckets of a histogram: one for each bound, and one for what takes longer.
 const BUCKETS: usize = BOUNDS.len() + 1;
-
-/// The route of a check, named as the label in metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "snake_case")]
-pub enum CheckKind {
-    /// `POST /api/v1/check`
-    Combined,
-    /// `POST /api/v1/resources/access/check`
-    Legacy,
-}
 
 /// The metrics of decided checks.
 #[derive(Debug)]

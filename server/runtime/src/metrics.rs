@@ -11,7 +11,6 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-pub use crate::check_metrics::CheckKind;
 use crate::check_metrics::CheckMetrics;
 use crate::edge_metrics::{ConnectionMetrics, register_bodies};
 use crate::label::Label;
@@ -195,7 +194,7 @@ impl PlanMetrics {
 mod tests {
     use std::time::Duration;
 
-    use portcullis_engine::Effect;
+    use portcullis_engine::{CheckKind, Effect};
 
     use super::*;
 

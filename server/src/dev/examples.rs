@@ -8,10 +8,9 @@ use axum::routing::get;
 use http::StatusCode;
 use portcullis_api::{self as api, PageLink};
 use portcullis_bundle::{Bundle, Case, SampleUser};
-use portcullis_engine::{Check, CheckBody};
+use portcullis_engine::{Check, CheckBody, CheckKind};
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
 use portcullis_runtime::app::App;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 use url::form_urlencoded::byte_serialize;
 

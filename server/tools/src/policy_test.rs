@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use portcullis_bundle::{Bundle, Case};
+use portcullis_bundle::{Bundle, Case, FolderFacts, FolderQuestion};
 use portcullis_config::Variables;
 use portcullis_engine::AttributeAnswers;
 
@@ -72,9 +72,10 @@ pub async fn answers(
     for case in &bundle.cases {
         let sent = case.to_check(&bundle.users, &bundle.tenant)?;
         let plan = bundle.rulebook.plan(sent.resource);
-        let supply = bundle.rulebook.supply(&plan, &sent);
-        let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-        all.push(resolvers.answers(bundle, &plan, (&sent, &check), case).await?);
+        let facts = FolderFacts { rulebook: &bundle.rulebook, tuples: Some(case.tuples()) };
+        let mut question = FolderQuestion::combined(&plan, &facts, sent);
+        resolvers.decide(bundle, &mut question, case).await?;
+        all.push(question.into_answers());
     }
     Ok(all)
 }

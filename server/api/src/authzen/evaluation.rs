@@ -2,11 +2,10 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use portcullis_engine::CheckBody;
+use portcullis_engine::{CheckBody, CheckKind};
 use portcullis_model::decision::Via;
 use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_runtime::app::App;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 
 use super::answer::{EvaluationAnswer, Reasons};

@@ -1,9 +1,10 @@
 //! Compares the decisions of an import with those that a Casbin application expects.
 
 use chrono::{DateTime, Utc};
+use portcullis_bundle::Rulebook;
 use portcullis_engine::request::CheckBody;
 use portcullis_engine::{
-    Check, Effect, Plan, Policy, ResourcePattern, Rule as PlanRule, RuleTuple, json,
+    Check, Effect, Policy, ResourcePattern, Rule as PlanRule, RuleTuple, json,
 };
 use portcullis_model::policy::NewPolicy;
 use serde_json::{Map, Value};
@@ -62,8 +63,7 @@ impl<'r> Request<'r> {
 /// The imported rules and policies, ready to decide.
 pub(super) struct Decider {
     objects: Objects,
-    rules: Vec<PlanRule>,
-    policies: Vec<Policy>,
+    rulebook: Rulebook,
 }
 
 impl Decider {
@@ -96,11 +96,10 @@ impl Decider {
                 condition: Ok(read.rule_data.condition),
             })
         });
-        Ok(Self {
-            objects: converted.objects.clone(),
-            rules: rules.collect::<anyhow::Result<_>>()?,
-            policies: policies.collect::<anyhow::Result<_>>()?,
-        })
+        let rules = rules.collect::<anyhow::Result<_>>()?;
+        let policies = policies.collect::<anyhow::Result<_>>()?;
+        let rulebook = Rulebook::from_stored(rules, policies);
+        Ok(Self { objects: converted.objects.clone(), rulebook })
     }
 
     /// Returns whether the request is allowed at `now`.
@@ -126,9 +125,7 @@ impl Decider {
         let read = json::parse(text.as_bytes())?;
         let body = CheckBody::parse(&read)?;
         let check = Check::new(body, request.domain.unwrap_or(DOMAIN), None, now);
-        let policies = self.policies.iter().filter(|policy| policy.resource.matches(&resource));
-        let plan = Plan::compile(&resource, 1, &self.rules, policies.cloned());
-        Ok(plan.evaluate(&check).effect() == Effect::Allow)
+        Ok(self.rulebook.plan(&resource).evaluate(&check).effect() == Effect::Allow)
     }
 }
 

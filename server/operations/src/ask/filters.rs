@@ -9,7 +9,7 @@ use portcullis_engine::matrix::{OpenPolicy, Outcome, Residual};
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::sql::{self, RowRelations, SqlParam};
 use portcullis_engine::{
-    AttributeAnswers, AttributeRequest, Check, Condition, Effect, Json, expression,
+    AttributeAnswers, AttributeRequest, Check, CheckKind, Condition, Effect, Json, expression,
 };
 use portcullis_fairness::run_in_place;
 use portcullis_model::filter::{FilterRequest, SqlOptions};
@@ -17,14 +17,14 @@ use portcullis_resolvers::CacheMode;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::filter_refusal::FilterRefusal;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use uuid::Uuid;
 
+use crate::decide::live_questions::LiveQuestion;
 use crate::decide::open_scope::open_scope;
-use crate::people::directory::{self, NeededEntities};
+use crate::people::directory::NeededEntities;
 
 /// The decision on a check for all rows.
 #[derive(Debug, Serialize)]
@@ -98,8 +98,8 @@ pub async fn filter(
     let cached = app.plans.find(tenant, check.resource, at_least).await?;
     let plan = cached.plan();
     let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
-    let supply = entities.supply(plan, CheckKind::Combined, &check);
-    let completed = directory::completed(supply.as_ref(), check);
+    let question = LiveQuestion::combined(plan, &entities, check);
+    let completed = question.completed();
     let mut filter = plan.filter(&completed, &AttributeAnswers::default(), &request.rows);
     let has_relations = plan.facts().is_some_and(|facts| facts.relations.is_some());
     let is_of_relations =

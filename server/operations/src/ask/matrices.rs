@@ -14,7 +14,6 @@ use portcullis_model::page::{Listed, Page};
 use portcullis_model::resource::ResourceRecord;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::searches::Awaited;
 use portcullis_storage::{resources, tenants};
@@ -24,6 +23,7 @@ use uuid::Uuid;
 
 use super::plan_by_plan::{PlanByPlan, Weighed};
 use super::search::{Position, RequestMark};
+use crate::decide::live_questions::LiveQuestion;
 use crate::decide::open_scope::open_scope;
 use crate::decide::past_plans::PastRules;
 use crate::decide::plan_source::PlanSource;
@@ -301,12 +301,12 @@ impl MatrixQuestion<'_> {
             relations: None,
             expected: None,
         };
-        let supply = of.entities.supply(of.plan, CheckKind::Combined, &check);
-        let completed = directory::completed(supply.as_ref(), check);
+        let question = LiveQuestion::combined(of.plan, of.entities, check);
+        let completed = question.completed();
         let roles: Vec<String> = completed.roles.iter().map(str::to_owned).collect();
         let (subject, domain) = (row.subject.as_deref(), Some(&*self.domain));
         let cell = MatrixCell { subject, roles: &roles, relation, domain, action: Some(of.action) };
-        let has_own = supply.as_ref().is_some_and(Supply::has_attributes);
+        let has_own = question.supply().is_some_and(Supply::has_attributes);
         let mut own = has_own.then(|| PlanMatrix::new(of.plan, completed.attributes));
         let evaluated = own.as_ref().map_or(shared.cost_per_cell(), PlanMatrix::cost);
         *left = left.checked_sub(evaluated).ok_or_else(|| too_large(of.resource))?;

@@ -11,7 +11,6 @@ use portcullis_model::permissions::PermissionsRequest;
 use portcullis_runtime::app::App;
 use portcullis_runtime::entity_tables::EntitiesError;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::searches::Awaited;
 use portcullis_storage::{resources, tenants};
@@ -21,9 +20,10 @@ use uuid::Uuid;
 
 use super::plan_by_plan::{PlanByPlan, Weighed};
 use crate::changes::etag::entity_tag;
+use crate::decide::live_questions::LiveQuestion;
 use crate::decide::open_scope::open_scope;
 use crate::decide::plan_source::PlanSource;
-use crate::people::directory::{self, NeededEntities};
+use crate::people::directory::NeededEntities;
 
 /// The maximum number of resources on a page. Each has a plan, which may have to be loaded.
 const MAX_PAGE: i64 = 200;
@@ -125,21 +125,20 @@ fn decide(
     entities: &NeededEntities,
     sent: &Check<'_>,
 ) -> Result<ResourcePermission, EntitiesError> {
-    let supply = entities.supply(plan, CheckKind::Combined, sent);
-    let check = directory::completed(supply.as_ref(), *sent);
+    let question = LiveQuestion::combined(plan, entities, *sent);
+    let check = question.completed();
     let rows = RowAttributes::unsupplied();
     let mut filter = plan.filter(&check, &AttributeAnswers::default(), &rows);
-    let resource = sent.resource_named();
     let is_known = |name: &str| {
         let is_fixed = matches!(RelationTarget::parse(name), RelationTarget::OfObject { .. });
-        is_fixed || resource.is_some()
+        is_fixed || sent.resource_named().is_some()
     };
     let relations = filter.requests.iter().filter(|request| *request.namespace == *RELATION);
     let names =
         relations.flat_map(|request| &request.attributes).filter(|name| is_known(name)).cloned();
     let names: Vec<Box<str>> = names.collect();
     if !names.is_empty() {
-        let answers = entities.relations(plan, sent, resource, &names)?;
+        let answers = entities.relations(plan, sent, &names)?;
         filter = plan.filter(&check, &answers, &rows);
     }
     let decision = match &filter.outcome {

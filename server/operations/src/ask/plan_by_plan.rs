@@ -3,10 +3,9 @@
 
 use std::time::Duration;
 
-use portcullis_engine::Plan;
+use portcullis_engine::{CheckKind, Plan};
 use portcullis_runtime::entity_tables::EntityTables;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::searches::{Awaited, PAGE_TIME};
 use tokio::time::Instant;
 

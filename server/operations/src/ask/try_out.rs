@@ -11,6 +11,7 @@ use portcullis_runtime::error::OperationError;
 use uuid::Uuid;
 
 use crate::content::resolvers::{NOT_FOUND, must_be_own};
+use crate::decide::live_questions::{LiveQuestion, look_up};
 use crate::people::directory::{NeededEntities, relations_among};
 
 /// The result of a sample check.
@@ -64,7 +65,9 @@ async fn relations(
     }
     let cached = app.plans.find(tenant, check.resource, 0).await?;
     let entities = NeededEntities::load_all(app, tenant, cached.plan()).await?;
-    entities.look_up((app, tenant), cached.plan(), check, &names).await
+    let mut question = LiveQuestion::combined(cached.plan(), &entities, *check);
+    look_up((app, tenant), &mut question, &names).await?;
+    Ok(question.into_answers())
 }
 
 /// Returns the attributes to ask for, each once.

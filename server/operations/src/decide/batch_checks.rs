@@ -1,6 +1,7 @@
 //! Batches: many checks by the rules of one revision (`docs/semantics.md`, section 11).
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
 use portcullis_engine::batch::BatchSemantic;
 use portcullis_engine::{
-    AttributeAnswers, AttributeRequest, Check, Decision, Effect, MatchedRuleId, Supply, Verdict,
+    AttributeRequest, Check, CheckKind, Decision, Effect, Judged, MatchedRuleId, Verdict,
 };
 use portcullis_limits::{MemoryAccount, MemoryCharge, Spent};
 use portcullis_model::event::Event;
@@ -16,17 +17,17 @@ use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::{AnswerOrigin, OpenCheck};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::batch_items::BatchItems;
 use super::common_plans::{self, CommonPlans};
+use super::live_questions::{LiveQuestion, count_overridden, decide_related, look_up_inputs};
 use super::recent_reasons::RecentReasons;
 use super::recorded_checks::{Made, RecordedRequest};
 use super::recording::{self, Recording};
-use crate::people::directory::{self, NeededEntities, ReadRelations};
+use crate::people::directory::NeededEntities;
 
 /// The time after which a batch lets other requests of its thread go on.
 const SLICE: Duration = Duration::from_millis(2);
@@ -189,10 +190,10 @@ impl<'b> BatchedChecks<'b> {
 }
 
 /// A check that resolvers must answer first.
-struct OpenItem {
+struct OpenItem<'i> {
     index: usize,
+    question: LiveQuestion<'i>,
     requests: Vec<AttributeRequest>,
-    relations: ReadRelations,
 }
 
 /// A batch whose plans are found.
@@ -275,38 +276,32 @@ impl<'b> Batch<'b> {
 
     /// Decides a check without resolvers, and records it if `records` is true. Returns what resolvers must answer first if
     /// they must.
-    async fn decide_first(
-        &self,
+    async fn decide_first<'s>(
+        &'s self,
         index: usize,
-        plan: &CachedPlan,
+        plan: &'s CachedPlan,
         reasons: &mut RecentReasons,
         records: bool,
-    ) -> Result<Result<ItemAnswer, OpenItem>, OperationError> {
+    ) -> Result<Result<ItemAnswer, OpenItem<'s>>, OperationError> {
         // The plans are as many as the checks.
         let Some(check) = self.checks.get(index) else { return Ok(Ok(ItemAnswer::OPEN)) };
-        let supply = self.supply(&check, plan);
-        directory::count_overridden(self.app, supply.as_ref());
-        let completed = directory::completed(supply.as_ref(), check);
-        let (kind, both) = (CheckKind::Combined, (&check, &completed));
-        let decided = self.entities.decide_here(plan.plan(), kind, both)?;
-        let (verdict, relations) = match decided {
-            Some(decided) => decided,
-            None => {
+        let mut question = LiveQuestion::combined(plan.plan(), &self.entities, check);
+        count_overridden(self.app, &question);
+        let decision = match question.judge()? {
+            Judged::Decided(decision) => decision,
+            judged => {
                 let asking = (self.app, self.tenant);
                 // In a box, so that a quick check has no room for it.
-                Box::pin(self.entities.decide(asking, plan.plan(), kind, both)).await?
+                match Box::pin(decide_related(asking, &mut question, judged)).await? {
+                    Verdict::Decided(decision) => decision,
+                    Verdict::NeedsAttributes(requests) => {
+                        return Ok(Err(OpenItem { index, question, requests }));
+                    }
+                }
             }
         };
-        Ok(match verdict {
-            Verdict::Decided(decision) => {
-                let recording = records.then(|| {
-                    let checked = (&check, &completed, supply.as_ref());
-                    self.record(checked, plan, &decision, (&relations.answers, &[]))
-                });
-                Ok(self.answer(&decision, reasons, recording.flatten()))
-            }
-            Verdict::NeedsAttributes(requests) => Err(OpenItem { index, requests, relations }),
-        })
+        let recording = records.then(|| self.record(plan, &question, &decision, &[]));
+        Ok(Ok(self.answer(&decision, reasons, recording.flatten())))
     }
 
     /// Asks the resolvers for all `open` checks together, and puts the answers into their places in `decided`.
@@ -315,45 +310,34 @@ impl<'b> Batch<'b> {
     /// The relations of the tenant cannot be read.
     async fn decide_open(
         &self,
-        open: Vec<OpenItem>,
+        mut open: Vec<OpenItem<'_>>,
         decided: &mut [ItemAnswer],
         reasons: &mut RecentReasons,
     ) -> Result<(), OperationError> {
-        let (mut supplied, mut requests) = (Vec::new(), Vec::new());
-        for OpenItem { index, requests: own, relations } in open {
-            let (Some(check), Some(plan)) = (self.checks.get(index), self.plan(index)) else {
-                continue;
-            };
-            let (asking, entities) = ((self.app, self.tenant), &self.entities);
-            let relations =
-                entities.relations_of_inputs(asking, plan.plan(), &check, &own, relations).await?;
-            supplied.push((index, plan, check, self.supply(&check, plan), relations));
-            requests.push(own);
+        let mut requests = Vec::with_capacity(open.len());
+        for item in &mut open {
+            let asking = (self.app, self.tenant);
+            look_up_inputs(asking, &mut item.question, &item.requests).await?;
+            requests.push(mem::take(&mut item.requests));
         }
-        let mut checks = Vec::with_capacity(supplied.len());
-        for (_, _, check, supply, relations) in &supplied {
-            let completed = directory::completed(supply.as_ref(), *check);
-            checks.push(Check { relations: Some(relations), ..completed });
-        }
-        let asked = checks.iter().zip(requests);
-        let asked: Vec<_> = asked.map(|(check, requests)| OpenCheck { check, requests }).collect();
-        let answers = self.app.resolvers.ask_all(self.tenant, &asked).await;
+        let answers = {
+            let checks: Vec<_> = open.iter().map(|item| item.question.for_resolvers()).collect();
+            let asked = checks.iter().zip(requests);
+            let asked: Vec<_> =
+                asked.map(|(check, requests)| OpenCheck { check, requests }).collect();
+            self.app.resolvers.ask_all(self.tenant, &asked).await
+        };
         let (mut slice, mut has_ended) = (Instant::now(), false);
-        for (number, ((index, plan, sent, supply, relations), check)) in
-            supplied.iter().zip(&checks).enumerate()
-        {
-            let origins = answers.origins(number);
-            let mut answers = answers.for_check(number);
-            answers.extend(relations.clone());
-            let decision = plan.plan().evaluate_with(check, &answers);
+        for (number, OpenItem { index, mut question, .. }) in open.into_iter().enumerate() {
+            let Some(plan) = self.plan(index) else { continue };
+            question.add(answers.for_check(number));
+            let decision = question.settle();
             // What comes after the end is not answered.
-            let recording = (!has_ended).then(|| {
-                let checked = (sent, check, supply.as_ref());
-                self.record(checked, plan, &decision, (&answers, &origins))
-            });
+            let recording = (!has_ended)
+                .then(|| self.record(plan, &question, &decision, &answers.origins(number)));
             let answer = self.answer(&decision, reasons, recording.flatten());
             has_ended |= self.ends_after(&answer);
-            if let Some(place) = decided.get_mut(*index) {
+            if let Some(place) = decided.get_mut(index) {
                 *place = answer;
             }
             pause(&mut slice).await;
@@ -361,31 +345,17 @@ impl<'b> Batch<'b> {
         Ok(())
     }
 
-    /// Records the decision on a check, as it was sent and as its supply completed it.
+    /// Records the decision on a check, which reflects the common revision of the plans.
     fn record(
         &self,
-        (sent, completed, supply): (&Check<'_>, &Check<'_>, Option<&Supply<'_>>),
         plan: &CachedPlan,
+        question: &LiveQuestion<'_>,
         decision: &Decision<'_>,
-        (answers, origins): (&AttributeAnswers, &[AnswerOrigin<'_>]),
+        origins: &[AnswerOrigin<'_>],
     ) -> Option<Recording> {
-        let made = Made {
-            tenant: self.tenant,
-            cached: plan,
-            entities: &self.entities,
-            revisions: (self.plans.revision, self.entities.revision()),
-            sent,
-            completed,
-            supply,
-            decision,
-            answers,
-            origins,
-        };
-        recording::record(self.app, self.options.recorded, &made)
-    }
-
-    fn supply<'s>(&'s self, check: &Check<'s>, plan: &'s CachedPlan) -> Option<Supply<'s>> {
-        self.entities.supply(plan.plan(), CheckKind::Combined, check)
+        let revisions = (self.plans.revision, self.entities.revision());
+        let own = Made::new(self.tenant, plan, question, decision, origins);
+        recording::record(self.app, self.options.recorded, &Made { revisions, ..own })
     }
 
     /// Drops what comes after the answer that ends the batch.

@@ -1,20 +1,16 @@
 //! The check: finds the plan, decides, and records the decision (`docs/semantics.md`, section 2).
 
-use std::sync::Arc;
-
 use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
 use portcullis_engine::{
-    Check, CheckBody, Decision, Effect, MatchedRuleId, ResourcePattern, Verdict,
+    Check, CheckBody, CheckKind, Effect, Judged, MatchedRuleId, ResourcePattern,
 };
 use portcullis_model::event::Event;
 use portcullis_model::relation::NewTuple;
-use portcullis_model::resource::unregistered;
-use portcullis_plan_cache::CachedPlan;
-use portcullis_resolvers::{Asked, CacheMode};
+use portcullis_model::resource::doubt_about_resource;
+use portcullis_resolvers::CacheMode;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::plans::{PlanError, is_lost};
 use portcullis_storage::{plan_records, resources};
@@ -22,13 +18,14 @@ use portcullis_traces::enter;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::explained_relations::{ExplainedRelations, explained_relations};
+use super::explained_checks::{Evidence, ExplainedCheck, explained_relations};
+use super::live_questions::{self, LiveQuestion, count_overridden};
 use super::open_scope::open_scope;
 use super::past_plans::PastRules;
 use super::plan_source::PlanSource;
 use super::recorded_checks::{Made, RecordedRequest};
 use super::recording::{self, Recording};
-use crate::people::directory::{self, NeededEntities};
+use crate::people::directory::NeededEntities;
 
 /// The most registered names that an unregistered resource is compared with: a few milliseconds.
 const MAX_COMPARED: u32 = 5_000;
@@ -78,6 +75,20 @@ pub struct DecidedCheck<'c> {
     pub evidence: Option<Evidence>,
 }
 
+impl DecidedCheck<'_> {
+    /// Calls `use_it` with the explanation, which borrows everything; returns `None` if the check was not to be explained.
+    pub fn explained<T>(&self, use_it: impl FnOnce(ExplainedCheck<'_>) -> T) -> Option<T> {
+        let Evidence { cached, entities, answers, asked, relations } = self.evidence.as_ref()?;
+        let question = LiveQuestion::combined(cached.plan(), entities, self.check);
+        let (check, MatchedRuleId(rule_id)) = (question.completed(), self.answer.matched_rule_id);
+        let explanation = question.plan.explain(&check, answers, rule_id);
+        let is_denied = self.answer.effect == Effect::Deny;
+        let changes = is_denied.then(|| question.plan.would_allow(&check, answers));
+        let explained = ExplainedCheck::new(explanation, relations, changes);
+        Some(use_it(explained.of_service(self.answer.revision, &asked.reports)))
+    }
+}
+
 /// The answer to a check. It does not borrow from the plan.
 #[derive(Clone, Debug)]
 pub struct CheckAnswer {
@@ -93,32 +104,16 @@ pub struct CheckAnswer {
 }
 
 impl CheckAnswer {
-    pub(crate) fn new(
-        cached: &CachedPlan,
-        decision: &Decision<'_>,
-        entities: &NeededEntities,
-    ) -> Self {
+    fn new(Made { decision, revisions, .. }: &Made<'_>) -> Self {
         Self {
             effect: decision.effect(),
             matched_rule_id: decision.matched_rule_id(),
             reason: decision.reason(),
-            revision: cached.revision(),
-            entities_revision: entities.revision(),
+            revision: revisions.0,
+            entities_revision: revisions.1,
             decision_id: None,
         }
     }
-}
-
-/// Everything that an explanation of a decision needs.
-#[derive(Debug)]
-pub struct Evidence {
-    pub cached: Arc<CachedPlan>,
-    /// The entities that the decision needed.
-    pub entities: NeededEntities,
-    /// The answers of resolvers and where they come from.
-    pub asked: Asked,
-    /// The relations that the decision could read.
-    pub relations: ExplainedRelations,
 }
 
 /// Decides the check in `body` for `caller`, and records it in the metrics. If it is denied, its event is in the
@@ -158,8 +153,7 @@ pub async fn check<'c>(
     Ok(decided)
 }
 
-/// Returns the end of the reason of a denial by default if the resource is not registered and no rule or policy names it;
-/// nothing if the tenant registers none.
+/// Returns the end of the reason of a denial by default (`docs/semantics.md`, section 2.8).
 async fn doubt_about(app: &App, tenant: &str, resource: &str) -> Result<String, OperationError> {
     let mut tx = app.store.begin_read(tenant).await?;
     let exact = ResourcePattern::Exact(resource.to_owned());
@@ -168,10 +162,7 @@ async fn doubt_about(app: &App, tenant: &str, resource: &str) -> Result<String, 
     let compared = if is_known { 0 } else { MAX_COMPARED };
     let names = resources::names(&mut tx, compared).await?;
     tx.end().await?;
-    if names.is_empty() {
-        return Ok(String::new());
-    }
-    Ok(unregistered(resource, names.iter().map(String::as_str)))
+    Ok(doubt_about_resource(resource, is_known, names.iter().map(String::as_str)))
 }
 
 /// Decides `check` in `tenant` and records nothing.
@@ -224,49 +215,19 @@ async fn decide_with_any_plan<'c>(
         [] => NeededEntities::load(app, tenant, cached.plan(), options.kind).await?,
         assumed => NeededEntities::assuming(app, tenant, cached.plan(), assumed).await?,
     };
-    let (answer, asked, recording) = {
-        let supply = entities.supply(cached.plan(), options.kind, &check);
-        directory::count_overridden(app, supply.as_ref());
-        let completed = directory::completed(supply.as_ref(), check);
-        let plan = cached.plan();
-        let asking = (app, tenant);
-        let (verdict, relations) =
-            entities.decide(asking, plan, options.kind, (&check, &completed)).await?;
-        let (decision, asked) = match verdict {
-            Verdict::Decided(decision) => {
-                (decision, Asked { answers: relations.answers, ..Asked::default() })
-            }
-            Verdict::NeedsAttributes(requests) => {
-                let relations = entities
-                    .relations_of_inputs(asking, plan, &check, &requests, relations)
-                    .await?;
-                let completed = Check { relations: Some(&relations), ..completed };
-                let mode = if options.now.is_none() { CacheMode::Use } else { CacheMode::Bypass };
-                let mut asked = app.resolvers.ask(tenant, &completed, &requests, mode).await;
-                asked.answers.extend(relations.clone());
-                (plan.evaluate_with(&completed, &asked.answers), asked)
-            }
-        };
-        let made = Made {
-            tenant,
-            cached: &cached,
-            entities: &entities,
-            revisions: (cached.revision(), entities.revision()),
-            sent: &check,
-            completed: &completed,
-            supply: supply.as_ref(),
-            decision: &decision,
-            answers: &asked.answers,
-            origins: &asked.origins(),
-        };
-        let recording = recording::record(app, options.recorded, &made);
-        (CheckAnswer::new(&cached, &decision, &entities), asked, recording)
+    let mut question = LiveQuestion::new(cached.plan(), &entities, check, options.kind);
+    let mode = if options.now.is_none() { CacheMode::Use } else { CacheMode::Bypass };
+    let (decision, asked) = live_questions::decide((app, tenant), &mut question, mode).await?;
+    let (answer, recording) = {
+        let origins = asked.origins();
+        let made = Made::new(tenant, &cached, &question, &decision, &origins);
+        conclude(app, options.recorded, &made)
     };
     let mut decided = DecidedCheck { check, answer, evidence: None };
     if options.explain {
-        let (asking, by) = ((&check, options.assumed), (cached.plan(), &entities));
-        let relations = explained_relations(app, tenant, asking, by, &asked.answers).await?;
-        decided.evidence = Some(Evidence { cached, entities, asked, relations });
+        let relations = explained_relations((app, tenant), &question, options.assumed).await?;
+        let answers = question.into_answers();
+        decided.evidence = Some(Evidence { cached, entities, answers, asked, relations });
     }
     Ok((decided, recording))
 }
@@ -290,25 +251,21 @@ fn decide_with_hot_plan(
     let Some(entities) = NeededEntities::ready(app, tenant, cached.plan(), options.kind)? else {
         return Ok(None);
     };
-    let supply = entities.supply(cached.plan(), options.kind, check);
-    let completed = directory::completed(supply.as_ref(), *check);
-    let decided = entities.decide_here(cached.plan(), options.kind, (check, &completed))?;
-    let Some((Verdict::Decided(decision), relations)) = decided else { return Ok(None) };
-    directory::count_overridden(app, supply.as_ref());
-    let made = Made {
-        tenant,
-        cached,
-        entities: &entities,
-        revisions: (cached.revision(), entities.revision()),
-        sent: check,
-        completed: &completed,
-        supply: supply.as_ref(),
-        decision: &decision,
-        answers: &relations.answers,
-        origins: &[],
-    };
-    let recording = recording::record(app, options.recorded, &made);
-    Ok(Some((CheckAnswer::new(cached, &decision, &entities), recording)))
+    let mut question = LiveQuestion::new(cached.plan(), &entities, *check, options.kind);
+    let Judged::Decided(decision) = question.judge()? else { return Ok(None) };
+    let made = Made::new(tenant, cached, &question, &decision, &[]);
+    Ok(Some(conclude(app, options.recorded, &made)))
+}
+
+/// Returns the answer to a question that is decided, and records it if it is `recorded`.
+fn conclude(
+    app: &App,
+    recorded: Option<RecordedRequest<'_>>,
+    made: &Made<'_>,
+) -> (CheckAnswer, Option<Recording>) {
+    count_overridden(app, made.question);
+    let recording = recording::record(app, recorded, made);
+    (CheckAnswer::new(made), recording)
 }
 
 /// Stores the event of a denied check, if a webhook of `tenant` subscribes to it.

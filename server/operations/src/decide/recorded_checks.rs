@@ -1,13 +1,13 @@
 //! A check that was decided, with everything that the decision was made from, for its record and its comparison.
 
 use portcullis_auth::CheckCaller;
-use portcullis_engine::{AttributeAnswers, Check, Decision, Supply};
+use portcullis_engine::Decision;
 use portcullis_model::decision::Via;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::AnswerOrigin;
 use tokio::time::Instant;
 
-use crate::people::directory::NeededEntities;
+use super::live_questions::LiveQuestion;
 
 /// The request of checks that may be recorded and compared.
 #[derive(Clone, Copy, Debug)]
@@ -33,14 +33,21 @@ pub(crate) struct Made<'m> {
     pub(crate) cached: &'m CachedPlan,
     /// The revisions of the rules and of the entities.
     pub(crate) revisions: (u64, Option<u64>),
-    pub(crate) entities: &'m NeededEntities,
-    /// The check as it was sent.
-    pub(crate) sent: &'m Check<'m>,
-    /// The check with what the directory supplies.
-    pub(crate) completed: &'m Check<'m>,
-    pub(crate) supply: Option<&'m Supply<'m>>,
+    pub(crate) question: &'m LiveQuestion<'m>,
     pub(crate) decision: &'m Decision<'m>,
-    /// The answers of relations and resolvers.
-    pub(crate) answers: &'m AttributeAnswers,
     pub(crate) origins: &'m [AnswerOrigin<'m>],
+}
+
+impl<'m> Made<'m> {
+    /// Returns a decision by a plan alone, whose revision is its own.
+    pub(crate) fn new(
+        tenant: &'m str,
+        cached: &'m CachedPlan,
+        question: &'m LiveQuestion<'m>,
+        decision: &'m Decision<'m>,
+        origins: &'m [AnswerOrigin<'m>],
+    ) -> Self {
+        let revisions = (cached.revision(), question.facts.revision());
+        Self { tenant, cached, revisions, question, decision, origins }
+    }
 }

@@ -4,7 +4,7 @@ use portcullis_auth::CheckCaller;
 use portcullis_decision_log::{RecordMembers, RecordedCaller, RecordedDecision, RecordedShadow};
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::request::Roles;
-use portcullis_engine::{AttributeAnswer, Check, Json, Plan, Supply};
+use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Json, Plan, Supply};
 use portcullis_model::decision::{CallerKind, Via};
 use portcullis_resolvers::AnswerOrigin;
 use portcullis_runtime::app::App;
@@ -48,7 +48,7 @@ pub(crate) fn record(
     if !made.cached.has_shadow() {
         return record_with(app, request, made, None);
     }
-    let shadow = shadowing::decide(app, request.via, made);
+    let shadow = shadowing::decide(app, made);
     let recording = record_with(app, request, made, shadow.as_ref());
     if let Some(shadow) = shadow {
         shadow.count(app, made, recording.as_ref().and_then(Recording::kept));
@@ -63,15 +63,18 @@ fn record_with(
     shadow: Option<&ShadowDecision>,
 ) -> Option<Recording> {
     let (recorder, logged) = (app.recorder.as_ref()?, request.log?);
-    recorder.with_terms(made.tenant, made.plan().facts(), |terms| {
+    recorder.with_terms(made.tenant, made.question.plan.facts(), |terms| {
         if terms.are_off() {
             return None;
         }
-        let id = new_id(made.sent);
+        let id = new_id(&made.question.sent);
         let undetermined = made.decision.undetermined().next().is_some();
         let origin = (request.via, request.caller, logged);
-        let recorded = made
-            .with_record(id, origin, shadow, |record| recorder.record(terms, record, undetermined));
+        let completed = made.question.completed();
+        let recorded =
+            Inputs { made, completed: &completed }.with_record(id, origin, shadow, |record| {
+                recorder.record(terms, record, undetermined)
+            });
         Some(Recording { id, recorded })
     })
 }
@@ -85,7 +88,14 @@ fn new_id(check: &Check<'_>) -> Uuid {
     Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
 }
 
-impl Made<'_> {
+/// A decision with the inputs that its record names.
+struct Inputs<'i> {
+    made: &'i Made<'i>,
+    /// The check with what the directory supplied.
+    completed: &'i Check<'i>,
+}
+
+impl Inputs<'_> {
     /// Calls `use_it` with the record, which borrows everything.
     fn with_record<T>(
         &self,
@@ -94,14 +104,17 @@ impl Made<'_> {
         shadow: Option<&ShadowDecision>,
         use_it: impl FnOnce(&RecordedDecision<'_>) -> T,
     ) -> T {
-        let Self { sent, decision, revisions: (revision, entities), .. } = *self;
+        let Made { tenant, revisions: (revision, entities), decision, .. } = *self.made;
+        let sent = &self.made.question.sent;
         let has_claims = self.plan().claims().next().is_some() || self.takes_token();
         let attributes = &self.completed.attributes;
         let is_supplied = self.roles().is_some()
             || attributes.user.from_directory().next().is_some()
             || attributes.resource.from_directory().next().is_some();
-        let (has_relations, has_answers) =
-            (self.answers.for_namespace(RELATION).next().is_some(), !self.origins.is_empty());
+        let (has_relations, has_answers) = (
+            self.answers().for_namespace(RELATION).next().is_some(),
+            !self.made.origins.is_empty(),
+        );
         let token = |members: &mut RecordMembers<'_>| self.write_token(members);
         let directory = |members: &mut RecordMembers<'_>| self.write_directory(members);
         let relations = |members: &mut RecordMembers<'_>| self.write_relations(members);
@@ -110,7 +123,7 @@ impl Made<'_> {
         use_it(&RecordedDecision {
             id,
             at: sent.now.into(),
-            tenant: self.tenant,
+            tenant,
             revision: number(revision),
             entities_revision: number(entities.unwrap_or_default()),
             via,
@@ -130,7 +143,7 @@ impl Made<'_> {
             rule: decision.matched_rule_id(),
             reason: &decision.worded(),
             undetermined: &|texts| {
-                let paths = self.plan().undetermined(self.completed, self.answers, decision);
+                let paths = self.plan().undetermined(self.completed, self.answers(), decision);
                 paths.into_iter().for_each(|path| texts.display(path));
             },
             expected: sent.expected,
@@ -140,7 +153,11 @@ impl Made<'_> {
     }
 
     fn plan(&self) -> &Plan {
-        self.cached.plan()
+        self.made.question.plan
+    }
+
+    fn answers(&self) -> &AttributeAnswers {
+        self.made.question.answers()
     }
 
     fn takes_token(&self) -> bool {
@@ -155,7 +172,7 @@ impl Made<'_> {
 
     /// Writes the claims that a policy reads, and those that stand for properties of the subject.
     fn write_token(&self, members: &mut RecordMembers<'_>) {
-        let Some(claims) = self.sent.claims else { return };
+        let Some(claims) = self.made.question.sent.claims else { return };
         for path in self.plan().claims() {
             if let Some(claim) = claims.claim(path) {
                 members.json_attribute("token", path, claim);
@@ -185,7 +202,7 @@ impl Made<'_> {
         if let Some(roles) = self.roles()
             && members.roles(roles.iter())
         {
-            let own = self.supply.and_then(Supply::own_roles);
+            let own = self.made.question.supply().and_then(Supply::own_roles);
             // With other inclusions the subject's own roles include other roles.
             if let Some(own) = own.filter(|own| roles.iter().nth(*own).is_some()) {
                 members.integer("own_roles", i64::try_from(own).unwrap_or(i64::MAX));
@@ -195,7 +212,7 @@ impl Made<'_> {
 
     /// Writes the relations; `null` stands for one without an answer.
     fn write_relations(&self, members: &mut RecordMembers<'_>) {
-        for (name, answer) in self.answers.for_namespace(RELATION) {
+        for (name, answer) in self.answers().for_namespace(RELATION) {
             match answer {
                 AttributeAnswer::Value(value) => members.json(name, value),
                 AttributeAnswer::Absent | AttributeAnswer::Failed(_) => {
@@ -206,13 +223,13 @@ impl Made<'_> {
     }
 
     fn write_resolved(&self, members: &mut RecordMembers<'_>) {
-        for origin in self.origins {
+        for origin in self.made.origins {
             members.object(origin.namespace, |members| self.write_origin(origin, members));
         }
     }
 
     fn write_origin(&self, origin: &AnswerOrigin<'_>, members: &mut RecordMembers<'_>) {
-        let answers = || self.answers.for_namespace(origin.namespace);
+        let answers = || self.answers().for_namespace(origin.namespace);
         members.object("values", |members| {
             for (name, answer) in answers() {
                 match answer {

@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use portcullis_engine::relation::RELATION;
-use portcullis_engine::{Decision, Effect, Verdict};
-use portcullis_model::decision::Via;
+use portcullis_engine::{Decision, Effect, Judged, Verdict};
 use portcullis_model::replay::ReplayChange;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_runtime::app::App;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::shadow_counts::ShadowDifference;
 use portcullis_runtime::shadow_metrics::ShadowOutcome;
 use portcullis_runtime::shadows::Shadow;
 use uuid::Uuid;
 
+use super::live_questions::LiveQuestion;
 use super::recorded_checks::Made;
-use crate::people::directory::{self, NeededEntities};
+use crate::people::directory::NeededEntities;
 
 /// The decision of a draft on a check that was decided.
 #[derive(Debug)]
@@ -28,12 +27,12 @@ pub(crate) struct ShadowDecision {
 
 /// Decides a check by the draft that its tenant has in shadow. Asks no resolver, and waits for nothing; `None` if the check
 /// is not compared.
-pub(crate) fn decide(app: &App, via: Via, made: &Made<'_>) -> Option<ShadowDecision> {
+pub(crate) fn decide(app: &App, made: &Made<'_>) -> Option<ShadowDecision> {
     let shadow = app.shadows.get(made.tenant)?;
-    let (resource, revision) = (made.sent.resource, made.revisions.0);
+    let (resource, revision) = (made.question.sent.resource, made.revisions.0);
     let decided = app
         .shadows
-        .with_plan(&shadow, resource, revision, |plan| decide_by(app, (&shadow, plan), via, made));
+        .with_plan(&shadow, resource, revision, |plan| decide_by(app, (&shadow, plan), made));
     match decided.unwrap_or(Err(ShadowOutcome::NotReady)) {
         Ok((effect, difference)) => Some(ShadowDecision { shadow, effect, difference }),
         Err(outcome) => {
@@ -54,44 +53,38 @@ type Compared = (Effect, Option<(ReplayChange, String, String)>);
 fn decide_by(
     app: &App,
     (shadow, cached): (&Shadow, &CachedPlan),
-    via: Via,
     made: &Made<'_>,
 ) -> Result<Compared, ShadowOutcome> {
     let plan = cached.plan();
     if shadow.has_other_relations() && plan.directory_needs().relations {
         return Err(ShadowOutcome::NotComparable);
     }
-    let kind = match via {
-        Via::Legacy => CheckKind::Legacy,
-        Via::Check | Via::Batch | Via::Authzen => CheckKind::Combined,
-    };
     let own;
-    let entities = match made.entities {
+    let live = made.question;
+    let entities = match live.facts {
         loaded @ NeededEntities::Loaded(_) => loaded,
         NeededEntities::Unneeded => {
-            own = NeededEntities::ready(app, made.tenant, plan, kind).ok().flatten();
+            own = NeededEntities::ready(app, made.tenant, plan, live.kind).ok().flatten();
             own.as_ref().ok_or_else(|| {
                 app.shadows.want_entities(shadow);
                 ShadowOutcome::NotReady
             })?
         }
     };
-    let supply = entities.supply(plan, kind, made.sent);
-    let completed = directory::completed(supply.as_ref(), *made.sent);
-    let decided = entities.decide_here(plan, kind, (made.sent, &completed)).ok().flatten();
-    let (verdict, relations) = decided.ok_or(ShadowOutcome::NotComparable)?;
-    let verdict = match verdict {
-        Verdict::NeedsAttributes(_) => {
-            let mut answers = made.answers.without(RELATION);
-            answers.extend(relations.answers);
-            plan.decide(&completed, &answers)
+    let mut question = LiveQuestion::new(plan, entities, live.sent, live.kind);
+    let decision = match question.judge().map_err(|_| ShadowOutcome::NotComparable)? {
+        Judged::Decided(decision) => decision,
+        Judged::NeedsRelations(_) => return Err(ShadowOutcome::NotComparable),
+        Judged::NeedsAnswers(_) => {
+            // The resolvers of the draft are not asked: it takes what they answered to the live rules.
+            question.add(live.answers().without(RELATION));
+            match question.verdict() {
+                Verdict::Decided(decision) => decision,
+                Verdict::NeedsAttributes(_) => return Err(ShadowOutcome::NotComparable),
+            }
         }
-        decided @ Verdict::Decided(_) => decided,
     };
-    match verdict {
-        Verdict::Decided(decision) => Ok((decision.effect(), difference(made.decision, &decision))),
-        Verdict::NeedsAttributes(_) => Err(ShadowOutcome::NotComparable),
-    }
+    Ok((decision.effect(), difference(made.decision, &decision)))
 }
 
 /// Returns how two decisions differ, with the names of what decided; `None` if they do not.
@@ -119,7 +112,7 @@ impl ShadowDecision {
             note(app, &self.shadow, ShadowOutcome::Same);
             return;
         };
-        let (resource, action) = (made.sent.resource, made.sent.action);
+        let (resource, action) = (made.question.sent.resource, made.question.sent.action);
         let change = *change;
         let outcome = match change {
             ReplayChange::AllowToDeny => ShadowOutcome::AllowToDeny,

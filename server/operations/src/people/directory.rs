@@ -4,40 +4,27 @@ mod explained;
 
 use std::sync::Arc;
 
-use portcullis_directory::{
-    Graph, Object, PlannedRows, RelationWork, RelationsOfRows, resource_of,
-};
+use portcullis_directory::{Graph, PlannedRows, RelationWork, RelationsOfRows, resource_of};
 use portcullis_engine::entities::EntityTable;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::relation::RELATION;
 use portcullis_engine::{
-    AttributeAnswers, AttributeRequest, Check, DirectoryNeeds, KnownEntities, Plan, Supply,
-    TenantFacts, Verdict,
+    AttributeAnswers, Check, CheckKind, DirectoryNeeds, Facts, KnownEntities, Plan, Related,
+    TenantFacts,
 };
 use portcullis_fairness::run_in_place;
 use portcullis_model::relation::NewTuple;
 use portcullis_runtime::app::App;
 use portcullis_runtime::entity_tables::{EntitiesError, EntityTables, LoadedEntities};
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::plans::PlanError;
 
 pub use explained::{AttributeWithRelation, ExplainedRelation};
 pub(crate) use explained::{ExplainedEdge, REQUEST};
 
-/// Returns the parts of the directory that a check of this kind by `plan` needs. The legacy check reads no attributes.
-fn needs(plan: &Plan, kind: CheckKind) -> DirectoryNeeds {
-    let needs = plan.directory_needs();
-    match kind {
-        CheckKind::Combined => needs,
-        CheckKind::Legacy => DirectoryNeeds { user: false, resource: false, ..needs },
-    }
-}
-
 /// Returns whether a check of this kind by `plan` needs the entities or relations of the tenant.
 fn needs_entities(plan: &Plan, kind: CheckKind) -> bool {
     let Some(facts) = plan.facts() else { return false };
-    let needs = needs(plan, kind);
+    let needs = kind.needs(plan);
     // Claims and requests have edges, too: a tenant without tuples has relations.
     (facts.directory.is_some() && needs.any()) || (facts.relations.is_some() && needs.relations)
 }
@@ -179,159 +166,46 @@ impl NeededEntities {
         }
     }
 
-    /// Returns what completes `check` of this kind by `plan`; `None` if it is complete as it was sent.
-    pub fn supply<'s>(
-        &'s self,
-        plan: &'s Plan,
-        kind: CheckKind,
-        check: &Check<'s>,
-    ) -> Option<Supply<'s>> {
-        let facts = plan.facts()?;
-        let needs = needs(plan, kind);
-        let known = match self {
-            Self::Loaded(loaded) => KnownEntities::find(&loaded.table, check, needs),
-            Self::Unneeded => KnownEntities::default(),
-        };
-        Some(Supply::new(facts, known, check, needs))
-    }
-
-    /// Returns the graph of the tenant of `plan`; `None` if it has no relations or nothing needs them.
+    /// Returns the graph of the tenant with these facts; `None` if it has no relations or nothing needs them.
     ///
     /// # Errors
     /// The stored types are corrupt.
-    pub(crate) fn graph(&self, plan: &Plan) -> Result<Option<Arc<Graph>>, EntitiesError> {
-        let declared = plan.facts().and_then(|facts| facts.relations.as_ref());
+    pub(crate) fn graph(
+        &self,
+        tenant: Option<&TenantFacts>,
+    ) -> Result<Option<Arc<Graph>>, EntitiesError> {
+        let declared = tenant.and_then(|facts| facts.relations.as_ref());
         let (Self::Loaded(loaded), Some(declared)) = (self, declared) else { return Ok(None) };
         loaded.graph(declared).map(Some)
     }
 
-    /// Decides the check `sent`, which `completed` completes, by `plan`, as far as that is possible without resolvers. Returns
-    /// the relations that were read, too.
-    ///
-    /// # Errors
-    /// The stored types are corrupt, or too many checks of the tenant look at many relations.
-    pub(crate) async fn decide<'p>(
-        &self,
-        asking: (&App, &str),
-        plan: &'p Plan,
-        kind: CheckKind,
-        (sent, completed): (&Check<'_>, &Check<'_>),
-    ) -> Result<(Verdict<'p>, ReadRelations), OperationError> {
-        let verdict = decided(plan, kind, completed, &AttributeAnswers::default());
-        let mut read = ReadRelations::default();
-        let Some(awaited) = self.awaited(plan, &verdict)? else {
-            return Ok((verdict, read));
-        };
-        read.answers = awaited.look_up(asking, (sent, resource_of(sent)), &mut read.work).await?;
-        Ok((decided(plan, kind, completed, &read.answers), read))
-    }
-
-    /// Decides a check as [`Self::decide`] does, on this thread. `None` if it looks at too many relations for the thread of a
-    /// request.
-    ///
-    /// # Errors
-    /// The stored types are corrupt.
-    pub(crate) fn decide_here<'p>(
-        &self,
-        plan: &'p Plan,
-        kind: CheckKind,
-        (sent, completed): (&Check<'_>, &Check<'_>),
-    ) -> Result<Option<(Verdict<'p>, ReadRelations)>, EntitiesError> {
-        let verdict = decided(plan, kind, completed, &AttributeAnswers::default());
-        let mut read = ReadRelations::default();
-        let Some(awaited) = self.awaited(plan, &verdict)? else {
-            return Ok(Some((verdict, read)));
-        };
-        let asked = (sent, resource_of(sent));
-        let AwaitedRelations { graph, facts, names } = awaited;
-        let Some(answers) = graph.answers_here(facts, asked, names, &mut read.work) else {
-            return Ok(None);
-        };
-        read.answers = answers;
-        Ok(Some((decided(plan, kind, completed, &read.answers), read)))
-    }
-
-    /// Returns the relations for which a decision waits; `None` if there are none, or nobody knows them.
-    fn awaited<'v>(
-        &self,
-        plan: &'v Plan,
-        verdict: &'v Verdict<'_>,
-    ) -> Result<Option<AwaitedRelations<'v>>, EntitiesError> {
-        let Verdict::NeedsAttributes(requests) = verdict else { return Ok(None) };
-        let relations = requests.iter().find(|request| *request.namespace == *RELATION);
-        let names = relations.map_or(&[][..], |request| &request.attributes[..]);
-        if names.is_empty() { Ok(None) } else { self.named(plan, names) }
-    }
-
-    /// Returns the relations `names`, with the graph that knows them; `None` if the tenant has none.
-    fn named<'v>(
-        &self,
-        plan: &'v Plan,
-        names: &'v [Box<str>],
-    ) -> Result<Option<AwaitedRelations<'v>>, EntitiesError> {
-        if names.is_empty() {
-            // Nothing is walked, and no turn is waited for.
-            return Ok(None);
-        }
-        let (Some(facts), Some(graph)) = (plan.facts(), self.graph(plan)?) else {
-            return Ok(None);
-        };
-        Ok(Some(AwaitedRelations { graph, facts, names }))
-    }
-
-    /// Returns the relations that the resolvers of `requests` get with the check `sent`: those that were asked for already, and
-    /// those that the resolvers name.
-    ///
-    /// # Errors
-    /// The stored types are corrupt, or too many checks of the tenant look at many relations.
-    pub(crate) async fn relations_of_inputs(
-        &self,
-        (app, tenant): (&App, &str),
-        plan: &Plan,
-        sent: &Check<'_>,
-        requests: &[AttributeRequest],
-        ReadRelations { mut answers, mut work }: ReadRelations,
-    ) -> Result<AttributeAnswers, OperationError> {
-        if self.graph(plan)?.is_none() {
-            return Ok(answers);
-        }
-        let mut names: Vec<Box<str>> = Vec::new();
-        for request in requests {
-            let inputs = app.resolvers.declared_inputs(tenant, request).await;
-            let missing =
-                relations_among(&inputs).filter(|name| answers.get(RELATION, name).is_none());
-            names.extend(missing.map(Box::from));
-        }
-        if let Some(named) = self.named(plan, &names)? {
-            let asked = (sent, resource_of(sent));
-            answers.extend(named.look_up((app, tenant), asked, &mut work).await?);
-        }
-        Ok(answers)
-    }
-
-    /// Returns the answers of the graph to the relations `names` of the subject of a check to its resource, looked up where a
-    /// check looks them up. There are none if the tenant has no relations.
+    /// Returns the answers of the graph to the relations `names` of a check as it was sent: from this thread if that is quick,
+    /// and else from beside its requests, in the turn of the tenant. `None` if the tenant has no relations.
     ///
     /// # Errors
     /// The stored types are corrupt, or too many checks of the tenant look at many relations.
     pub(crate) async fn look_up(
         &self,
-        asking: (&App, &str),
-        plan: &Plan,
-        sent: &Check<'_>,
+        (app, tenant): (&App, &str),
+        (facts, sent): (&TenantFacts, &Check<'_>),
         names: &[Box<str>],
-    ) -> Result<AttributeAnswers, OperationError> {
-        match self.named(plan, names)? {
-            Some(named) => {
-                let asked = (sent, resource_of(sent));
-                named.look_up(asking, asked, &mut RelationWork::default()).await
-            }
-            None => Ok(AttributeAnswers::default()),
+        work: &mut RelationWork,
+    ) -> Result<Option<AttributeAnswers>, OperationError> {
+        if names.is_empty() {
+            // Nothing is walked, and no turn is waited for.
+            return Ok(None);
         }
+        let Some(graph) = self.graph(Some(facts))? else { return Ok(None) };
+        let asked = (sent, resource_of(sent));
+        if let Some(answers) = graph.answers_here(facts, asked, names, work) {
+            return Ok(Some(answers));
+        }
+        let _turn = app.walks.begin(tenant).await?;
+        Ok(Some(run_in_place(|| graph.answers(facts, asked, names, work))))
     }
 
-    /// Returns the answers of the graph to the relations `names` of the subject of a check to a resource, by type and id, however
-    /// long that takes. There are none if the tenant has no relations.
+    /// Returns the answers of the graph to the relations `names` of a check as it was sent, however long that takes. There are
+    /// none if the tenant has no relations.
     ///
     /// # Errors
     /// The stored types are corrupt.
@@ -339,14 +213,13 @@ impl NeededEntities {
         &self,
         plan: &Plan,
         sent: &Check<'_>,
-        resource: Option<(&str, &str)>,
         names: &[Box<str>],
     ) -> Result<AttributeAnswers, EntitiesError> {
-        let (Some(facts), Some(graph)) = (plan.facts(), self.graph(plan)?) else {
+        let (Some(facts), Some(graph)) = (plan.facts(), self.graph(plan.facts())?) else {
             return Ok(AttributeAnswers::default());
         };
-        let resource = resource.map(|(object_type, id)| Object { object_type, id });
-        Ok(graph.answers(facts, (sent, resource), names, &mut RelationWork::default()))
+        let asked = (sent, resource_of(sent));
+        Ok(graph.answers(facts, asked, names, &mut RelationWork::default()))
     }
 
     /// Returns the answers of the graph to the relations `names` for rows. There are none if the tenant has no relations.
@@ -359,58 +232,35 @@ impl NeededEntities {
         rows: PlannedRows<'_>,
         names: &[Box<str>],
     ) -> Result<RelationsOfRows, EntitiesError> {
-        let (Some(facts), Some(graph)) = (plan.facts(), self.graph(plan)?) else {
+        let (Some(facts), Some(graph)) = (plan.facts(), self.graph(plan.facts())?) else {
             return Ok(RelationsOfRows::default());
         };
         Ok(graph.rows(facts, rows, names))
     }
 }
 
-/// The relations that a check has read.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct ReadRelations {
-    pub(crate) answers: AttributeAnswers,
-    /// The work that others may take.
-    work: RelationWork,
-}
+impl Facts for NeededEntities {
+    type Work = RelationWork;
+    type Fault = EntitiesError;
 
-/// Relations that are to be looked up.
-struct AwaitedRelations<'v> {
-    graph: Arc<Graph>,
-    facts: &'v TenantFacts,
-    names: &'v [Box<str>],
-}
-
-impl AwaitedRelations<'_> {
-    /// Looks the relations up: on this thread if that is quick, and else beside its requests, in the turn of the tenant.
-    ///
-    /// # Errors
-    /// Too many checks of the tenant wait.
-    async fn look_up(
-        &self,
-        (app, tenant): (&App, &str),
-        asked: (&Check<'_>, Option<Object<'_>>),
-        work: &mut RelationWork,
-    ) -> Result<AttributeAnswers, OperationError> {
-        let Self { graph, facts, names } = self;
-        if let Some(answers) = graph.answers_here(facts, asked, names, work) {
-            return Ok(answers);
+    #[inline]
+    fn known(&self, sent: &Check<'_>, needs: DirectoryNeeds) -> KnownEntities<'_> {
+        match self {
+            Self::Loaded(loaded) => KnownEntities::find(&loaded.table, sent, needs),
+            Self::Unneeded => KnownEntities::default(),
         }
-        let _turn = app.walks.begin(tenant).await?;
-        Ok(run_in_place(|| graph.answers(facts, asked, names, work)))
     }
-}
 
-/// Decides a check of this kind with these answers.
-fn decided<'p>(
-    plan: &'p Plan,
-    kind: CheckKind,
-    completed: &Check<'_>,
-    answers: &AttributeAnswers,
-) -> Verdict<'p> {
-    match kind {
-        CheckKind::Combined => plan.decide(completed, answers),
-        CheckKind::Legacy => plan.decide_rbac(completed, answers),
+    fn related(
+        &self,
+        tenant: &TenantFacts,
+        sent: &Check<'_>,
+        names: &[Box<str>],
+        work: &mut RelationWork,
+    ) -> Result<Related, EntitiesError> {
+        let Some(graph) = self.graph(Some(tenant))? else { return Ok(Related::Unasked) };
+        let answers = graph.answers_here(tenant, (sent, resource_of(sent)), names, work);
+        Ok(answers.map_or(Related::Later, Related::Known))
     }
 }
 
@@ -418,18 +268,4 @@ fn decided<'p>(
 pub(crate) fn relations_among(inputs: &[String]) -> impl Iterator<Item = &str> {
     let named = inputs.iter().filter_map(|input| input.strip_prefix("relation."));
     named.filter(|name| *name != "*")
-}
-
-/// Returns `check` with what completes it.
-pub fn completed<'s>(supply: Option<&'s Supply<'s>>, check: Check<'s>) -> Check<'s> {
-    supply.map_or(check, |supply| supply.complete(check))
-}
-
-/// Counts the attributes that the request sent and `supply` takes from another place.
-pub(crate) fn count_overridden(app: &App, supply: Option<&Supply<'_>>) {
-    let overridden = supply.map_or(0, Supply::overridden);
-    if overridden > 0 {
-        let overridden = u64::try_from(overridden).unwrap_or(u64::MAX);
-        app.metrics.attributes_overridden.inc_by(overridden);
-    }
 }

@@ -17,7 +17,8 @@ use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::parity::Parity;
 use portcullis_model::period::CountPeriod;
-use portcullis_replay::Side;
+pub use portcullis_replay::Reproduction;
+use portcullis_replay::{Side, Unreadable};
 use portcullis_resolvers::{AnswerSource, Provenance, Report};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
@@ -29,6 +30,7 @@ use uuid::Uuid;
 
 use super::record_views::{DecisionStream, RecordView};
 use super::recorded_sides::recorded_side;
+use crate::decide::explained_checks::{ExplainedCheck, ExplainedRelations};
 
 /// Lists the recorded decisions of the caller's tenant that `selection` selects, newest first. A member who is not a
 /// manager sees those about itself. A page ends after [`PAGE_TIME`].
@@ -206,10 +208,33 @@ pub async fn erase(
 /// A recorded decision with the rules that decided it.
 #[derive(Debug)]
 pub struct DecidedRecord {
-    pub record: DecisionRecord,
-    pub side: Arc<Side>,
+    record: DecisionRecord,
+    side: Arc<Side>,
     /// The answers of resolvers, as an explained check reports them.
-    pub resolvers: Vec<Report>,
+    resolvers: Vec<Report>,
+}
+
+impl DecidedRecord {
+    /// Calls `use_it` with the record, everything that its rules considered, and whether they decide so again.
+    ///
+    /// # Errors
+    /// The record cannot be read.
+    pub fn explained<T>(
+        &self,
+        use_it: impl FnOnce(&DecisionRecord, ExplainedCheck<'_>, Reproduction) -> T,
+    ) -> Result<T, OperationError> {
+        let Self { record, side, resolvers } = self;
+        // A record has the answers of relations, and no path to them.
+        let relations = ExplainedRelations::new();
+        let explained =
+            portcullis_replay::explain(record, side, |explanation, changes, reproduction| {
+                let revision = u64::try_from(record.revision).unwrap_or_default();
+                let explained = ExplainedCheck::new(explanation, &relations, changes);
+                use_it(record, explained.of_service(revision, resolvers), reproduction)
+            });
+        explained
+            .map_err(|Unreadable| OperationError::Conflict("the record cannot be read".to_owned()))
+    }
 }
 
 /// Returns a recorded decision of the caller's tenant with the rules of its revision.

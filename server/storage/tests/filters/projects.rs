@@ -5,10 +5,12 @@ use std::path::Path;
 
 use chrono::{DateTime, Duration, SecondsFormat, Utc};
 use fastrand::Rng;
-use portcullis_bundle::{Bundle, included_roles};
+use portcullis_bundle::Bundle;
 use portcullis_engine::filter::RowAttributes;
 use portcullis_engine::sql::SqlParam;
-use portcullis_engine::{AttributeAnswers, Check, CheckBody, Effect, Plan, json};
+use portcullis_engine::{
+    AttributeAnswers, Check, CheckBody, Effect, KnownEntities, OpenQuestion, Plan, json,
+};
 use serde_json::{Value, json};
 
 use super::databases::Database;
@@ -127,8 +129,7 @@ fn with_check<T>(plan: &Plan, request: &Value, answer: impl FnOnce(&Check<'_>) -
     let body = json::parse(text.as_bytes()).expect("JSON");
     let body = CheckBody::parse(&body).expect("a check");
     let sent = Check::new(body, body.domain.expect("a domain"), None, now());
-    let supply = included_roles(plan, &sent);
-    answer(&supply.as_ref().map_or(sent, |supply| supply.complete(sent)))
+    answer(&OpenQuestion::combined(plan, &KnownEntities::default(), sent).completed())
 }
 
 fn declared(kind: &str) -> Value {

@@ -3,8 +3,11 @@
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
-use portcullis_bundle::{Case, DEFAULT_NOW, SampleUser, included_roles};
-use portcullis_engine::{AttributeAnswers, Caller, Check, CheckBody, Decision, Json, Plan, json};
+use portcullis_bundle::{Case, DEFAULT_NOW, SampleUser};
+use portcullis_engine::{
+    AttributeAnswers, Caller, Check, CheckBody, Decision, Json, KnownEntities, OpenQuestion, Plan,
+    json,
+};
 
 use crate::bench::tenant::Tenant;
 use crate::bench::unusable::Unusable;
@@ -68,9 +71,8 @@ pub(super) fn decide<'p>(
     check: &Check<'_>,
     resolved: &AttributeAnswers,
 ) -> Decision<'p> {
-    let supply = included_roles(plan, check);
-    let check = supply.as_ref().map_or(*check, |supply| supply.complete(*check));
-    plan.evaluate_with(&check, resolved)
+    let facts = KnownEntities::default();
+    OpenQuestion::combined(plan, &facts, *check).with_answers(resolved).settle()
 }
 
 /// Returns the cases of the tenants' folders.

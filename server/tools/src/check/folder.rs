@@ -1,16 +1,12 @@
 //! Decides a check with the files of a tenant folder.
 
-use std::collections::BTreeMap;
-
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
-use portcullis_bundle::{Bundle, SampleUser};
-use portcullis_engine::{
-    AttributeAnswers, Check, CheckBody, Counterfactuals, Effect, ExplainedAttribute, Explanation,
-    Json, ResourcePattern, Verdict,
-};
-use portcullis_model::resource::unregistered;
-use portcullis_operations::directory::{AttributeWithRelation, ExplainedRelation};
+use portcullis_bundle::{Bundle, FolderFacts, FolderQuestion, SampleUser, look_up};
+use portcullis_engine::{Check, CheckBody, Decision, Effect, Json, Judged, ResourcePattern};
+use portcullis_model::resource::doubt_about_resource;
+use portcullis_operations::directory::ExplainedRelation;
+use portcullis_operations::explained_checks::{ExplainedCheck, ExplainedRelations};
 use serde_json::{Value, json};
 
 /// Returns the answer as the service would give it, with the name of what decided in place of its id.
@@ -29,18 +25,16 @@ pub(super) fn decide(
     let domain = body.domain.unwrap_or(&bundle.tenant);
     let plan = bundle.rulebook.plan(body.resource);
     let sent = Check::new(body, domain, caller.map(SampleUser::caller), now);
-    let supply = bundle.rulebook.supply(&plan, &sent);
-    let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-    let mut answers = AttributeAnswers::default();
-    if let Verdict::NeedsAttributes(requests) = plan.decide(&check, &answers) {
-        for request in requests.iter().filter(|request| bundle.rulebook.asks_relations(request)) {
-            answers.extend(bundle.rulebook.relation_answers(&sent, &[], &request.attributes)?);
-        }
-    }
-    let decision = plan.evaluate_with(&check, &answers);
+    let facts = FolderFacts { rulebook: &bundle.rulebook, tuples: Some(&[]) };
+    let mut question = FolderQuestion::combined(&plan, &facts, sent);
+    let decision = match question.judge()? {
+        Judged::Decided(decision) => decision,
+        // No resolver is called.
+        Judged::NeedsRelations(_) | Judged::NeedsAnswers(_) => question.settle(),
+    };
     let mut reason = decision.reason();
     if explain && decision.rule_id().is_none() {
-        reason += &doubt_about(bundle, check.resource);
+        reason += &doubt_about(bundle, sent.resource);
     }
     let mut answer = json!({
         "decision": decision.effect().to_string(),
@@ -48,49 +42,39 @@ pub(super) fn decide(
         "reason": reason,
     });
     if explain {
-        let answers = bundle.rulebook.with_all_relations(&plan, &sent, &[], answers)?;
-        let explanation = plan.explain(&check, &answers, decision.rule_id());
-        answer["explanation"] = shown(bundle, (&sent, &answers), explanation)?;
-        if decision.effect() == Effect::Deny {
-            let Counterfactuals { sets, is_complete } = plan.would_allow(&check, &answers);
-            answer["explanation"]["would_allow"] = json!(sets);
-            answer["explanation"]["would_allow_complete"] = json!(is_complete);
-        }
+        answer["explanation"] = explanation(&mut question, &decision)?;
     }
     Ok(answer)
 }
 
-/// Returns an explanation as the service shows it, with the paths of relations.
-fn shown(
-    bundle: &Bundle,
-    (sent, answers): (&Check<'_>, &AttributeAnswers),
-    explanation: Explanation<'_>,
+/// Returns the explanation of a decision as the service shows it, with the paths of relations.
+fn explanation(
+    question: &mut FolderQuestion<'_>,
+    decision: &Decision<'_>,
 ) -> anyhow::Result<Value> {
-    let Explanation { policies, rules, attributes } = explanation;
-    let mut relations = BTreeMap::new();
-    let names: Vec<&str> = attributes.iter().filter_map(|one| one.relation).collect();
-    bundle.rulebook.explain_relations(sent, names.into_iter(), answers, |name, explanation| {
-        relations.insert(name, ExplainedRelation::new(explanation));
+    let names: Vec<Box<str>> = question.plan.relations().map(Box::from).collect();
+    look_up(question, &names)?;
+    let (check, answers) = (question.completed(), question.answers());
+    let mut relations = ExplainedRelations::new();
+    let names = names.iter().map(|name| &**name);
+    let rulebook = question.facts.rulebook;
+    rulebook.explain_relations(&question.sent, names, answers, |name, explanation| {
+        relations.insert(name.to_owned(), ExplainedRelation::new(explanation));
     });
-    let with_relation = |attribute: ExplainedAttribute<'_>| {
-        let relation = attribute.relation.and_then(|name| relations.remove(name));
-        serde_json::to_value(AttributeWithRelation { attribute, relation })
-    };
-    let attributes: Result<Vec<Value>, _> = attributes.into_iter().map(with_relation).collect();
-    let attributes = attributes.context("the explanation")?;
-    Ok(json!({"policies": policies, "rules": rules, "attributes": attributes}))
+    let is_denied = decision.effect() == Effect::Deny;
+    let changes = is_denied.then(|| question.plan.would_allow(&check, answers));
+    let explanation = question.plan.explain(&check, answers, decision.rule_id());
+    let explained = ExplainedCheck::new(explanation, &relations, changes);
+    serde_json::to_value(explained).context("the explanation")
 }
 
 /// Returns the end of the reason of a denial by default, as a service has it (`docs/semantics.md`, section 2.8).
 fn doubt_about(bundle: &Bundle, resource: &str) -> String {
-    let names = || bundle.resources.iter().map(|resource| &*resource.name);
     let rules = bundle.rules.iter().map(|rule| &rule.tuple.obj);
     let mut named = rules.chain(bundle.policies.iter().map(|policy| &policy.resource));
-    let is_it = |pattern: &ResourcePattern| matches!(pattern, ResourcePattern::Exact(name) if name == resource);
-    if names().next().is_none() || names().any(|name| name == resource) || named.any(is_it) {
-        return String::new();
-    }
-    unregistered(resource, names())
+    let is_named = named.any(|pattern| *pattern == ResourcePattern::Exact(resource.to_owned()));
+    let names = || bundle.resources.iter().map(|registered| &*registered.name);
+    doubt_about_resource(resource, is_named || names().any(|name| name == resource), names())
 }
 
 /// Returns whether roles of the request do not count: the subject is the caller, and has the roles of its token

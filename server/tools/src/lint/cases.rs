@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use portcullis_bundle::{Bundle, Case, Expected, ItemKind, rests_on};
+use portcullis_bundle::{
+    Bundle, Case, Expected, FolderFacts, FolderQuestion, ItemKind, explained, rests_on,
+};
 use portcullis_engine::excerpt::quoted;
 use portcullis_engine::{Check, Plan};
 
@@ -18,10 +20,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
         let Ok(sent) = case.to_check(&bundle.users, &bundle.tenant) else { continue };
         let plan =
             &*plans.entry(sent.resource).or_insert_with_key(|name| bundle.rulebook.plan(name));
-        let supply = bundle.rulebook.supply(plan, &sent);
-        let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-        let checks = (&sent, &check);
-        let Some((decider, undetermined)) = passed(bundle, plan, checks, case) else { continue };
+        let Some((decider, undetermined)) = passed(bundle, plan, sent, case) else { continue };
         decided.insert(decider);
         let name = quoted(&case.name);
         let (code, message, advice) = match (undetermined.first(), case.undetermined_allowed) {
@@ -53,17 +52,20 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
 fn passed(
     bundle: &Bundle,
     plan: &Plan,
-    (sent, check): (&Check<'_>, &Check<'_>),
+    sent: Check<'_>,
     case: &Case,
 ) -> Option<(String, Vec<String>)> {
-    let answers = case.answers(&bundle.rulebook, plan, (sent, check)).ok()?.ok()?;
-    let decision = plan.evaluate_with(check, &answers);
+    let facts = FolderFacts { rulebook: &bundle.rulebook, tuples: Some(case.tuples()) };
+    let mut question = FolderQuestion::combined(plan, &facts, sent);
+    let decision = case.decide(&mut question).ok()?.ok()?;
     let got = Expected::of(&bundle.rulebook, &decision);
     if !case.expected.admits(&got) {
         return None;
     }
-    let explanation = plan.explain(check, &answers, decision.rule_id());
-    let policies = rests_on(&explanation, got.decision).into_iter().map(|policy| policy.name);
+    let undetermined = explained(&mut question, decision.rule_id(), |explanation| {
+        rests_on(&explanation, got.decision)
+    });
+    let policies = undetermined.ok()?.into_iter().map(|policy| policy.name);
     Some((got.rule?, policies.collect()))
 }
 

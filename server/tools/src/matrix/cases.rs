@@ -1,6 +1,6 @@
 //! The cases of two folders that are decided otherwise in the second.
 
-use portcullis_bundle::{Bundle, Case, Expected};
+use portcullis_bundle::{Bundle, Case, Expected, FolderFacts, FolderQuestion, SkipCause};
 use portcullis_engine::Invalid;
 use portcullis_model::apply::SkippedCase;
 use serde::Serialize;
@@ -57,12 +57,11 @@ fn decide(
 ) -> Result<Result<Expected, String>, Invalid> {
     let sent = case.to_check(&owner.users, &owner.tenant)?;
     let plan = folder.rulebook.plan(sent.resource);
-    let supply = folder.rulebook.supply(&plan, &sent);
-    let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-    let answers = match case.answers(&folder.rulebook, &plan, (&sent, &check))? {
-        Ok(answers) => answers,
-        Err(request) => return Ok(Err(format!("it calls the resolver `{}`", request.namespace))),
-    };
-    let decision = plan.evaluate_with(&check, &answers);
-    Ok(Ok(Expected::of(&folder.rulebook, &decision)))
+    let facts = FolderFacts { rulebook: &folder.rulebook, tuples: Some(case.tuples()) };
+    let decided = case.decide(&mut FolderQuestion::combined(&plan, &facts, sent))?;
+    Ok(match decided {
+        Ok(decision) => Ok(Expected::of(&folder.rulebook, &decision)),
+        Err(SkipCause::Resolver(namespace)) => Err(format!("it calls the resolver `{namespace}`")),
+        Err(cause) => Err(cause.reason()),
+    })
 }

@@ -1,6 +1,8 @@
 //! Decides one case, and compares the decision with the expected one.
 
-use portcullis_bundle::{Bundle, Case, CaseVerdict, UndeterminedPolicy};
+use portcullis_bundle::{
+    Bundle, Case, CaseVerdict, FolderFacts, FolderQuestion, UndeterminedPolicy, explained,
+};
 use portcullis_engine::Invalid;
 
 use super::coverage::Coverage;
@@ -57,13 +59,11 @@ pub(super) async fn decide<'f>(
 ) -> Result<CaseResult<'f>, Invalid> {
     let sent = case.to_check(&bundle.users, &bundle.tenant)?;
     let plan = bundle.rulebook.plan(sent.resource);
-    let supply = bundle.rulebook.supply(&plan, &sent);
-    let check = supply.as_ref().map_or(sent, |supply| supply.complete(sent));
-    let answers = resolvers.answers(bundle, &plan, (&sent, &check), case).await?;
-    let decision = plan.evaluate_with(&check, &answers);
-    let tuples = case.relations.as_deref().unwrap_or_default();
-    let answers = bundle.rulebook.with_all_relations(&plan, &sent, tuples, answers)?;
-    let explanation = plan.explain(&check, &answers, decision.rule_id());
-    coverage.add(&explanation);
-    Ok(CaseResult { case, verdict: case.verdict(&bundle.rulebook, &decision, &explanation) })
+    let facts = FolderFacts { rulebook: &bundle.rulebook, tuples: Some(case.tuples()) };
+    let mut question = FolderQuestion::combined(&plan, &facts, sent);
+    let decision = resolvers.decide(bundle, &mut question, case).await?;
+    explained(&mut question, decision.rule_id(), |explanation| {
+        coverage.add(&explanation);
+        CaseResult { case, verdict: case.verdict(&bundle.rulebook, &decision, &explanation) }
+    })
 }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
 use futures_util::future::FutureExt as _;
-use portcullis_bundle::{Bundle, CannedResponses, Case, DESCRIPTOR_FILE, SampleResolver};
+use portcullis_bundle::{
+    Bundle, CannedResponses, Case, DESCRIPTOR_FILE, FolderQuestion, SampleResolver, look_up,
+};
 use portcullis_config::Variables;
 use portcullis_engine::{
-    AttributeAnswer, AttributeAnswers, AttributeRequest, Check, Invalid, Plan, Verdict,
+    AttributeAnswer, AttributeAnswers, AttributeRequest, Check, Decision, Invalid, Judged,
 };
 use portcullis_model::resolver::Manifest;
 use portcullis_resolver_host::{
@@ -67,38 +69,33 @@ impl FolderResolvers {
         Ok(Self { resolvers: all })
     }
 
-    /// Answers the attributes on which the decision of `case` depends, whose check is there as it was sent and as it is
-    /// complete: relations by the tuples, others by its `resolved`, or else by calls.
+    /// Decides the question of `case` as the service would: relations by the tuples, other attributes by its `resolved`, or
+    /// else by calls.
     ///
     /// # Errors
     /// The relations do not allow a tuple of the case.
-    pub(super) async fn answers(
+    pub(super) async fn decide<'q>(
         &self,
         bundle: &Bundle,
-        plan: &Plan,
-        (sent, check): (&Check<'_>, &Check<'_>),
+        question: &mut FolderQuestion<'q>,
         case: &Case,
-    ) -> Result<AttributeAnswers, Invalid> {
-        let mut answers = AttributeAnswers::default();
-        let requests = match plan.decide(check, &answers) {
-            Verdict::Decided(_) => return Ok(answers),
-            Verdict::NeedsAttributes(requests) => requests,
+    ) -> Result<Decision<'q>, Invalid> {
+        let requests = match question.judge()? {
+            Judged::Decided(decision) => return Ok(decision),
+            Judged::NeedsRelations(requests) | Judged::NeedsAnswers(requests) => requests,
         };
-        let tuples = case.relations.as_deref().unwrap_or_default();
-        let is_of_relations = |request: &AttributeRequest| bundle.rulebook.asks_relations(request);
-        let names = requests.iter().filter(|request| is_of_relations(request));
-        let mut names: Vec<_> = names.flat_map(|request| request.attributes.clone()).collect();
-        names.extend(self.resolvers.iter().flat_map(CallableResolver::relations));
-        answers.extend(bundle.rulebook.relation_answers(sent, tuples, &names)?);
-        let relations = answers.clone();
-        let check = &Check { relations: Some(&relations), ..*check };
-        for request in requests.into_iter().filter(|request| !is_of_relations(request)) {
-            let found = self.answer(&bundle.tenant, check, case, &request).await;
+        let inputs: Vec<_> = self.resolvers.iter().flat_map(CallableResolver::relations).collect();
+        look_up(question, &inputs)?;
+        let mut answers = AttributeAnswers::default();
+        for request in requests {
+            let found =
+                self.answer(&bundle.tenant, &question.for_resolvers(), case, &request).await;
             for (name, answer) in request.attributes.iter().zip(found) {
                 answers.insert(&request.namespace, name, answer);
             }
         }
-        Ok(answers)
+        question.add(answers);
+        Ok(question.settle())
     }
 
     /// Returns the answers to one request, in the order of its attributes.

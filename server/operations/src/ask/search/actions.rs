@@ -5,12 +5,11 @@ use portcullis_engine::fields::within;
 use portcullis_engine::rbac::MAX_ACTION;
 use portcullis_engine::request::Attributes;
 use portcullis_engine::resource::split_resource;
-use portcullis_engine::{Check, CheckBody, Effect, Verdict};
+use portcullis_engine::{Check, CheckBody, CheckKind, Effect, Verdict};
 use portcullis_model::search::SearchPage;
 use portcullis_plan_cache::WILDCARD;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::searches::PAGE_TIME;
 use portcullis_storage::verbs::{self, VerbChunk};
@@ -19,9 +18,10 @@ use tokio::time::Instant;
 use super::cursor::{Position, RequestMark};
 use super::page::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
 use super::scope;
+use crate::decide::live_questions::{LiveQuestion, decide_related};
 use crate::decide::past_plans::PastRules;
 use crate::decide::plan_source::PlanSource;
-use crate::people::directory::{self, NeededEntities};
+use crate::people::directory::NeededEntities;
 
 /// A search for actions.
 #[derive(Debug)]
@@ -145,11 +145,9 @@ impl ActionDecider<'_> {
         let entities = NeededEntities::load(app, tenant, plan, CheckKind::Combined).await?;
         page.entities_revision = page.entities_revision.max(entities.revision());
         let check = Check::new(body, self.domain, self.caller.for_check(), app.clock.now());
-        let supply = entities.supply(plan, CheckKind::Combined, &check);
-        let completed = directory::completed(supply.as_ref(), check);
-        let asking = (app, tenant);
-        let both = (&check, &completed);
-        match entities.decide(asking, plan, CheckKind::Combined, both).await?.0 {
+        let mut asked = LiveQuestion::combined(plan, &entities, check);
+        let judged = asked.judge()?;
+        match decide_related((app, tenant), &mut asked, judged).await? {
             Verdict::Decided(decision) => {
                 if let (Effect::Allow, Some(rule)) = (decision.effect(), decision.rule_id()) {
                     page.found.push(FoundEntity { id: verb.to_owned(), rule });

@@ -16,7 +16,6 @@ use portcullis_engine::{
 use portcullis_model::search::{GivenCandidate, SearchPage};
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::metrics::CheckKind;
 use portcullis_runtime::min_revisions::MinRevisions;
 use portcullis_runtime::searches::PAGE_TIME;
 use tokio::time::Instant;
@@ -24,9 +23,10 @@ use tokio::time::Instant;
 use super::cursor::{Position, RequestMark};
 use super::page::{ConditionalEntity, FoundEntity, SearchSource, SearchedPage};
 use super::{CLOCK_INTERVAL, scope};
+use crate::decide::live_questions::LiveQuestion;
 use crate::decide::past_plans::PastRules;
 use crate::decide::plan_source::PlanSource;
-use crate::people::directory::{self, NeededEntities};
+use crate::people::directory::NeededEntities;
 
 /// The id that stands for a subject whom the tenant does not know: in tuples it is everybody of a type.
 const UNKNOWN: &str = "*";
@@ -96,9 +96,9 @@ pub async fn search_entities(
     let plan = cached.plan();
     let entities = NeededEntities::load_all(app, tenant, plan).await?;
     let check = question.check(domain, caller, app.clock.now());
-    let supply = entities.supply(plan, CheckKind::Combined, &check);
-    let completed = question.without_searched(directory::completed(supply.as_ref(), check), &check);
-    let (nothing, graph) = (EntityTable::default(), entities.graph(plan)?);
+    let asked = LiveQuestion::combined(plan, &entities, check);
+    let completed = question.without_searched(asked.completed(), &check);
+    let (nothing, graph) = (EntityTable::default(), entities.graph(plan.facts())?);
     let table = entities.table().unwrap_or(&nothing);
     let relations = graph.as_deref().zip(plan.facts()).map(|(graph, facts)| {
         let searched = (question.searched, question.entity_type);

@@ -17,11 +17,11 @@ pub(crate) const REQUEST: &str = "request";
 
 /// An attribute with what the graph says about it, if it is a relation.
 #[derive(Debug, Serialize)]
-pub struct AttributeWithRelation<'e, R = &'e ExplainedRelation> {
+pub struct AttributeWithRelation<'e> {
     #[serde(flatten)]
     pub attribute: ExplainedAttribute<'e>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub relation: Option<R>,
+    pub relation: Option<&'e ExplainedRelation>,
 }
 
 /// The reason why a subject has a relation to an object, or has not.
