@@ -5,19 +5,10 @@ use std::cmp::Ordering;
 use portcullis_engine::Json;
 
 use crate::canonical;
+use crate::exported_content::{ExportedContent, items};
 use crate::folder_file::{ExportError, FolderFile, list_file, object_file};
 use crate::kinds::{KINDS, SETTINGS, TENANT, Written};
-
-/// The content of a tenant that becomes files.
-#[derive(Clone, Copy, Debug)]
-pub struct ExportedContent<'c> {
-    /// The id of the tenant.
-    pub tenant: &'c str,
-    /// The kinds, in the form of `GET /api/v1/export`.
-    pub kinds: &'c Json<'c>,
-    /// The descriptors of the modules, by the namespaces of their resolvers.
-    pub descriptors: &'c [(String, Json<'c>)],
-}
+use crate::resolver_files::resolver_files;
 
 /// Returns the files of the content. A kind that it lacks has no file, unless a folder needs one.
 ///
@@ -27,7 +18,9 @@ pub fn folder_files(content: &ExportedContent<'_>) -> Result<Vec<FolderFile>, Ex
     let mut files = Vec::new();
     for kind in KINDS {
         match kind.written {
-            Written::Apart(write) => files.extend(write(content)?),
+            Written::Tenant => files.push(tenant_file(content)?),
+            Written::Resolvers => files.extend(resolver_files(content)?),
+            Written::Settings => files.extend(settings_file(content)?),
             Written::List { layout, write, in_every_folder, is_sorted } => {
                 let items = items(content, kind.name())?.unwrap_or_default();
                 let mut items: Vec<Json<'_>> = items.iter().map(write).collect();
@@ -44,34 +37,21 @@ pub fn folder_files(content: &ExportedContent<'_>) -> Result<Vec<FolderFile>, Ex
 }
 
 /// Returns the file of the tenant and its users.
-pub(super) fn tenant_file(content: &ExportedContent<'_>) -> Result<Vec<FolderFile>, ExportError> {
+fn tenant_file(content: &ExportedContent<'_>) -> Result<FolderFile, ExportError> {
     let users = items(content, "users")?.unwrap_or_default();
     let users = users.iter().map(canonical::user).collect();
     let tenant = [
         ("tenant".into(), Json::String(content.tenant.into())),
         ("users".into(), Json::Array(users)),
     ];
-    Ok(vec![object_file(TENANT.file(), &tenant)?])
+    object_file(TENANT.file(), &tenant)
 }
 
 /// Returns the file of the settings. Settings that nobody made stay out of the folder, so that an apply does not judge them.
-pub(super) fn settings_file(content: &ExportedContent<'_>) -> Result<Vec<FolderFile>, ExportError> {
+fn settings_file(content: &ExportedContent<'_>) -> Result<Option<FolderFile>, ExportError> {
     let settings = content.kinds.get(SETTINGS.name()).map(canonical::settings);
     let settings = settings.filter(|settings| !settings.is_empty());
-    let file = settings.map(|settings| object_file(SETTINGS.file(), &settings));
-    Ok(file.transpose()?.into_iter().collect())
-}
-
-/// Returns the items of a kind.
-pub(super) fn items<'c>(
-    content: &ExportedContent<'c>,
-    kind: &str,
-) -> Result<Option<&'c [Json<'c>]>, ExportError> {
-    match content.kinds.get(kind) {
-        None | Some(Json::Null) => Ok(None),
-        Some(Json::Array(items)) => Ok(Some(items)),
-        Some(_) => Err(ExportError::Unexpected { kind: kind.to_owned(), expected: "a list" }),
-    }
+    settings.map(|settings| object_file(SETTINGS.file(), &settings)).transpose()
 }
 
 /// Compares items by their first members, which name them.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use portcullis_engine::json;
 
-use super::folder_files::{ExportedContent, folder_files};
+use super::exported_content::ExportedContent;
+use super::folder_files::folder_files;
 use super::kinds::tests::FILES;
 use super::{Bundle, ModuleContent, SecretValues};
 

@@ -12,9 +12,6 @@ use portcullis_model::types::NewType;
 
 use crate::canonical;
 use crate::cases::Case;
-use crate::folder_file::{ExportError, FolderFile};
-use crate::folder_files::{ExportedContent, settings_file, tenant_file};
-use crate::resolver_files::resolver_files;
 use crate::resolvers::SampleResolver;
 use crate::users::TenantFile;
 use crate::yaml_writer::ItemLayout::{self, Block, Line};
@@ -33,13 +30,18 @@ pub(super) struct FolderKind {
 #[derive(Clone, Copy)]
 pub(super) enum Written {
     /// A list of items in this form.
-    List { layout: ItemLayout, write: WriteItem, in_every_folder: bool, is_sorted: bool },
-    /// The files that a function makes.
-    Apart(WriteFiles),
+    List {
+        layout: ItemLayout,
+        write: WriteItem,
+        in_every_folder: bool,
+        is_sorted: bool,
+    },
+    Tenant,
+    Resolvers,
+    Settings,
 }
 
 pub(super) type WriteItem = for<'j> fn(&Json<'j>) -> Json<'j>;
-type WriteFiles = fn(&ExportedContent<'_>) -> Result<Vec<FolderFile>, ExportError>;
 
 impl Written {
     /// Cases stay in their order, which people chose.
@@ -60,7 +62,7 @@ impl Written {
             Self::List { layout, write, is_sorted, .. } => {
                 Self::List { layout, write, in_every_folder: true, is_sorted }
             }
-            apart @ Self::Apart(_) => apart,
+            Self::Tenant | Self::Resolvers | Self::Settings => self,
         }
     }
 }
@@ -90,7 +92,7 @@ pub(super) const TENANT: FolderKind = FolderKind {
         "The tenant and its sample users",
     ),
     may_be_folder: false,
-    written: Written::Apart(tenant_file),
+    written: Written::Tenant,
 };
 pub(super) const TYPES: FolderKind = FolderKind {
     schema: FileSchema::list_of::<NewType>(
@@ -151,7 +153,7 @@ pub(super) const RESOLVERS: FolderKind = FolderKind {
         "The resolvers whose attributes the policies read",
     ),
     may_be_folder: false,
-    written: Written::Apart(resolver_files),
+    written: Written::Resolvers,
 };
 pub(super) const CASES: FolderKind = FolderKind {
     schema: FileSchema::list_of::<Case>(
@@ -180,7 +182,7 @@ pub(super) const SETTINGS: FolderKind = FolderKind {
         "The settings of the tenant: the gates of changes, and the owners of objects",
     ),
     may_be_folder: false,
-    written: Written::Apart(settings_file),
+    written: Written::Settings,
 };
 
 /// Every kind, in the order of the documents.

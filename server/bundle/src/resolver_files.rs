@@ -4,8 +4,8 @@ use portcullis_engine::Json;
 use portcullis_engine::json::Member;
 
 use crate::canonical;
+use crate::exported_content::{ExportedContent, items};
 use crate::folder_file::{ExportError, FolderFile, list_file};
-use crate::folder_files::{ExportedContent, items};
 use crate::kinds::RESOLVERS;
 use crate::resolvers::{DESCRIPTOR_FILE, MANIFEST_FILE};
 use crate::yaml_writer::ItemLayout;

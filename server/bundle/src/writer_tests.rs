@@ -10,8 +10,9 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use serde_json::{Value, json as value};
 
+use super::exported_content::ExportedContent;
 use super::folder_file::FolderFile;
-use super::folder_files::{ExportedContent, folder_files};
+use super::folder_files::folder_files;
 use super::yaml_writer::{ItemLayout, list_text, object_text};
 use super::{Bundle, ModuleContent, SecretValues, yaml};
 
