@@ -103,11 +103,12 @@ mod tests {
             expect_revision: Some(812),
             expect_fingerprint: Some("sha256:00"),
             impact: true,
+            delete_tuples: true,
             is_import: false,
         };
         assert_eq!(
             all.body(bundle()).to_string(),
-            r#"{"owner":"git:acme","source":{"commit":"3f2c","ref":"main"},"message":"why","prune":false,"force":true,"allow_deletes":true,"cases_must_pass":true,"impact":true,"expect_revision":812,"expect_fingerprint":"sha256:00","bundle":{}}"#
+            r#"{"owner":"git:acme","source":{"commit":"3f2c","ref":"main"},"message":"why","prune":false,"force":true,"allow_deletes":true,"cases_must_pass":true,"impact":true,"delete_tuples_of":"git:acme","expect_revision":812,"expect_fingerprint":"sha256:00","bundle":{}}"#
         );
         let empty = SourceArguments::default();
         let plain = SentApply { owner: "o", source: Some(&empty), ..SentApply::default() };
