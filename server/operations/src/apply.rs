@@ -40,6 +40,7 @@ mod run;
 mod secrets;
 mod shadow_gates;
 mod stored_types;
+mod type_checks;
 mod writes;
 
 pub use approval::approve;
