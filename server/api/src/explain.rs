@@ -3,11 +3,11 @@
 use portcullis_engine::{
     ChangeSet, Counterfactuals, Effect, ExplainedPolicy, ExplainedRule, Explanation, MatchedRuleId,
 };
+use portcullis_http::error::ApiError;
+use portcullis_http::query::{QueryParameters, QueryReader};
 use serde::Serialize;
 use utoipa::openapi::schema::Type;
 
-use crate::error::ApiError;
-use crate::query::{QueryParameters, QueryReader};
 use portcullis_model::document;
 use portcullis_model::schema::{
     self, AnySchema, anything, boolean, choice, effect, id, integer, list, named, one_of, record,

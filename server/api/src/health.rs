@@ -8,14 +8,13 @@ use axum::response::{IntoResponse, Response};
 use chrono::DateTime;
 use http::StatusCode;
 use portcullis_engine::{Check, CheckBody, Effect, Plan, ResourcePattern, Rule, RuleTuple, json};
+use portcullis_http::text_answer::Json;
 use portcullis_model::schema;
 use portcullis_runtime::app::App;
 use serde::Serialize;
 use tokio::time::Instant;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::ObjectBuilder;
-
-use crate::text_answer::Json;
 
 /// Longest round trip to the database.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);

@@ -5,6 +5,13 @@ use axum::response::{IntoResponse, Response};
 use portcullis_engine::Json;
 use portcullis_engine::resource::object_of;
 use portcullis_engine::search::Searched;
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::SearchRequester;
+use portcullis_http::error::ApiError;
+use portcullis_http::recipient::carried;
+use portcullis_http::respond::entities_header;
+use portcullis_http::respond::revision_header;
+use portcullis_http::text_answer::Json as JsonAnswer;
 use portcullis_model::input::DeclaredBody;
 use portcullis_model::search::{
     ActionSearchBody, EntitySearchBody, ResourceSearchRequest, SubjectSearchRequest,
@@ -20,15 +27,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::body::JsonBody;
-use crate::callers::SearchRequester;
 use crate::checks::MinRevision;
-use crate::error::ApiError;
 use crate::openapi::{Conflict, NotFound};
-use crate::recipient::carried;
-use crate::respond::entities_header;
-use crate::revision_header;
-use crate::text_answer::Json as JsonAnswer;
 
 pub(crate) const RESOURCES_PATH: &str = "/api/v1/search/resources";
 pub(crate) const SUBJECTS_PATH: &str = "/api/v1/search/subjects";

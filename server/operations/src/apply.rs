@@ -41,7 +41,7 @@ mod stored_types;
 pub use after::after;
 pub use approval::approve;
 pub use execute::{Execution, execute};
-pub use export::{BrokenOff, Export, export};
+pub use export::{Export, export};
 pub use operator::apply_as_operator;
 pub use plan::{ApplyPlan, PlanContext, Writes, plan};
 pub use ready::ReadyResolver;
