@@ -28,8 +28,7 @@ use crate::front::{self, Front};
 use crate::serve::{self, Delivery};
 use examples::Examples;
 use issuer::Issuer;
-use portcullis_api::listener::Listener;
-use portcullis_api::{self as http, BodyBudget, RouteSet};
+use portcullis_api::{self as api, RouteSet};
 use portcullis_auth::{Mode, OidcConfig};
 use portcullis_bundle::{Bundle, TENANT_FILE};
 use portcullis_config::{
@@ -38,6 +37,8 @@ use portcullis_config::{
 use portcullis_decision_log::RecordPlace;
 use portcullis_engine::CheckBody;
 use portcullis_engine::rbac::WILDCARD;
+use portcullis_http::listener::Listener;
+use portcullis_http::{BodyBudget, only_loopback};
 use portcullis_limits::LimitConfig;
 use portcullis_model::audit::AuditRetention;
 use portcullis_model::provider::ClaimConfig;
@@ -122,13 +123,13 @@ pub(crate) async fn run(
     app.spawn_background_tasks();
     store_all(&app, &tenants, &base_url).await?;
     let examples = Examples { app: app.clone(), tenants, base_url };
-    let routes = http::routes(app.clone(), RouteSet::Everything)
+    let routes = api::routes(app.clone(), RouteSet::Everything)
         .merge(issuer.routes(app.clock.clone()))
         .merge(examples.clone().routes());
-    let routes = http::with_link(routes, examples::LINK)
+    let routes = api::with_link(routes, examples::LINK)
         .merge(directory::routes(resolvers::credentials(&Bundle::embedded()?))?);
     // Everybody gets a token here, so that a page on the internet must not reach it through the browser.
-    let service = http::finish(app.clone(), http::only_loopback(routes), bodies);
+    let service = api::finish(app.clone(), only_loopback(routes), bodies);
     let front = Front { listener, service, limits };
     // The answers that are printed come from the running service: a check calls the directory, which it serves.
     until_stopped(

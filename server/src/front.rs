@@ -4,9 +4,10 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use futures_util::stream::{self, Stream, StreamExt};
-use portcullis_api::listener::{ConnectionLimits, Listener, TlsIdentity};
-use portcullis_api::{BodyBudget, HttpService, RouteSet, router};
+use portcullis_api::{RouteSet, router};
 use portcullis_config::{ConfigError, EdgeConfig, TlsConfig};
+use portcullis_http::listener::{ConnectionLimits, Listener, TlsIdentity};
+use portcullis_http::{BodyBudget, HttpService};
 use portcullis_runtime::app::App;
 use portcullis_runtime::edge_metrics::ConnectionMetrics;
 use tokio::signal::unix::Signal;

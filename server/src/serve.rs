@@ -40,7 +40,7 @@ use portcullis_runtime::shadows::Shadows;
 use crate::front::{Front, Listeners};
 use crate::start_log::log_settings;
 use crate::telemetry;
-use portcullis_api::BodyBudget;
+use portcullis_http::BodyBudget;
 use portcullis_model::ids::Ids;
 use portcullis_model::jitter::Jitter;
 use portcullis_resolvers::{Registry, ResolverService};

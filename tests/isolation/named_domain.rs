@@ -28,7 +28,7 @@ fn is_management(row: &Row) -> bool {
 
 #[test]
 fn without_the_claim_no_route_serves_another_domain() {
-    in_both_modes(|_, saas, [own, foreign]| {
+    in_both_modes(|saas, [own, foreign]| {
         for row in rows(saas).filter(|row| is_management(row)) {
             let (mine, theirs) = (own.record(row.kind), foreign.record(row.kind));
             for adm in [json!(null), json!(own.id), json!("somebody"), json!(["south "])] {
@@ -48,7 +48,7 @@ fn without_the_claim_no_route_serves_another_domain() {
 
 #[test]
 fn with_the_claim_a_route_serves_the_named_domain_alone() {
-    in_both_modes(|_, saas, [own, foreign]| {
+    in_both_modes(|saas, [own, foreign]| {
         if saas {
             return;
         }
@@ -73,7 +73,7 @@ fn with_the_claim_a_route_serves_the_named_domain_alone() {
 
 #[test]
 fn a_faulty_header_is_refused_on_every_route_that_has_a_caller() {
-    in_both_modes(|_, saas, [own, foreign]| {
+    in_both_modes(|saas, [own, foreign]| {
         for row in rows(saas).filter(|row| row.access != Access::Open) {
             let everywhere = administrator(own, &json!("*"));
             let long = "a".repeat(257);
@@ -92,7 +92,7 @@ fn a_faulty_header_is_refused_on_every_route_that_has_a_caller() {
 
 #[test]
 fn checks_keys_and_the_operator_have_no_such_header() {
-    in_both_modes(|_, saas, [own, foreign]| {
+    in_both_modes(|saas, [own, foreign]| {
         for row in rows(saas) {
             for domain in [&own.id, &foreign.id] {
                 let request = with_domains(own.request(row, NO_ID), &[domain]);
@@ -115,7 +115,7 @@ fn checks_keys_and_the_operator_have_no_such_header() {
 
 #[test]
 fn the_header_is_judged_after_the_credential() {
-    in_both_modes(|_, saas, [own, _]| {
+    in_both_modes(|saas, [own, _]| {
         for row in rows(saas).filter(|row| is_management(row)) {
             for credential in [Credential::None, Credential::Malformed] {
                 let request = with_domains(own.request(row, NO_ID), &["*"]);

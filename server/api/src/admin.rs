@@ -4,6 +4,14 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::Admin;
+use portcullis_http::error::ApiError;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::path::{RecordId, Segments};
+use portcullis_http::query::Query;
+use portcullis_http::respond::{created_at, created_with_key};
+use portcullis_http::text_answer::Json;
 use portcullis_model::input::DeclaredBody;
 use portcullis_model::provider::{NewProvider, ProviderRecord};
 use portcullis_model::service_key::ServiceKeyRecord;
@@ -15,15 +23,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::body::JsonBody;
-use crate::callers::Admin;
-use crate::error::ApiError;
 use crate::openapi::Conflict;
-use crate::paging::PageQuery;
-use crate::path::{RecordId, Segments};
-use crate::query::Query;
-use crate::respond::{created_at, created_with_key};
-use crate::text_answer::Json;
 
 /// The answer to a creation: the only answer that has the key.
 #[derive(Serialize, ToSchema)]

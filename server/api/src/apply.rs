@@ -1,13 +1,21 @@
 //! Bundles: plan, apply and export (`docs/semantics.md`, section 10).
 
-use axum::body::Body;
+use std::time::Duration;
+
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, StatusCode};
 use portcullis_bundle::{DocumentContext, describe};
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{Allowed, BundleRead, BundleSend, DryRun};
+use portcullis_http::deadline::Deadline;
+use portcullis_http::error::ApiError;
+use portcullis_http::live_credential::LiveCredential;
+use portcullis_http::page_stream::{AfterFailure, PageStream};
+use portcullis_http::query::{Query, QueryParameters, QueryReader};
+use portcullis_http::respond::revision_header;
+use portcullis_http::text_answer::Json;
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::owner::is_owner;
 use portcullis_model::policy::NewPolicy;
@@ -19,18 +27,22 @@ use portcullis_model::settings::TenantSettings;
 use portcullis_model::types::NewType;
 use portcullis_model::wanted_webhook::WantedWebhook;
 use portcullis_model::{document, schema};
-use portcullis_operations::apply::{self, ApplyRequest, BrokenOff};
+use portcullis_operations::apply::{self, ApplyRequest};
 use portcullis_runtime::app::App;
 use serde_json::json;
 
-use crate::body::JsonBody;
-use crate::callers::{Allowed, BundleRead, BundleSend, DryRun};
-use crate::deadline::Deadline;
-use crate::error::ApiError;
 use crate::openapi::{Conflict, QuotaExceeded};
-use crate::query::{Query, QueryParameters, QueryReader};
-use crate::respond::revision_header;
-use crate::text_answer::Json;
+
+/// The terms of an export. Meanwhile it has a connection of the database, and its snapshot; two clients that take nothing hold
+/// the turns of all others.
+const EXPORT: PageStream = PageStream {
+    longest: Duration::from_secs(60),
+    stall: Duration::from_secs(10),
+    waiting: 64 * 1024,
+    is_live: false,
+    // No client takes a part for the whole.
+    after_failure: AfterFailure::Disconnect,
+};
 
 /// Makes the content of an owner that of a bundle, or plans it.
 ///
@@ -84,16 +96,18 @@ pub(super) fn answered(answer: ApplyAnswer) -> Response {
 pub(super) async fn export(
     State(app): State<App>,
     caller: Allowed<BundleRead>,
+    credential: LiveCredential,
     Query(OwnerFilter(owner)): Query<OwnerFilter>,
 ) -> Result<Response, ApiError> {
     let export = apply::export(&app, &caller, owner).await?;
     let json = [(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
-    let revision = revision_header(export.revision);
-    // After an error nothing follows: the connection ends, so that no client takes a part for the whole.
-    let pieces = stream::try_unfold(export, async |mut export| {
-        Ok::<_, BrokenOff>(export.next().await?.map(|piece| (Bytes::from(piece), export)))
-    });
-    Ok((json, revision, Body::from_stream(pieces)).into_response())
+    let revision = revision_header(export.revision());
+    let answer = EXPORT.answer(credential, move |pieces| async move {
+        // Its place is taken as long as the export is read.
+        let _caller = caller;
+        export.write(pieces).await
+    })?;
+    Ok((json, revision, answer).into_response())
 }
 
 /// The query parameter of [`export`].

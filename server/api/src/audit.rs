@@ -2,16 +2,15 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use portcullis_http::callers::{Admin, Allowed, AuditRead};
+use portcullis_http::error::ApiError;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::query::{Query, QueryParameters, QueryReader};
 use portcullis_model::audit::{AuditAction, AuditFilter, AuditRecord};
 use portcullis_model::{Timestamp, schema};
 use portcullis_operations::audit;
 use portcullis_runtime::app::App;
 use utoipa::PartialSchema;
-
-use crate::callers::{Admin, Allowed, AuditRead};
-use crate::error::ApiError;
-use crate::paging::PageQuery;
-use crate::query::{Query, QueryParameters, QueryReader};
 
 /// Lists the audit records of the tenant, newest first.
 #[utoipa::path(
@@ -21,7 +20,7 @@ use crate::query::{Query, QueryParameters, QueryReader};
 pub(super) async fn list(
     State(app): State<App>,
     caller: Allowed<AuditRead>,
-    Query(filter): Query<AuditFilter>,
+    Query(AuditQuery(filter)): Query<AuditQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
     let page = page.in_list("audit", caller.tenant(), &format!("{filter:?}"))?;
@@ -38,7 +37,7 @@ pub(super) async fn list_all(
     State(app): State<App>,
     _: Admin,
     Query(TenantFilter(tenant)): Query<TenantFilter>,
-    Query(filter): Query<AuditFilter>,
+    Query(AuditQuery(filter)): Query<AuditQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
     let page = page.in_list("all-audit", "", &format!("{tenant:?} {filter:?}"))?;
@@ -46,11 +45,14 @@ pub(super) async fn list_all(
     Ok(page.respond(records, |record| record.id))
 }
 
-impl QueryParameters for AuditFilter {
+/// The audit records that a list shows.
+pub(super) struct AuditQuery(AuditFilter);
+
+impl QueryParameters for AuditQuery {
     fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
         let about =
             "Only records about the record with this id, or about the role or entity of this name";
-        Ok(Self {
+        Ok(Self(AuditFilter {
             action: query.parsed(
                 "action",
                 "Only records of this action",
@@ -61,7 +63,7 @@ impl QueryParameters for AuditFilter {
             record: query.text("record", about)?,
             from: instant(query, "from", "Only records from this instant on")?,
             to: instant(query, "to", "Only records before this instant")?,
-        })
+        }))
     }
 }
 

@@ -3,6 +3,11 @@
 use axum::extract::State;
 use axum::response::Response;
 use portcullis_engine::{CheckBuffer, Effect, MatchedRuleId};
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::CheckRequester;
+use portcullis_http::error::ApiError;
+use portcullis_http::query::{Query, QueryParameters, QueryReader};
+use portcullis_http::request_id::ID_LENGTH;
 use portcullis_model::check::BatchRequest;
 use portcullis_model::decision::Via;
 use portcullis_model::schema;
@@ -12,13 +17,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::body::JsonBody;
-use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
-use crate::error::ApiError;
 use crate::openapi::Conflict;
-use crate::query::{Query, QueryParameters, QueryReader};
-use crate::request_id::ID_LENGTH;
 
 /// The answer to an item.
 #[derive(Serialize, ToSchema)]

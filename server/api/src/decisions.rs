@@ -5,6 +5,14 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::HeaderName;
 use portcullis_engine::names::names;
+use portcullis_http::callers::{Allowed, DecisionsRead, DecisionsWrite, Requester};
+use portcullis_http::error::ApiError;
+use portcullis_http::live_credential::LiveCredential;
+use portcullis_http::live_events::{self, LiveEvent, StreamTime};
+use portcullis_http::paging::PageQuery;
+use portcullis_http::path::RecordId;
+use portcullis_http::query::{Query, QueryParameters, QueryReader};
+use portcullis_http::text_answer::Json;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection, ErasedDecisions, Via};
 use portcullis_model::decision_stats::{DecisionStats, StatsDimension};
 use portcullis_model::parity::Parity;
@@ -18,16 +26,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::audit::instant;
-use crate::callers::{Allowed, DecisionsRead, DecisionsWrite, Requester};
-use crate::error::ApiError;
 use crate::explain::Explain;
-use crate::live_credential::LiveCredential;
-use crate::live_events::{self, LiveEvent, StreamTime};
 use crate::openapi::Conflict;
-use crate::paging::PageQuery;
-use crate::path::RecordId;
-use crate::query::{Query, QueryParameters, QueryReader};
-use crate::text_answer::Json;
 
 /// The number of replicas whose decisions are missing.
 const MISSING_REPLICAS: HeaderName = HeaderName::from_static("x-missing-replicas");
@@ -43,7 +43,7 @@ const MISSING_REPLICAS: HeaderName = HeaderName::from_static("x-missing-replicas
 pub(super) async fn list(
     State(app): State<App>,
     caller: Requester<DecisionsRead>,
-    Query(selection): Query<DecisionSelection>,
+    Query(Selected(selection)): Query<Selected>,
     Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
     let page = page.in_list("decisions", caller.tenant(), &format!("{selection:?}"))?;
@@ -66,7 +66,7 @@ pub(super) async fn list(
 pub(super) async fn stats(
     State(app): State<App>,
     caller: Requester<DecisionsRead>,
-    Query(selection): Query<DecisionSelection>,
+    Query(Selected(selection)): Query<Selected>,
     Query(by): Query<GroupBy>,
 ) -> Result<Json<DecisionStats>, ApiError> {
     Ok(Json(decisions::stats(&app, &caller, selection, &by.0).await?))
@@ -84,7 +84,7 @@ pub(super) async fn stats(
 pub(super) async fn parity(
     State(app): State<App>,
     caller: Requester<DecisionsRead>,
-    Query(selection): Query<DecisionSelection>,
+    Query(Selected(selection)): Query<Selected>,
     Query(ByPeriod(period)): Query<ByPeriod>,
 ) -> Result<Json<Parity>, ApiError> {
     Ok(Json(decisions::parity(&app, &caller, selection, period).await?))
@@ -103,7 +103,7 @@ pub(super) async fn follow(
     State(app): State<App>,
     caller: Requester<DecisionsRead>,
     credential: LiveCredential,
-    Query(selection): Query<DecisionSelection>,
+    Query(Selected(selection)): Query<Selected>,
     Query(time): Query<StreamTime>,
 ) -> Result<Response, ApiError> {
     let records = decisions::follow(&app, &caller, selection)?;
@@ -219,10 +219,13 @@ impl QueryParameters for ByPeriod {
     }
 }
 
-impl QueryParameters for DecisionSelection {
+/// The decisions that a request is about.
+pub(super) struct Selected(DecisionSelection);
+
+impl QueryParameters for Selected {
     fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
         let rule = "Only decisions by the rule or policy with this id, or `default-deny`";
-        Ok(Self {
+        Ok(Self(DecisionSelection {
             from: instant(query, "from", "Only decisions from this instant on")?,
             to: instant(query, "to", "Only decisions before this instant")?,
             subject: query.text("subject", "Only decisions about this subject")?,
@@ -248,6 +251,6 @@ impl QueryParameters for DecisionSelection {
                 schema::boolean,
                 "be `true` or `false`",
             )?,
-        })
+        }))
     }
 }

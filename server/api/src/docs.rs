@@ -9,19 +9,15 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::HeaderName;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+use portcullis_http::error::ApiError;
+use portcullis_http::path::Segments;
 use portcullis_model::document;
 use portcullis_model::schema::{self, AnySchema};
 use portcullis_runtime::error::OperationError;
 use serde_json::json;
-use utoipa::IntoParams;
-use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa_swagger_ui::{Config, SwaggerFile};
 
-use crate::error::ApiError;
-use crate::handler_parameters::HandlerParameter;
 use crate::openapi::Document;
-use crate::parameters::parameter;
-use crate::path::Segments;
 
 /// The address of the document, relative to [`ASSET_FOLDER`].
 const DOCUMENT: &str = "../openapi.json";
@@ -30,8 +26,6 @@ const ASSET_FOLDER: &str = "docs/";
 /// The content security policy: the pages load nothing from other hosts, and no page may frame them.
 const POLICY: &str = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; \
     frame-ancestors 'none'";
-
-impl HandlerParameter for Extension<Document> {}
 
 /// Describes the API.
 ///
@@ -45,10 +39,6 @@ pub(super) async fn document(Extension(Document(text)): Extension<Document>) -> 
 }
 
 /// Shows the documentation.
-#[utoipa::path(
-    get, path = "/docs", tag = "Service", operation_id = "getDocumentation",
-    responses((status = 200, description = "A page", body = String, content_type = "text/html")),
-)]
 pub(super) async fn page() -> Result<Response, ApiError> {
     let mut file = asset("index.html")?;
     let html = String::from_utf8_lossy(&file.bytes)
@@ -59,11 +49,6 @@ pub(super) async fn page() -> Result<Response, ApiError> {
 }
 
 /// Serves what the documentation page loads.
-#[utoipa::path(
-    get, path = "/docs/{file}", tag = "Service", operation_id = "getDocumentationFile",
-    params(Asset),
-    responses((status = 200, description = "The file", content_type = "*/*")),
-)]
 pub(super) async fn file(Segments(name): Segments<String>) -> Result<Response, ApiError> {
     if !ASSETS.contains(&&*name) {
         return Err(ApiError::not_found("file"));
@@ -81,15 +66,6 @@ const ASSETS: [&str; 7] = [
     "swagger-ui-standalone-preset.js",
     "swagger-ui.css",
 ];
-
-/// The path parameter that names one of [`ASSETS`].
-struct Asset;
-
-impl IntoParams for Asset {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        vec![parameter(ParameterIn::Path, "file", schema::choice(ASSETS), "The file's name")]
-    }
-}
 
 fn asset(name: &str) -> Result<SwaggerFile<'static>, ApiError> {
     // Without this setting Swagger UI sends the document to a validator on the internet.

@@ -4,6 +4,18 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use portcullis_bundle::{DocumentContext, describe};
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{Allowed, PoliciesRead, PoliciesWrite};
+use portcullis_http::deadline::Deadline;
+use portcullis_http::error::ApiError;
+use portcullis_http::etag::{self, IfMatch, WriteCondition};
+use portcullis_http::force::Terms;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::parameters::parameter;
+use portcullis_http::path::{NamedRecord, RecordName};
+use portcullis_http::query::Query;
+use portcullis_http::respond::tagged;
+use portcullis_http::text_answer::Json;
 use portcullis_model::apply::{ApplyAnswer, PlanCounts};
 use portcullis_model::draft::{DraftRecord, MAX_DRAFT_NAME, is_draft_name};
 use portcullis_model::shadow::ShadowReport;
@@ -18,19 +30,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use crate::apply::answered;
-use crate::body::JsonBody;
-use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
-use crate::deadline::Deadline;
-use crate::error::ApiError;
-use crate::etag::{self, IfMatch, WriteCondition};
-use crate::force::Terms;
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
-use crate::paging::PageQuery;
-use crate::parameters::parameter;
-use crate::path::{NamedRecord, RecordName};
-use crate::query::Query;
-use crate::respond::tagged;
-use crate::text_answer::Json;
 
 /// A draft that a path names.
 pub(super) struct Draft;

@@ -3,6 +3,16 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{Allowed, DryRun, EntitiesRead, EntitiesWrite};
+use portcullis_http::error::ApiError;
+use portcullis_http::etag::{IfMatch, NoIfMatch, WriteCondition};
+use portcullis_http::handler_parameters::add;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::parameters::parameter;
+use portcullis_http::path::{PathSegments, Segments};
+use portcullis_http::query::{Query, QueryParameters, QueryReader};
+use portcullis_http::respond::{entities_header, stored, tagged, written_to_directory};
 use portcullis_model::entity::{
     EntitiesBody, EntityBody, EntityPatch, EntityRecord, MAX_ID, MAX_TYPE, SyncBody,
     WrittenEntities,
@@ -15,17 +25,7 @@ use portcullis_runtime::app::App;
 use serde::Deserialize;
 use utoipa::openapi::path::{Operation, ParameterIn};
 
-use crate::body::JsonBody;
-use crate::callers::{Allowed, DryRun, EntitiesRead, EntitiesWrite};
-use crate::error::ApiError;
-use crate::etag::{IfMatch, NoIfMatch, WriteCondition};
-use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
-use crate::paging::PageQuery;
-use crate::parameters::parameter;
-use crate::path::Segments;
-use crate::query::{Query, QueryParameters, QueryReader};
-use crate::respond::{entities_header, stored, tagged, written_to_directory};
 
 /// Inserts entities, or replaces those of the same types and ids.
 ///
@@ -122,7 +122,7 @@ impl EntityPath {
     }
 }
 
-impl HandlerParameter for Segments<EntityPath> {
+impl PathSegments for EntityPath {
     fn describe(operation: &mut Operation) {
         let segment =
             |name, max, about| parameter(ParameterIn::Path, name, schema::text(max), about);

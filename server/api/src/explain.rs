@@ -1,9 +1,9 @@
 //! The explanation of a decision: `POST /api/v1/check?explain=true`.
 
+use portcullis_http::error::ApiError;
+use portcullis_http::query::{QueryParameters, QueryReader};
 use utoipa::openapi::schema::Type;
 
-use crate::error::ApiError;
-use crate::query::{QueryParameters, QueryReader};
 use portcullis_model::document;
 use portcullis_model::schema::{
     self, AnySchema, anything, boolean, choice, effect, id, integer, list, named, one_of, record,

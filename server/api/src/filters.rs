@@ -3,6 +3,12 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_engine::fields::Body;
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::SearchRequester;
+use portcullis_http::error::ApiError;
+use portcullis_http::respond::entities_header;
+use portcullis_http::respond::revision_header;
+use portcullis_http::text_answer::Json;
 use portcullis_model::filter::FilterRequest;
 use portcullis_model::{document, schema};
 use portcullis_operations::filters;
@@ -10,14 +16,8 @@ use portcullis_runtime::app::App;
 use serde_json::json;
 use utoipa::openapi::Type;
 
-use super::body::JsonBody;
 use super::checks::MinRevision;
-use super::revision_header;
-use crate::callers::SearchRequester;
-use crate::error::ApiError;
 use crate::openapi::Conflict;
-use crate::respond::entities_header;
-use crate::text_answer::Json;
 
 /// Decides a request for all rows of a list, as a condition over their attributes.
 ///

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use portcullis_http::text_answer::Json;
 use portcullis_model::schema;
 use portcullis_operations::probe::engine_decides;
 use portcullis_runtime::app::App;
@@ -13,8 +14,6 @@ use serde::Serialize;
 use tokio::time::Instant;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::ObjectBuilder;
-
-use crate::text_answer::Json;
 
 /// Longest round trip to the database.
 const DATABASE_TIMEOUT: Duration = Duration::from_secs(2);

@@ -3,11 +3,10 @@
 use askama::Template;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
+use portcullis_http::error::ApiError;
 use portcullis_runtime::error::OperationError;
 
 use crate::docs::page_headers;
-use crate::error::ApiError;
-use crate::handler_parameters::HandlerParameter;
 use crate::route_set::RouteSet;
 
 /// A link of the page.
@@ -30,9 +29,6 @@ pub fn with_link(routes: Router, link: PageLink) -> Router {
     routes.layer(Extension(link))
 }
 
-impl HandlerParameter for Extension<RouteSet> {}
-impl HandlerParameter for Option<Extension<PageLink>> {}
-
 #[derive(Template)]
 #[template(path = "home.html")]
 struct Home {
@@ -52,10 +48,6 @@ const PROBES: [PageLink; 2] = [
 const METRICS: [PageLink; 1] = [PageLink { path: "/metrics", about: "metrics for Prometheus" }];
 
 /// Shows links to the other pages.
-#[utoipa::path(
-    get, path = "/", tag = "Service", operation_id = "getHome",
-    responses((status = 200, description = "A page", body = String, content_type = "text/html")),
-)]
 pub(super) async fn page(
     Extension(set): Extension<RouteSet>,
     more: Option<Extension<PageLink>>,

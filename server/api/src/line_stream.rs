@@ -13,12 +13,12 @@ use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::openapi::path::Operation;
 
-use crate::accept::accepts;
-use crate::answer_text::AnswerText;
-use crate::error::ApiError;
-use crate::handler_parameters::HandlerParameter;
-use crate::live_credential::LiveCredential;
-use crate::live_events::LiveAnswer;
+use portcullis_http::accept::accepts;
+use portcullis_http::answer_text::AnswerText;
+use portcullis_http::error::ApiError;
+use portcullis_http::handler_parameters::HandlerParameter;
+use portcullis_http::live_credential::LiveCredential;
+use portcullis_http::page_stream::LiveAnswer;
 
 const LINES: &str = "application/x-ndjson";
 

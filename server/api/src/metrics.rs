@@ -2,9 +2,8 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use portcullis_http::text_answer;
 use portcullis_runtime::app::App;
-
-use crate::text_answer;
 
 /// The text format of OpenMetrics 1.0, which Prometheus reads.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

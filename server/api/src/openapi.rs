@@ -8,14 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use portcullis_auth::Mode;
+use portcullis_http::error::{ErrorBody, schema as errors};
+use portcullis_http::managed_domain;
+use portcullis_http::row::{Row, RowKind};
 use portcullis_model::schema as words;
 use serde_json::{Map, Value, json};
 use utoipa::IntoResponses;
 use utoipa::openapi::{Header, Ref, RefOr, Response, ResponseBuilder};
-
-use crate::error::{ErrorBody, schema as errors};
-use crate::managed_domain;
-use crate::row::Row;
 
 /// An error that an operation names, because its other parts do not imply it.
 macro_rules! errors {
@@ -64,7 +63,8 @@ fn document(mut rows: Vec<Row>) -> Value {
     rows.sort_by_key(|row| row.path);
     let (mut named, mut paths) = (Vec::new(), json!({}));
     words::collect::<ErrorBody>(&mut named);
-    for Row { method, path, operation, schemas, .. } in rows {
+    for Row { kind, path, .. } in rows {
+        let RowKind::Documented { method, operation, schemas } = kind else { continue };
         named.extend(schemas);
         paths[path][method.as_str().to_ascii_lowercase()] = json!(operation);
     }

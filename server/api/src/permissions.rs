@@ -5,6 +5,16 @@ use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, ETAG, LINK};
 use http::{HeaderValue, StatusCode};
 use portcullis_engine::fields::Body;
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{ConditionSearch, SearchRequester};
+use portcullis_http::error::ApiError;
+use portcullis_http::etag::IfNoneMatch;
+use portcullis_http::paging::{PageQuery, Requested};
+use portcullis_http::query::Query;
+use portcullis_http::recipient::carried;
+use portcullis_http::respond::entities_header;
+use portcullis_http::respond::revision_header;
+use portcullis_http::text_answer::Json;
 use portcullis_model::matrix::MatrixRequest;
 use portcullis_model::permissions::PermissionsRequest;
 use portcullis_model::{document, schema};
@@ -15,18 +25,8 @@ use portcullis_runtime::app::App;
 use serde::Serialize;
 use serde_json::json;
 
-use super::body::JsonBody;
 use super::checks::MinRevision;
-use super::paging::{PageQuery, Requested};
-use super::revision_header;
-use crate::callers::{ConditionSearch, SearchRequester};
-use crate::error::ApiError;
-use crate::etag::IfNoneMatch;
 use crate::openapi::{Conflict, NotFound};
-use crate::query::Query;
-use crate::recipient::carried;
-use crate::respond::entities_header;
-use crate::text_answer::Json;
 
 pub(super) const MATRIX_PATH: &str = "/api/v1/matrix";
 

@@ -2,6 +2,16 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{Allowed, PoliciesRead, PoliciesWrite};
+use portcullis_http::error::ApiError;
+use portcullis_http::etag;
+use portcullis_http::force::Terms;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::path::RecordId;
+use portcullis_http::query::{Query, QueryParameters, QueryReader};
+use portcullis_http::respond::{created, deleted, revision_header, tagged};
+use portcullis_http::text_answer::Json;
 use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
 use portcullis_model::warning::Warning;
 use portcullis_operations::policies::{self, PolicyFilter};
@@ -11,17 +21,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::body::JsonBody;
-use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
-use crate::error::ApiError;
-use crate::etag;
-use crate::force::Terms;
 use crate::openapi::{Conflict, Deleted, PreconditionFailed, QuotaExceeded};
-use crate::paging::PageQuery;
-use crate::path::RecordId;
-use crate::query::{Query, QueryParameters, QueryReader};
-use crate::respond::{created, deleted, revision_header, tagged};
-use crate::text_answer::Json;
 
 /// A written policy, and the warnings about it.
 #[derive(Serialize, ToSchema)]
@@ -66,7 +66,7 @@ pub(super) async fn create(
 pub(super) async fn list(
     State(app): State<App>,
     caller: Allowed<PoliciesRead>,
-    Query(filter): Query<PolicyFilter>,
+    Query(PolicyQuery(filter)): Query<PolicyQuery>,
     Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
     let cursor_of = format!("{:?} {:?}", filter.resource, filter.effect);
@@ -75,13 +75,16 @@ pub(super) async fn list(
     Ok(page.respond(records, |record| record.id))
 }
 
-impl QueryParameters for PolicyFilter {
+/// The policies that a list shows.
+pub(super) struct PolicyQuery(PolicyFilter);
+
+impl QueryParameters for PolicyQuery {
     fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
         let resource = "Only policies with this `resource`, character by character";
-        Ok(Self {
+        Ok(Self(PolicyFilter {
             resource: query.text("resource", resource)?,
             effect: query.effect("Only policies of this effect")?,
-        })
+        }))
     }
 }
 

@@ -2,20 +2,20 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use portcullis_http::callers::TenantManager;
+use portcullis_http::deadline::Deadline;
+use portcullis_http::error::ApiError;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::path::RecordId;
+use portcullis_http::query::Query;
+use portcullis_http::text_answer::Json;
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::proposal::ProposalRecord;
 use portcullis_operations::apply::{self, proposals};
 use portcullis_runtime::app::App;
 
 use crate::apply::answered;
-use crate::callers::TenantManager;
-use crate::deadline::Deadline;
-use crate::error::ApiError;
 use crate::openapi::{Conflict, QuotaExceeded};
-use crate::paging::PageQuery;
-use crate::path::RecordId;
-use crate::query::Query;
-use crate::text_answer::Json;
 
 /// Lists the tenant's proposals.
 #[utoipa::path(

@@ -2,6 +2,12 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{Allowed, DryRun, RelationsRead, RelationsWrite};
+use portcullis_http::error::ApiError;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::query::{Query, QueryParameters, QueryReader};
+use portcullis_http::respond::{entities_header, written_to_directory};
 use portcullis_model::entity::WrittenEntities;
 use portcullis_model::input::DeclaredBody;
 use portcullis_model::relation::{
@@ -12,13 +18,7 @@ use portcullis_model::schema;
 use portcullis_operations::tuples::{self, TuplesWrite};
 use portcullis_runtime::app::App;
 
-use crate::body::JsonBody;
-use crate::callers::{Allowed, DryRun, RelationsRead, RelationsWrite};
-use crate::error::ApiError;
 use crate::openapi::{Conflict, QuotaExceeded};
-use crate::paging::PageQuery;
-use crate::query::{Query, QueryParameters, QueryReader};
-use crate::respond::{entities_header, written_to_directory};
 
 /// Writes and deletes tuples.
 ///

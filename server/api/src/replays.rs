@@ -4,14 +4,23 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
 use http::StatusCode;
 use http::header::LOCATION;
 use portcullis_bundle::{DocumentContext, describe};
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{Allowed, ReplayRun};
+use portcullis_http::error::ApiError;
+use portcullis_http::event_stream::{self, BROKEN_OFF, WantsEvents};
+use portcullis_http::live_credential::LiveCredential;
+use portcullis_http::page_stream::{AfterFailure, PageStream};
+use portcullis_http::path::RecordId;
+use portcullis_http::text_answer::Json;
 use portcullis_model::document;
 use portcullis_model::replay::ReplayReport;
 use portcullis_operations::replays::{self, ReplayRequest};
 use portcullis_runtime::app::App;
+use portcullis_runtime::error::OperationError;
+use portcullis_runtime::piece_writer::{BrokenOff, PieceWriter};
 use portcullis_runtime::replays::ReplayProgress;
 use serde::Serialize;
 use serde_json::json;
@@ -19,17 +28,18 @@ use tokio::sync::watch;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::body::JsonBody;
-use crate::callers::{Allowed, ReplayRun};
-use crate::error::ApiError;
-use crate::event_stream::{WantsEvents, events};
-use crate::live_events::LiveAnswer;
 use crate::openapi::{Conflict, NotFound};
-use crate::path::RecordId;
-use crate::text_answer::Json;
 
 /// The shortest time between two events of a stream.
 const PAUSE: Duration = Duration::from_millis(100);
+/// The terms of reports as events. A long replay says little, which is not the fault of a slow client.
+const REPORTS: PageStream = PageStream {
+    longest: Duration::from_secs(3_600),
+    stall: Duration::from_secs(30),
+    waiting: 64 * 1024,
+    is_live: true,
+    after_failure: AfterFailure::Say(BROKEN_OFF),
+};
 
 /// A replay.
 #[derive(Serialize, ToSchema)]
@@ -73,6 +83,7 @@ pub(super) async fn start(
     State(app): State<App>,
     caller: Allowed<ReplayRun>,
     WantsEvents(streams): WantsEvents,
+    credential: LiveCredential,
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let (domain, egress) = (caller.domain().to_owned(), app.egress.rules.clone());
@@ -86,10 +97,9 @@ pub(super) async fn start(
     let (id, progress) = replays::start(&app, &caller, request).await?;
     if streams {
         let watched = Watched { app: app.clone(), tenant: caller.tenant().to_owned(), id };
-        let mut answer = events(reports(watched, progress));
-        // A long replay says little, which is not the fault of a slow client.
-        answer.extensions_mut().insert(LiveAnswer);
-        return Ok(answer);
+        let answer =
+            REPORTS.answer(credential, move |pieces| write_reports(watched, progress, pieces))?;
+        return Ok((event_stream::headers(), answer).into_response());
     }
     let answer = ReplayAnswer::new(id, progress.borrow().clone());
     let location = [(LOCATION, format!("/api/v1/replays/{id}"))];
@@ -140,24 +150,31 @@ impl Drop for Watched {
     }
 }
 
-/// Returns the reports of a replay until it ends, with a pause between two.
-fn reports(
+/// Writes the reports of a replay until it ends, with a pause between two.
+async fn write_reports(
     watched: Watched,
-    progress: watch::Receiver<ReplayProgress>,
-) -> impl futures_util::Stream<Item = ReplayAnswer> {
-    stream::unfold(Some((watched, progress)), async |state| {
-        let (watched, mut progress) = state?;
-        // Without a sender, the process stops.
-        progress.changed().await.ok()?;
+    mut progress: watch::Receiver<ReplayProgress>,
+    mut pieces: PieceWriter,
+) -> Result<(), BrokenOff> {
+    loop {
+        let changed = tokio::select! {
+            stop = pieces.stopped() => return Err(stop.into()),
+            changed = progress.changed() => changed,
+        };
+        if changed.is_err() {
+            // Without a sender, the process stops.
+            return Ok(());
+        }
         let seen = progress.borrow_and_update().clone();
         let has_ended = seen.ended.is_some();
-        let answer = ReplayAnswer::new(watched.id, seen);
+        let report = event_stream::event(&ReplayAnswer::new(watched.id, seen));
+        let report = report.map_err(|error| OperationError::Internal(error.into()))?;
+        pieces.send(report).await?;
         if has_ended {
-            return Some((answer, None));
+            return Ok(());
         }
         tokio::time::sleep(PAUSE).await;
-        Some((answer, Some((watched, progress))))
-    })
+    }
 }
 
 /// The body of [`start`], as the document describes it.

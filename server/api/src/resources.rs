@@ -2,6 +2,15 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{Allowed, PoliciesRead, ResourcesRead, ResourcesWrite};
+use portcullis_http::error::ApiError;
+use portcullis_http::force::Force;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::path::RecordId;
+use portcullis_http::query::{Query, QueryParameters, QueryReader};
+use portcullis_http::respond::{created, deleted, revision_header};
+use portcullis_http::text_answer::Json;
 use portcullis_model::resource::{BulkRegistration, Registration, ResourceRecord};
 use portcullis_model::rule::RuleRecord;
 use portcullis_model::warning::Warning;
@@ -10,16 +19,7 @@ use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::body::JsonBody;
-use crate::callers::{Allowed, PoliciesRead, ResourcesRead, ResourcesWrite};
-use crate::error::ApiError;
-use crate::force::Force;
 use crate::openapi::{Conflict, Deleted, QuotaExceeded};
-use crate::paging::PageQuery;
-use crate::path::RecordId;
-use crate::query::{Query, QueryParameters, QueryReader};
-use crate::respond::{created, deleted, revision_header};
-use crate::text_answer::Json;
 
 /// A registered resource, and the warnings about it.
 #[derive(Serialize, ToSchema)]

@@ -2,6 +2,17 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{Allowed, DryRun, PoliciesRead, Restoration};
+use portcullis_http::deadline::Deadline;
+use portcullis_http::error::ApiError;
+use portcullis_http::etag::IfMatch;
+use portcullis_http::handler_parameters::add;
+use portcullis_http::paging::{CursorKey, PageQuery, Requested};
+use portcullis_http::parameters::{digits, parameter};
+use portcullis_http::path::{PathSegments, RecordId, Segments};
+use portcullis_http::query::Query;
+use portcullis_http::text_answer::Json;
 use portcullis_model::apply::ApplyAnswer;
 use portcullis_model::input::DeclaredBody;
 use portcullis_model::revision::{
@@ -15,18 +26,7 @@ use serde::Deserialize;
 use utoipa::openapi::path::{Operation, ParameterIn};
 
 use crate::apply::answered;
-use crate::body::JsonBody;
-use crate::callers::{Allowed, DryRun, PoliciesRead, Restoration};
-use crate::deadline::Deadline;
-use crate::error::ApiError;
-use crate::etag::IfMatch;
-use crate::handler_parameters::{HandlerParameter, add};
 use crate::openapi::{Conflict, PreconditionFailed, QuotaExceeded};
-use crate::paging::{CursorKey, PageQuery, Requested};
-use crate::parameters::{digits, parameter};
-use crate::path::{RecordId, Segments};
-use crate::query::Query;
-use crate::text_answer::Json;
 
 /// The number of a revision in a path. Text that is not a number is a revision that no tenant has.
 #[derive(Debug, Deserialize)]
@@ -40,7 +40,7 @@ impl RevisionPath {
     }
 }
 
-impl HandlerParameter for Segments<RevisionPath> {
+impl PathSegments for RevisionPath {
     fn describe(operation: &mut Operation) {
         add(operation, [number("n", "The revision")]);
     }
@@ -53,7 +53,7 @@ pub(super) struct DiffPath {
     b: String,
 }
 
-impl HandlerParameter for Segments<DiffPath> {
+impl PathSegments for DiffPath {
     fn describe(operation: &mut Operation) {
         let about = "The revision that is compared, earlier or later";
         add(operation, [number("a", "The revision that it is compared with"), number("b", about)]);

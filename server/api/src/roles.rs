@@ -3,6 +3,15 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_engine::rbac::MAX_SUBJECT;
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{Allowed, PoliciesRead, PoliciesWrite};
+use portcullis_http::error::ApiError;
+use portcullis_http::force::Terms;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::parameters::parameter;
+use portcullis_http::path::{NamedRecord, RecordName};
+use portcullis_http::query::Query;
+use portcullis_http::respond::{deleted, revision_header, stored, tagged};
 use portcullis_model::input::DeclaredBody;
 use portcullis_model::role::{RoleBody, RoleRecord, is_role};
 use portcullis_model::schema;
@@ -10,16 +19,7 @@ use portcullis_operations::roles;
 use portcullis_runtime::app::App;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 
-use crate::body::JsonBody;
-use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
-use crate::error::ApiError;
-use crate::force::Terms;
 use crate::openapi::{Conflict, Deleted, PreconditionFailed};
-use crate::paging::PageQuery;
-use crate::parameters::parameter;
-use crate::path::{NamedRecord, RecordName};
-use crate::query::Query;
-use crate::respond::{deleted, revision_header, stored, tagged};
 
 /// A role that a path names.
 pub(super) struct Role;

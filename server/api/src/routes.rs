@@ -2,17 +2,16 @@
 
 use axum::Router;
 use portcullis_auth::Mode;
+use portcullis_http::error::ApiError;
+use portcullis_http::route_facts::MaxBody::{Apply, Items, Small, Upload};
+use portcullis_http::row::{Row, RowKind};
+use portcullis_http::{BodyBudget, HttpService, row};
 use portcullis_limits::Class;
 use portcullis_runtime::app::App;
 
 use crate::authzen::{self, discovery, evaluation, evaluations};
-use crate::body_budget::BodyBudget;
-use crate::error::ApiError;
 use crate::openapi::Document;
-use crate::route_facts::MaxBody::{Apply, Items, Small, Upload};
 use crate::route_set::RouteSet;
-use crate::row::{self, Row, row};
-use crate::service::HttpService;
 use crate::{
     admin, apply, audit, batch, checks, decisions, docs, drafts, entities, filters, health, home,
     metrics, permissions, policies, proposals, relations, replays, resolvers, resources, revisions,
@@ -49,6 +48,11 @@ async fn unknown_route() -> ApiError {
     ApiError::not_found("route on this address; see `GET /`")
 }
 
+/// Returns the kind and the path of each route.
+pub fn table_of(mode: &Mode) -> impl Iterator<Item = (RowKind, &'static str)> + use<> {
+    served(mode, RouteSet::Everything).into_iter().map(|row| (row.kind, row.path))
+}
+
 /// Returns the rows of a listener with `set`.
 pub(crate) fn served(mode: &Mode, set: RouteSet) -> Vec<Row> {
     let mut rows = table(mode, set);
@@ -72,7 +76,7 @@ fn document_itself() -> Row {
 /// Returns the rows of a listener with `set`, but for the document.
 fn table(mode: &Mode, set: RouteSet) -> Vec<Row> {
     // It links to what the listener serves.
-    let mut rows = vec![row!(GET "/", OPEN, Small, home::page).with(set)];
+    let mut rows = vec![Row::page("/", OPEN, home::page).with(set)];
     rows.extend(probes());
     if set != RouteSet::Operator {
         rows.extend(decisions());
@@ -201,8 +205,8 @@ fn policies_as_code() -> Vec<Row> {
 /// Returns the pages about the API.
 fn pages() -> Vec<Row> {
     vec![
-        row!(GET "/docs", OPEN, Small, docs::page),
-        row!(GET "/docs/{file}", OPEN, Small, docs::file),
+        Row::page("/docs", OPEN, docs::page),
+        Row::page("/docs/{file}", OPEN, docs::file),
         row!(GET "/.well-known/authzen-configuration", OPEN, Small, discovery::configuration),
         row!(GET "/.well-known/authzen-configuration/{tenant}", OPEN, Small, discovery::configuration_of_tenant),
     ]

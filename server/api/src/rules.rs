@@ -2,6 +2,15 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{Allowed, PoliciesRead, PoliciesWrite};
+use portcullis_http::error::ApiError;
+use portcullis_http::force::Force;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::path::RecordId;
+use portcullis_http::query::{Query, QueryParameters, QueryReader, query};
+use portcullis_http::respond::{created, deleted, revision_header};
+use portcullis_http::text_answer::Json;
 use portcullis_model::rule::{NewRule, RuleName, RuleRecord, RuleUpdate};
 use portcullis_model::rule_filter::RuleFilter;
 use portcullis_model::warning::Warning;
@@ -11,16 +20,7 @@ use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::body::JsonBody;
-use crate::callers::{Allowed, PoliciesRead, PoliciesWrite};
-use crate::error::ApiError;
-use crate::force::Force;
 use crate::openapi::{Conflict, Deleted, NotFound, QuotaExceeded};
-use crate::paging::PageQuery;
-use crate::path::RecordId;
-use crate::query::{Query, QueryParameters, QueryReader, query};
-use crate::respond::{created, deleted, revision_header};
-use crate::text_answer::Json;
 
 /// A written rule, and the warnings about it.
 #[derive(Serialize, ToSchema)]
@@ -66,7 +66,7 @@ pub(super) async fn create(
 pub(super) async fn list(
     State(app): State<App>,
     caller: Allowed<PoliciesRead>,
-    Query(filter): Query<RuleFilter>,
+    Query(RuleQuery(filter)): Query<RuleQuery>,
     Query(OnlyRule(id)): Query<OnlyRule>,
     Query(page): Query<PageQuery>,
 ) -> Result<Response, ApiError> {
@@ -88,14 +88,17 @@ document!(FoundRules, naming RuleRecord => {
     ])
 });
 
-impl QueryParameters for RuleFilter {
+/// The rules that a list shows.
+pub(super) struct RuleQuery(RuleFilter);
+
+impl QueryParameters for RuleQuery {
     fn declare(query: &mut QueryReader<'_>) -> Result<Self, ApiError> {
         let mut text = |name: &str| {
             query.text(name, &format!("Only rules with this `{name}`, character by character"))
         };
         let (sub, obj, act, dom) = (text("sub")?, text("obj")?, text("act")?, text("dom")?);
         let effect = query.effect("Only rules of this effect")?;
-        Ok(Self { sub, dom, obj, act, effect })
+        Ok(Self(RuleFilter { sub, dom, obj, act, effect }))
     }
 }
 

@@ -6,13 +6,13 @@ mod stream;
 
 use axum::extract::State;
 use axum::response::Response;
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::SearchRequester;
+use portcullis_http::error::ApiError;
 use portcullis_model::search::{ActionSearchBody, ResourceSearchRequest, SubjectSearchRequest};
 use portcullis_runtime::app::App;
 
-use crate::body::JsonBody;
-use crate::callers::SearchRequester;
 use crate::checks::MinRevision;
-use crate::error::ApiError;
 use crate::line_stream::WantsLines;
 use crate::openapi::{Conflict, NotFound};
 use answers::{ActionSearchAnswer, EntitySearchAnswer};

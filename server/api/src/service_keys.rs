@@ -3,21 +3,21 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::TenantManager;
+use portcullis_http::error::ApiError;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::path::RecordId;
+use portcullis_http::query::Query;
+use portcullis_http::respond::created_with_key;
+use portcullis_http::text_answer::Json;
 use portcullis_model::service_key::{NewServiceKey, ServiceKeyRecord};
 use portcullis_operations::service_keys;
 use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::body::JsonBody;
-use crate::callers::TenantManager;
-use crate::error::ApiError;
 use crate::openapi::QuotaExceeded;
-use crate::paging::PageQuery;
-use crate::path::RecordId;
-use crate::query::Query;
-use crate::respond::created_with_key;
-use crate::text_answer::Json;
 
 /// The answer to a creation: the only answer that has the key.
 #[derive(Serialize, ToSchema)]

@@ -3,6 +3,15 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{Allowed, WebhooksRead, WebhooksWrite};
+use portcullis_http::error::ApiError;
+use portcullis_http::force::Force;
+use portcullis_http::paging::PageQuery;
+use portcullis_http::path::{RecordId, Segments};
+use portcullis_http::query::Query;
+use portcullis_http::respond::created_at;
+use portcullis_http::text_answer::Json;
 use portcullis_model::delivery::AttemptRecord;
 use portcullis_model::webhook::{NewWebhook, WebhookRecord, WebhookUpdate};
 use portcullis_operations::webhooks;
@@ -11,16 +20,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::body::JsonBody;
-use crate::callers::{Allowed, WebhooksRead, WebhooksWrite};
-use crate::error::ApiError;
-use crate::force::Force;
 use crate::openapi::{Conflict, QuotaExceeded};
-use crate::paging::PageQuery;
-use crate::path::{RecordId, Segments};
-use crate::query::Query;
-use crate::respond::created_at;
-use crate::text_answer::Json;
 
 /// Registers a webhook.
 #[utoipa::path(

@@ -46,7 +46,7 @@ mod writes;
 pub use approval::approve;
 pub use execute::execute;
 pub use execution::Execution;
-pub use export::{BrokenOff, Export, export};
+pub use export::{Export, export};
 pub use operator::apply_as_operator;
 pub use plan::{ApplyPlan, PlanContext, plan};
 pub use ready::ReadyResolver;

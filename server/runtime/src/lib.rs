@@ -20,6 +20,7 @@ pub mod machine;
 pub mod metrics;
 pub mod min_revisions;
 mod name_metrics;
+pub mod piece_writer;
 pub mod plans;
 mod provider_uses;
 pub mod quota_metrics;

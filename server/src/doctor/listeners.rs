@@ -4,9 +4,9 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
-use portcullis_api::listener::TlsIdentity;
 use portcullis_config::{Config, TlsConfig};
 use portcullis_egress::Client;
+use portcullis_http::listener::TlsIdentity;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 

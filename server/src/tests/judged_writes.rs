@@ -1,7 +1,7 @@
 //! On SQLite all tenants write with one connection: a change that waits for its judgement holds it up for nobody.
 
 use axum::body::{Body, to_bytes};
-use portcullis_api::HttpService;
+use portcullis_http::HttpService;
 use portcullis_runtime::app::App;
 use portcullis_runtime::machine::cores;
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use http::Request;
-use portcullis_api::HttpService;
+use portcullis_http::HttpService;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::request_costs::{Provider, check_body, service};

@@ -7,6 +7,9 @@ use portcullis_engine::names::read_name;
 use portcullis_engine::plain_text::{PlainText, fill};
 use portcullis_engine::source::{Source, Tree};
 use portcullis_engine::{CheckBody, Invalid, Json, json};
+use portcullis_http::body::JsonBody;
+use portcullis_http::error::ApiError;
+use portcullis_http::handler_parameters::HandlerParameter;
 
 use super::entity::Parts;
 use super::names::MadeNames;
@@ -14,9 +17,6 @@ use super::options::Options;
 use super::properties::{Properties, PropertySource};
 use super::question::Question;
 use super::topic::Topic;
-use crate::body::JsonBody;
-use crate::error::ApiError;
-use crate::handler_parameters::HandlerParameter;
 
 /// Bytes of text for which an evaluation has room from the start.
 const SHORT_ITEM: usize = 48;

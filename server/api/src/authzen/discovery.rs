@@ -3,15 +3,15 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::Uri;
+use portcullis_http::authzen_paths::{CONFIGURATION_PATH, EVALUATION_PATH, EVALUATIONS_PATH};
+use portcullis_http::error::ApiError;
+use portcullis_http::text_answer::Json;
 use portcullis_model::{document, schema};
 use portcullis_runtime::app::App;
 use serde_json::{Map, Value, json};
 
 use super::search;
-use crate::authzen_paths::{CONFIGURATION_PATH, EVALUATION_PATH, EVALUATIONS_PATH};
-use crate::error::ApiError;
 use crate::openapi::NotFound;
-use crate::text_answer::Json;
 
 /// The longest name of a tenant in a path, in bytes. A name of 256 characters may be percent-encoded.
 const MAX_NAME: usize = 3 * 4 * 256;

@@ -3,6 +3,10 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use portcullis_engine::{CheckBody, CheckKind};
+use portcullis_http::callers::CheckRequester;
+use portcullis_http::error::ApiError;
+use portcullis_http::request_id::ID_LENGTH;
+use portcullis_http::respond::decision_header;
 use portcullis_model::decision::Via;
 use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_runtime::app::App;
@@ -13,12 +17,8 @@ use super::body::{RequestBody, StandardBody};
 use super::document::EvaluationRequest;
 use super::scope::domain_of;
 use super::topic::Topic;
-use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
-use crate::error::ApiError;
 use crate::openapi::Conflict;
-use crate::request_id::ID_LENGTH;
-use crate::respond::decision_header;
 
 /// Decides one request of AuthZEN.
 ///

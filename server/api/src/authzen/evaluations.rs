@@ -7,6 +7,11 @@ use axum::response::{IntoResponse, Response};
 use portcullis_auth::CheckCaller;
 use portcullis_engine::CheckBody;
 use portcullis_engine::batch::BatchSemantic;
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::CheckRequester;
+use portcullis_http::error::ApiError;
+use portcullis_http::request_id::ID_LENGTH;
+use portcullis_http::text_answer::Json;
 use portcullis_model::decision::Via;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
 use portcullis_operations::batch_items::BatchItems;
@@ -20,13 +25,8 @@ use super::evaluation::decide;
 use super::options::Options;
 use super::scope::{QuestionFault, Scope};
 use super::topic::Topic;
-use crate::body::JsonBody;
-use crate::callers::CheckRequester;
 use crate::checks::{MinRevision, respond};
-use crate::error::ApiError;
 use crate::openapi::Conflict;
-use crate::request_id::ID_LENGTH;
-use crate::text_answer::Json;
 
 /// Decides many requests of AuthZEN by the rules of one revision.
 ///

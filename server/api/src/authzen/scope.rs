@@ -6,9 +6,8 @@ use std::sync::Arc;
 use http::StatusCode;
 use portcullis_auth::{AuthError, CheckCaller};
 use portcullis_engine::Invalid;
+use portcullis_http::error::ApiError;
 use portcullis_runtime::error::OperationError;
-
-use crate::error::ApiError;
 
 /// Returns the domain of a question whose context names `domain`.
 ///

@@ -4,6 +4,13 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use percent_encoding::percent_decode_str;
 use portcullis_engine::search::Searched;
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::SearchRequester;
+use portcullis_http::error::ApiError;
+use portcullis_http::recipient::carried;
+use portcullis_http::respond::entities_header;
+use portcullis_http::respond::revision_header;
+use portcullis_http::text_answer::Json;
 use portcullis_operations::search::{
     ActionQuestion, Claims, EntityQuestion, FoundEntity, RequestMark, search_actions,
     search_entities,
@@ -17,15 +24,8 @@ use super::body::StandardBody;
 use super::document::{ActionSearch, ResourceSearch, SubjectSearch};
 use super::scope::domain_of;
 use super::search_body::{SearchBody, Wanted};
-use crate::body::JsonBody;
-use crate::callers::SearchRequester;
 use crate::checks::MinRevision;
-use crate::error::ApiError;
 use crate::openapi::Conflict;
-use crate::recipient::carried;
-use crate::respond::entities_header;
-use crate::revision_header;
-use crate::text_answer::Json;
 
 pub(crate) const SUBJECTS_PATH: &str = "/access/v1/search/subject";
 pub(crate) const RESOURCES_PATH: &str = "/access/v1/search/resource";

@@ -11,12 +11,12 @@ use portcullis_engine::request::{AttributeMap, Attributes};
 use portcullis_engine::resource::split_resource;
 use portcullis_engine::source::{Source, Tree};
 use portcullis_engine::{Json, entities};
+use portcullis_http::error::ApiError;
 use portcullis_model::search::{MAX_LIMIT, SearchPage};
 
 use super::entity::{Context, Entity, Parts, Role};
 use super::names::resource_name;
 use super::properties::Properties;
-use crate::error::ApiError;
 
 /// The part of a request that a search leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,17 +1,16 @@
 //! The body of an update: JSON with a manifest, or an upload with a module.
 
 use axum::extract::{FromRequest, Request};
+use portcullis_http::body::JsonBody;
+use portcullis_http::deadline::Deadline;
+use portcullis_http::error::ApiError;
+use portcullis_http::handler_parameters::HandlerParameter;
+use portcullis_http::request_context::RequestContext;
+use portcullis_http::route_facts::is_form;
+use portcullis_http::upload::Upload;
 use portcullis_model::resolver::ManifestUpdate;
 use portcullis_operations::resolvers::ResolverChange;
 use portcullis_runtime::app::App;
-
-use crate::body::JsonBody;
-use crate::deadline::Deadline;
-use crate::error::ApiError;
-use crate::handler_parameters::HandlerParameter;
-use crate::request_context::RequestContext;
-use crate::route_facts::is_form;
-use crate::upload::Upload;
 
 /// The body of an update.
 pub(crate) enum ChangeBody {

@@ -4,6 +4,11 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use portcullis_engine::{CheckBody, Invalid, Json as Value};
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::{Allowed, ResolversWrite};
+use portcullis_http::error::ApiError;
+use portcullis_http::path::RecordId;
+use portcullis_http::text_answer::Json;
 use portcullis_model::schema::{self, AnySchema};
 use portcullis_operations::try_out::{TryOutResult, try_out};
 use portcullis_resolver_host::{AnsweredAttribute, CallOutcome, Level, LogLine};
@@ -12,11 +17,6 @@ use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::body::JsonBody;
-use crate::callers::{Allowed, ResolversWrite};
-use crate::error::ApiError;
-use crate::path::RecordId;
-use crate::text_answer::Json;
 use portcullis_model::check::CheckRequest;
 use portcullis_model::document;
 use portcullis_model::fields::{list, string};

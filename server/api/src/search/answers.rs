@@ -6,10 +6,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::answer_text::AnswerText;
-use crate::error::ApiError;
 use crate::line_stream::add_line;
-use crate::text_answer::Unwritten;
+use portcullis_http::answer_text::AnswerText;
+use portcullis_http::error::ApiError;
+use portcullis_http::text_answer::Unwritten;
 
 /// A page of a search for entities.
 #[derive(Serialize, ToSchema)]

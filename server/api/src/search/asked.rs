@@ -18,15 +18,15 @@ use portcullis_runtime::min_revisions::MinRevisions;
 
 use super::answers::{ActionSearchAnswer, AnswerParts, EntitySearchAnswer};
 use super::{ACTIONS_PATH, RESOURCES_PATH, SUBJECTS_PATH, stream};
-use crate::answer_text::AnswerText;
-use crate::body::JsonBody;
-use crate::callers::SearchRequester;
-use crate::error::ApiError;
-use crate::live_credential::LiveCredential;
-use crate::recipient::carried;
-use crate::respond::entities_header;
-use crate::revision_header;
-use crate::text_answer::{JSON, written};
+use portcullis_http::answer_text::AnswerText;
+use portcullis_http::body::JsonBody;
+use portcullis_http::callers::SearchRequester;
+use portcullis_http::error::ApiError;
+use portcullis_http::live_credential::LiveCredential;
+use portcullis_http::recipient::carried;
+use portcullis_http::respond::entities_header;
+use portcullis_http::respond::revision_header;
+use portcullis_http::text_answer::{JSON, written};
 
 /// The members of a body that say which page is wanted.
 const PAGE_MEMBERS: [&str; 2] = ["limit", "cursor"];

@@ -8,12 +8,12 @@ use futures_util::{StreamExt, stream};
 use tokio::time::Instant;
 
 use super::asked::{AskedSearch, WrittenPage};
-use crate::answer_text::AnswerText;
-use crate::error::ApiError;
 use crate::line_stream::lines;
-use crate::live_credential::LiveCredential;
-use crate::live_events::LONGEST;
-use crate::recipient::Recipient;
+use portcullis_http::answer_text::AnswerText;
+use portcullis_http::error::ApiError;
+use portcullis_http::live_credential::LiveCredential;
+use portcullis_http::live_events::LONGEST;
+use portcullis_http::recipient::Recipient;
 
 /// The pages of a search after the first one.
 pub(super) struct FurtherPages {
@@ -35,7 +35,7 @@ pub(super) async fn answer(
     // Each page waits for its turn. A client that reads slowly holds no place of other requests.
     search.caller.leave_place();
     let (search, recipient) = (Arc::new(search), Recipient::current());
-    let ends = Instant::now() + Duration::from_secs(LONGEST);
+    let ends = Instant::now() + Duration::from_secs(LONGEST.unsigned_abs());
     let first = search.page(None, true).await?;
     let headers = first.headers();
     let further = FurtherPages { search, credential, recipient, ends };

@@ -1,17 +1,18 @@
 //! The content of a tenant as a bundle (`docs/semantics.md`, section 10.7). It is read while it is sent, each kind by one
 //! statement, so that no more than a few pieces of it are in memory, and the cases, which are one text in the database.
 
-use std::time::Duration;
+use std::pin::pin;
 
 use futures_util::TryStreamExt;
+use futures_util::future::{Either, select};
 use portcullis_auth::Manager;
+use portcullis_fairness::Turn;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_storage::{Records, StoreError, Tx};
+use portcullis_runtime::piece_writer::{BrokenOff, PieceWriter, Stop};
+use portcullis_storage::{Records, Tx};
 use portcullis_storage::{tenant_cases, tenants};
 use serde::Serialize;
-use tokio::sync::mpsc;
-use tokio::time::Instant;
 
 use super::applied_record::AppliedRecord;
 use crate::content::bound::must_fit;
@@ -19,35 +20,14 @@ use crate::content::kinds::each_kind;
 use crate::content::stored_guards;
 use crate::content::stored_settings;
 
-/// The longest time for which an export reads. Meanwhile it has a connection of the database, and its snapshot.
-const MAX_TIME: Duration = Duration::from_secs(60);
-/// The longest time for which an export waits for its client to take a piece. Two clients that take nothing hold the turns
-/// of all others meanwhile.
-const MAX_STALL: Duration = Duration::from_secs(10);
 /// A piece is sent when it has so many bytes.
 const PIECE: usize = 32 * 1024;
 
-/// An export that is read while its pieces are taken.
-#[derive(Debug)]
+/// An export that is to be written, in its turn.
 pub struct Export {
-    pub revision: u64,
-    /// `None` after the last piece.
-    pieces: mpsc::Receiver<Option<Vec<u8>>>,
-}
-
-/// The export broke off: its client took it too slowly, or the database failed. Its text is not complete.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the export broke off")]
-pub struct BrokenOff;
-
-impl Export {
-    /// Returns the next piece of the text; `None` at its end.
-    ///
-    /// # Errors
-    /// [`BrokenOff`], as the last piece.
-    pub async fn next(&mut self) -> Result<Option<Vec<u8>>, BrokenOff> {
-        self.pieces.recv().await.ok_or(BrokenOff)
-    }
+    app: App,
+    snapshot: Snapshot,
+    _turn: Turn,
 }
 
 /// Begins to read the content of the caller's tenant, when it is the tenant's turn; with `owner` only the objects of this
@@ -62,71 +42,65 @@ pub async fn export(
 ) -> Result<Export, OperationError> {
     let turn = app.exports.begin(caller.tenant()).await?;
     let tx = app.store.begin_read(caller.tenant()).await?;
-    let (app, domain) = (app.clone(), caller.domain().to_owned());
-    let times = ExportTimes { until: Instant::now() + MAX_TIME, stall: MAX_STALL };
-    let (export, work) = begin(tx, owner, domain, times).await?;
-    tokio::spawn(async move {
-        let _turn = turn;
-        match work.await {
-            Ok(()) | Err(Stop::Gone) => return,
-            Err(Stop::TooSlow) => {
-                tracing::warn!(
-                    "an export broke off: its client took longer than {MAX_STALL:?} for a piece, or {MAX_TIME:?} for all"
-                );
-            }
-            Err(Stop::Store(error)) => tracing::error!(%error, "an export broke off"),
+    let snapshot = Snapshot::begin(tx, owner, caller.domain().to_owned()).await?;
+    Ok(Export { app: app.clone(), snapshot, _turn: turn })
+}
+
+impl Export {
+    /// Returns the revision of the content.
+    pub fn revision(&self) -> u64 {
+        self.snapshot.revision
+    }
+
+    /// Writes the text.
+    ///
+    /// # Errors
+    /// It broke off. What is written is not complete.
+    pub async fn write(self, pieces: PieceWriter) -> Result<(), BrokenOff> {
+        let written = self.snapshot.write(pieces).await;
+        if written.as_ref().is_err_and(|end| !matches!(end, BrokenOff::Stopped(Stop::Gone))) {
+            self.app.metrics.exports_broken.inc();
         }
-        app.metrics.exports_broken.inc();
-    });
-    Ok(export)
+        written
+    }
 }
 
-/// The times that an export has.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ExportTimes {
-    /// The end of the reads.
-    pub(super) until: Instant,
-    /// The longest wait for the client to take a piece.
-    pub(super) stall: Duration,
-}
-
-/// Returns an export of the transaction's tenant, and the work that reads it.
-pub(super) async fn begin(
-    mut tx: Tx,
+/// The content of a tenant at one moment.
+pub(super) struct Snapshot {
+    pub(super) revision: u64,
+    tx: Tx,
     owner: Option<String>,
     domain: String,
-    times: ExportTimes,
-) -> Result<(Export, impl Future<Output = Result<(), Stop>> + Send), OperationError> {
-    must_fit(&mut tx).await?;
-    let revision = tenants::revision(&mut tx).await?;
-    let (sender, pieces) = mpsc::channel(1);
-    let work = async move {
-        let mut writer = Writer { text: Vec::new(), sender, times };
-        let written = writer.write(&mut tx, revision, owner.as_deref(), &domain);
-        let written =
-            tokio::time::timeout_at(times.until, written).await.unwrap_or(Err(Stop::TooSlow));
+}
+
+impl Snapshot {
+    /// Returns the content that `tx` sees.
+    pub(super) async fn begin(
+        mut tx: Tx,
+        owner: Option<String>,
+        domain: String,
+    ) -> Result<Self, OperationError> {
+        must_fit(&mut tx).await?;
+        let revision = tenants::revision(&mut tx).await?;
+        Ok(Self { revision, tx, owner, domain })
+    }
+
+    /// Writes the text.
+    pub(super) async fn write(self, pieces: PieceWriter) -> Result<(), BrokenOff> {
+        let Self { revision, mut tx, owner, domain } = self;
+        let mut watched = pieces.clone();
+        let mut writer = Writer { text: Vec::new(), pieces };
+        let written = {
+            let writing = pin!(writer.write(&mut tx, revision, owner.as_deref(), &domain));
+            match select(writing, pin!(watched.stopped())).await {
+                Either::Left((written, _)) => written,
+                Either::Right((stop, _)) => Err(stop.into()),
+            }
+        };
         // The connection is free before the last piece is taken.
         tx.end().await?;
         written?;
-        writer.send().await?;
-        writer.hand_over(None).await
-    };
-    Ok((Export { revision, pieces }, work))
-}
-
-/// The reason why an export ends early.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// Nobody takes its pieces any more.
-    Gone,
-    /// The client took too long.
-    TooSlow,
-    Store(StoreError),
-}
-
-impl From<StoreError> for Stop {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
+        writer.send().await
     }
 }
 
@@ -134,8 +108,7 @@ impl From<StoreError> for Stop {
 struct Writer {
     /// The part that is not sent.
     text: Vec<u8>,
-    sender: mpsc::Sender<Option<Vec<u8>>>,
-    times: ExportTimes,
+    pieces: PieceWriter,
 }
 
 macro_rules! write_records {
@@ -147,7 +120,7 @@ macro_rules! write_records {
                 tx: &mut Tx,
                 owner: Option<&str>,
                 domain: &str,
-            ) -> Result<(), Stop> {
+            ) -> Result<(), BrokenOff> {
                 $(
                     self.name(stringify!($list));
                     let records = <$record>::exported(tx, owner).await?;
@@ -170,7 +143,7 @@ impl Writer {
         revision: u64,
         owner: Option<&str>,
         domain: &str,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), BrokenOff> {
         self.text.extend_from_slice(format!(r#"{{"revision":{revision},"bundle":{{"#).as_bytes());
         self.write_records(tx, owner, domain).await?;
         self.name("settings");
@@ -202,7 +175,7 @@ impl Writer {
         &mut self,
         mut records: Records<'_, T>,
         content: impl Fn(T) -> C,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), BrokenOff> {
         self.text.push(b'[');
         let mut is_first = true;
         while let Some(record) = records.try_next().await? {
@@ -212,7 +185,10 @@ impl Writer {
         Ok(())
     }
 
-    async fn list<C: Serialize>(&mut self, items: impl Iterator<Item = C>) -> Result<(), Stop> {
+    async fn list<C: Serialize>(
+        &mut self,
+        items: impl Iterator<Item = C>,
+    ) -> Result<(), BrokenOff> {
         self.text.push(b'[');
         let mut is_first = true;
         for item in items {
@@ -222,7 +198,7 @@ impl Writer {
         Ok(())
     }
 
-    async fn item(&mut self, item: &impl Serialize, is_first: &mut bool) -> Result<(), Stop> {
+    async fn item(&mut self, item: &impl Serialize, is_first: &mut bool) -> Result<(), BrokenOff> {
         if !std::mem::take(is_first) {
             self.text.push(b',');
         }
@@ -231,18 +207,9 @@ impl Writer {
     }
 
     /// Sends the text so far, as soon as the piece before it is taken.
-    async fn send(&mut self) -> Result<(), Stop> {
+    async fn send(&mut self) -> Result<(), BrokenOff> {
         let text = std::mem::take(&mut self.text);
-        self.hand_over(Some(text)).await
-    }
-
-    async fn hand_over(&self, piece: Option<Vec<u8>>) -> Result<(), Stop> {
-        let until = self.times.until.min(Instant::now() + self.times.stall);
-        match tokio::time::timeout_at(until, self.sender.send(piece)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(Stop::Gone),
-            Err(_) => Err(Stop::TooSlow),
-        }
+        Ok(self.pieces.send(text).await?)
     }
 }
 

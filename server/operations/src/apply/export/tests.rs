@@ -1,5 +1,8 @@
 //! An export is one snapshot, and a part of it never counts as the whole.
 
+use std::time::Duration;
+
+use bytes::Bytes;
 use portcullis_engine::{Effect, ResourcePattern, RuleTuple, json};
 use portcullis_model::policy::NewPolicy;
 use portcullis_model::resource::{Registration, ResourceRecord};
@@ -7,6 +10,7 @@ use portcullis_model::rule::{NewRule, RuleOrigin};
 use portcullis_model::{Authorship, Timestamp};
 use portcullis_storage::testing::{TestDatabase, on_every_database};
 use portcullis_storage::{Store, policies, resources, rules};
+use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 
 use super::*;
@@ -44,26 +48,43 @@ async fn insert_rule(tx: &mut Tx, id: u128, obj: &str, sub: &str, origin: RuleOr
     assert!(rules::insert(tx, &rule).await.expect("works"));
 }
 
+/// A client that takes pieces, and what stops the export.
+struct Client {
+    pieces: mpsc::Receiver<Option<Bytes>>,
+    stop: watch::Sender<Option<Stop>>,
+    revision: u64,
+}
+
+impl Client {
+    /// Takes a piece; `None` after the last one.
+    async fn next(&mut self) -> Option<Vec<u8>> {
+        Some(self.pieces.recv().await.flatten()?.to_vec())
+    }
+
+    /// Takes what is left of an export.
+    async fn rest(&mut self) -> String {
+        let mut text = Vec::new();
+        while let Some(piece) = self.next().await {
+            text.extend(piece);
+        }
+        String::from_utf8(text).expect("UTF-8")
+    }
+}
+
+/// Begins an export for a client that has `stall` for each piece.
 async fn begun(
     store: &Store,
-    times: ExportTimes,
-) -> (Export, impl Future<Output = Result<(), Stop>> + use<>) {
+    stall: Duration,
+) -> (Client, impl Future<Output = Result<(), BrokenOff>> + use<>) {
     let tx = store.begin_read("acme").await.expect("begins");
-    begin(tx, None, "acme".to_owned(), times).await.expect("begins")
+    let snapshot = Snapshot::begin(tx, None, "acme".to_owned()).await.expect("begins");
+    let ((sender, pieces), (stop, stopped)) = (mpsc::channel(1), watch::channel(None));
+    let client = Client { pieces, stop, revision: snapshot.revision };
+    (client, snapshot.write(PieceWriter::new(sender, stopped, stall)))
 }
 
-/// Takes what is left of an export.
-async fn rest(export: &mut Export) -> String {
-    let mut text = Vec::new();
-    while let Some(piece) = export.next().await.expect("a whole export") {
-        text.extend(piece);
-    }
-    String::from_utf8(text).expect("UTF-8")
-}
-
-fn far() -> ExportTimes {
-    ExportTimes { until: Instant::now() + 2 * MAX_TIME, stall: MAX_TIME }
-}
+/// More than a test lasts.
+const FAR: Duration = Duration::from_secs(600);
 
 async fn the_text_is_the_content_in_the_order_of_names(database: TestDatabase) {
     let store = database.open().await;
@@ -105,10 +126,10 @@ async fn the_text_is_the_content_in_the_order_of_names(database: TestDatabase) {
         serde_json::to_string(&portcullis_model::settings::TenantSettings::default())
             .expect("JSON"),
     );
-    let (mut export, work) = begun(&store, far()).await;
-    let (text, done) = tokio::join!(rest(&mut export), work);
+    let (mut client, work) = begun(&store, FAR).await;
+    let (text, done) = tokio::join!(client.rest(), work);
     done.expect("it ends");
-    assert_eq!((export.revision, text), (1, expected));
+    assert_eq!((client.revision, text), (1, expected));
 }
 
 async fn fill(store: &Store, value: &str) {
@@ -122,16 +143,16 @@ async fn fill(store: &Store, value: &str) {
 async fn an_export_is_one_snapshot_while_others_write(database: TestDatabase) {
     let store = database.open().await;
     fill(&store, "v").await;
-    let (mut export, work) = begun(&store, far()).await;
+    let (mut client, work) = begun(&store, FAR).await;
     let work = tokio::spawn(work);
-    let first = export.next().await.expect("a piece").expect("not the end");
+    let first = client.next().await.expect("a piece");
     let mut tx = store.write("acme", 0).await.expect("begins");
     for id in 0..MANY {
         let policy = policies::find(&mut tx, Uuid::from_u128(id + 1)).await.expect("works");
         policies::delete(&mut tx, &policy.expect("is there"), &by()).await.expect("works");
     }
     tx.commit().await.expect("commits while the export reads");
-    let text = String::from_utf8(first).expect("UTF-8") + &rest(&mut export).await;
+    let text = String::from_utf8(first).expect("UTF-8") + &client.rest().await;
     work.await.expect("no panic").expect("it ends");
     let exported: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let policies = exported["bundle"]["policies"].as_array().expect("a list");
@@ -145,24 +166,20 @@ async fn who_does_not_take_the_pieces_loses_the_export_and_frees_its_connection(
     fill(&store, "v").await;
     // More exports than there are connections: each gives its own back.
     for _ in 0..20 {
-        let (mut export, work) =
-            begun(&store, ExportTimes { until: Instant::now(), ..far() }).await;
-        assert!(matches!(work.await, Err(Stop::TooSlow)));
-        // Pieces that were sent already may come, and then the error. Nothing says that this was everything.
-        while let Ok(piece) = export.next().await {
-            piece.expect("not the end");
-        }
-        assert_eq!(export.next().await, Err(BrokenOff));
-        let (export, work) = begun(&store, far()).await;
-        drop(export);
-        assert!(matches!(work.await, Err(Stop::Gone)));
+        let (client, work) = begun(&store, FAR).await;
+        client.stop.send_replace(Some(Stop::TimeIsOver));
+        assert!(matches!(work.await, Err(BrokenOff::Stopped(Stop::TimeIsOver))));
+        let (client, work) = begun(&store, FAR).await;
+        let Client { pieces, stop: _stop, .. } = client;
+        drop(pieces);
+        assert!(matches!(work.await, Err(BrokenOff::Stopped(Stop::Gone))));
     }
 }
 
 async fn who_does_not_take_a_piece_loses_the_export_long_before_its_end(database: TestDatabase) {
     let store = database.open().await;
     fill(&store, "v").await;
-    let (_export, work) = begun(&store, ExportTimes { stall: Duration::ZERO, ..far() }).await;
-    let stopped = tokio::time::timeout(MAX_TIME, work).await.expect("it waits for no more pieces");
-    assert!(matches!(stopped, Err(Stop::TooSlow)));
+    let (_client, work) = begun(&store, Duration::ZERO).await;
+    let stopped = tokio::time::timeout(FAR, work).await.expect("it waits for no more pieces");
+    assert!(matches!(stopped, Err(BrokenOff::Stopped(Stop::TooSlow))));
 }
