@@ -12,15 +12,13 @@ use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::nearest::any_of;
 use crate::number::Number;
-use crate::operator::{Networks, Operator, Takes, UnaryOperator};
+use crate::operator::{Networks, Operator, Quantifier, Takes, UnaryOperator};
 use crate::pattern::{Pattern, PatternCheck};
 use crate::period::TimeSpan;
 use crate::value::{AttributeValue, List, LiteralList, heap_bytes, parse_instant};
 
 pub(crate) mod items;
 mod reader;
-
-pub use items::Items;
 
 /// The maximum depth of a tree. A root alone has depth 1.
 pub const MAX_DEPTH: usize = 32;
@@ -78,6 +76,57 @@ pub enum Predicate<A = AttributePath> {
     Items(Box<Items<A>>),
     /// The attribute is a list whose number of items has this order to the operand: the node `LENGTH`.
     Length(Operator, Operand<A>),
+}
+
+/// A condition that an item of a list, or each, has to meet. `A` identifies an attribute, as in [`Test`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Items<A = AttributePath> {
+    quantifier: Quantifier,
+    child: Condition,
+    /// The attributes that `child` reads beside `item`, each once, in the order of the tree.
+    reads: Box<[A]>,
+}
+
+impl Items {
+    /// Makes the condition that `child` holds for so many items.
+    pub fn new(quantifier: Quantifier, child: Condition) -> Self {
+        let reads = child.reads().into_iter().cloned().collect();
+        Self { quantifier, child, reads }
+    }
+
+    /// Returns the condition with this child.
+    pub(crate) fn with_child(&self, child: Condition) -> Self {
+        Self::new(self.quantifier, child)
+    }
+}
+
+impl<A> Items<A> {
+    /// Returns how many items have to meet the condition.
+    pub fn quantifier(&self) -> Quantifier {
+        self.quantifier
+    }
+
+    /// Returns the condition on one item.
+    pub fn child(&self) -> &Condition {
+        &self.child
+    }
+
+    /// Returns the attributes that the condition reads beside `item`, each once.
+    pub fn reads(&self) -> &[A] {
+        &self.reads
+    }
+
+    /// Returns the heap bytes, for the weight of a plan: about those of its tests.
+    pub(crate) fn weight(&self) -> usize {
+        let tests = self.child.tests().len();
+        size_of::<Self>() + size_of_val::<[A]>(&self.reads) + tests * size_of::<Condition>()
+    }
+
+    /// Replaces every attribute but `item` by the result of `name`.
+    fn map<B>(self, name: &mut impl FnMut(A) -> B) -> Items<B> {
+        let Self { quantifier, child, reads } = self;
+        Items { quantifier, child, reads: reads.into_iter().map(name).collect() }
+    }
 }
 
 /// The right side of a comparison.

@@ -2,7 +2,6 @@
 
 use super::{AttributePath, Condition, Predicate, Test};
 use crate::invalid::{Place, Problems};
-use crate::operator::Quantifier;
 
 // Each completes "expected …".
 pub(crate) const STRAY_ITEM: &str = "an attribute such as `user.groups`: `item` stands only in the condition of `ANY` and `ALL`, \
@@ -11,57 +10,6 @@ pub(crate) const ITEM_EXISTS: &str = "a comparison: an item always exists";
 pub(crate) const ITEM_IS_PRESENT: &str = "no default for a test of `item`, which is never absent";
 pub(crate) const NESTED: &str = "no condition on items within another one";
 pub(crate) const NO_ITEM: &str = "a condition that tests `item`";
-
-/// A condition that an item of a list, or each, has to meet. `A` identifies an attribute, as in [`Test`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Items<A = AttributePath> {
-    quantifier: Quantifier,
-    child: Condition,
-    /// The attributes that `child` reads beside `item`, each once, in the order of the tree.
-    reads: Box<[A]>,
-}
-
-impl Items {
-    /// Makes the condition that `child` holds for so many items.
-    pub fn new(quantifier: Quantifier, child: Condition) -> Self {
-        let reads = child.reads().into_iter().cloned().collect();
-        Self { quantifier, child, reads }
-    }
-
-    /// Returns the condition with this child.
-    pub(crate) fn with_child(&self, child: Condition) -> Self {
-        Self::new(self.quantifier, child)
-    }
-}
-
-impl<A> Items<A> {
-    /// Returns how many items have to meet the condition.
-    pub fn quantifier(&self) -> Quantifier {
-        self.quantifier
-    }
-
-    /// Returns the condition on one item.
-    pub fn child(&self) -> &Condition {
-        &self.child
-    }
-
-    /// Returns the attributes that the condition reads beside `item`, each once.
-    pub fn reads(&self) -> &[A] {
-        &self.reads
-    }
-
-    /// Returns the heap bytes, for the weight of a plan: about those of its tests.
-    pub(crate) fn weight(&self) -> usize {
-        let tests = self.child.tests().len();
-        size_of::<Self>() + size_of_val::<[A]>(&self.reads) + tests * size_of::<Condition>()
-    }
-
-    /// Replaces every attribute but `item` by the result of `name`.
-    pub(super) fn map<B>(self, name: &mut impl FnMut(A) -> B) -> Items<B> {
-        let Self { quantifier, child, reads } = self;
-        Items { quantifier, child, reads: reads.into_iter().map(name).collect() }
-    }
-}
 
 impl Condition {
     /// Returns whether the tree at `at` uses `item`, and conditions on items, where they can be. Notes each fault.
@@ -101,11 +49,11 @@ impl Test {
         }
         let Predicate::Items(items) = &self.predicate else { return is_sound };
         let child = at.key("child");
-        if !items.child.names_item() {
+        if !items.child().names_item() {
             problems.expected(&child, NO_ITEM);
             return false;
         }
-        items.child.check_items_of(true, &child, problems) && is_sound
+        items.child().check_items_of(true, &child, problems) && is_sound
     }
 
     /// Checks a test of a condition on items.

@@ -6,22 +6,22 @@
 
 mod bounds;
 mod build;
-mod items;
 mod matching;
 mod nodes;
 mod run;
 mod steps;
 
 pub(crate) use build::Builder;
-use items::Bodies;
-pub(crate) use items::Body;
 use matching::PatternTests;
 pub(crate) use nodes::{Child, NodeId, Operation, as_written};
 pub(crate) use run::Run;
 use steps::Steps;
 
-use super::slots::Slot;
+use smallvec::SmallVec;
+
+use super::slots::{Slot, SlotValue, Slots};
 use crate::condition::{AttributePath, Condition, Operand, Predicate};
+use crate::value::List;
 
 /// Conditions that share equal parts. The children of a part have smaller numbers than the part.
 #[derive(Debug, Default)]
@@ -30,6 +30,96 @@ pub(crate) struct Program {
     steps: Steps,
     patterns: PatternTests,
     bodies: Bodies,
+}
+
+/// The values that the condition on an item reads.
+pub(crate) type ItemValues<'v> = SmallVec<[SlotValue<'v>; 8]>;
+
+/// The programs of conditions on items, by the nodes of their tests, in ascending order.
+#[derive(Debug, Default)]
+pub(super) struct Bodies(Box<[(NodeId, Body)]>);
+
+/// The program of a condition on items.
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(super) program: Program,
+    /// The attributes of the program.
+    pub(crate) slots: Slots,
+    pub(crate) root: NodeId,
+    /// The slot of `item`.
+    item: Slot,
+    /// The slots of the other attributes: here, and in the program of the plan.
+    outer: Box<[(Slot, Slot)]>,
+    /// The number of tests of one item.
+    tests: usize,
+    /// The number of the first of its pattern tests among all of the plan.
+    first_pattern: u32,
+}
+
+impl Bodies {
+    /// Returns the program of the test `node`, which has a condition on items.
+    pub(super) fn of(&self, node: NodeId) -> &Body {
+        &self.0[self.0.partition_point(|(own, _)| *own < node)].1
+    }
+
+    /// Returns the program of the condition on items that `node` has; `None` if it has none.
+    pub(super) fn get(&self, node: NodeId) -> Option<&Body> {
+        let place = self.0.binary_search_by_key(&node, |(own, _)| *own).ok()?;
+        Some(&self.0[place].1)
+    }
+
+    /// Returns whether no test has a condition on items.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the heap bytes, for the weight of a plan.
+    pub(super) fn weight(&self) -> usize {
+        let bodies = self.0.iter().map(|(_, body)| body.weight());
+        size_of_val::<[(NodeId, Body)]>(&self.0) + bodies.sum::<usize>()
+    }
+}
+
+impl Body {
+    /// Returns the number of steps that the tests of these items take.
+    pub(super) fn steps(&self, list: List<'_>) -> usize {
+        list.len().saturating_mul(self.tests)
+    }
+
+    /// Returns the number of tests of one item.
+    pub(super) fn tests(&self) -> usize {
+        self.tests
+    }
+
+    /// Returns the number of its pattern tests.
+    pub(super) fn patterns(&self) -> u32 {
+        self.program.patterns.len()
+    }
+
+    /// Returns the program.
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Returns the number of the first of its pattern tests among all of the plan.
+    pub(super) fn first_pattern(&self) -> u32 {
+        self.first_pattern
+    }
+
+    /// Returns the slot in the program of the plan of the attribute at `path`; `None` for the item.
+    pub(super) fn outer_of(&self, path: &AttributePath) -> Option<Slot> {
+        let mut outer = self.outer.iter();
+        outer.find(|(own, _)| self.slots.path(*own) == path).map(|(_, outer)| *outer)
+    }
+
+    /// Returns the slot of an attribute in the program of the plan; `None` for the item.
+    pub(super) fn outer_slot(&self, own: Slot) -> Option<Slot> {
+        self.outer.iter().find(|(inner, _)| *inner == own).map(|(_, outer)| *outer)
+    }
+
+    fn weight(&self) -> usize {
+        self.program.weight() + self.slots.weight() + size_of_val::<[(Slot, Slot)]>(&self.outer)
+    }
 }
 
 impl Program {

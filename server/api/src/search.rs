@@ -9,6 +9,7 @@ use axum::response::Response;
 use portcullis_http::body::JsonBody;
 use portcullis_http::callers::SearchRequester;
 use portcullis_http::error::ApiError;
+use portcullis_http::live_credential::LiveCredential;
 use portcullis_model::search::{ActionSearchBody, ResourceSearchRequest, SubjectSearchRequest};
 use portcullis_runtime::app::App;
 
@@ -16,11 +17,8 @@ use crate::checks::MinRevision;
 use crate::line_stream::WantsLines;
 use crate::openapi::{Conflict, NotFound};
 use answers::{ActionSearchAnswer, EntitySearchAnswer};
+pub(crate) use asked::{ACTIONS_PATH, RESOURCES_PATH, SUBJECTS_PATH};
 use asked::{AskedSearch, Wanted};
-
-pub(crate) const RESOURCES_PATH: &str = "/api/v1/search/resources";
-pub(crate) const SUBJECTS_PATH: &str = "/api/v1/search/subjects";
-pub(crate) const ACTIONS_PATH: &str = "/api/v1/search/actions";
 
 /// Finds the resources of a type for which a subject may do something.
 ///
@@ -47,7 +45,7 @@ pub(super) async fn resources(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let asked = AskedSearch { app, caller, body, wanted: Wanted::Resources, at_least };
-    asked.answer(lines).await
+    answer(asked, lines).await
 }
 
 /// Finds the subjects of a type who may do something.
@@ -73,7 +71,7 @@ pub(super) async fn subjects(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let asked = AskedSearch { app, caller, body, wanted: Wanted::Subjects, at_least };
-    asked.answer(lines).await
+    answer(asked, lines).await
 }
 
 /// Finds what a subject may do with one resource.
@@ -100,5 +98,16 @@ pub(super) async fn actions(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let asked = AskedSearch { app, caller, body, wanted: Wanted::Actions, at_least };
-    asked.answer(lines).await
+    answer(asked, lines).await
+}
+
+/// Answers with a page, or with all of them in lines if `lines` has the credential of a client that wants it so.
+///
+/// # Errors
+/// The errors of the first page.
+async fn answer(asked: AskedSearch, lines: Option<LiveCredential>) -> Result<Response, ApiError> {
+    match lines {
+        Some(credential) => stream::answer(asked, credential).await,
+        None => asked.answer().await,
+    }
 }

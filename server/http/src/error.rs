@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::rate_answer;
-use crate::text_answer::Json;
+use crate::text_answer::{Json, Unwritten};
 /// Longest message, in bytes of JSON. It may quote the request, or what a module says.
 const MAX_MESSAGE: usize = 8 * 1_024;
 /// Longest name of an encoding that a message quotes, in bytes.
@@ -295,6 +295,16 @@ fn invalid_details(invalid: &Invalid) -> Value {
 /// The cause of a 500 or a 503, for the log. It is an extension of the response.
 #[derive(Clone, Debug)]
 pub struct LoggedCause(pub Arc<dyn Error + Send + Sync>);
+
+impl From<Unwritten> for ApiError {
+    fn from(unwritten: Unwritten) -> Self {
+        let error = match unwritten {
+            Unwritten::NoRoom => OperationError::no_room_for_answer(),
+            Unwritten::Failed(error) => OperationError::Internal(error.into()),
+        };
+        error.into()
+    }
+}
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {

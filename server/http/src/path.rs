@@ -85,7 +85,7 @@ impl<K: NamedRecord> HandlerParameter for RecordName<K> {
 /// The parameters of a path. A path that is not UTF-8 gets the 404 of an unknown route.
 pub struct Segments<T>(pub T);
 
-/// What the parameters of a path are read into.
+/// The type that the parameters of a path are read into.
 pub trait PathSegments: DeserializeOwned + Send {
     /// Adds the parameters to the description of the route.
     fn describe(_: &mut Operation) {}

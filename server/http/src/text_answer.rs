@@ -6,11 +6,9 @@ use std::sync::Arc;
 use axum::response::{IntoResponse, Response};
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
-use portcullis_runtime::error::OperationError;
 use serde::Serialize;
 
 use crate::answer_text::{AnswerText, TextError};
-use crate::error::ApiError;
 
 /// The type of JSON.
 pub const JSON: &str = "application/json";
@@ -32,16 +30,6 @@ impl From<serde_json::Error> for Unwritten {
             Some(TextError::SPENT) => Self::NoRoom,
             _ => Self::Failed(Arc::new(error)),
         }
-    }
-}
-
-impl From<Unwritten> for ApiError {
-    fn from(unwritten: Unwritten) -> Self {
-        let error = match unwritten {
-            Unwritten::NoRoom => OperationError::no_room_for_answer(),
-            Unwritten::Failed(error) => OperationError::Internal(error.into()),
-        };
-        error.into()
     }
 }
 

@@ -11,7 +11,7 @@ pub use entity_body::EntityBody;
 pub use new_entity::{DomainRoles, MAX_ID, MAX_TYPE, NewEntity, Properties, is_type};
 pub(crate) use new_entity::{MAX_PROPERTY_NAME, entity_type};
 pub use patch::EntityPatch;
-pub use record::Source;
+pub use record::SourceName;
 pub use record::{EntityRecord, WrittenEntities};
 
 #[cfg(test)]

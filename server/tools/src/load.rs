@@ -3,6 +3,7 @@
 //! A part of the file is one call, and one transaction. What is written is noted beside the file, so that the command goes on
 //! there when it is run again after an interruption.
 
+mod arguments;
 mod key;
 mod kind;
 mod loader;
@@ -12,12 +13,13 @@ mod tuple_line;
 
 use std::fs::File;
 use std::io::{BufReader, Read, Write, stdin};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context;
 use portcullis_config::Variables;
 
-use crate::service::{Service, ServiceArguments};
+use crate::service::Service;
+pub use arguments::LoadArguments;
 pub use kind::Loaded;
 use loader::Loader;
 use noted::NotedProgress;
@@ -25,27 +27,6 @@ use parts::Parts;
 
 /// The name of standard input.
 const STDIN: &str = "-";
-
-/// The arguments of a load.
-#[derive(Debug, clap::Args)]
-pub struct LoadArguments {
-    /// The file, with one record in a line; `-` is standard input.
-    file: PathBuf,
-    #[command(flatten)]
-    service: ServiceArguments,
-    /// The job that keeps these records up to date. They get its name.
-    #[arg(long, value_name = "NAME")]
-    source: Option<String>,
-    /// At the end, delete what the source had before and the file does not have.
-    #[arg(long, requires = "source")]
-    sync: bool,
-    /// Let --sync delete more than the tenant allows.
-    #[arg(long, requires = "sync")]
-    allow_deletes: bool,
-    /// Write nothing: count what would change.
-    #[arg(long)]
-    dry_run: bool,
-}
 
 /// Loads a file as the arguments say. Writes progress to `err`, and the counts to `out`.
 ///

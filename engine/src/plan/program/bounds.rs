@@ -1,8 +1,7 @@
 //! The limits of a run, seen from before it: whether values can reach them at all.
 
-use super::items::Body;
 use super::run::{MAX_SCANNED_STEPS, UNCOUNTED_STEPS};
-use super::{NodeId, Operation, Program};
+use super::{Body, NodeId, Operation, Program};
 use crate::condition::{Operand, Predicate, Test};
 use crate::plan::slots::SlotValue;
 

@@ -2,11 +2,10 @@
 
 use indexmap::IndexSet;
 
-use super::Program;
-use super::items::Bodies;
-use super::matching::PatternTests;
+use super::matching::{PatternTest, PatternTests};
 use super::nodes::{Child, NodeId, Operation};
 use super::steps::{MAX_MEMOIZED, Steps};
+use super::{Bodies, Body, Program};
 use crate::condition::{AttributePath, Condition, Items, Operand, Predicate, Test};
 use crate::operator::{Form, Row};
 use crate::pattern::PatternCompiler;
@@ -61,10 +60,30 @@ impl Builder {
         slots.shrink_to_fit();
         slots.intern(nodes.iter().filter_map(Operation::literal_texts).collect());
         let bodies = Bodies::new(&nodes, patterns);
-        let steps = Steps::new(&nodes, &memos, &slots, &bodies);
-        let patterns = PatternTests::new(&nodes, &bodies, patterns);
+        let steps =
+            Steps::new(&nodes, &memos, &slots, |id| bodies.get(id).map_or(0, Body::patterns));
+        let patterns = PatternTests::new(pattern_tests(&nodes, &bodies, patterns), patterns);
         (Program { nodes: nodes.into(), steps, patterns, bodies }, slots)
     }
+}
+
+/// Returns the pattern tests among `nodes`, with those of items, in the order of the nodes.
+fn pattern_tests(
+    nodes: &[Operation],
+    bodies: &Bodies,
+    patterns: &PatternCompiler,
+) -> Vec<PatternTest> {
+    let mut tests = Vec::new();
+    for (id, node) in (0..).zip(nodes) {
+        let Operation::Test(test) = node else { continue };
+        if let Predicate::Matches(pattern) = &test.predicate {
+            tests.push(PatternTest::new(test.attribute, patterns.compiled(pattern).cloned()));
+        } else if let Some(body) = bodies.get(id) {
+            let outer = |own| body.outer_slot(own);
+            tests.extend(body.program.patterns.for_items(test.attribute, outer));
+        }
+    }
+    tests
 }
 
 fn node_id(index: usize) -> NodeId {
@@ -155,4 +174,40 @@ fn memo_bits(
         memos[node] = Some(memo);
     }
     memos
+}
+
+impl Bodies {
+    /// Compiles the conditions on items among `nodes`, whose patterns `patterns` has compiled.
+    pub(super) fn new(nodes: &[Operation], patterns: &PatternCompiler) -> Self {
+        let (mut bodies, mut first_pattern) = (Vec::new(), 0);
+        for (node, operation) in (0..).zip(nodes) {
+            let Operation::Test(test) = operation else { continue };
+            match &test.predicate {
+                Predicate::Matches(_) => first_pattern += 1,
+                Predicate::Items(items) => {
+                    let body = Body::new(items, first_pattern, patterns);
+                    first_pattern += body.patterns();
+                    bodies.push((node, body));
+                }
+                _ => {}
+            }
+        }
+        Self(bodies.into())
+    }
+}
+
+impl Body {
+    fn new(items: &Items<Slot>, first_pattern: u32, patterns: &PatternCompiler) -> Self {
+        let mut builder = Builder::default();
+        let item = builder.slot(AttributePath::Item);
+        // The slots of the plan stand in the order in which the condition reads its attributes.
+        let reads = items.child().reads().into_iter().zip(items.reads());
+        let outer = reads.map(|(path, outer)| (builder.slot(path.clone()), *outer)).collect();
+        let root = builder.add(items.child().clone());
+        let (mut program, slots) = builder.finish(std::iter::once(root), patterns);
+        // The plan counts all automata.
+        program.patterns.share_automata();
+        let tests = items.child().tests().len();
+        Self { program, slots, root, item, outer, tests, first_pattern }
+    }
 }

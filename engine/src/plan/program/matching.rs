@@ -8,9 +8,6 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::items::{Bodies, Body};
-use super::nodes::Operation;
-use crate::condition::Predicate;
 use crate::pattern::{Automaton, MAX_MATCH_STEPS, PatternCompiler};
 use crate::plan::slots::{Slot, SlotValue};
 use crate::value::AttributeValue;
@@ -27,8 +24,9 @@ pub(super) struct PatternTests {
     budget: u64,
 }
 
+/// The test of a text by a pattern.
 #[derive(Debug)]
-struct PatternTest {
+pub(super) struct PatternTest {
     text: Text,
     /// `None` if the pattern is over the budget of its policy or plan.
     automaton: Option<Arc<Automaton>>,
@@ -56,19 +54,8 @@ pub(super) struct PatternResults {
 }
 
 impl PatternTests {
-    /// Collects the pattern tests among `nodes`, whose patterns `compiler` has compiled. `bodies` has those of items.
-    pub(super) fn new(nodes: &[Operation], bodies: &Bodies, compiler: &PatternCompiler) -> Self {
-        let mut tests = Vec::new();
-        for (id, node) in (0..).zip(nodes) {
-            let Operation::Test(test) = node else { continue };
-            if let Predicate::Matches(pattern) = &test.predicate {
-                let automaton = compiler.compiled(pattern).cloned();
-                tests.push(PatternTest { text: Text::Value(test.attribute), automaton });
-            } else if let Some(body) = bodies.get(id) {
-                let own = body.program.patterns.tests.iter();
-                tests.extend(own.map(|own| own.for_items(body, test.attribute)));
-            }
-        }
+    /// Counts these tests, whose patterns `compiler` has compiled.
+    pub(super) fn new(tests: Vec<PatternTest>, compiler: &PatternCompiler) -> Self {
         let mut by_text: Vec<(Text, u64)> =
             tests.iter().map(|test| (test.text, test.steps(0))).collect();
         by_text.sort_unstable_by_key(|(text, _)| *text);
@@ -160,6 +147,24 @@ impl PatternTests {
         own
     }
 
+    /// Returns the tests of a condition on the items of `list`, as the plan counts them. `outer` returns the slot of an
+    /// attribute in the plan; `None` for the item.
+    pub(super) fn for_items(
+        &self,
+        list: Slot,
+        outer: impl Fn(Slot) -> Option<Slot>,
+    ) -> impl Iterator<Item = PatternTest> {
+        self.tests.iter().map(move |test| {
+            let text = match test.text {
+                Text::Value(own) => {
+                    outer(own).map_or(Text::Items(list), |outer| Text::ForItems(outer, list))
+                }
+                other => other,
+            };
+            PatternTest { text, automaton: test.automaton.clone() }
+        })
+    }
+
     /// Returns the number of tests.
     pub(super) fn len(&self) -> u32 {
         u32::try_from(self.tests.len()).unwrap_or(u32::MAX)
@@ -195,16 +200,9 @@ impl PatternTests {
 }
 
 impl PatternTest {
-    /// Returns the test of a condition on the items of `list`, as the plan counts it.
-    fn for_items(&self, body: &Body, list: Slot) -> Self {
-        let text = match self.text {
-            Text::Value(own) => match body.outer_slot(own) {
-                Some(outer) => Text::ForItems(outer, list),
-                None => Text::Items(list),
-            },
-            other => other,
-        };
-        Self { text, automaton: self.automaton.clone() }
+    /// Makes the test of an attribute; `None` stands for a pattern that is over a budget.
+    pub(super) fn new(slot: Slot, automaton: Option<Arc<Automaton>>) -> Self {
+        Self { text: Text::Value(slot), automaton }
     }
 
     fn steps(&self, bytes: usize) -> u64 {

@@ -1,17 +1,16 @@
 //! One run of a program, for one check.
 
-use super::Program;
-use super::items::{Body, JudgedItems};
 use super::matching::PatternResults;
 use super::nodes::{NodeId, Operation, as_written};
 use super::steps::{Children, Step};
+use super::{Body, ItemValues, Program};
 use crate::condition::{Predicate, Test};
 use crate::decision::Undetermined;
 use crate::during::TimeWindow;
 use crate::operator::Quantifier;
 use crate::plan::slots::{Slot, SlotValue, Slots, Symbol};
 use crate::resolution::AttributeAnswers;
-use crate::value::{AttributeValue, parse_instant};
+use crate::value::{AttributeValue, List, parse_instant};
 
 /// One run of a program, for one check.
 #[derive(Debug)]
@@ -373,5 +372,87 @@ impl<'r> Run<'r> {
             Operation::Not(child) => self.causes(*child, slots, answers, causes),
             Operation::Test(test) => causes.push(self.cause(node, test, slots, answers)),
         }
+    }
+}
+
+/// The truth of a condition on items, and the first item that decides it: a true one of a true `any`, a false one of a
+/// false `all`, else an undetermined one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct JudgedItems<'r> {
+    pub(crate) truth: Option<bool>,
+    pub(crate) item: Option<AttributeValue<'r>>,
+}
+
+impl Body {
+    /// Judges the items of `list` one after the other, up to the first that decides. Counts the steps on in `outer`, the run
+    /// that asks.
+    pub(super) fn judge<'r>(
+        &'r self,
+        quantifier: Quantifier,
+        list: List<'r>,
+        outer: &mut Run<'r>,
+    ) -> JudgedItems<'r> {
+        let deciding = quantifier.deciding();
+        let mut values = self.values(outer);
+        let patterns = outer.patterns_of_items(self);
+        let mut scanned = outer.scanned();
+        let (mut decided, mut undetermined) = (None, None);
+        list.any(|item| {
+            self.set_item(item, &mut values);
+            let mut run = Run::new(&self.program, &values);
+            run.resume(scanned);
+            run.start_patterns(patterns.clone());
+            let truth = run.truth(self.root);
+            scanned = run.scanned();
+            match truth {
+                Some(truth) if truth == deciding => decided = Some(item),
+                Some(_) => {}
+                None => {
+                    undetermined.get_or_insert(item);
+                }
+            }
+            decided.is_some()
+        });
+        outer.resume(scanned);
+        match (decided, undetermined) {
+            (Some(item), _) => JudgedItems { truth: Some(deciding), item: Some(item) },
+            (None, Some(item)) => JudgedItems { truth: None, item: Some(item) },
+            (None, None) => JudgedItems { truth: Some(!deciding), item: None },
+        }
+    }
+
+    /// Returns the values that the condition reads, without an item.
+    fn values<'r>(&self, outer: &Run<'r>) -> ItemValues<'r> {
+        let absent = SlotValue { value: None, symbol: Symbol::NO_TEXT };
+        let mut values = ItemValues::from_elem(absent, self.outer.len() + 1);
+        for (own, outer_slot) in &self.outer {
+            if let Some(value) = outer.value(*outer_slot) {
+                values[*own as usize] = self.slots.known(*own, value);
+            }
+        }
+        values
+    }
+
+    fn set_item<'r>(&self, item: AttributeValue<'r>, values: &mut ItemValues<'r>) {
+        values[self.item as usize] = self.slots.known(self.item, item);
+    }
+
+    /// Returns the values that the condition reads for one item.
+    pub(crate) fn values_of<'r>(
+        &self,
+        item: AttributeValue<'r>,
+        outer: &Run<'r>,
+    ) -> ItemValues<'r> {
+        let mut values = self.values(outer);
+        self.set_item(item, &mut values);
+        values
+    }
+
+    /// Starts a run for one item, with the values that [`Body::values_of`] returns.
+    pub(crate) fn run<'b>(&'b self, values: &'b [SlotValue<'b>], outer: &mut Run<'_>) -> Run<'b> {
+        let mut run = Run::new(&self.program, values);
+        run.resume(outer.scanned());
+        run.start_patterns(outer.patterns_of_items(self));
+        run
     }
 }

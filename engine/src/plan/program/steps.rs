@@ -1,6 +1,5 @@
 //! The compact form of a program: few bytes per part, with parts that are evaluated together close together.
 
-use super::items::{Bodies, Body};
 use super::nodes::{NodeId, Operation};
 use crate::condition::{Operand, Predicate, Test};
 use crate::number::Number;
@@ -113,18 +112,19 @@ impl Memo {
 }
 
 impl Steps {
+    /// Packs nodes. `patterns_of_items` returns the number of pattern tests of a condition on items.
     pub(super) fn new(
         nodes: &[Operation],
         memos: &[Option<u8>],
         slots: &Slots,
-        bodies: &Bodies,
+        patterns_of_items: impl Fn(NodeId) -> u32,
     ) -> Self {
         let mut packer = Packer::new(slots);
         // The children of a part have smaller numbers than the part.
         for ((id, node), memo) in (0..).zip(nodes).zip(memos) {
             let step = packer.step(node, *memo);
             packer.steps.push(step);
-            packer.pattern_tests += bodies.get(id).map_or(0, Body::patterns);
+            packer.pattern_tests += patterns_of_items(id);
         }
         Self {
             steps: packer.steps.into(),

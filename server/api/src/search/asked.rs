@@ -17,16 +17,18 @@ use portcullis_runtime::error::OperationError;
 use portcullis_runtime::min_revisions::MinRevisions;
 
 use super::answers::{ActionSearchAnswer, AnswerParts, EntitySearchAnswer};
-use super::{ACTIONS_PATH, RESOURCES_PATH, SUBJECTS_PATH, stream};
 use portcullis_http::answer_text::AnswerText;
 use portcullis_http::body::JsonBody;
 use portcullis_http::callers::SearchRequester;
 use portcullis_http::error::ApiError;
-use portcullis_http::live_credential::LiveCredential;
 use portcullis_http::recipient::carried;
 use portcullis_http::respond::entities_header;
 use portcullis_http::respond::revision_header;
 use portcullis_http::text_answer::{JSON, written};
+
+pub(crate) const RESOURCES_PATH: &str = "/api/v1/search/resources";
+pub(crate) const SUBJECTS_PATH: &str = "/api/v1/search/subjects";
+pub(crate) const ACTIONS_PATH: &str = "/api/v1/search/actions";
 
 /// The members of a body that say which page is wanted.
 const PAGE_MEMBERS: [&str; 2] = ["limit", "cursor"];
@@ -67,14 +69,11 @@ impl WrittenPage {
 }
 
 impl AskedSearch {
-    /// Answers with a page, or with all of them in lines if `lines` has the credential of a client that wants it so.
+    /// Answers with the page that the body names.
     ///
     /// # Errors
-    /// The errors of the first page.
-    pub(super) async fn answer(self, lines: Option<LiveCredential>) -> Result<Response, ApiError> {
-        if let Some(credential) = lines {
-            return stream::answer(self, credential).await;
-        }
+    /// The errors of [`AskedSearch::page`].
+    pub(super) async fn answer(self) -> Result<Response, ApiError> {
         let page = Arc::new(self).page(None, false).await?;
         Ok((page.headers(), written(JSON, page.text)).into_response())
     }

@@ -8,7 +8,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::new_entity::NewEntity;
-use super::record::Source;
+use super::record::SourceName;
 use crate::fields::{at_most, boolean, id};
 use crate::input::{self, DeclaredBody, Field, Members, field};
 use crate::{document, schema};
@@ -27,7 +27,7 @@ pub struct EntitiesBody {
 
 impl DeclaredBody<'_> for EntitiesBody {
     fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
-        let source = Source::field().about("The job that keeps these entities up to date");
+        let source = SourceName::field().about("The job that keeps these entities up to date");
         let entities = members.required("entities", entities());
         let source = members.optional("source", source);
         Some(Self { entities: entities?, source })
@@ -58,7 +58,7 @@ pub struct SyncPart {
 
 impl SyncPart {
     pub(crate) fn declare(members: &mut Members<'_, '_>) -> Option<Self> {
-        let source = Source::field().about("The job whose records are replaced");
+        let source = SourceName::field().about("The job whose records are replaced");
         let source = members.required("source", source);
         let sync = id().about("The sync that the call continues; absent, it begins one");
         let sync = members.optional("sync", sync);

@@ -6,7 +6,7 @@ use portcullis_engine::{Invalid, Json};
 use serde_json::json;
 
 use super::new_entity::{MAX_ID, NewEntity, TYPE_RULE, is_type};
-use super::record::Source;
+use super::record::SourceName;
 use crate::document;
 use crate::fields::string;
 use crate::input::{self, Field, Members};
@@ -42,7 +42,7 @@ impl EntityBody {
     fn declare(members: &mut Members<'_, '_>, path: (&str, &str)) -> Option<Self> {
         declare_names(members, path);
         let content = NewEntity::declare_content(members);
-        let source = Source::field().about("The job that keeps this entity up to date");
+        let source = SourceName::field().about("The job that keeps this entity up to date");
         let source = members.optional("source", source);
         let entity = NewEntity { kind: path.0.to_owned(), id: path.1.to_owned(), ..content };
         Some(Self { entity, source })

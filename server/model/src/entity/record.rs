@@ -15,9 +15,9 @@ const MAX_SOURCE: usize = 128;
 
 /// The name of a job that keeps entities or tuples up to date.
 #[derive(Debug)]
-pub struct Source;
+pub struct SourceName;
 
-impl Source {
+impl SourceName {
     /// The name in a body.
     pub fn field<'j>() -> impl Field<'j, Value = String> {
         owned(read_text(MAX_SOURCE), || schema::text(MAX_SOURCE))

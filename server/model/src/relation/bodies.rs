@@ -7,7 +7,7 @@ use portcullis_engine::{Invalid, Json};
 use serde_json::json;
 
 use super::new_tuple::NewTuple;
-use crate::entity::{Source, SyncPart};
+use crate::entity::{SourceName, SyncPart};
 use crate::fields::at_most;
 use crate::input::{self, DeclaredBody, Field, Members, field};
 use crate::{document, schema};
@@ -42,7 +42,7 @@ impl RelationsBody {
         let about = "Tuples to insert, or to give another expiry";
         let write = members.optional("write", tuples().about(about));
         let delete = members.optional("delete", tuples().about("Tuples to delete"));
-        let source = Source::field().about("The job that keeps the written tuples up to date");
+        let source = SourceName::field().about("The job that keeps the written tuples up to date");
         let source = members.optional("source", source);
         Some(Self { write: write.unwrap_or_default(), delete: delete.unwrap_or_default(), source })
     }

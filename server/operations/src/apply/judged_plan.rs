@@ -25,7 +25,7 @@ use crate::content::tenant_content::TenantContent;
 /// A plan with its effects, and the content that it was made for.
 pub(super) struct JudgedPlan {
     pub(super) position: HistoryPosition,
-    /// What changed types were compared with; `None` if no type changes.
+    /// The content that changed types were compared with; `None` if no type changes.
     pub(super) directory: Option<ComparedDirectory>,
     pub(super) state: TenantContent,
     pub(super) ready: Vec<ReadyResolver>,

@@ -3,7 +3,7 @@
 use portcullis_bundle::{BundleDocument, DocumentContext};
 use portcullis_engine::{Invalid, Json};
 use portcullis_model::audit::ChangeSource;
-use portcullis_model::entity::Source;
+use portcullis_model::entity::SourceName;
 use portcullis_model::fields::{boolean, short};
 use portcullis_model::input::{Field, Members, object};
 use portcullis_model::owner::owner;
@@ -62,7 +62,8 @@ impl ApplyRequest {
         let expect_fingerprint = members.optional("expect_fingerprint", short(MAX_TEXT));
         let impact = members.optional("impact", boolean().default_is(false));
         let about = "Tuples of this source go that the types of the bundle do not allow any more, as many as `max_deletes` allows";
-        let delete_tuples_of = members.optional("delete_tuples_of", Source::field().about(about));
+        let delete_tuples_of =
+            members.optional("delete_tuples_of", SourceName::field().about(about));
         let bundle = members.required("bundle", BundleDocument::field(context));
         Some(Self {
             owner: owner?,

@@ -11,7 +11,7 @@ use portcullis_egress::Answer;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::LoadArguments;
+use super::arguments::LoadArguments;
 use super::key::key;
 use super::kind::Loaded;
 use super::noted::{Counts, NotedProgress};

@@ -1,4 +1,4 @@
-//! How far a file is written, noted beside it.
+//! The progress of a load, noted beside its file.
 
 use std::fmt;
 use std::fs;
@@ -7,12 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use super::parts::Position;
-
 /// The end of the name of the file with the progress.
 const ENDING: &str = "progress";
 
-/// What the service did.
+/// The numbers of records by what the service did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Counts {
     pub(super) written: u64,
@@ -27,7 +25,16 @@ impl fmt::Display for Counts {
     }
 }
 
-/// How far a file is written.
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Position {
+    pub(super) line: u64,
+    pub(super) offset: u64,
+    /// SHA-256 of everything before, in hexadecimal.
+    pub(super) digest: String,
+}
+
+/// The progress of a load.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Progress {
     /// The service, the kind, the source and whether it is a sync: another job begins anew.

@@ -8,7 +8,7 @@ use portcullis_model::relation::MAX_TUPLES;
 use sha2::{Digest, Sha256};
 
 use super::kind::Loaded;
-use super::noted::Progress;
+use super::noted::{Position, Progress};
 use super::tuple_line;
 
 /// Most bytes of the lines of a part: half of the body that the service takes.
@@ -23,17 +23,8 @@ pub(super) struct Part {
     pub(super) records: String,
     /// The number of the line of each.
     pub(super) lines: Vec<u64>,
-    /// How far the file is read after the part.
+    /// The place behind the part.
     pub(super) end: Position,
-}
-
-/// A place in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Position {
-    pub(super) line: u64,
-    pub(super) offset: u64,
-    /// SHA-256 of everything before, in hexadecimal.
-    pub(super) digest: String,
 }
 
 /// Reads the parts of a file.
