@@ -146,7 +146,9 @@ pub(crate) fn replays_of_large_policies() -> Vec<Figure> {
     let body = json!({"candidate": {"revision": revision}});
     let begin = |_| tenant.manage("POST /api/v1/replays", &body).is(202).id();
     let ids: Vec<String> = (0..REPLAYS).map(begin).collect();
-    std::thread::sleep(Duration::from_secs(1));
+    let has_begun =
+        |id: &String| tenant.get(&format!("/api/v1/replays/{id}")).is(200).json()["replayed"] != 0;
+    eventually("a replay has its first report", || ids.iter().any(has_begun));
     for id in ids {
         tenant.delete(&format!("/api/v1/replays/{id}")).is(204);
     }
