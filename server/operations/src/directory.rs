@@ -402,7 +402,7 @@ impl AwaitedRelations<'_> {
 }
 
 /// Decides a check of this kind with these answers.
-fn decided<'p>(
+pub(crate) fn decided<'p>(
     plan: &'p Plan,
     kind: CheckKind,
     completed: &Check<'_>,

@@ -1,8 +1,7 @@
-//! Decides checks by a draft, too, beside the rules that decide (`docs/semantics.md`, section 18.2).
+//! Decides checks by a draft, too, beside the rules that decide (`docs/semantics.md`, section 18.3).
 
 use std::sync::Arc;
 
-use portcullis_engine::relation::RELATION;
 use portcullis_engine::{Decision, Effect, Verdict};
 use portcullis_model::decision::Via;
 use portcullis_model::replay::ReplayChange;
@@ -78,16 +77,15 @@ fn decide_by(
     };
     let supply = entities.supply(plan, kind, made.sent);
     let completed = directory::completed(supply.as_ref(), *made.sent);
-    let decided = entities.decide_here(plan, kind, (made.sent, &completed)).ok().flatten();
-    let (verdict, relations) = decided.ok_or(ShadowOutcome::NotComparable)?;
-    let verdict = match verdict {
-        Verdict::NeedsAttributes(_) => {
-            let mut answers = made.answers.without(RELATION);
-            answers.extend(relations.answers);
-            plan.decide(&completed, &answers)
-        }
-        decided @ Verdict::Decided(_) => decided,
-    };
+    // What the check learned holds for the draft, too, and its relations need no second walk.
+    let mut verdict = directory::decided(plan, kind, &completed, made.answers);
+    if matches!(verdict, Verdict::NeedsAttributes(_)) {
+        let decided = entities.decide_here(plan, kind, (made.sent, &completed)).ok().flatten();
+        let (_, relations) = decided.ok_or(ShadowOutcome::NotComparable)?;
+        let mut answers = made.answers.clone();
+        answers.extend(relations.answers);
+        verdict = directory::decided(plan, kind, &completed, &answers);
+    }
     match verdict {
         Verdict::Decided(decision) => Ok((decision.effect(), difference(made.decision, &decision))),
         Verdict::NeedsAttributes(_) => Err(ShadowOutcome::NotComparable),
