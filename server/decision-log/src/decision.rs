@@ -11,6 +11,7 @@ use uuid::Uuid;
 use crate::bounds::Bounds;
 use crate::members::{RecordMembers, RecordTexts, write_instant, write_integer};
 use crate::minimisation::Minimisation;
+use crate::shared::{BatchTexts, Slot, TextUse};
 
 /// The last member of a count, up to its number.
 pub(crate) const LEFT_OUT: &[u8] = br#","left_out":"#;
@@ -58,6 +59,8 @@ pub struct RecordedDecision<'a> {
     pub shadow: Option<RecordedShadow<'a>>,
     /// Microseconds that the decision took.
     pub us: u32,
+    /// The texts of the records of its batch; `None` for a check that came alone.
+    pub texts: Option<&'a BatchTexts>,
 }
 
 /// The caller of a recorded check.
@@ -77,10 +80,14 @@ pub struct RecordedShadow<'a> {
 
 impl RecordedDecision<'_> {
     /// Appends the JSON text of the record to `out`, with what the terms of the tenant and the bounds of a record leave of its
-    /// attributes.
-    pub(crate) fn encode(&self, minimisation: Option<&Minimisation>, out: &mut Vec<u8>) {
-        let mut bounds = Bounds::new();
-        let mut record = RecordMembers::begin(out, minimisation, &mut bounds);
+    /// attributes. Returns the texts that are apart.
+    pub(crate) fn encode(
+        &self,
+        minimisation: Option<&Minimisation>,
+        out: &mut Vec<u8>,
+    ) -> Vec<TextUse> {
+        let mut bounds = Bounds::new(out.len());
+        let mut record = RecordMembers::begin(out, (minimisation, self.texts), &mut bounds);
         record.raw("\"id\":", |out| write_id(out, self.id));
         record.raw(",\"time\":", |out| write_instant(out, self.at));
         record.known(",\"tenant\":", self.tenant);
@@ -97,23 +104,24 @@ impl RecordedDecision<'_> {
         record.known(",\"action\":", self.action);
         record.object("attributes", |members| self.write_attributes(minimisation, members));
         let nested = [
-            ("token", self.token),
-            ("directory", self.directory),
-            ("relations", self.relations),
-            ("resolved", self.resolved),
+            (Slot::Token, self.token),
+            (Slot::Directory, self.directory),
+            (Slot::Relations, self.relations),
+            (Slot::Resolved, self.resolved),
         ];
-        for (name, write) in nested {
+        for (slot, write) in nested {
             if let Some(write) = write {
-                record.object(name, write);
+                record.shared_object(slot, None, write);
             }
         }
         self.write_outcome(&mut record);
         record.end();
+        bounds.uses
     }
 
     /// Appends the members by which allows that are left out are counted, after the id and the instant of a record.
     pub(crate) fn encode_group(&self, out: &mut Vec<u8>) {
-        let mut bounds = Bounds::new();
+        let mut bounds = Bounds::new(0);
         let mut record = RecordMembers::following(out, &mut bounds);
         record.known(",\"tenant\":", self.tenant);
         record.known(",\"via\":", self.via.into_str());
@@ -126,8 +134,8 @@ impl RecordedDecision<'_> {
 
     /// Appends a record that stands for decisions that were left out, up to their number.
     pub(crate) fn encode_count((id, at): (Uuid, Timestamp), group: &[u8], out: &mut Vec<u8>) {
-        let mut bounds = Bounds::new();
-        let mut record = RecordMembers::begin(out, None, &mut bounds);
+        let mut bounds = Bounds::new(0);
+        let mut record = RecordMembers::begin(out, (None, None), &mut bounds);
         record.raw("\"id\":", |out| write_id(out, id));
         record.raw(",\"time\":", |out| write_instant(out, at));
         out.extend_from_slice(group);
@@ -141,14 +149,22 @@ impl RecordedDecision<'_> {
         members: &mut RecordMembers<'_>,
     ) {
         let Attributes { user, resource, action, context } = self.attributes;
-        let sent =
-            [("user", user), ("resource", resource), ("action", action), ("context", context)];
-        for (namespace, attributes) in sent {
+        let sent = [
+            (Slot::User, user),
+            (Slot::Resource, resource),
+            (Slot::Action, action),
+            (Slot::Context, context),
+        ];
+        for (slot, attributes) in sent {
             let mut all = attributes.iter().peekable();
             if all.peek().is_none() {
                 continue;
             }
-            members.object(namespace, |members| {
+            let namespace = slot.into_str();
+            // Checks with other plans may leave other attributes of the same place out.
+            let depends = minimisation.is_some_and(|terms| terms.depends_on_plan(namespace));
+            let place = attributes.sent_place().filter(|_| !depends);
+            members.shared_object(slot, place, |members| {
                 for (name, value) in all {
                     let unread = |terms: &Minimisation| {
                         terms.only_if_read(namespace, name) && !(self.reads)(namespace, name)

@@ -2,15 +2,18 @@
 
 use std::cell::RefCell;
 use std::fmt::{self, Write};
+use std::sync::Arc;
 
 use chrono::DateTime;
 use portcullis_engine::Json;
+use portcullis_engine::request::SentPlace;
 use portcullis_engine::value::AttributeValue;
 use portcullis_model::Timestamp;
 use portcullis_model::decision::Treatment;
 
 use crate::bounds::{Bounds, fits};
 use crate::minimisation::Minimisation;
+use crate::shared::{BatchTexts, PLACEHOLDER, SentText, SharedText, Slot, TextUse};
 
 /// Writes the members of one JSON object.
 #[derive(Debug)]
@@ -19,6 +22,8 @@ pub struct RecordMembers<'b> {
     empty: bool,
     /// The treatments of attributes; `None` if every attribute is kept.
     terms: Option<&'b Minimisation>,
+    /// The texts of the records of the batch.
+    texts: Option<&'b BatchTexts>,
     bounds: &'b mut Bounds,
 }
 
@@ -29,16 +34,16 @@ pub struct RecordTexts<'b>(&'b mut Vec<u8>);
 impl<'b> RecordMembers<'b> {
     pub(crate) fn begin(
         out: &'b mut Vec<u8>,
-        terms: Option<&'b Minimisation>,
+        (terms, texts): (Option<&'b Minimisation>, Option<&'b BatchTexts>),
         bounds: &'b mut Bounds,
     ) -> Self {
         out.push(b'{');
-        Self { out, empty: true, terms, bounds }
+        Self { out, empty: true, terms, texts, bounds }
     }
 
     /// Returns the members that follow others of the same object.
     pub(crate) fn following(out: &'b mut Vec<u8>, bounds: &'b mut Bounds) -> Self {
-        Self { out, empty: false, terms: None, bounds }
+        Self { out, empty: false, terms: None, texts: None, bounds }
     }
 
     pub(crate) fn end(self) {
@@ -136,9 +141,52 @@ impl<'b> RecordMembers<'b> {
     /// Writes an object with the members that `write` writes.
     pub fn object(&mut self, name: &str, write: impl FnOnce(&mut RecordMembers<'_>)) {
         self.named(name);
-        let mut members = RecordMembers::begin(self.out, self.terms, self.bounds);
+        self.members(write);
+    }
+
+    /// Writes an object as the value of the last name.
+    fn members(&mut self, write: impl FnOnce(&mut RecordMembers<'_>)) {
+        let with = (self.terms, self.texts);
+        let mut members = RecordMembers::begin(self.out, with, self.bounds);
         write(&mut members);
         members.end();
+    }
+
+    /// As [`RecordMembers::object`], apart from the record if others of its batch have the text. Attributes that were sent have
+    /// `sent`, their place in memory, unless their text depends on more than them and the terms.
+    pub(crate) fn shared_object(
+        &mut self,
+        slot: Slot,
+        sent: Option<SentPlace>,
+        write: impl FnOnce(&mut RecordMembers<'_>),
+    ) {
+        let name = slot.into_str();
+        let Some(texts) = self.texts else { return self.object(name, write) };
+        let key = sent.map(|place| (slot, place, self.bounds.hashes));
+        if let Some(known) = key.as_ref().and_then(|key| texts.sent(key)) {
+            self.bounds.hashes = known.hashes;
+            self.bounds.dropped.extend(known.dropped);
+            self.named(name);
+            return self.set_apart(slot, known.text);
+        }
+        let start = self.named(name).len();
+        self.members(write);
+        let Some(text) = texts.shared(self.out.get(start..).unwrap_or_default()) else { return };
+        if let Some(key) = key {
+            let (hashes, of_namespace) = (self.bounds.hashes, format!("{name}."));
+            let dropped = self.bounds.dropped.iter().filter(|path| path.starts_with(&of_namespace));
+            let dropped = dropped.cloned().collect();
+            texts.note_sent(key, SentText { text: Arc::clone(&text), hashes, dropped });
+        }
+        self.out.truncate(start);
+        self.set_apart(slot, text);
+    }
+
+    /// Writes the placeholder of a text that is apart.
+    fn set_apart(&mut self, slot: Slot, text: Arc<SharedText>) {
+        let at = self.out.len() - self.bounds.start;
+        self.bounds.uses.push(TextUse { slot, at, text });
+        self.out.extend_from_slice(PLACEHOLDER);
     }
 
     pub(crate) fn list(&mut self, name: &str, write: impl FnOnce(&mut RecordTexts<'_>)) {

@@ -73,6 +73,12 @@ impl Minimisation {
         self.treatment(namespace, name) == Treatment::Reads
     }
 
+    /// Returns whether some attribute of the namespace is recorded only if the plan looked at it.
+    pub(crate) fn depends_on_plan(&self, namespace: &str) -> bool {
+        let names = self.treatments.get(namespace);
+        names.is_some_and(|names| names.values().any(|treatment| *treatment == Treatment::Reads))
+    }
+
     /// Returns what a record has of the attribute.
     pub(crate) fn treatment(&self, namespace: &str, name: &str) -> Treatment {
         let names = self.treatments.get(namespace);

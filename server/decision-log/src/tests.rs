@@ -14,6 +14,7 @@ mod limits;
 mod others;
 mod pruned;
 mod replaced;
+mod shared;
 mod unnamed;
 
 use std::path::Path;
@@ -86,6 +87,7 @@ pub(crate) fn denial<'a>(
         expected: None,
         shadow: None,
         us: 7,
+        texts: None,
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
+use portcullis_decision_log::BatchTexts;
 use portcullis_engine::batch::BatchSemantic;
 use portcullis_engine::{
     AttributeAnswers, AttributeRequest, Check, Decision, Effect, MatchedRuleId, Supply, Verdict,
@@ -208,6 +209,8 @@ struct Batch<'b> {
     options: BatchOptions<'b>,
     /// Whether the events of denials need reasons.
     subscribes: bool,
+    /// What its records share is written once.
+    texts: BatchTexts,
 }
 
 impl<'b> Batch<'b> {
@@ -224,7 +227,8 @@ impl<'b> Batch<'b> {
         let entities = NeededEntities::load_for(app, tenant, each, CheckKind::Combined).await?;
         app.webhooks.prepare(tenant).await;
         let subscribes = app.webhooks.subscribes_to_denials(tenant);
-        Ok(Self { app, tenant, checks, plans, plan_of, entities, options, subscribes })
+        let texts = BatchTexts::default();
+        Ok(Self { app, tenant, checks, plans, plan_of, entities, options, subscribes, texts })
     }
 
     /// Decides the checks up to the one after which the batch ends: first all without resolvers, then those that need them.
@@ -380,6 +384,7 @@ impl<'b> Batch<'b> {
             decision,
             answers,
             origins,
+            texts: Some(&self.texts),
         };
         recording::record(self.app, self.options.recorded, &made)
     }

@@ -258,6 +258,7 @@ async fn decide_with_any_plan<'c>(
             decision: &decision,
             answers: &asked.answers,
             origins: &asked.origins(),
+            texts: None,
         };
         let recording = recording::record(app, options.recorded, &made);
         (CheckAnswer::new(&cached, &decision, &entities), asked, recording)
@@ -306,6 +307,7 @@ fn decide_with_hot_plan(
         decision: &decision,
         answers: &relations.answers,
         origins: &[],
+        texts: None,
     };
     let recording = recording::record(app, options.recorded, &made);
     Ok(Some((CheckAnswer::new(cached, &decision, &entities), recording)))

@@ -1,6 +1,7 @@
 //! A check that was decided, with everything that the decision was made from, for its record and its comparison.
 
 use portcullis_auth::CheckCaller;
+use portcullis_decision_log::BatchTexts;
 use portcullis_engine::{AttributeAnswers, Check, Decision, Supply};
 use portcullis_model::decision::Via;
 use portcullis_plan_cache::CachedPlan;
@@ -43,4 +44,6 @@ pub(crate) struct Made<'m> {
     /// The answers of relations and resolvers.
     pub(crate) answers: &'m AttributeAnswers,
     pub(crate) origins: &'m [AnswerOrigin<'m>],
+    /// The texts of the records of its batch; `None` for a check that came alone.
+    pub(crate) texts: Option<&'m BatchTexts>,
 }

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 
 use portcullis_model::Timestamp;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::columns::{COLUMNS, Form, WHOLE, place};
+use super::columns::{ATTRIBUTES, COLUMNS, Form, WHOLE, place, place_of};
 use crate::members::{quote, write_instant, write_integer};
+use crate::shared::Slot;
 
 /// A value of a row.
 #[derive(Clone, Debug)]
@@ -70,8 +72,8 @@ pub(crate) fn split<'j>(
             (None, false) => absent(column.form),
         }
     });
-    cells[WHOLE] = Cell::Null;
-    join(&cells, joined);
+    cells[WHOLE..].iter_mut().for_each(|cell| *cell = Cell::Null);
+    join(&cells, joined, |out, _, json| out.extend_from_slice(json));
     if joined != json {
         cells[WHOLE] = Cell::Bytes(json.into());
     }
@@ -100,15 +102,20 @@ fn absent(form: Form) -> Cell<Cow<'static, [u8]>> {
     }
 }
 
-/// Puts the JSON text of a record from the cells of its row in the place of `out`.
-pub(crate) fn join<B: AsRef<[u8]>>(cells: &[Cell<B>], out: &mut Vec<u8>) {
+/// Puts the JSON text of a record from the cells of its row in the place of `out`. `add` takes each cell with JSON, and its column, and
+/// adds it.
+pub(crate) fn join<B: AsRef<[u8]>>(
+    cells: &[Cell<B>],
+    out: &mut Vec<u8>,
+    mut add: impl FnMut(&mut Vec<u8>, usize, &B),
+) {
     out.clear();
     if let Some(Cell::Bytes(whole)) = cells.get(WHOLE) {
         out.extend_from_slice(whole.as_ref());
         return;
     }
     out.push(b'{');
-    for (column, cell) in COLUMNS.iter().zip(cells) {
+    for (place, (column, cell)) in COLUMNS.iter().zip(cells).enumerate().take(WHOLE) {
         if matches!(cell, Cell::Null) {
             continue;
         }
@@ -119,7 +126,10 @@ pub(crate) fn join<B: AsRef<[u8]>>(cells: &[Cell<B>], out: &mut Vec<u8>) {
         out.push(b':');
         match (cell, column.form) {
             (Cell::Bytes(text), Form::Text) => quote(out, text),
-            (Cell::Bytes(json), _) => out.extend_from_slice(json.as_ref()),
+            (Cell::Bytes(json), _) if place == ATTRIBUTES && has_namespaces(cells) => {
+                join_attributes(json.as_ref(), cells, out, &mut add);
+            }
+            (Cell::Bytes(json), _) => add(out, place, json),
             (Cell::Number(millis), Form::Instant) => {
                 write_instant(out, Timestamp::from_millis(*millis));
             }
@@ -128,4 +138,78 @@ pub(crate) fn join<B: AsRef<[u8]>>(cells: &[Cell<B>], out: &mut Vec<u8>) {
         }
     }
     out.push(b'}');
+}
+
+/// The namespaces of attributes, in the order of a record.
+const NAMESPACES: [Slot; 4] = [Slot::User, Slot::Resource, Slot::Action, Slot::Context];
+
+/// The attributes of a record by namespace; `None` for one that is absent or `null`.
+#[derive(Default, Deserialize)]
+struct Namespaces<'j> {
+    #[serde(borrow, default)]
+    user: Option<&'j RawValue>,
+    #[serde(borrow, default)]
+    resource: Option<&'j RawValue>,
+    #[serde(borrow, default)]
+    action: Option<&'j RawValue>,
+    #[serde(borrow, default)]
+    context: Option<&'j RawValue>,
+}
+
+impl<'j> Namespaces<'j> {
+    fn read(attributes: &'j [u8]) -> Self {
+        serde_json::from_slice(attributes).unwrap_or_default()
+    }
+
+    fn get(&self, slot: Slot) -> Option<&'j [u8]> {
+        let raw = match slot {
+            Slot::User => self.user,
+            Slot::Resource => self.resource,
+            Slot::Action => self.action,
+            Slot::Context => self.context,
+            Slot::Token | Slot::Directory | Slot::Relations | Slot::Resolved => None,
+        };
+        raw.map(|raw| raw.get().as_bytes())
+    }
+}
+
+/// Returns whether a namespace of attributes has its own cell.
+fn has_namespaces<B>(cells: &[Cell<B>]) -> bool {
+    cells.iter().skip(WHOLE + 1).any(|cell| matches!(cell, Cell::Bytes(_)))
+}
+
+/// Adds the attributes of a record, of which some namespaces have their own cells.
+fn join_attributes<B>(
+    attributes: &[u8],
+    cells: &[Cell<B>],
+    out: &mut Vec<u8>,
+    add: &mut impl FnMut(&mut Vec<u8>, usize, &B),
+) {
+    let own = Namespaces::read(attributes);
+    out.push(b'{');
+    let start = out.len();
+    for slot in NAMESPACES {
+        let (place, own) = (place_of(slot), own.get(slot));
+        let apart = cells.get(place).filter(|cell| matches!(cell, Cell::Bytes(_)));
+        if apart.is_none() && own.is_none() {
+            continue;
+        }
+        if out.len() > start {
+            out.push(b',');
+        }
+        quote(out, slot.into_str());
+        out.push(b':');
+        match apart {
+            Some(Cell::Bytes(text)) => add(out, place, text),
+            _ => out.extend_from_slice(own.unwrap_or_default()),
+        }
+    }
+    out.push(b'}');
+}
+
+/// Returns the text of attributes without the namespaces that are `null`, which have their own cells.
+pub(super) fn without_null(attributes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    join_attributes::<&[u8]>(attributes, &[], &mut out, &mut |_, _, _| {});
+    out
 }

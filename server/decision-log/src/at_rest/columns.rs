@@ -1,4 +1,5 @@
-//! The columns of a file: one for each member of a record, and one for records that they do not tell exactly.
+//! The columns of a file: one for each member of a record, one for records that they do not tell exactly, and one for each
+//! namespace of attributes that several records share.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,6 +9,9 @@ use parquet::basic::{
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use portcullis_model::decision::{DecisionMember, MEMBERS, MemberForm, MemberPresence, member};
+
+use crate::shared::Slot;
 
 /// The form of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,55 +35,61 @@ pub(crate) struct Column {
 }
 
 /// The place of the column with the id of the tenant.
-pub(crate) const TENANT: usize = 2;
+pub(crate) const TENANT: usize = member("tenant");
 /// The place of the column with the subject.
-pub(crate) const SUBJECT: usize = 8;
+pub(crate) const SUBJECT: usize = member("subject");
 /// The place of the column with the id of the record.
-pub(crate) const ID: usize = 0;
-/// The place of the last column, which has the whole JSON text of a record that the others do not tell exactly.
-pub(crate) const WHOLE: usize = COLUMNS.len() - 1;
+pub(crate) const ID: usize = member("id");
+/// The place of the column with the attributes, without the namespaces that have their own columns.
+pub(crate) const ATTRIBUTES: usize = member("attributes");
+/// The place of the column that has the whole JSON text of a record that the others do not tell exactly.
+pub(crate) const WHOLE: usize = MEMBERS.len();
+/// The place of the first column of a namespace of attributes, in the order of their slots. Files of earlier versions end before.
+const NAMESPACES: usize = WHOLE + 1;
 
-/// The columns, in the order of the members of a record.
-pub(crate) const COLUMNS: [Column; 27] = {
-    const fn text(name: &'static str) -> Column {
-        Column { name, form: Form::Text, optional: false }
+/// Returns the place of the column of a text that is apart from its record.
+pub(crate) fn place_of(slot: Slot) -> usize {
+    match slot {
+        Slot::User | Slot::Resource | Slot::Action | Slot::Context => NAMESPACES + slot as usize,
+        Slot::Token | Slot::Directory | Slot::Relations | Slot::Resolved => member(slot.into_str()),
     }
+}
+
+/// The columns: the members in the order of a record, and what has no member.
+pub(crate) const COLUMNS: [Column; NAMESPACES + 4] = {
     const fn json(name: &'static str) -> Column {
         Column { name, form: Form::Json, optional: true }
     }
-    const fn integer(name: &'static str) -> Column {
-        Column { name, form: Form::Integer, optional: false }
+    let mut columns = [json("record"); NAMESPACES + 4];
+    let mut place = 0;
+    while place < MEMBERS.len() {
+        columns[place] = Column::of(&MEMBERS[place]);
+        place += 1;
     }
-    [
-        text("id"),
-        Column { name: "time", form: Form::Instant, optional: false },
-        text("tenant"),
-        integer("revision"),
-        integer("entities_revision"),
-        text("via"),
-        text("request_id"),
-        json("caller"),
-        text("subject"),
-        text("domain"),
-        text("resource"),
-        text("action"),
-        json("attributes"),
-        json("token"),
-        json("directory"),
-        json("relations"),
-        json("resolved"),
-        text("decision"),
-        text("rule"),
-        text("reason"),
-        json("undetermined"),
-        Column { name: "expected", form: Form::Text, optional: true },
-        json("shadow"),
-        integer("us"),
-        json("dropped"),
-        Column { name: "left_out", form: Form::Integer, optional: true },
-        json("record"),
-    ]
+    columns[NAMESPACES] = json("user_attributes");
+    columns[NAMESPACES + 1] = json("resource_attributes");
+    columns[NAMESPACES + 2] = json("action_attributes");
+    columns[NAMESPACES + 3] = json("context_attributes");
+    columns
 };
+
+impl Column {
+    /// Returns the column of a member.
+    const fn of(member: &DecisionMember) -> Self {
+        let form = match member.form {
+            MemberForm::Id | MemberForm::Text | MemberForm::Route | MemberForm::Decision => {
+                Form::Text
+            }
+            MemberForm::Texts | MemberForm::Object => Form::Json,
+            MemberForm::Number => Form::Integer,
+            MemberForm::Instant => Form::Instant,
+        };
+        // As files of earlier versions have it: each JSON text may be absent.
+        let optional =
+            matches!(form, Form::Json) || !matches!(member.presence, MemberPresence::Always);
+        Self { name: member.name, form, optional }
+    }
+}
 
 /// Columns that a query looks a value up in.
 const BLOOM: [&str; 3] = ["resource", "rule", "request_id"];
@@ -95,6 +105,10 @@ pub(crate) const GROUP_ROWS: usize = 500_000;
 const BATCH: usize = 256;
 /// The most bytes of a dictionary: who reads one row reads it.
 const DICTIONARY: usize = 4 * 1024;
+/// The bytes of rows after which a group of rows that share texts ends.
+pub(crate) const SHARED_GROUP: usize = 4 * 1024 * 1024;
+/// The most bytes of a dictionary of such a group: all of its texts, and one row more.
+const SHARED_DICTIONARY: usize = 4 * SHARED_GROUP;
 
 /// Returns the bytes of a page of values before compression. Who reads one row reads a page of each column, and the places of all pages:
 /// columns with much in a row have many small pages, one with a constant has one.
@@ -124,14 +138,15 @@ pub(crate) static SCHEMA: LazyLock<Result<TypePtr, ParquetError>> = LazyLock::ne
     Ok(Arc::new(Type::group_type_builder("decision").with_fields(fields).build()?))
 });
 
-/// Returns how a file is written. Equal records make equal bytes.
-pub(crate) fn properties() -> WriterProperties {
+/// Returns how a file, or a group of rows that share texts, is written. Equal records make equal bytes.
+pub(crate) fn properties(shares: bool) -> WriterProperties {
+    let dictionary = if shares { SHARED_DICTIONARY } else { DICTIONARY };
     let path = |name: &str| ColumnPath::new(vec![name.to_owned()]);
     let zstd = Compression::ZSTD(ZstdLevel::default());
     let mut properties = WriterProperties::builder()
         .set_created_by("portcullis".to_owned())
         .set_compression(zstd)
-        .set_dictionary_page_size_limit(DICTIONARY)
+        .set_dictionary_page_size_limit(dictionary)
         .set_data_page_row_count_limit(GROUP_ROWS)
         .set_write_batch_size(BATCH)
         .set_statistics_enabled(EnabledStatistics::None)

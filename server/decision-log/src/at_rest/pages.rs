@@ -26,6 +26,8 @@ pub(crate) struct Pages<'g> {
     group: usize,
     about: &'g RowGroupMetaData,
     total: usize,
+    /// The number of its columns: files of earlier versions lack the last ones.
+    width: usize,
 }
 
 impl<'g> Pages<'g> {
@@ -36,7 +38,8 @@ impl<'g> Pages<'g> {
     ) -> Self {
         let about = metadata.row_group(group);
         let total = usize::try_from(about.num_rows()).unwrap_or_default();
-        Self { object, metadata, group, about, total }
+        let width = about.num_columns().min(COLUMNS.len());
+        Self { object, metadata, group, about, total, width }
     }
 
     /// Returns all rows but those of which somebody knows that they cannot be read.
@@ -68,7 +71,7 @@ impl<'g> Pages<'g> {
             return Err(error);
         }
         let (all, mut damaged) = ((0..self.total).collect::<Vec<_>>(), Vec::new());
-        for column in 0..COLUMNS.len() {
+        for column in 0..self.width {
             self.object.forget();
             self.object.read_ahead(&self.ranges(column, &all)?)?;
             for page in self.row_ranges(column)? {
@@ -120,7 +123,7 @@ impl<'g> Pages<'g> {
         rows: &[usize],
         mut visit: impl FnMut(usize, &[Cell<ByteArray>]),
     ) -> Result<(), ParquetError> {
-        let (mut columns, mut cells) = (self.columns()?, Vec::with_capacity(COLUMNS.len()));
+        let (mut columns, mut cells) = (self.columns()?, Vec::with_capacity(self.width));
         for (number, rows) in self.blocks(rows)?.into_iter().enumerate() {
             if number > 0 {
                 self.object.forget();
@@ -147,7 +150,7 @@ impl<'g> Pages<'g> {
     }
 
     fn columns(&self) -> Result<Vec<ColumnCells>, ParquetError> {
-        (0..COLUMNS.len()).map(|column| self.column(column)).collect()
+        (0..self.width).map(|column| self.column(column)).collect()
     }
 
     /// Reads the cells of every column in these rows.
@@ -156,7 +159,7 @@ impl<'g> Pages<'g> {
         columns: &mut [ColumnCells],
         rows: &[usize],
     ) -> Result<Vec<Vec<Cell<ByteArray>>>, ParquetError> {
-        let ranges = (0..COLUMNS.len()).map(|column| self.ranges(column, rows));
+        let ranges = (0..self.width).map(|column| self.ranges(column, rows));
         let ranges: Vec<_> = ranges.collect::<Result<_, _>>()?;
         self.object.read_ahead(&ranges.concat())?;
         columns.iter_mut().map(|column| column.cells(rows)).collect()
@@ -167,7 +170,7 @@ impl<'g> Pages<'g> {
         /// The most rows of a block, and the bytes of their pages after which it ends.
         const ROWS: usize = 4096;
         const BYTES: usize = 16 << 20;
-        let pages = (0..COLUMNS.len()).map(|column| self.page_sizes(column));
+        let pages = (0..self.width).map(|column| self.page_sizes(column));
         let mut pages: Vec<_> = pages.collect::<Result<_, _>>()?;
         // The next page comes last.
         pages.iter_mut().for_each(|pages| pages.reverse());
