@@ -177,7 +177,7 @@ impl Loaded {
             }
         }
         self.add(id, json, inserts);
-        if wanted.is_many(self.records.len(), self.bytes() - self.kept) {
+        if wanted.is_many(self.records.len(), self.bytes().saturating_sub(self.kept)) {
             self.retain_first(wanted);
         }
         true
