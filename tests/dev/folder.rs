@@ -90,8 +90,8 @@ fn a_change_of_a_file_is_served_and_printed() {
     assert_eq!(dev.decides("alice", "write", &locked).decision, "deny");
     // The rule of a default role, the registration that made it, and a user.
     edit(&folder.join("resources.yaml"), "[editor, viewer]", "[editor, viewer, guest]");
-    let seen = dev.printed(seen, "  + rule `guest, acme, document:read, read`");
     let seen = dev.printed(seen, "  ~ resource `document:read`");
+    let seen = dev.printed(seen, "  + rule `guest, acme, document:read, read`");
     edit(&folder.join("tenant.yaml"), "roles: [viewer]", "roles: [viewer, guest]");
     dev.printed(seen, "  ~ user `bob`");
     let token = format!("curl -s 'http://{}/dev/token?user=bob'", dev.address);

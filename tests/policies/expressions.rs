@@ -58,7 +58,7 @@ fn an_expression_that_cannot_work_names_token_and_position() {
     let id = create(&tenant, &with_text("exists(user.a)")).is(201).id();
     for (text, position, token) in [
         ("", 0, ""),
-        ("user.vip", 8, ""),
+        ("user.vip ==", 11, ""),
         ("user.vip == true && g(user.a)", 20, "g"),
         ("!user.vip == true", 10, "=="),
         ("user.a == 1 ?? true", 12, "??"),

@@ -80,7 +80,10 @@ fn claim<'j>() -> impl Field<'j, Value = ()> {
                 "What it means that the token lacks the claim; the default is `undetermined`";
             let absent = schema::choice(AbsentClaim::NAMES).description(Some(about));
             let long = schema::input().required("name", name()).optional("absent", absent);
-            schema::one_of([name().into(), long.into()])
+            schema::about(
+                schema::one_of([name().into(), long.into()]),
+                "The claim of the token that makes the caller one of the relation: its name, or with what its absence means",
+            )
         },
     )
 }

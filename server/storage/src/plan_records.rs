@@ -13,7 +13,7 @@ use crate::error::StoreError;
 use crate::json_list::from_json_list;
 use crate::macros::{fetch_all, fetch_optional, indexed};
 use crate::resolvers;
-use crate::row_lists::Texts;
+use crate::row_lists::{LookUp, among};
 use crate::stored_records::{Columns, Records, read, read_between, statements};
 use crate::tx::{Statements, Tx};
 use crate::types::read_sources;
@@ -48,7 +48,12 @@ pub(crate) const POLICIES_BETWEEN: Statements = statements!(
 );
 
 /// The patterns that rules and policies have.
-pub(crate) const USED: Texts = Texts { table: "plan_sizes", column: "pattern" };
+pub(crate) const USED: LookUp = LookUp {
+    table: "plan_sizes",
+    key: &[("pattern", "TEXT")],
+    columns: "r.pattern",
+    names: "pattern",
+};
 
 /// The rules that can match a resource, as they are stored.
 #[derive(Debug)]
@@ -189,7 +194,7 @@ pub async fn used_patterns(
     patterns: &BTreeSet<String>,
 ) -> Result<BTreeSet<String>, StoreError> {
     let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
-    USED.among(tx, &patterns).await
+    among(tx, USED, &patterns).await
 }
 
 /// The facts about a tenant that its plans need, as they are stored.

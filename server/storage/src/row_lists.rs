@@ -7,7 +7,6 @@ use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::macros::on_database;
 use crate::tx::{Inner, Tx};
 
 /// Rows of one statement. With 15 values each they are far from the limits of both databases, 32,766 and 65,535.
@@ -114,46 +113,14 @@ macro_rules! look_up {
     }};
 }
 
-/// A column of texts.
-pub(crate) struct Texts {
-    pub(crate) table: &'static str,
-    pub(crate) column: &'static str,
-}
-
-impl Texts {
-    /// Returns the statement for `count` texts.
-    pub(crate) fn statement(&self, count: usize) -> String {
-        let Self { table, column } = self;
-        let texts = numbered(2, count);
-        format!("SELECT {column} FROM {table} WHERE tenant_id = $1 AND {column} IN ({texts})")
-    }
-
-    /// Returns those of `texts` that are in the column.
-    pub(crate) async fn among(
-        &self,
-        tx: &mut Tx,
-        texts: &[&str],
-    ) -> Result<BTreeSet<String>, StoreError> {
-        let mut found = BTreeSet::new();
-        for batch in texts.chunks(BATCH) {
-            let sql = AssertSqlSafe(self.statement(batch.len()));
-            let tenant = &tx.tenant;
-            macro_rules! bound {
-                () => {{
-                    let is_full = batch.len() == BATCH;
-                    let mut query =
-                        sqlx::query_as::<_, (String,)>(sql).persistent(is_full).bind(tenant);
-                    for text in batch {
-                        query = query.bind(*text);
-                    }
-                    query
-                }};
-            }
-            let rows = on_database!(tx, bound!(), fetch_all)?;
-            found.extend(rows.into_iter().map(|(text,)| text));
-        }
-        Ok(found)
-    }
+/// Returns those of `texts` that `look_up` finds, whose key and only column is a text.
+pub(crate) async fn among(
+    tx: &mut Tx,
+    look_up: LookUp,
+    texts: &[&str],
+) -> Result<BTreeSet<String>, StoreError> {
+    let found = look_up!(tx, (String,), look_up, texts, text => *text);
+    Ok(found.into_iter().map(|(text,)| text).collect())
 }
 
 /// Returns `count` parameters from `$first` on, separated by commas.

@@ -11,7 +11,7 @@ use super::found::{StoredEntity, find_stored, name_of};
 use crate::error::StoreError;
 use crate::macros::execute;
 use crate::roles;
-use crate::row_lists::{Rows, Texts, write_rows};
+use crate::row_lists::{LookUp, Rows, among, write_rows};
 use crate::tx::Tx;
 
 const COUNTS: Rows = Rows {
@@ -22,7 +22,8 @@ const COUNTS: Rows = Rows {
 };
 
 /// The names of roles that entities have.
-pub(crate) const HELD: Texts = Texts { table: "entity_roles", column: "name" };
+pub(crate) const HELD: LookUp =
+    LookUp { table: "entity_roles", key: &[("name", "TEXT")], columns: "r.name", names: "name" };
 
 /// The changes of the number of entities that have each role.
 #[derive(Debug, Default)]
@@ -75,7 +76,7 @@ pub async fn clash(tx: &mut Tx, entities: &[NewEntity]) -> Result<Option<NameCla
     let own_roles: BTreeSet<&str> = entities.iter().flat_map(NewEntity::every_role).collect();
     let included = roles::names(tx).await?;
     let names: Vec<&str> = principals.iter().map(String::as_str).collect();
-    let held = HELD.among(tx, &names).await?;
+    let held = among(tx, HELD, &names).await?;
     let is_role =
         |name: &str| own_roles.contains(name) || included.contains(name) || held.contains(name);
     if let Some(index) = principals.iter().position(|principal| is_role(principal)) {
@@ -86,7 +87,7 @@ pub async fn clash(tx: &mut Tx, entities: &[NewEntity]) -> Result<Option<NameCla
     }
     // A role that is known was compared when it came.
     let own: Vec<&str> = own_roles.iter().copied().collect();
-    let known = HELD.among(tx, &own).await?;
+    let known = among(tx, HELD, &own).await?;
     let new: Vec<&str> = own_roles.into_iter().filter(|role| !known.contains(*role)).collect();
     clash_of_roles(tx, &new).await
 }

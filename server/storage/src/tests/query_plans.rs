@@ -65,6 +65,7 @@ const WALKS: &[(&str, &[&str])] = &[
             "(CAST($2 AS TEXT) IS NULL OR managed_by = $2)",
             "SELECT CAST(COALESCE(SUM(octet_length(",
             "(sub LIKE '%@%' OR sub LIKE '%#%')",
+            "SUM(ended_at), 0) AS BIGINT) FROM decision_erasures",
         ],
     ),
     (
@@ -74,6 +75,7 @@ const WALKS: &[(&str, &[&str])] = &[
             "SELECT MIN(resource) FROM abac_policies",
             "COALESCE(MIN(revision), $2) FROM revisions",
             "FROM tenants ORDER BY changed DESC LIMIT 1",
+            "FROM tenants WHERE id <> $1 ORDER BY changed DESC LIMIT 1",
             "FROM webhook_events WHERE tenant_id = $1 ORDER BY id DESC LIMIT 1",
             "FROM audit_records WHERE tenant_id = $1 ORDER BY id LIMIT 1",
             "SELECT name FROM resources WHERE tenant_id = $1 LIMIT 1",
@@ -155,21 +157,19 @@ fn assembled(tx: &Tx) -> Vec<String> {
     let audit = [audit::PAGES_OF_TENANT, audit::PAGES_OF_ALL];
     let audit = audit.into_iter().flat_map(|[sqlite, postgres]| tx.either(sqlite, postgres));
     let look_ups = look_ups(tx).map(|(statement, _)| statement);
-    let texts = [USED, names::HELD].map(|texts| texts.statement(BATCH));
     let tuples = filters.iter().flat_map(TupleFilter::pages);
     both.into_iter()
         .chain(audit)
         .chain(tuples)
         .map(str::to_owned)
         .chain(look_ups)
-        .chain(texts)
         .chain(formatted())
         .collect()
 }
 
 /// Returns the look-ups by many keys, and the number of columns of a key.
-fn look_ups(tx: &Tx) -> [(String, usize); 2] {
-    [found::LOOK_UP, stored::LOOK_UP].map(|look_up| {
+fn look_ups(tx: &Tx) -> [(String, usize); 4] {
+    [found::LOOK_UP, stored::LOOK_UP, USED, names::HELD].map(|look_up| {
         let statement = tx.either(look_up.of_values(BATCH), look_up.of_arrays());
         (statement, look_up.key.len())
     })

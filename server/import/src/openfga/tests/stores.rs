@@ -104,11 +104,11 @@ fn a_folder_has_the_questions_of_the_tests() {
     assert_eq!(
         names,
         [
+            "types.yaml",
             "resources.yaml",
             "rules.yaml",
             "policies.yaml",
             "cases.yaml",
-            "types.yaml",
             "relations.yaml"
         ]
     );
