@@ -19,12 +19,43 @@ use crate::schema::{
 /// A condition tree, as the document names it.
 pub struct ConditionTree;
 
-document!(ConditionTree as "Condition" => tree());
+document!(ConditionTree as "Condition", naming ItemConditionTree => tree());
+
+/// The condition on an item of a list, as the document names it: narrower than what is read, because no schema can say that
+/// some test is about the item.
+pub(super) struct ItemConditionTree;
+
+document!(ItemConditionTree as "ItemCondition" => item_tree());
+
+fn item_tree() -> OneOfBuilder {
+    let tree = named::<ItemConditionTree>;
+    let nodes = [
+        node(["AND", "OR"]).titled("All or any").required("children", children(tree())),
+        node(["NOT"])
+            .titled("Negation")
+            .required("child", about(tree(), "The condition that is negated")),
+    ];
+    let comparisons =
+        sides().into_iter().map(|(sides, names)| item_test(names).required("value", sides.value()));
+    let unary = UnaryOperator::VARIANTS.iter().filter_map(|operator| {
+        let value = unary_value(*operator)?;
+        Some(item_test(vec![operator.into_str()]).required("value", value))
+    });
+    let nodes = nodes.into_iter().chain(comparisons).chain(unary);
+    let about = "A condition on the item of a list, which its tests name as `item`. A test of another attribute may stand \
+        beside one of the item.";
+    nodes.fold(OneOfBuilder::new(), OneOfBuilder::item).description(Some(about))
+}
+
+/// Returns the test of an item by one of these operators, without the value. An item is never absent.
+fn item_test(operators: Vec<&'static str>) -> Input {
+    comparison(operators, ITEM)
+}
 
 fn tree() -> OneOfBuilder {
     let tree = named::<ConditionTree>;
     let nodes = [
-        node(["AND", "OR"]).titled("All or any").required("children", children()),
+        node(["AND", "OR"]).titled("All or any").required("children", children(tree())),
         node(["NOT"])
             .titled("Negation")
             .required("child", about(tree(), "The condition that is negated")),
@@ -40,7 +71,7 @@ fn tree() -> OneOfBuilder {
 /// Returns the node of a condition on the items of a list.
 fn items() -> Input {
     let child = about(
-        named::<ConditionTree>(),
+        named::<ItemConditionTree>(),
         "The condition on an item, which a test names as `item`. It has no `ANY` and `ALL` of its own",
     );
     let if_missing = "What an absent attribute gives, instead of undetermined";
@@ -67,6 +98,11 @@ fn length() -> Input {
 
 /// Returns the nodes that compare two values: one for the operators with the same kinds of sides.
 fn comparisons() -> Vec<Input> {
+    sides().into_iter().map(|(sides, names)| sides.node(names)).collect()
+}
+
+/// Returns the kinds of sides of comparisons, each with its operators.
+fn sides() -> Vec<(Sides, Vec<&'static str>)> {
     let mut forms: Vec<(Sides, Vec<&'static str>)> = Vec::new();
     for operator in Operator::VARIANTS {
         let sides = Sides::for_operator(*operator);
@@ -76,7 +112,7 @@ fn comparisons() -> Vec<Input> {
         }
     }
     forms.sort_by_key(|(sides, _)| sides.literal);
-    forms.into_iter().map(|(sides, names)| sides.node(names)).collect()
+    forms
 }
 
 /// The sides of a comparison.
@@ -101,6 +137,10 @@ impl Sides {
     }
 
     fn node(&self, operators: Vec<&'static str>) -> Input {
+        test(operators, self.left).required("value", self.value())
+    }
+
+    fn value(&self) -> AnySchema {
         let literal: AnySchema = match self.literal {
             Takes::Scalar => any_of_types([Type::String, Type::Number, Type::Boolean]).into(),
             Takes::Ordered => text_or_number(),
@@ -109,27 +149,34 @@ impl Sides {
             Takes::Instant => instant().into(),
             Takes::Duration => duration(),
         };
-        let value = match self.literal.accepts_attribute() {
+        match self.literal.accepts_attribute() {
             true => or_attribute(literal, self.right),
             false => literal,
-        };
-        test(operators, self.left).required("value", value)
+        }
     }
 }
 
 /// Returns the node of a test of one value.
 fn unary(operator: UnaryOperator) -> Input {
     let names = vec![operator.into_str()];
-    match operator {
-        UnaryOperator::Matches => test(names, SINGLE).required("value", regular_expression()),
-        UnaryOperator::IpIn => test(names, SINGLE).required("value", networks()),
-        UnaryOperator::During => test(names, SINGLE).required("value", time_window()),
-        UnaryOperator::Exists => comparison(names, ANY)
+    match unary_value(operator) {
+        Some(value) => test(names, SINGLE).required("value", value),
+        None => comparison(names, ANY)
             .member("value", typed(Type::Null).description(Some("`exists` has no value")))
             .member(
                 "if_missing",
                 typed(Type::Null).description(Some("`exists` is never undetermined")),
             ),
+    }
+}
+
+/// Returns the value beside an operator; `None` for `exists`, which has none.
+fn unary_value(operator: UnaryOperator) -> Option<AnySchema> {
+    match operator {
+        UnaryOperator::Matches => Some(regular_expression()),
+        UnaryOperator::IpIn => Some(networks()),
+        UnaryOperator::During => Some(time_window()),
+        UnaryOperator::Exists => None,
     }
 }
 
@@ -191,9 +238,9 @@ fn node<const N: usize>(types: [&'static str; N]) -> Input {
     input().required("type", choice(types).description(Some(about)))
 }
 
-fn children() -> ArrayBuilder {
+fn children(tree: AnySchema) -> ArrayBuilder {
     let about = "The conditions that are combined: with `AND` all, with `OR` at least one";
-    list(named::<ConditionTree>()).min_items(Some(1)).description(Some(about))
+    list(tree).min_items(Some(1)).description(Some(about))
 }
 
 /// A test of an attribute with a path of this pattern, by one of these operators, without the value.
@@ -213,15 +260,17 @@ fn test(operators: Vec<&'static str>, path: &'static str) -> Input {
 
 /// The pattern of every path.
 const ANY: &str = concat!(
-    r"^(item|(user|resource|action|context|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time|roles)",
+    r"^((user|resource|action|context|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time|roles)",
     r"|(?!(user|resource|action|context|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
 );
 /// The pattern of every path but `request.roles`, which is a list.
 const SINGLE: &str = concat!(
-    r"^(item|(user|resource|action|context|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time)",
+    r"^((user|resource|action|context|token)\.[^\x00]+|request\.(subject|resource|object|action|domain|time)",
     r"|(?!(user|resource|action|context|token|request)\.)[a-z][a-z0-9_]{0,62}\.[^\x00]+)$"
 );
 
+/// The pattern of the path of an item.
+const ITEM: &str = "^item$";
 /// The pattern of every path of a list.
 const LIST: &str = concat!(
     r"^((user|resource|action|context|token)\.[^\x00]+|request\.roles",
