@@ -144,14 +144,15 @@ where
         self.run.as_mut().map(|run| run.truth(node).into())
     }
 
-    /// Returns the cause of a test that is undetermined.
+    /// Returns the cause of a test if its `outcome` is undetermined.
     fn because(
         &mut self,
         node: NodeId,
         test: &Test<Slot>,
+        outcome: Option<TruthValue>,
         answers: &AttributeAnswers,
     ) -> Option<String> {
-        let is_undetermined = self.outcome(node) == Some(TruthValue::Undetermined);
+        let is_undetermined = outcome == Some(TruthValue::Undetermined);
         let (slots, run) = (self.slots, self.run.as_mut().filter(|_| is_undetermined)?);
         Some(run.cause(node, test, slots, answers).to_string())
     }
@@ -238,12 +239,12 @@ where
                 let expression = self.expression(&condition);
                 let explained = match &test.predicate {
                     Predicate::Items(items) => {
-                        self.items((at, id), test, items.quantifier(), expression)
+                        self.items((at, id), test, items.quantifier(), (outcome, expression))
                     }
                     Predicate::Length(..) => {
-                        ExplainedNode::Length(self.test((at, id), test, expression))
+                        ExplainedNode::Length(self.test((at, id), test, (outcome, expression)))
                     }
-                    _ => ExplainedNode::Condition(self.test((at, id), test, expression)),
+                    _ => ExplainedNode::Condition(self.test((at, id), test, (outcome, expression))),
                 };
                 (explained, condition)
             }
@@ -277,7 +278,7 @@ where
         &mut self,
         (at, node): (usize, NodeId),
         test: &'e Test<Slot>,
-        expression: Option<String>,
+        (outcome, expression): (Option<TruthValue>, Option<String>),
     ) -> ExplainedTest<'e> {
         let scope = &mut self.scopes[at];
         let operator = match &test.predicate {
@@ -285,9 +286,9 @@ where
             other => other.operator_name(),
         };
         ExplainedTest {
-            outcome: scope.outcome(node),
+            outcome,
             expression,
-            because: scope.because(node, test, self.answers),
+            because: scope.because(node, test, outcome, self.answers),
             attribute: scope.path(test.attribute).to_string(),
             operator,
             value: test.predicate.right_side(|slot| scope.path(*slot).to_string()),
@@ -302,14 +303,14 @@ where
         (at, node): (usize, NodeId),
         test: &'e Test<Slot>,
         quantifier: Quantifier,
-        expression: Option<String>,
+        (outcome, expression): (Option<TruthValue>, Option<String>),
     ) -> ExplainedNode<'e> {
         let scope = &mut self.scopes[at];
         let item = scope.run.as_mut().and_then(|run| run.judge_items(node, test, quantifier)?.item);
         let explained = ExplainedItems {
-            outcome: scope.outcome(node),
+            outcome,
             expression,
-            because: scope.because(node, test, self.answers),
+            because: scope.because(node, test, outcome, self.answers),
             attribute: scope.path(test.attribute).to_string(),
             if_missing: test.if_missing,
             actual: scope.brief.get(test.attribute as usize).cloned().flatten(),
