@@ -1,14 +1,9 @@
 //! Answers in lines, each with one JSON value (<https://github.com/ndjson/ndjson-spec>).
 
-use std::convert::Infallible;
-
-use axum::body::Body;
 use axum::extract::FromRequestParts;
-use axum::response::{IntoResponse, Response};
-use futures_util::{Stream, StreamExt, stream};
-use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
+use http::{HeaderName, HeaderValue};
 use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::openapi::path::Operation;
@@ -18,7 +13,6 @@ use portcullis_http::answer_text::AnswerText;
 use portcullis_http::error::ApiError;
 use portcullis_http::handler_parameters::HandlerParameter;
 use portcullis_http::live_credential::LiveCredential;
-use portcullis_http::page_stream::LiveAnswer;
 
 const LINES: &str = "application/x-ndjson";
 
@@ -50,12 +44,7 @@ pub(crate) fn add_line(text: &mut AnswerText, value: &impl Serialize) -> serde_j
     text.push(b"\n").map_err(|error| serde_json::Error::io(error.into()))
 }
 
-/// Answers with pages of lines, as they come.
-pub(crate) fn lines(pages: impl Stream<Item = AnswerText> + Send + 'static) -> Response {
-    let pieces = pages.flat_map(|page| stream::iter(page.into_pieces().map(Ok::<_, Infallible>)));
-    let content_type = [(CONTENT_TYPE, HeaderValue::from_static(LINES))];
-    let mut answer = (content_type, Body::from_stream(pieces)).into_response();
-    // A long search that finds little is not the fault of a slow client.
-    answer.extensions_mut().insert(LiveAnswer);
-    answer
+/// Returns the header with the type of lines.
+pub(crate) fn content_type() -> [(HeaderName, HeaderValue); 1] {
+    [(CONTENT_TYPE, HeaderValue::from_static(LINES))]
 }

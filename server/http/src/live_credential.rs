@@ -1,28 +1,21 @@
 //! The credential of a request whose answer goes on: it is verified again while the answer does.
 
-use std::time::Duration;
-
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use portcullis_auth::parse_key;
 use portcullis_model::service_key::PresentedKey;
 use portcullis_operations::key_holders;
 use portcullis_runtime::app::App;
-use tokio::time::Instant;
 
 use crate::credential::{Credential, not_for_operators};
 use crate::error::ApiError;
 use crate::handler_parameters::HandlerParameter;
-
-/// The time between two verifications.
-const VERIFY: Duration = Duration::from_secs(1);
 
 /// The credential of a request whose answer goes on.
 #[derive(Debug)]
 pub struct LiveCredential {
     app: App,
     sent: SentCredential,
-    verify_at: Instant,
 }
 
 #[derive(Debug)]
@@ -32,16 +25,6 @@ enum SentCredential {
 }
 
 impl LiveCredential {
-    /// Returns whether the answer may go on. Verifies the credential, when it is time.
-    pub async fn may_go_on(&mut self) -> bool {
-        if Instant::now() < self.verify_at {
-            return true;
-        }
-        let holds = self.still_holds().await;
-        self.verify_at = Instant::now() + VERIFY;
-        holds
-    }
-
     /// Returns whether the credential still proves its caller: it is neither revoked nor expired, and its tenant is open.
     pub async fn still_holds(&self) -> bool {
         let (app, now) = (&self.app, self.app.clock.now());
@@ -64,7 +47,7 @@ impl FromRequestParts<App> for LiveCredential {
             Credential::ServiceKey(key) => SentCredential::Key(parse_key(key)?),
             Credential::AdminKey(_) => return Err(not_for_operators().into()),
         };
-        Ok(Self { app: app.clone(), sent, verify_at: Instant::now() + VERIFY })
+        Ok(Self { app: app.clone(), sent })
     }
 }
 

@@ -4,24 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::{IntoResponse, Response};
-use futures_util::{StreamExt, stream};
-use tokio::time::Instant;
-
-use super::asked::{AskedSearch, WrittenPage};
-use crate::line_stream::lines;
-use portcullis_http::answer_text::AnswerText;
 use portcullis_http::error::ApiError;
 use portcullis_http::live_credential::LiveCredential;
 use portcullis_http::live_events::LONGEST;
-use portcullis_http::recipient::Recipient;
+use portcullis_http::page_stream::{AfterFailure, PageStream};
+use portcullis_runtime::piece_writer::{BrokenOff, PieceWriter, Stop};
 
-/// The pages of a search after the first one.
-pub(super) struct FurtherPages {
-    search: Arc<AskedSearch>,
-    credential: LiveCredential,
-    recipient: Option<Recipient>,
-    ends: Instant,
-}
+use super::asked::{AskedSearch, WrittenPage};
+use crate::line_stream::content_type;
 
 /// Answers with the first page, and with the others as the client takes them. Where a later page fails, the last line says
 /// that the search is not complete.
@@ -34,34 +24,53 @@ pub(super) async fn answer(
 ) -> Result<Response, ApiError> {
     // Each page waits for its turn. A client that reads slowly holds no place of other requests.
     search.caller.leave_place();
-    let (search, recipient) = (Arc::new(search), Recipient::current());
-    let ends = Instant::now() + Duration::from_secs(LONGEST.unsigned_abs());
+    let search = Arc::new(search);
     let first = search.page(None, true).await?;
     let headers = first.headers();
-    let further = FurtherPages { search, credential, recipient, ends };
-    let further = stream::unfold((first.next, further), FurtherPages::text);
-    Ok((headers, lines(stream::iter([first.text]).chain(further))).into_response())
+    let longest = Duration::from_secs(LONGEST.unsigned_abs());
+    let terms = PageStream {
+        longest,
+        stall: longest,
+        // The texts of pages are charged while they are written.
+        waiting: 0,
+        // A long search that finds little is not the fault of a slow client.
+        is_live: true,
+        after_failure: AfterFailure::Disconnect,
+    };
+    let answer = terms.answer(credential, move |pieces| write(search, first, pieces))?;
+    Ok((headers, content_type(), answer).into_response())
 }
 
-impl FurtherPages {
-    /// Returns the text of the page at a cursor, and the cursor of the one after it.
-    async fn text(
-        (cursor, mut this): (Option<String>, Self),
-    ) -> Option<(AnswerText, (Option<String>, Self))> {
-        let WrittenPage { text, next, .. } = this.page(cursor?).await?;
-        Some((text, (next, this)))
-    }
+/// Writes the pages. Whatever ends them is a regular end: the last line says whether all are there.
+async fn write(
+    search: Arc<AskedSearch>,
+    first: WrittenPage,
+    mut pieces: PieceWriter,
+) -> Result<(), BrokenOff> {
+    let _ = write_until_stopped(&search, first, &mut pieces).await;
+    Ok(())
+}
 
-    /// Finds the page at `cursor`; `None` if the answer may not go on, or the page fails.
-    async fn page(&mut self, cursor: String) -> Option<WrittenPage> {
-        if Instant::now() >= self.ends || !self.credential.may_go_on().await {
-            return None;
+async fn write_until_stopped(
+    search: &Arc<AskedSearch>,
+    mut page: WrittenPage,
+    pieces: &mut PieceWriter,
+) -> Result<(), Stop> {
+    loop {
+        for piece in page.text.into_pieces() {
+            pieces.send(piece).await?;
         }
-        let (recipient, page) = (self.recipient.clone(), self.search.page(Some(cursor), true));
-        let found = match recipient {
-            Some(recipient) => recipient.answer(page).await,
-            None => page.await,
+        let Some(cursor) = page.next else { return Ok(()) };
+        let found = tokio::select! {
+            stop = pieces.stopped() => return Err(stop),
+            found = search.page(Some(cursor), true) => found,
         };
-        found.inspect_err(|error| tracing::debug!(?error, "a stream of a search ends early")).ok()
+        page = match found {
+            Ok(page) => page,
+            Err(error) => {
+                tracing::debug!(?error, "a stream of a search ends early");
+                return Ok(());
+            }
+        };
     }
 }
