@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::pattern::{Automaton, MAX_MATCH_STEPS, PatternCompiler};
@@ -33,7 +34,7 @@ pub(super) struct PatternTest {
 }
 
 /// The text that a pattern test matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Text {
     /// The value of an attribute.
     Value(Slot),
@@ -43,10 +44,16 @@ enum Text {
     ForItems(Slot, Slot),
 }
 
+/// The bytes of texts that were counted.
+type TextBytes = HashMap<Text, usize>;
+
+/// The place of the first test that is over the budget, where none is.
+const NONE_IS_OVER: u32 = u32::MAX;
+
 /// The results of the pattern tests of one run. Each test runs at most once.
 #[derive(Clone, Debug)]
 pub(super) struct PatternResults {
-    /// The number of the first test that is over the budget of the decision.
+    /// The number of the first test that is over the budget of the decision, or [`NONE_IS_OVER`].
     first_over: u32,
     /// Two bits for each test: whether it has run, and whether the text matched; the second alone says that the test is
     /// over a budget. A plan with more than 256 tests costs one allocation per check.
@@ -76,10 +83,8 @@ impl PatternTests {
 
     /// Returns the results of a run that begins.
     pub(super) fn begin(&self, values: &[SlotValue<'_>]) -> PatternResults {
-        let first_over =
-            if self.affords(values) { self.tests.len() } else { self.first_over(values) };
         PatternResults {
-            first_over: u32::try_from(first_over).unwrap_or(u32::MAX),
+            first_over: if self.affords(values) { NONE_IS_OVER } else { self.first_over(values) },
             bits: smallvec![0; self.tests.len().div_ceil(TESTS_PER_WORD)],
         }
     }
@@ -93,10 +98,10 @@ impl PatternTests {
     }
 
     /// Returns the number of the first test that does not fit into the budget with those before it.
-    fn first_over(&self, values: &[SlotValue<'_>]) -> usize {
-        let mut left = self.budget;
+    fn first_over(&self, values: &[SlotValue<'_>]) -> u32 {
+        let (mut left, mut bytes) = (self.budget, TextBytes::new());
         let over = self.tests.iter().position(|test| {
-            let steps = test.steps(test.text.bytes(values));
+            let steps = test.steps_on(values, &mut bytes);
             // This test is undetermined by itself.
             if steps > self.budget {
                 return false;
@@ -105,7 +110,7 @@ impl PatternTests {
             left = left.saturating_sub(steps);
             !fits
         });
-        over.unwrap_or(self.tests.len())
+        over.and_then(|over| u32::try_from(over).ok()).unwrap_or(self.len())
     }
 
     /// Returns whether `text`, the value of the test's attribute, matches. `None` if the test is over a budget.
@@ -136,10 +141,14 @@ impl PatternTests {
         values: &[SlotValue<'_>],
     ) -> PatternResults {
         let bits = smallvec![0; (count as usize).div_ceil(TESTS_PER_WORD)];
-        let mut own = PatternResults { first_over: u32::MAX, bits };
+        let mut own = PatternResults { first_over: NONE_IS_OVER, bits };
+        if results.first_over == NONE_IS_OVER {
+            return own;
+        }
+        let mut bytes = TextBytes::new();
         for number in 0..count {
             let test = &self.tests[(first + number) as usize];
-            let is_over = test.steps(test.text.bytes(values)) > self.budget;
+            let is_over = test.steps_on(values, &mut bytes) > self.budget;
             if is_over || first + number >= results.first_over {
                 own.set_over(number);
             }
@@ -203,6 +212,11 @@ impl PatternTest {
     /// Makes the test of an attribute; `None` stands for a pattern that is over a budget.
     pub(super) fn new(slot: Slot, automaton: Option<Arc<Automaton>>) -> Self {
         Self { text: Text::Value(slot), automaton }
+    }
+
+    /// Returns the steps on these values. `bytes` keeps what was counted: many tests match one long list.
+    fn steps_on(&self, values: &[SlotValue<'_>], bytes: &mut TextBytes) -> u64 {
+        self.steps(*bytes.entry(self.text).or_insert_with(|| self.text.bytes(values)))
     }
 
     fn steps(&self, bytes: usize) -> u64 {
