@@ -10,7 +10,7 @@ class Architecture:
 
     # The name of the kernel.
     machine: str
-    # Debian's name, which is that of container images as well.
+    # Debian's name, which container images use as well.
     debian: str
     # The name of Node.
     node: str

@@ -42,7 +42,7 @@ def verify(file: Path, public: Path) -> str:
     if file.name == NAME:
         return release
     if file.name not in expected:
-        raise Fault(f"`{file}` is no file of {release}")
+        raise Fault(f"`{file}` is not a file of {release}")
     if expected[file.name] != found:
         raise Fault(f"`{file}` was changed: its SHA-256 is {found}, not {expected[file.name]}")
     return release

@@ -81,7 +81,7 @@ def secret_key(path: Path) -> SecretKey:
     if derivation == SCRYPT:
         secret = bytes(a ^ b for a, b in zip(secret, stream(packed[6:54])))
     if packed[:2] != PURE or derivation not in (SCRYPT, PLAIN) or checksum(secret[:72]) != secret[72:]:
-        raise Fault(f"`{path}` is no secret key of minisign, or the password is another one")
+        raise Fault(f"`{path}` is not a secret key of minisign, or the password is wrong")
     return SecretKey(secret[:8], secret[8:40], secret[40:72])
 
 
@@ -103,7 +103,7 @@ def verify(data: bytes, signature: Path, public: Path) -> str:
     key = decoded(lines(public)[1], PUBLIC_SIZE, public)
     text = lines(signature)
     if len(text) != 4 or not text[2].startswith(TRUSTED):
-        raise Fault(f"`{signature}` is no signature of minisign")
+        raise Fault(f"`{signature}` is not a signature of minisign")
     signed, comment = decoded(text[1], SIGNATURE_SIZE, signature), text[2].removeprefix(TRUSTED)
     if key[:2] != PURE or signed[:10] != HASHED + key[2:10]:
         raise Fault(f"`{signature}` is not a signature by the key `{public}`")
@@ -122,7 +122,7 @@ def lines(path: Path) -> list[str]:
     except (OSError, UnicodeDecodeError):
         text = []
     if len(text) < 2:
-        raise Fault(f"`{path}` cannot be read, or is no file of minisign")
+        raise Fault(f"`{path}` cannot be read, or is not a file of minisign")
     return text
 
 

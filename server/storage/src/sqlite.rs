@@ -60,7 +60,7 @@ pub(crate) fn must_exist(url: &str) -> Result<(), OpenError> {
 /// Returns whether the file of a database exists.
 ///
 /// # Errors
-/// Its folder does not exist, so that it cannot be made.
+/// The folder does not exist, so that the file cannot be made.
 pub(crate) fn exists(url: &str) -> Result<bool, OpenError> {
     let options = options(url)?;
     let Some(file) = file_of(url, &options) else { return Ok(true) };

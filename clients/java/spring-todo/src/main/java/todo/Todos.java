@@ -53,7 +53,7 @@ public class Todos {
                 .toList();
     }
 
-    /** Returns the owner of a todo; null where there is no such todo. */
+    /** Returns the owner of a todo; null if there is no such todo. */
     public String owner(String id) {
         Todo todo = todos.get(id);
         return todo == null ? null : todo.ownerID();
