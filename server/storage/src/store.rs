@@ -1,5 +1,9 @@
 //! The store: opens the database and begins transactions.
 
+pub(crate) mod lost_commits;
+pub(crate) mod recent_reads;
+pub(crate) mod standbys;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,16 +12,18 @@ use portcullis_fairness::TurnQueue;
 use portcullis_model::Timestamp;
 use portcullis_model::quota::Quotas;
 
-use crate::database::Database;
-use crate::error::{OpenError, StoreError};
-use crate::newest_commit::NewestCommit;
-use crate::notices::{self, Notices};
-use crate::sqlite_pools::SqlitePools;
-use crate::standbys::Standbys;
-use crate::tx::{EVERY_TENANT, Inner, Tx};
-use crate::write_fault::WriteFault;
-use crate::write_turn::{WRITES, WriteTurn};
-use crate::{lost_commits, postgres, sqlite, tenants};
+use crate::databases::database::Database;
+use crate::databases::notices::{self, Notices};
+use crate::databases::sqlite_pools::SqlitePools;
+use crate::databases::{postgres, sqlite};
+use crate::store::lost_commits;
+use crate::store::standbys::Standbys;
+use crate::tenancy::tenants;
+use crate::transactions::error::{OpenError, StoreError};
+use crate::transactions::newest_commit::NewestCommit;
+use crate::transactions::tx::{EVERY_TENANT, Inner, Tx};
+use crate::transactions::write_fault::WriteFault;
+use crate::transactions::write_turn::{WRITES, WriteTurn};
 
 /// The form of a URL that [`Store::open`] accepts.
 const SUPPORTED_URLS: &str = "`sqlite://<file>` or `postgres://…`";

@@ -6,7 +6,7 @@ use sqlx::Executor as _;
 use tempfile::TempDir;
 
 use crate::store::Store;
-use crate::tx::Inner;
+use crate::transactions::tx::Inner;
 
 /// A test's own empty database.
 pub enum TestDatabase {

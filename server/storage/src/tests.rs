@@ -11,15 +11,16 @@ use portcullis_model::service_key::NewServiceKey;
 use portcullis_model::{Authorship, Timestamp};
 use uuid::Uuid;
 
-use crate::commit::Committed;
-use crate::database::Database;
-use crate::error::{OpenError, StoreError};
-use crate::macros::{execute, fetch_all};
-use crate::plan_records::StoredPolicy;
+use crate::commits::commit::Committed;
+use crate::content::plan_records::StoredPolicy;
+use crate::content::{plan_records, policies, rules};
+use crate::databases::database::Database;
 use crate::store::Store;
+use crate::tenancy::{providers, service_keys, tenants};
 use crate::testing::{TestDatabase, on_every_database};
-use crate::tx::Tx;
-use crate::{plan_records, policies, providers, rules, service_keys, tenants};
+use crate::transactions::error::{OpenError, StoreError};
+use crate::transactions::macros::{execute, fetch_all};
+use crate::transactions::tx::Tx;
 
 mod query_plans;
 mod statements;

@@ -1,6 +1,6 @@
 //! The delivery of events to webhooks.
 //!
-//! A transaction stores its events and their deliveries (`storage/src/events.rs`). The dispatcher claims delivery
+//! A transaction stores its events and their deliveries (`storage/src/delivery/events.rs`). The dispatcher claims delivery
 //! queues that are due, and the delivery worker makes the attempts. A denied check has no transaction:
 //! `denials.rs` stores its event.
 

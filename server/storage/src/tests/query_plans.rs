@@ -4,14 +4,14 @@ use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row as _};
 
 use super::statements::{begins_statement, is_of_postgres, is_of_sqlite, sources, statements};
-use crate::audit;
-use crate::entities::{found, names};
-use crate::macros::fetch_all;
-use crate::plan_records::{FACTS, POLICIES, POLICIES_BETWEEN, RULES, RULES_BETWEEN, USED};
-use crate::relations::{TupleFilter, stored};
-use crate::row_lists::BATCH;
+use crate::commits::audit;
+use crate::content::plan_records::{FACTS, POLICIES, POLICIES_BETWEEN, RULES, RULES_BETWEEN, USED};
+use crate::people::entities::{found, names};
+use crate::people::relations::{TupleFilter, stored};
 use crate::testing::{TestDatabase, on_every_database};
-use crate::tx::{Inner, Tx};
+use crate::transactions::macros::fetch_all;
+use crate::transactions::row_lists::BATCH;
+use crate::transactions::tx::{Inner, Tx};
 
 on_every_database!(
     every_statement_finds_its_rows_without_statistics,

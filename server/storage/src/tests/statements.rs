@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, SqlSafeStr};
 
 use crate::testing::{TestDatabase, on_every_database};
-use crate::tx::Inner;
+use crate::transactions::tx::Inner;
 
 on_every_database!(every_statement_fits_the_schema);
 

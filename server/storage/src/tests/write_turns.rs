@@ -6,10 +6,10 @@ use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
 
-use crate::error::StoreError;
 use crate::store::Store;
 use crate::testing::TestDatabase;
-use crate::tx::Tx;
+use crate::transactions::error::StoreError;
+use crate::transactions::tx::Tx;
 
 /// Polls `future` once.
 fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {

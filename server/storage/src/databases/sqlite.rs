@@ -1,0 +1,136 @@
+//! SQLite: opens pools and begins transactions.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{Connection, SqliteConnection, SqlitePool};
+
+use crate::databases::{migrations, reserved, schema};
+use crate::transactions::error::OpenError;
+use crate::transactions::sqlite_files;
+
+/// Connections that read, beside the one that writes: plan loads and lists are short.
+const READERS: u32 = 4;
+/// Pages that a connection that reads keeps, in KiB, as a negative number says. The kernel keeps the file, too.
+const READ_CACHE: &str = "-256";
+/// The longest wait for the write lock, which another process such as `portcullis migrate` may hold.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest wait for a connection. After it, the store counts as down.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+
+fn options(url: &str) -> Result<SqliteConnectOptions, OpenError> {
+    SqliteConnectOptions::from_str(url)
+        .map_err(|error| OpenError::Url(format!("`sqlite://<file>`, but {error}")))
+}
+
+/// Returns the file of a database. A database in memory has none.
+fn file_of<'o>(url: &str, options: &'o SqliteConnectOptions) -> Option<&'o Path> {
+    let file = options.get_filename();
+    let is_in_memory =
+        url.contains("mode=memory") || file.as_os_str().as_encoded_bytes().starts_with(b"file:");
+    (!is_in_memory).then_some(file)
+}
+
+/// Creates the file of a database if it is missing, and makes it private.
+fn make_private(url: &str, options: &SqliteConnectOptions) -> Result<(), OpenError> {
+    let Some(file) = file_of(url, options) else { return Ok(()) };
+    folder_must_exist(file)?;
+    sqlite_files::make_private(file);
+    Ok(())
+}
+
+fn folder_must_exist(file: &Path) -> Result<(), OpenError> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.filter(|folder| !folder.exists()) {
+        Some(folder) => Err(OpenError::NoFolder(folder.display().to_string())),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a database whose file is missing.
+pub(crate) fn must_exist(url: &str) -> Result<(), OpenError> {
+    let options = options(url)?;
+    match file_of(url, &options) {
+        Some(file) if !file.exists() => Err(OpenError::NoFile),
+        _ => Ok(()),
+    }
+}
+
+/// Returns whether the file of a database exists.
+///
+/// # Errors
+/// The folder does not exist, so that the file cannot be made.
+pub(crate) fn exists(url: &str) -> Result<bool, OpenError> {
+    let options = options(url)?;
+    let Some(file) = file_of(url, &options) else { return Ok(true) };
+    folder_must_exist(file)?;
+    Ok(file.exists())
+}
+
+fn pool(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new().acquire_timeout(ACQUIRE_TIMEOUT).max_connections(connections)
+}
+
+/// Returns the options of the pool of the writer. After some failures, as of a full disk, SQLite itself has ended the
+/// transaction, and the connection can neither end it nor begin another one: it is closed.
+fn pool_of_writer() -> SqlitePoolOptions {
+    pool(1).after_release(|connection, _| {
+        Box::pin(async move {
+            // The end of a transaction that was dropped comes first.
+            connection.ping().await?;
+            Ok(!connection.is_in_transaction())
+        })
+    })
+}
+
+/// An open file, and its pools.
+pub(crate) struct Opened {
+    /// `None` for a database in memory.
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) writer: SqlitePool,
+    pub(crate) readers: SqlitePool,
+}
+
+/// Opens the file, creates it if it is missing, and migrates it.
+pub(crate) async fn open(url: &str) -> Result<Opened, OpenError> {
+    let options = options(url)?
+        .foreign_keys(true)
+        .busy_timeout(BUSY_TIMEOUT)
+        .journal_mode(SqliteJournalMode::Wal)
+        // An acknowledged write survives a power cut.
+        .synchronous(SqliteSynchronous::Full);
+    make_private(url, &options)?;
+    let writer = pool_of_writer()
+        .connect_with(options.clone().create_if_missing(true))
+        .await
+        .map_err(OpenError::Connect)?;
+    reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&writer).await)?;
+    migrations::sqlite().run(&writer).await.map_err(schema::not_migrated)?;
+    let path = file_of(url, &options).map(Path::to_owned);
+    let readers = options.read_only(true).pragma("cache_size", READ_CACHE);
+    let readers = pool(READERS).connect_with(readers).await.map_err(OpenError::Connect)?;
+    Ok(Opened { path, writer, readers })
+}
+
+/// Opens an existing file to read only.
+pub(crate) async fn open_to_read(url: &str) -> Result<SqlitePool, OpenError> {
+    let options = options(url)?.busy_timeout(BUSY_TIMEOUT).read_only(true).create_if_missing(false);
+    let readers = pool(READERS).connect_with(options).await.map_err(OpenError::Connect)?;
+    let applied = sqlx::query_as(schema::APPLIED).fetch_all(&readers).await;
+    schema::check(&migrations::sqlite(), applied)?;
+    Ok(readers)
+}
+
+/// Tells whether the file, which may be missing, has no table.
+pub(crate) async fn is_empty(url: &str) -> Result<bool, OpenError> {
+    let options = options(url)?.create_if_missing(true);
+    make_private(url, &options)?;
+    let connected = SqliteConnection::connect_with(&options).await;
+    let mut connection = connected.map_err(OpenError::Connect)?;
+    let tables = sqlx::query_scalar("SELECT count(*) FROM sqlite_master");
+    let tables: i64 = tables.fetch_one(&mut connection).await.map_err(OpenError::Connect)?;
+    connection.close().await.map_err(OpenError::Connect)?;
+    Ok(tables == 0)
+}

@@ -1,0 +1,236 @@
+//! Tuples that fit a filter, in pages.
+
+use portcullis_directory::RelationNumber;
+use portcullis_model::page::Listed;
+use portcullis_model::relation::TupleRecord;
+use serde::{Deserialize, Serialize};
+
+use super::stored::{StoredTuple, relation, subject_relation as stored_number};
+use crate::content::types::relation_names;
+use crate::transactions::error::StoreError;
+use crate::transactions::macros::{fetch_all, fetch_optional};
+use crate::transactions::paging::{Pages, fetch_page};
+use crate::transactions::tx::Tx;
+
+/// The tuples to find. An absent part fits all.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TupleFilter<'f> {
+    /// The type and id of the object.
+    pub object: Option<(&'f str, &'f str)>,
+    /// The type of the object.
+    pub object_type: Option<&'f str>,
+    /// The relations: those with one name have another number in each type.
+    pub relations: Option<&'f [RelationNumber]>,
+    /// The type and id of the subject, with any relation of the subject.
+    pub subject: Option<(&'f str, &'f str)>,
+    pub source: Option<&'f str>,
+}
+
+/// The place of a tuple in the order of lists.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct TuplePlace {
+    pub(super) object_type: String,
+    pub(super) object_id: String,
+    pub(super) relation: i64,
+    pub(super) subject_type: String,
+    pub(super) subject_id: String,
+    pub(super) subject_relation: i64,
+}
+
+impl From<&StoredTuple> for TuplePlace {
+    fn from(row: &StoredTuple) -> Self {
+        Self {
+            object_type: row.object_type.clone(),
+            object_id: row.object_id.clone(),
+            relation: row.relation,
+            subject_type: row.subject_type.clone(),
+            subject_id: row.subject_id.clone(),
+            subject_relation: row.subject_relation,
+        }
+    }
+}
+
+/// Writes the statements of a page of the tuples for which `$narrow` is true, too. Each begins where one index leads.
+macro_rules! tuple_pages {
+    ($narrow:literal) => {{
+        const PAGES: [&str; 2] = [
+            tuple_pages!(
+                @of "CAST(octet_length(object_type) + octet_length(object_id) \
+                + octet_length(subject_type) + octet_length(subject_id) AS BIGINT)", $narrow
+            ),
+            tuple_pages!(
+                @of "object_type, object_id, relation, subject_type, subject_id, subject_relation, \
+                expires_at, source, sync, revision, updated_at, is_deleted", $narrow
+            ),
+        ];
+        PAGES
+    }};
+    (@of $columns:literal, $narrow:literal) => {
+        concat!(
+            "SELECT ", $columns, " FROM relations WHERE tenant_id = $1 AND NOT is_deleted ", $narrow,
+            " AND (CAST($2 AS TEXT) IS NULL OR object_type = $2) \
+            AND (CAST($3 AS TEXT) IS NULL OR object_id = $3) \
+            AND (CAST($4 AS TEXT) IS NULL OR $4 LIKE '%,' || relation || ',%') \
+            AND (CAST($5 AS TEXT) IS NULL OR subject_type = $5) \
+            AND (CAST($6 AS TEXT) IS NULL OR subject_id = $6) \
+            AND (CAST($7 AS TEXT) IS NULL OR source = $7) \
+            AND (object_type, object_id, relation, subject_type, subject_id, subject_relation) \
+            > ($8, $9, $10, $11, $12, $13) \
+            ORDER BY object_type, object_id, relation, subject_type, subject_id, subject_relation \
+            LIMIT $14"
+        )
+    };
+}
+
+impl TupleFilter<'_> {
+    /// Returns the statements that read a page of the tuples.
+    pub(crate) fn pages(&self) -> Pages {
+        match self {
+            Self { object: Some(_), .. } => tuple_pages!("AND object_type = $2 AND object_id = $3"),
+            Self { subject: Some(_), .. } => {
+                tuple_pages!("AND subject_type = $5 AND subject_id = $6")
+            }
+            Self { source: Some(_), .. } => tuple_pages!("AND source = $7"),
+            Self { object_type: Some(_), .. } => tuple_pages!("AND object_type = $2"),
+            _ => tuple_pages!(""),
+        }
+    }
+
+    /// Returns the type of the object.
+    fn object_type(&self) -> Option<&str> {
+        self.object.map(|(kind, _)| kind).or(self.object_type)
+    }
+
+    /// Returns the numbers of the relations with a comma before and after each.
+    fn relations(&self) -> Option<String> {
+        let numbers = self.relations?.iter().map(|number| format!("{},", number.0));
+        Some(format!(",{}", numbers.collect::<String>()))
+    }
+}
+
+/// Runs a statement of [`TupleFilter::pages`] with `$fetch`.
+macro_rules! fetch {
+    ($fetch:ident, $tx:expr, $row:ty, [$($arguments:expr),*], $filter:expr, $after:expr $(, $limit:expr)?) => {
+        $fetch!(
+            $tx, $row, $($arguments,)* &$tx.tenant, $filter.object_type(),
+            $filter.object.map(|(_, id)| id), $filter.relations(),
+            $filter.subject.map(|(kind, _)| kind), $filter.subject.map(|(_, id)| id), $filter.source,
+            &$after.object_type, &$after.object_id, $after.relation, &$after.subject_type,
+            &$after.subject_id, $after.subject_relation $(, $limit)?
+        )
+    };
+}
+
+/// Lists a page of the tuples that fit, after the place of a record. A text that is not a place, such as the empty one,
+/// begins the list.
+pub async fn list(
+    tx: &mut Tx,
+    filter: &TupleFilter<'_>,
+    after: &str,
+    limit: i64,
+) -> Result<Listed<TupleRecord>, StoreError> {
+    let after: TuplePlace = serde_json::from_str(after).unwrap_or_default();
+    let pages = filter.pages();
+    let listed: Listed<StoredTuple> =
+        fetch!(fetch_page, tx, StoredTuple, [limit, pages], filter, after)?;
+    let names = relation_names(tx).await?;
+    let record = |row: &StoredTuple| {
+        // Texts and numbers: there is nothing that could not be written.
+        let place = serde_json::to_string(&TuplePlace::from(row)).unwrap_or_default();
+        Ok(TupleRecord { place, ..row.record(&names)? })
+    };
+    let records = listed.records.iter().map(record);
+    let records = records.collect::<Result<_, StoreError>>()?;
+    Ok(Listed { records, more: listed.more })
+}
+
+/// Returns the first `limit` tuples that fit.
+pub(super) async fn matching(
+    tx: &mut Tx,
+    filter: &TupleFilter<'_>,
+    limit: usize,
+) -> Result<Vec<StoredTuple>, StoreError> {
+    let [_, records] = filter.pages();
+    let (after, limit) = (TuplePlace::default(), i64::try_from(limit).unwrap_or(i64::MAX));
+    Ok(fetch!(fetch_all, tx, StoredTuple, [records], filter, after, limit)?)
+}
+
+/// The tuples of one type of objects that are alike for definitions of relations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TupleShape {
+    /// The type of the objects.
+    pub object_type: String,
+    pub relation: RelationNumber,
+    pub subject_type: String,
+    /// The subject is everybody of the type.
+    pub is_everybody: bool,
+    pub subject_relation: Option<RelationNumber>,
+    /// The number of tuples.
+    pub count: u64,
+    /// The number of those of the source that is asked for.
+    pub of_source: u64,
+}
+
+/// Counts the tuples of a source.
+pub async fn count_of(tx: &mut Tx, source: &str) -> Result<usize, StoreError> {
+    const SQL: &str = "SELECT count(*) FROM relations WHERE tenant_id = $1 AND source = $2";
+    let row = fetch_optional!(tx, (i64,), SQL, &tx.tenant, source)?;
+    Ok(row.and_then(|(count,)| usize::try_from(count).ok()).unwrap_or_default())
+}
+
+/// Returns the tuples of a source that have a shape.
+pub(super) async fn of_shape(
+    tx: &mut Tx,
+    source: &str,
+    shape: &TupleShape,
+) -> Result<Vec<StoredTuple>, StoreError> {
+    const SQL: &str = "SELECT object_type, object_id, relation, subject_type, subject_id, \
+        subject_relation, expires_at, source, sync, revision, updated_at, is_deleted \
+        FROM relations WHERE tenant_id = $1 AND source = $2 AND object_type = $3 \
+        AND relation = $4 AND subject_type = $5 AND (subject_id = '*') = $6 \
+        AND subject_relation = $7 AND NOT is_deleted";
+    let TupleShape { object_type, relation, subject_type, is_everybody, subject_relation, .. } =
+        shape;
+    let related = stored_number(*subject_relation);
+    let number = i64::from(relation.0);
+    let tenant = &tx.tenant;
+    Ok(fetch_all!(
+        tx,
+        StoredTuple,
+        SQL,
+        tenant,
+        source,
+        object_type,
+        number,
+        subject_type,
+        *is_everybody,
+        related
+    )?)
+}
+
+/// Counts the tuples of a type of objects by their shapes, and those of `source`. Reads all of them.
+pub async fn shapes(
+    tx: &mut Tx,
+    object_type: &str,
+    source: Option<&str>,
+) -> Result<Vec<TupleShape>, StoreError> {
+    const SQL: &str = "SELECT relation, subject_type, subject_id = '*', subject_relation, count(*), \
+        count(CASE WHEN source = CAST($3 AS TEXT) THEN 1 END) \
+        FROM relations WHERE tenant_id = $1 AND object_type = $2 AND NOT is_deleted \
+        GROUP BY relation, subject_type, subject_id = '*', subject_relation";
+    type Row = (i64, String, bool, i64, i64, i64);
+    let rows = fetch_all!(tx, Row, SQL, &tx.tenant, object_type, source)?;
+    let shape = |(number, subject_type, is_everybody, subject_relation, count, of_source): Row| {
+        let corrupt = StoreError::Corrupt { what: "relations.relation" };
+        Ok(TupleShape {
+            object_type: object_type.to_owned(),
+            relation: relation(number)?.ok_or(corrupt)?,
+            subject_type,
+            is_everybody,
+            subject_relation: relation(subject_relation)?,
+            count: u64::try_from(count).unwrap_or_default(),
+            of_source: u64::try_from(of_source).unwrap_or_default(),
+        })
+    };
+    rows.into_iter().map(shape).collect()
+}
