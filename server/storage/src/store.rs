@@ -16,7 +16,6 @@ use crate::databases::database::Database;
 use crate::databases::notices::{self, Notices};
 use crate::databases::sqlite_pools::SqlitePools;
 use crate::databases::{postgres, sqlite};
-use crate::store::lost_commits;
 use crate::store::standbys::Standbys;
 use crate::tenancy::tenants;
 use crate::transactions::error::{OpenError, StoreError};

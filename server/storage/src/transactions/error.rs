@@ -6,7 +6,7 @@ use std::sync::Arc;
 use portcullis_fairness::Stopping;
 use portcullis_model::quota::QuotaExcess;
 
-use crate::sqlite_fault::sqlite_fault;
+use crate::transactions::sqlite_fault::sqlite_fault;
 
 /// A failed statement or transaction.
 #[derive(Debug, thiserror::Error)]

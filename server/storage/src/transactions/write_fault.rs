@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::sqlite_fault::sqlite_fault;
 use crate::transactions::error::StoreError;
+use crate::transactions::sqlite_fault::sqlite_fault;
 
 /// Remembers that a write failed because the file could not be written. Clones share it.
 #[derive(Clone, Debug, Default)]
