@@ -8,6 +8,7 @@ mod commits;
 mod content;
 mod databases;
 mod decisions;
+mod deletions;
 mod delivery;
 mod people;
 mod store;
@@ -15,7 +16,6 @@ mod tenancy;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod transactions;
-mod upkeep;
 
 pub use commits::{audit, revision_changes, revisions};
 pub use content::{
@@ -26,10 +26,10 @@ pub use databases::changes;
 pub use decisions::{
     decision_erasures, decision_files, decision_uploads, denied_persons, record_answers,
 };
+pub use deletions::{erased_denials, erasure, retention};
 pub use delivery::{attempts, deliveries, delivery_queues, events, jobs, webhooks};
 pub use people::{entities, relations, syncs};
 pub use tenancy::{encryption, providers, secrets, service_keys, tenant_settings, tenants};
-pub use upkeep::{erased_denials, erasure, retention};
 
 pub use commits::commit::Committed;
 pub use databases::hosts::is_secret_parameter;

@@ -4,11 +4,11 @@ use portcullis_engine::ResourcePattern;
 use portcullis_model::Timestamp;
 
 use super::*;
+use crate::deletions::erasure;
 use crate::store::Store;
 use crate::tenancy::tenants;
 use crate::testing::{TestDatabase, on_every_database};
 use crate::transactions::history::HistoryPosition;
-use crate::upkeep::erasure;
 
 on_every_database!(
     a_reader_gets_what_changed_after_its_position,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use sqlx::Executor as _;
 
+use crate::deletions::erasure;
 use crate::people::directory;
 use crate::store::Store;
 use crate::tenancy::tenants;
@@ -12,7 +13,6 @@ use crate::transactions::error::StoreError;
 use crate::transactions::history;
 use crate::transactions::macros::{execute, fetch_optional};
 use crate::transactions::tx::{EVERY_TENANT, Inner, Tx};
-use crate::upkeep::erasure;
 
 /// The store of a database in a folder, with a tenant.
 async fn stored(database: &TestDatabase) -> Store {

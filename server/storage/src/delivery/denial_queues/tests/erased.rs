@@ -3,7 +3,7 @@
 use super::*;
 use crate::decisions::decision_erasures::{self, Taken};
 use crate::decisions::denied_persons::DeniedPersons;
-use crate::upkeep::erased_denials;
+use crate::deletions::erased_denials;
 
 on_every_database!(
     denials_of_a_person_go_from_every_table,

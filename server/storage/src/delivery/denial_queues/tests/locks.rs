@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Barrier;
 
 use super::*;
-use crate::upkeep::retention;
+use crate::deletions::retention;
 
 /// From now on, a statement of the transaction that waits for a lock fails.
 async fn wait_for_no_lock(tx: &mut Tx) {

@@ -193,7 +193,7 @@ async fn delivered_denials_are_kept_for_the_retention(database: TestDatabase) {
     for (before, kept) in [(T0, 2), (T0 + 1, 1), (T0 + 2, 0)] {
         let mut tx = store.write_all().await.expect("begins");
         let before = Timestamp::from_millis(before);
-        while crate::upkeep::retention::prune(&mut tx, before, 10).await.expect("works") > 0 {}
+        while crate::deletions::retention::prune(&mut tx, before, 10).await.expect("works") > 0 {}
         tx.commit().await.expect("commits");
         assert_eq!(stored(&store).await, [2, 0, kept]);
     }
