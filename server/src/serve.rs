@@ -17,7 +17,7 @@ use portcullis_config::{
     Config, DecisionLogConfig, TraceSettings, open_archive, open_database, refuse_bypass,
     with_standbys,
 };
-use portcullis_decision_log::{DecisionLog, LogConfig};
+use portcullis_decision_log::{DecisionLog, LogConfig, Recorder};
 use portcullis_egress::Client;
 use portcullis_fairness::{Throttle, TurnQueue};
 use portcullis_limits::CallerLimits;
@@ -47,7 +47,6 @@ use portcullis_resolvers::{Registry, ResolverService};
 use portcullis_runtime::machine::cores;
 use portcullis_runtime::metrics::Metrics;
 use portcullis_runtime::plans::Plans;
-use portcullis_runtime::recorder::Recorder;
 use portcullis_runtime::refusals::Refusals;
 use portcullis_runtime::turns::WorkQueue;
 use portcullis_storage::Store;

@@ -30,6 +30,7 @@ mod permissions;
 mod query;
 mod question;
 mod reading;
+mod recorder;
 mod segment;
 mod segments;
 mod shares;
@@ -52,6 +53,7 @@ pub use metrics::LogMetrics;
 pub use minimisation::{HashKey, Minimisation};
 pub use query::DecisionPage;
 pub use reading::{DecisionOrder, DecisionSpan, QueryError, RawRecord, ReadLimit, Visited};
+pub use recorder::{Recorded, Recorder, RecordingTerms};
 pub use segments::LogOpenError;
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod damaged;
 mod erasures;
 mod feeds;
 mod kills;
+mod layout;
 mod limits;
 mod others;
 mod pruned;

@@ -1,18 +1,18 @@
-//! Recorded decisions (`docs/semantics.md`, section 12).
+//! Recorded decisions (`docs/semantics.md`, section 17).
 
 use std::borrow::Cow;
 
 use portcullis_engine::Effect;
-use portcullis_engine::names::names;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use serde_json::value::RawValue;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::ToSchema;
-use utoipa::openapi::schema::Type;
-use uuid::Uuid;
 
-use crate::{Timestamp, document, schema};
+use crate::Timestamp;
+pub(crate) use crate::decision_members::is_zero;
+pub use crate::decision_members::{
+    DecisionMember, DecisionRecord, MEMBERS, MemberForm, MemberPresence, Via, member,
+};
 
 /// The name of a hashed value in a record. A recorded attribute is never an object with members, so that nobody takes it
 /// for a value.
@@ -71,18 +71,6 @@ impl ErasedDecisions {
     }
 }
 
-/// The route that a check came by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[derive(Display, EnumString, IntoStaticStr, VariantArray)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case", const_into_str)]
-pub enum Via {
-    Check,
-    Legacy,
-    Batch,
-    Authzen,
-}
-
 /// The kind of credential of a caller whose check is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(Display, EnumString, IntoStaticStr)]
@@ -108,106 +96,6 @@ pub enum Treatment {
     /// The value if the plan looked at it, else nothing.
     Reads,
 }
-
-/// A decision as the record keeps it. Members that hold objects are JSON texts.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct DecisionRecord {
-    pub id: Uuid,
-    pub time: Timestamp,
-    /// The id of the tenant.
-    pub tenant: String,
-    /// The revision of the rules that decided.
-    pub revision: i64,
-    pub entities_revision: i64,
-    pub via: Via,
-    pub request_id: String,
-    /// The credential: `kind`, `sub`, `iss`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub caller: Option<Box<RawValue>>,
-    pub subject: String,
-    pub domain: String,
-    pub resource: String,
-    pub action: String,
-    /// The attributes as they were sent, by namespace.
-    pub attributes: Box<RawValue>,
-    /// The claims that some policy of the tenant reads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token: Option<Box<RawValue>>,
-    /// The answer of the directory about subject and resource.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub directory: Option<Box<RawValue>>,
-    /// The relations that were read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relations: Option<Box<RawValue>>,
-    /// The answers of resolvers, by namespace.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resolved: Option<Box<RawValue>>,
-    pub decision: Effect,
-    /// The id of the rule or policy that decided, or `default-deny`.
-    pub rule: String,
-    pub reason: String,
-    /// The attributes that made a condition undetermined.
-    #[serde(default)]
-    pub undetermined: Vec<String>,
-    /// The decision of another system, which the check carried.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected: Option<Effect>,
-    /// The decision of a draft: `draft`, `decision`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shadow: Option<Box<RawValue>>,
-    /// The attributes that the tenant's settings, or the bounds of a record, left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub dropped: Vec<String>,
-    /// Microseconds that the decision took.
-    pub us: u32,
-    /// Above zero, the record stands for so many allows of its minute that the tenant's settings left out.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub left_out: u64,
-}
-
-document!(DecisionRecord => {
-    let object = || schema::typed(Type::Object);
-    let nested = |about: &str| object().description(Some(about));
-    let text = schema::string;
-    let number = || schema::integer(0, i64::MAX);
-    schema::record()
-        .field("id", schema::id())
-        .field("time", schema::instant())
-        .field("tenant", text().description(Some("The id of the tenant")))
-        .field("revision", number().description(Some("The revision of the rules that decided")))
-        .field("entities_revision", number())
-        .field("via", schema::choice(names::<Via>()))
-        .field("request_id", text())
-        .maybe("caller", nested("The credential: `kind`, `sub`, `iss`"))
-        .field("subject", text())
-        .field("domain", text())
-        .field("resource", text())
-        .field("action", text())
-        .field("attributes", nested("The attributes as they were sent, by namespace"))
-        .maybe("token", nested("The claims that a policy reads"))
-        .maybe("directory", nested("What the directory said of subject and resource"))
-        .maybe("relations", nested("The relations that were read"))
-        .maybe("resolved", nested("The answers of resolvers, by namespace"))
-        .field("decision", schema::effect())
-        .field("rule", text().description(Some("The id of the rule or policy, or `default-deny`")))
-        .field("reason", text())
-        .field("undetermined", schema::list(text()))
-        .maybe("expected", schema::effect())
-        .maybe("shadow", nested("The decision of a draft"))
-        .maybe("dropped", schema::list(text()))
-        .maybe("reproduced", schema::nullable(schema::boolean().description(Some("Whether the rules of the revision decide so again; with `explain=true`. `null` if the record lacks what they read"))))
-        .maybe("not_replayable", schema::list(text()).description(Some("The attributes that they read and the record has dropped or hashed; with `explain=true`, if there are any")))
-        .maybe("explanation", nested("As in an explained check; with `explain=true`"))
-        .field("us", number().description(Some("Microseconds that the decision took")))
-        .about("A recorded decision")
-        .example(json!({
-            "id": "019e301f-05c0-7a4e-9c1b-5f0e8d3a7b70", "time": "2026-05-16T09:30:00.000Z", "tenant": "acme",
-            "revision": 812, "entities_revision": 0, "via": "check", "request_id": "r-1", "subject": "dana",
-            "domain": "acme", "resource": "chart:read", "action": "read", "attributes": {"user": {"ward": "er"}},
-            "decision": "deny", "rule": "default-deny", "reason": "no RBAC rule and no ABAC policy allows it",
-            "undetermined": [], "us": 7,
-        }))
-});
 
 /// The credential of a record: `caller`.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
@@ -296,9 +184,4 @@ impl DecisionSelection {
     pub fn covers(&self, instant: Timestamp) -> bool {
         self.from.is_none_or(|from| from <= instant) && self.to.is_none_or(|to| instant < to)
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-pub(crate) fn is_zero(number: &u64) -> bool {
-    *number == 0
 }

@@ -10,6 +10,7 @@ pub mod check;
 pub mod clock;
 pub mod decision;
 pub mod decision_log;
+mod decision_members;
 pub mod decision_stats;
 pub mod delivery;
 pub mod draft;

@@ -14,6 +14,8 @@ use portcullis_engine::{
 use portcullis_model::decision::{HASHED, Via};
 use uuid::Uuid;
 
+use crate::record_values::{RecordValues, places};
+
 /// The reason why a record cannot be decided again: it is not what the service writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreadable;
@@ -53,31 +55,15 @@ impl<'r> RecordedInputs<'r> {
     /// [`Unreadable`]
     pub fn read(text: &'r [u8]) -> Result<Self, Unreadable> {
         let Ok(Json::Object(members)) = json::parse(text) else { return Err(Unreadable) };
-        let [mut id, mut time, mut via, mut caller, mut decision, mut rule] = absent();
-        let [mut subject, mut domain, mut resource, mut action] = absent();
-        let [mut attributes, mut token, mut directory, mut relations] = absent();
-        let [mut resolved, mut dropped] = absent();
-        for (name, value) in members {
-            *match &*name {
-                "id" => &mut id,
-                "time" => &mut time,
-                "via" => &mut via,
-                "caller" => &mut caller,
-                "decision" => &mut decision,
-                "rule" => &mut rule,
-                "subject" => &mut subject,
-                "domain" => &mut domain,
-                "resource" => &mut resource,
-                "action" => &mut action,
-                "attributes" => &mut attributes,
-                "token" => &mut token,
-                "directory" => &mut directory,
-                "relations" => &mut relations,
-                "resolved" => &mut resolved,
-                "dropped" => &mut dropped,
-                _ => continue,
-            } = value;
-        }
+        let mut values = RecordValues::new(members);
+        let [id, time, via, caller] =
+            values.take(const { places(["id", "time", "via", "caller"]) });
+        let [subject, domain, resource, action] =
+            values.take(const { places(["subject", "domain", "resource", "action"]) });
+        let [attributes, token, directory, relations] =
+            values.take(const { places(["attributes", "token", "directory", "relations"]) });
+        let [resolved, dropped, decision, rule] =
+            values.take(const { places(["resolved", "dropped", "decision", "rule"]) });
         let subject = text_of(subject)?;
         let has_token = caller.get("kind").and_then(Json::as_str) == Some("token");
         let is_caller = has_token && caller.get("sub").and_then(Json::as_str) == Some(&*subject);
@@ -235,11 +221,6 @@ impl<'r> RecordedInputs<'r> {
     pub(crate) fn treated(&self) -> impl Iterator<Item = (&str, &str)> {
         self.treated.iter().map(|(namespace, name)| (&**namespace, &**name))
     }
-}
-
-/// Returns members that a record does not have, until they are read.
-fn absent<'j, const N: usize>() -> [Json<'j>; N] {
-    [const { Json::Null }; N]
 }
 
 fn text_of(json: Json<'_>) -> Result<Cow<'_, str>, Unreadable> {

@@ -11,6 +11,7 @@ mod directory;
 mod explained;
 mod inputs;
 mod known;
+mod record_values;
 mod side;
 mod tally;
 

@@ -16,7 +16,6 @@ use crate::gates::{self, GateVerdict};
 use crate::metrics::Metrics;
 use crate::plans::Plans;
 use crate::record_scans::RecordScans;
-use crate::recorder::Recorder;
 use crate::refusals::Refusals;
 use crate::replays::Replays;
 use crate::searches::Searches;
@@ -25,7 +24,7 @@ use crate::turns::WorkQueue;
 use portcullis_auth::{
     AuthError, Authenticator, ClosedTenants, Manager, Mode, ServiceKeys, TokenHolder,
 };
-use portcullis_decision_log::DecisionLog;
+use portcullis_decision_log::{DecisionLog, Recorder};
 use portcullis_egress::EgressConfig;
 use portcullis_fairness::Throttle;
 use portcullis_limits::CallerLimits;

@@ -25,7 +25,6 @@ pub mod plans;
 mod provider_uses;
 pub mod quota_metrics;
 pub mod record_scans;
-pub mod recorder;
 pub mod refusals;
 pub mod replays;
 pub mod searches;

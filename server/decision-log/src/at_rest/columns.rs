@@ -8,6 +8,7 @@ use parquet::basic::{
 use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use portcullis_model::decision::{DecisionMember, MEMBERS, MemberForm, MemberPresence, member};
 
 /// The form of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,55 +32,42 @@ pub(crate) struct Column {
 }
 
 /// The place of the column with the id of the tenant.
-pub(crate) const TENANT: usize = 2;
+pub(crate) const TENANT: usize = member("tenant");
 /// The place of the column with the subject.
-pub(crate) const SUBJECT: usize = 8;
+pub(crate) const SUBJECT: usize = member("subject");
 /// The place of the column with the id of the record.
-pub(crate) const ID: usize = 0;
+pub(crate) const ID: usize = member("id");
 /// The place of the last column, which has the whole JSON text of a record that the others do not tell exactly.
-pub(crate) const WHOLE: usize = COLUMNS.len() - 1;
+pub(crate) const WHOLE: usize = MEMBERS.len();
 
 /// The columns, in the order of the members of a record.
-pub(crate) const COLUMNS: [Column; 27] = {
-    const fn text(name: &'static str) -> Column {
-        Column { name, form: Form::Text, optional: false }
+pub(crate) const COLUMNS: [Column; WHOLE + 1] = {
+    let mut columns = [Column { name: "record", form: Form::Json, optional: true }; WHOLE + 1];
+    let mut place = 0;
+    while place < WHOLE {
+        columns[place] = Column::of(&MEMBERS[place]);
+        place += 1;
     }
-    const fn json(name: &'static str) -> Column {
-        Column { name, form: Form::Json, optional: true }
-    }
-    const fn integer(name: &'static str) -> Column {
-        Column { name, form: Form::Integer, optional: false }
-    }
-    [
-        text("id"),
-        Column { name: "time", form: Form::Instant, optional: false },
-        text("tenant"),
-        integer("revision"),
-        integer("entities_revision"),
-        text("via"),
-        text("request_id"),
-        json("caller"),
-        text("subject"),
-        text("domain"),
-        text("resource"),
-        text("action"),
-        json("attributes"),
-        json("token"),
-        json("directory"),
-        json("relations"),
-        json("resolved"),
-        text("decision"),
-        text("rule"),
-        text("reason"),
-        json("undetermined"),
-        Column { name: "expected", form: Form::Text, optional: true },
-        json("shadow"),
-        integer("us"),
-        json("dropped"),
-        Column { name: "left_out", form: Form::Integer, optional: true },
-        json("record"),
-    ]
+    columns
 };
+
+impl Column {
+    /// Returns the column of a member.
+    const fn of(member: &DecisionMember) -> Self {
+        let form = match member.form {
+            MemberForm::Id | MemberForm::Text | MemberForm::Route | MemberForm::Decision => {
+                Form::Text
+            }
+            MemberForm::Texts | MemberForm::Object => Form::Json,
+            MemberForm::Number => Form::Integer,
+            MemberForm::Instant => Form::Instant,
+        };
+        // As files of earlier versions have it: each JSON text may be absent.
+        let optional =
+            matches!(form, Form::Json) || !matches!(member.presence, MemberPresence::Always);
+        Self { name: member.name, form, optional }
+    }
+}
 
 /// Columns that a query looks a value up in.
 const BLOOM: [&str; 3] = ["resource", "rule", "request_id"];

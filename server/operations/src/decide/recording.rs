@@ -1,7 +1,9 @@
 //! The records of checks: what a check read becomes its record (`docs/semantics.md`, section 17).
 
 use portcullis_auth::CheckCaller;
-use portcullis_decision_log::{RecordMembers, RecordedCaller, RecordedDecision, RecordedShadow};
+use portcullis_decision_log::{
+    RecordMembers, Recorded, RecordedCaller, RecordedDecision, RecordedShadow,
+};
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::request::Roles;
 use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Json, Plan, Supply};
@@ -9,7 +11,6 @@ use portcullis_model::decision::{CallerKind, Via};
 use portcullis_resolvers::AnswerOrigin;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::recorder::Recorded;
 use uuid::{Builder, Uuid};
 
 use super::recorded_checks::{LoggedRequest, Made, RecordedRequest};

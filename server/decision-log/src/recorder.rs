@@ -1,16 +1,19 @@
-//! The record of decisions: the log of the process, and the terms of each tenant (`docs/semantics.md`, section 17).
+//! Records decisions by the terms of their tenants (`docs/semantics.md`, section 17).
 
 use std::fmt;
 use std::sync::Arc;
 
 use ahash::RandomState;
-use portcullis_decision_log::{
-    DecisionLog, HashKey, Lost, Minimisation, Pending, RecordedDecision, is_drawn,
-};
 use portcullis_engine::{Effect, TenantFacts, json};
 use portcullis_model::decision_log::{DecisionLogSettings, LogMode, WhenFull};
 use portcullis_model::input;
 use portcullis_storage::encryption::{KeyRing, MAC_BYTES};
+
+use crate::batch::Pending;
+use crate::decision::RecordedDecision;
+use crate::log::{DecisionLog, is_drawn};
+use crate::lost::Lost;
+use crate::minimisation::{HashKey, Minimisation};
 
 /// Most tenants with their own terms in memory. Each takes some 500 bytes.
 const MAX: usize = 20_000;
