@@ -134,3 +134,26 @@ fn duckdb_reads_no_erased_record_in_the_files_of_the_manifest() {
     let who = "SELECT subject FROM decisions;";
     assert_eq!(python.ask(&files, &[&view, who]), json!([["carl"]]));
 }
+
+#[test]
+fn duckdb_reads_whole_records_of_checks_that_share_attributes() {
+    let Some(python) = Python::with_duckdb() else { return };
+    let [view, ..] = printed();
+    let settings = Settings::new(Provider::shared()).recording();
+    let server = settings.start();
+    let tenant = tenant_of(&server, "acme");
+    let context: serde_json::Map<_, _> =
+        (0..30).map(|number| (format!("a{number}"), json!("x".repeat(40_000)))).collect();
+    let batch = json!({
+        "resource": "doc:read", "action": "read", "attributes": {"user": {"ward": "er"}, "context": context},
+        "checks": (0..20).map(|number| json!({"subject": format!("user-{number}")})).collect::<Vec<_>>(),
+    });
+    tenant.manage("POST /api/v1/checks", &batch).is(200);
+    check(&tenant, "alone", "icu");
+    assert!(server.stop().success());
+
+    let files = format!("'{}/*/*/*.parquet'", settings.path("decisions").display());
+    let whole = "SELECT attributes->>'$.user.ward' AS ward, count(DISTINCT subject), \
+        min(length(attributes->>'$.context.a29')) FROM decisions GROUP BY ward ORDER BY ward;";
+    assert_eq!(python.ask(&files, &[&view, whole]), json!([["er", 20, 40_000], ["icu", 1, null]]));
+}

@@ -52,6 +52,13 @@ enum Form<'r> {
     Layers(&'r LayeredAttributes<'r>),
 }
 
+/// The place of sent attributes in memory: an address, and their number or their range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SentPlace {
+    Tree(usize, usize),
+    Flat(usize, FlatRange),
+}
+
 /// Attributes from one place.
 #[derive(Clone, Copy)]
 pub(crate) enum PlainAttributes<'r> {
@@ -96,6 +103,20 @@ impl<'r> AttributeMap<'r> {
         match self.0 {
             Form::Plain(plain) => plain,
             Form::Layers(layers) => layers.sent,
+        }
+    }
+
+    /// Returns where the attributes that were sent are in memory: maps with the same place have the same attributes, as long as
+    /// the request is there. `None` for attributes of the directory.
+    pub fn sent_place(self) -> Option<SentPlace> {
+        match self.sent() {
+            PlainAttributes::Tree(members) => {
+                Some(SentPlace::Tree(members.as_ptr().addr(), members.len()))
+            }
+            PlainAttributes::Flat(flat, range) => {
+                Some(SentPlace::Flat(std::ptr::from_ref(flat).addr(), range))
+            }
+            PlainAttributes::Entity(_) => None,
         }
     }
 

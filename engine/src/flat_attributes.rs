@@ -21,7 +21,7 @@ pub struct FlatAttributes<'a> {
 }
 
 /// The place of the attributes of one object among [`FlatAttributes`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FlatRange {
     start: u32,
     end: u32,

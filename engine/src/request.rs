@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-pub use crate::attributes::{AttributeMap, Attributes};
+pub use crate::attributes::{AttributeMap, Attributes, SentPlace};
 use crate::fields::{self, Body, Fields, string, text, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;

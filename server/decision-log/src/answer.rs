@@ -83,6 +83,9 @@ impl DecisionLog {
     ) -> Result<Answer, ArchiveError> {
         let (name, limit) = (tenant.to_owned(), span.limit.unwrap_or(usize::MAX));
         let mut room = PageRoom::new(span.bytes);
+        // More is not read, because it is not sent.
+        let bytes = Some(span.bytes.map_or(MAX_ANSWER, |bytes| bytes.min(MAX_ANSWER)));
+        let span = DecisionSpan { bytes, ..span };
         let add = move |answer: &mut Answer, record: RawRecord<'_>| {
             let start = answer.frames.len();
             let head = (Kind::Async, record.id, &*name);

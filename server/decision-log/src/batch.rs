@@ -8,6 +8,7 @@ use tokio::sync::Notify;
 
 use crate::frame::Kind;
 use crate::lost::Lost;
+use crate::shared::SharedText;
 use crate::shares::{Account, Shares};
 
 /// Bytes of the records that wait for the writer, of which one tenant has half at most. It takes them every few milliseconds, so
@@ -88,6 +89,8 @@ pub(crate) struct Entry {
     pub(crate) account: Account,
     /// The number of decisions that it is about: one, or those of a count.
     pub(crate) decisions: u64,
+    /// The texts that the record refers to, in the order of the references.
+    pub(crate) texts: Vec<Arc<SharedText>>,
 }
 
 /// The records that the writer takes at once.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use crate::shared::TextUse;
+
 /// The most bytes of the JSON text of an attribute.
 pub(crate) const MAX_TEXT: usize = 64 * 1024;
 /// The most lists and objects that enclose each other in an attribute.
@@ -9,18 +11,23 @@ pub(crate) const MAX_DEPTH: usize = 16;
 /// The most items of lists that are hashed for one record. A hash takes a microsecond of the check.
 pub(crate) const MAX_HASHED: usize = 1_000;
 
-/// The part of the bounds that is left for the attributes of one record.
+/// The part of the bounds that is left for the attributes of one record, and what is apart from its text.
 #[derive(Debug)]
 pub(crate) struct Bounds {
     /// Items of lists that may still be hashed.
     pub(crate) hashes: usize,
     /// The attributes that the record leaves out, by their paths.
     pub(crate) dropped: BTreeSet<String>,
+    /// The place at which the JSON text of the record begins.
+    pub(crate) start: usize,
+    /// The texts that are apart, in the order of their places.
+    pub(crate) uses: Vec<TextUse>,
 }
 
 impl Bounds {
-    pub(crate) fn new() -> Self {
-        Self { hashes: MAX_HASHED, dropped: BTreeSet::new() }
+    /// Returns the bounds of a record whose JSON text begins at `start` of its buffer.
+    pub(crate) fn new(start: usize) -> Self {
+        Self { hashes: MAX_HASHED, dropped: BTreeSet::new(), start, uses: Vec::new() }
     }
 
     /// Notes that the record leaves the attribute out.

@@ -14,6 +14,7 @@ use crate::lost::Lost;
 use crate::metrics::LogMetrics;
 use crate::minimisation::Minimisation;
 use crate::segment::Segment;
+use crate::shared::{SharedText, whole_bytes};
 use crate::shares::Account;
 
 /// The time that the writer gathers records for one write, unless somebody waits for it.
@@ -32,6 +33,8 @@ pub(crate) struct Buffer {
 #[derive(Debug)]
 struct State {
     batch: Batch,
+    /// The number of `batch`, from 1.
+    turn: u64,
     segment: Arc<Segment>,
     /// Asynchronous records in the segment and in `batch`.
     accepted: u64,
@@ -52,6 +55,7 @@ impl Buffer {
     pub(crate) fn new(segment: Arc<Segment>, metrics: LogMetrics) -> Self {
         let state = State {
             batch: Batch::new(),
+            turn: 1,
             segment,
             accepted: 0,
             mark: 0,
@@ -76,27 +80,31 @@ impl Buffer {
         }
         FRAME.with_borrow_mut(|frame| {
             frame.clear();
+            let mut uses = Vec::new();
             frame::begin(frame, (kind, decision.id, decision.tenant), |out| {
-                decision.encode(minimisation, out);
+                uses = decision.encode(minimisation, out);
             });
+            frame::refer(frame, &uses);
             frame::finish(frame);
-            self.add_frame(frame, kind, Account::of(decision.tenant))
+            let texts = uses.into_iter().map(|one| one.text).collect();
+            self.add_frame(frame, texts, kind, Account::of(decision.tenant))
         })
     }
 
     fn add_frame(
         &self,
         frame: &[u8],
+        texts: Vec<Arc<SharedText>>,
         kind: Kind,
         account: Account,
     ) -> Result<Option<Pending>, Lost> {
-        if frame.len() > MAX_WRITTEN {
+        if whole_bytes(frame, texts.iter().map(|shared| &shared.text)) > MAX_WRITTEN {
             return Err(Lost::TooLarge);
         }
         let mut state = self.state.lock();
         let was_waiting = state.batch.entries.is_empty();
         let was_urgent = state.urgent;
-        let pending = state.add(frame, kind, account)?;
+        let pending = state.add(frame, texts, kind, account)?;
         let wakes = was_waiting || state.urgent != was_urgent;
         drop(state);
         if wakes {
@@ -151,6 +159,7 @@ impl Buffer {
             }
         }
         std::mem::swap(&mut state.batch, into);
+        state.turn += 1;
         if state.has_counts_to_write() {
             state.left_out.drain(into);
         }
@@ -209,16 +218,24 @@ impl State {
         self.left_out.is_due() || (must && self.left_out.due().is_some())
     }
 
-    fn add(&mut self, frame: &[u8], kind: Kind, account: Account) -> Result<Option<Pending>, Lost> {
+    fn add(
+        &mut self,
+        frame: &[u8],
+        texts: Vec<Arc<SharedText>>,
+        kind: Kind,
+        account: Account,
+    ) -> Result<Option<Pending>, Lost> {
         let start = self.batch.bytes.len();
         let end = start + frame.len();
         if self.closing {
             return Err(Lost::Closed);
         }
         let is_full = self.batch.entries.len() >= MAX_RECORDS;
-        if is_full || !self.batch.shares.take(account, frame.len() as u64) {
+        let apart: usize = texts.iter().map(|text| text.bytes_in(self.turn)).sum();
+        if is_full || !self.batch.shares.take(account, (frame.len() + apart) as u64) {
             return Err(Lost::BufferFull);
         }
+        texts.iter().for_each(|text| text.charge_in(self.turn));
         if kind == Kind::Async {
             if self.accepted == self.mark {
                 self.mark += AHEAD;
@@ -229,7 +246,7 @@ impl State {
         }
         self.batch.bytes.extend_from_slice(frame);
         let place = self.batch.entries.len();
-        self.batch.entries.push(Entry { place: start..end, kind, account, decisions: 1 });
+        self.batch.entries.push(Entry { place: start..end, kind, account, decisions: 1, texts });
         self.urgent |= kind == Kind::Durable || end > MAX_BYTES / 4;
         let group = &self.batch.group;
         Ok((kind == Kind::Durable).then(|| Pending { group: Arc::clone(group), place }))

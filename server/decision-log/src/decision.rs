@@ -11,6 +11,7 @@ use uuid::Uuid;
 use crate::bounds::Bounds;
 use crate::members::{RecordMembers, RecordTexts, write_instant, write_integer};
 use crate::minimisation::Minimisation;
+use crate::shared::{BatchTexts, SentKey, TextUse};
 
 /// The last member of a count, up to its number.
 pub(crate) const LEFT_OUT: &[u8] = br#","left_out":"#;
@@ -58,6 +59,8 @@ pub struct RecordedDecision<'a> {
     pub shadow: Option<RecordedShadow<'a>>,
     /// Microseconds that the decision took.
     pub us: u32,
+    /// The texts of the records of its batch; `None` for a check that came alone.
+    pub texts: Option<&'a BatchTexts>,
 }
 
 /// The caller of a recorded check.
@@ -77,10 +80,14 @@ pub struct RecordedShadow<'a> {
 
 impl RecordedDecision<'_> {
     /// Appends the JSON text of the record to `out`, with what the terms of the tenant and the bounds of a record leave of its
-    /// attributes.
-    pub(crate) fn encode(&self, minimisation: Option<&Minimisation>, out: &mut Vec<u8>) {
-        let mut bounds = Bounds::new();
-        let mut record = RecordMembers::begin(out, minimisation, &mut bounds);
+    /// attributes. Returns the texts that are apart.
+    pub(crate) fn encode(
+        &self,
+        minimisation: Option<&Minimisation>,
+        out: &mut Vec<u8>,
+    ) -> Vec<TextUse> {
+        let mut bounds = Bounds::new(out.len());
+        let mut record = RecordMembers::begin(out, (minimisation, self.texts), &mut bounds);
         record.raw("\"id\":", |out| write_id(out, self.id));
         record.raw(",\"time\":", |out| write_instant(out, self.at));
         record.known(",\"tenant\":", self.tenant);
@@ -95,7 +102,8 @@ impl RecordedDecision<'_> {
         record.known(",\"domain\":", self.domain);
         record.known(",\"resource\":", self.resource);
         record.known(",\"action\":", self.action);
-        record.object("attributes", |members| self.write_attributes(minimisation, members));
+        let sent = self.sent_places(minimisation);
+        record.attributes(sent, |members| self.write_attributes(minimisation, members));
         let nested = [
             ("token", self.token),
             ("directory", self.directory),
@@ -104,16 +112,17 @@ impl RecordedDecision<'_> {
         ];
         for (name, write) in nested {
             if let Some(write) = write {
-                record.object(name, write);
+                record.shared_object(name, write);
             }
         }
         self.write_outcome(&mut record);
         record.end();
+        bounds.uses
     }
 
     /// Appends the members by which allows that are left out are counted, after the id and the instant of a record.
     pub(crate) fn encode_group(&self, out: &mut Vec<u8>) {
-        let mut bounds = Bounds::new();
+        let mut bounds = Bounds::new(0);
         let mut record = RecordMembers::following(out, &mut bounds);
         record.known(",\"tenant\":", self.tenant);
         record.known(",\"via\":", self.via.into_str());
@@ -126,13 +135,24 @@ impl RecordedDecision<'_> {
 
     /// Appends a record that stands for decisions that were left out, up to their number.
     pub(crate) fn encode_count((id, at): (Uuid, Timestamp), group: &[u8], out: &mut Vec<u8>) {
-        let mut bounds = Bounds::new();
-        let mut record = RecordMembers::begin(out, None, &mut bounds);
+        let mut bounds = Bounds::new(0);
+        let mut record = RecordMembers::begin(out, (None, None), &mut bounds);
         record.raw("\"id\":", |out| write_id(out, id));
         record.raw(",\"time\":", |out| write_instant(out, at));
         out.extend_from_slice(group);
         out.extend_from_slice(NOT_OF_A_COUNT);
         out.extend_from_slice(LEFT_OUT);
+    }
+
+    /// Returns where the attributes are that were sent; `None` if the record does not have the same of all checks that sent them.
+    fn sent_places(&self, minimisation: Option<&Minimisation>) -> Option<SentKey> {
+        // Checks with other plans may leave others out.
+        if minimisation.is_some_and(Minimisation::depends_on_plan) {
+            return None;
+        }
+        let Attributes { user, resource, action, context } = self.attributes;
+        let (user, resource) = (user.sent_place()?, resource.sent_place()?);
+        Some([user, resource, action.sent_place()?, context.sent_place()?])
     }
 
     fn write_attributes(

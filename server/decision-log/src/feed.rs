@@ -8,8 +8,10 @@ use parking_lot::Mutex;
 use portcullis_model::decision::{DecisionRecord, DecisionSelection};
 use tokio::sync::Notify;
 
+use crate::batch::Entry;
 use crate::frame::{self, Frame};
 use crate::metrics::LogMetrics;
+use crate::shared::expand;
 
 /// The most streams of a process.
 const MAX_FEEDS: usize = 256;
@@ -140,21 +142,24 @@ impl Followers {
         }
     }
 
-    /// Passes on the records of `frames`, which were written.
-    pub(crate) fn pass_on(&self, mut frames: &[u8]) {
+    /// Passes on records, with their frames, which were written.
+    pub(crate) fn pass_on(&self, records: &[(&Entry, &[u8])]) {
         if self.count.load(Ordering::Acquire) == 0 {
             return;
         }
         let all = self.all.lock().clone();
-        let mut buffer = Vec::new();
-        while let Ok(Some(_)) = frame::read(&mut frames, &mut buffer) {
-            let Some(frame) = Frame::parse(&buffer) else { continue };
+        let mut whole = Vec::new();
+        for (entry, frame) in records {
+            let Some(frame) = Frame::parse(frame::content(frame)) else { continue };
             let mut of_tenant =
                 all.iter().filter(|follower| follower.tenant == frame.tenant).peekable();
             if of_tenant.peek().is_none() {
                 continue;
             }
-            let Ok(record) = serde_json::from_slice::<DecisionRecord>(frame.json) else { continue };
+            let places = frame.references().map(|reference| reference.at);
+            let texts = entry.texts.iter().map(|shared| &shared.text);
+            expand(frame.json, places.zip(texts), &mut whole);
+            let Ok(record) = serde_json::from_slice::<DecisionRecord>(&whole) else { continue };
             let Ok(text) = serde_json::to_string(&record) else { continue };
             let text: Arc<str> = text.into();
             for follower in of_tenant.filter(|follower| follower.selection.selects(&record)) {

@@ -93,7 +93,8 @@ impl LeftOutCounts {
             frame::finish(&mut batch.bytes[start..]);
             let (place, account) = (start..batch.bytes.len(), Account::of(&group.tenant));
             let decisions = group.count.unsigned_abs();
-            batch.entries.push(Entry { place, kind: Kind::Count, account, decisions });
+            let (kind, texts) = (Kind::Count, Vec::new());
+            batch.entries.push(Entry { place, kind, account, decisions, texts });
         }
     }
 }

@@ -32,7 +32,9 @@ mod question;
 mod reading;
 mod recorder;
 mod segment;
+mod segment_texts;
 mod segments;
+mod shared;
 mod shares;
 mod stats;
 mod visit;
@@ -46,7 +48,7 @@ pub use batch::Pending;
 pub use decision::{Nested, RecordedCaller, RecordedDecision, RecordedShadow};
 pub use feed::{DecisionFeed, FeedItem, FeedRefused};
 pub use group_shares::RegisteredResources;
-pub use log::{DecisionLog, LogConfig, is_drawn};
+pub use log::{DecisionLog, LogConfig};
 pub use lost::Lost;
 pub use members::{RecordMembers, RecordTexts};
 pub use metrics::LogMetrics;
@@ -55,6 +57,7 @@ pub use query::DecisionPage;
 pub use reading::{DecisionOrder, DecisionSpan, QueryError, RawRecord, ReadLimit, Visited};
 pub use recorder::{Recorded, Recorder, RecordingTerms};
 pub use segments::LogOpenError;
+pub use shared::BatchTexts;
 
 #[cfg(test)]
 mod tests;

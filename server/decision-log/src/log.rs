@@ -212,7 +212,7 @@ impl Drop for Shared {
 
 /// Returns whether the record of an allow is kept, where the tenant keeps this share of them, from 0 to 1. The random bits of
 /// the id draw, so that all who ask for one id agree.
-pub fn is_drawn(id: Uuid, share: f64) -> bool {
+pub(crate) fn is_drawn(id: Uuid, share: f64) -> bool {
     /// Bits that a double holds exactly.
     const BITS: u32 = 32;
     // The last bits of a UUIDv7 are random (RFC 9562 section 5.7).

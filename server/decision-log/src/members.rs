@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::fmt::{self, Write};
+use std::sync::Arc;
 
 use chrono::DateTime;
 use portcullis_engine::Json;
@@ -11,6 +12,7 @@ use portcullis_model::decision::Treatment;
 
 use crate::bounds::{Bounds, fits};
 use crate::minimisation::Minimisation;
+use crate::shared::{BatchTexts, PLACEHOLDER, SentKey, SentText, SharedText, TextUse};
 
 /// Writes the members of one JSON object.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub struct RecordMembers<'b> {
     empty: bool,
     /// The treatments of attributes; `None` if every attribute is kept.
     terms: Option<&'b Minimisation>,
+    /// The texts of the records of the batch.
+    texts: Option<&'b BatchTexts>,
     bounds: &'b mut Bounds,
 }
 
@@ -29,16 +33,16 @@ pub struct RecordTexts<'b>(&'b mut Vec<u8>);
 impl<'b> RecordMembers<'b> {
     pub(crate) fn begin(
         out: &'b mut Vec<u8>,
-        terms: Option<&'b Minimisation>,
+        (terms, texts): (Option<&'b Minimisation>, Option<&'b BatchTexts>),
         bounds: &'b mut Bounds,
     ) -> Self {
         out.push(b'{');
-        Self { out, empty: true, terms, bounds }
+        Self { out, empty: true, terms, texts, bounds }
     }
 
     /// Returns the members that follow others of the same object.
     pub(crate) fn following(out: &'b mut Vec<u8>, bounds: &'b mut Bounds) -> Self {
-        Self { out, empty: false, terms: None, bounds }
+        Self { out, empty: false, terms: None, texts: None, bounds }
     }
 
     pub(crate) fn end(self) {
@@ -136,9 +140,58 @@ impl<'b> RecordMembers<'b> {
     /// Writes an object with the members that `write` writes.
     pub fn object(&mut self, name: &str, write: impl FnOnce(&mut RecordMembers<'_>)) {
         self.named(name);
-        let mut members = RecordMembers::begin(self.out, self.terms, self.bounds);
+        self.members(write);
+    }
+
+    /// Writes an object as the value of the last name.
+    fn members(&mut self, write: impl FnOnce(&mut RecordMembers<'_>)) {
+        let with = (self.terms, self.texts);
+        let mut members = RecordMembers::begin(self.out, with, self.bounds);
         write(&mut members);
         members.end();
+    }
+
+    /// As [`RecordMembers::object`], apart from the record if others of its batch have the text.
+    pub(crate) fn shared_object(&mut self, name: &str, write: impl FnOnce(&mut RecordMembers<'_>)) {
+        let start = self.named(name).len();
+        self.members(write);
+        _ = self.set_apart_from(start);
+    }
+
+    /// As [`RecordMembers::shared_object`], for the attributes that were sent, which come before other members with bounds. `sent`
+    /// is their place in memory, unless their text depends on more than them and the terms.
+    pub(crate) fn attributes(
+        &mut self,
+        sent: Option<SentKey>,
+        write: impl FnOnce(&mut RecordMembers<'_>),
+    ) {
+        let start = self.named("attributes").len();
+        let known = self.texts.zip(sent).and_then(|(texts, key)| texts.sent(&key));
+        if let Some(SentText { text, hashes, dropped }) = known {
+            (self.bounds.hashes, self.bounds.dropped) = (hashes, dropped);
+            return self.set_apart(text);
+        }
+        self.members(write);
+        let Some(text) = self.set_apart_from(start) else { return };
+        if let (Some(texts), Some(key)) = (self.texts, sent) {
+            let (hashes, dropped) = (self.bounds.hashes, self.bounds.dropped.clone());
+            texts.note_sent(key, SentText { text, hashes, dropped });
+        }
+    }
+
+    /// Puts the text from `start` on apart, and returns it, if it is shared.
+    fn set_apart_from(&mut self, start: usize) -> Option<Arc<SharedText>> {
+        let text = self.texts?.shared(self.out.get(start..).unwrap_or_default())?;
+        self.out.truncate(start);
+        self.set_apart(Arc::clone(&text));
+        Some(text)
+    }
+
+    /// Writes the placeholder of a text that is apart.
+    fn set_apart(&mut self, text: Arc<SharedText>) {
+        let at = self.out.len() - self.bounds.start;
+        self.bounds.uses.push(TextUse { at, text });
+        self.out.extend_from_slice(PLACEHOLDER);
     }
 
     pub(crate) fn list(&mut self, name: &str, write: impl FnOnce(&mut RecordTexts<'_>)) {

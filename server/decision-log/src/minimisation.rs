@@ -73,6 +73,12 @@ impl Minimisation {
         self.treatment(namespace, name) == Treatment::Reads
     }
 
+    /// Returns whether some attribute is recorded only if the plan looked at it.
+    pub(crate) fn depends_on_plan(&self) -> bool {
+        let treatments = self.treatments.values().flat_map(BTreeMap::values);
+        treatments.into_iter().any(|treatment| *treatment == Treatment::Reads)
+    }
+
     /// Returns what a record has of the attribute.
     pub(crate) fn treatment(&self, namespace: &str, name: &str) -> Treatment {
         let names = self.treatments.get(namespace);

@@ -167,10 +167,16 @@ impl Drop for Waiting<'_> {
 }
 
 impl Heard {
-    /// Passes each record to `visit`.
-    pub(crate) fn each(&self, mut visit: impl FnMut(Frame<'_>)) {
+    /// Returns the bytes of all frames.
+    pub(crate) fn bytes(&self) -> usize {
+        self.frames.iter().map(Vec::len).sum()
+    }
+
+    /// Passes each record to `visit`, and frees the answers that are read.
+    pub(crate) fn each(self, mut visit: impl FnMut(Frame<'_>)) {
         let mut buffer = Vec::new();
-        for mut frames in self.frames.iter().map(Vec::as_slice) {
+        for frames in self.frames {
+            let mut frames = frames.as_slice();
             while let Ok(Some(_)) = frame::read(&mut frames, &mut buffer) {
                 if let Some(frame) = Frame::parse(&buffer) {
                     visit(frame);

@@ -64,7 +64,8 @@ impl ReadLimit {
     }
 
     /// Returns the limit of a visit that asks `may_hold` before it reads texts: whether it may have so many bytes of them in
-    /// memory. One that may not has no outcome.
+    /// memory. One that wants all reads a part again later where there is no room for all of it; one that may not have a
+    /// single text, or the first ones, has no outcome.
     #[must_use]
     pub fn charging(self, may_hold: impl FnMut(usize) -> bool + Send + 'static) -> Self {
         Self { may_hold: Box::new(may_hold), ..self }

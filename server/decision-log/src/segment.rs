@@ -3,7 +3,7 @@
 //! The mark is the number of asynchronous records that the file is to hold. It is written before a record is accepted, into
 //! the page cache, so that it outlives the process: after a kill, the mark and the frames tell how many records are lost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
+use parquet::data_type::ByteArray;
 use uuid::Uuid;
 
 use crate::frame::{self, Frame, Kind};
@@ -21,7 +22,9 @@ use crate::permissions::FILE_MODE;
 use crate::shares::{Account, Shares};
 
 /// The first bytes of a file: the format and its version.
-const MAGIC: [u8; 8] = *b"PCLSDL01";
+const MAGIC: [u8; 8] = *b"PCLSDL02";
+/// The first bytes of a file in which no record refers to a text.
+const EARLIER_MAGIC: [u8; 8] = *b"PCLSDL01";
 /// Bytes of the head: the format and the mark.
 pub(crate) const HEAD: u64 = 16;
 /// The ending of the names of write-ahead files.
@@ -66,7 +69,7 @@ impl Extent {
 struct Scanned {
     /// The end of the last whole frame.
     end: u64,
-    /// The places between frames where no sound one is.
+    /// The places between frames where no sound one is, and the records without a text that they refer to.
     damaged: u64,
 }
 
@@ -136,11 +139,14 @@ impl Segment {
         let segment = Self::new(number, path, file, metrics);
         let (mut found, mut kept, mut extent) = (Recovered::default(), 0, Extent::EMPTY);
         let mut accounts = BTreeMap::<Account, u64>::new();
-        if segment.has_head()? {
+        let has_head = segment.has_head()?;
+        if has_head {
             let scanned = segment.scan(bytes, |frame, bytes| {
-                found.records += 1;
-                kept += u64::from(frame.kind == Kind::Async);
-                extent.add(frame.id);
+                if frame.kind != Kind::Text {
+                    found.records += 1;
+                    kept += u64::from(frame.kind == Kind::Async);
+                    extent.add(frame.id);
+                }
                 *accounts.entry(Account::of(frame.tenant)).or_default() += bytes;
             })?;
             extent.length = scanned.end;
@@ -151,7 +157,9 @@ impl Segment {
         }
         found.cut = bytes.saturating_sub(extent.length);
         segment.file.set_len(extent.length)?;
-        segment.write_head()?;
+        if !has_head {
+            segment.file.write_all_at(&MAGIC, 0)?;
+        }
         segment.set_mark(kept)?;
         segment.file.sync_all()?;
         *segment.extent.lock() = extent;
@@ -166,16 +174,12 @@ impl Segment {
         if whole {
             self.file.read_exact_at(&mut magic, 0)?;
         }
-        if whole && magic != MAGIC {
+        if whole && magic != MAGIC && magic != EARLIER_MAGIC {
             let path = self.path.display();
             let text = format!("`{path}` is not a write-ahead file of this version");
             return Err(io::Error::new(io::ErrorKind::InvalidData, text));
         }
         Ok(whole)
-    }
-
-    fn write_head(&self) -> io::Result<()> {
-        self.file.write_all_at(&MAGIC, 0)
     }
 
     fn mark(&self) -> io::Result<u64> {
@@ -229,10 +233,14 @@ impl Segment {
         self.accounts.lock().iter().for_each(|(account, bytes)| room.give_back(*account, *bytes));
     }
 
-    /// Passes each frame of the first `length` bytes to `visit`. What is damaged is counted, and left out. Reads on after the file
-    /// was deleted.
+    /// Passes each frame of a record of the first `length` bytes to `visit`. What is damaged is counted, and left out. Reads on
+    /// after the file was deleted.
     pub(crate) fn read(&self, length: u64, mut visit: impl FnMut(Frame<'_>)) -> io::Result<()> {
-        let scanned = self.scan(length, |frame, _| visit(frame))?;
+        let scanned = self.scan(length, |frame, _| {
+            if frame.kind != Kind::Text {
+                visit(frame);
+            }
+        })?;
         // Only whole frames were written.
         self.note_damaged(scanned.damaged + u64::from(scanned.end < length));
         Ok(())
@@ -241,12 +249,22 @@ impl Segment {
     /// Passes each frame of the first `length` bytes, and its length, to `visit`. Goes on behind what is damaged.
     fn scan(&self, length: u64, mut visit: impl FnMut(Frame<'_>, u64)) -> io::Result<Scanned> {
         let mut found = Scanned { end: HEAD, damaged: 0 };
+        let mut texts = BTreeSet::new();
         let (mut buffer, mut at) = (Vec::new(), HEAD);
         loop {
             let mut from = BufReader::with_capacity(WINDOW, self.part(at, length));
             while let Some(bytes) = frame::read(&mut from, &mut buffer)? {
                 let Some(frame) = Frame::parse(&buffer) else { break };
-                visit(frame, bytes);
+                if frame.kind == Kind::Text {
+                    texts.insert(at);
+                }
+                // A record comes behind its texts.
+                let has_texts =
+                    frame.references().all(|reference| texts.contains(&reference.offset));
+                match has_texts {
+                    true => visit(frame, bytes),
+                    false => found.damaged += 1,
+                }
                 at += bytes;
             }
             found.end = at;
@@ -277,6 +295,16 @@ impl Segment {
             at += places as u64;
         }
         Ok(None)
+    }
+
+    /// Returns the text at `offset`; `None` if there is no sound one.
+    pub(crate) fn text_at(&self, offset: u64) -> io::Result<Option<ByteArray>> {
+        let mut buffer = Vec::new();
+        if frame::read(&mut self.part(offset, self.length()), &mut buffer)?.is_none() {
+            return Ok(None);
+        }
+        let frame = Frame::parse(&buffer).filter(|frame| frame.kind == Kind::Text);
+        Ok(frame.map(|frame| frame.json.into()))
     }
 
     /// Counts damaged places, each once. Each has one record at least.

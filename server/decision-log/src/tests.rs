@@ -15,6 +15,7 @@ mod limits;
 mod others;
 mod pruned;
 mod replaced;
+mod shared;
 mod unnamed;
 
 use std::path::Path;
@@ -87,6 +88,7 @@ pub(crate) fn denial<'a>(
         expected: None,
         shadow: None,
         us: 7,
+        texts: None,
     }
 }
 

@@ -31,7 +31,7 @@ impl DecisionLog {
         tenant: &str,
         selection: &DecisionSelection,
         span: DecisionSpan,
-        limit: ReadLimit,
+        mut limit: ReadLimit,
         into: T,
         visit: impl FnMut(&mut T, RawRecord<'_>) -> ControlFlow<()> + Send + 'static,
     ) -> Result<Visited<T>, QueryError> {
@@ -41,6 +41,9 @@ impl DecisionLog {
         if let Some(others) = self.others() {
             let wants = Wants::Records { selection: Box::new(selection.clone()), span };
             heard = others.ask(tenant, wants).await?;
+            if !(limit.may_hold)(heard.bytes()) {
+                return Err(QueryError::NoRoom);
+            }
         }
         let silent = heard.silent;
         if let Some(archive) = self.archive() {
@@ -50,7 +53,7 @@ impl DecisionLog {
         }
         let archive = self.archive().cloned();
         let read = move || {
-            let of_others = Loaded::from_others(&heard, &wanted);
+            let of_others = Loaded::from_others(heard, &wanted);
             let mut merge = Merge::new(chunks, wanted, span.order, limit, archive);
             merge.add(of_others);
             merge.visit_all(into, visit)
@@ -200,6 +203,12 @@ impl Merge {
         self.waiting.sort_by_key(|(key, _)| std::cmp::Reverse(*key));
     }
 
+    /// Adds a chunk whose records are due from `key` on.
+    fn wait_until(&mut self, key: u128, chunk: Chunk) {
+        self.waiting.push((key, chunk));
+        self.waiting.sort_by_key(|(key, _)| std::cmp::Reverse(*key));
+    }
+
     /// Returns the part whose first record is the next one. None at the end, and where the limit is reached, which matters
     /// before a chunk is read, and if this call `checks` it.
     fn next(&mut self, checks: bool) -> io::Result<Option<&mut Loaded>> {
@@ -220,9 +229,14 @@ impl Merge {
             let Some((_, chunk)) = chunk else { break };
             let held: usize = self.loaded.iter().map(Loaded::bytes).sum();
             let may_hold = |bytes| (self.limit.may_hold)(held + bytes);
-            match chunk.open(&self.wanted, may_hold) {
+            match chunk.open(&self.wanted, key, may_hold) {
                 Ok(Opened::Chunks(chunks)) => self.wait_for(chunks),
-                Ok(Opened::Records(loaded)) => self.add(loaded),
+                Ok(Opened::Records(loaded)) => {
+                    if let Some(rest) = loaded.rest() {
+                        self.wait_until(rest, chunk);
+                    }
+                    self.add(loaded);
+                }
                 Err(error) => self.go_on_without(&chunk, key, error)?,
             }
         }

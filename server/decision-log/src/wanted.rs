@@ -58,6 +58,16 @@ impl Wanted {
         Self { tenant, selection, after, before, counts, order, limit, bytes }
     }
 
+    /// Returns a number of a record that ascends in the order in which records are wanted.
+    pub(crate) fn key(&self, id: Uuid) -> u128 {
+        self.order.key(id)
+    }
+
+    /// Returns whether only the first records are wanted.
+    pub(crate) fn is_page(&self) -> bool {
+        self.limit.is_some() || self.bytes.is_some()
+    }
+
     /// Returns whether so many records, or so many bytes of new texts, are far more than are wanted.
     pub(crate) fn is_many(&self, records: usize, new_bytes: usize) -> bool {
         /// Records and bytes that are gathered before some are forgotten.

@@ -17,14 +17,23 @@ use crate::lost::Lost;
 use crate::metrics::LogMetrics;
 use crate::segment::{self, Segment};
 use crate::segments::Segments;
+use crate::shared::SharedText;
 
 /// The time after which written records are on disk, unless somebody waits for them. With the write before it and the disk's
 /// own time it stays below the 100 ms of `docs/semantics.md`.
 const SYNC: Duration = Duration::from_millis(60);
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// Records that have room, with their frames.
-type Taken<'b> = Vec<(&'b Entry, &'b [u8])>;
+/// The records that have room.
+#[derive(Debug, Default)]
+struct Taken<'b> {
+    /// With their frames.
+    records: Vec<(&'b Entry, &'b [u8])>,
+    /// The bytes in the file that each of them takes, with the texts that no record before has.
+    bytes: Vec<u64>,
+    /// The texts that come into the file.
+    texts: Vec<&'b SharedText>,
+}
 
 /// Brings records to disk.
 #[derive(Debug)]
@@ -41,6 +50,7 @@ pub(crate) struct Writer {
     /// Written records that nobody waits for, of which the disk said nothing yet.
     unsynced: u64,
     followers: Arc<Followers>,
+    /// Frames as the file is to have them.
     out: Vec<u8>,
     /// Throttle the log lines about lost records and about the disk: every check may cause one. The metric counts the records.
     losses: Throttle,
@@ -116,7 +126,7 @@ impl Writer {
     /// Writes the records that their tenants have room for, and brings them to disk if somebody waits for them.
     fn write(&mut self, batch: &Batch) -> Outcome {
         let (taken, lost) = self.take_room(batch);
-        if taken.is_empty() {
+        if taken.records.is_empty() {
             return Outcome::Written(lost);
         }
         match self.append(&taken) {
@@ -125,37 +135,44 @@ impl Writer {
         }
     }
 
-    /// Takes room for the records. Returns those that have it, and the causes why others are lost, by their places.
-    fn take_room<'b>(&self, batch: &'b Batch) -> (Taken<'b>, BTreeMap<usize, Lost>) {
-        let (mut taken, mut lost) = (Vec::with_capacity(batch.entries.len()), BTreeMap::new());
+    /// Takes room for the records, and lays out those that have it in `out`. Returns them, and the causes why others are lost, by
+    /// their places.
+    fn take_room<'b>(&mut self, batch: &'b Batch) -> (Taken<'b>, BTreeMap<usize, Lost>) {
+        let (mut taken, mut lost) = (Taken::default(), BTreeMap::new());
+        self.out.clear();
         let mut room = self.segments.room();
         for (place, entry) in batch.entries.iter().enumerate() {
             let frame = batch.bytes.get(entry.place.clone()).unwrap_or_default();
-            match room.take(entry.account, frame.len() as u64) {
-                true => taken.push((entry, frame)),
-                false => _ = lost.insert(place, Lost::DiskFull),
+            let (start, known) = (self.out.len(), taken.texts.len());
+            lay_out(&mut self.out, &self.segment, (entry, frame), &mut taken.texts);
+            let bytes = (self.out.len() - start) as u64;
+            if room.take(entry.account, bytes) {
+                taken.records.push((entry, frame));
+                taken.bytes.push(bytes);
+            } else {
+                self.out.truncate(start);
+                taken.texts.drain(known..).for_each(|text| text.set_place(None));
+                lost.insert(place, Lost::DiskFull);
             }
         }
         (taken, lost)
     }
 
-    /// Appends frames that have room to the file.
-    fn append(&mut self, taken: &[(&Entry, &[u8])]) -> Result<(), Lost> {
-        self.out.clear();
-        taken.iter().for_each(|(_, frame)| self.out.extend_from_slice(frame));
-        let frames = taken
-            .iter()
-            .map(|(entry, frame)| (frame::id(frame), entry.account, frame.len() as u64));
+    /// Appends the frames in `out`, of records that have room, to the file.
+    fn append(&mut self, taken: &Taken<'_>) -> Result<(), Lost> {
+        let bytes = || taken.records.iter().zip(taken.bytes.iter().copied());
+        let frames =
+            bytes().map(|((entry, frame), bytes)| (frame::id(frame), entry.account, bytes));
         if let Err(error) = self.segment.append(&self.out, frames) {
             let mut room = self.segments.room();
-            taken
-                .iter()
-                .for_each(|(entry, frame)| room.give_back(entry.account, frame.len() as u64));
+            bytes().for_each(|((entry, _), bytes)| room.give_back(entry.account, bytes));
+            taken.texts.iter().for_each(|text| text.set_place(None));
             return Err(self.lost(&error));
         }
         self.segments.measure();
-        self.followers.pass_on(&self.out);
-        let count = |kind| taken.iter().filter(|(entry, _)| entry.kind == kind).count() as u64;
+        self.followers.pass_on(&taken.records);
+        let records = || taken.records.iter();
+        let count = |kind| records().filter(|(entry, _)| entry.kind == kind).count() as u64;
         if count(Kind::Durable) > 0 {
             return self.sync();
         }
@@ -220,6 +237,32 @@ impl Writer {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Lost::DiskFull,
             _ => Lost::Disk,
         }
+    }
+}
+
+/// Appends a record to `out`, behind those of its texts that the file does not have, and notes these in `texts`. `out` comes to the
+/// end of the file.
+fn lay_out<'b>(
+    out: &mut Vec<u8>,
+    segment: &Segment,
+    (entry, frame): (&'b Entry, &[u8]),
+    texts: &mut Vec<&'b SharedText>,
+) {
+    let mut offsets = Vec::new();
+    for shared in &entry.texts {
+        offsets.push(shared.offset_in(segment.number).unwrap_or_else(|| {
+            let start = out.len();
+            frame::append_text(out, frame, shared.text.data());
+            let offset = segment.length() + start as u64;
+            shared.set_place(Some((segment.number, offset)));
+            texts.push(shared);
+            offset
+        }));
+    }
+    let start = out.len();
+    out.extend_from_slice(frame);
+    if !offsets.is_empty() {
+        frame::point(&mut out[start..], offsets.into_iter());
     }
 }
 

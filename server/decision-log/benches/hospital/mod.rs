@@ -68,5 +68,6 @@ pub(crate) fn decision<'a>(
         expected: None,
         shadow: None,
         us: 7,
+        texts: None,
     }
 }

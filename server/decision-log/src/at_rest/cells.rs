@@ -71,7 +71,7 @@ pub(crate) fn split<'j>(
         }
     });
     cells[WHOLE] = Cell::Null;
-    join(&cells, joined);
+    join(&cells, joined, |out, _, json| out.extend_from_slice(json));
     if joined != json {
         cells[WHOLE] = Cell::Bytes(json.into());
     }
@@ -100,15 +100,20 @@ fn absent(form: Form) -> Cell<Cow<'static, [u8]>> {
     }
 }
 
-/// Puts the JSON text of a record from the cells of its row in the place of `out`.
-pub(crate) fn join<B: AsRef<[u8]>>(cells: &[Cell<B>], out: &mut Vec<u8>) {
+/// Puts the JSON text of a record from the cells of its row in the place of `out`. `add` takes each cell with JSON, and its column, and
+/// adds it.
+pub(crate) fn join<B: AsRef<[u8]>>(
+    cells: &[Cell<B>],
+    out: &mut Vec<u8>,
+    mut add: impl FnMut(&mut Vec<u8>, usize, &B),
+) {
     out.clear();
     if let Some(Cell::Bytes(whole)) = cells.get(WHOLE) {
         out.extend_from_slice(whole.as_ref());
         return;
     }
     out.push(b'{');
-    for (column, cell) in COLUMNS.iter().zip(cells) {
+    for (place, (column, cell)) in COLUMNS.iter().zip(cells).enumerate() {
         if matches!(cell, Cell::Null) {
             continue;
         }
@@ -119,7 +124,7 @@ pub(crate) fn join<B: AsRef<[u8]>>(cells: &[Cell<B>], out: &mut Vec<u8>) {
         out.push(b':');
         match (cell, column.form) {
             (Cell::Bytes(text), Form::Text) => quote(out, text),
-            (Cell::Bytes(json), _) => out.extend_from_slice(json.as_ref()),
+            (Cell::Bytes(json), _) => add(out, place, json),
             (Cell::Number(millis), Form::Instant) => {
                 write_instant(out, Timestamp::from_millis(*millis));
             }

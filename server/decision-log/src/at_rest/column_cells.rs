@@ -8,14 +8,20 @@ use super::cells::Cell;
 
 /// A column of a row group, which is read from its first row to its last.
 pub(crate) struct ColumnCells {
-    reader: ColumnReader,
+    /// `None` if the file lacks the column.
+    reader: Option<ColumnReader>,
     /// The next row.
     at: usize,
 }
 
 impl ColumnCells {
     pub(crate) fn new(reader: ColumnReader) -> Self {
-        Self { reader, at: 0 }
+        Self { reader: Some(reader), at: 0 }
+    }
+
+    /// Returns a column that the file lacks.
+    pub(crate) fn absent() -> Self {
+        Self { reader: None, at: 0 }
     }
 
     /// Reads the cells in these rows, which ascend and follow those that were read.
@@ -23,6 +29,9 @@ impl ColumnCells {
     /// # Errors
     /// The column cannot be read, or has fewer rows.
     pub(crate) fn cells(&mut self, rows: &[usize]) -> Result<Vec<Cell<ByteArray>>, ParquetError> {
+        if self.reader.is_none() {
+            return Ok(vec![Cell::Null; rows.len()]);
+        }
         let mut cells = Vec::with_capacity(rows.len());
         for run in rows.chunk_by(|before, after| before + 1 == *after) {
             let Some(&start) = run.first() else { continue };
@@ -38,8 +47,8 @@ impl ColumnCells {
 
     fn skip(&mut self, rows: usize) -> Result<(), ParquetError> {
         match &mut self.reader {
-            ColumnReader::ByteArrayColumnReader(reader) => reader.skip_records(rows)?,
-            ColumnReader::Int64ColumnReader(reader) => reader.skip_records(rows)?,
+            Some(ColumnReader::ByteArrayColumnReader(reader)) => reader.skip_records(rows)?,
+            Some(ColumnReader::Int64ColumnReader(reader)) => reader.skip_records(rows)?,
             _ => 0,
         };
         Ok(())
@@ -48,12 +57,12 @@ impl ColumnCells {
     fn read(&mut self, rows: usize, cells: &mut Vec<Cell<ByteArray>>) -> Result<(), ParquetError> {
         let mut levels = Vec::with_capacity(rows);
         match &mut self.reader {
-            ColumnReader::ByteArrayColumnReader(reader) => {
+            Some(ColumnReader::ByteArrayColumnReader(reader)) => {
                 let mut values = Vec::with_capacity(rows);
                 reader.read_records(rows, Some(&mut levels), None, &mut values)?;
                 add(cells, &levels, values.into_iter().map(Cell::Bytes));
             }
-            ColumnReader::Int64ColumnReader(reader) => {
+            Some(ColumnReader::Int64ColumnReader(reader)) => {
                 let mut values = Vec::with_capacity(rows);
                 reader.read_records(rows, Some(&mut levels), None, &mut values)?;
                 add(cells, &levels, values.into_iter().map(Cell::Number));

@@ -83,6 +83,10 @@ pub(crate) const GROUP_ROWS: usize = 500_000;
 const BATCH: usize = 256;
 /// The most bytes of a dictionary: who reads one row reads it.
 const DICTIONARY: usize = 4 * 1024;
+/// The bytes of rows after which a group of rows that share texts ends.
+pub(crate) const SHARED_GROUP: usize = 4 * 1024 * 1024;
+/// The most bytes of a dictionary of such a group: all of its texts, and one row more.
+const SHARED_DICTIONARY: usize = 4 * SHARED_GROUP;
 
 /// Returns the bytes of a page of values before compression. Who reads one row reads a page of each column, and the places of all pages:
 /// columns with much in a row have many small pages, one with a constant has one.
@@ -112,14 +116,15 @@ pub(crate) static SCHEMA: LazyLock<Result<TypePtr, ParquetError>> = LazyLock::ne
     Ok(Arc::new(Type::group_type_builder("decision").with_fields(fields).build()?))
 });
 
-/// Returns how a file is written. Equal records make equal bytes.
-pub(crate) fn properties() -> WriterProperties {
+/// Returns how a file, or a group of rows that share texts, is written. Equal records make equal bytes.
+pub(crate) fn properties(shares: bool) -> WriterProperties {
+    let dictionary = if shares { SHARED_DICTIONARY } else { DICTIONARY };
     let path = |name: &str| ColumnPath::new(vec![name.to_owned()]);
     let zstd = Compression::ZSTD(ZstdLevel::default());
     let mut properties = WriterProperties::builder()
         .set_created_by("portcullis".to_owned())
         .set_compression(zstd)
-        .set_dictionary_page_size_limit(DICTIONARY)
+        .set_dictionary_page_size_limit(dictionary)
         .set_data_page_row_count_limit(GROUP_ROWS)
         .set_write_batch_size(BATCH)
         .set_statistics_enabled(EnabledStatistics::None)

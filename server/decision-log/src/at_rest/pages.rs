@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parquet::column::reader::get_column_reader;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::page_index::offset_index::{OffsetIndexMetaData, PageLocation};
 use parquet::file::properties::ReaderProperties;
@@ -26,6 +26,25 @@ pub(crate) struct Pages<'g> {
     group: usize,
     about: &'g RowGroupMetaData,
     total: usize,
+    /// The places of the columns in the file, which may be of a version with other members.
+    places: FilePlaces,
+}
+
+/// The place of each column in a file, by its name; `None` if the file lacks it.
+#[derive(Clone, Copy)]
+pub(super) struct FilePlaces([Option<usize>; COLUMNS.len()]);
+
+impl FilePlaces {
+    pub(super) fn new(metadata: &ParquetMetaData) -> Self {
+        let columns = metadata.file_metadata().schema_descr().columns();
+        let place = |name| columns.iter().position(|column| column.name() == name);
+        Self(COLUMNS.map(|column| place(column.name)))
+    }
+
+    /// Returns the place of `column` in the file.
+    pub(super) fn of(&self, column: usize) -> Option<usize> {
+        self.0.get(column).copied().flatten()
+    }
 }
 
 impl<'g> Pages<'g> {
@@ -36,7 +55,7 @@ impl<'g> Pages<'g> {
     ) -> Self {
         let about = metadata.row_group(group);
         let total = usize::try_from(about.num_rows()).unwrap_or_default();
-        Self { object, metadata, group, about, total }
+        Self { object, metadata, group, about, total, places: FilePlaces::new(metadata) }
     }
 
     /// Returns all rows but those of which somebody knows that they cannot be read.
@@ -68,7 +87,7 @@ impl<'g> Pages<'g> {
             return Err(error);
         }
         let (all, mut damaged) = ((0..self.total).collect::<Vec<_>>(), Vec::new());
-        for column in 0..COLUMNS.len() {
+        for column in self.columns_of_file() {
             self.object.forget();
             self.object.read_ahead(&self.ranges(column, &all)?)?;
             for page in self.row_ranges(column)? {
@@ -95,8 +114,9 @@ impl<'g> Pages<'g> {
         column: usize,
         text: &str,
     ) -> Result<(), ParquetError> {
+        let Some(place) = self.places.of(column) else { return Ok(()) };
         let index =
-            self.metadata.page_index().and_then(|index| index.column_index(self.group, column));
+            self.metadata.page_index().and_then(|index| index.column_index(self.group, place));
         let Some(ColumnIndexMetaData::BYTE_ARRAY(bounds)) = index else { return Ok(()) };
         let text = text.as_bytes();
         let may_have = |page: usize| {
@@ -146,6 +166,11 @@ impl<'g> Pages<'g> {
         Ok(())
     }
 
+    /// Returns the columns that the file has.
+    fn columns_of_file(&self) -> impl Iterator<Item = usize> {
+        (0..COLUMNS.len()).filter(|column| self.places.of(*column).is_some())
+    }
+
     fn columns(&self) -> Result<Vec<ColumnCells>, ParquetError> {
         (0..COLUMNS.len()).map(|column| self.column(column)).collect()
     }
@@ -156,7 +181,7 @@ impl<'g> Pages<'g> {
         columns: &mut [ColumnCells],
         rows: &[usize],
     ) -> Result<Vec<Vec<Cell<ByteArray>>>, ParquetError> {
-        let ranges = (0..COLUMNS.len()).map(|column| self.ranges(column, rows));
+        let ranges = self.columns_of_file().map(|column| self.ranges(column, rows));
         let ranges: Vec<_> = ranges.collect::<Result<_, _>>()?;
         self.object.read_ahead(&ranges.concat())?;
         columns.iter_mut().map(|column| column.cells(rows)).collect()
@@ -167,7 +192,7 @@ impl<'g> Pages<'g> {
         /// The most rows of a block, and the bytes of their pages after which it ends.
         const ROWS: usize = 4096;
         const BYTES: usize = 16 << 20;
-        let pages = (0..COLUMNS.len()).map(|column| self.page_sizes(column));
+        let pages = self.columns_of_file().map(|column| self.page_sizes(column));
         let mut pages: Vec<_> = pages.collect::<Result<_, _>>()?;
         // The next page comes last.
         pages.iter_mut().for_each(|pages| pages.reverse());
@@ -190,11 +215,13 @@ impl<'g> Pages<'g> {
     /// Returns the first row of each page of `column`, and the bytes of its texts.
     fn page_sizes(&self, column: usize) -> Result<Vec<(usize, usize)>, ParquetError> {
         let index = self.offset_index(column)?;
+        // Texts that rows share are in memory once: they are in the dictionary.
+        let all = self.about_column(column)?.uncompressed_size();
         let texts = index.unencoded_byte_array_data_bytes();
         let pages = index.page_locations().iter().enumerate().map(|(number, page)| {
             // Numbers have no such bytes, and take few.
             let texts = texts.and_then(|texts| texts.get(number)).copied();
-            let bytes = texts.unwrap_or(page.compressed_page_size.into());
+            let bytes = texts.unwrap_or(page.compressed_page_size.into()).min(all);
             (page.first_row_index, bytes)
         });
         let place = |number: i64| usize::try_from(number).unwrap_or_default();
@@ -219,10 +246,17 @@ impl<'g> Pages<'g> {
     }
 
     fn offset_index(&self, column: usize) -> Result<&OffsetIndexMetaData, ParquetError> {
-        let index = self.metadata.page_index();
-        let index = index.and_then(|index| index.offset_index(self.group, column));
+        let (index, place) = (self.metadata.page_index(), self.places.of(column));
+        let index =
+            index.zip(place).and_then(|(index, place)| index.offset_index(self.group, place));
         let missing = || ParquetError::General("the file does not say where its pages are".into());
         index.ok_or_else(missing)
+    }
+
+    fn about_column(&self, column: usize) -> Result<&ColumnChunkMetaData, ParquetError> {
+        let missing = || ParquetError::General("the file lacks the column".into());
+        let place = self.places.of(column).ok_or_else(missing)?;
+        Ok(self.about.column(place))
     }
 
     /// Returns the rows of each page of `column`.
@@ -238,7 +272,7 @@ impl<'g> Pages<'g> {
         let place = |offset: i64| u64::try_from(offset).unwrap_or_default();
         let locations = self.locations(column)?;
         let mut ranges = Vec::new();
-        let dictionary = self.about.column(column).dictionary_page_offset();
+        let dictionary = self.about_column(column)?.dictionary_page_offset();
         if let (Some(start), Some(first), false) = (dictionary, locations.first(), rows.is_empty())
         {
             ranges.push(place(start)..place(first.offset));
@@ -274,12 +308,17 @@ impl<'g> Pages<'g> {
         column: usize,
         rows: &[usize],
     ) -> Result<Vec<Cell<ByteArray>>, ParquetError> {
-        self.object.read_ahead(&self.ranges(column, rows)?)?;
+        if self.places.of(column).is_some() {
+            self.object.read_ahead(&self.ranges(column, rows)?)?;
+        }
         self.column(column)?.cells(rows)
     }
 
     fn column(&self, column: usize) -> Result<ColumnCells, ParquetError> {
-        let chunk = self.about.column(column);
+        if self.places.of(column).is_none() {
+            return Ok(ColumnCells::absent());
+        }
+        let chunk = self.about_column(column)?;
         let pages = SerializedPageReader::new_with_properties(
             Arc::clone(self.object),
             chunk,

@@ -1,6 +1,7 @@
 //! Reads the wanted records of a part of a file: by statistics, bloom filters and bounds of pages first, then the columns that
 //! decide, then the pages with the rows. What is damaged is counted, and left out.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::iter;
 use std::ops::Range;
@@ -20,10 +21,12 @@ use uuid::Uuid;
 
 use super::archive::Archive;
 use super::cells::{Cell, join};
-use super::columns::{ID, TENANT, place};
+use super::columns::{COLUMNS, Form, ID, TENANT, place};
 use super::damaged::FilePart;
-use super::pages::{Pages, is_text};
+use super::pages::{FilePlaces, Pages, is_text};
 use super::ranges::{RemoteObject, is_of_the_store};
+use super::rows::LEAST_SHARED;
+use crate::shared::{Insert, PLACEHOLDER, address, whole_bytes};
 use crate::wanted::Wanted;
 
 /// The bytes at the end of a file that are read at first: a part of the file, which has the metadata of most files.
@@ -80,12 +83,13 @@ impl RestedPart {
         let object = Arc::new(self.archive.object(&self.row.path, bytes));
         let metadata = self.archive.metadata(&self.row.path, || read_metadata(&object))?;
         let (first, last) = self.ids();
+        let places = FilePlaces::new(&metadata);
         let groups = metadata.row_groups().iter().enumerate().filter_map(|(group, about)| {
-            let (least, greatest) = bounds(about, TENANT)?;
+            let (least, greatest) = bounds(about, places.of(TENANT)?)?;
             if wanted.tenant < least || wanted.tenant > greatest {
                 return None;
             }
-            let (least, greatest) = bounds(about, ID)?;
+            let (least, greatest) = bounds(about, places.of(ID)?)?;
             // In a group of several tenants they are bounds of all. A damaged record has no id.
             let ids = (
                 least.parse::<Uuid>().map_or(first, |least| least.max(first)),
@@ -123,7 +127,7 @@ fn read_metadata(object: &RemoteObject) -> Result<ParquetMetaData, ParquetError>
     reader.parse_and_finish(object)
 }
 
-/// Returns the least and the greatest text of a column.
+/// Returns the least and the greatest text of the column at this place of the file.
 fn bounds(group: &RowGroupMetaData, column: usize) -> Option<(String, String)> {
     let Statistics::ByteArray(statistics) = group.column(column).statistics()? else { return None };
     let text = |bytes: &ByteArray| String::from_utf8(bytes.data().to_vec()).ok();
@@ -135,23 +139,31 @@ impl RestedGroup {
         &self.object.path
     }
 
-    /// Passes the id and the JSON text of each wanted record to `add`. Blocks.
-    pub(crate) fn load(&self, wanted: &Wanted, add: impl FnMut(Uuid, &[u8])) -> io::Result<()> {
+    /// Passes the id and the JSON text of each wanted record to `add`, with the texts that it shares with others apart. Blocks.
+    pub(crate) fn load(
+        &self,
+        wanted: &Wanted,
+        add: impl FnMut(Uuid, &[u8], &[Insert]),
+    ) -> io::Result<()> {
         self.read(wanted, add).map_err(io::Error::other)
     }
 
-    fn read(&self, wanted: &Wanted, mut add: impl FnMut(Uuid, &[u8])) -> Result<(), ParquetError> {
+    fn read(
+        &self,
+        wanted: &Wanted,
+        mut add: impl FnMut(Uuid, &[u8], &[Insert]),
+    ) -> Result<(), ParquetError> {
         if !self.may_have(wanted)? {
             return Ok(());
         }
-        let (pages, mut read, mut text) = (self.pages(), Vec::new(), Vec::new());
+        let (pages, mut read, mut joined) = (self.pages(), Vec::new(), JoinedRecord::default());
         loop {
             let rows = wanted_rows(&pages, wanted, &read)?;
             let before = read.len();
-            pages.records(&rows, |row, cells| match record(cells, &mut text) {
+            pages.records(&rows, |row, cells| match joined.join(cells) {
                 Some(id) => {
                     read.push(row);
-                    add(id, &text);
+                    add(id, &joined.json, &joined.inserts);
                 }
                 None => pages.note_damaged(row),
             })?;
@@ -168,17 +180,24 @@ impl RestedGroup {
         self.object.damaged.are_in((self.path(), self.group))
     }
 
-    /// Passes tenant, id and JSON text of every record of every tenant to `add`. Blocks.
-    pub(crate) fn every(&self, mut add: impl FnMut(&str, Uuid, &[u8])) -> Result<(), ParquetError> {
-        let pages = self.pages();
-        let mut text = Vec::new();
+    /// Passes every record of every tenant to `add`: tenant, id and bytes, its JSON text without the texts that it shares with
+    /// others, and its cells. Blocks.
+    pub(crate) fn every(
+        &self,
+        mut add: impl FnMut((&str, Uuid, usize), &[u8], &[Cell<ByteArray>]),
+    ) -> Result<(), ParquetError> {
+        let (pages, mut joined) = (self.pages(), JoinedRecord::default());
         pages.records(&pages.all_rows(), |row, cells| {
             let tenant = match cells.get(TENANT) {
                 Some(Cell::Bytes(tenant)) => std::str::from_utf8(tenant.data()).ok(),
                 _ => None,
             };
-            match (tenant, record(cells, &mut text)) {
-                (Some(tenant), Some(id)) => add(tenant, id, &text),
+            match (tenant, joined.join(cells)) {
+                (Some(tenant), Some(id)) => {
+                    let texts = joined.inserts.iter().map(|(_, text)| text);
+                    let bytes = whole_bytes(&joined.json, texts);
+                    add((tenant, id, bytes), &joined.json, cells);
+                }
                 _ => pages.note_damaged(row),
             }
         })
@@ -191,8 +210,10 @@ impl RestedGroup {
     /// Asks the bloom filters.
     fn may_have(&self, wanted: &Wanted) -> Result<bool, ParquetError> {
         let about = self.metadata.row_group(self.group);
+        let places = FilePlaces::new(&self.metadata);
         for (name, text) in wanted.texts() {
-            let (Some(text), Some(column)) = (text, place(name)) else { continue };
+            let column = place(name).and_then(|column| places.of(column));
+            let (Some(text), Some(column)) = (text, column) else { continue };
             match Sbbf::read_from_column_chunk(about.column(column), &*self.object) {
                 Ok(Some(filter)) if !filter.check(text) => return Ok(false),
                 Err(error) if is_of_the_store(&error) => return Err(error),
@@ -245,12 +266,43 @@ fn wanted_rows(
     Ok(rows)
 }
 
-/// Puts the JSON text of the record in the cells into `text`, and returns its id; `None` if they have no sound one.
-fn record(cells: &[Cell<ByteArray>], text: &mut Vec<u8>) -> Option<Uuid> {
-    let id = cells.get(ID).and_then(id_of)?;
-    join(cells, text);
-    serde_json::from_str::<IgnoredAny>(std::str::from_utf8(text).ok()?).ok()?;
-    Some(id)
+/// The record of a row. Texts that it shares with the row before are apart.
+#[derive(Debug, Default)]
+struct JoinedRecord {
+    json: Vec<u8>,
+    inserts: Vec<Insert>,
+    /// The texts of the rows before, by column.
+    before: BTreeMap<usize, ByteArray>,
+}
+
+impl JoinedRecord {
+    /// Takes the record in the cells, and returns its id; `None` if they have no sound one.
+    fn join(&mut self, cells: &[Cell<ByteArray>]) -> Option<Uuid> {
+        let id = cells.get(ID).and_then(id_of)?;
+        let Self { json, inserts, before } = self;
+        inserts.clear();
+        join(cells, json, |out, column, text: &ByteArray| {
+            let before = before.get(&column);
+            if before.is_some_and(|before| address(before) == address(text)) {
+                inserts.push((out.len(), text.clone()));
+                out.extend_from_slice(PLACEHOLDER);
+            } else {
+                out.extend_from_slice(text.data());
+            }
+        });
+        let json = std::str::from_utf8(json).ok()?;
+        serde_json::from_str::<IgnoredAny>(json).ok()?;
+        // From here on they are known to be sound.
+        for (column, cell) in cells.iter().enumerate() {
+            if let Cell::Bytes(text) = cell
+                && text.len() >= LEAST_SHARED
+                && COLUMNS[column].form == Form::Json
+            {
+                self.before.insert(column, text.clone());
+            }
+        }
+        Some(id)
+    }
 }
 
 /// Returns the id in a cell.

@@ -148,10 +148,10 @@ impl Archive {
         let write = move || {
             let (mut rows, mut erased) = (UnsortedRows::default(), ErasedRecords::default());
             for group in every_group(object)? {
-                group.every(|tenant, id, json| {
+                group.every(|(tenant, id, bytes), json, cells| {
                     let record = (tenant, id, json);
                     if tenants.contains(tenant) && !excluded.has(&archive, record, &mut erased) {
-                        rows.add(tenant, id, json);
+                        rows.add_cells((tenant, id, bytes), cells);
                     }
                 })?;
             }
@@ -225,7 +225,7 @@ fn has_excluded(
         return Ok(false);
     }
     for group in part.groups(wanted).map_err(|error| part.failure(&error))? {
-        group.load(wanted, |id, json| {
+        group.load(wanted, |id, json, _| {
             found |= excluded.has(archive, (&*wanted.tenant, id, json), &mut erased);
         })?;
         // What cannot be read may be about a person.

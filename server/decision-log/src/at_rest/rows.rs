@@ -1,24 +1,34 @@
 //! Records in memory on their way into a file.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use bytes::{Buf, BufMut, Bytes};
+use parquet::data_type::ByteArray;
 use uuid::Uuid;
 
 use super::cells::{Cell, split};
-use super::columns::{SUBJECT, TENANT};
+use super::columns::{COLUMNS, Form, SUBJECT, TENANT, WHOLE};
+use crate::shared::{Insert, PLACEHOLDER, address, expand, whole_bytes};
+
+/// The fewest bytes of a cell that rows may share in memory, and of texts by which a row is among those that share them.
+pub(super) const LEAST_SHARED: usize = 4 * 1024;
 
 /// A record whose cells are somewhere in the texts of all.
 #[derive(Clone, Debug)]
 struct Row {
     id: Uuid,
     cells: Range<usize>,
+    /// The cells that other rows may share, each with its column.
+    apart: Vec<(usize, ByteArray)>,
     /// Bytes of its JSON text.
     bytes: usize,
+    /// The number of the largest text that it shares with other rows; `None` if it shares little.
+    text: Option<usize>,
 }
 
-/// Records of several tenants. A tenant's records are sorted by subject, then id: a query by subject reads few pages.
+/// Records of several tenants. A tenant's records are sorted by subject, then id: a query by subject reads few pages. Those that
+/// share texts come last, by text.
 #[derive(Debug)]
 pub(crate) struct Rows {
     cells: Bytes,
@@ -32,22 +42,93 @@ pub(crate) struct UnsortedRows {
     by_tenant: BTreeMap<String, HashMap<Vec<u8>, Vec<Row>>>,
     /// Room for a JSON text.
     joined: Vec<u8>,
+    /// The texts that rows may share, by address.
+    texts: HashMap<usize, TextRows>,
+}
+
+/// The rows that have a text.
+#[derive(Debug)]
+struct TextRows {
+    /// The number of the text, in the order in which the texts came.
+    number: usize,
+    rows: usize,
 }
 
 /// The cells of a record, which are taken one after the other.
 #[derive(Clone, Debug)]
-pub(crate) struct RowCells(Bytes);
+pub(crate) struct RowCells {
+    cells: Bytes,
+    apart: Vec<(usize, ByteArray)>,
+    /// The next column.
+    column: usize,
+    /// Whether the row shares texts with others.
+    pub(crate) shares: bool,
+}
 
 impl UnsortedRows {
-    pub(crate) fn add(&mut self, tenant: &str, id: Uuid, json: &[u8]) {
+    /// Adds the record with this JSON text, in which `texts` are apart.
+    pub(crate) fn add(&mut self, tenant: &str, id: Uuid, json: &[u8], texts: &[Insert]) {
+        let bytes = whole_bytes(json, texts.iter().map(|(_, text)| text));
+        let mut whole = Vec::new();
         let mut cells = split(json, &mut self.joined);
+        if !texts.is_empty() && matches!(cells[WHOLE], Cell::Bytes(_)) {
+            // A record of a later version has members without a column.
+            expand(json, texts.iter().map(|(at, text)| (*at, text)), &mut whole);
+            cells = split(&whole, &mut self.joined);
+        }
+        let mut texts = texts.iter().filter(|_| whole.is_empty());
+        let mut apart = Vec::new();
+        // Both are in the order of the members, of which none is written as the placeholder itself.
+        for (place, cell) in cells.iter_mut().enumerate() {
+            if matches!(cell, Cell::Bytes(json) if COLUMNS[place].form == Form::Json && **json == *PLACEHOLDER)
+                && let Some((_, text)) = texts.next()
+            {
+                apart.push((place, text.clone()));
+                *cell = Cell::Null;
+            }
+        }
         // Its readers learn of a damaged record, too, whose text does not name the tenant.
         cells[TENANT] = Cell::Bytes(tenant.as_bytes().into());
+        self.add_row((tenant, id, bytes), &cells, apart);
+    }
+
+    /// Adds the record with these cells, whose JSON text has so many `bytes`.
+    pub(crate) fn add_cells(
+        &mut self,
+        (tenant, id, bytes): (&str, Uuid, usize),
+        cells: &[Cell<ByteArray>],
+    ) {
+        let (mut own, mut apart) = (Vec::with_capacity(COLUMNS.len()), Vec::new());
+        for (place, column) in COLUMNS.iter().enumerate() {
+            own.push(match cells.get(place).unwrap_or(&Cell::Null) {
+                Cell::Bytes(text) if column.form == Form::Json && text.len() >= LEAST_SHARED => {
+                    apart.push((place, text.clone()));
+                    Cell::Null
+                }
+                Cell::Bytes(text) => Cell::Bytes(text.data()),
+                Cell::Number(number) => Cell::Number(*number),
+                Cell::Null => Cell::Null,
+            });
+        }
+        self.add_row((tenant, id, bytes), &own, apart);
+    }
+
+    fn add_row<B: AsRef<[u8]>>(
+        &mut self,
+        (tenant, id, bytes): (&str, Uuid, usize),
+        cells: &[Cell<B>],
+        apart: Vec<(usize, ByteArray)>,
+    ) {
         let start = self.cells.len();
         cells.iter().for_each(|cell| put(&mut self.cells, cell));
-        let row = Row { id, cells: start..self.cells.len(), bytes: json.len() };
-        let subject: &[u8] = match &cells[SUBJECT] {
-            Cell::Bytes(subject) => subject,
+        for (_, text) in &apart {
+            let number = self.texts.len();
+            let first = || TextRows { number, rows: 0 };
+            self.texts.entry(address(text)).or_insert_with(first).rows += 1;
+        }
+        let row = Row { id, cells: start..self.cells.len(), apart, bytes, text: None };
+        let subject: &[u8] = match cells.get(SUBJECT) {
+            Some(Cell::Bytes(subject)) => subject.as_ref(),
             _ => &[],
         };
         if !self.by_tenant.contains_key(tenant) {
@@ -62,6 +143,7 @@ impl UnsortedRows {
 
     /// Sorts the records. One that is there twice stays once.
     pub(crate) fn sorted(self) -> Rows {
+        let Self { cells, by_tenant, texts, .. } = self;
         let sorted = |by_subject: HashMap<Vec<u8>, Vec<Row>>| {
             let mut subjects: Vec<_> = by_subject.into_iter().collect();
             subjects.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
@@ -69,10 +151,25 @@ impl UnsortedRows {
                 rows.sort_unstable_by_key(|row| (row.id, row.cells.start));
                 rows.dedup_by_key(|row| row.id);
             }
-            subjects.into_iter().flat_map(|(_, rows)| rows).collect()
+            let mut rows: Vec<_> = subjects.into_iter().flat_map(|(_, rows)| rows).collect();
+            rows.iter_mut().for_each(|row| row.text = row.largest_shared(&texts));
+            rows.sort_by_key(|row| row.text);
+            rows
         };
-        let by_tenant = self.by_tenant.into_iter().map(|(tenant, rows)| (tenant, sorted(rows)));
-        Rows { cells: self.cells.into(), by_tenant: by_tenant.collect() }
+        let by_tenant = by_tenant.into_iter().map(|(tenant, rows)| (tenant, sorted(rows)));
+        Rows { cells: cells.into(), by_tenant: by_tenant.collect() }
+    }
+}
+
+impl Row {
+    /// Returns the number of the largest text that it shares with other rows; `None` if it shares little.
+    fn largest_shared(&self, texts: &HashMap<usize, TextRows>) -> Option<usize> {
+        let texts = self.apart.iter().filter_map(|(_, text)| {
+            let known = texts.get(&address(text)).filter(|known| known.rows > 1)?;
+            Some((text.len(), known.number))
+        });
+        let bytes: usize = texts.clone().map(|(bytes, _)| bytes).sum();
+        texts.max().filter(|_| bytes >= LEAST_SHARED).map(|(_, number)| number)
     }
 }
 
@@ -84,7 +181,12 @@ impl Rows {
 
     /// Returns the records of `tenant`, in the order of the file.
     pub(crate) fn tenant_rows(&self, tenant: &str) -> impl Iterator<Item = RowCells> {
-        self.rows(tenant).iter().map(|row| RowCells(self.cells.slice(row.cells.clone())))
+        self.rows(tenant).iter().map(|row| RowCells {
+            cells: self.cells.slice(row.cells.clone()),
+            apart: row.apart.clone(),
+            column: 0,
+            shares: row.text.is_some(),
+        })
     }
 
     /// Returns the ids of the records of `tenant`, in the order of the file.
@@ -124,19 +226,40 @@ fn put<B: AsRef<[u8]>>(out: &mut Vec<u8>, cell: &Cell<B>) {
 
 impl RowCells {
     /// Takes the cell of the next column. It shares the memory of all.
-    pub(crate) fn take(&mut self) -> Cell<Bytes> {
-        match self.0.try_get_u8() {
-            Ok(NUMBER) => self.0.try_get_i64().map_or(Cell::Null, Cell::Number),
+    pub(crate) fn take(&mut self) -> Cell<ByteArray> {
+        let own = self.take_own();
+        let column = self.column;
+        self.column += 1;
+        match self.apart.iter().find(|(place, _)| *place == column) {
+            Some((_, text)) => Cell::Bytes(text.clone()),
+            None => own,
+        }
+    }
+
+    fn take_own(&mut self) -> Cell<ByteArray> {
+        match self.cells.try_get_u8() {
+            Ok(NUMBER) => self.cells.try_get_i64().map_or(Cell::Null, Cell::Number),
             Ok(BYTES) => {
-                let length = self.0.try_get_u64().map(usize::try_from);
+                let length = self.cells.try_get_u64().map(usize::try_from);
                 match length {
-                    Ok(Ok(length)) if length <= self.0.len() => {
-                        Cell::Bytes(self.0.split_to(length))
+                    Ok(Ok(length)) if length <= self.cells.len() => {
+                        Cell::Bytes(self.cells.split_to(length).into())
                     }
                     _ => Cell::Null,
                 }
             }
             _ => Cell::Null,
         }
+    }
+
+    /// Returns the bytes of its cells but those of texts in `known`.
+    pub(crate) fn new_bytes(&self, known: &HashSet<usize>) -> usize {
+        let new = self.apart.iter().filter(|(_, text)| !known.contains(&address(text)));
+        self.cells.len() + new.map(|(_, text)| text.len()).sum::<usize>()
+    }
+
+    /// Adds its texts to `known`.
+    pub(crate) fn add_texts(&self, known: &mut HashSet<usize>) {
+        known.extend(self.apart.iter().map(|(_, text)| address(text)));
     }
 }

@@ -19,6 +19,7 @@ use super::excluded::ErasedRecords;
 use super::rows::{Rows, UnsortedRows};
 use super::{uploads, writer};
 use crate::segment::Segment;
+use crate::segment_texts::SegmentTexts;
 
 /// Tenants with fewer bytes in a write-ahead file share one file: many small tenants must not make as many objects.
 const OWN_FILE: usize = 1024 * 1024;
@@ -49,12 +50,19 @@ impl Archive {
         let (archive, replica) = (self.clone(), replica.to_owned());
         let write = move || {
             let (mut rows, mut erased) = (UnsortedRows::default(), ErasedRecords::default());
+            let (mut texts, mut read) = (SegmentTexts::new(&segment, usize::MAX), Ok(()));
             segment.read(segment.length(), |frame| {
                 let record = (frame.tenant, frame.id, frame.json);
-                if !excluded.has(&archive, record, &mut erased) {
-                    rows.add(frame.tenant, frame.id, frame.json);
+                if excluded.has(&archive, record, &mut erased) {
+                    return;
+                }
+                match texts.of(&frame) {
+                    Ok(Some(texts)) => rows.add(frame.tenant, frame.id, frame.json, &texts),
+                    Ok(None) => {}
+                    Err(error) => read = Err(error),
                 }
             })?;
+            read?;
             Ok::<_, ArchiveError>((write_files(&rows.sorted(), &replica)?, erased))
         };
         let (files, erased) = run_apart(write).await??;

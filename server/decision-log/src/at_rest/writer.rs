@@ -1,15 +1,18 @@
 //! Writes a file of records.
 
+use std::collections::HashSet;
+use std::iter;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
+use parquet::file::properties::WriterPropertiesPtr;
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 
 use super::cells::Cell;
-use super::columns::{COLUMNS, GROUP_ROWS, SCHEMA, properties};
+use super::columns::{COLUMNS, GROUP_ROWS, SCHEMA, SHARED_GROUP, properties};
 use super::rows::{RowCells, Rows};
 
 /// Rows that are taken apart at once: they stay in the caches of the processor.
@@ -24,14 +27,44 @@ struct Values {
     levels: Vec<i16>,
 }
 
+/// The rows of a group so far.
+#[derive(Debug, Default)]
+struct GroupRows {
+    /// Whether its rows share texts, which its dictionaries have once.
+    shares: bool,
+    rows: usize,
+    /// The bytes of its rows and of their texts.
+    bytes: usize,
+    texts: HashSet<usize>,
+}
+
+impl GroupRows {
+    /// Takes the next row, which `shares` texts or not. Returns whether it belongs to the group.
+    fn take(&mut self, row: &RowCells, shares: bool) -> bool {
+        let bytes = self.bytes + row.new_bytes(&self.texts);
+        let has_room = self.rows < GROUP_ROWS && (!shares || bytes <= SHARED_GROUP);
+        if shares != self.shares || self.rows > 0 && !has_room {
+            return false;
+        }
+        row.add_texts(&mut self.texts);
+        (self.rows, self.bytes) = (self.rows + 1, bytes);
+        true
+    }
+}
+
 /// Returns the file with the records of `tenants`, which are in order.
 pub(crate) fn write(rows: &Rows, tenants: &[String]) -> Result<Vec<u8>, ParquetError> {
     let schema = SCHEMA.as_ref().map_err(|error| ParquetError::General(error.to_string()))?;
-    let properties = Arc::new(properties());
-    let mut file = SerializedFileWriter::new(Vec::new(), Arc::clone(schema), properties)?;
+    let mut file =
+        SerializedFileWriter::new(Vec::new(), Arc::clone(schema), Arc::new(properties(false)))?;
+    // A tenant with little has no groups of its own.
+    let is_alone = tenants.len() == 1;
     let mut records = tenants.iter().flat_map(|tenant| rows.tenant_rows(tenant)).peekable();
-    while records.peek().is_some() {
-        let columns = write_columns(&file, records.by_ref().take(GROUP_ROWS))?;
+    while let Some(first) = records.peek() {
+        let mut group = GroupRows { shares: is_alone && first.shares, ..GroupRows::default() };
+        let properties = Arc::new(properties(group.shares));
+        let rows = iter::from_fn(|| records.next_if(|row| group.take(row, is_alone && row.shares)));
+        let columns = write_columns(&file, &properties, rows)?;
         let mut group = file.next_row_group()?;
         for (bytes, column) in columns {
             group.append_column(&bytes, column)?;
@@ -44,12 +77,13 @@ pub(crate) fn write(rows: &Rows, tenants: &[String]) -> Result<Vec<u8>, ParquetE
 /// Returns the columns of a row group, which are written beside each other: a row is read once.
 fn write_columns(
     file: &SerializedFileWriter<Vec<u8>>,
+    properties: &WriterPropertiesPtr,
     mut rows: impl Iterator<Item = RowCells>,
 ) -> Result<Vec<(Bytes, ColumnCloseResult)>, ParquetError> {
     let mut sinks = [(); COLUMNS.len()].map(|()| TrackedWrite::new(Vec::new()));
     let writer = |(sink, column): (_, &Arc<_>)| {
         let pages = Box::new(SerializedPageWriter::new(sink));
-        get_column_writer(Arc::clone(column), Arc::clone(file.properties()), pages)
+        get_column_writer(Arc::clone(column), Arc::clone(properties), pages)
     };
     let columns = file.schema_descr().columns();
     let mut writers: Vec<_> = sinks.iter_mut().zip(columns).map(writer).collect();
@@ -72,10 +106,10 @@ fn write_columns(
 }
 
 impl Values {
-    fn push(&mut self, cell: Cell<Bytes>) {
+    fn push(&mut self, cell: Cell<ByteArray>) {
         self.levels.push(i16::from(!matches!(cell, Cell::Null)));
         match cell {
-            Cell::Bytes(bytes) => self.texts.push(bytes.into()),
+            Cell::Bytes(bytes) => self.texts.push(bytes),
             Cell::Number(number) => self.numbers.push(number),
             Cell::Null => {}
         }

@@ -4,7 +4,8 @@ use portcullis_model::decision::Treatment;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{HashKey, Lost, Minimisation, is_drawn};
+use crate::log::is_drawn;
+use crate::{HashKey, Lost, Minimisation};
 
 #[tokio::test]
 async fn a_record_is_found_as_it_was_decided() {

@@ -26,7 +26,7 @@ fn a_record_has_the_members_of_the_table_in_their_order() {
         ..denial(id, "dana", sent(&json))
     };
     let mut text = Vec::new();
-    decision.encode(Some(&terms), &mut text);
+    assert!(decision.encode(Some(&terms), &mut text).is_empty(), "nothing is apart");
     assert_eq!(String::from_utf8_lossy(&text), WHOLE);
 
     let of_records = MEMBERS.iter().filter(|member| member.presence != MemberPresence::OfCounts);

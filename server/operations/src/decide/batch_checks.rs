@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
+use portcullis_decision_log::BatchTexts;
 use portcullis_engine::batch::BatchSemantic;
 use portcullis_engine::{
     AttributeRequest, Check, CheckKind, Decision, Effect, Judged, MatchedRuleId, Verdict,
@@ -206,6 +207,8 @@ struct Batch<'b> {
     plan_of: Vec<u32>,
     /// The entities that the plans need.
     entities: NeededEntities,
+    /// The texts of the records.
+    texts: BatchTexts,
     options: BatchOptions<'b>,
     /// Whether the events of denials need reasons.
     subscribes: bool,
@@ -225,7 +228,8 @@ impl<'b> Batch<'b> {
         let entities = NeededEntities::load_for(app, tenant, each, CheckKind::Combined).await?;
         app.webhooks.prepare(tenant).await;
         let subscribes = app.webhooks.subscribes_to_denials(tenant);
-        Ok(Self { app, tenant, checks, plans, plan_of, entities, options, subscribes })
+        let texts = BatchTexts::default();
+        Ok(Self { app, tenant, checks, plans, plan_of, entities, texts, options, subscribes })
     }
 
     /// Decides the checks up to the one after which the batch ends: first all without resolvers, then those that need them.
@@ -355,7 +359,8 @@ impl<'b> Batch<'b> {
     ) -> Option<Recording> {
         let revisions = (self.plans.revision, self.entities.revision());
         let own = Made::new(self.tenant, plan, question, decision, origins);
-        recording::record(self.app, self.options.recorded, &Made { revisions, ..own })
+        let made = Made { revisions, texts: Some(&self.texts), ..own };
+        recording::record(self.app, self.options.recorded, &made)
     }
 
     /// Drops what comes after the answer that ends the batch.

@@ -1,6 +1,7 @@
 //! A check that was decided, with everything that the decision was made from, for its record and its comparison.
 
 use portcullis_auth::CheckCaller;
+use portcullis_decision_log::BatchTexts;
 use portcullis_engine::Decision;
 use portcullis_model::decision::Via;
 use portcullis_plan_cache::CachedPlan;
@@ -36,10 +37,12 @@ pub(crate) struct Made<'m> {
     pub(crate) question: &'m LiveQuestion<'m>,
     pub(crate) decision: &'m Decision<'m>,
     pub(crate) origins: &'m [AnswerOrigin<'m>],
+    /// The texts of the records of its batch; `None` for a check that came alone.
+    pub(crate) texts: Option<&'m BatchTexts>,
 }
 
 impl<'m> Made<'m> {
-    /// Returns a decision by a plan alone, whose revision is its own.
+    /// Returns a decision by a plan alone, whose revision is its own, on a check that came alone.
     pub(crate) fn new(
         tenant: &'m str,
         cached: &'m CachedPlan,
@@ -48,6 +51,6 @@ impl<'m> Made<'m> {
         origins: &'m [AnswerOrigin<'m>],
     ) -> Self {
         let revisions = (cached.revision(), question.facts.revision());
-        Self { tenant, cached, revisions, question, decision, origins }
+        Self { tenant, cached, revisions, question, decision, origins, texts: None }
     }
 }

@@ -150,6 +150,7 @@ impl Inputs<'_> {
             expected: sent.expected,
             shadow: shadow.map(|one| RecordedShadow { draft: one.draft(), decision: one.effect }),
             us: u32::try_from(elapsed).unwrap_or(u32::MAX),
+            texts: self.made.texts,
         })
     }
 

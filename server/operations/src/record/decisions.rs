@@ -48,7 +48,7 @@ pub async fn list(
     let limit = usize::try_from(page.limit).unwrap_or_default();
     let before = Some(page.after).filter(|after| !after.is_nil());
     let page = DecisionPage { before, limit };
-    let may_hold = charge(app, caller);
+    let may_hold = charge(app, caller.tenant());
     let mut found = scan(app, caller, PAGE_TIME, async move |log, tenant, limit| {
         log.query(tenant, &selection, page, limit.charging(may_hold)).await
     })
@@ -68,7 +68,7 @@ pub async fn find(
     id: Uuid,
 ) -> Result<DecisionRecord, OperationError> {
     let (selection, may_hold) =
-        (visible(app, caller, DecisionSelection::default())?, charge(app, caller));
+        (visible(app, caller, DecisionSelection::default())?, charge(app, caller.tenant()));
     let found = scan(app, caller, SCAN_TIME, async move |log, tenant, limit| {
         log.find(tenant, id, limit.charging(may_hold)).await
     })
@@ -95,10 +95,10 @@ pub async fn stats(
 ) -> Result<DecisionStats, OperationError> {
     let selection = visible(app, caller, selection)?;
     let dimensions = dimensions.to_vec();
-    let store = app.store.clone();
+    let (store, may_hold) = (app.store.clone(), charge(app, caller.tenant()));
     scan(app, caller, SCAN_TIME, async move |log, tenant, limit| {
         let registered = registered(&store, tenant).await?;
-        log.stats(tenant, &selection, &dimensions, registered, limit).await
+        log.stats(tenant, &selection, &dimensions, registered, limit.charging(may_hold)).await
     })
     .await
 }
@@ -115,10 +115,10 @@ pub async fn parity(
     period: Option<CountPeriod>,
 ) -> Result<Parity, OperationError> {
     let selection = visible(app, caller, selection)?;
-    let store = app.store.clone();
+    let (store, may_hold) = (app.store.clone(), charge(app, caller.tenant()));
     scan(app, caller, SCAN_TIME, async move |log, tenant, limit| {
         let registered = registered(&store, tenant).await?;
-        log.parity(tenant, &selection, period, registered, limit).await
+        log.parity(tenant, &selection, period, registered, limit.charging(may_hold)).await
     })
     .await
 }
@@ -130,9 +130,9 @@ async fn registered(store: &Store, tenant: &str) -> Result<RegisteredResources, 
     Ok(store.read(tenant, names).await?.into_iter().collect())
 }
 
-/// Returns what charges texts of records to the memory for answers of the caller's tenant while it is kept.
-fn charge(app: &App, caller: &CheckCaller) -> impl FnMut(usize) -> bool + Send + use<> {
-    let mut charge = app.limits.answers.charge(MemoryAccount::for_tenant(caller.tenant()));
+/// Returns what charges texts of records to the memory for answers of a tenant while it is kept.
+pub(crate) fn charge(app: &App, tenant: &str) -> impl FnMut(usize) -> bool + Send + use<> {
+    let mut charge = app.limits.answers.charge(MemoryAccount::for_tenant(tenant));
     move |bytes| charge.grow_to(bytes).is_ok()
 }
 

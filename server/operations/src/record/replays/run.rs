@@ -18,16 +18,18 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::sides::CandidateSource;
-use crate::record::decisions::{log, unreadable};
+use crate::record::decisions::{charge, log, unreadable};
 use crate::record::recorded_sides::RecordedSides;
 
 /// The records of the first part, whose numbers are there at once, and of the largest ones.
 const FIRST_PART: usize = 512;
 const MAX_PART: usize = 8_192;
 /// The bytes of texts after which a part ends: a check may have a megabyte of attributes.
-const PART_BYTES: usize = 4 << 20;
+const PART_BYTES: usize = 1 << 20;
 /// The parts that are read ahead.
 const AHEAD: usize = 2;
+/// The parts in memory: those, the one that is read and the one that is decided.
+const PARTS: usize = AHEAD + 2;
 
 /// The question of a replay.
 #[derive(Debug)]
@@ -191,6 +193,8 @@ impl Replay {
         };
         let (span, first, awaited) = (DecisionSpan::default(), Part::default(), awaited.clone());
         let limit = ReadLimit::new(Duration::MAX, move || awaited.check().is_ok());
+        let mut charge = charge(&self.app, &self.tenant);
+        let limit = limit.charging(move |bytes| charge(PARTS * PART_BYTES + bytes));
         let read = log(&self.app)?.visit(&self.tenant, &self.selection, span, limit, first, add);
         let Visited { into: last, silent, .. } = read.await.map_err(unreadable)?;
         // Nobody takes it if nobody waits any more.
@@ -260,7 +264,9 @@ fn reason(error: &OperationError) -> &'static str {
         OperationError::NotFound(_) | OperationError::Conflict(_) | OperationError::Invalid(_) => {
             "the candidate is gone, or does not fit the content any more; repeat the replay"
         }
-        _ => "the record or the rules could not be read; the log of the service says why",
+        _ => {
+            "the record or the rules could not be read, or had no room in memory; the log of the service says why"
+        }
     }
 }
 
