@@ -1,5 +1,5 @@
 //! Drafts in shadow: checks are decided by them, too, and answered by the rules that decide (`docs/semantics.md`, section
-//! 18.2).
+//! 18.3).
 
 use serde_json::{Value, json};
 
@@ -266,6 +266,42 @@ fn the_directory_completes_a_check_for_the_draft() {
             return false;
         }
         assert_eq!(counts(&report), [2, 0, 2, 0, 0, 0], "{report}");
+        true
+    });
+}
+
+/// A tenant with a chain of folders that is longer than the thread of a request walks.
+fn with_a_chain(tenant: &Tenant<'_>) {
+    const FOLDERS: usize = 5_500;
+    let folder = json!({"relations": {"parent": "[folder]", "viewer": "[user] || parent.viewer"}});
+    tenant.manage("PUT /api/v1/types/folder", &folder).is(201);
+    let parent = |number| {
+        let [object, subject] = [number, number + 1].map(|number| format!("folder:f{number}"));
+        json!({"object": object, "relation": "parent", "subject": subject})
+    };
+    let tuples: Vec<_> = (0..FOLDERS).map(parent).collect();
+    for tuples in tuples.chunks(1_000) {
+        tenant.manage("POST /api/v1/relations", &json!({"write": tuples})).is(200);
+    }
+}
+
+#[test]
+fn relations_that_a_check_walked_are_known_to_the_draft() {
+    until_ready(|| {
+        let tenant = Tenant::new();
+        with_a_chain(&tenant);
+        let walk = r#"relation["folder:f0#viewer"] == true"#;
+        let live =
+            json!({"owner": "test", "bundle": {"policies": [policy("viewers", "allow", walk)]}});
+        tenant.manage("POST /api/v1/apply", &live).is(200);
+        let denying = policy("no-viewer", "allow", &walk.replace("true", "false"));
+        put(&tenant, &json!({"policies": [denying]})).is(201);
+        tenant.decide("ann", "chart:read", "read").is_default();
+        let report = tenant.get(SHADOW).is(200).json();
+        if counts(&report)[4] > 0 {
+            return false;
+        }
+        assert_eq!(counts(&report), [1, 0, 1, 0, 0, 0], "{report}");
         true
     });
 }

@@ -1,4 +1,4 @@
-//! Reports of comparisons with a draft in shadow (`docs/semantics.md`, section 18.2).
+//! Reports of comparisons with a draft in shadow (`docs/semantics.md`, section 18.3).
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! The counts of a comparison with a draft in shadow, until they are stored (`docs/semantics.md`, section 18.2).
+//! The counts of a comparison with a draft in shadow, until they are stored (`docs/semantics.md`, section 18.3).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

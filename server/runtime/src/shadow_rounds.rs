@@ -1,5 +1,5 @@
 //! Keeps comparisons with drafts in shadow up to date with the store, and stores their counts (`docs/semantics.md`, section
-//! 18.2).
+//! 18.3).
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The comparisons of checks with drafts in shadow, and the plans of these drafts (`docs/semantics.md`, section 18.2).
+//! The comparisons of checks with drafts in shadow, and the plans of these drafts (`docs/semantics.md`, section 18.3).
 
 use std::collections::{BTreeSet, HashSet};
 use std::mem;

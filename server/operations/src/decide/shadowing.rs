@@ -1,9 +1,8 @@
-//! Decides checks by a draft, too, beside the rules that decide (`docs/semantics.md`, section 18.2).
+//! Decides checks by a draft, too, beside the rules that decide (`docs/semantics.md`, section 18.3).
 
 use std::sync::Arc;
 
-use portcullis_engine::relation::RELATION;
-use portcullis_engine::{Decision, Effect, Judged, Verdict};
+use portcullis_engine::{Decision, Effect, Judged};
 use portcullis_model::replay::ReplayChange;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_runtime::app::App;
@@ -71,17 +70,13 @@ fn decide_by(
             })?
         }
     };
-    let mut question = LiveQuestion::new(plan, entities, live.sent, live.kind);
+    // What the check learned of relations and resolvers holds for the draft, too: it walks nothing again, and asks nobody.
+    let known = live.answers();
+    let mut question = LiveQuestion::new(plan, entities, live.sent, live.kind).with_answers(known);
     let decision = match question.judge().map_err(|_| ShadowOutcome::NotComparable)? {
         Judged::Decided(decision) => decision,
-        Judged::NeedsRelations(_) => return Err(ShadowOutcome::NotComparable),
-        Judged::NeedsAnswers(_) => {
-            // The resolvers of the draft are not asked: it takes what they answered to the live rules.
-            question.add(live.answers().without(RELATION));
-            match question.verdict() {
-                Verdict::Decided(decision) => decision,
-                Verdict::NeedsAttributes(_) => return Err(ShadowOutcome::NotComparable),
-            }
+        Judged::NeedsRelations(_) | Judged::NeedsAnswers(_) => {
+            return Err(ShadowOutcome::NotComparable);
         }
     };
     Ok((decision.effect(), difference(made.decision, &decision)))

@@ -1,5 +1,5 @@
 //! Compiles the plans of drafts in shadow: the plans of their tenants' content, with the kinds of the draft replaced
-//! (`docs/semantics.md`, section 18.2).
+//! (`docs/semantics.md`, section 18.3).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

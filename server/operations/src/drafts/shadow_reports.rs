@@ -1,4 +1,4 @@
-//! The use case of comparisons with drafts in shadow (`docs/semantics.md`, section 18.2).
+//! The use case of comparisons with drafts in shadow (`docs/semantics.md`, section 18.3).
 
 use portcullis_auth::Manager;
 use portcullis_model::Timestamp;

@@ -1,4 +1,4 @@
-//! The comparisons of checks with drafts in shadow: columns of the table of drafts (`docs/semantics.md`, section 18.2).
+//! The comparisons of checks with drafts in shadow: columns of the table of drafts (`docs/semantics.md`, section 18.3).
 
 use portcullis_model::shadow::ShadowReport;
 use uuid::Uuid;
