@@ -114,7 +114,6 @@ fn a_deletion_may_name_any_domain() {
     let (tenant, other) = (Tenant::new(), Tenant::new());
     let rule = other.rule("alice", "doc:read", "read", "allow");
     let tuple = json!({"sub": "alice", "dom": other.name, "obj": "doc:read", "act": "read"});
-    // Version 0.1 stored such rules; there is none here.
     tenant.manage(format!("DELETE {RULES}"), &tuple).refused(404, "NOT_FOUND");
     other.decide("alice", "doc:read", "read").is("allow", &rule);
 }

@@ -8,7 +8,6 @@ pub(crate) mod notices;
 pub(crate) mod postgres;
 pub(crate) mod primary;
 pub(crate) mod reachability;
-pub(crate) mod reserved;
 pub(crate) mod schema;
 pub(crate) mod sqlite;
 pub(crate) mod sqlite_pools;

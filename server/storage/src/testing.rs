@@ -2,7 +2,8 @@
 #![expect(clippy::expect_used, reason = "only tests use this module, and a failure ends them")]
 
 use portcullis_test_postgres::Cluster;
-use sqlx::Executor as _;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::{Executor as _, PgPool, SqlSafeStr as _, SqlitePool};
 use tempfile::TempDir;
 
 use crate::store::Store;
@@ -34,6 +35,30 @@ impl TestDatabase {
             Self::Postgres(database) => database.url().to_owned(),
         }
     }
+}
+
+/// Migrates the empty database at `url` as unreleased versions did, whose migrations the baseline replaced.
+pub async fn make_outdated(url: &str) {
+    let files = [
+        (1, "rules", "CREATE TABLE tenants (id TEXT NOT NULL PRIMARY KEY)"),
+        (2, "service", "ALTER TABLE tenants ADD COLUMN name TEXT"),
+    ];
+    let migrations = files.map(|(version, name, sql)| {
+        Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    let migrator = Migrator::with_migrations(migrations.to_vec());
+    let migrated = if url.starts_with("sqlite:") {
+        let pool = SqlitePool::connect(&format!("{url}?mode=rwc")).await.expect("opens");
+        let migrated = migrator.run(&pool).await;
+        pool.close().await;
+        migrated
+    } else {
+        let pool = PgPool::connect(url).await.expect("opens");
+        let migrated = migrator.run(&pool).await;
+        pool.close().await;
+        migrated
+    };
+    migrated.expect("migrates");
 }
 
 /// Runs statements that see every tenant, in one transaction.

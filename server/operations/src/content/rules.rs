@@ -96,8 +96,7 @@ pub async fn update(
     Ok(gated_writes::write(app, caller, change).await?.with_warnings())
 }
 
-/// Deletes a rule of the caller's tenant, and returns the tenant's revision. Its domain may be any: version 0.1 stored
-/// rules that match no check.
+/// Deletes a rule of the caller's tenant, and returns the tenant's revision.
 ///
 /// # Errors
 /// The tenant has no such rule, or the store failed.

@@ -70,7 +70,9 @@ impl Tx {
             }
         };
         if let Inner::Postgres(connection) = &mut self.inner {
-            notices::send_writes(connection, self.writes).await?;
+            if self.writes.deliveries {
+                notices::send_deliveries(connection).await?;
+            }
             notices::send_revoked_keys(connection, &self.revoked_keys).await?;
             if let Some(entities) = &self.entities {
                 notices::send_entities(connection, &self.tenant, entities.recent()).await?;

@@ -60,7 +60,7 @@ pub(crate) async fn settle(tx: &mut Tx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Returns the bytes of a policy that count. The migration that added the numbers counted the same texts.
+/// Returns the bytes of a policy that count.
 pub(crate) fn policy_bytes(policy: &PolicyRecord) -> i64 {
     let description = policy.description.as_deref().unwrap_or_default();
     let resource = policy.resource.to_string();

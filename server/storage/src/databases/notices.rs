@@ -8,14 +8,11 @@ use uuid::Uuid;
 
 use crate::transactions::error::StoreError;
 use crate::transactions::history::HistoryPosition;
-use crate::transactions::tx::WebhookWrites;
 
 /// The channel of changes of decision data.
 const CHANGES: &str = "portcullis_changes";
 /// The channel on which triggers announce changes of what concerns access.
 const ACCESS: &str = "portcullis_access";
-/// The channel of changes of webhooks, which replicas of version 0.1 hear.
-const WEBHOOKS: &str = "portcullis_webhooks";
 /// The channel of new deliveries.
 const DELIVERIES: &str = "portcullis_deliveries";
 /// The channel of revoked service keys.
@@ -67,11 +64,9 @@ pub struct RevisionNotice {
     #[serde(flatten)]
     pub position: HistoryPosition,
     touched: Vec<String>,
-    /// The rule that changed, for each part of `touched`; a replica of version 0.1 sends none.
-    #[serde(default)]
+    /// The rule that changed, for each part of `touched`; empty if everything is touched.
     rules: Vec<Option<Uuid>>,
-    /// The policy that changed, for each part of `touched`; a replica of version 0.1 sends none.
-    #[serde(default)]
+    /// The policy that changed, for each part of `touched`; empty if everything is touched.
     policies: Vec<Option<Uuid>>,
 }
 
@@ -112,17 +107,9 @@ pub(crate) async fn send_revision(
     send(connection, CHANGES, &payload).await
 }
 
-/// Notifies the other replicas of webhooks and deliveries that a transaction wrote.
-pub(crate) async fn send_writes(
-    connection: &mut PgConnection,
-    writes: WebhookWrites,
-) -> Result<(), sqlx::Error> {
-    for (channel, written) in [(WEBHOOKS, writes.webhooks), (DELIVERIES, writes.deliveries)] {
-        if written {
-            send(connection, channel, "").await?;
-        }
-    }
-    Ok(())
+/// Notifies the other replicas that a delivery became due.
+pub(crate) async fn send_deliveries(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    send(connection, DELIVERIES, "").await
 }
 
 /// Notifies the other replicas of revoked service keys.

@@ -7,9 +7,8 @@ use sqlx::{Executor, PgConnection, PgPool, Postgres, Transaction};
 
 use crate::databases::hosts::{self, Host, Target};
 use crate::databases::primary::Primary;
-use crate::databases::{changes, migrations, reachability, reserved, schema, suitability};
+use crate::databases::{changes, migrations, reachability, schema, suitability};
 use crate::transactions::error::OpenError;
-use crate::transactions::tx::EVERY_TENANT;
 
 /// Connections of one replica.
 const CONNECTIONS: u32 = 16;
@@ -39,11 +38,10 @@ pub(crate) async fn open(url: &str) -> Result<Primary, OpenError> {
     let primary = Primary::open(hosts::parse(url, Target::Primary)?, pool_of_primary).await?;
     let pool = primary.pool();
     suitability::check(&pool.connect_options(), CONNECTIONS).await?;
-    // The transaction ends without a commit.
-    let mut tx = begin_read(&pool, EVERY_TENANT).await.map_err(OpenError::Connect)?;
-    reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&mut *tx).await)?;
-    drop(tx);
-    migrations::postgres().run(&pool).await.map_err(schema::not_migrated)?;
+    let migrations = migrations::postgres();
+    let applied = sqlx::query_as(schema::APPLIED).fetch_all(&pool).await;
+    schema::check_before_migration(&migrations, applied)?;
+    migrations.run(&pool).await.map_err(schema::not_migrated)?;
     changes::forget_foreign_numbers(&pool).await.map_err(OpenError::Connect)?;
     Ok(primary)
 }

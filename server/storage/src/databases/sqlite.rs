@@ -7,7 +7,7 @@ use std::time::Duration;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{Connection, SqliteConnection, SqlitePool};
 
-use crate::databases::{migrations, reserved, schema};
+use crate::databases::{migrations, schema};
 use crate::transactions::error::OpenError;
 use crate::transactions::sqlite_files;
 
@@ -106,8 +106,10 @@ pub(crate) async fn open(url: &str) -> Result<Opened, OpenError> {
         .connect_with(options.clone().create_if_missing(true))
         .await
         .map_err(OpenError::Connect)?;
-    reserved::check(sqlx::query_as(reserved::FIND).fetch_optional(&writer).await)?;
-    migrations::sqlite().run(&writer).await.map_err(schema::not_migrated)?;
+    let migrations = migrations::sqlite();
+    let applied = sqlx::query_as(schema::APPLIED).fetch_all(&writer).await;
+    schema::check_before_migration(&migrations, applied)?;
+    migrations.run(&writer).await.map_err(schema::not_migrated)?;
     let path = file_of(url, &options).map(Path::to_owned);
     let readers = options.read_only(true).pragma("cache_size", READ_CACHE);
     let readers = pool(READERS).connect_with(readers).await.map_err(OpenError::Connect)?;

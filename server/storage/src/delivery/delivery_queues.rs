@@ -1,7 +1,5 @@
-//! The table of delivery queues. Each webhook has two: one for denied checks, and one for all other events. One delivery
+//! The table of delivery queues, `webhook_lanes`. Each webhook has two: one for denied checks, and one for all other events. One delivery
 //! worker at a time serves a queue. So no flood of denied checks delays another event.
-//!
-//! The table is called `webhook_lanes`, because a released migration never changes.
 //!
 //! A transaction that writes a delivery locks the queue last. A delivery worker locks the queue first and reads the
 //! deliveries after that. So neither misses a write of the other.

@@ -148,20 +148,16 @@ pub enum OpenError {
          version that migrated it, or a later one"
     )]
     Newer(i64),
+    /// A version from before the baseline of the migrations made the schema.
+    #[error(
+        "the database was written before the release of version 0.3.0, with which upgrades begin: export each tenant with \
+         the version that wrote it (`portcullis export`), start this version on an empty database, and apply the folders \
+         (`portcullis apply`)"
+    )]
+    BeforeBaseline,
     /// The database must be empty, but it has tables.
     #[error("expected an empty database, but it has tables")]
     InUse,
-    /// A resolver has a namespace that this version reserves.
-    #[error(
-        "tenant `{tenant}` has the resolver `{namespace}`, and this version reserves the namespace `{namespace}`: \
-         give it another namespace with the version before, or delete it"
-    )]
-    Reserved {
-        /// The tenant's id.
-        tenant: String,
-        /// The namespace of its resolver.
-        namespace: String,
-    },
     /// The database lost changes, and its tenants cannot begin an epoch.
     #[error("cannot begin an epoch after lost changes: {0}")]
     History(StoreError),

@@ -31,8 +31,6 @@ pub(crate) fn in_epoch(revision: u64, epoch: u64) -> u64 {
 pub struct HistoryPosition {
     pub revision: u64,
     /// The ids of the last commits, the newest first. There may be fewer than commits.
-    // A replica of version 0.1 sends none.
-    #[serde(default)]
     commits: Vec<u64>,
 }
 

@@ -209,15 +209,15 @@ CREATE TABLE public.audit_records (
     actor text NOT NULL,
     credential text NOT NULL,
     key_id text,
+    key_name text,
     action text NOT NULL,
     records text NOT NULL,
     count bigint NOT NULL,
-    address text,
-    request_id text,
-    key_name text,
     before_change text,
     after_change text,
-    source text
+    source text,
+    address text,
+    request_id text
 );
 
 ALTER TABLE ONLY public.audit_records FORCE ROW LEVEL SECURITY;
@@ -357,14 +357,14 @@ CREATE TABLE public.drafts (
     name text NOT NULL COLLATE pg_catalog."C",
     bundle text NOT NULL,
     domain text NOT NULL,
+    mode text DEFAULT 'replace'::text NOT NULL,
     shadow boolean NOT NULL,
+    shadow_id uuid,
+    shadow_counts text,
     created_by text NOT NULL,
     created_at bigint NOT NULL,
     updated_by text,
-    updated_at bigint,
-    shadow_id uuid,
-    shadow_counts text,
-    mode text DEFAULT 'replace'::text NOT NULL
+    updated_at bigint
 );
 
 ALTER TABLE ONLY public.drafts FORCE ROW LEVEL SECURITY;
@@ -438,11 +438,11 @@ CREATE TABLE public.identity_providers (
     jwks_uri text NOT NULL,
     audience text,
     roles_claim text NOT NULL,
+    roles_format text DEFAULT 'list'::text NOT NULL,
     domain_claim text NOT NULL,
     admin_domain_claim text NOT NULL,
     created_at bigint NOT NULL,
-    last_used_at bigint,
-    roles_format text DEFAULT 'list'::text NOT NULL
+    last_used_at bigint
 );
 
 ALTER TABLE ONLY public.identity_providers FORCE ROW LEVEL SECURITY;
@@ -628,13 +628,13 @@ CREATE TABLE public.resources (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id uuid NOT NULL,
     name text NOT NULL COLLATE pg_catalog."C",
+    stem text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    verb text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     display_name text,
     service_name text,
     default_roles text NOT NULL,
     created_at bigint NOT NULL,
     updated_at bigint,
-    stem text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
-    verb text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     managed_by text COLLATE pg_catalog."C"
 );
 
@@ -730,13 +730,13 @@ CREATE TABLE public.service_keys (
     id uuid NOT NULL,
     name text NOT NULL,
     description text,
+    domain text,
     secret_hash bytea NOT NULL,
     permissions text NOT NULL,
     created_by text NOT NULL,
     created_at bigint NOT NULL,
     expires_at bigint,
-    last_used_at bigint,
-    domain text
+    last_used_at bigint
 );
 
 ALTER TABLE ONLY public.service_keys FORCE ROW LEVEL SECURITY;
@@ -785,33 +785,33 @@ ALTER TABLE public.tenant_settings OWNER TO portcullis;
 
 CREATE TABLE public.tenants (
     id text NOT NULL COLLATE pg_catalog."C",
-    revision bigint NOT NULL,
-    created_at bigint NOT NULL,
     name text,
     slug text COLLATE pg_catalog."C",
+    created_at bigint NOT NULL,
+    suspended_at bigint,
+    deleting_at bigint,
+    erased_at bigint,
+    revision bigint NOT NULL,
+    history text DEFAULT ''::text NOT NULL,
+    entities_revision bigint DEFAULT 0 NOT NULL,
+    entities_history text DEFAULT ''::text NOT NULL,
+    entities_forgotten bigint DEFAULT 0 NOT NULL,
+    relations_forgotten bigint DEFAULT 0 NOT NULL,
+    last_relation bigint DEFAULT 0 NOT NULL,
+    changed bigint DEFAULT 0 NOT NULL,
+    access_changed bigint DEFAULT 0 NOT NULL,
+    gate_cases boolean DEFAULT false NOT NULL,
+    gate_approval boolean DEFAULT false NOT NULL,
+    directory_wins boolean DEFAULT false NOT NULL,
     used_webhooks bigint DEFAULT 0 NOT NULL,
     used_policies bigint DEFAULT 0 NOT NULL,
     used_rules bigint DEFAULT 0 NOT NULL,
     used_resources bigint DEFAULT 0 NOT NULL,
     used_service_keys bigint DEFAULT 0 NOT NULL,
     used_resolvers bigint DEFAULT 0 NOT NULL,
-    used_bytes bigint DEFAULT 0 NOT NULL,
-    suspended_at bigint,
-    deleting_at bigint,
-    erased_at bigint,
-    gate_cases boolean DEFAULT false NOT NULL,
-    gate_approval boolean DEFAULT false NOT NULL,
-    history text DEFAULT ''::text NOT NULL,
-    changed bigint DEFAULT 0 NOT NULL,
-    access_changed bigint DEFAULT 0 NOT NULL,
-    entities_revision bigint DEFAULT 0 NOT NULL,
-    entities_history text DEFAULT ''::text NOT NULL,
-    entities_forgotten bigint DEFAULT 0 NOT NULL,
     used_entities bigint DEFAULT 0 NOT NULL,
-    directory_wins boolean DEFAULT false NOT NULL,
-    last_relation bigint DEFAULT 0 NOT NULL,
-    relations_forgotten bigint DEFAULT 0 NOT NULL,
-    used_relations bigint DEFAULT 0 NOT NULL
+    used_relations bigint DEFAULT 0 NOT NULL,
+    used_bytes bigint DEFAULT 0 NOT NULL
 );
 
 
@@ -826,12 +826,12 @@ CREATE TABLE public.types (
     name text NOT NULL COLLATE pg_catalog."C",
     definition text NOT NULL,
     sources text NOT NULL,
+    relations text DEFAULT '{}'::text NOT NULL,
     created_by text NOT NULL,
     created_at bigint NOT NULL,
     updated_by text,
     updated_at bigint,
-    managed_by text COLLATE pg_catalog."C",
-    relations text DEFAULT '{}'::text NOT NULL
+    managed_by text COLLATE pg_catalog."C"
 );
 
 ALTER TABLE ONLY public.types FORCE ROW LEVEL SECURITY;
@@ -872,12 +872,12 @@ CREATE TABLE public.webhook_deliveries (
     id uuid NOT NULL,
     webhook_id uuid NOT NULL,
     event_id uuid NOT NULL,
+    denials boolean DEFAULT false NOT NULL,
     due_at bigint,
     failures bigint DEFAULT 0 NOT NULL,
     round bigint DEFAULT 0 NOT NULL,
-    settled_at bigint,
-    denials boolean DEFAULT false NOT NULL,
-    dropped bigint DEFAULT 0 NOT NULL
+    dropped bigint DEFAULT 0 NOT NULL,
+    settled_at bigint
 );
 
 ALTER TABLE ONLY public.webhook_deliveries FORCE ROW LEVEL SECURITY;
@@ -909,12 +909,12 @@ ALTER TABLE public.webhook_events OWNER TO portcullis;
 CREATE TABLE public.webhook_lanes (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     webhook_id uuid NOT NULL,
+    denials boolean DEFAULT false NOT NULL,
     due_at bigint,
     holder text,
     lease_until bigint DEFAULT 0 NOT NULL,
     fence bigint DEFAULT 0 NOT NULL,
     slow boolean DEFAULT false NOT NULL,
-    denials boolean DEFAULT false NOT NULL,
     waiting bigint DEFAULT 0 NOT NULL,
     dropped bigint DEFAULT 0 NOT NULL,
     settled bigint DEFAULT 0 NOT NULL,
@@ -951,47 +951,17 @@ ALTER TABLE public.webhooks OWNER TO portcullis;
 -- Data for Name: _sqlx_migrations; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public._sqlx_migrations VALUES (1, 'rules', '2026-11-29 23:39:04.289571+00', true, '\xd0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0', 12493945);
-INSERT INTO public._sqlx_migrations VALUES (2, 'service', '2026-11-29 23:39:04.302483+00', true, '\xfc98e8463d69c08d9c4614f4940a64fe7382cc93faa6165edf8b0d4d66ea2c5616664d6c60bb9ce6f3c5c07b25585ce0', 2921657);
-INSERT INTO public._sqlx_migrations VALUES (3, 'deliveries', '2026-11-29 23:39:04.311387+00', true, '\x9c69a0a121ad647bbf19e93f28b8b09aac39b302ae3abe63b346c406ab47f37a369547f3ddaded99ce8c1cb6957777e9', 16968658);
-INSERT INTO public._sqlx_migrations VALUES (4, 'resolvers', '2026-11-29 23:39:04.32629+00', true, '\x39ac5f87dbff77bd0cdc46878e8d63531fc192fbca9caa9fdab2ebb3abae046016bf005222bab26740c7e838254c81b1', 11351521);
-INSERT INTO public._sqlx_migrations VALUES (5, 'quotas_and_denials', '2026-11-29 23:39:04.340899+00', true, '\x05593bcccf4f1fd5b07765752ca13917f04cd7556cc52c02f7248666911047d5c8edb9548ae54db4f4402a69983f4b77', 19824158);
-INSERT INTO public._sqlx_migrations VALUES (6, 'operator', '2026-11-29 23:39:04.357944+00', true, '\x41d21efcb42210cd67642e0d8db209781710d32fc87a8e8af4710184e94644153dcee1a77bd95e13c9263856e403be4d', 11569726);
-INSERT INTO public._sqlx_migrations VALUES (7, 'key_domains', '2026-11-29 23:39:04.369747+00', true, '\x9f8bfd5dcf306e460a2afb8745745916f2b0265b62f58de9c73f45e2ef68b64bb3bcbe52d4dad57e06481970cb1c806d', 310624);
-INSERT INTO public._sqlx_migrations VALUES (8, 'registered_names', '2026-11-29 23:39:04.370118+00', true, '\x2b21540ce518aa87c4619b3a6698f063050042bfb523df6379a97b104f79468e3644ee22c9411a4f0179177121198bc6', 1151848);
-INSERT INTO public._sqlx_migrations VALUES (9, 'owners', '2026-11-29 23:39:04.371358+00', true, '\xa3cd0b82ec64dd7b0bb7618daaf14bca84a952a7ff7165bc13e30210eb3df3f3d2975a828d8eb637a0d07237b98b74c9', 426175);
-INSERT INTO public._sqlx_migrations VALUES (10, 'gates', '2026-11-29 23:39:04.371854+00', true, '\x449b7d4c66d4f601b02c77a1d0b13c69c13793ae3a10094a877058a702a18573b1b190f126e6fb24e8d89d997c73d01e', 9643874);
-INSERT INTO public._sqlx_migrations VALUES (11, 'history', '2026-11-29 23:39:04.381659+00', true, '\x98b2388769b2789b4b65025affdffb82bb9b08ce96897f4f34f7f66bcaa3825c48d7cb603542fe32c37c8e7bea9d2620', 696168);
-INSERT INTO public._sqlx_migrations VALUES (12, 'changes', '2026-11-29 23:39:04.382434+00', true, '\xbfae941392eb0bb87ec25912573fb9477fa0b9fe06529d4c2d65402c2bab0c264ea678b0d5cb2f42ce7b575abc8177cc', 11022339);
-INSERT INTO public._sqlx_migrations VALUES (13, 'entities', '2026-11-29 23:39:04.393665+00', true, '\x006f379ed0024779217dda8db2bdcd1fe71d6d1576a5731ea0da7a214e81159bc24dd1f459747bb96ffe11e8dc451e09', 16402865);
-INSERT INTO public._sqlx_migrations VALUES (14, 'denials', '2026-11-29 23:39:04.410275+00', true, '\xf5e4792cc4660d421354d69c0e6a63a579d740bf4922465313dac2f32705bb60c7f1b75480a1f468248d0e47d84b97c6', 7049244);
-INSERT INTO public._sqlx_migrations VALUES (15, 'plan_sizes', '2026-11-29 23:39:04.41764+00', true, '\x511d50983c8fa20ed48310e9c6b9cb7c9053944bea64b8a08dc128fa68042056c3b2b7f704706ef425700fbc7d5f7014', 1894286);
-INSERT INTO public._sqlx_migrations VALUES (16, 'policy_names', '2026-11-29 23:39:04.419647+00', true, '\x3639301976e1f409a72d81764f50af67cecc7c553d54098277d0b5e12b7dea702076849bcb69ba4111843c02360eba93', 483311);
-INSERT INTO public._sqlx_migrations VALUES (17, 'role_owners', '2026-11-29 23:39:04.42021+00', true, '\x28a1832d3fbdf6c83a11ab95ef5f00338df155f803a97f287bf6576b7523d3af220b18c5f189782a0e71fd7b6f8b672f', 306016);
-INSERT INTO public._sqlx_migrations VALUES (18, 'audit_details', '2026-11-29 23:39:04.420585+00', true, '\xddf606ffca4693bed413fd6772c5583f80ac95e39df57a44db8f5e5ead3f41d8321c4a71444fd19ebc790836ffe5f0a8', 387217);
-INSERT INTO public._sqlx_migrations VALUES (19, 'sync_sizes', '2026-11-29 23:39:04.421039+00', true, '\x9b7d6a6f32437556754728820b995698c15a7217f2b05fc2d71ed1e5cac52275bd5231ea7fc7b02774634e40b6c86969', 291095);
-INSERT INTO public._sqlx_migrations VALUES (20, 'types', '2026-11-29 23:39:04.421394+00', true, '\x3988d1170dc1f234967f8c7854dba325b665370c7d9a203269172c4e0a4b81bce295468b603f935d114d01b607ea1a1f', 1003476);
-INSERT INTO public._sqlx_migrations VALUES (21, 'relations', '2026-11-29 23:39:04.422489+00', true, '\xf931af98efad68f44e707b61bb168604718b6fce0a06712ae10d9c02de905f502f4468774a42501e3e06aa818c86d29b', 11248517);
-INSERT INTO public._sqlx_migrations VALUES (22, 'history', '2026-11-29 23:39:04.433978+00', true, '\x0c40f5f31a5aaac9460df07e0d161f7094c31906e5ffdd734d926a48203f3307900206d29e991ff20c2386a55c1c881d', 19936696);
-INSERT INTO public._sqlx_migrations VALUES (23, 'decision_files', '2026-11-29 23:39:04.454286+00', true, '\x5a8ee6c8640af33969753030f82bbb21c4087f111499e9dc2afa326ec4003c0c38d3407b5c5b4d9a20bb119da7ddf029', 14747857);
-INSERT INTO public._sqlx_migrations VALUES (24, 'drafts', '2026-11-29 23:39:04.469284+00', true, '\x40c41a32165b3aec94efe7caddf94712dfa8da7e529c964f4f5391fb659624c52b068a4ca4a007b28deb65c315d2f122', 1508870);
-INSERT INTO public._sqlx_migrations VALUES (25, 'shadows', '2026-11-29 23:39:04.470894+00', true, '\xf151f9e29c9434baf147484335d2d9a9cd6ff7d240f245a0f8ee81e057c60613c4823a273af53321951993af46e6134a', 1811202);
-INSERT INTO public._sqlx_migrations VALUES (26, 'record_answers', '2026-11-29 23:39:04.472791+00', true, '\xe746c19487e37c280ad5e395ce97159b3ee5faa560eabc2d839c910f91450c2f1fc7d16a5480a8674b0f007907f631ff', 5255930);
-INSERT INTO public._sqlx_migrations VALUES (27, 'decision_work', '2026-11-29 23:39:04.481019+00', true, '\x9293c9dd0059f5d81bb34d0963c7bc23412b197eb8ae4a1efb1feb96ea3db5fca9e9ed0ef7f4933a3d4277f3f59a4f35', 1494329);
-INSERT INTO public._sqlx_migrations VALUES (28, 'erased_deliveries', '2026-11-29 23:39:04.482601+00', true, '\x47a29ba21c0d380d528fe3d7bd9ffb95441a84dee6025c5c916abdb71ecb2c9768e2849770f0ced479ca07efad8fcf40', 419546);
-INSERT INTO public._sqlx_migrations VALUES (29, 'roles_format', '2026-11-29 23:39:04.483089+00', true, '\x8cba8d767cf257b4b92a886fb6f6e28c68750ba36bbf57a627500e25c6a30936eadfd90b3736d567a7c645dc845b2268', 400387);
-INSERT INTO public._sqlx_migrations VALUES (30, 'draft_modes', '2026-11-29 23:39:04.483561+00', true, '\xf46647f7c6f2a4e104e425efec9271aadbce6ba0806a6840623fcf477f52ae0bd1effc8610470a8e269311405bb6be4d', 285066);
-INSERT INTO public._sqlx_migrations VALUES (31, 'plan_indexes', '2026-11-29 23:39:04.483906+00', true, '\x52ec1994c7078ff64100420cba77edafe5814321f4f9950ed72aea2ce6a9f85bf00b8e0ec3af46d3eef7661d9c27f5ea', 1638264);
+INSERT INTO public._sqlx_migrations VALUES (1, 'baseline', '2026-11-30 07:02:16.774522+00', true, '\xa1074041b43e79154b31d3372759730cc0a1d49e8c1ebca687c08680c633ad178e8dba0ad1e0bdd05e9c889e9b2813d9', 440657040);
 
 
 --
 -- Data for Name: abac_policies; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.abac_policies VALUES ('upgrade', '01a229ad-35f7-764a-ad67-db98b20aa15a', 'always', NULL, 'report:read', 'allow', 'json', '{"type":"CONDITION","attribute":"request.subject","operator":"exists"}', 1, true, 'boss', 1795995547127, NULL, NULL, NULL, NULL);
-INSERT INTO public.abac_policies VALUES ('upgrade', '01a229ad-365f-74aa-ab90-7c1e1978f002', 'owner', NULL, 'chart:write', 'allow', 'json', '{"type":"CONDITION","attribute":"resource.owner","operator":"eq","value":"alice"}', 5, true, 'boss', 1795995547231, NULL, NULL, NULL, NULL);
-INSERT INTO public.abac_policies VALUES ('upgrade', '01a229ad-368d-7672-8054-d871790e6ee2', 'outside', NULL, 'report:read', 'deny', 'json', '{"type":"AND","children":[{"type":"CONDITION","attribute":"user.level","operator":"gte","value":5},{"type":"NOT","child":{"type":"CONDITION","attribute":"resource.network","operator":"ip_in","value":["10.0.0.0/8"]}}]}', 10, true, 'boss', 1795995547277, NULL, NULL, NULL, NULL);
-INSERT INTO public.abac_policies VALUES ('upgrade', '01a229ad-36b9-74ef-9b6a-84530f33c02c', 'unknown', NULL, 'invoice:*', 'deny', 'json', '{"type":"OR","children":[{"type":"CONDITION","attribute":"request.subject","operator":"matches","value":"^mal"},{"type":"CONDITION","attribute":"resource.missing","operator":"eq","value":"x"}]}', 3, true, 'boss', 1795995547321, NULL, NULL, NULL, NULL);
+INSERT INTO public.abac_policies VALUES ('upgrade', '01a22b43-0b16-7226-8b56-a08165159251', 'always', NULL, 'report:read', 'allow', 'json', '{"type":"CONDITION","attribute":"request.subject","operator":"exists"}', 1, true, 'boss', 1796022143766, NULL, NULL, NULL, NULL);
+INSERT INTO public.abac_policies VALUES ('upgrade', '01a22b43-0b78-752a-93ea-35b6b41f3234', 'owner', NULL, 'chart:write', 'allow', 'json', '{"type":"CONDITION","attribute":"resource.owner","operator":"eq","value":"alice"}', 5, true, 'boss', 1796022143864, NULL, NULL, NULL, NULL);
+INSERT INTO public.abac_policies VALUES ('upgrade', '01a22b43-0c05-7355-af80-16a5fd445972', 'outside', NULL, 'report:read', 'deny', 'json', '{"type":"AND","children":[{"type":"CONDITION","attribute":"user.level","operator":"gte","value":5},{"type":"NOT","child":{"type":"CONDITION","attribute":"resource.network","operator":"ip_in","value":["10.0.0.0/8"]}}]}', 10, true, 'boss', 1796022144005, NULL, NULL, NULL, NULL);
+INSERT INTO public.abac_policies VALUES ('upgrade', '01a22b43-0c70-7430-9598-02f86f1d4baa', 'unknown', NULL, 'invoice:*', 'deny', 'json', '{"type":"OR","children":[{"type":"CONDITION","attribute":"request.subject","operator":"matches","value":"^mal"},{"type":"CONDITION","attribute":"resource.missing","operator":"eq","value":"x"}]}', 3, true, 'boss', 1796022144112, NULL, NULL, NULL, NULL);
 
 
 --
@@ -1004,31 +974,31 @@ INSERT INTO public.abac_policies VALUES ('upgrade', '01a229ad-36b9-74ef-9b6a-845
 -- Data for Name: audit_records; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.audit_records VALUES ('01a229ad-2d37-76f2-9692-7db21b848501', '01a229ad-2d37-73da-b005-df81bd2ae79a', 1795995544887, 'admin', 'admin_key', NULL, 'tenant.created', '["01a229ad-2d37-76f2-9692-7db21b848501"]', 1, '127.0.0.1', '01a229ad-2d37-7828-989b-9ab84e6afac3', NULL, NULL, NULL, NULL);
-INSERT INTO public.audit_records VALUES ('01a229ad-2d37-76f2-9692-7db21b848501', '01a229ad-2d37-73da-b005-df82d3582777', 1795995544887, 'admin', 'admin_key', NULL, 'service_key.created', '["01a229ad-2d37-76f2-9692-7db388bfd401"]', 1, '127.0.0.1', '01a229ad-2d37-7828-989b-9ab84e6afac3', NULL, NULL, NULL, NULL);
-INSERT INTO public.audit_records VALUES ('01a229ad-2d37-76f2-9692-7db21b848501', '01a229ad-2d90-7249-9c6a-d73c625cb075', 1795995544976, 'admin', 'admin_key', NULL, 'provider.registered', '["01a229ad-2d90-748e-a5c8-870fe0b56997"]', 1, '127.0.0.1', '01a229ad-2d90-765e-ba51-b1ceebf4fcfa', NULL, NULL, NULL, NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-33ee-700b-8b45-b16acb77e165', 1795995546606, 'boss', 'token', NULL, 'webhook.created', '["01a229ad-33ee-73c4-a714-3e87951bb2bb"]', 1, '127.0.0.1', '01a229ad-33ed-7812-a672-a1bb6f6b642b', NULL, NULL, NULL, NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-3419-72de-8e83-76a51e8576a9', 1795995546649, 'boss', 'token', NULL, 'resource.registered', '["01a229ad-3419-7348-b1db-713fcd960cb6"]', 1, '127.0.0.1', '01a229ad-3419-71dc-8360-b1412f0d3899', NULL, NULL, '{"id":"01a229ad-3419-7348-b1db-713fcd960cb6","tenant_id":"upgrade","name":"chart:read","displayName":"Read a chart","serviceName":null,"defaultRoles":["editor"],"created_at":"2026-11-29T23:39:06.649Z","updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-3419-72de-8e83-76a612f18deb', 1795995546649, 'boss', 'token', NULL, 'rule.created', '["01a229ad-3419-7348-b1db-7140693e7175"]', 1, '127.0.0.1', '01a229ad-3419-71dc-8360-b1412f0d3899', NULL, NULL, '{"id":"01a229ad-3419-7348-b1db-7140693e7175","sub":"editor","dom":"upgrade","obj":"chart:read","act":"read","effect":"allow","origin":"default_role","created_by":"boss","created_at":"2026-11-29T23:39:06.649Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-343d-7379-8dc8-8ad109602134', 1795995546685, 'boss', 'token', NULL, 'resource.registered', '["01a229ad-343d-7732-8154-1001731b8e66"]', 1, '127.0.0.1', '01a229ad-343d-7b79-b7ea-e79f24612ba0', NULL, NULL, '{"id":"01a229ad-343d-7732-8154-1001731b8e66","tenant_id":"upgrade","name":"invoice:read","displayName":null,"serviceName":"bills","defaultRoles":[],"created_at":"2026-11-29T23:39:06.685Z","updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-34a2-74b0-9b47-16e06bf7bf63', 1795995546786, 'boss', 'token', NULL, 'rule.created', '["01a229ad-34a2-7062-bd6f-4e59f4bdef5d"]', 1, '127.0.0.1', '01a229ad-34a1-7a96-8053-7f78d5216591', NULL, NULL, '{"id":"01a229ad-34a2-7062-bd6f-4e59f4bdef5d","sub":"alice","dom":"upgrade","obj":"chart:read","act":"read","effect":"allow","origin":"explicit","created_by":"boss","created_at":"2026-11-29T23:39:06.786Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-34c9-7760-9e06-7404e4c521ed', 1795995546825, 'boss', 'token', NULL, 'rule.created', '["01a229ad-34c9-76e8-96e4-9d3515c06c17"]', 1, '127.0.0.1', '01a229ad-34c9-718a-880c-41a78e9ac8a4', NULL, NULL, '{"id":"01a229ad-34c9-76e8-96e4-9d3515c06c17","sub":"*","dom":"upgrade","obj":"chart:write","act":"delete","effect":"deny","origin":"explicit","created_by":"boss","created_at":"2026-11-29T23:39:06.825Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-355d-7683-855c-9922f2f3678c', 1795995546973, 'boss', 'token', NULL, 'rule.created', '["01a229ad-355d-75c8-a975-d5722f1a8cb8"]', 1, '127.0.0.1', '01a229ad-355d-7790-867e-0a95544d4d76', NULL, NULL, '{"id":"01a229ad-355d-75c8-a975-d5722f1a8cb8","sub":"bob","dom":"upgrade","obj":"*","act":"*","effect":"allow","origin":"explicit","created_by":"boss","created_at":"2026-11-29T23:39:06.973Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-35ba-74ef-938e-188549f77850', 1795995547066, 'boss', 'token', NULL, 'rule.created', '["01a229ad-35ba-7712-8ca6-f0f33a0bcf9f"]', 1, '127.0.0.1', '01a229ad-35b9-7273-9810-4b210c25919a', NULL, NULL, '{"id":"01a229ad-35ba-7712-8ca6-f0f33a0bcf9f","sub":"carol","dom":"upgrade","obj":"invoice:*","act":"*","effect":"allow","origin":"explicit","created_by":"boss","created_at":"2026-11-29T23:39:07.066Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-35f7-7424-8166-a5c8ebcafbda', 1795995547127, 'boss', 'token', NULL, 'policy.created', '["01a229ad-35f7-764a-ad67-db98b20aa15a"]', 1, '127.0.0.1', '01a229ad-35f1-7fc8-b040-65aa7ac8ec9d', NULL, NULL, '{"id":"01a229ad-35f7-764a-ad67-db98b20aa15a","tenant_id":"upgrade","name":"always","description":null,"resource":"report:read","effect":"allow","format":"json","rule_data":{"type":"CONDITION","attribute":"request.subject","operator":"exists"},"priority":1,"enabled":true,"created_by":"boss","created_at":"2026-11-29T23:39:07.127Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-365f-73b1-b0fe-8ea11ba5d691', 1795995547231, 'boss', 'token', NULL, 'policy.created', '["01a229ad-365f-74aa-ab90-7c1e1978f002"]', 1, '127.0.0.1', '01a229ad-365b-795f-985a-d7a522e622a5', NULL, NULL, '{"id":"01a229ad-365f-74aa-ab90-7c1e1978f002","tenant_id":"upgrade","name":"owner","description":null,"resource":"chart:write","effect":"allow","format":"json","rule_data":{"type":"CONDITION","attribute":"resource.owner","operator":"eq","value":"alice"},"priority":5,"enabled":true,"created_by":"boss","created_at":"2026-11-29T23:39:07.231Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-368d-7690-b3b9-b50c3cf9ed0a', 1795995547277, 'boss', 'token', NULL, 'policy.created', '["01a229ad-368d-7672-8054-d871790e6ee2"]', 1, '127.0.0.1', '01a229ad-3687-7df3-aa1e-41b21968ff92', NULL, NULL, '{"id":"01a229ad-368d-7672-8054-d871790e6ee2","tenant_id":"upgrade","name":"outside","description":null,"resource":"report:read","effect":"deny","format":"json","rule_data":{"type":"AND","children":[{"type":"CONDITION","attribute":"user.level","operator":"gte","value":5},{"type":"NOT","child":{"type":"CONDITION","attribute":"resource.network","operator":"ip_in","value":["10.0.0.0/8"]}}]},"priority":10,"enabled":true,"created_by":"boss","created_at":"2026-11-29T23:39:07.277Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-36b9-75b0-92d1-a86f48609bcc', 1795995547321, 'boss', 'token', NULL, 'policy.created', '["01a229ad-36b9-74ef-9b6a-84530f33c02c"]', 1, '127.0.0.1', '01a229ad-36b8-76f4-aaed-10a7296dbf6d', NULL, NULL, '{"id":"01a229ad-36b9-74ef-9b6a-84530f33c02c","tenant_id":"upgrade","name":"unknown","description":null,"resource":"invoice:*","effect":"deny","format":"json","rule_data":{"type":"OR","children":[{"type":"CONDITION","attribute":"request.subject","operator":"matches","value":"^mal"},{"type":"CONDITION","attribute":"resource.missing","operator":"eq","value":"x"}]},"priority":3,"enabled":true,"created_by":"boss","created_at":"2026-11-29T23:39:07.321Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-36ef-72f7-b723-37eeb26832f0', 1795995547375, 'boss', 'token', NULL, 'service_key.created', '["01a229ad-36ef-7775-8885-3421d7026681"]', 1, '127.0.0.1', '01a229ad-36ee-71aa-97b3-da3eafcd4947', NULL, NULL, NULL, NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-3719-75ce-b055-e311e661f1e2', 1795995547417, 'boss', 'token', NULL, 'service_key.created', '["01a229ad-3719-7306-a665-1bdc9759b2f9"]', 1, '127.0.0.1', '01a229ad-3719-73b2-b6c4-6d852c7b0d72', NULL, NULL, NULL, NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-372d-7383-972d-2cf4d0197bf9', 1795995547437, 'boss', 'token', NULL, 'service_key.revoked', '["01a229ad-3719-7306-a665-1bdc9759b2f9"]', 1, '127.0.0.1', '01a229ad-372d-7f68-9db2-b01436a75deb', NULL, NULL, NULL, NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-63c9-7791-b0ba-ab62d9e20765', 1795995558857, 'boss', 'token', NULL, 'resolver.created', '["01a229ad-63c9-7545-bd7e-641e0c773355"]', 1, '127.0.0.1', '01a229ad-3800-7f40-999e-2ba7f5475225', NULL, NULL, NULL, NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-64de-726a-b38e-493b9b6336e0', 1795995559134, 'boss', 'token', NULL, 'type.created', '["sheet"]', 1, '127.0.0.1', '01a229ad-64dd-766f-a21f-d8d1020b0041', NULL, NULL, '{"type":"sheet","about":null,"properties":{"owner":{"type":"text"}},"relations":{"viewer":"[user]"},"created_by":"boss","created_at":"2026-11-29T23:39:19.134Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-67d6-701c-a38e-9449a0eea5ac', 1795995559894, 'boss', 'token', NULL, 'entities.written', '["user:dora"]', 1, '127.0.0.1', '01a229ad-67d5-7fdd-b211-c092d568533a', NULL, NULL, '{"type":"user","id":"dora","roles":["senior"],"domain_roles":{},"properties":["level"]}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-672c-771a-b37b-2c981515003c', 1795995559724, 'boss', 'token', NULL, 'role.created', '["senior"]', 1, '127.0.0.1', '01a229ad-672b-7745-b9a6-bd8f892dd095', NULL, NULL, '{"name":"senior","includes":["editor"],"created_by":"boss","created_at":"2026-11-29T23:39:19.724Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-68ca-76b6-9db7-cadf3aea124f', 1795995560138, 'boss', 'token', NULL, 'entities.written', '["sheet:first"]', 1, '127.0.0.1', '01a229ad-68c9-725d-b80c-e48f741558fd', NULL, NULL, '{"type":"sheet","id":"first","roles":[],"domain_roles":{},"properties":["owner"]}', NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-69be-7666-9061-8c8c6bd19ce3', 1795995560382, 'boss', 'token', NULL, 'relations.written', '["sheet:first#viewer@user:dora"]', 1, '127.0.0.1', '01a229ad-69bd-7e7e-ad45-dea0869485a0', NULL, NULL, NULL, NULL);
-INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-6a75-764a-bcaa-a3f78e0e63f6', 1795995560565, 'boss', 'token', NULL, 'settings.updated', '["upgrade"]', 1, '127.0.0.1', '01a229ad-6a61-7be0-9641-053961db7f6b', NULL, '{"gates":{"cases":false,"approval":false},"max_deletes":20,"owners":{},"directory_wins":false}', '{"gates":{"cases":false,"approval":false},"max_deletes":20,"owners":{},"directory_wins":false,"decision_log":{"mode":"durable","keep":"3650d"}}', NULL);
+INSERT INTO public.audit_records VALUES ('01a22b42-f849-70b5-82f1-022d5182eb96', '01a22b42-f849-70c1-b09c-b5ecc5eb4a5b', 1796022138953, 'admin', 'admin_key', NULL, NULL, 'tenant.created', '["01a22b42-f849-70b5-82f1-022d5182eb96"]', 1, NULL, NULL, NULL, '127.0.0.1', '01a22b42-f848-7a4b-8ddf-ddabd60e2398');
+INSERT INTO public.audit_records VALUES ('01a22b42-f849-70b5-82f1-022d5182eb96', '01a22b42-f849-70c1-b09c-b5edc591bd98', 1796022138953, 'admin', 'admin_key', NULL, NULL, 'service_key.created', '["01a22b42-f849-70b5-82f1-022ee1d2bbcd"]', 1, NULL, NULL, NULL, '127.0.0.1', '01a22b42-f848-7a4b-8ddf-ddabd60e2398');
+INSERT INTO public.audit_records VALUES ('01a22b42-f849-70b5-82f1-022d5182eb96', '01a22b42-f987-70bf-8b3c-4125d27fdab1', 1796022139271, 'admin', 'admin_key', NULL, NULL, 'provider.registered', '["01a22b42-f987-7484-9b1b-60af6fb36af2"]', 1, NULL, NULL, NULL, '127.0.0.1', '01a22b42-f987-7cf4-909c-c541ec0d45c1');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-0785-74ff-8849-aa2246f4a7d1', 1796022142853, 'boss', 'token', NULL, NULL, 'webhook.created', '["01a22b43-0785-765e-bd23-760e9c358a3d"]', 1, NULL, NULL, NULL, '127.0.0.1', '01a22b43-0784-7f47-be78-75d1343044ef');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-07d0-7699-9b98-88a52795fae3', 1796022142928, 'boss', 'token', NULL, NULL, 'resource.registered', '["01a22b43-07d0-719a-b64c-eb96f49ccb74"]', 1, NULL, '{"id":"01a22b43-07d0-719a-b64c-eb96f49ccb74","tenant_id":"upgrade","name":"chart:read","displayName":"Read a chart","serviceName":null,"defaultRoles":["editor"],"created_at":"2026-11-30T07:02:22.928Z","updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-07c6-7db3-9137-9901eee630d6');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-07d0-7699-9b98-88a6b8355355', 1796022142928, 'boss', 'token', NULL, NULL, 'rule.created', '["01a22b43-07d0-719a-b64c-eb972232c8fb"]', 1, NULL, '{"id":"01a22b43-07d0-719a-b64c-eb972232c8fb","sub":"editor","dom":"upgrade","obj":"chart:read","act":"read","effect":"allow","origin":"default_role","created_by":"boss","created_at":"2026-11-30T07:02:22.928Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-07c6-7db3-9137-9901eee630d6');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-085b-77ed-a958-456d7483a66b', 1796022143067, 'boss', 'token', NULL, NULL, 'resource.registered', '["01a22b43-085b-77c9-b1bb-62840bc7f070"]', 1, NULL, '{"id":"01a22b43-085b-77c9-b1bb-62840bc7f070","tenant_id":"upgrade","name":"invoice:read","displayName":null,"serviceName":"bills","defaultRoles":[],"created_at":"2026-11-30T07:02:23.067Z","updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-085b-7d17-b979-b024bf781af9');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-08c8-778f-a252-f282dacc109c', 1796022143176, 'boss', 'token', NULL, NULL, 'rule.created', '["01a22b43-08c8-7548-ac63-91349000c646"]', 1, NULL, '{"id":"01a22b43-08c8-7548-ac63-91349000c646","sub":"alice","dom":"upgrade","obj":"chart:read","act":"read","effect":"allow","origin":"explicit","created_by":"boss","created_at":"2026-11-30T07:02:23.176Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-08c7-79cd-ac26-0a28554911ba');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-09d2-73f7-becf-4f00d0754b0c', 1796022143442, 'boss', 'token', NULL, NULL, 'rule.created', '["01a22b43-09d2-7280-a399-98be6594296c"]', 1, NULL, '{"id":"01a22b43-09d2-7280-a399-98be6594296c","sub":"*","dom":"upgrade","obj":"chart:write","act":"delete","effect":"deny","origin":"explicit","created_by":"boss","created_at":"2026-11-30T07:02:23.442Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-09d0-721d-b9a8-bfbd1323ce98');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-0a57-74a2-a25f-d67a1ad2c95c', 1796022143575, 'boss', 'token', NULL, NULL, 'rule.created', '["01a22b43-0a57-73cf-937f-6a1f03082673"]', 1, NULL, '{"id":"01a22b43-0a57-73cf-937f-6a1f03082673","sub":"bob","dom":"upgrade","obj":"*","act":"*","effect":"allow","origin":"explicit","created_by":"boss","created_at":"2026-11-30T07:02:23.575Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-0a51-786e-8d5f-2382ba94ac34');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-0ab2-7527-a6b6-5bfb6cbbb9b6', 1796022143666, 'boss', 'token', NULL, NULL, 'rule.created', '["01a22b43-0ab2-739c-9db0-06ea68732a19"]', 1, NULL, '{"id":"01a22b43-0ab2-739c-9db0-06ea68732a19","sub":"carol","dom":"upgrade","obj":"invoice:*","act":"*","effect":"allow","origin":"explicit","created_by":"boss","created_at":"2026-11-30T07:02:23.666Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-0ab1-733c-928f-8719a5af595f');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-0b16-77de-9b69-55050c1ea3ff', 1796022143766, 'boss', 'token', NULL, NULL, 'policy.created', '["01a22b43-0b16-7226-8b56-a08165159251"]', 1, NULL, '{"id":"01a22b43-0b16-7226-8b56-a08165159251","tenant_id":"upgrade","name":"always","description":null,"resource":"report:read","effect":"allow","format":"json","rule_data":{"type":"CONDITION","attribute":"request.subject","operator":"exists"},"priority":1,"enabled":true,"created_by":"boss","created_at":"2026-11-30T07:02:23.766Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-0b12-726f-81d6-2676aebd3dca');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-0b78-7591-8fba-e194e96e5491', 1796022143864, 'boss', 'token', NULL, NULL, 'policy.created', '["01a22b43-0b78-752a-93ea-35b6b41f3234"]', 1, NULL, '{"id":"01a22b43-0b78-752a-93ea-35b6b41f3234","tenant_id":"upgrade","name":"owner","description":null,"resource":"chart:write","effect":"allow","format":"json","rule_data":{"type":"CONDITION","attribute":"resource.owner","operator":"eq","value":"alice"},"priority":5,"enabled":true,"created_by":"boss","created_at":"2026-11-30T07:02:23.864Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-0b6c-74b6-bf00-336d29863a00');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-0c05-7060-adac-a91ed85ce878', 1796022144005, 'boss', 'token', NULL, NULL, 'policy.created', '["01a22b43-0c05-7355-af80-16a5fd445972"]', 1, NULL, '{"id":"01a22b43-0c05-7355-af80-16a5fd445972","tenant_id":"upgrade","name":"outside","description":null,"resource":"report:read","effect":"deny","format":"json","rule_data":{"type":"AND","children":[{"type":"CONDITION","attribute":"user.level","operator":"gte","value":5},{"type":"NOT","child":{"type":"CONDITION","attribute":"resource.network","operator":"ip_in","value":["10.0.0.0/8"]}}]},"priority":10,"enabled":true,"created_by":"boss","created_at":"2026-11-30T07:02:24.005Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-0c04-7e39-a42f-9f8ba391314e');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-0c70-70e0-b791-3403862b798d', 1796022144112, 'boss', 'token', NULL, NULL, 'policy.created', '["01a22b43-0c70-7430-9598-02f86f1d4baa"]', 1, NULL, '{"id":"01a22b43-0c70-7430-9598-02f86f1d4baa","tenant_id":"upgrade","name":"unknown","description":null,"resource":"invoice:*","effect":"deny","format":"json","rule_data":{"type":"OR","children":[{"type":"CONDITION","attribute":"request.subject","operator":"matches","value":"^mal"},{"type":"CONDITION","attribute":"resource.missing","operator":"eq","value":"x"}]},"priority":3,"enabled":true,"created_by":"boss","created_at":"2026-11-30T07:02:24.112Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-0c6e-78af-8c57-53b35ebd5b22');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-0ca4-7766-97a1-b8cb985274f0', 1796022144164, 'boss', 'token', NULL, NULL, 'service_key.created', '["01a22b43-0ca4-7785-a0b4-b05865416536"]', 1, NULL, NULL, NULL, '127.0.0.1', '01a22b43-0ca3-7e1c-9c99-bcde66be7e52');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-0d04-74e2-b23b-6be7fe106fe6', 1796022144260, 'boss', 'token', NULL, NULL, 'service_key.created', '["01a22b43-0d04-70f7-a362-a445afaf7de5"]', 1, NULL, NULL, NULL, '127.0.0.1', '01a22b43-0d03-71da-b07f-4859efeec971');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-0d4d-75d6-83d0-ec0f59d3e51d', 1796022144333, 'boss', 'token', NULL, NULL, 'service_key.revoked', '["01a22b43-0d04-70f7-a362-a445afaf7de5"]', 1, NULL, NULL, NULL, '127.0.0.1', '01a22b43-0d4c-7ffd-907a-1d1ff4aab73c');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-40e3-7193-b648-48491802de82', 1796022157539, 'boss', 'token', NULL, NULL, 'resolver.created', '["01a22b43-40e3-7464-8451-7ee15c9e71a1"]', 1, NULL, NULL, NULL, '127.0.0.1', '01a22b43-0ee8-7126-9cc2-c504e566dd19');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-4171-716b-b37d-bd277686c7b9', 1796022157681, 'boss', 'token', NULL, NULL, 'type.created', '["sheet"]', 1, NULL, '{"type":"sheet","about":null,"properties":{"owner":{"type":"text"}},"relations":{"viewer":"[user]"},"created_by":"boss","created_at":"2026-11-30T07:02:37.681Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-416e-7d9f-89c2-ec734c66aa2b');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-420b-7288-99e8-7bf32276d05f', 1796022157835, 'boss', 'token', NULL, NULL, 'entities.written', '["user:dora"]', 1, NULL, '{"type":"user","id":"dora","roles":["senior"],"domain_roles":{},"properties":["level"]}', NULL, '127.0.0.1', '01a22b43-420a-7703-9e10-688806f21957');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-41d6-709b-9dce-8bef57e407aa', 1796022157782, 'boss', 'token', NULL, NULL, 'role.created', '["senior"]', 1, NULL, '{"name":"senior","includes":["editor"],"created_by":"boss","created_at":"2026-11-30T07:02:37.782Z","updated_by":null,"updated_at":null,"managed_by":null}', NULL, '127.0.0.1', '01a22b43-41cd-7b36-9b83-fdee8f8846ac');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-42be-7507-926a-237e4f9665ec', 1796022158014, 'boss', 'token', NULL, NULL, 'settings.updated', '["upgrade"]', 1, '{"gates":{"cases":false,"approval":false},"max_deletes":20,"owners":{},"directory_wins":false}', '{"gates":{"cases":false,"approval":false},"max_deletes":20,"owners":{},"directory_wins":false,"decision_log":{"mode":"durable","keep":"3650d"}}', NULL, '127.0.0.1', '01a22b43-42ae-7d6a-9b9a-d98ec9626c9b');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-422f-7342-98d4-74d1afb95bb8', 1796022157871, 'boss', 'token', NULL, NULL, 'entities.written', '["sheet:first"]', 1, NULL, '{"type":"sheet","id":"first","roles":[],"domain_roles":{},"properties":["owner"]}', NULL, '127.0.0.1', '01a22b43-422f-7a7a-9bba-0d30e0dc97a6');
+INSERT INTO public.audit_records VALUES ('upgrade', '01a22b43-4253-753f-9c1e-6da93d2633ca', 1796022157907, 'boss', 'token', NULL, NULL, 'relations.written', '["sheet:first#viewer@user:dora"]', 1, NULL, NULL, NULL, '127.0.0.1', '01a22b43-4252-7982-9170-b08f4964b45d');
 
 
 --
@@ -1041,14 +1011,14 @@ INSERT INTO public.audit_records VALUES ('upgrade', '01a229ad-6a75-764a-bcaa-a3f
 -- Data for Name: decision_files; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.decision_files VALUES (1, 'sealed', 'tenant=_shared/date=2026-11-29/01a229ad-6bee-7c63-b6a1-916ffdd977c4-b9204f09.parquet', NULL, 1795995563360, 3, 4882, '\xb268b842e756bc0473fa234dfad69368857d5c587a72d8db553ea9ea9a65aab2', '\x981434e002a5ad0916f722fa96c9a62c6458ce838ec870c7e7b2dcb1c7f3932f', '\x667945b9206a8c0baa55f7a97aff4bf9', NULL, false);
+INSERT INTO public.decision_files VALUES (1, 'sealed', 'tenant=_shared/date=2026-11-30/01a22b43-4360-70cd-bc87-d0796084db48-36f8d89e.parquet', NULL, 1796022159794, 3, 4882, '\xd1b3314fa860b11995cd290887e5036ac9f8118c640d044c851539bb0fbcfb9e', '\x13f3bf7a5b756143e2b78f80a8a6a6fdb434b079806001bd2cba5d855a2b816e', '\x755edb8de406a82c8a3ac28088f758bd', NULL, false);
 
 
 --
 -- Data for Name: decision_parts; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.decision_parts VALUES ('upgrade', '01a229ad-6bee-7c63-b6a1-916ffdd977c4', 'tenant=_shared/date=2026-11-29/01a229ad-6bee-7c63-b6a1-916ffdd977c4-b9204f09.parquet', '01a229ad-6f1e-79fc-9711-a38cbd0b3cdb', 3, 4882, 4882, 1795995561758, 2111355561758);
+INSERT INTO public.decision_parts VALUES ('upgrade', '01a22b43-4360-70cd-bc87-d0796084db48', 'tenant=_shared/date=2026-11-30/01a22b43-4360-70cd-bc87-d0796084db48-36f8d89e.parquet', '01a22b43-4486-737d-9bd3-579f081e88a6', 3, 4882, 4882, 1796022158470, 2111382158470);
 
 
 --
@@ -1061,9 +1031,9 @@ INSERT INTO public.decision_parts VALUES ('upgrade', '01a229ad-6bee-7c63-b6a1-91
 -- Data for Name: delivered_denials; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.delivered_denials VALUES ('upgrade', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-6e15-756b-a047-e354bf263647', '01a229ad-6e15-756b-a047-e354bf263647', '01a229ad-6bee-7257-8e80-e66331318355', '01a229ad-6bee-7257-8e80-e66331318355', 1, '\x5b7b226964223a2230316132323961642d366531352d373536622d613034372d653335346266323633363437222c2264656c6976657279223a2230316132323961642d366265652d373235372d386538302d653636333331333138333535222c226576656e74223a2230316132323961642d366265652d373235372d386538302d653636326432613865363135222c22737461747573223a3230302c22616e73776572223a226865617264222c226d696c6c6973223a31322c226174223a313739353939353536313439337d5d', '\x5b7b226964223a2230316132323961642d366265652d373235372d386538302d653636326432613865363135222c2274797065223a226163636573732e64656e696564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a32302e3934325a222c2264617461223a7b227375626a656374223a226e6f626f6479222c227265736f75726365223a226e6f77686572653a72656164222c22616374696f6e223a2272656164222c22646f6d61696e223a2275706772616465222c226d6174636865645f72756c655f6964223a2264656661756c742d64656e79222c22726561736f6e223a226e6f20524241432072756c6520616e64206e6f204142414320706f6c69637920616c6c6f7773206974227d7d5d', 1795995561506);
-INSERT INTO public.delivered_denials VALUES ('upgrade', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-6fc1-73d4-9a42-3477a9d593f5', '01a229ad-6fc1-73d4-9a42-3477a9d593f5', '01a229ad-6d85-708d-9ce5-c50c1dd0b3f8', '01a229ad-6d85-708d-9ce5-c50c1dd0b3f8', 1, '\x5b7b226964223a2230316132323961642d366663312d373364342d396134322d333437376139643539336635222c2264656c6976657279223a2230316132323961642d366438352d373038642d396365352d633530633164643062336638222c226576656e74223a2230316132323961642d366438352d373038642d396365352d633530626239303264663965222c22737461747573223a3230302c22616e73776572223a226865617264222c226d696c6c6973223a33322c226174223a313739353939353536313932317d5d', '\x5b7b226964223a2230316132323961642d366438352d373038642d396365352d633530626239303264663965222c2274797065223a226163636573732e64656e696564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a32312e3334395a222c2264617461223a7b227375626a656374223a227265636f72646564222c227265736f75726365223a2263686172743a72656164222c22616374696f6e223a2272656164222c22646f6d61696e223a2275706772616465222c226d6174636865645f72756c655f6964223a2264656661756c742d64656e79222c22726561736f6e223a226e6f20524241432072756c6520616e64206e6f204142414320706f6c69637920616c6c6f7773206974227d7d5d', 1795995561954);
-INSERT INTO public.delivered_denials VALUES ('upgrade', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-70e1-762b-a5f9-67f7373ebb56', '01a229ad-70e1-762b-a5f9-67f7373ebb56', '01a229ad-6f1e-7793-8909-67a92cf40c7c', '01a229ad-6f1e-7793-8909-67a92cf40c7c', 1, '\x5b7b226964223a2230316132323961642d373065312d373632622d613566392d363766373337336562623536222c2264656c6976657279223a2230316132323961642d366631652d373739332d383930392d363761393263663430633763222c226576656e74223a2230316132323961642d366631652d373739332d383930392d363761386539376136623463222c22737461747573223a3230302c22616e73776572223a226865617264222c226d696c6c6973223a31342c226174223a313739353939353536323230397d5d', '\x5b7b226964223a2230316132323961642d366631652d373739332d383930392d363761386539376136623463222c2274797065223a226163636573732e64656e696564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a32312e3735385a222c2264617461223a7b227375626a656374223a227265636f72646564222c227265736f75726365223a22696e766f6963653a72656164222c22616374696f6e223a2272656164222c22646f6d61696e223a2275706772616465222c226d6174636865645f72756c655f6964223a2230316132323961642d333662392d373465662d396236612d383435333066333363303263222c22726561736f6e223a224142414320706f6c6963792060756e6b6e6f776e602064656e6965733a2069747320636f6e646974696f6e20697320756e64657465726d696e65642c20626563617573652061747472696275746520607265736f757263652e6d697373696e6760206973206d697373696e67227d7d5d', 1795995562224);
+INSERT INTO public.delivered_denials VALUES ('upgrade', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-4473-71e8-a8d3-558e53985cdc', '01a22b43-4473-71e8-a8d3-558e53985cdc', '01a22b43-4360-72de-a143-9e38362778a1', '01a22b43-4360-72de-a143-9e38362778a1', 1, '\x5b7b226964223a2230316132326234332d343437332d373165382d613864332d353538653533393835636463222c2264656c6976657279223a2230316132326234332d343336302d373264652d613134332d396533383336323737386131222c226576656e74223a2230316132326234332d343336302d373264652d613134332d396533373965396364636265222c22737461747573223a3230302c22616e73776572223a226865617264222c226d696c6c6973223a382c226174223a313739363032323135383435317d5d', '\x5b7b226964223a2230316132326234332d343336302d373264652d613134332d396533373965396364636265222c2274797065223a226163636573732e64656e696564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a33382e3137365a222c2264617461223a7b227375626a656374223a226e6f626f6479222c227265736f75726365223a226e6f77686572653a72656164222c22616374696f6e223a2272656164222c22646f6d61696e223a2275706772616465222c226d6174636865645f72756c655f6964223a2264656661756c742d64656e79222c22726561736f6e223a226e6f20524241432072756c6520616e64206e6f204142414320706f6c69637920616c6c6f7773206974227d7d5d', 1796022158460);
+INSERT INTO public.delivered_denials VALUES ('upgrade', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-44c0-7475-916d-5225e63913c9', '01a22b43-44c0-7475-916d-5225e63913c9', '01a22b43-4456-748c-bec8-a73ee894dc0a', '01a22b43-4456-748c-bec8-a73ee894dc0a', 1, '\x5b7b226964223a2230316132326234332d343463302d373437352d393136642d353232356536333931336339222c2264656c6976657279223a2230316132326234332d343435362d373438632d626563382d613733656538393464633061222c226576656e74223a2230316132326234332d343435362d373438632d626563382d613733643161363631363836222c22737461747573223a3230302c22616e73776572223a226865617264222c226d696c6c6973223a382c226174223a313739363032323135383532387d5d', '\x5b7b226964223a2230316132326234332d343435362d373438632d626563382d613733643161363631363836222c2274797065223a226163636573732e64656e696564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a33382e3432325a222c2264617461223a7b227375626a656374223a227265636f72646564222c227265736f75726365223a2263686172743a72656164222c22616374696f6e223a2272656164222c22646f6d61696e223a2275706772616465222c226d6174636865645f72756c655f6964223a2264656661756c742d64656e79222c22726561736f6e223a226e6f20524241432072756c6520616e64206e6f204142414320706f6c69637920616c6c6f7773206974227d7d5d', 1796022158537);
+INSERT INTO public.delivered_denials VALUES ('upgrade', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-451b-74c3-8335-c081207bfef3', '01a22b43-451b-74c3-8335-c081207bfef3', '01a22b43-4486-71d3-b3b0-1a5c24bb3762', '01a22b43-4486-71d3-b3b0-1a5c24bb3762', 1, '\x5b7b226964223a2230316132326234332d343531622d373463332d383333352d633038313230376266656633222c2264656c6976657279223a2230316132326234332d343438362d373164332d623362302d316135633234626233373632222c226576656e74223a2230316132326234332d343438362d373164332d623362302d316135623162323731656335222c22737461747573223a3230302c22616e73776572223a226865617264222c226d696c6c6973223a372c226174223a313739363032323135383631397d5d', '\x5b7b226964223a2230316132326234332d343438362d373164332d623362302d316135623162323731656335222c2274797065223a226163636573732e64656e696564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a33382e3437305a222c2264617461223a7b227375626a656374223a227265636f72646564222c227265736f75726365223a22696e766f6963653a72656164222c22616374696f6e223a2272656164222c22646f6d61696e223a2275706772616465222c226d6174636865645f72756c655f6964223a2230316132326234332d306337302d373433302d393539382d303266383666316434626161222c22726561736f6e223a224142414320706f6c6963792060756e6b6e6f776e602064656e6965733a2069747320636f6e646974696f6e20697320756e64657465726d696e65642c20626563617573652061747472696275746520607265736f757263652e6d697373696e6760206973206d697373696e67227d7d5d', 1796022158627);
 
 
 --
@@ -1082,8 +1052,8 @@ INSERT INTO public.delivered_denials VALUES ('upgrade', '01a229ad-33ee-73c4-a714
 -- Data for Name: entities; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.entities VALUES ('upgrade', 'user', 'dora', '["senior"]', '{}', '{"level":9}', NULL, NULL, 1, 1795995559894, false);
-INSERT INTO public.entities VALUES ('upgrade', 'sheet', 'first', '[]', '{}', '{"owner":"dora"}', NULL, NULL, 2, 1795995560138, false);
+INSERT INTO public.entities VALUES ('upgrade', 'user', 'dora', '["senior"]', '{}', '{"level":9}', NULL, NULL, 1, 1796022157835, false);
+INSERT INTO public.entities VALUES ('upgrade', 'sheet', 'first', '[]', '{}', '{"owner":"dora"}', NULL, NULL, 2, 1796022157871, false);
 
 
 --
@@ -1103,7 +1073,7 @@ INSERT INTO public.entity_roles VALUES ('upgrade', 'senior', 1);
 -- Data for Name: identity_providers; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.identity_providers VALUES ('01a229ad-2d37-76f2-9692-7db21b848501', '01a229ad-2d90-748e-a5c8-870fe0b56997', 'https://id.example/acme', 'https://id.example/acme/keys', NULL, 'realm_access.roles', 'dom', 'adm', 1795995544976, NULL, 'list');
+INSERT INTO public.identity_providers VALUES ('01a22b42-f849-70b5-82f1-022d5182eb96', '01a22b42-f987-7484-9b1b-60af6fb36af2', 'https://id.example/acme', 'https://id.example/acme/keys', NULL, 'realm_access.roles', 'list', 'dom', 'adm', 1796022139271, NULL);
 
 
 --
@@ -1127,11 +1097,11 @@ INSERT INTO public.plan_sizes VALUES ('upgrade', 'invoice:*', 231);
 -- Data for Name: rbac_rules; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.rbac_rules VALUES ('upgrade', '01a229ad-3419-7348-b1db-7140693e7175', 'editor', 'upgrade', 'chart:read', 'read', 'allow', 'default_role', 'boss', 1795995546649, NULL, NULL, NULL);
-INSERT INTO public.rbac_rules VALUES ('upgrade', '01a229ad-34a2-7062-bd6f-4e59f4bdef5d', 'alice', 'upgrade', 'chart:read', 'read', 'allow', 'explicit', 'boss', 1795995546786, NULL, NULL, NULL);
-INSERT INTO public.rbac_rules VALUES ('upgrade', '01a229ad-34c9-76e8-96e4-9d3515c06c17', '*', 'upgrade', 'chart:write', 'delete', 'deny', 'explicit', 'boss', 1795995546825, NULL, NULL, NULL);
-INSERT INTO public.rbac_rules VALUES ('upgrade', '01a229ad-355d-75c8-a975-d5722f1a8cb8', 'bob', 'upgrade', '*', '*', 'allow', 'explicit', 'boss', 1795995546973, NULL, NULL, NULL);
-INSERT INTO public.rbac_rules VALUES ('upgrade', '01a229ad-35ba-7712-8ca6-f0f33a0bcf9f', 'carol', 'upgrade', 'invoice:*', '*', 'allow', 'explicit', 'boss', 1795995547066, NULL, NULL, NULL);
+INSERT INTO public.rbac_rules VALUES ('upgrade', '01a22b43-07d0-719a-b64c-eb972232c8fb', 'editor', 'upgrade', 'chart:read', 'read', 'allow', 'default_role', 'boss', 1796022142928, NULL, NULL, NULL);
+INSERT INTO public.rbac_rules VALUES ('upgrade', '01a22b43-08c8-7548-ac63-91349000c646', 'alice', 'upgrade', 'chart:read', 'read', 'allow', 'explicit', 'boss', 1796022143176, NULL, NULL, NULL);
+INSERT INTO public.rbac_rules VALUES ('upgrade', '01a22b43-09d2-7280-a399-98be6594296c', '*', 'upgrade', 'chart:write', 'delete', 'deny', 'explicit', 'boss', 1796022143442, NULL, NULL, NULL);
+INSERT INTO public.rbac_rules VALUES ('upgrade', '01a22b43-0a57-73cf-937f-6a1f03082673', 'bob', 'upgrade', '*', '*', 'allow', 'explicit', 'boss', 1796022143575, NULL, NULL, NULL);
+INSERT INTO public.rbac_rules VALUES ('upgrade', '01a22b43-0ab2-739c-9db0-06ea68732a19', 'carol', 'upgrade', 'invoice:*', '*', 'allow', 'explicit', 'boss', 1796022143666, NULL, NULL, NULL);
 
 
 --
@@ -1150,7 +1120,7 @@ INSERT INTO public.rbac_rules VALUES ('upgrade', '01a229ad-35ba-7712-8ca6-f0f33a
 -- Data for Name: relations; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.relations VALUES ('upgrade', 'sheet', 'first', 1, 'user', 'dora', 0, NULL, NULL, NULL, 3, 1795995560382, false);
+INSERT INTO public.relations VALUES ('upgrade', 'sheet', 'first', 1, 'user', 'dora', 0, NULL, NULL, NULL, 3, 1796022157907, false);
 
 
 --
@@ -1164,35 +1134,35 @@ INSERT INTO public.resolver_modules VALUES ('upgrade', '8d85815ad0b331a892e9363d
 -- Data for Name: resolvers; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.resolvers VALUES ('upgrade', '01a229ad-63c9-7545-bd7e-641e0c773355', 'dir', 1, true, '{"namespace":"dir","description":null,"config":{"department":"obstetrics"},"secrets":["token"],"endpoints":{},"allowed_hosts":[],"limits":{"timeout_ms":250,"memory_mib":64},"cache_ttl_ms":null,"stale_if_error_ms":0}', '\x013eb1bd43cd44731918482ea2ee8d49a058aea7400ad2cdbe73884cac272d1d512df771db6962045feaecf0fe6093adc8edee', '{"name":"directory","version":"1.0.0","sha256":"8d85815ad0b331a892e9363d6b32bd3e55988b2cc036997be9314389906a4bcc","size":84742,"imports":["portcullis:resolver/log@1.0.0","portcullis:resolver/config@1.0.0","portcullis:resolver/types@1.0.0","wasi:io/poll@0.2.6","wasi:io/error@0.2.6","wasi:io/streams@0.2.6","wasi:cli/environment@0.2.6","wasi:cli/exit@0.2.6","wasi:cli/stdin@0.2.6","wasi:cli/stdout@0.2.6","wasi:cli/stderr@0.2.6","wasi:cli/terminal-input@0.2.6","wasi:cli/terminal-output@0.2.6","wasi:cli/terminal-stdin@0.2.6","wasi:cli/terminal-stdout@0.2.6","wasi:cli/terminal-stderr@0.2.6"],"attributes":[{"name":"department","kind":"text","default_ttl_ms":60000},{"name":"manager","kind":"boolean","default_ttl_ms":1000}],"inputs":["subject","roles"],"config_keys":[{"name":"department","required":true}],"endpoints":[]}', '8d85815ad0b331a892e9363d6b32bd3e55988b2cc036997be9314389906a4bcc', 'boss', 1795995558857, NULL, NULL, NULL);
+INSERT INTO public.resolvers VALUES ('upgrade', '01a22b43-40e3-7464-8451-7ee15c9e71a1', 'dir', 1, true, '{"namespace":"dir","description":null,"config":{"department":"obstetrics"},"secrets":["token"],"endpoints":{},"allowed_hosts":[],"limits":{"timeout_ms":250,"memory_mib":64},"cache_ttl_ms":null,"stale_if_error_ms":0}', '\x013eb1bd433534a8e44e6c9f8b29cef58634c49c68de973d9e45eded1d62b454f294623c03bceb82f1260fe811716f5ed9cd83', '{"name":"directory","version":"1.0.0","sha256":"8d85815ad0b331a892e9363d6b32bd3e55988b2cc036997be9314389906a4bcc","size":84742,"imports":["portcullis:resolver/log@1.0.0","portcullis:resolver/config@1.0.0","portcullis:resolver/types@1.0.0","wasi:io/poll@0.2.6","wasi:io/error@0.2.6","wasi:io/streams@0.2.6","wasi:cli/environment@0.2.6","wasi:cli/exit@0.2.6","wasi:cli/stdin@0.2.6","wasi:cli/stdout@0.2.6","wasi:cli/stderr@0.2.6","wasi:cli/terminal-input@0.2.6","wasi:cli/terminal-output@0.2.6","wasi:cli/terminal-stdin@0.2.6","wasi:cli/terminal-stdout@0.2.6","wasi:cli/terminal-stderr@0.2.6"],"attributes":[{"name":"department","kind":"text","default_ttl_ms":60000},{"name":"manager","kind":"boolean","default_ttl_ms":1000}],"inputs":["subject","roles"],"config_keys":[{"name":"department","required":true}],"endpoints":[]}', '8d85815ad0b331a892e9363d6b32bd3e55988b2cc036997be9314389906a4bcc', 'boss', 1796022157539, NULL, NULL, NULL);
 
 
 --
 -- Data for Name: resources; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.resources VALUES ('upgrade', '01a229ad-3419-7348-b1db-713fcd960cb6', 'chart:read', 'Read a chart', NULL, '["editor"]', 1795995546649, NULL, 'chart', 'read', NULL);
-INSERT INTO public.resources VALUES ('upgrade', '01a229ad-343d-7732-8154-1001731b8e66', 'invoice:read', NULL, 'bills', '[]', 1795995546685, NULL, 'invoice', 'read', NULL);
+INSERT INTO public.resources VALUES ('upgrade', '01a22b43-07d0-719a-b64c-eb96f49ccb74', 'chart:read', 'chart', 'read', 'Read a chart', NULL, '["editor"]', 1796022142928, NULL, NULL);
+INSERT INTO public.resources VALUES ('upgrade', '01a22b43-085b-77c9-b1bb-62840bc7f070', 'invoice:read', 'invoice', 'read', NULL, 'bills', '[]', 1796022143067, NULL, NULL);
 
 
 --
 -- Data for Name: revision_changes; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.revision_changes VALUES ('upgrade', 'resource', '01a229ad-3419-7348-b1db-713fcd960cb6', 1, NULL, '\x949f73d6ab40b428ab88f01c2fa2d1e96d1c2c4aeeaf5bcb4a3dfc21e51f4734');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'rule', '01a229ad-3419-7348-b1db-7140693e7175', 1, NULL, '\xa24e0ad37b3f8b2ae7ca3b4c5adce90475264fd3005f76773ea6026215edc10c');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'resource', '01a229ad-343d-7732-8154-1001731b8e66', 2, NULL, '\x5dfaf676e866f06a5d1dc742be0f5f02ff3d61f9ff4267c1b8789332480fd9a3');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'rule', '01a229ad-34a2-7062-bd6f-4e59f4bdef5d', 3, NULL, '\x8008411ef9554bca767572e31641930b250bcd8b6241f26ebc98e122fbc22d4c');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'rule', '01a229ad-34c9-76e8-96e4-9d3515c06c17', 4, NULL, '\x0a2255bb0664915ad3dd377abed748225aee7e7af0a94596c7e524edc6ea62e0');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'rule', '01a229ad-355d-75c8-a975-d5722f1a8cb8', 5, NULL, '\xdff855fa6790b006073d2dfdf88b3e69ad12ae5d3d501b32db9ba67d93373de9');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'rule', '01a229ad-35ba-7712-8ca6-f0f33a0bcf9f', 6, NULL, '\x13f81de171ba5308c9b6381495e0232a5585fde231dadf60fe9b1583b366f91f');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'policy', '01a229ad-35f7-764a-ad67-db98b20aa15a', 7, NULL, '\x3df05dd537fcd0eee7a0044e819fe71e7cbc7fc95eec3734154d306b0b69bda3');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'policy', '01a229ad-365f-74aa-ab90-7c1e1978f002', 8, NULL, '\x1cfaaac79263bbaf718404690338600c8c2f29f657f7b6a338723153df742e92');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'policy', '01a229ad-368d-7672-8054-d871790e6ee2', 9, NULL, '\x3edfbbf520baff0451e9f7fcebfee94aed18d71c2402aad9f36eb5b7ba76056d');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'policy', '01a229ad-36b9-74ef-9b6a-84530f33c02c', 10, NULL, '\x09161820d8df59862ed7ddc5fae6651f69450dc667abfec91dff53fccd661f74');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'resolver', '01a229ad-63c9-7545-bd7e-641e0c773355', 11, NULL, '\x7843d5526bb2019a773ec7076df5002f778159349bb8dbbc9ea437f001a2152e');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'type', 'sheet', 12, NULL, '\xb2862863762bca4274247d615eeac224f8c1bd3a2707b838a6473cb7e3d610e6');
-INSERT INTO public.revision_changes VALUES ('upgrade', 'role', 'senior', 13, NULL, '\x1dc2d6f2fce33e69dbdc3c455e6a6af8d34d9886ef804773f2b7a91647d4329c');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'resource', '01a22b43-07d0-719a-b64c-eb96f49ccb74', 1, NULL, '\x84e6d4153b9c3a274fc6e7deeda2708f1d0a6a691caf4d2f28e01683359a793b');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'rule', '01a22b43-07d0-719a-b64c-eb972232c8fb', 1, NULL, '\x3f9658a6d91dffbeaea8c048411d71ba109d142073524f3d6284a358a6cbbc10');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'resource', '01a22b43-085b-77c9-b1bb-62840bc7f070', 2, NULL, '\xabdd4e6364dc1f06e0c78359dd86285603268b70ffa36160984f26607e0c9c05');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'rule', '01a22b43-08c8-7548-ac63-91349000c646', 3, NULL, '\x010dd628025433903e68c6b9304061e0de0fa66779783d27f8e6c19d95454e41');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'rule', '01a22b43-09d2-7280-a399-98be6594296c', 4, NULL, '\xf13705c7120b1294c80174e590dc2f0ed1291558ccbd310d83cf0306243c42bb');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'rule', '01a22b43-0a57-73cf-937f-6a1f03082673', 5, NULL, '\xadb5edc089351d9c1dce92715bb53e7f7dea267618cf925303aa4dfb65aac306');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'rule', '01a22b43-0ab2-739c-9db0-06ea68732a19', 6, NULL, '\xf634919d71fa0080794b83f400d4a752aff5156849580bb4cb0e90b061f08a94');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'policy', '01a22b43-0b16-7226-8b56-a08165159251', 7, NULL, '\xcee31df80514490268bcf1881e6fad5a0d83787a6ece5612cd5f51480b0df141');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'policy', '01a22b43-0b78-752a-93ea-35b6b41f3234', 8, NULL, '\xefac33806dd8f4f9e55fd5e6e3b736c84d559d03e015206e7fbdba60f019b1c3');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'policy', '01a22b43-0c05-7355-af80-16a5fd445972', 9, NULL, '\x12be3443afbdf4bd16babe7cb70fbf92af1b9c74d9890448d891a35dcb45c867');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'policy', '01a22b43-0c70-7430-9598-02f86f1d4baa', 10, NULL, '\x3d1bccfbf2d96e83742c92a961a0eec257b54b870da3f9788ea28819ae8e2f63');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'resolver', '01a22b43-40e3-7464-8451-7ee15c9e71a1', 11, NULL, '\x0a63d79deb00d657eff0231e75de6a9465fd4b643556391d0b4ce7dc01fa92bd');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'type', 'sheet', 12, NULL, '\x9867a6131e64cc3d602e111218701e08840522e1c8537d6704e83dccc740c626');
+INSERT INTO public.revision_changes VALUES ('upgrade', 'role', 'senior', 13, NULL, '\x9092884db2f6db8a93f9cab60e89969380ce4632602ddef05ec262bec215fa9a');
 INSERT INTO public.revision_changes VALUES ('upgrade', 'settings', 'upgrade', 15, NULL, '\xb965821edfb26dfda650bced98d67807c83b15e9ebf51046c6d8170d46754b28');
 
 
@@ -1200,20 +1170,20 @@ INSERT INTO public.revision_changes VALUES ('upgrade', 'settings', 'upgrade', 15
 -- Data for Name: revision_values; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.revision_values VALUES ('upgrade', '\x949f73d6ab40b428ab88f01c2fa2d1e96d1c2c4aeeaf5bcb4a3dfc21e51f4734', 1, '{"id":"01a229ad-3419-7348-b1db-713fcd960cb6","tenant_id":"upgrade","name":"chart:read","displayName":"Read a chart","serviceName":null,"defaultRoles":["editor"],"created_at":"2026-11-29T23:39:06.649Z","updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\xa24e0ad37b3f8b2ae7ca3b4c5adce90475264fd3005f76773ea6026215edc10c', 1, '{"id":"01a229ad-3419-7348-b1db-7140693e7175","sub":"editor","dom":"upgrade","obj":"chart:read","act":"read","effect":"allow","origin":"default_role","created_by":"boss","created_at":"2026-11-29T23:39:06.649Z","updated_by":null,"updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\x5dfaf676e866f06a5d1dc742be0f5f02ff3d61f9ff4267c1b8789332480fd9a3', 2, '{"id":"01a229ad-343d-7732-8154-1001731b8e66","tenant_id":"upgrade","name":"invoice:read","displayName":null,"serviceName":"bills","defaultRoles":[],"created_at":"2026-11-29T23:39:06.685Z","updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\x8008411ef9554bca767572e31641930b250bcd8b6241f26ebc98e122fbc22d4c', 3, '{"id":"01a229ad-34a2-7062-bd6f-4e59f4bdef5d","sub":"alice","dom":"upgrade","obj":"chart:read","act":"read","effect":"allow","origin":"explicit","created_by":"boss","created_at":"2026-11-29T23:39:06.786Z","updated_by":null,"updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\x0a2255bb0664915ad3dd377abed748225aee7e7af0a94596c7e524edc6ea62e0', 4, '{"id":"01a229ad-34c9-76e8-96e4-9d3515c06c17","sub":"*","dom":"upgrade","obj":"chart:write","act":"delete","effect":"deny","origin":"explicit","created_by":"boss","created_at":"2026-11-29T23:39:06.825Z","updated_by":null,"updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\xdff855fa6790b006073d2dfdf88b3e69ad12ae5d3d501b32db9ba67d93373de9', 5, '{"id":"01a229ad-355d-75c8-a975-d5722f1a8cb8","sub":"bob","dom":"upgrade","obj":"*","act":"*","effect":"allow","origin":"explicit","created_by":"boss","created_at":"2026-11-29T23:39:06.973Z","updated_by":null,"updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\x13f81de171ba5308c9b6381495e0232a5585fde231dadf60fe9b1583b366f91f', 6, '{"id":"01a229ad-35ba-7712-8ca6-f0f33a0bcf9f","sub":"carol","dom":"upgrade","obj":"invoice:*","act":"*","effect":"allow","origin":"explicit","created_by":"boss","created_at":"2026-11-29T23:39:07.066Z","updated_by":null,"updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\x3df05dd537fcd0eee7a0044e819fe71e7cbc7fc95eec3734154d306b0b69bda3', 7, '{"id":"01a229ad-35f7-764a-ad67-db98b20aa15a","tenant_id":"upgrade","name":"always","description":null,"resource":"report:read","effect":"allow","format":"json","rule_data":{"type":"CONDITION","attribute":"request.subject","operator":"exists"},"priority":1,"enabled":true,"created_by":"boss","created_at":"2026-11-29T23:39:07.127Z","updated_by":null,"updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\x1cfaaac79263bbaf718404690338600c8c2f29f657f7b6a338723153df742e92', 8, '{"id":"01a229ad-365f-74aa-ab90-7c1e1978f002","tenant_id":"upgrade","name":"owner","description":null,"resource":"chart:write","effect":"allow","format":"json","rule_data":{"type":"CONDITION","attribute":"resource.owner","operator":"eq","value":"alice"},"priority":5,"enabled":true,"created_by":"boss","created_at":"2026-11-29T23:39:07.231Z","updated_by":null,"updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\x3edfbbf520baff0451e9f7fcebfee94aed18d71c2402aad9f36eb5b7ba76056d', 9, '{"id":"01a229ad-368d-7672-8054-d871790e6ee2","tenant_id":"upgrade","name":"outside","description":null,"resource":"report:read","effect":"deny","format":"json","rule_data":{"type":"AND","children":[{"type":"CONDITION","attribute":"user.level","operator":"gte","value":5},{"type":"NOT","child":{"type":"CONDITION","attribute":"resource.network","operator":"ip_in","value":["10.0.0.0/8"]}}]},"priority":10,"enabled":true,"created_by":"boss","created_at":"2026-11-29T23:39:07.277Z","updated_by":null,"updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\x09161820d8df59862ed7ddc5fae6651f69450dc667abfec91dff53fccd661f74', 10, '{"id":"01a229ad-36b9-74ef-9b6a-84530f33c02c","tenant_id":"upgrade","name":"unknown","description":null,"resource":"invoice:*","effect":"deny","format":"json","rule_data":{"type":"OR","children":[{"type":"CONDITION","attribute":"request.subject","operator":"matches","value":"^mal"},{"type":"CONDITION","attribute":"resource.missing","operator":"eq","value":"x"}]},"priority":3,"enabled":true,"created_by":"boss","created_at":"2026-11-29T23:39:07.321Z","updated_by":null,"updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\x7843d5526bb2019a773ec7076df5002f778159349bb8dbbc9ea437f001a2152e', 11, '{"id":"01a229ad-63c9-7545-bd7e-641e0c773355","tenant_id":"upgrade","manifest":{"namespace":"dir","description":null,"config":{"department":"obstetrics"},"secrets":["token"],"endpoints":{},"allowed_hosts":[],"limits":{"timeout_ms":250,"memory_mib":64},"cache_ttl_ms":null,"stale_if_error_ms":0},"enabled":true,"version":1,"module":{"name":"directory","version":"1.0.0","sha256":"8d85815ad0b331a892e9363d6b32bd3e55988b2cc036997be9314389906a4bcc","size":84742,"imports":["portcullis:resolver/log@1.0.0","portcullis:resolver/config@1.0.0","portcullis:resolver/types@1.0.0","wasi:io/poll@0.2.6","wasi:io/error@0.2.6","wasi:io/streams@0.2.6","wasi:cli/environment@0.2.6","wasi:cli/exit@0.2.6","wasi:cli/stdin@0.2.6","wasi:cli/stdout@0.2.6","wasi:cli/stderr@0.2.6","wasi:cli/terminal-input@0.2.6","wasi:cli/terminal-output@0.2.6","wasi:cli/terminal-stdin@0.2.6","wasi:cli/terminal-stdout@0.2.6","wasi:cli/terminal-stderr@0.2.6"],"attributes":[{"name":"department","kind":"text","default_ttl_ms":60000},{"name":"manager","kind":"boolean","default_ttl_ms":1000}],"inputs":["subject","roles"],"config_keys":[{"name":"department","required":true}],"endpoints":[]},"created_by":"boss","created_at":"2026-11-29T23:39:18.857Z","updated_by":null,"updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\xb2862863762bca4274247d615eeac224f8c1bd3a2707b838a6473cb7e3d610e6', 12, '{"type":"sheet","about":null,"properties":{"owner":{"type":"text"}},"relations":{"viewer":"[user]"},"created_by":"boss","created_at":"2026-11-29T23:39:19.134Z","updated_by":null,"updated_at":null,"managed_by":null}');
-INSERT INTO public.revision_values VALUES ('upgrade', '\x1dc2d6f2fce33e69dbdc3c455e6a6af8d34d9886ef804773f2b7a91647d4329c', 13, '{"name":"senior","includes":["editor"],"created_by":"boss","created_at":"2026-11-29T23:39:19.724Z","updated_by":null,"updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\x3f9658a6d91dffbeaea8c048411d71ba109d142073524f3d6284a358a6cbbc10', 1, '{"id":"01a22b43-07d0-719a-b64c-eb972232c8fb","sub":"editor","dom":"upgrade","obj":"chart:read","act":"read","effect":"allow","origin":"default_role","created_by":"boss","created_at":"2026-11-30T07:02:22.928Z","updated_by":null,"updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\x84e6d4153b9c3a274fc6e7deeda2708f1d0a6a691caf4d2f28e01683359a793b', 1, '{"id":"01a22b43-07d0-719a-b64c-eb96f49ccb74","tenant_id":"upgrade","name":"chart:read","displayName":"Read a chart","serviceName":null,"defaultRoles":["editor"],"created_at":"2026-11-30T07:02:22.928Z","updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\xabdd4e6364dc1f06e0c78359dd86285603268b70ffa36160984f26607e0c9c05', 2, '{"id":"01a22b43-085b-77c9-b1bb-62840bc7f070","tenant_id":"upgrade","name":"invoice:read","displayName":null,"serviceName":"bills","defaultRoles":[],"created_at":"2026-11-30T07:02:23.067Z","updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\x010dd628025433903e68c6b9304061e0de0fa66779783d27f8e6c19d95454e41', 3, '{"id":"01a22b43-08c8-7548-ac63-91349000c646","sub":"alice","dom":"upgrade","obj":"chart:read","act":"read","effect":"allow","origin":"explicit","created_by":"boss","created_at":"2026-11-30T07:02:23.176Z","updated_by":null,"updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\xf13705c7120b1294c80174e590dc2f0ed1291558ccbd310d83cf0306243c42bb', 4, '{"id":"01a22b43-09d2-7280-a399-98be6594296c","sub":"*","dom":"upgrade","obj":"chart:write","act":"delete","effect":"deny","origin":"explicit","created_by":"boss","created_at":"2026-11-30T07:02:23.442Z","updated_by":null,"updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\xadb5edc089351d9c1dce92715bb53e7f7dea267618cf925303aa4dfb65aac306', 5, '{"id":"01a22b43-0a57-73cf-937f-6a1f03082673","sub":"bob","dom":"upgrade","obj":"*","act":"*","effect":"allow","origin":"explicit","created_by":"boss","created_at":"2026-11-30T07:02:23.575Z","updated_by":null,"updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\xf634919d71fa0080794b83f400d4a752aff5156849580bb4cb0e90b061f08a94', 6, '{"id":"01a22b43-0ab2-739c-9db0-06ea68732a19","sub":"carol","dom":"upgrade","obj":"invoice:*","act":"*","effect":"allow","origin":"explicit","created_by":"boss","created_at":"2026-11-30T07:02:23.666Z","updated_by":null,"updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\xcee31df80514490268bcf1881e6fad5a0d83787a6ece5612cd5f51480b0df141', 7, '{"id":"01a22b43-0b16-7226-8b56-a08165159251","tenant_id":"upgrade","name":"always","description":null,"resource":"report:read","effect":"allow","format":"json","rule_data":{"type":"CONDITION","attribute":"request.subject","operator":"exists"},"priority":1,"enabled":true,"created_by":"boss","created_at":"2026-11-30T07:02:23.766Z","updated_by":null,"updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\xefac33806dd8f4f9e55fd5e6e3b736c84d559d03e015206e7fbdba60f019b1c3', 8, '{"id":"01a22b43-0b78-752a-93ea-35b6b41f3234","tenant_id":"upgrade","name":"owner","description":null,"resource":"chart:write","effect":"allow","format":"json","rule_data":{"type":"CONDITION","attribute":"resource.owner","operator":"eq","value":"alice"},"priority":5,"enabled":true,"created_by":"boss","created_at":"2026-11-30T07:02:23.864Z","updated_by":null,"updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\x12be3443afbdf4bd16babe7cb70fbf92af1b9c74d9890448d891a35dcb45c867', 9, '{"id":"01a22b43-0c05-7355-af80-16a5fd445972","tenant_id":"upgrade","name":"outside","description":null,"resource":"report:read","effect":"deny","format":"json","rule_data":{"type":"AND","children":[{"type":"CONDITION","attribute":"user.level","operator":"gte","value":5},{"type":"NOT","child":{"type":"CONDITION","attribute":"resource.network","operator":"ip_in","value":["10.0.0.0/8"]}}]},"priority":10,"enabled":true,"created_by":"boss","created_at":"2026-11-30T07:02:24.005Z","updated_by":null,"updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\x3d1bccfbf2d96e83742c92a961a0eec257b54b870da3f9788ea28819ae8e2f63', 10, '{"id":"01a22b43-0c70-7430-9598-02f86f1d4baa","tenant_id":"upgrade","name":"unknown","description":null,"resource":"invoice:*","effect":"deny","format":"json","rule_data":{"type":"OR","children":[{"type":"CONDITION","attribute":"request.subject","operator":"matches","value":"^mal"},{"type":"CONDITION","attribute":"resource.missing","operator":"eq","value":"x"}]},"priority":3,"enabled":true,"created_by":"boss","created_at":"2026-11-30T07:02:24.112Z","updated_by":null,"updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\x0a63d79deb00d657eff0231e75de6a9465fd4b643556391d0b4ce7dc01fa92bd', 11, '{"id":"01a22b43-40e3-7464-8451-7ee15c9e71a1","tenant_id":"upgrade","manifest":{"namespace":"dir","description":null,"config":{"department":"obstetrics"},"secrets":["token"],"endpoints":{},"allowed_hosts":[],"limits":{"timeout_ms":250,"memory_mib":64},"cache_ttl_ms":null,"stale_if_error_ms":0},"enabled":true,"version":1,"module":{"name":"directory","version":"1.0.0","sha256":"8d85815ad0b331a892e9363d6b32bd3e55988b2cc036997be9314389906a4bcc","size":84742,"imports":["portcullis:resolver/log@1.0.0","portcullis:resolver/config@1.0.0","portcullis:resolver/types@1.0.0","wasi:io/poll@0.2.6","wasi:io/error@0.2.6","wasi:io/streams@0.2.6","wasi:cli/environment@0.2.6","wasi:cli/exit@0.2.6","wasi:cli/stdin@0.2.6","wasi:cli/stdout@0.2.6","wasi:cli/stderr@0.2.6","wasi:cli/terminal-input@0.2.6","wasi:cli/terminal-output@0.2.6","wasi:cli/terminal-stdin@0.2.6","wasi:cli/terminal-stdout@0.2.6","wasi:cli/terminal-stderr@0.2.6"],"attributes":[{"name":"department","kind":"text","default_ttl_ms":60000},{"name":"manager","kind":"boolean","default_ttl_ms":1000}],"inputs":["subject","roles"],"config_keys":[{"name":"department","required":true}],"endpoints":[]},"created_by":"boss","created_at":"2026-11-30T07:02:37.539Z","updated_by":null,"updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\x9867a6131e64cc3d602e111218701e08840522e1c8537d6704e83dccc740c626', 12, '{"type":"sheet","about":null,"properties":{"owner":{"type":"text"}},"relations":{"viewer":"[user]"},"created_by":"boss","created_at":"2026-11-30T07:02:37.681Z","updated_by":null,"updated_at":null,"managed_by":null}');
+INSERT INTO public.revision_values VALUES ('upgrade', '\x9092884db2f6db8a93f9cab60e89969380ce4632602ddef05ec262bec215fa9a', 13, '{"name":"senior","includes":["editor"],"created_by":"boss","created_at":"2026-11-30T07:02:37.782Z","updated_by":null,"updated_at":null,"managed_by":null}');
 INSERT INTO public.revision_values VALUES ('upgrade', '\xb965821edfb26dfda650bced98d67807c83b15e9ebf51046c6d8170d46754b28', 15, '{"gates":{"cases":false,"approval":false},"max_deletes":20,"owners":{},"directory_wins":false,"decision_log":{"mode":"durable","keep":"3650d"}}');
 
 
@@ -1221,36 +1191,36 @@ INSERT INTO public.revision_values VALUES ('upgrade', '\xb965821edfb26dfda650bce
 -- Data for Name: revisions; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.revisions VALUES ('upgrade', 1, 1795995546649, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-3419-71dc-8360-b1412f0d3899', 2, 1268);
-INSERT INTO public.revisions VALUES ('upgrade', 2, 1795995546685, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-343d-7b79-b7ea-e79f24612ba0', 1, 736);
-INSERT INTO public.revisions VALUES ('upgrade', 3, 1795995546786, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-34a1-7a96-8053-7f78d5216591', 1, 770);
-INSERT INTO public.revisions VALUES ('upgrade', 4, 1795995546825, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-34c9-718a-880c-41a78e9ac8a4', 1, 768);
-INSERT INTO public.revisions VALUES ('upgrade', 5, 1795995546973, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-355d-7790-867e-0a95544d4d76', 1, 756);
-INSERT INTO public.revisions VALUES ('upgrade', 6, 1795995547066, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-35b9-7273-9810-4b210c25919a', 1, 766);
-INSERT INTO public.revisions VALUES ('upgrade', 7, 1795995547127, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-35f1-7fc8-b040-65aa7ac8ec9d', 1, 897);
-INSERT INTO public.revisions VALUES ('upgrade', 8, 1795995547231, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-365b-795f-985a-d7a522e622a5', 1, 907);
-INSERT INTO public.revisions VALUES ('upgrade', 9, 1795995547277, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-3687-7df3-aa1e-41b21968ff92', 1, 1045);
-INSERT INTO public.revisions VALUES ('upgrade', 10, 1795995547321, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-36b8-76f4-aaed-10a7296dbf6d', 1, 1018);
-INSERT INTO public.revisions VALUES ('upgrade', 11, 1795995558857, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-3800-7f40-999e-2ba7f5475225', 1, 1779);
-INSERT INTO public.revisions VALUES ('upgrade', 12, 1795995559134, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-64dd-766f-a21f-d8d1020b0041', 1, 726);
-INSERT INTO public.revisions VALUES ('upgrade', 13, 1795995559724, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-672b-7745-b9a6-bd8f892dd095', 1, 665);
-INSERT INTO public.revisions VALUES ('upgrade', 14, 1795995559894, 'boss', 'token', NULL, NULL, 'api', NULL, '01a229ad-67d5-7fdd-b211-c092d568533a', 0, 256);
-INSERT INTO public.revisions VALUES ('upgrade', 15, 1795995560565, 'boss', 'token', NULL, NULL, 'apply', NULL, '01a229ad-6a61-7be0-9641-053961db7f6b', 1, 655);
+INSERT INTO public.revisions VALUES ('upgrade', 1, 1796022142928, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-07c6-7db3-9137-9901eee630d6', 2, 1268);
+INSERT INTO public.revisions VALUES ('upgrade', 2, 1796022143067, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-085b-7d17-b979-b024bf781af9', 1, 736);
+INSERT INTO public.revisions VALUES ('upgrade', 3, 1796022143176, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-08c7-79cd-ac26-0a28554911ba', 1, 770);
+INSERT INTO public.revisions VALUES ('upgrade', 4, 1796022143442, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-09d0-721d-b9a8-bfbd1323ce98', 1, 768);
+INSERT INTO public.revisions VALUES ('upgrade', 5, 1796022143575, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-0a51-786e-8d5f-2382ba94ac34', 1, 756);
+INSERT INTO public.revisions VALUES ('upgrade', 6, 1796022143666, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-0ab1-733c-928f-8719a5af595f', 1, 766);
+INSERT INTO public.revisions VALUES ('upgrade', 7, 1796022143766, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-0b12-726f-81d6-2676aebd3dca', 1, 897);
+INSERT INTO public.revisions VALUES ('upgrade', 8, 1796022143864, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-0b6c-74b6-bf00-336d29863a00', 1, 907);
+INSERT INTO public.revisions VALUES ('upgrade', 9, 1796022144005, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-0c04-7e39-a42f-9f8ba391314e', 1, 1045);
+INSERT INTO public.revisions VALUES ('upgrade', 10, 1796022144112, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-0c6e-78af-8c57-53b35ebd5b22', 1, 1018);
+INSERT INTO public.revisions VALUES ('upgrade', 11, 1796022157539, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-0ee8-7126-9cc2-c504e566dd19', 1, 1779);
+INSERT INTO public.revisions VALUES ('upgrade', 12, 1796022157681, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-416e-7d9f-89c2-ec734c66aa2b', 1, 726);
+INSERT INTO public.revisions VALUES ('upgrade', 13, 1796022157782, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-41cd-7b36-9b83-fdee8f8846ac', 1, 665);
+INSERT INTO public.revisions VALUES ('upgrade', 14, 1796022157835, 'boss', 'token', NULL, NULL, 'api', NULL, '01a22b43-420a-7703-9e10-688806f21957', 0, 256);
+INSERT INTO public.revisions VALUES ('upgrade', 15, 1796022158014, 'boss', 'token', NULL, NULL, 'apply', NULL, '01a22b43-42ae-7d6a-9b9a-d98ec9626c9b', 1, 655);
 
 
 --
 -- Data for Name: roles; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.roles VALUES ('upgrade', 'senior', '["editor"]', 'boss', 1795995559724, NULL, NULL, NULL);
+INSERT INTO public.roles VALUES ('upgrade', 'senior', '["editor"]', 'boss', 1796022157782, NULL, NULL, NULL);
 
 
 --
 -- Data for Name: service_keys; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.service_keys VALUES ('01a229ad-2d37-76f2-9692-7db21b848501', '01a229ad-2d37-76f2-9692-7db388bfd401', 'bootstrap', NULL, '\x0f98f227a0af69ee611c93edd047701d5854a10f361c645e9a870aa991dcae05', '["resources:read","resources:write","policies:read","policies:write","webhooks:read","webhooks:write","resolvers:read","resolvers:write"]', 'admin', 1795995544887, NULL, NULL, NULL);
-INSERT INTO public.service_keys VALUES ('upgrade', '01a229ad-36ef-7775-8885-3421d7026681', 'deploy', NULL, '\xd136070ecafad80c60a119190a9538f0bc0f788049027db731f459ca7d97bb18', '["policies:read"]', 'boss', 1795995547375, NULL, NULL, NULL);
+INSERT INTO public.service_keys VALUES ('01a22b42-f849-70b5-82f1-022d5182eb96', '01a22b42-f849-70b5-82f1-022ee1d2bbcd', 'bootstrap', NULL, NULL, '\x258e45cf5b0a0b1d9cc3bf8ea9b3d1ca7bfd5785794b06568a02d4e5cc3b5988', '["resources:read","resources:write","policies:read","policies:write","webhooks:read","webhooks:write","resolvers:read","resolvers:write"]', 'admin', 1796022138953, NULL, NULL);
+INSERT INTO public.service_keys VALUES ('upgrade', '01a22b43-0ca4-7785-a0b4-b05865416536', 'deploy', NULL, NULL, '\xc79168ed9249e17caf35a419a7556b122913a85c6cf3f716bb5e4b0dfb8b6dd1', '["policies:read"]', 'boss', 1796022144164, NULL, NULL);
 
 
 --
@@ -1263,97 +1233,97 @@ INSERT INTO public.service_keys VALUES ('upgrade', '01a229ad-36ef-7775-8885-3421
 -- Data for Name: tenant_settings; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.tenant_settings VALUES ('upgrade', '{"gates":{"cases":false,"approval":false},"max_deletes":20,"owners":{},"directory_wins":false,"decision_log":{"mode":"durable","keep":"3650d"}}', 'boss', 1795995560565);
+INSERT INTO public.tenant_settings VALUES ('upgrade', '{"gates":{"cases":false,"approval":false},"max_deletes":20,"owners":{},"directory_wins":false,"decision_log":{"mode":"durable","keep":"3650d"}}', 'boss', 1796022158014);
 
 
 --
 -- Data for Name: tenants; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.tenants VALUES ('01a229ad-2d37-76f2-9692-7db21b848501', 0, 1795995544887, 'Somebody', 'acme', 0, 0, 0, 0, 1, 0, 0, NULL, NULL, NULL, false, false, '', 858, 858, 0, '', 0, 0, false, 0, 0, 0);
-INSERT INTO public.tenants VALUES ('upgrade', 15, 1795995546606, NULL, NULL, 1, 4, 5, 2, 1, 1, 86909, NULL, NULL, NULL, false, false, '1d7faec060037e9247fb2a24c0c9dd236c4ba13ebcc2dee2066d07178577193a9eb72d6e145b08e40b8f7c932352f6af1217016c4f7bf3df82cd2480a10a1ed9b467e50c3988f2b7ee4310d8a69bef7b7f0a3fbbaa874290115694f3a5f19f2283e3f4d3528b1bc4d99e87934ec3507803d0dd356ef8b9d7', 902, 891, 3, '296f4524298db76d518c1d7260769a1757c6c80df7e91757', 0, 2, false, 1, 0, 1);
+INSERT INTO public.tenants VALUES ('01a22b42-f849-70b5-82f1-022d5182eb96', 'Somebody', 'acme', 1796022138953, NULL, NULL, NULL, 0, '', 0, '', 0, 0, 0, 738, 738, false, false, false, 0, 0, 0, 0, 1, 0, 0, 0, 0);
+INSERT INTO public.tenants VALUES ('upgrade', NULL, NULL, 1796022142853, NULL, NULL, NULL, 15, '287a0f5098c57236f780e55c789375938897b4a4740a07c363c4b7b7c0e8062bd33e145b777c423a16cae3ace57547f45608b3f7291a0c7cfa558467184b786fcb87b19cf7ca64c0a3101f89db7e22881b5efffa32c94dc0c92ea069819fc9ff80cbc84f0bc3814a5d0fb7ecfbb79a64cae9528cb8deea37', 3, 'f6cdf5604749047286f573e81ae0e46c5ad2114dd29fbf14', 0, 0, 1, 783, 773, false, false, false, 1, 4, 5, 2, 1, 1, 2, 1, 86909);
 
 
 --
 -- Data for Name: types; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.types VALUES ('upgrade', 'sheet', '{"properties":{"owner":{"type":"text"}}}', '{}', 'boss', 1795995559134, NULL, NULL, NULL, '{"viewer":[1,"[user]"]}');
+INSERT INTO public.types VALUES ('upgrade', 'sheet', '{"properties":{"owner":{"type":"text"}}}', '{}', '{"viewer":[1,"[user]"]}', 'boss', 1796022157681, NULL, NULL, NULL);
 
 
 --
 -- Data for Name: webhook_attempts; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-344e-70e3-971c-2ba73a1251eb', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-3419-76ba-9f6d-df9030cdf2fe', 0, 200, 'heard', NULL, 3, 'delivered', 1795995546702, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-345e-74dd-adf3-a5e08f182ecc', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-3419-76ba-9f6d-df92fca95e8f', 0, 200, 'heard', NULL, 5, 'delivered', 1795995546718, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-34ad-77bd-8605-2ae10040cdd5', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-343d-7556-aeb4-9b733289cfe5', 0, 200, 'heard', NULL, 8, 'delivered', 1795995546797, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-34ed-71a4-840c-dd1f8cbfc251', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-34a2-73c1-98b4-11d418219cca', 0, 200, 'heard', NULL, 5, 'delivered', 1795995546861, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-3563-76ee-a075-2fec7364482e', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-34c9-718a-9f56-5d21dadc82f2', 0, 200, 'heard', NULL, 2, 'delivered', 1795995546979, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-35ad-74b3-8bb8-784a491e31de', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-355d-7699-90a2-d1e6a567f03f', 0, 200, 'heard', NULL, 7, 'delivered', 1795995547053, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-35f5-7152-8b0b-64c981881266', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-35ba-716d-9e6f-ed4a07662f02', 0, 200, 'heard', NULL, 4, 'delivered', 1795995547125, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-3672-71d2-9b7d-d052e619c76d', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-35f7-77af-9d13-b9e8a5317f47', 0, 200, 'heard', NULL, 6, 'delivered', 1795995547250, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-3692-7320-ab58-c24c69a984ae', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-365f-7336-a108-941fe7cdf3bb', 0, 200, 'heard', NULL, 3, 'delivered', 1795995547282, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-36d7-73f2-b1d0-9751c9a7b921', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-368d-7697-8538-217713a3f17d', 0, 200, 'heard', NULL, 1, 'delivered', 1795995547351, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-36e4-7503-9422-2653b11f9fbf', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-36b9-71c5-af33-29ecbdf7f75b', 0, 200, 'heard', NULL, 11, 'delivered', 1795995547364, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-3751-71f3-90ca-849e6b42a102', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-36ef-7693-88b4-f419c43558de', 0, 200, 'heard', NULL, 3, 'delivered', 1795995547473, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-3763-7485-bdb7-4016387708d8', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-3719-7337-9545-2cfb9142afd9', 0, 200, 'heard', NULL, 2, 'delivered', 1795995547491, NULL);
-INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a229ad-378d-7503-a935-bf1397292976', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-372d-72de-9442-8d6c3bd999c6', 0, 200, 'heard', NULL, 4, 'delivered', 1795995547533, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-08bb-7798-9fa6-c186270cf86e', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-07d0-71f1-80c5-5cf04bf8504b', 0, 200, 'heard', NULL, 4, 'delivered', 1796022143163, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-091f-73e1-b86d-dd21c3f08017', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-07d0-71f1-80c5-5cf249558f72', 0, 200, 'heard', NULL, 5, 'delivered', 1796022143263, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-0957-73c6-bb13-3bbf8bb15dc9', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-085b-72fe-91d5-7772685cd436', 0, 200, 'heard', NULL, 1, 'delivered', 1796022143319, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-09db-7005-b55f-056302a9b959', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-08c8-7506-86d3-47bd8602eb45', 0, 200, 'heard', NULL, 9, 'delivered', 1796022143451, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-0a6b-760a-94b6-b022e77f5ed7', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-09d2-74b7-9e4e-467f3c3f664a', 0, 200, 'heard', NULL, 3, 'delivered', 1796022143595, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-0ac3-7087-8fd8-96399cc2be4c', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0a57-72bc-914e-49efdead29c5', 0, 200, 'heard', NULL, 12, 'delivered', 1796022143683, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-0b14-74f4-8c13-a05f4cd204a3', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0ab2-7691-b13b-a7c3f21ad150', 0, 200, 'heard', NULL, 20, 'delivered', 1796022143764, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-0b9f-763d-b8b2-8fbca5bec9f0', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0b16-71ee-bcfa-be630516aea4', 0, 200, 'heard', NULL, 8, 'delivered', 1796022143903, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-0c12-746a-ba2d-6771ab11086f', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0b78-756b-a7d6-36b756c13dd7', 0, 200, 'heard', NULL, 21, 'delivered', 1796022144018, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-0c87-76e3-b4d4-2b0c9fc0ddb7', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0c05-739f-a8b2-1e8bd0e32b5d', 0, 200, 'heard', NULL, 4, 'delivered', 1796022144135, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-0ca7-7192-9925-89331efe021a', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0c70-7577-9289-71dc9006d440', 0, 200, 'heard', NULL, 4, 'delivered', 1796022144167, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-0d47-74f4-b868-74430c5548db', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0ca4-7701-ac7f-8bf0f62096b8', 0, 200, 'heard', NULL, 4, 'delivered', 1796022144327, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-0d7f-7429-b57f-6a8145c0302a', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0d04-764c-82c1-4613720a123a', 0, 200, 'heard', NULL, 7, 'delivered', 1796022144383, NULL);
+INSERT INTO public.webhook_attempts VALUES ('upgrade', '01a22b43-0dab-70b4-8c01-60ff0547f815', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0d4d-769c-8da6-f12bfa053c85', 0, 200, 'heard', NULL, 14, 'delivered', 1796022144427, NULL);
 
 
 --
 -- Data for Name: webhook_deliveries; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-3419-76ba-9f6d-df9030cdf2fe', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-3419-76ba-9f6d-df8f123bf2b3', NULL, 0, 0, 1795995546705, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-3419-76ba-9f6d-df92fca95e8f', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-3419-76ba-9f6d-df91353e1675', NULL, 0, 0, 1795995546723, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-343d-7556-aeb4-9b733289cfe5', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-343d-7556-aeb4-9b72986c9073', NULL, 0, 0, 1795995546806, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-34a2-73c1-98b4-11d418219cca', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-34a2-73c1-98b4-11d333bc4761', NULL, 0, 0, 1795995546866, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-34c9-718a-9f56-5d21dadc82f2', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-34c9-718a-9f56-5d20a2cc5fe4', NULL, 0, 0, 1795995546981, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-355d-7699-90a2-d1e6a567f03f', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-355d-7699-90a2-d1e5f6a82b9d', NULL, 0, 0, 1795995547061, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-35ba-716d-9e6f-ed4a07662f02', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-35ba-716d-9e6f-ed4980d151f4', NULL, 0, 0, 1795995547129, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-35f7-77af-9d13-b9e8a5317f47', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-35f7-77af-9d13-b9e79d2ca653', NULL, 0, 0, 1795995547257, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-365f-7336-a108-941fe7cdf3bb', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-365f-7336-a108-941ec21bcdcf', NULL, 0, 0, 1795995547285, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-368d-7697-8538-217713a3f17d', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-368d-7697-8538-217606b522bc', NULL, 0, 0, 1795995547353, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-36b9-71c5-af33-29ecbdf7f75b', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-36b9-71c5-af33-29ebf97d4204', NULL, 0, 0, 1795995547375, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-36ef-7693-88b4-f419c43558de', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-36ef-7693-88b4-f418c3308583', NULL, 0, 0, 1795995547477, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-3719-7337-9545-2cfb9142afd9', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-3719-7337-9545-2cfabb71cc0a', NULL, 0, 0, 1795995547494, false, 0);
-INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a229ad-372d-72de-9442-8d6c3bd999c6', '01a229ad-33ee-73c4-a714-3e87951bb2bb', '01a229ad-372d-72de-9442-8d6b39e30405', NULL, 0, 0, 1795995547538, false, 0);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-07d0-71f1-80c5-5cf04bf8504b', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-07d0-71f1-80c5-5cef076edf13', false, NULL, 0, 0, 0, 1796022143167);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-07d0-71f1-80c5-5cf249558f72', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-07d0-71f1-80c5-5cf192434315', false, NULL, 0, 0, 0, 1796022143269);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-085b-72fe-91d5-7772685cd436', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-085b-72fe-91d5-7771e7454177', false, NULL, 0, 0, 0, 1796022143321);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-08c8-7506-86d3-47bd8602eb45', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-08c8-7506-86d3-47bc880b1a14', false, NULL, 0, 0, 0, 1796022143461);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-09d2-74b7-9e4e-467f3c3f664a', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-09d2-74b7-9e4e-467e15e30828', false, NULL, 0, 0, 0, 1796022143599);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-0a57-72bc-914e-49efdead29c5', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0a57-72bc-914e-49ee62cda965', false, NULL, 0, 0, 0, 1796022143695);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-0ab2-7691-b13b-a7c3f21ad150', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0ab2-7691-b13b-a7c297c2421f', false, NULL, 0, 0, 0, 1796022143784);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-0b16-71ee-bcfa-be630516aea4', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0b16-71ee-bcfa-be624b972ea8', false, NULL, 0, 0, 0, 1796022143912);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-0b78-756b-a7d6-36b756c13dd7', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0b78-756b-a7d6-36b697bd9f0b', false, NULL, 0, 0, 0, 1796022144039);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-0c05-739f-a8b2-1e8bd0e32b5d', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0c05-739f-a8b2-1e8a84a17cf8', false, NULL, 0, 0, 0, 1796022144139);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-0c70-7577-9289-71dc9006d440', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0c70-7577-9289-71dbbc74cd0f', false, NULL, 0, 0, 0, 1796022144172);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-0ca4-7701-ac7f-8bf0f62096b8', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0ca4-7701-ac7f-8befea95368a', false, NULL, 0, 0, 0, 1796022144331);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-0d04-764c-82c1-4613720a123a', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0d04-764c-82c1-4612f39ccbe7', false, NULL, 0, 0, 0, 1796022144391);
+INSERT INTO public.webhook_deliveries VALUES ('upgrade', '01a22b43-0d4d-769c-8da6-f12bfa053c85', '01a22b43-0785-765e-bd23-760e9c358a3d', '01a22b43-0d4d-769c-8da6-f12ae62e2c49', false, NULL, 0, 0, 0, 1796022144442);
 
 
 --
 -- Data for Name: webhook_events; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-3419-76ba-9f6d-df8f123bf2b3', 'resource.registered', '\x7b226964223a2230316132323961642d333431392d373662612d396636642d646638663132336266326233222c2274797065223a227265736f757263652e72656769737465726564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30362e3634395a222c2264617461223a7b227265736f757263655f6964223a2230316132323961642d333431392d373334382d623164622d373133666364393630636236222c226e616d65223a2263686172743a72656164222c22736572766963655f6e616d65223a6e756c6c2c2264656661756c745f726f6c6573223a5b22656469746f72225d2c2263726561746564223a747275652c226163746f72223a22626f7373227d7d', 1795995546649);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-3419-76ba-9f6d-df91353e1675', 'policy.rbac.changed', '\x7b226964223a2230316132323961642d333431392d373662612d396636642d646639313335336531363735222c2274797065223a22706f6c6963792e726261632e6368616e676564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30362e3634395a222c2264617461223a7b226368616e6765223a2263726561746564222c2272756c655f6964223a2230316132323961642d333431392d373334382d623164622d373134303639336537313735222c22737562223a22656469746f72222c22646f6d223a2275706772616465222c226f626a223a2263686172743a72656164222c22616374223a2272656164222c22656666656374223a22616c6c6f77222c226163746f72223a22626f7373227d7d', 1795995546649);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-343d-7556-aeb4-9b72986c9073', 'resource.registered', '\x7b226964223a2230316132323961642d333433642d373535362d616562342d396237323938366339303733222c2274797065223a227265736f757263652e72656769737465726564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30362e3638355a222c2264617461223a7b227265736f757263655f6964223a2230316132323961642d333433642d373733322d383135342d313030313733316238653636222c226e616d65223a22696e766f6963653a72656164222c22736572766963655f6e616d65223a2262696c6c73222c2264656661756c745f726f6c6573223a5b5d2c2263726561746564223a747275652c226163746f72223a22626f7373227d7d', 1795995546685);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-34a2-73c1-98b4-11d333bc4761', 'policy.rbac.changed', '\x7b226964223a2230316132323961642d333461322d373363312d393862342d313164333333626334373631222c2274797065223a22706f6c6963792e726261632e6368616e676564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30362e3738365a222c2264617461223a7b226368616e6765223a2263726561746564222c2272756c655f6964223a2230316132323961642d333461322d373036322d626436662d346535396634626465663564222c22737562223a22616c696365222c22646f6d223a2275706772616465222c226f626a223a2263686172743a72656164222c22616374223a2272656164222c22656666656374223a22616c6c6f77222c226163746f72223a22626f7373227d7d', 1795995546786);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-34c9-718a-9f56-5d20a2cc5fe4', 'policy.rbac.changed', '\x7b226964223a2230316132323961642d333463392d373138612d396635362d356432306132636335666534222c2274797065223a22706f6c6963792e726261632e6368616e676564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30362e3832355a222c2264617461223a7b226368616e6765223a2263726561746564222c2272756c655f6964223a2230316132323961642d333463392d373665382d393665342d396433353135633036633137222c22737562223a222a222c22646f6d223a2275706772616465222c226f626a223a2263686172743a7772697465222c22616374223a2264656c657465222c22656666656374223a2264656e79222c226163746f72223a22626f7373227d7d', 1795995546825);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-355d-7699-90a2-d1e5f6a82b9d', 'policy.rbac.changed', '\x7b226964223a2230316132323961642d333535642d373639392d393061322d643165356636613832623964222c2274797065223a22706f6c6963792e726261632e6368616e676564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30362e3937335a222c2264617461223a7b226368616e6765223a2263726561746564222c2272756c655f6964223a2230316132323961642d333535642d373563382d613937352d643537323266316138636238222c22737562223a22626f62222c22646f6d223a2275706772616465222c226f626a223a222a222c22616374223a222a222c22656666656374223a22616c6c6f77222c226163746f72223a22626f7373227d7d', 1795995546973);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-35ba-716d-9e6f-ed4980d151f4', 'policy.rbac.changed', '\x7b226964223a2230316132323961642d333562612d373136642d396536662d656434393830643135316634222c2274797065223a22706f6c6963792e726261632e6368616e676564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30372e3036365a222c2264617461223a7b226368616e6765223a2263726561746564222c2272756c655f6964223a2230316132323961642d333562612d373731322d386361362d663066333361306263663966222c22737562223a226361726f6c222c22646f6d223a2275706772616465222c226f626a223a22696e766f6963653a2a222c22616374223a222a222c22656666656374223a22616c6c6f77222c226163746f72223a22626f7373227d7d', 1795995547066);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-35f7-77af-9d13-b9e79d2ca653', 'policy.abac.created', '\x7b226964223a2230316132323961642d333566372d373761662d396431332d623965373964326361363533222c2274797065223a22706f6c6963792e616261632e63726561746564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30372e3132375a222c2264617461223a7b22706f6c6963795f6964223a2230316132323961642d333566372d373634612d616436372d646239386232306161313561222c227265736f75726365223a227265706f72743a72656164222c22656666656374223a22616c6c6f77222c22637265617465645f6279223a22626f7373227d7d', 1795995547127);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-365f-7336-a108-941ec21bcdcf', 'policy.abac.created', '\x7b226964223a2230316132323961642d333635662d373333362d613130382d393431656332316263646366222c2274797065223a22706f6c6963792e616261632e63726561746564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30372e3233315a222c2264617461223a7b22706f6c6963795f6964223a2230316132323961642d333635662d373461612d616239302d376331653139373866303032222c227265736f75726365223a2263686172743a7772697465222c22656666656374223a22616c6c6f77222c22637265617465645f6279223a22626f7373227d7d', 1795995547231);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-368d-7697-8538-217606b522bc', 'policy.abac.created', '\x7b226964223a2230316132323961642d333638642d373639372d383533382d323137363036623532326263222c2274797065223a22706f6c6963792e616261632e63726561746564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30372e3237375a222c2264617461223a7b22706f6c6963795f6964223a2230316132323961642d333638642d373637322d383035342d643837313739306536656532222c227265736f75726365223a227265706f72743a72656164222c22656666656374223a2264656e79222c22637265617465645f6279223a22626f7373227d7d', 1795995547277);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-36b9-71c5-af33-29ebf97d4204', 'policy.abac.created', '\x7b226964223a2230316132323961642d333662392d373163352d616633332d323965626639376434323034222c2274797065223a22706f6c6963792e616261632e63726561746564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30372e3332315a222c2264617461223a7b22706f6c6963795f6964223a2230316132323961642d333662392d373465662d396236612d383435333066333363303263222c227265736f75726365223a22696e766f6963653a2a222c22656666656374223a2264656e79222c22637265617465645f6279223a22626f7373227d7d', 1795995547321);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-36ef-7693-88b4-f418c3308583', 'service_api_key.created', '\x7b226964223a2230316132323961642d333665662d373639332d383862342d663431386333333038353833222c2274797065223a22736572766963655f6170695f6b65792e63726561746564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30372e3337355a222c2264617461223a7b226b65795f6964223a2230316132323961642d333665662d373737352d383838352d333432316437303236363831222c226e616d65223a226465706c6f79222c226163746f72223a22626f7373227d7d', 1795995547375);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-3719-7337-9545-2cfabb71cc0a', 'service_api_key.created', '\x7b226964223a2230316132323961642d333731392d373333372d393534352d326366616262373163633061222c2274797065223a22736572766963655f6170695f6b65792e63726561746564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30372e3431375a222c2264617461223a7b226b65795f6964223a2230316132323961642d333731392d373330362d613636352d316264633937353962326639222c226e616d65223a226465706c6f79222c226163746f72223a22626f7373227d7d', 1795995547417);
-INSERT INTO public.webhook_events VALUES ('upgrade', '01a229ad-372d-72de-9442-8d6b39e30405', 'service_api_key.revoked', '\x7b226964223a2230316132323961642d333732642d373264652d393434322d386436623339653330343035222c2274797065223a22736572766963655f6170695f6b65792e7265766f6b6564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d32395432333a33393a30372e3433375a222c2264617461223a7b226b65795f6964223a2230316132323961642d333731392d373330362d613636352d316264633937353962326639222c226e616d65223a226465706c6f79222c226163746f72223a22626f7373227d7d', 1795995547437);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-07d0-71f1-80c5-5cef076edf13', 'resource.registered', '\x7b226964223a2230316132326234332d303764302d373166312d383063352d356365663037366564663133222c2274797065223a227265736f757263652e72656769737465726564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32322e3932385a222c2264617461223a7b227265736f757263655f6964223a2230316132326234332d303764302d373139612d623634632d656239366634396363623734222c226e616d65223a2263686172743a72656164222c22736572766963655f6e616d65223a6e756c6c2c2264656661756c745f726f6c6573223a5b22656469746f72225d2c2263726561746564223a747275652c226163746f72223a22626f7373227d7d', 1796022142928);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-07d0-71f1-80c5-5cf192434315', 'policy.rbac.changed', '\x7b226964223a2230316132326234332d303764302d373166312d383063352d356366313932343334333135222c2274797065223a22706f6c6963792e726261632e6368616e676564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32322e3932385a222c2264617461223a7b226368616e6765223a2263726561746564222c2272756c655f6964223a2230316132326234332d303764302d373139612d623634632d656239373232333263386662222c22737562223a22656469746f72222c22646f6d223a2275706772616465222c226f626a223a2263686172743a72656164222c22616374223a2272656164222c22656666656374223a22616c6c6f77222c226163746f72223a22626f7373227d7d', 1796022142928);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-085b-72fe-91d5-7771e7454177', 'resource.registered', '\x7b226964223a2230316132326234332d303835622d373266652d393164352d373737316537343534313737222c2274797065223a227265736f757263652e72656769737465726564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32332e3036375a222c2264617461223a7b227265736f757263655f6964223a2230316132326234332d303835622d373763392d623162622d363238343062633766303730222c226e616d65223a22696e766f6963653a72656164222c22736572766963655f6e616d65223a2262696c6c73222c2264656661756c745f726f6c6573223a5b5d2c2263726561746564223a747275652c226163746f72223a22626f7373227d7d', 1796022143067);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-08c8-7506-86d3-47bc880b1a14', 'policy.rbac.changed', '\x7b226964223a2230316132326234332d303863382d373530362d383664332d343762633838306231613134222c2274797065223a22706f6c6963792e726261632e6368616e676564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32332e3137365a222c2264617461223a7b226368616e6765223a2263726561746564222c2272756c655f6964223a2230316132326234332d303863382d373534382d616336332d393133343930303063363436222c22737562223a22616c696365222c22646f6d223a2275706772616465222c226f626a223a2263686172743a72656164222c22616374223a2272656164222c22656666656374223a22616c6c6f77222c226163746f72223a22626f7373227d7d', 1796022143176);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-09d2-74b7-9e4e-467e15e30828', 'policy.rbac.changed', '\x7b226964223a2230316132326234332d303964322d373462372d396534652d343637653135653330383238222c2274797065223a22706f6c6963792e726261632e6368616e676564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32332e3434325a222c2264617461223a7b226368616e6765223a2263726561746564222c2272756c655f6964223a2230316132326234332d303964322d373238302d613339392d393862653635393432393663222c22737562223a222a222c22646f6d223a2275706772616465222c226f626a223a2263686172743a7772697465222c22616374223a2264656c657465222c22656666656374223a2264656e79222c226163746f72223a22626f7373227d7d', 1796022143442);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-0a57-72bc-914e-49ee62cda965', 'policy.rbac.changed', '\x7b226964223a2230316132326234332d306135372d373262632d393134652d343965653632636461393635222c2274797065223a22706f6c6963792e726261632e6368616e676564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32332e3537355a222c2264617461223a7b226368616e6765223a2263726561746564222c2272756c655f6964223a2230316132326234332d306135372d373363662d393337662d366131663033303832363733222c22737562223a22626f62222c22646f6d223a2275706772616465222c226f626a223a222a222c22616374223a222a222c22656666656374223a22616c6c6f77222c226163746f72223a22626f7373227d7d', 1796022143575);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-0ab2-7691-b13b-a7c297c2421f', 'policy.rbac.changed', '\x7b226964223a2230316132326234332d306162322d373639312d623133622d613763323937633234323166222c2274797065223a22706f6c6963792e726261632e6368616e676564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32332e3636365a222c2264617461223a7b226368616e6765223a2263726561746564222c2272756c655f6964223a2230316132326234332d306162322d373339632d396462302d303665613638373332613139222c22737562223a226361726f6c222c22646f6d223a2275706772616465222c226f626a223a22696e766f6963653a2a222c22616374223a222a222c22656666656374223a22616c6c6f77222c226163746f72223a22626f7373227d7d', 1796022143666);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-0b16-71ee-bcfa-be624b972ea8', 'policy.abac.created', '\x7b226964223a2230316132326234332d306231362d373165652d626366612d626536323462393732656138222c2274797065223a22706f6c6963792e616261632e63726561746564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32332e3736365a222c2264617461223a7b22706f6c6963795f6964223a2230316132326234332d306231362d373232362d386235362d613038313635313539323531222c227265736f75726365223a227265706f72743a72656164222c22656666656374223a22616c6c6f77222c22637265617465645f6279223a22626f7373227d7d', 1796022143766);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-0b78-756b-a7d6-36b697bd9f0b', 'policy.abac.created', '\x7b226964223a2230316132326234332d306237382d373536622d613764362d333662363937626439663062222c2274797065223a22706f6c6963792e616261632e63726561746564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32332e3836345a222c2264617461223a7b22706f6c6963795f6964223a2230316132326234332d306237382d373532612d393365612d333562366234316633323334222c227265736f75726365223a2263686172743a7772697465222c22656666656374223a22616c6c6f77222c22637265617465645f6279223a22626f7373227d7d', 1796022143864);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-0c05-739f-a8b2-1e8a84a17cf8', 'policy.abac.created', '\x7b226964223a2230316132326234332d306330352d373339662d613862322d316538613834613137636638222c2274797065223a22706f6c6963792e616261632e63726561746564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32342e3030355a222c2264617461223a7b22706f6c6963795f6964223a2230316132326234332d306330352d373335352d616638302d313661356664343435393732222c227265736f75726365223a227265706f72743a72656164222c22656666656374223a2264656e79222c22637265617465645f6279223a22626f7373227d7d', 1796022144005);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-0c70-7577-9289-71dbbc74cd0f', 'policy.abac.created', '\x7b226964223a2230316132326234332d306337302d373537372d393238392d373164626263373463643066222c2274797065223a22706f6c6963792e616261632e63726561746564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32342e3131325a222c2264617461223a7b22706f6c6963795f6964223a2230316132326234332d306337302d373433302d393539382d303266383666316434626161222c227265736f75726365223a22696e766f6963653a2a222c22656666656374223a2264656e79222c22637265617465645f6279223a22626f7373227d7d', 1796022144112);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-0ca4-7701-ac7f-8befea95368a', 'service_api_key.created', '\x7b226964223a2230316132326234332d306361342d373730312d616337662d386265666561393533363861222c2274797065223a22736572766963655f6170695f6b65792e63726561746564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32342e3136345a222c2264617461223a7b226b65795f6964223a2230316132326234332d306361342d373738352d613062342d623035383635343136353336222c226e616d65223a226465706c6f79222c226163746f72223a22626f7373227d7d', 1796022144164);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-0d04-764c-82c1-4612f39ccbe7', 'service_api_key.created', '\x7b226964223a2230316132326234332d306430342d373634632d383263312d343631326633396363626537222c2274797065223a22736572766963655f6170695f6b65792e63726561746564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32342e3236305a222c2264617461223a7b226b65795f6964223a2230316132326234332d306430342d373066372d613336322d613434356166616637646535222c226e616d65223a226465706c6f79222c226163746f72223a22626f7373227d7d', 1796022144260);
+INSERT INTO public.webhook_events VALUES ('upgrade', '01a22b43-0d4d-769c-8da6-f12ae62e2c49', 'service_api_key.revoked', '\x7b226964223a2230316132326234332d306434642d373639632d386461362d663132616536326532633439222c2274797065223a22736572766963655f6170695f6b65792e7265766f6b6564222c2274656e616e745f6964223a2275706772616465222c2274696d657374616d70223a22323032362d31312d33305430373a30323a32342e3333335a222c2264617461223a7b226b65795f6964223a2230316132326234332d306430342d373066372d613336322d613434356166616637646535222c226e616d65223a226465706c6f79222c226163746f72223a22626f7373227d7d', 1796022144333);
 
 
 --
 -- Data for Name: webhook_lanes; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.webhook_lanes VALUES ('upgrade', '01a229ad-33ee-73c4-a714-3e87951bb2bb', NULL, NULL, 1795995562224, 3, false, true, 0, 0, 3, '01a229ad-6f1e-7793-8909-67a8e97a6b4c');
-INSERT INTO public.webhook_lanes VALUES ('upgrade', '01a229ad-33ee-73c4-a714-3e87951bb2bb', NULL, NULL, 1795995547538, 8, false, false, 0, 0, 0, '01a229ad-372d-72de-9442-8d6b39e30405');
+INSERT INTO public.webhook_lanes VALUES ('upgrade', '01a22b43-0785-765e-bd23-760e9c358a3d', false, NULL, NULL, 1796022144442, 9, false, 0, 0, 0, '01a22b43-0d4d-769c-8da6-f12ae62e2c49');
+INSERT INTO public.webhook_lanes VALUES ('upgrade', '01a22b43-0785-765e-bd23-760e9c358a3d', true, NULL, NULL, 1796022158627, 1, false, 0, 0, 3, '01a22b43-4486-71d3-b3b0-1a5b1b271ec5');
 
 
 --
 -- Data for Name: webhooks; Type: TABLE DATA; Schema: public; Owner: portcullis
 --
 
-INSERT INTO public.webhooks VALUES ('upgrade', '01a229ad-33ee-73c4-a714-3e87951bb2bb', 'http://127.0.0.1:39043/hook', '["resource.registered","policy.rbac.changed","policy.abac.created","policy.abac.updated","policy.abac.deleted","access.denied","service_api_key.created","service_api_key.revoked"]', '\x013eb1bd434cdd83631786d75b3e55b37aaaca1faeb637915cd1b2c7ab56a7cc499771e0cad2e24edb420a977ca07cc7190f0af764c4ec7f8687', 'boss', 1795995546606, NULL, NULL);
+INSERT INTO public.webhooks VALUES ('upgrade', '01a22b43-0785-765e-bd23-760e9c358a3d', 'http://127.0.0.1:42907/hook', '["resource.registered","policy.rbac.changed","policy.abac.created","policy.abac.updated","policy.abac.deleted","access.denied","service_api_key.created","service_api_key.revoked"]', '\x013eb1bd4369835f9d7a0bef8b1c8ff2ed9dfba4f59e369b2e876af39038cb3f4cb6a6ff76719f831b1de3b76103ad8f8e96567089218b2ae123', 'boss', 1796022142853, NULL, NULL);
 
 
 --

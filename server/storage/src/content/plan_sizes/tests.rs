@@ -18,7 +18,6 @@ use crate::transactions::macros::fetch_all;
 on_every_database!(
     the_numbers_are_those_of_the_records,
     each_pattern_has_the_quota_and_who_is_above_it_may_shrink,
-    the_migration_counts_plan_sizes_as_writes_do,
 );
 
 const TENANT: &str = "acme";
@@ -143,17 +142,4 @@ async fn each_pattern_has_the_quota_and_who_is_above_it_may_shrink(database: Tes
     policies::insert(&mut tx, &policy(5, "doc:*", "p")).await.expect("works");
     tx.commit().await.expect("commits");
     exceeds(insert(&store, 6..7, "doc:*").await, size, 4 * size);
-}
-
-async fn the_migration_counts_plan_sizes_as_writes_do(database: TestDatabase) {
-    let store = database.open().await;
-    fill(&store).await;
-    let written = sizes(&store).await;
-    let migration = include_str!("../../../migrations/sqlite/0015_plan_sizes.sql");
-    let backfill = migration.find("INSERT INTO plan_sizes").map(|start| &migration[start..]);
-    let mut tx = store.write_all().await.expect("begins");
-    execute!(tx, "DELETE FROM plan_sizes").expect("works");
-    execute!(tx, backfill.expect("the statement").trim_end().trim_end_matches(';')).expect("works");
-    tx.commit().await.expect("commits");
-    assert_eq!(sizes(&store).await, written);
 }

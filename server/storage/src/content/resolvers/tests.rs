@@ -17,7 +17,6 @@ on_every_database!(
     a_namespace_has_one_resolver,
     a_module_is_kept_for_as_long_as_a_resolver_has_it,
     tenants_do_not_meet,
-    a_namespace_that_became_reserved_stops_the_migration,
 );
 
 fn resolver(tenant: &str, id: u128, namespace: &str, sha256: &str) -> StoredResolver {
@@ -150,17 +149,4 @@ async fn tenants_do_not_meet(database: TestDatabase) {
     assert!(has_module(&store, "a", "aa").await && !has_module(&store, "b", "aa").await);
     let mut tx = store.begin_read("a").await.expect("begins");
     assert_eq!(find(&mut tx, own.id).await.expect("works"), Some(own));
-}
-
-async fn a_namespace_that_became_reserved_stops_the_migration(database: TestDatabase) {
-    let store = database.open().await;
-    assert!(inserted(&store, &resolver("acme", 1, "hr", "aa"), b"wasm").await);
-    store.close().await;
-    let store = database.open().await;
-    let mut reserved = resolver("bolt", 2, "geo", "aa");
-    reserved.manifest.namespace = "context".to_owned();
-    assert!(inserted(&store, &reserved, b"wasm").await);
-    store.close().await;
-    let error = Store::open(&database.url()).await.expect_err("it is reserved").to_string();
-    assert!(error.contains("tenant `bolt` has the resolver `context`"), "{error}");
 }

@@ -1,2 +1,0 @@
--- Reads policies in the order of names, for exports, without sorting them.
-CREATE INDEX abac_policies_by_name ON abac_policies (tenant_id, name COLLATE "C", id) WHERE deleted_at IS NULL;

@@ -1,6 +1,0 @@
--- An erasure takes the deliveries of denied checks, too: `deliveries` are those that are gone, `sent` those of them that their
--- receivers may have, and nobody was told of either. Reports that began before `ended_at` are forgotten.
-
-ALTER TABLE decision_erasures ADD COLUMN deliveries INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE decision_erasures ADD COLUMN sent INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE decision_erasures ADD COLUMN ended_at INTEGER;
