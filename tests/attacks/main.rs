@@ -205,6 +205,16 @@ const ATTACKS: &[Attack] = &[
         run: record_reads::invented_names,
     },
     Attack { number: "48", name: "200 erasures, 32 at once", run: record_reads::erasures },
+    Attack {
+        number: "statistics",
+        name: "statistics about large records",
+        run: record_reads::statistics_of_large_records,
+    },
+    Attack {
+        number: "replays",
+        name: "four replays of large records",
+        run: record_reads::replays_of_large_records,
+    },
     Attack { number: "cost", name: "the limits on a check", run: overload::cost_of_limits },
     Attack {
         number: "load",

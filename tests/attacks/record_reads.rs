@@ -114,6 +114,35 @@ pub(crate) fn pages_of_large_records() -> Vec<Figure> {
     costs_beside(&server, &quiet, READERS, read)
 }
 
+/// Statistics about large records.
+pub(crate) fn statistics_of_large_records() -> Vec<Figure> {
+    const READERS: usize = 8;
+    let server = settings().start();
+    let [quiet, noisy] = tenants(&server);
+    quiet.rule("alice", "*", "read", "allow");
+    record_large(&noisy, 200);
+    let token = noisy.token("boss", &[MANAGER]);
+    let read = || Request::new("GET /api/v1/decisions/stats").token(&token);
+    costs_beside(&server, &quiet, READERS, read)
+}
+
+/// Four replays of large records.
+pub(crate) fn replays_of_large_records() -> Vec<Figure> {
+    const REPLAYS: usize = 4;
+    let server = settings().start();
+    let [quiet, noisy] = tenants(&server);
+    quiet.rule("alice", "*", "read", "allow");
+    record_large(&noisy, 200);
+    let token = noisy.token("boss", &[MANAGER]);
+    let body = json!({"candidate": {"bundle": {"policies": []}}});
+    // A replay whose reports are a stream ends with it.
+    let read = || {
+        let request = Request::new("POST /api/v1/replays").token(&token).json(&body);
+        request.header("accept", "text/event-stream")
+    };
+    costs_beside(&server, &quiet, REPLAYS, read)
+}
+
 fn costs_beside(
     server: &Server,
     quiet: &Tenant<'_>,

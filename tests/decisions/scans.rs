@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::json;
 
 use super::{id_of, parquet_file, read, run, settings, tenant_of};
-use crate::support::{MANAGER, Request, Server, Settings, Tenant, eventually};
+use crate::support::{MANAGER, Request, Server, Settings, Tenant, eventually, eventually_some};
 
 /// More than one tenant may have at once.
 const MANY: usize = 6;
@@ -82,4 +82,34 @@ fn scans_of_the_record_leave_searches_and_checks_alone() {
     }
     drop(hanging);
     let_go(&file);
+}
+
+/// Records a check with 0.6 MB of attributes on a service with so much memory for answers, a quarter of it for the tenant. Returns
+/// the statuses of statistics and parity, and whether a replay comes to its end.
+fn reads_with(answer_memory: &str) -> ([u16; 2], bool) {
+    let server = settings().set("ANSWER_MEMORY", answer_memory).start();
+    let tenant = tenant_of(&server);
+    let text = "x".repeat(50_000);
+    let user: serde_json::Map<_, _> =
+        (0..12).map(|number| (format!("a{number}"), json!(text))).collect();
+    let mut body = read("alice");
+    body["attributes"] = json!({"user": user});
+    tenant.check(&body).is(200);
+    let statuses =
+        ["/api/v1/decisions/stats", "/api/v1/parity"].map(|path| tenant.get(path).status);
+    let replay = json!({"candidate": {"bundle": {"policies": []}}});
+    let begun = tenant.manage("POST /api/v1/replays", &replay).is(202);
+    let path = begun.header("location").expect("a location").to_owned();
+    let is_complete = eventually_some("the replay ends", || {
+        let report = tenant.get(&path).is(200).json();
+        let has_failed = report.get("error").is_some();
+        (has_failed || report["complete"] == true).then_some(!has_failed)
+    });
+    (statuses, is_complete)
+}
+
+#[test]
+fn what_statistics_and_replays_read_is_charged_to_the_tenant() {
+    assert_eq!(reads_with("1MiB"), ([503; 2], false));
+    assert_eq!(reads_with("128MiB"), ([200; 2], true), "with plenty of memory");
 }
