@@ -11,6 +11,7 @@ pub(crate) mod support;
 
 mod access;
 mod apply;
+mod assumed_tuples;
 pub(crate) mod authentication;
 mod authzen;
 mod batch;

@@ -354,7 +354,7 @@ fn an_explained_check_has_tuples_of_its_own_and_names_where_edges_come_from() {
     assert!(group.contains("a subject that `editor` of `document` stores"), "{group}");
     let mut plain = body("ann", "edit", json!({"id": "d1"}));
     plain["relations"] = shared.clone();
-    tenant.check(&plain).is(400);
+    tenant.check(&plain).is(403);
     let none = Tenant::new();
     let refused = none.manage("POST /api/v1/check?explain=true", &plain).is(400).text;
     assert!(refused.contains("no type has relations"), "{refused}");

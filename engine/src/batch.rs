@@ -2,9 +2,9 @@
 
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::fields::{self, Body, Fields, list, text};
+use crate::fields::{self, Body, Fields, ReadBeside, list, text};
 use crate::flat_attributes::FlatAttributes;
-use crate::invalid::{Place, Problems};
+use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::names::named;
 use crate::plain_items::PlainItem;
@@ -43,19 +43,59 @@ pub struct BatchBody<'r> {
     items: Items<'r>,
 }
 
+/// A check with the id of its item.
+type ListedItem<'r> = (CheckBody<'r>, Option<&'r str>);
+
 #[derive(Debug)]
 enum Items<'r> {
-    Listed(Vec<(CheckBody<'r>, Option<&'r str>)>),
+    Listed(Vec<ListedItem<'r>>),
     /// The attributes are in the buffer.
     Plain(Vec<PlainItem<'r>>, &'r FlatAttributes<'r>),
 }
 
+/// What a batch has beside its checks.
+#[derive(Debug)]
+pub struct BatchBeside<T> {
+    /// The member of the body, which the items without one of their own have.
+    pub default: Option<T>,
+    /// The members of the items. A batch without any may have none here.
+    pub items: Vec<Option<T>>,
+}
+
+impl<T> Default for BatchBeside<T> {
+    fn default() -> Self {
+        Self { default: None, items: Vec::new() }
+    }
+}
+
 impl<'r> Body<'r> for BatchBody<'r> {
     fn read(fields: &mut Fields<'r, '_>) -> Option<Self> {
+        Some(Self::read_beside(fields, |_| None::<()>)?.0)
+    }
+}
+
+impl<'r> BatchBody<'r> {
+    /// Reads the body of a batch that may have more, and whose items may; `beside` reads it.
+    ///
+    /// # Errors
+    /// Every missing, unknown or ill-typed field, by JSON pointer.
+    pub(crate) fn parse_beside<T>(
+        json: &'r Json<'r>,
+        beside: ReadBeside<T>,
+    ) -> Result<(Self, BatchBeside<T>), Invalid> {
+        fields::parse(json, |fields| Self::read_beside(fields, beside))
+    }
+
+    fn read_beside<T>(
+        fields: &mut Fields<'r, '_>,
+        beside: ReadBeside<T>,
+    ) -> Option<(Self, BatchBeside<T>)> {
         let defaults = Defaults::read(fields);
+        let default = beside(fields);
         let semantic = fields.optional("semantic", named);
-        let item =
-            |json, at: &Place<'_>, problems: &mut Problems| defaults.item(json, at, problems);
+        let item = |json, at: &Place<'_>, problems: &mut Problems| {
+            defaults.item(json, at, problems, beside)
+        };
         let items = fields.required("checks", |json, at, problems| {
             let count = json.as_array().map_or(0, <[_]>::len);
             if json.as_array().is_some() && !(1..=MAX_ITEMS).contains(&count) {
@@ -65,11 +105,11 @@ impl<'r> Body<'r> for BatchBody<'r> {
             list(item)(json, at, problems)
         });
         note_misplaced(fields);
-        Some(Self { semantic: semantic.unwrap_or_default(), items: Items::Listed(items?) })
+        let (listed, items) = items?.into_iter().unzip();
+        let semantic = semantic.unwrap_or_default();
+        Some((Self { semantic, items: Items::Listed(listed) }, BatchBeside { default, items }))
     }
-}
 
-impl<'r> BatchBody<'r> {
     /// Returns the batch of items that were read without a tree.
     pub(crate) fn from_plain(
         semantic: BatchSemantic,
@@ -148,17 +188,20 @@ impl<'r> Defaults<'r> {
         }
     }
 
-    fn item(
+    /// Reads an item, its id and what it has beside.
+    fn item<T>(
         &self,
         json: &'r Json<'r>,
         at: &Place<'_>,
         problems: &mut Problems,
-    ) -> Option<(CheckBody<'r>, Option<&'r str>)> {
+        beside: ReadBeside<T>,
+    ) -> Option<(ListedItem<'r>, Option<T>)> {
         fields::object(json, at, problems, |own| {
             let id = own.optional("id", text(MAX_ITEM_ID));
+            let more = beside(own);
             let check = CheckBody::declare_compared(&mut ItemMembers { own, defaults: self });
             note_misplaced(own);
-            Some((check?, id))
+            Some(((check?, id), more))
         })
     }
 }

@@ -5,8 +5,8 @@
 //! for each item. Every other text, and every faulty one, goes through the
 //! tree of [`json::parse`], so that one place finds faults and words their messages. The tests compare both paths.
 
-use crate::batch::{BatchBody, BatchSemantic};
-use crate::fields::Body;
+use crate::batch::{BatchBeside, BatchBody, BatchSemantic};
+use crate::fields::{Fields, ReadBeside};
 use crate::flat_attributes::FlatAttributes;
 use crate::json::{self, Json, JsonError};
 use crate::plain_check::PlainCheck;
@@ -38,10 +38,25 @@ impl<'a> CheckBuffer<'a> {
     /// # Errors
     /// The fault of the JSON text; or every missing, unknown or ill-typed field, by JSON pointer.
     pub fn read(&mut self, text: &'a [u8]) -> Result<CheckBody<'_>, JsonError> {
+        Ok(self.read_beside(text, nothing)?.0)
+    }
+
+    /// Reads the body of a check that may have more, which `beside` reads.
+    ///
+    /// # Errors
+    /// Those of [`CheckBuffer::read`].
+    pub fn read_beside<T>(
+        &mut self,
+        text: &'a [u8],
+        beside: ReadBeside<T>,
+    ) -> Result<(CheckBody<'_>, Option<T>), JsonError> {
         let plain = self.plain(|flat| read_plain(text, flat));
         match plain.and_then(|plain| plain.body(&self.flat)) {
-            Some(body) => Ok(body),
-            None => Ok(CheckBody::parse(self.tree.insert(json::parse(text)?))?),
+            Some(body) => Ok((body, None)),
+            None => {
+                let tree = self.tree.insert(json::parse(text)?);
+                Ok(CheckBody::parse_beside(tree, beside)?)
+            }
         }
     }
 
@@ -50,10 +65,25 @@ impl<'a> CheckBuffer<'a> {
     /// # Errors
     /// The fault of the JSON text; or every missing, unknown or ill-typed field, by JSON pointer.
     pub fn read_batch(&mut self, text: &'a [u8]) -> Result<BatchBody<'_>, JsonError> {
+        Ok(self.read_batch_beside(text, nothing)?.0)
+    }
+
+    /// Reads the body of a batch that may have more, and whose items may; `beside` reads it.
+    ///
+    /// # Errors
+    /// Those of [`CheckBuffer::read_batch`].
+    pub fn read_batch_beside<T>(
+        &mut self,
+        text: &'a [u8],
+        beside: ReadBeside<T>,
+    ) -> Result<(BatchBody<'_>, BatchBeside<T>), JsonError> {
         let plain = self.plain(|flat| PlainBatch::read(text, flat));
         match plain.and_then(|plain| plain.body(&self.flat)) {
-            Some(body) => Ok(body),
-            None => Ok(BatchBody::parse(self.tree.insert(json::parse(text)?))?),
+            Some(body) => Ok((body, BatchBeside::default())),
+            None => {
+                let tree = self.tree.insert(json::parse(text)?);
+                Ok(BatchBody::parse_beside(tree, beside)?)
+            }
         }
     }
 
@@ -67,6 +97,11 @@ impl<'a> CheckBuffer<'a> {
         }
         plain
     }
+}
+
+/// Reads nothing beside a check.
+fn nothing(_: &mut Fields<'_, '_>) -> Option<()> {
+    None
 }
 
 /// Reads a check; `None` if it is not plain or has a fault.

@@ -33,6 +33,9 @@ pub trait Body<'r>: Sized {
     }
 }
 
+/// Reads a member of a body that only some readers know; `None` if it is absent or has a fault.
+pub type ReadBeside<T> = fn(&mut Fields<'_, '_>) -> Option<T>;
+
 /// The members of one object, while they are read.
 #[derive(Debug)]
 pub struct Fields<'j, 'p> {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 pub use crate::attributes::{AttributeMap, Attributes, SentPlace};
-use crate::fields::{self, Body, Fields, string, text, typed};
+use crate::fields::{self, Body, Fields, ReadBeside, string, text, typed};
 use crate::invalid::{Invalid, Place, Problems};
 use crate::json::Json;
 use crate::rbac::{Effect, MAX_ACTION, MAX_DOMAIN, MAX_SUBJECT};
@@ -99,7 +99,21 @@ impl<'r> CheckBody<'r> {
     /// # Errors
     /// Every missing, unknown or ill-typed field, by JSON pointer.
     pub fn parse(json: &'r Json<'r>) -> Result<Self, Invalid> {
-        fields::parse(json, |fields| Self::whole(fields, Self::declare_compared))
+        Ok(Self::parse_beside(json, |_| None::<()>)?.0)
+    }
+
+    /// Reads the body of a check that may have more, which `beside` reads.
+    ///
+    /// # Errors
+    /// Those of [`CheckBody::parse`].
+    pub(crate) fn parse_beside<T>(
+        json: &'r Json<'r>,
+        beside: ReadBeside<T>,
+    ) -> Result<(Self, Option<T>), Invalid> {
+        fields::parse(json, |fields| {
+            let more = beside(fields);
+            Some((Self::whole(fields, Self::declare_compared)?, more))
+        })
     }
 
     /// Reads a check at `at` of a larger input. Notes every fault in `problems`.

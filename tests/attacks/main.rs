@@ -106,6 +106,7 @@ const ATTACKS: &[Attack] = &[
     Attack { number: "17", name: "reading the database file", run: edge::database_files },
     Attack { number: "18", name: "`dev` under a foreign name", run: trust::foreign_hosts },
     Attack { number: "19", name: "answers without their headers", run: trust::missing_headers },
+    Attack { number: "vouch", name: "a member that vouches for itself", run: trust::own_tuples },
     Attack { number: "20", name: "a key set that is wrong in many ways", run: answers::key_sets },
     Attack { number: "21", name: "200 bulk registrations of 1 MiB at once", run: writes::bulk },
     Attack {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::cost::Figure;
 use crate::support::process::{Process, portcullis};
-use crate::support::{Provider, Request, Server, Settings, Tenant};
+use crate::support::{MANAGER, Provider, Request, Server, Settings, Tenant};
 
 /// Creates a service key of `tenant`.
 fn key(tenant: &Tenant<'_>, permissions: &[&str]) -> String {
@@ -28,6 +28,45 @@ pub(crate) fn default_roles() -> Vec<Figure> {
     }
     let lost = usize::from(!tenant.decide("reader", "doc:read", "read").allowed());
     vec![Figure::count("rules that are gone", lost, 0)]
+}
+
+/// Attack "vouch": a member, and a key without the right, send the tuple that makes the subject an editor.
+pub(crate) fn own_tuples() -> Vec<Figure> {
+    let server = Settings::new(Provider::shared()).start();
+    let tenant = Tenant::with_provider(&server, Provider::shared(), "acme");
+    let editor = json!({"relations": {"editor": "[user]"}});
+    tenant.manage("PUT /api/v1/types/doc", &editor).is(201);
+    tenant.rule("editor@resource", "doc:edit", "edit", "allow");
+    let tuples = json!([{"object": "doc:d1", "relation": "editor", "subject": "user:ann"}]);
+    let check = json!({"subject": "ann", "resource": "doc:edit", "action": "edit",
+        "attributes": {"resource": {"id": "d1"}}, "relations": tuples});
+    let evaluation = json!({"subject": {"type": "user", "id": "ann"}, "action": {"name": "edit"},
+        "resource": {"type": "doc", "id": "d1"}, "context": {"relations": tuples}});
+    let requests = [
+        ("POST /api/v1/check", check.clone()),
+        ("POST /api/v1/checks", json!({"checks": [check], "relations": tuples})),
+        ("POST /access/v1/evaluation", evaluation.clone()),
+        ("POST /access/v1/evaluations", json!({"evaluations": [evaluation]})),
+    ];
+    let member = tenant.token("ann", &["editor"]);
+    let key = key(&tenant, &["access:evaluate", "policies:read", "relations:write"]);
+    let mut believed = 0;
+    for (route, body) in &requests {
+        let request = || Request::new(*route).json(body);
+        for sent in [request().token(&member), request().header("x-service-api-key", &key)] {
+            let answer = sent.send(server.address).text;
+            let allows = ["\"allow\"", "\"decision\":true"];
+            believed += usize::from(allows.iter().any(|allow| answer.contains(allow)));
+        }
+    }
+    let boss = tenant.token("boss", &[MANAGER]);
+    let managed = Request::new("POST /api/v1/check").token(&boss).json(&requests[0].1);
+    let managed = managed.send(server.address).text;
+    let refused = usize::from(!managed.contains("\"allow\""));
+    vec![
+        Figure::count("requests that a caller vouches for", believed, 0),
+        Figure::count("requests of a manager that do not count", refused, 0),
+    ]
 }
 
 /// Attack 18: a page on the internet reaches `portcullis dev` by a name that resolves to this machine.

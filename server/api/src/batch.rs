@@ -10,8 +10,10 @@ use portcullis_http::query::{Query, QueryParameters, QueryReader};
 use portcullis_http::request_id::ID_LENGTH;
 use portcullis_model::check::BatchRequest;
 use portcullis_model::decision::Via;
+use portcullis_model::relation::AssumedTuples;
 use portcullis_model::schema;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
+use portcullis_operations::batch_items::SentBatch;
 use portcullis_runtime::app::App;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -54,7 +56,8 @@ struct BatchResults<'b> {
 
 /// Decides many checks by the rules of one revision.
 ///
-/// An item takes from the body what it leaves out: each member whole. With a short circuit the answer ends at the first
+/// An item takes from the body what it leaves out: each member whole. Tuples in `relations` are for managers, and for service keys
+/// with `relations:assume`. With a short circuit the answer ends at the first
 /// denial, or at the first permission.
 #[utoipa::path(
     post, path = "/api/v1/checks", tag = "Decisions", operation_id = "checkAll", request_body = BatchRequest,
@@ -71,7 +74,8 @@ pub(super) async fn check_all(
     body: JsonBody,
 ) -> Result<Response, ApiError> {
     let mut buffer = CheckBuffer::default();
-    let batch = buffer.read_batch(body.text()?)?;
+    let (batch, beside) = buffer.read_batch_beside(body.text()?, AssumedTuples::read_beside)?;
+    let sent = SentBatch::new(&batch, beside)?;
     caller.count_items(&app, batch.count())?;
     let _items = body.charge_items(batch.count())?;
     let mut id = [0; ID_LENGTH];
@@ -79,7 +83,7 @@ pub(super) async fn check_all(
     let (semantic, with_reasons) = (batch.semantic, !is_compact);
     let options = BatchOptions { at_least, semantic, with_reasons, recorded };
     // The answers are charged until the whole is dropped.
-    let answer = batch_checks::check_all(&app, &caller, &batch, options).await?;
+    let answer = batch_checks::check_all(&app, &caller, &sent, options).await?;
     let BatchAnswer { revision, entities_revision, answers, .. } = &answer;
     let results = if is_compact {
         let allowed = answers.iter().map(|answer| answer.effect == Effect::Allow);

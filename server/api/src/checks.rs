@@ -26,6 +26,7 @@ use crate::openapi::{Conflict, NotFound};
 use portcullis_model::check::{CheckRequest, LegacyCheckRequest};
 use portcullis_model::decision::Via;
 use portcullis_model::explained_check::ExplainedCheckBody;
+use portcullis_model::relation::AssumedTuples;
 use portcullis_model::schema;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
 use portcullis_operations::directory;
@@ -84,8 +85,8 @@ impl From<CheckAnswer> for Answer<'_> {
 ///
 /// A deny is a 200. An ABAC deny of high priority wins, and so does any RBAC deny. With `explain=true` a manager
 /// is shown every candidate, each part of its condition, and where each attribute's value comes from. `now` in the body
-/// stands for the present then, tuples in `relations` count beside the stored ones, and the content of the revision
-/// `at_revision` decides; without `explain=true` these fields are unknown.
+/// stands for the present then, and the content of the revision `at_revision` decides; without `explain=true` these fields are
+/// unknown. Tuples in `relations` count beside the stored ones: for managers, and for service keys with `relations:assume`.
 #[utoipa::path(
     post, path = "/api/v1/check", tag = "Decisions", operation_id = "check", request_body = CheckRequest,
     responses((status = 200, description = "The decision", body = Answer, headers(("X-Policy-Revision"), ("X-Entities-Revision"), ("X-Decision-Id"))), NotFound, Conflict),
@@ -105,12 +106,13 @@ pub(super) async fn check(
         (check, now, relations, at_revision)
     } else {
         buffer = CheckBuffer::default();
-        (buffer.read(body.text()?)?, None, Vec::new(), None)
+        let (check, assumed) = buffer.read_beside(body.text()?, AssumedTuples::read_beside)?;
+        (check, None, assumed.unwrap_or_default(), None)
     };
     let mut id = [0; ID_LENGTH];
     let recorded = (!explain).then(|| caller.recorded(Via::Check, &mut id));
     let kind = CheckKind::Combined;
-    let assumed = &*assumed;
+    let assumed = (&assumed).into();
     let options = CheckOptions { kind, at_least, explain, now, assumed, at_revision, recorded };
     let decided = checks::check(&app, &caller, body, options).await?;
     let revision = (decided.answer.revision, decided.answer.entities_revision);

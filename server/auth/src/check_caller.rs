@@ -75,6 +75,25 @@ impl CheckCaller {
         }
     }
 
+    /// Refuses a caller who may not assume tuples in checks in `domain`: a member who does not manage it, who would vouch for
+    /// itself, or a key without `relations:assume`.
+    ///
+    /// # Errors
+    /// [`AuthError::AccessDenied`]
+    pub fn may_assume(
+        &self,
+        domain: Option<&str>,
+        manager_roles: &[String],
+    ) -> Result<(), AuthError> {
+        match self {
+            Self::Member(holder) => holder.must_manage(domain, manager_roles).map_err(|_| {
+                let who = "tuples in `relations` are for managers, and for service keys with `relations:assume`";
+                AuthError::AccessDenied(who.to_owned())
+            }),
+            Self::Key(key) => key.must_have(Permission::RelationsAssume),
+        }
+    }
+
     /// Refuses a caller who may not plan in `domain`. Returns whether the plan shows conditions: without them a key that
     /// searches needs no `policies:read` for the SQL, which tells no more than a search.
     ///

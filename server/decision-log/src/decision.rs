@@ -6,6 +6,7 @@ use portcullis_engine::request::Attributes;
 use portcullis_engine::{Effect, MatchedRuleId};
 use portcullis_model::Timestamp;
 use portcullis_model::decision::{CallerKind, Via};
+use portcullis_model::relation::NewTuple;
 use uuid::Uuid;
 
 use crate::bounds::Bounds;
@@ -48,6 +49,8 @@ pub struct RecordedDecision<'a> {
     /// `user`, `resource` and `roles`, as the directory has them.
     pub directory: Nested<'a>,
     pub relations: Nested<'a>,
+    /// The tuples that counted beside the stored ones.
+    pub assumed: &'a [NewTuple],
     /// The answers of resolvers, by namespace: `values`, `version`, `us`, `source`.
     pub resolved: Nested<'a>,
     pub decision: Effect,
@@ -114,6 +117,9 @@ impl RecordedDecision<'_> {
             if let Some(write) = write {
                 record.shared_object(name, write);
             }
+        }
+        if !self.assumed.is_empty() {
+            record.assumed(self.assumed);
         }
         self.write_outcome(&mut record);
         record.end();

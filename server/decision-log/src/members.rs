@@ -9,6 +9,7 @@ use portcullis_engine::Json;
 use portcullis_engine::value::AttributeValue;
 use portcullis_model::Timestamp;
 use portcullis_model::decision::Treatment;
+use portcullis_model::relation::NewTuple;
 
 use crate::bounds::{Bounds, fits};
 use crate::minimisation::Minimisation;
@@ -89,6 +90,13 @@ impl<'b> RecordMembers<'b> {
         self.treated(("user", "roles"), |out| {
             write_list(out, |list| roles.into_iter().for_each(|role| list.text(role)));
         })
+    }
+
+    /// Writes the tuples that a request assumed, within the bounds of an attribute.
+    pub(crate) fn assumed(&mut self, tuples: &[NewTuple]) {
+        self.bounded(("request", "assumed"), Treatment::Keep, |out| {
+            write_list(out, |list| tuples.iter().for_each(|tuple| list.serialized(tuple)));
+        });
     }
 
     /// Writes what the terms leave of an attribute. Returns whether it is there.
@@ -239,6 +247,12 @@ impl<'b> RecordMembers<'b> {
 }
 
 impl RecordTexts<'_> {
+    /// Writes what serializes as an item.
+    fn serialized(&mut self, item: &impl serde::Serialize) {
+        serialize(self.0, item);
+        self.0.push(b',');
+    }
+
     /// Writes an item.
     pub fn text(&mut self, text: &str) {
         quote(self.0, text);

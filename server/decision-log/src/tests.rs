@@ -74,6 +74,7 @@ pub(crate) fn denial<'a>(
         token: Some(&|members| members.attribute("token", "ward", AttributeValue::Text("er"))),
         directory: None,
         relations: Some(&|members| members.boolean("viewer", true)),
+        assumed: &[],
         resolved: Some(&|members| {
             members.object("geo", |geo| {
                 let country = AttributeValue::Text("DE");

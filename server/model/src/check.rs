@@ -8,7 +8,7 @@ use serde_json::json;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 use crate::document;
-use crate::relation::{MAX_TUPLES, NewTuple};
+use crate::relation::{MAX_ASSUMED, MAX_TUPLES, NewTuple, RELATIONS};
 use crate::revision::revision_schema;
 use crate::schema::{self, Input};
 
@@ -23,10 +23,10 @@ document!(CheckRequest, naming NewTuple => {
     ));
     let relations = schema::list(schema::named::<NewTuple>())
         .max_items(Some(MAX_TUPLES))
-        .description(Some("Count beside the stored tuples; only with `explain=true`"));
+        .description(Some("Count beside the stored tuples; at most 100 without `explain=true`, with the right to assume"));
     let at_revision = revision_schema()
         .description(Some("The revision whose content decides; only with `explain=true`"));
-    let input = description.input.optional("now", now).optional("relations", relations);
+    let input = description.input.optional("now", now).optional(RELATIONS, relations);
     input.optional("at_revision", at_revision).example(json!({
         "subject": "patient-4711",
         "resource": "chart:read",
@@ -38,7 +38,7 @@ document!(CheckRequest, naming NewTuple => {
 /// The body of a batch.
 pub struct BatchRequest;
 
-document!(BatchRequest => {
+document!(BatchRequest, naming NewTuple => {
     let id = schema::text(MAX_ITEM_ID).description(Some("Returned with the answer to the item"));
     let item = batch_members().optional("id", id);
     let items = schema::list(item).min_items(Some(1)).max_items(Some(MAX_ITEMS));
@@ -63,7 +63,10 @@ document!(BatchRequest => {
 fn batch_members() -> Input {
     let mut description = Description { are_optional: true, ..Description::new(about_check) };
     CheckBody::declare_compared(&mut description);
-    description.input
+    let relations = schema::list(schema::named::<NewTuple>())
+        .max_items(Some(MAX_ASSUMED))
+        .description(Some("Count beside the stored tuples, with the right to assume"));
+    description.input.optional(RELATIONS, relations)
 }
 
 /// A check in a file: the body of a check, whose instant is beside it.

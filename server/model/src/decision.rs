@@ -125,6 +125,7 @@ impl DecisionRecord {
             directory: None,
             relations: None,
             resolved: None,
+            assumed: None,
             expected,
             shadow: None,
             dropped: Vec::new(),

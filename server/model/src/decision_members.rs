@@ -10,6 +10,7 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use utoipa::openapi::schema::Type;
 use uuid::Uuid;
 
+use crate::relation::NewTuple;
 use crate::schema::{self, AnySchema};
 use crate::{Timestamp, document};
 
@@ -48,6 +49,8 @@ pub enum MemberForm {
     Decision,
     Texts,
     Object,
+    /// A list of tuples.
+    Tuples,
 }
 
 /// Whether a record has a member.
@@ -109,6 +112,9 @@ members! {
     /// The answers of resolvers, by namespace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     resolved: Option<Box<RawValue>> => Object, Optional, "The answers of resolvers, by namespace";
+    /// The tuples that counted beside the stored ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    assumed: Option<Box<RawValue>> => Tuples, Optional, "The tuples that counted beside the stored ones";
     decision: Effect => Decision, Always;
     /// The id of the rule or policy that decided, or `default-deny`.
     rule: String => Text, Always, "The id of the rule or policy, or `default-deny`";
@@ -160,6 +166,7 @@ impl DecisionMember {
             MemberForm::Decision => schema::effect().into(),
             MemberForm::Texts => schema::list(schema::string()).into(),
             MemberForm::Object => schema::typed(Type::Object).into(),
+            MemberForm::Tuples => schema::list(schema::named::<NewTuple>()).into(),
         };
         if self.about.is_empty() { schema } else { schema::about(schema, self.about) }
     }
@@ -174,7 +181,7 @@ impl DecisionMember {
     }
 }
 
-document!(DecisionRecord => {
+document!(DecisionRecord, naming NewTuple => {
     let explanation = schema::typed(Type::Object).description(Some("As in an explained check; with `explain=true`"));
     MEMBERS.into_iter().fold(schema::record(), |record, member| member.add_to(record))
         .maybe("reproduced", schema::nullable(schema::boolean().description(Some("Whether the rules of the revision decide so again; with `explain=true`. `null` if the record lacks what they read"))))

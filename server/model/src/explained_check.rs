@@ -6,7 +6,7 @@ use portcullis_engine::CheckBody;
 use portcullis_engine::fields::{Body, Fields};
 use portcullis_engine::request::{instant, note_misplaced};
 
-use crate::relation::{NewTuple, read_tuples};
+use crate::relation::AssumedTuples;
 use crate::revision::read_revision;
 
 /// The body of `POST /api/v1/check?explain=true`, valid by construction.
@@ -17,7 +17,7 @@ pub struct ExplainedCheckBody<'r> {
     /// The instant that stands for the present; `None` is the present itself.
     pub now: Option<DateTime<Utc>>,
     /// Tuples that count beside the stored ones.
-    pub relations: Vec<NewTuple>,
+    pub relations: AssumedTuples,
     /// The revision whose content decides; `None` is the present content.
     pub at_revision: Option<u64>,
 }
@@ -26,7 +26,7 @@ impl<'r> Body<'r> for ExplainedCheckBody<'r> {
     fn read(fields: &mut Fields<'r, '_>) -> Option<Self> {
         let check = CheckBody::declare_compared(fields);
         let now = fields.optional("now", instant);
-        let relations = fields.optional("relations", read_tuples);
+        let relations = AssumedTuples::read_to_explain(fields);
         let at_revision = fields.optional("at_revision", read_revision);
         note_misplaced(fields);
         Some(Self { check: check?, now, relations: relations.unwrap_or_default(), at_revision })

@@ -72,6 +72,9 @@ pub enum Permission {
     RelationsRead,
     #[strum(serialize = "relations:write")]
     RelationsWrite,
+    /// To assume tuples in checks. Who may say so decides with it: no other permission has it inside.
+    #[strum(serialize = "relations:assume")]
+    RelationsAssume,
     #[strum(serialize = "decisions:read")]
     DecisionsRead,
     /// To erase recorded decisions about a person.
@@ -175,7 +178,8 @@ impl NewServiceKey {
             "permissions",
             permissions.about(
                 "When absent, all but `audit:read`, `access:evaluate`, `access:search`, `policies:force`, \
-                 `entities:read`, `entities:write`, `relations:read`, `relations:write`, `decisions:read` and `decisions:write`",
+                 `entities:read`, `entities:write`, `relations:read`, `relations:write`, `relations:assume`, `decisions:read` and \
+                 `decisions:write`",
             ),
         );
         let domain = domain().about("The domain of the key's checks, in `saas` mode");
@@ -323,6 +327,7 @@ mod tests {
                 Permission::EntitiesWrite,
                 Permission::RelationsRead,
                 Permission::RelationsWrite,
+                Permission::RelationsAssume,
                 Permission::DecisionsRead,
                 Permission::DecisionsWrite,
             ]

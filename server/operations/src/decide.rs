@@ -1,5 +1,6 @@
 //! Decisions: checks, batches, the plans they are made with, and what the decision log keeps of them.
 
+pub mod assumed;
 pub mod batch_checks;
 pub mod batch_items;
 pub mod checks;

@@ -9,6 +9,7 @@ use http::StatusCode;
 use portcullis_api::{self as api, PageLink};
 use portcullis_bundle::{Bundle, Case, SampleUser};
 use portcullis_engine::{Check, CheckBody, CheckKind};
+use portcullis_operations::assumed::Assumed;
 use portcullis_operations::checks::{self, CheckAnswer, CheckOptions};
 use portcullis_runtime::app::App;
 use portcullis_runtime::min_revisions::MinRevisions;
@@ -150,7 +151,8 @@ async fn answer(app: &App, bundle: &Bundle, case: &Case) -> anyhow::Result<Check
     let caller = caller.map(|user| user.caller());
     let domain = body.domain.unwrap_or(&bundle.tenant);
     let check = Check::new(body, domain, caller, app.clock.now());
-    let assumed = case.relations.as_deref().unwrap_or_default();
+    let tuples = case.relations.as_deref().unwrap_or_default();
+    let assumed = Assumed { tuples, at: "" };
     let options = CheckOptions::present(CheckKind::Combined, MinRevisions::default());
     let options = CheckOptions { assumed, ..options };
     Ok(checks::decide(app, &bundle.tenant, check, options).await?.answer)

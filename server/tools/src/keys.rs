@@ -37,7 +37,7 @@ pub struct CreateKeyArguments {
     expires_at: Option<String>,
     /// The permissions of the key, such as `resources:read,resources:write` [default: all but `audit:read`,
     /// `access:evaluate`, `access:search`, `policies:force`, `entities:read`, `entities:write`, `relations:read`,
-    /// `relations:write`, `decisions:read` and `decisions:write`]. Name `access:evaluate` for a key that requests checks.
+    /// `relations:write`, `relations:assume`, `decisions:read` and `decisions:write`]. Name `access:evaluate` for a key that requests checks.
     #[arg(long, value_delimiter = ',')]
     permissions: Vec<String>,
     /// The one RBAC domain in which the key's checks are decided, as the domain claim of a token is. Needed in `saas` mode and

@@ -11,6 +11,8 @@ use crate::drive::{DOCUMENT, Tuples, USER};
 
 /// The tuples of a write.
 const WRITTEN: usize = 1_000;
+/// The tuples that a check assumes.
+const ASSUMED: usize = 10;
 
 pub(crate) fn writes(tuples: &Tuples, group: &mut Group<'_>) -> Result<()> {
     let before = tuples.graph(CLOSURES)?;
@@ -40,5 +42,18 @@ pub(crate) fn writes(tuples: &Tuples, group: &mut Group<'_>) -> Result<()> {
     ]);
     let ratio = samples[1].ratio(&samples[0]);
     group.measurement("checks after it, of those before", ratio, " ×", Bar::AtMost(1.2));
+    // What a check that assumes tuples does, beside what the same check of stored ones does.
+    let assuming = |n: usize, buffer: &mut GraphBuffer| {
+        let table = before.table().changed((0..ASSUMED).map(written)).ok()?;
+        let graph = Graph::new(tuples.schema.clone(), table, CLOSURES);
+        has(&graph, relation, &questions[n], buffer)
+    };
+    let [mut a, mut b] = [(); 2].map(|()| GraphBuffer::default());
+    let samples = compare(vec![
+        Variant::new("stored", REQUESTS, |n| has(&before, relation, &questions[n], &mut a)),
+        Variant::new("assumed", REQUESTS, |n| assuming(n, &mut b)),
+    ]);
+    let more = (samples[1].ns() - samples[0].ns()) / 1e3;
+    group.measurement("ten assumed tuples, above the same stored", more, " µs", Bar::AtMost(30.0));
     Ok(())
 }

@@ -139,9 +139,14 @@ impl TupleTable {
 
     /// Returns the bytes that the table occupies. Tables that share a base each count it.
     pub fn weight(&self) -> usize {
+        let base = size_of::<Base>() + self.base.nodes.weight() + self.base.edges.weight();
+        base + self.overlay_weight()
+    }
+
+    /// Returns the bytes of the changes since the base was made, which tables that share a base have each for itself.
+    pub fn overlay_weight(&self) -> usize {
         let Overlay { nodes, added, removed } = &*self.overlay;
-        let overlay = size_of::<Overlay>() + nodes.weight() + added.weight() + removed.weight();
-        size_of::<Base>() + self.base.nodes.weight() + self.base.edges.weight() + overlay
+        size_of::<Overlay>() + nodes.weight() + added.weight() + removed.weight()
     }
 
     /// Returns the ids of a type that tuples that count at `now` name, in their order, from the one after `after` on.

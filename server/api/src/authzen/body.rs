@@ -10,6 +10,7 @@ use portcullis_engine::{CheckBody, Invalid, Json, json};
 use portcullis_http::body::JsonBody;
 use portcullis_http::error::ApiError;
 use portcullis_http::handler_parameters::HandlerParameter;
+use portcullis_model::relation::AssumedTuples;
 
 use super::entity::Parts;
 use super::names::MadeNames;
@@ -51,6 +52,8 @@ pub(super) struct RequestBody<'a> {
     questions: Vec<Question<'a>>,
     properties: Properties<'a>,
     names: MadeNames<'a>,
+    /// The number of the list of tuples of the body, which many questions may assume.
+    shared: Option<usize>,
 }
 
 impl<'a> RequestBody<'a> {
@@ -91,6 +94,21 @@ impl<'a> RequestBody<'a> {
         Some(self.questions.get(index)?.scope(&self.names))
     }
 
+    /// Returns the lists of tuples that questions assume.
+    pub(super) fn assumed(&self) -> &[AssumedTuples] {
+        &self.properties.assumed
+    }
+
+    /// Returns whether many questions may assume the list of this number.
+    pub(super) fn is_shared(&self, number: usize) -> bool {
+        self.shared == Some(number)
+    }
+
+    /// Returns the number of the list that a question assumes.
+    pub(super) fn assumed_by(&self, index: usize) -> Option<usize> {
+        self.questions.get(index)?.topic().assumed
+    }
+
     /// Returns the check of the only question, and what it is about.
     ///
     /// # Errors
@@ -102,7 +120,7 @@ impl<'a> RequestBody<'a> {
 }
 
 /// The members of a body, before the evaluations take what they leave out.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct SentBody<'a> {
     options: Options,
     defaults: Parts<'a>,
@@ -111,9 +129,18 @@ struct SentBody<'a> {
 }
 
 impl<'a> SentBody<'a> {
+    fn new() -> Self {
+        Self {
+            options: Options::default(),
+            defaults: Parts::default(),
+            evaluations: Vec::new(),
+            properties: Properties::of_decisions(),
+        }
+    }
+
     /// Reads plain text; `None` if it has a rare form or an ill-typed member.
     fn read_plain(text: &'a [u8], may_be_many: bool) -> Option<Self> {
-        let mut body = Self::default();
+        let mut body = Self::new();
         body.properties.flat.reserve_for(text.len());
         body.evaluations = Vec::with_capacity(match may_be_many {
             true => (text.len() / SHORT_ITEM).min(MAX_ITEMS),
@@ -126,7 +153,7 @@ impl<'a> SentBody<'a> {
     }
 
     fn read_tree(json: &'a Json<'a>, may_be_many: bool) -> Result<Self, Invalid> {
-        let (mut body, mut problems) = (Self::default(), Problems::default());
+        let (mut body, mut problems) = (Self::new(), Problems::default());
         let read = body.read(&mut Tree::new(json, &mut problems), may_be_many);
         problems.finish(read.map(|()| body))
     }
@@ -153,7 +180,9 @@ impl<'a> SentBody<'a> {
     /// The faults of the only question.
     fn complete(self) -> Result<RequestBody<'a>, Invalid> {
         let Self { options, defaults, evaluations: mut questions, mut properties } = self;
+        AssumedTuples::must_be_few(&properties.assumed)?;
         let mut names = MadeNames::default();
+        let shared = defaults.context.and_then(|context| usize::try_from(context.assumed?).ok());
         let is_many = !questions.is_empty();
         for (index, question) in questions.iter_mut().enumerate() {
             question.complete(&defaults, Some(index), &mut properties, &mut names);
@@ -164,7 +193,7 @@ impl<'a> SentBody<'a> {
             question.take_faults().map_or(Ok(()), Err)?;
             questions = vec![question];
         }
-        Ok(RequestBody { options, is_many, questions, properties, names })
+        Ok(RequestBody { options, is_many, questions, properties, names, shared })
     }
 }
 

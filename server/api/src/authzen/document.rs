@@ -99,6 +99,9 @@ document!(ActionSearch => {
         .build()
 });
 
+const CONTEXT: &str = "What policies read as `context.*`. `relations`, if it is a list with an object in it, is tuples that \
+                       count beside the stored ones in this decision, with the right to assume";
+
 /// A complete subject.
 const SUBJECT: Texts = &[("type", SHORT), ("id", MAX_SUBJECT - SHORT - 1)];
 
@@ -139,7 +142,7 @@ fn members(body: ObjectBuilder, entity: fn(Texts) -> ObjectBuilder) -> ObjectBui
     body.property("subject", entity(&[("type", SHORT), ("id", MAX_SUBJECT - SHORT - 1)]))
         .property("action", entity(&[("name", SHORT)]))
         .property("resource", entity(&[("type", SHORT), ("id", MAX_SUBJECT)]))
-        .property("context", free().property("domain", domain))
+        .property("context", free().property("domain", domain).description(Some(CONTEXT)))
 }
 
 fn entity(texts: Texts) -> ObjectBuilder {

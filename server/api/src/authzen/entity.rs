@@ -146,6 +146,8 @@ impl<'a> Entity<'a> {
 pub(super) struct Context<'a> {
     pub(super) domain: Option<&'a str>,
     pub(super) attributes: FlatRange,
+    /// The number of the list of tuples that it assumes, among those of its request.
+    pub(super) assumed: Option<u32>,
 }
 
 impl<'a> Context<'a> {
@@ -154,14 +156,15 @@ impl<'a> Context<'a> {
         at: &Place<'_>,
         properties: &mut Properties<'a>,
     ) -> Option<Self> {
-        let attributes = source.properties(at, properties)?;
+        let mut attributes = source.properties(at, properties)?;
+        let assumed = source.assumed(at, &mut attributes, properties)?;
         let domain = properties.flat.text(attributes, "domain");
         let is_sound = |domain: Option<&str>| domain.is_some_and(|it| within(it, MAX_DOMAIN));
         if domain.is_some_and(|domain| !is_sound(domain)) {
             let about = || format!("a string of 1 to {MAX_DOMAIN} characters");
             return source.fault(|problems| problems.expected(&at.key("domain"), about()));
         }
-        Some(Self { domain: domain.flatten(), attributes })
+        Some(Self { domain: domain.flatten(), attributes, assumed })
     }
 }
 

@@ -2,12 +2,13 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use portcullis_engine::{CheckBody, CheckKind};
+use portcullis_engine::CheckKind;
 use portcullis_http::callers::CheckRequester;
 use portcullis_http::error::ApiError;
 use portcullis_http::request_id::ID_LENGTH;
 use portcullis_http::respond::decision_header;
 use portcullis_model::decision::Via;
+use portcullis_operations::assumed::Assumed;
 use portcullis_operations::checks::{self, CheckOptions};
 use portcullis_runtime::app::App;
 use portcullis_runtime::min_revisions::MinRevisions;
@@ -16,7 +17,6 @@ use super::answer::{EvaluationAnswer, Reasons};
 use super::body::{RequestBody, StandardBody};
 use super::document::EvaluationRequest;
 use super::scope::domain_of;
-use super::topic::Topic;
 use crate::checks::{MinRevision, respond};
 use crate::openapi::Conflict;
 
@@ -39,25 +39,26 @@ pub(crate) async fn evaluation(
 ) -> Result<Response, ApiError> {
     let mut tree = None;
     let body = RequestBody::parse(body.text()?, &mut tree, false)?;
-    let (check, topic) = body.only()?;
-    decide(&app, &caller, check, topic, body.options.reasons, at_least).await
+    decide(&app, &caller, &body, at_least).await
 }
 
-/// Decides one question, and answers it.
+/// Decides the only question of a body, and answers it.
 pub(super) async fn decide(
     app: &App,
     caller: &CheckRequester,
-    check: CheckBody<'_>,
-    topic: Topic<'_>,
-    reasons: bool,
+    body: &RequestBody<'_>,
     at_least: MinRevisions,
 ) -> Result<Response, ApiError> {
+    let (check, topic) = body.only()?;
+    let assumed = topic.assumed.and_then(|number| body.assumed().get(number));
+    let assumed = assumed.map(Assumed::from).unwrap_or_default();
     domain_of(caller, check.domain)?;
     let mut id = [0; ID_LENGTH];
     let recorded = Some(caller.recorded(Via::Authzen, &mut id));
-    let options = CheckOptions { recorded, ..CheckOptions::present(CheckKind::Combined, at_least) };
+    let options =
+        CheckOptions { recorded, assumed, ..CheckOptions::present(CheckKind::Combined, at_least) };
     let answer = checks::check(app, caller, check, options).await?.answer;
-    let reasons = Reasons::new(app, caller, topic.domain, reasons);
+    let reasons = Reasons::new(app, caller, topic.domain, body.options.reasons);
     let (effect, revision, entities) = (answer.effect, answer.revision, answer.entities_revision);
     let reasons = (reasons, answer.decision_id);
     let id = decision_header(answer.decision_id);

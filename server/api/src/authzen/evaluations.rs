@@ -13,6 +13,7 @@ use portcullis_http::error::ApiError;
 use portcullis_http::request_id::ID_LENGTH;
 use portcullis_http::text_answer::Json;
 use portcullis_model::decision::Via;
+use portcullis_model::relation::AssumedTuples;
 use portcullis_operations::batch_checks::{self, BatchAnswer, BatchOptions, ItemAnswer};
 use portcullis_operations::batch_items::BatchItems;
 use portcullis_runtime::app::App;
@@ -48,10 +49,9 @@ pub(crate) async fn evaluations(
     let options = questions.options;
     let request = Request { app: &app, caller: &caller, body: &body, options, at_least };
     if !questions.is_many {
-        let (check, topic) = questions.only()?;
-        return decide(&app, &caller, check, topic, options.reasons, at_least).await;
+        return decide(&app, &caller, &questions, at_least).await;
     }
-    let faults = find_faults(&caller, &mut questions);
+    let faults = find_faults(&caller, &mut questions, &app.manager_roles);
     let checks = DecidableChecks::new(&questions, &faults, options.semantic);
     let topics = questions.topics().zip(&faults);
     let topics = topics.map(|(topic, fault)| fault.as_ref().map_or(Ok(topic), Err));
@@ -62,25 +62,26 @@ pub(crate) async fn evaluations(
 fn find_faults(
     caller: &CheckCaller,
     questions: &mut RequestBody<'_>,
+    manager_roles: &[String],
 ) -> Vec<Option<QuestionFault>> {
     let faults = questions.take_faults();
     let sound = questions.topics().zip(&faults).filter(|(_, fault)| fault.is_none());
     let scope = Scope::new(caller, sound.map(|(topic, _)| topic.domain));
-    let mut last: Option<(Option<&str>, Option<Arc<ApiError>>)> = None;
-    let mut refusal = |domain| {
+    let (mut last, mut refusal) = (None, None);
+    let mut found = Vec::with_capacity(faults.len());
+    for (topic, fault) in questions.topics().zip(faults) {
+        let asked = (topic.domain, topic.assumed.is_some());
         // Most evaluations have the domain of the one before, and share its refusal.
-        let refusal = match &last {
-            Some((known, refusal)) if *known == domain => refusal.clone(),
-            _ => scope.refusal(domain).map(Arc::new),
-        };
-        last = Some((domain, refusal.clone()));
-        refusal
-    };
-    let faults = questions.topics().zip(faults).map(|(topic, fault)| match fault {
-        Some(invalid) => Some(QuestionFault::Invalid(invalid)),
-        None => refusal(topic.domain).map(QuestionFault::Refused),
-    });
-    faults.collect()
+        if fault.is_none() && last.replace(asked) != Some(asked) {
+            let roles = topic.assumed.map(|_| manager_roles);
+            refusal = scope.refusal(topic.domain, roles).map(Arc::new);
+        }
+        found.push(match fault {
+            Some(invalid) => Some(QuestionFault::Invalid(invalid)),
+            None => refusal.clone().map(QuestionFault::Refused),
+        });
+    }
+    found
 }
 
 /// The checks of the questions without a fault, up to the question after which the answer ends for certain. A fault is a
@@ -117,6 +118,18 @@ impl BatchItems for DecidableChecks<'_> {
 
     fn scope(&self, index: usize) -> Option<(&str, Option<&str>)> {
         self.questions.scope(*self.numbers.get(index)?)
+    }
+
+    fn lists(&self) -> &[AssumedTuples] {
+        self.questions.assumed()
+    }
+
+    fn assumed(&self, index: usize) -> Option<usize> {
+        self.questions.assumed_by(*self.numbers.get(index)?)
+    }
+
+    fn is_shared(&self, number: usize) -> bool {
+        self.questions.is_shared(number)
     }
 }
 

@@ -136,6 +136,7 @@ impl<'a> Question<'a> {
             action: action.unwrap_or_default().id(),
             kind: resource.unwrap_or_default().kind(),
             domain: context.and_then(|context| context.domain),
+            assumed: context.and_then(|context| usize::try_from(context.assumed?).ok()),
         }
     }
 }

@@ -50,10 +50,18 @@ impl<'c> Scope<'c> {
         Self { caller, tenant: first }
     }
 
-    /// Returns the reason why an evaluation in `domain` is not decided; `None` if it is.
-    pub(super) fn refusal(&self, domain: Option<&str>) -> Option<ApiError> {
+    /// Returns the reason why an evaluation in `domain` is not decided; `None` if it is. One that assumes tuples comes with the
+    /// roles of managers.
+    pub(super) fn refusal(
+        &self,
+        domain: Option<&str>,
+        assumes_for: Option<&[String]>,
+    ) -> Option<ApiError> {
         match tenant_of(self.caller, domain) {
-            Ok(tenant) if Some(tenant) == self.tenant => None,
+            Ok(tenant) if Some(tenant) == self.tenant => {
+                let refused = self.caller.may_assume(domain, assumes_for?).err()?;
+                Some(OperationError::from(refused).into())
+            }
             Ok(_) => Some(ApiError::bad_request(
                 "`context.domain` is another tenant's than the rest of the request: send it in a request of its own",
             )),

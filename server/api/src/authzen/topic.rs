@@ -8,4 +8,6 @@ pub(super) struct Topic<'q> {
     /// The type of the resource.
     pub(super) kind: &'q str,
     pub(super) domain: Option<&'q str>,
+    /// The number of the list of tuples that it assumes.
+    pub(super) assumed: Option<usize>,
 }

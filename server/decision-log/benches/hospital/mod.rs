@@ -60,6 +60,7 @@ pub(crate) fn decision<'a>(
             members.roles(["nurse", "staff"]);
         }),
         relations: None,
+        assumed: &[],
         resolved: None,
         decision: Effect::Allow,
         rule: MatchedRuleId(Some(Uuid::from_u128(7))),

@@ -58,7 +58,7 @@ impl Column {
             MemberForm::Id | MemberForm::Text | MemberForm::Route | MemberForm::Decision => {
                 Form::Text
             }
-            MemberForm::Texts | MemberForm::Object => Form::Json,
+            MemberForm::Texts | MemberForm::Object | MemberForm::Tuples => Form::Json,
             MemberForm::Number => Form::Integer,
             MemberForm::Instant => Form::Instant,
         };

@@ -105,10 +105,6 @@ pub fn tuples<'j>() -> impl Field<'j, Value = Vec<NewTuple>> {
     })
 }
 
-pub(crate) fn read_tuples(
-    json: &Json<'_>,
-    at: &Place<'_>,
-    problems: &mut Problems,
-) -> Option<Vec<NewTuple>> {
+fn read_tuples(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Vec<NewTuple>> {
     at_most(MAX_TUPLES, "tuples", NewTuple::read)(json, at, problems)
 }

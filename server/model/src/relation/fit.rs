@@ -40,18 +40,26 @@ pub fn with_tuples(
     at: &Place<'_>,
     problems: &mut Problems,
 ) -> Option<TupleTable> {
-    let mut changes = Vec::with_capacity(tuples.len());
-    for (index, tuple) in tuples.iter().enumerate() {
-        changes.extend(tuple.in_table(schema, &at.index(index), problems).map(TupleChange::Put));
-    }
-    if changes.len() < tuples.len() {
-        return None;
-    }
-    let changed = table.changed(changes);
+    let allowed = in_table(schema, tuples, at, problems)?;
+    let changed = table.changed(allowed.into_iter().map(TupleChange::Put));
     if let Err(full) = &changed {
         problems.expected(at, format!("fewer tuples: {full}"));
     }
     changed.ok()
+}
+
+/// Returns tuples as a table has them. Notes those that `schema` does not allow, each at its index.
+pub fn in_table<'t>(
+    schema: &Schema,
+    tuples: &'t [NewTuple],
+    at: &Place<'_>,
+    problems: &mut Problems,
+) -> Option<Vec<Tuple<'t>>> {
+    let mut allowed = Vec::with_capacity(tuples.len());
+    for (index, tuple) in tuples.iter().enumerate() {
+        allowed.extend(tuple.in_table(schema, &at.index(index), problems));
+    }
+    (allowed.len() == tuples.len()).then_some(allowed)
 }
 
 impl NewTuple {

@@ -7,6 +7,7 @@ use portcullis_engine::fields::{text as read_text, within};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::MAX_SUBJECT;
 use portcullis_engine::{Json, leading_word};
+use serde::{Serialize, Serializer};
 use serde_json::json;
 
 use crate::entity::{MAX_ID, MAX_TYPE, is_type};
@@ -67,16 +68,24 @@ impl fmt::Display for ObjectName {
     }
 }
 
+impl Serialize for ObjectName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// A tuple as a client sends it: the subject has the relation to the object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NewTuple {
     pub object: ObjectName,
     pub relation: String,
     /// The id `*` is everybody of the type.
     pub subject: ObjectName,
     /// All who have this relation to the subject, instead of the subject itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub subject_relation: Option<String>,
     /// The instant from which on the tuple does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
 }
 

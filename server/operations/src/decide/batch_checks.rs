@@ -1,8 +1,8 @@
 //! Batches: many checks by the rules of one revision (`docs/semantics.md`, section 11).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::mem;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -10,7 +10,7 @@ use portcullis_auth::CheckCaller;
 use portcullis_decision_log::BatchTexts;
 use portcullis_engine::batch::BatchSemantic;
 use portcullis_engine::{
-    AttributeRequest, Check, CheckKind, Decision, Effect, Judged, MatchedRuleId, Verdict,
+    AttributeRequest, Check, CheckKind, Decision, Effect, Judged, MatchedRuleId, Plan, Verdict,
 };
 use portcullis_limits::{MemoryAccount, MemoryCharge, Spent};
 use portcullis_model::event::Event;
@@ -89,8 +89,8 @@ pub struct Basis {
 /// store when this function returns, unless the store is down.
 ///
 /// # Errors
-/// The caller may not ask about a domain, the checks are of several tenants, there are no plans of one revision that is new
-/// enough, or the memory for answers is spent.
+/// The caller may not ask about a domain or assume tuples there, the checks are of several tenants, the types do not allow a tuple,
+/// there are no plans of one revision that is new enough, or the memory for answers is spent.
 pub async fn check_all(
     app: &App,
     caller: &CheckCaller,
@@ -98,7 +98,8 @@ pub async fn check_all(
     options: BatchOptions<'_>,
 ) -> Result<BatchAnswer, OperationError> {
     let began = Instant::now();
-    let Some(tenant) = tenant_of(caller, items)? else {
+    let manager_roles = &app.manager_roles;
+    let Some(tenant) = tenant_of(caller, items, manager_roles)? else {
         return Ok(BatchAnswer {
             revision: options.at_least.rules,
             entities_revision: None,
@@ -129,15 +130,21 @@ pub async fn check_all(
 fn tenant_of(
     caller: &CheckCaller,
     items: &dyn BatchItems,
+    manager_roles: &[String],
 ) -> Result<Option<String>, OperationError> {
     let mut tenant: Option<String> = None;
     let mut last = None;
-    for (_, named) in (0..items.count()).filter_map(|index| items.scope(index)) {
+    for index in 0..items.count() {
+        let Some((_, named)) = items.scope(index) else { continue };
+        let assumes = assumed_by(items, index).is_some();
         // Most items have the domain of the one before.
-        if last == Some(named) {
+        if last == Some((named, assumes)) {
             continue;
         }
-        last = Some(named);
+        last = Some((named, assumes));
+        if assumes {
+            caller.may_assume(named, manager_roles)?;
+        }
         let domain = caller.domain_of(named)?;
         let own = caller.tenant_of(domain)?;
         match &tenant {
@@ -150,6 +157,12 @@ fn tenant_of(
         }
     }
     Ok(tenant)
+}
+
+/// Returns the number of the list of tuples that a check assumes, if there are any.
+fn assumed_by(items: &dyn BatchItems, index: usize) -> Option<usize> {
+    let number = items.assumed(index)?;
+    items.lists().get(number).filter(|list| !list.tuples.is_empty()).map(|_| number)
 }
 
 /// The complete checks of a batch, in domains that its caller may ask about.
@@ -209,6 +222,8 @@ struct Batch<'b> {
     entities: NeededEntities,
     /// The texts of the records.
     texts: BatchTexts,
+    /// The entities with the tuples of each list, as far as they are kept.
+    with_tuples: Vec<OnceLock<NeededEntities>>,
     options: BatchOptions<'b>,
     /// Whether the events of denials need reasons.
     subscribes: bool,
@@ -225,11 +240,52 @@ impl<'b> Batch<'b> {
         let (resources, plan_of) = checks.resources();
         let plans = common_plans::find(&app.plans, tenant, &resources, at_least).await?;
         let each = plans.plans.iter().map(|plan| plan.plan());
-        let entities = NeededEntities::load_for(app, tenant, each, CheckKind::Combined).await?;
+        let mut entities = NeededEntities::load_for(app, tenant, each, CheckKind::Combined).await?;
+        let lists = checks.items.lists();
+        // All plans have the types of one revision.
+        if let Some(plan) = plans.plans.first().filter(|_| !lists.is_empty()) {
+            entities = NeededEntities::load_all(app, tenant, plan.plan()).await?;
+            // The lists of checks that are not decided tell nobody about the types.
+            let numbers = (0..checks.items.count()).filter_map(|one| assumed_by(checks.items, one));
+            for list in numbers.collect::<BTreeSet<_>>().into_iter().filter_map(|n| lists.get(n)) {
+                entities.must_allow(plan.plan(), list.into())?;
+            }
+        }
+        let with_tuples = lists.iter().map(|_| OnceLock::new()).collect();
         app.webhooks.prepare(tenant).await;
         let subscribes = app.webhooks.subscribes_to_denials(tenant);
         let texts = BatchTexts::default();
-        Ok(Self { app, tenant, checks, plans, plan_of, entities, texts, options, subscribes })
+        Ok(Self {
+            app,
+            tenant,
+            checks,
+            plans,
+            plan_of,
+            entities,
+            with_tuples,
+            texts,
+            options,
+            subscribes,
+        })
+    }
+
+    /// Returns the entities of a check that assumes the list of this number. Keeps them if checks share the list.
+    ///
+    /// # Errors
+    /// The types do not allow a tuple.
+    fn assuming(&self, number: usize, plan: &Plan) -> Result<NeededEntities, OperationError> {
+        let kept = self.with_tuples.get(number);
+        if let Some(kept) = kept.and_then(OnceLock::get) {
+            return Ok(kept.clone());
+        }
+        let Some(list) = self.checks.items.lists().get(number) else {
+            return Ok(self.entities.clone());
+        };
+        let with = self.entities.with(plan, list.into())?;
+        if let Some(kept) = kept.filter(|_| self.checks.items.is_shared(number)) {
+            kept.get_or_init(|| with.clone());
+        }
+        Ok(with)
     }
 
     /// Decides the checks up to the one after which the batch ends: first all without resolvers, then those that need them.
@@ -287,10 +343,52 @@ impl<'b> Batch<'b> {
         reasons: &mut RecentReasons,
         records: bool,
     ) -> Result<Result<ItemAnswer, OpenItem<'s>>, OperationError> {
+        match assumed_by(self.checks.items, index) {
+            None => self.decide_with(&self.entities, index, plan, reasons, records).await,
+            Some(number) => {
+                // In a box, so that a check without tuples has no room for it.
+                Box::pin(self.decide_assuming(number, index, plan, reasons, records)).await
+            }
+        }
+    }
+
+    /// Decides a check as [`Batch::decide_first`] does, with the tuples of the list of this number. The entities with them are
+    /// gone when it is decided, unless checks share them; those of a check that waits for resolvers are charged.
+    async fn decide_assuming<'s>(
+        &'s self,
+        number: usize,
+        index: usize,
+        plan: &'s CachedPlan,
+        reasons: &mut RecentReasons,
+        records: bool,
+    ) -> Result<Result<ItemAnswer, OpenItem<'s>>, OperationError> {
+        let with = self.assuming(number, plan.plan())?;
+        if let Ok(answer) = self.decide_with(&with, index, plan, reasons, records).await? {
+            return Ok(Ok(answer));
+        }
+        let Some(place) = self.with_tuples.get(number) else { return Ok(Ok(ItemAnswer::OPEN)) };
+        if place.get().is_none() && reasons.count(with.own_weight()).is_err() {
+            return Ok(Ok(ItemAnswer::OPEN));
+        }
+        let kept = place.get_or_init(|| with);
+        self.decide_with(kept, index, plan, reasons, records).await
+    }
+
+    /// Decides a check with these entities, as [`Batch::decide_first`] does.
+    async fn decide_with<'e>(
+        &self,
+        entities: &'e NeededEntities,
+        index: usize,
+        plan: &'e CachedPlan,
+        reasons: &mut RecentReasons,
+        records: bool,
+    ) -> Result<Result<ItemAnswer, OpenItem<'e>>, OperationError>
+    where
+        'b: 'e,
+    {
         // The plans are as many as the checks.
         let Some(check) = self.checks.get(index) else { return Ok(Ok(ItemAnswer::OPEN)) };
-        let mut question = LiveQuestion::combined(plan.plan(), &self.entities, check);
-        count_overridden(self.app, &question);
+        let mut question = LiveQuestion::combined(plan.plan(), entities, check);
         let decision = match question.judge()? {
             Judged::Decided(decision) => decision,
             judged => {
@@ -304,7 +402,7 @@ impl<'b> Batch<'b> {
                 }
             }
         };
-        let recording = records.then(|| self.record(plan, &question, &decision, &[]));
+        let recording = records.then(|| self.record(index, plan, &question, &decision, &[]));
         Ok(Ok(self.answer(&decision, reasons, recording.flatten())))
     }
 
@@ -338,7 +436,7 @@ impl<'b> Batch<'b> {
             let decision = question.settle();
             // What comes after the end is not answered.
             let recording = (!has_ended)
-                .then(|| self.record(plan, &question, &decision, &answers.origins(number)));
+                .then(|| self.record(index, plan, &question, &decision, &answers.origins(number)));
             let answer = self.answer(&decision, reasons, recording.flatten());
             has_ended |= self.ends_after(&answer);
             if let Some(place) = decided.get_mut(index) {
@@ -349,17 +447,22 @@ impl<'b> Batch<'b> {
         Ok(())
     }
 
-    /// Records the decision on a check, which reflects the common revision of the plans.
+    /// Records the decision on a check, which reflects the common revision of the plans, and counts what it overrides.
     fn record(
         &self,
+        index: usize,
         plan: &CachedPlan,
         question: &LiveQuestion<'_>,
         decision: &Decision<'_>,
         origins: &[AnswerOrigin<'_>],
     ) -> Option<Recording> {
+        count_overridden(self.app, question);
         let revisions = (self.plans.revision, self.entities.revision());
         let own = Made::new(self.tenant, plan, question, decision, origins);
-        let made = Made { revisions, texts: Some(&self.texts), ..own };
+        let list = assumed_by(self.checks.items, index)
+            .and_then(|number| self.checks.items.lists().get(number));
+        let assumed = list.map_or(&[][..], |list| &list.tuples);
+        let made = Made { revisions, assumed, texts: Some(&self.texts), ..own };
         recording::record(self.app, self.options.recorded, &made)
     }
 

@@ -6,7 +6,6 @@ use portcullis_engine::{
     Check, CheckBody, CheckKind, Effect, Judged, MatchedRuleId, ResourcePattern,
 };
 use portcullis_model::event::Event;
-use portcullis_model::relation::NewTuple;
 use portcullis_model::resource::doubt_about_resource;
 use portcullis_resolvers::CacheMode;
 use portcullis_runtime::app::App;
@@ -18,6 +17,7 @@ use portcullis_traces::enter;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use super::assumed::Assumed;
 use super::explained_checks::{Evidence, ExplainedCheck, explained_relations};
 use super::live_questions::{self, LiveQuestion, count_overridden};
 use super::open_scope::open_scope;
@@ -43,7 +43,7 @@ pub struct CheckOptions<'o> {
     /// instant, resolvers are called past their caches.
     pub now: Option<DateTime<Utc>>,
     /// Tuples that count beside the stored ones.
-    pub assumed: &'o [NewTuple],
+    pub assumed: Assumed<'o>,
     /// The revision whose content decides; `None` is the present content.
     pub at_revision: Option<u64>,
     /// The request that a record names; `None` if the check is not recorded, and not compared with a draft.
@@ -58,7 +58,7 @@ impl CheckOptions<'_> {
             at_least,
             explain: false,
             now: None,
-            assumed: &[],
+            assumed: Assumed::default(),
             at_revision: None,
             recorded: None,
         }
@@ -120,7 +120,8 @@ impl CheckAnswer {
 /// store when this function returns, unless the store is down. An explained check has no event.
 ///
 /// # Errors
-/// The caller may not ask about the domain or for an explanation, or there is no plan that is new enough.
+/// The caller may not ask about the domain, for an explanation or with tuples, the types do not allow one, or there is no plan
+/// that is new enough.
 pub async fn check<'c>(
     app: &App,
     caller: &'c CheckCaller,
@@ -129,6 +130,8 @@ pub async fn check<'c>(
 ) -> Result<DecidedCheck<'c>, OperationError> {
     if options.explain {
         caller.may_explain(body.domain, &app.manager_roles)?;
+    } else if !options.assumed.tuples.is_empty() {
+        caller.may_assume(body.domain, &app.manager_roles)?;
     }
     let began = Instant::now();
     let (domain, tenant) = open_scope(app, caller, body.domain)?;
@@ -188,7 +191,7 @@ async fn decide_recorded<'c>(
 ) -> Result<(DecidedCheck<'c>, Option<Recording>), OperationError> {
     // An explanation reads the plan after the decision, and a hot plan is only borrowed.
     if !options.explain
-        && options.assumed.is_empty()
+        && options.assumed.tuples.is_empty()
         && let Some((answer, recording)) = decide_with_hot_plan(app, tenant, &check, options)?
     {
         return Ok((DecidedCheck { check, answer, evidence: None }, recording));
@@ -212,7 +215,9 @@ async fn decide_with_any_plan<'c>(
     };
     app.webhooks.prepare(tenant).await;
     let entities = match options.assumed {
-        [] => NeededEntities::load(app, tenant, cached.plan(), options.kind).await?,
+        Assumed { tuples: [], .. } => {
+            NeededEntities::load(app, tenant, cached.plan(), options.kind).await?
+        }
         assumed => NeededEntities::assuming(app, tenant, cached.plan(), assumed).await?,
     };
     let mut question = LiveQuestion::new(cached.plan(), &entities, check, options.kind);
@@ -221,11 +226,13 @@ async fn decide_with_any_plan<'c>(
     let (answer, recording) = {
         let origins = asked.origins();
         let made = Made::new(tenant, &cached, &question, &decision, &origins);
+        let made = Made { assumed: options.assumed.tuples, ..made };
         conclude(app, options.recorded, &made)
     };
     let mut decided = DecidedCheck { check, answer, evidence: None };
     if options.explain {
-        let relations = explained_relations((app, tenant), &question, options.assumed).await?;
+        let relations =
+            explained_relations((app, tenant), &question, options.assumed.tuples).await?;
         let answers = question.into_answers();
         decided.evidence = Some(Evidence { cached, entities, answers, asked, relations });
     }

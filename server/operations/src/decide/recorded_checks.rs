@@ -4,6 +4,7 @@ use portcullis_auth::CheckCaller;
 use portcullis_decision_log::BatchTexts;
 use portcullis_engine::Decision;
 use portcullis_model::decision::Via;
+use portcullis_model::relation::NewTuple;
 use portcullis_plan_cache::CachedPlan;
 use portcullis_resolvers::AnswerOrigin;
 use tokio::time::Instant;
@@ -39,10 +40,12 @@ pub(crate) struct Made<'m> {
     pub(crate) origins: &'m [AnswerOrigin<'m>],
     /// The texts of the records of its batch; `None` for a check that came alone.
     pub(crate) texts: Option<&'m BatchTexts>,
+    /// The tuples that counted beside the stored ones.
+    pub(crate) assumed: &'m [NewTuple],
 }
 
 impl<'m> Made<'m> {
-    /// Returns a decision by a plan alone, whose revision is its own, on a check that came alone.
+    /// Returns a decision by a plan alone, whose revision is its own, on a check that came alone and assumes no tuples.
     pub(crate) fn new(
         tenant: &'m str,
         cached: &'m CachedPlan,
@@ -51,6 +54,7 @@ impl<'m> Made<'m> {
         origins: &'m [AnswerOrigin<'m>],
     ) -> Self {
         let revisions = (cached.revision(), question.facts.revision());
-        Self { tenant, cached, revisions, question, decision, origins, texts: None }
+        let (texts, assumed) = (None, &[][..]);
+        Self { tenant, cached, revisions, question, decision, origins, texts, assumed }
     }
 }

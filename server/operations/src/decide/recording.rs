@@ -139,6 +139,7 @@ impl Inputs<'_> {
             token: has_claims.then_some(&token),
             directory: is_supplied.then_some(&directory),
             relations: has_relations.then_some(&relations),
+            assumed: self.made.assumed,
             resolved: has_answers.then_some(&resolved),
             decision: decision.effect(),
             rule: decision.matched_rule_id(),

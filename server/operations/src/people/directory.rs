@@ -6,17 +6,14 @@ use std::sync::Arc;
 
 use portcullis_directory::{Graph, PlannedRows, RelationWork, RelationsOfRows, resource_of};
 use portcullis_engine::entities::EntityTable;
-use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::{
     AttributeAnswers, Check, CheckKind, DirectoryNeeds, Facts, KnownEntities, Plan, Related,
     TenantFacts,
 };
 use portcullis_fairness::run_in_place;
-use portcullis_model::relation::NewTuple;
 use portcullis_runtime::app::App;
 use portcullis_runtime::entity_tables::{EntitiesError, EntityTables, LoadedEntities};
 use portcullis_runtime::error::OperationError;
-use portcullis_runtime::plans::PlanError;
 
 pub use explained::{AttributeWithRelation, ExplainedRelation};
 pub(crate) use explained::{ExplainedEdge, REQUEST};
@@ -38,7 +35,7 @@ pub fn present_beside_past(
 }
 
 /// The entities that a check needs, as far as they are known.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum NeededEntities {
     /// The tenant has none, or none are needed.
     Unneeded,
@@ -127,34 +124,19 @@ impl NeededEntities {
         Ok(Self::Loaded(app.entities.table(tenant).await?))
     }
 
-    /// Returns the entities of the tenant of `plan` with further tuples, for one check. Loads them if necessary.
-    ///
-    /// # Errors
-    /// No type has relations, or they do not allow a tuple; the errors of [`Self::load_all`].
-    pub(crate) async fn assuming(
-        app: &App,
-        tenant: &str,
-        plan: &Plan,
-        tuples: &[NewTuple],
-    ) -> Result<Self, OperationError> {
-        let (mut problems, root) = (Problems::default(), Place::root());
-        let at = root.key("relations");
-        let loaded = Self::load_all(app, tenant, plan).await.map_err(PlanError::from)?;
-        let declared = plan.facts().and_then(|facts| facts.relations.as_ref());
-        let (Self::Loaded(loaded), Some(declared)) = (loaded, declared) else {
-            problems.expected(&at, "no tuples: no type has relations");
-            return Ok(problems.finish(None)?);
-        };
-        let assumed = loaded.assuming(declared, tuples, &at, &mut problems);
-        let assumed = problems.finish(assumed.map_err(PlanError::from)?)?;
-        Ok(Self::Loaded(Arc::new(assumed)))
-    }
-
     /// Returns the entities, if they are loaded.
     pub(crate) fn table(&self) -> Option<&EntityTable> {
         match self {
             Self::Loaded(loaded) => Some(&loaded.table),
             Self::Unneeded => None,
+        }
+    }
+
+    /// Returns the bytes that they have for themselves if they are others with further tuples.
+    pub(crate) fn own_weight(&self) -> usize {
+        match self {
+            Self::Loaded(loaded) => loaded.own_weight(),
+            Self::Unneeded => 0,
         }
     }
 

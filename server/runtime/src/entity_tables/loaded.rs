@@ -6,7 +6,7 @@ use parking_lot::RwLock;
 use portcullis_directory::{Graph, Schema, TupleTable, TypeRelations};
 use portcullis_engine::entities::EntityTable;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_model::relation::{NewTuple, with_tuples};
+use portcullis_model::relation::{NewTuple, in_table, with_tuples};
 use portcullis_storage::types::NumberedRelations;
 use portcullis_storage::{HistoryPosition, StoreError};
 
@@ -88,6 +88,27 @@ impl LoadedEntities {
                 graph: RwLock::new(Some((Arc::clone(declared), graph))),
             }
         }))
+    }
+
+    /// Notes the tuples that the types that `declared` describes do not allow.
+    ///
+    /// # Errors
+    /// The stored types are corrupt.
+    pub fn note_forbidden(
+        &self,
+        declared: &Arc<str>,
+        tuples: &[NewTuple],
+        at: &Place<'_>,
+        problems: &mut Problems,
+    ) -> Result<(), EntitiesError> {
+        let graph = self.graph(declared)?;
+        in_table(graph.schema(), tuples, at, problems);
+        Ok(())
+    }
+
+    /// Returns the bytes that these entities have for themselves, if they are others with further tuples.
+    pub fn own_weight(&self) -> usize {
+        size_of::<Self>() + size_of::<Graph>() + self.tuples.overlay_weight()
     }
 
     /// Returns the bytes of the tables, and of the compiled types and the closures that are kept.
