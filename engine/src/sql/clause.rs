@@ -24,6 +24,14 @@ pub(super) enum Clause<'c> {
     Arrays(Quantifier, Array<'c>, Array<'c>),
     /// A list that is a table of items has one for which the clause is true.
     Exists(&'c Column, Box<Self>),
+    /// The clause holds for an item of a list, or for each: undetermined as a disjunction or a conjunction over the items is.
+    Items(Quantifier, &'c Column, Box<Self>),
+    /// A list has an item for which the clause of two values is true.
+    HasSuch(&'c Column, Box<Self>),
+    /// The JSON text of SQLite, or NULL, is not an array.
+    NoArray(&'c Column),
+    /// The item of a JSON array has the declared type.
+    IsTyped(&'c Column),
     /// One text is a part of another.
     Part(Part, Term<'c>, Term<'c>),
     /// Undetermined where the first clause, which is never NULL, is true; else the second.
@@ -131,7 +139,7 @@ impl<'c> Clause<'c> {
         match self {
             Self::Compare(_, order, _) => *order == Order::Ne,
             // Rows of a subquery are looked up one by one in both forms.
-            Self::Not(inner) => !matches!(**inner, Self::Exists(..)),
+            Self::Not(inner) => !matches!(**inner, Self::Exists(..) | Self::HasSuch(..)),
             Self::Any(parts) => parts.iter().any(Self::is_refuted_positively),
             Self::All(parts) => parts.iter().all(Self::is_refuted_positively),
             _ => false,
@@ -155,7 +163,10 @@ impl<'c> Clause<'c> {
                     false => Self::all([inner, undetermined.negated()]),
                 }
             }
-            Self::IsNull(_) => self,
+            Self::Items(quantifier, list, child) => {
+                Self::items(quantifier, list, child.with_null_as(unknown), unknown)
+            }
+            Self::IsNull(_) | Self::NoArray(_) | Self::IsTyped(_) | Self::HasSuch(..) => self,
             comparison => {
                 let absent: Vec<_> = comparison.columns().into_iter().map(Self::is_null).collect();
                 let first = std::iter::once(comparison);
@@ -164,6 +175,37 @@ impl<'c> Clause<'c> {
                     false => Self::all(first.chain(absent.into_iter().map(Self::negated))),
                 }
             }
+        }
+    }
+
+    /// Returns whether `holds`, a clause of two values, does for an item of a list, or for each.
+    fn items(quantifier: Quantifier, list: &'c Column, holds: Self, unknown: bool) -> Self {
+        let Some(each) = &list.each else { return Self::Constant(Some(unknown)) };
+        let is_typed = list.json_items().map_or(Self::Constant(Some(true)), Self::IsTyped);
+        let holds = match unknown {
+            true => Self::any([is_typed.negated(), holds]),
+            false => Self::all([is_typed, holds]),
+        };
+        // A pair without a value is not an item.
+        let is_item = match each.items.pairs {
+            Some(_) => Self::IsNull(&each.items.column).negated(),
+            None => Self::Constant(Some(true)),
+        };
+        let has_such = |such| match Self::all([is_item, such]) {
+            Self::Constant(Some(false)) => Self::Constant(Some(false)),
+            such => Self::HasSuch(list, Box::new(such)),
+        };
+        match quantifier {
+            Quantifier::Any => has_such(holds),
+            Quantifier::All => has_such(holds.refuted()).negated(),
+        }
+    }
+
+    /// Returns whether the column has no list, which its NULL is not, either.
+    pub(super) fn no_list(column: &'c Column) -> Self {
+        match column.json_items() {
+            Some(_) => Self::NoArray(column),
+            None => Self::is_null(column),
         }
     }
 
@@ -206,7 +248,13 @@ impl<'c> Clause<'c> {
             }
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::columns).collect(),
             Self::Not(inner) | Self::Unless(_, inner) => inner.columns(),
-            Self::Constant(_) | Self::IsNull(_) => Vec::new(),
+            // These are never NULL, or have two values by then.
+            Self::Constant(_)
+            | Self::IsNull(_)
+            | Self::Items(..)
+            | Self::HasSuch(..)
+            | Self::NoArray(_)
+            | Self::IsTyped(_) => Vec::new(),
         }
     }
 

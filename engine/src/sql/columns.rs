@@ -54,6 +54,19 @@ pub(super) struct Column {
     pub(super) of: Option<Box<str>>,
     /// Whether the boolean attribute says that the column is NULL, or that it is not; `None` if it is the column's value.
     pub(super) presence: Option<Presence>,
+    /// The items of a list as conditions on items see them; `None` if it is not a list.
+    pub(super) each: Option<Box<Each>>,
+    /// The items whose number the column is; `None` if it is the column's value.
+    pub(super) length_of: Option<Box<Items>>,
+}
+
+/// The items of a list, for `any`, `all` and `length`. The alias of their table is another one than that of [`Column::items`],
+/// which may stand inside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Each {
+    pub(super) items: Items,
+    /// The number of items, as a column.
+    pub(super) length: Column,
 }
 
 /// A boolean attribute that is never absent: whether a column has a value.
@@ -70,7 +83,7 @@ pub(super) enum Presence {
 pub(super) struct Items {
     /// The items. The name of their table is an alias.
     pub(super) column: Column,
-    /// The table of pairs; `None` for a JSON array.
+    /// The table of pairs; `None` for a JSON array, and for an array of PostgreSQL.
     pub(super) pairs: Option<Pairs>,
 }
 
@@ -280,9 +293,8 @@ impl Column {
             }
             (None, None) => return None,
         };
-        let kind = Scalar(ScalarType::Boolean);
-        let presence = Some(presence);
-        Some(Self { parts, kind, nullable: false, binary: true, items: None, of: None, presence })
+        let (kind, presence) = (Scalar(ScalarType::Boolean), Some(presence));
+        Some(Self { presence, ..Self::scalar(parts, kind, true) })
     }
 
     fn read_column(fields: &mut Fields<'_, '_>, dialect: Dialect, number: usize) -> Option<Self> {
@@ -302,19 +314,19 @@ impl Column {
                         columns too";
                     fields.expected_at("sql", what);
                 }
-                Some(Items { column: Self::item(number, "value".into(), item, true), pairs: None })
+                let column = Self::item("item", number, "value".into(), item, true);
+                Some(Items { column, pairs: None })
             }
             _ => None,
         };
-        Some(Self {
-            parts: parts?,
-            kind: kind?,
-            nullable: nullable.unwrap_or(true),
-            binary: binary.unwrap_or(false),
-            items: items.map(Box::new),
-            of,
-            presence: None,
-        })
+        let binary = binary.unwrap_or(false);
+        let column =
+            Self { nullable: nullable.unwrap_or(true), of, ..Self::scalar(parts?, kind?, binary) };
+        let List(item) = column.kind else { return Some(column) };
+        let is_by_code_point = binary || items.is_some();
+        let each = Self::item("each", number, "value".into(), item, is_by_code_point);
+        let each = Each::new(&column.parts, Items { column: each, pairs: None });
+        Some(Self { items: items.map(Box::new), each: Some(Box::new(each)), ..column })
     }
 
     fn read_pairs(fields: &mut Fields<'_, '_>, number: usize) -> Option<Self> {
@@ -341,17 +353,14 @@ impl Column {
             }
         }
         let ((pairs, value), Scalar(kind)) = (pairs?, kind?) else { return None };
-        let column = Self::item(number, value, kind, binary.unwrap_or(false));
-        let items = Items { column, pairs: Some(pairs) };
-        Some(Self {
-            parts: key?,
-            kind: List(kind),
-            nullable: false,
-            binary: false,
-            items: Some(Box::new(items)),
-            of,
-            presence: None,
-        })
+        let items = |alias| {
+            let column = Self::item(alias, number, value.clone(), kind, binary.unwrap_or(false));
+            Items { column, pairs: Some(pairs.clone()) }
+        };
+        let column = Self::scalar(key?, List(kind), false);
+        let each = Each::new(&column.parts, items("each"));
+        let items = Some(Box::new(items("item")));
+        Some(Self { items, each: Some(Box::new(each)), of, ..column })
     }
 
     /// Returns whether the values are texts that may have another collation than by code point.
@@ -359,12 +368,32 @@ impl Column {
         matches!(self.kind, Scalar(ScalarType::Text) | List(ScalarType::Text)) && !self.binary
     }
 
-    /// Makes the column `name` of the table of the items of the column with this number. No identifier that a caller
+    /// Makes the column `name` of a table of the items of the column with this number. No identifier that a caller
     /// declares has a hyphen.
-    fn item(number: usize, name: Box<str>, kind: ScalarType, binary: bool) -> Self {
-        let parts = Box::new([format!("item-{number}").into(), name]);
-        let kind = Scalar(kind);
-        Self { parts, kind, nullable: false, binary, items: None, of: None, presence: None }
+    fn item(alias: &str, number: usize, name: Box<str>, kind: ScalarType, binary: bool) -> Self {
+        let parts = Box::new([format!("{alias}-{number}").into(), name]);
+        Self::scalar(parts, Scalar(kind), binary)
+    }
+
+    /// Makes a column that is never NULL and has a value of its own.
+    fn scalar(parts: Names, kind: Kind, binary: bool) -> Self {
+        let (items, of, presence, each, length_of) = (None, None, None, None, None);
+        Self { parts, kind, nullable: false, binary, items, of, presence, each, length_of }
+    }
+
+    /// Returns the items of a list as conditions on items see them, if they are JSON, which promises no types.
+    pub(super) fn json_items(&self) -> Option<&Self> {
+        let is_json = |each: &&Each| self.items.is_some() && each.items.pairs.is_none();
+        self.each.as_deref().filter(is_json).map(|each| &each.items.column)
+    }
+}
+
+impl Each {
+    /// Makes the items of the list whose identifier, or the key of whose row, has these parts.
+    fn new(parts: &Names, items: Items) -> Self {
+        let length = Column::scalar(parts.clone(), Scalar(ScalarType::Integer), true);
+        let length = Column { length_of: Some(Box::new(items.clone())), ..length };
+        Self { items, length }
     }
 }
 

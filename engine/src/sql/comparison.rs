@@ -35,7 +35,7 @@ const MIXED_NUMBERS: &str =
     "PostgreSQL rounds when it compares a column of integers with one of doubles";
 const ARRAY_OF_ROWS: &str =
     "a list that is a table of rows has no exact comparison with each item of an array";
-const UNQUALIFIED: &str = "declare the compared column with its table, such as `d.owner`: the subquery that reads the \
+pub(super) const UNQUALIFIED: &str = "declare the compared column with its table, such as `d.owner`: the subquery that reads the \
     list has columns too";
 const INSTANT_RANGE: &str = "the instant is a leap second, or its year is not from 1 to 9999";
 /// The years of dates and instants. In others PostgreSQL and Rust write more than four digits, or a sign.
@@ -303,6 +303,30 @@ fn has<'c>(list: &'c Column, kind: ScalarType, item: AttributeValue<'_>) -> Clau
     }
 }
 
+/// Returns the clause of an array of PostgreSQL that an index serves, where a condition on its items compares each with known
+/// values; `None` if that is not all that it does.
+pub(super) fn contained<'c>(
+    column: &'c Column,
+    quantifier: Quantifier,
+    operator: Operator,
+    value: AttributeValue<'_>,
+) -> Option<Clause<'c>> {
+    let (List(kind), None) = (column.kind, &column.items) else { return None };
+    match (quantifier, operator, value) {
+        // An item of another type is not compared.
+        (Quantifier::Any, Operator::Eq, item) => {
+            param(item, kind).map(|item| Clause::Has(column, Term::Value(item)))
+        }
+        (Quantifier::Any, Operator::In, AttributeValue::List(list)) => {
+            Some(column_has(column, Quantifier::Any, params(list, kind)))
+        }
+        (Quantifier::All, Operator::In, AttributeValue::List(list)) => {
+            Some(values_have(params(list, kind).0, column))
+        }
+        _ => None,
+    }
+}
+
 /// Returns whether a list has any or all of the values, beside which there are `others` that it cannot have.
 fn column_has(
     column: &Column,
@@ -487,11 +511,6 @@ impl Column {
     /// Returns whether a check sees a text that may match a pattern.
     pub(super) fn may_match(&self) -> bool {
         matches!(self.kind, Scalar(kind) if kind.is_text() || kind == ScalarType::Instant)
-    }
-
-    /// Returns whether a check sees a list.
-    pub(super) fn is_list(&self) -> bool {
-        matches!(self.kind, List(_))
     }
 
     /// Returns whether a check sees a text that may be a date-time or an address.

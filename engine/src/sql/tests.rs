@@ -104,6 +104,90 @@ fn the_presence_of_a_column_is_a_test_for_null() {
     }
 }
 
+const LEVELS: &str = "CASE WHEN typeof(`d`.`levels`) = 'blob' OR json_valid(`d`.`levels`) THEN CASE json_type(`d`.`levels`) \
+                      WHEN 'array' THEN `d`.`levels` END END";
+
+/// Conditions on the items of a column, and on their number: where they are true, and where a deny finds them not false.
+#[test]
+fn items_of_columns_are_read_by_subqueries() {
+    let (allow, deny) = (Effect::Allow, Effect::Deny);
+    let levels = |text: &str| text.replace("LEVELS", LEVELS);
+    for (effect, condition, dialect, expected) in [
+        (
+            allow,
+            "any(resource.levels, item == 3)",
+            Dialect::Postgres,
+            r#"(CAST("d"."levels" AS bigint[]) @> ARRAY[CAST($1 AS bigint)] AND "d"."levels" IS NOT NULL)"#.to_owned(),
+        ),
+        (
+            allow,
+            "any(resource.levels, item > 3)",
+            Dialect::Postgres,
+            r#"(EXISTS (SELECT 1 FROM unnest(CAST("d"."levels" AS bigint[])) AS "each-13"("value") WHERE "each-13"."value" > CAST($1 AS bigint)) AND "d"."levels" IS NOT NULL)"#.to_owned(),
+        ),
+        (
+            deny,
+            "all(resource.levels, item > 3)",
+            Dialect::Postgres,
+            r#"(NOT ((NOT EXISTS (SELECT 1 FROM unnest(CAST("d"."levels" AS bigint[])) AS "each-13"("value") WHERE (NOT "each-13"."value" > CAST($1 AS bigint)))) OR "d"."levels" IS NULL))"#.to_owned(),
+        ),
+        (
+            allow,
+            "all(resource.teams, item != \"0190d3e1-5b1c-7c4e-8b8f-3a1f6f2b9c01\")",
+            Dialect::Postgres,
+            r#"(NOT EXISTS (SELECT 1 FROM "teams" AS "each-12" WHERE "each-12"."document_id" = "d"."id" AND ("each-12"."team_id" IS NOT NULL AND "each-12"."team_id" = CAST(CAST($1 AS text) AS uuid))))"#.to_owned(),
+        ),
+        (
+            allow,
+            "length(resource.teams) >= 2",
+            Dialect::Postgres,
+            r#"(SELECT count("each-12"."team_id") FROM "teams" AS "each-12" WHERE "each-12"."document_id" = "d"."id") >= CAST($1 AS bigint)"#.to_owned(),
+        ),
+        (
+            allow,
+            "length(resource.levels) == 2",
+            Dialect::Postgres,
+            r#"(cardinality("d"."levels") = CAST($1 AS bigint) AND "d"."levels" IS NOT NULL)"#.to_owned(),
+        ),
+        (
+            allow,
+            "any(resource.levels, item > 3)",
+            Dialect::Sqlite,
+            levels("(EXISTS (SELECT 1 FROM json_each(LEVELS) AS `each-13` WHERE (`each-13`.type IN ('integer', 'real') AND `each-13`.`value` > ?)) AND (LEVELS) IS NOT NULL)"),
+        ),
+        (
+            allow,
+            "length(resource.levels) < 2",
+            Dialect::Sqlite,
+            levels("(json_array_length(LEVELS) < ? AND (LEVELS) IS NOT NULL)"),
+        ),
+    ] {
+        let policies = match effect {
+            Effect::Allow => vec![(allow, condition)],
+            Effect::Deny => vec![(deny, condition), (allow, "true")],
+        };
+        let sql = sql(&policies, dialect).expect("small");
+        assert_eq!((sql.text, sql.inexact), (expected, Vec::new()), "{condition}");
+    }
+}
+
+/// A column without its table could be one of the subquery's, and a relation beside an item has no form.
+#[test]
+fn what_stands_beside_an_item_has_a_form_or_a_reason() {
+    for (condition, reason) in [
+        (
+            "any(resource.levels, item > resource.score)",
+            "PostgreSQL rounds when it compares a column of integers with one of doubles",
+        ),
+        ("any(resource.tags, item == resource.bare)", "declare the compared column with its table"),
+        ("any(resource.tags, item matches \"a.*\")", "`matches` of `item` has no exact form"),
+    ] {
+        let sql = sql(&[(Effect::Allow, condition)], Dialect::Postgres).expect("small");
+        let reasons = sql.inexact.iter().flat_map(|policy| &policy.reasons);
+        assert!(reasons.clone().any(|own| own.contains(reason)), "{condition}: {:?}", sql.inexact);
+    }
+}
+
 /// A relation that is undetermined for some rows has an exact form where that comes to the same as one that does not hold.
 #[test]
 fn a_doubted_relation_is_exact_where_the_doubt_changes_nothing() {

@@ -2,10 +2,11 @@
 
 use super::clause::Clause;
 use super::columns::{Column, Columns};
-use super::comparison::{Side, compare};
+use super::comparison::{Side, UNQUALIFIED, compare, contained};
 use super::dialect::Dialect;
 use super::rows::{RelationClause, RelationClauses};
-use crate::condition::{AttributePath, Condition, Operand, Predicate, Test};
+use crate::condition::{AttributePath, Condition, Items, Operand, Predicate, Test};
+use crate::operator::{Operator, Quantifier};
 use crate::plan::filter::Filter;
 use crate::rbac::Effect;
 use crate::relation::RELATION;
@@ -25,11 +26,13 @@ pub(super) struct Translator<'c> {
     dialect: Dialect,
     effect: Effect,
     reasons: Vec<String>,
+    /// The item, inside of a condition on items.
+    item: Option<Side<'c>>,
 }
 
 impl<'c> Translator<'c> {
     pub(super) fn new(sources: Sources<'c>, dialect: Dialect, effect: Effect) -> Self {
-        Self { sources, dialect, effect, reasons: Vec::new() }
+        Self { sources, dialect, effect, reasons: Vec::new(), item: None }
     }
 
     /// Returns the reasons why the translation is not exact; none if it is.
@@ -55,7 +58,11 @@ impl<'c> Translator<'c> {
             Condition::Not(child) => self.condition(child, !positive).negated(),
             Condition::Test(test) => {
                 let helps = (self.effect == Effect::Allow) == positive;
-                self.test(test, helps).unwrap_or_else(|reason| {
+                let translated = match &test.predicate {
+                    Predicate::Items(items) => self.test_of_items(test, items, positive),
+                    _ => self.test(test, helps),
+                };
+                translated.unwrap_or_else(|reason| {
                     self.reasons.push(reason);
                     Clause::Constant(Some(helps))
                 })
@@ -80,11 +87,86 @@ impl<'c> Translator<'c> {
             return Ok(Clause::is_null(column).negated());
         }
         let held = self.predicate(&test.attribute, left, &test.predicate)?;
-        Ok(match test.if_missing {
-            None => held,
-            Some(true) => Clause::any([Clause::is_null(column), held]),
-            Some(false) => Clause::all([Clause::is_null(column).negated(), held]),
-        })
+        Ok(or_missing(held, column, test.if_missing))
+    }
+
+    /// Translates a test of the items of a list.
+    fn test_of_items(
+        &mut self,
+        test: &'c Test,
+        items: &'c Items,
+        positive: bool,
+    ) -> Result<Clause<'c>, String> {
+        match self.side(&test.attribute)? {
+            Side::Absent => Ok(Clause::Constant(test.if_missing)),
+            Side::Value(AttributeValue::List(list)) => {
+                let mut terms = Vec::new();
+                list.for_each(|item| {
+                    terms.push(self.condition_on(Side::Value(item), items.child(), positive));
+                });
+                Ok(match items.quantifier() {
+                    Quantifier::Any => Clause::any(terms),
+                    Quantifier::All => Clause::all(terms),
+                })
+            }
+            Side::Value(_) => Ok(Clause::Constant(None)),
+            Side::Column(column) => {
+                let held = self.test_of_rows(column, items, positive);
+                held.map(|held| or_missing(held, column, test.if_missing))
+            }
+        }
+    }
+
+    /// Translates a test of the items of a list that a column has.
+    fn test_of_rows(
+        &mut self,
+        column: &'c Column,
+        items: &'c Items,
+        positive: bool,
+    ) -> Result<Clause<'c>, String> {
+        let Some(each) = &column.each else { return Ok(Clause::Constant(None)) };
+        if let Some(contained) = self.contained(column, items) {
+            return Ok(contained);
+        }
+        for path in items.reads() {
+            if self.relation(path)?.is_some() {
+                return Err(format!("`{path}` beside `item` has no exact form in SQL"));
+            }
+            // The subquery would find a bare name in its own table first.
+            if let Ok(Side::Column(other)) = self.side(path)
+                && other.parts.len() == 1
+            {
+                return Err(format!("`{path}` beside `item`: {UNQUALIFIED}"));
+            }
+        }
+        let item = Side::Column(&each.items.column);
+        let child = self.condition_on(item, items.child(), positive);
+        let held = Clause::Items(items.quantifier(), column, Box::new(child));
+        Ok(held.unless(Clause::no_list(column)))
+    }
+
+    /// Returns the clause of an array that an index serves, if the condition on its items has one.
+    fn contained(&self, column: &'c Column, items: &Items) -> Option<Clause<'c>> {
+        let Condition::Test(Test { attribute, predicate, .. }) = items.child() else { return None };
+        let Predicate::Compare(operator, operand) = predicate else { return None };
+        let known = &self.sources.filter.known;
+        let known = |path: &_| known.get(path).flatten().map(AttributeValue::from);
+        let value = match (attribute, operand) {
+            (AttributePath::Item, operand) => operand.value(known)?,
+            (known_side, Operand::Attribute(AttributePath::Item)) if *operator == Operator::Eq => {
+                known(known_side)?
+            }
+            _ => return None,
+        };
+        contained(column, items.quantifier(), *operator, value)
+    }
+
+    /// Translates a condition on an item.
+    fn condition_on(&mut self, item: Side<'c>, child: &'c Condition, positive: bool) -> Clause<'c> {
+        let around = self.item.replace(item);
+        let clause = self.condition(child, positive);
+        self.item = around;
+        clause
     }
 
     fn test_of_relation(
@@ -118,12 +200,14 @@ impl<'c> Translator<'c> {
         left: Side<'c>,
         predicate: &'c Predicate,
     ) -> Result<Clause<'c>, String> {
+        if let Predicate::Length(operator, operand) = predicate {
+            return self.length(path, left, *operator, operand);
+        }
         let Predicate::Compare(operator, operand) = predicate else {
             // The others compare texts alone.
             if let Side::Column(column) = left {
                 let may_hold = match predicate {
                     Predicate::Matches(_) => column.may_match(),
-                    Predicate::Items(_) | Predicate::Length(..) => column.is_list(),
                     _ => column.is_free_text(),
                 };
                 if !may_hold {
@@ -133,8 +217,41 @@ impl<'c> Translator<'c> {
             let operator = predicate.operator_name();
             return Err(format!("`{operator}` of `{path}` has no exact form in SQL"));
         };
+        self.comparison(path, left, *operator, operand)
+    }
+
+    /// Translates a comparison of the number of items of a present left side.
+    fn length(
+        &self,
+        path: &AttributePath,
+        left: Side<'c>,
+        operator: Operator,
+        operand: &'c Operand,
+    ) -> Result<Clause<'c>, String> {
+        match left {
+            Side::Value(AttributeValue::List(list)) => {
+                let length = AttributeValue::Number((list.len() as u64).into());
+                self.comparison(path, Side::Value(length), operator, operand)
+            }
+            Side::Column(Column { each: Some(each), .. }) => {
+                let Side::Column(column) = left else { return Ok(Clause::Constant(None)) };
+                let held = self.comparison(path, Side::Column(&each.length), operator, operand)?;
+                Ok(held.unless(Clause::no_list(column)))
+            }
+            Side::Value(_) | Side::Column(_) | Side::Absent => Ok(Clause::Constant(None)),
+        }
+    }
+
+    /// Translates a comparison with a present left side.
+    fn comparison(
+        &self,
+        path: &AttributePath,
+        left: Side<'c>,
+        operator: Operator,
+        operand: &'c Operand,
+    ) -> Result<Clause<'c>, String> {
         let reason = |why: &str| format!("`{}` of `{path}`: {why}", operator.into_str());
-        let compare = |right| compare(self.dialect, left, *operator, right).map_err(reason);
+        let compare = |right| compare(self.dialect, left, operator, right).map_err(reason);
         match operand {
             Operand::Attribute(path) => match self.relation(path)? {
                 Some(RelationClause { doubt: Some(doubt), .. }) => Err(doubt.to_owned()),
@@ -163,6 +280,9 @@ impl<'c> Translator<'c> {
 
     /// Returns the form in which an attribute enters SQL.
     fn side(&self, path: &AttributePath) -> Result<Side<'c>, String> {
+        if *path == AttributePath::Item {
+            return Ok(self.item.unwrap_or(Side::Absent));
+        }
         let Sources { columns, filter, .. } = self.sources;
         match filter.known.get(path) {
             Some(Some(value)) => return Ok(Side::Value(AttributeValue::from(value))),
@@ -178,6 +298,15 @@ impl<'c> Translator<'c> {
             )),
             column => Ok(Side::Column(column)),
         }
+    }
+}
+
+/// Returns the clause of a test, with the truth that an absent attribute gives it.
+fn or_missing<'c>(held: Clause<'c>, column: &'c Column, if_missing: Option<bool>) -> Clause<'c> {
+    match if_missing {
+        None => held,
+        Some(true) => Clause::any([Clause::is_null(column), held]),
+        Some(false) => Clause::all([Clause::is_null(column).negated(), held]),
     }
 }
 

@@ -3,7 +3,7 @@
 mod terms;
 
 use super::clause::{Array, Clause, Term};
-use super::columns::{Column, Items, Kind, ScalarType};
+use super::columns::{Column, Items, Kind, Pairs, ScalarType};
 use super::dialect::{Dialect, Placeholders};
 use super::limits::{MAX_ID_BYTES, MAX_NESTING, MAX_PARAMS, MAX_TEXT, TooLarge};
 use super::param::SqlParam;
@@ -76,6 +76,7 @@ impl Writer {
             Clause::Any(parts) => self.joined(parts, " OR ")?,
             Clause::Not(inner) => self.negated(inner)?,
             Clause::Exists(list, inner) => self.exists(list, inner)?,
+            Clause::HasSuch(list, inner) => self.has_such(list, inner)?,
             leaf => self.leaf(leaf),
         }
         self.nesting -= 1;
@@ -90,6 +91,12 @@ impl Writer {
         if let Clause::IsNull(column) = inner {
             self.identifier(column);
             self.push(" IS NOT NULL");
+            return Ok(());
+        }
+        if let Clause::NoArray(column) = inner {
+            self.push("(");
+            self.array_of_json(column);
+            self.push(") IS NOT NULL");
             return Ok(());
         }
         self.push("(NOT ");
@@ -109,6 +116,16 @@ impl Writer {
         Ok(())
     }
 
+    /// Writes whether a condition on items is true for some item of a list.
+    fn has_such(&mut self, list: &Column, inner: &Clause<'_>) -> Written {
+        let Some(each) = &list.each else { return Ok(()) };
+        self.push("EXISTS (SELECT 1 FROM ");
+        self.each(list, &each.items);
+        self.within(false, inner)?;
+        self.push(")");
+        Ok(())
+    }
+
     fn within(&mut self, negation: bool, inner: &Clause<'_>) -> Written {
         let around = std::mem::replace(&mut self.is_negated, negation);
         self.clause(inner)?;
@@ -120,15 +137,7 @@ impl Writer {
     fn items(&mut self, list: &Column, items: &Items) {
         let (alias, _) = items.column.parts.split_at(1);
         if let Some(pairs) = &items.pairs {
-            self.names(&pairs.table);
-            self.push(" AS ");
-            self.names(alias);
-            self.push(" WHERE ");
-            self.names(alias);
-            self.push(".");
-            self.names(&pairs.row);
-            self.push(" = ");
-            return self.identifier(list);
+            return self.pairs(list, alias, pairs);
         }
         self.push("json_each(");
         self.identifier(list);
@@ -137,10 +146,84 @@ impl Writer {
         self.push(" WHERE ");
         self.names(alias);
         // Items of other types equal nothing: SQLite would compare `true` with 1.
-        self.push(match items.column.kind {
-            Kind::Scalar(ScalarType::Text) => ".type = 'text'",
-            _ => ".type IN ('integer', 'real')",
-        });
+        self.push(type_of_items(items.column.kind));
+    }
+
+    /// Writes the table of pairs of a row.
+    fn pairs(&mut self, list: &Column, alias: &[Box<str>], pairs: &Pairs) {
+        self.names(&pairs.table);
+        self.push(" AS ");
+        self.names(alias);
+        self.push(" WHERE ");
+        self.names(alias);
+        self.push(".");
+        self.names(&pairs.row);
+        self.push(" = ");
+        self.identifier(list);
+    }
+
+    /// Writes the table of the items of a list, up to the condition on one.
+    fn each(&mut self, list: &Column, items: &Items) {
+        let (alias, value) = items.column.parts.split_at(1);
+        match (&items.pairs, self.dialect) {
+            (Some(pairs), _) => {
+                self.pairs(list, alias, pairs);
+                return self.push(" AND ");
+            }
+            (None, Dialect::Postgres) => {
+                self.push("unnest(");
+                self.cast(list);
+                self.push(") AS ");
+                self.names(alias);
+                self.push("(");
+                self.names(value);
+                self.push(")");
+            }
+            (None, Dialect::Sqlite) => {
+                self.push("json_each(");
+                self.array_of_json(list);
+                self.push(") AS ");
+                self.names(alias);
+            }
+        }
+        self.push(" WHERE ");
+    }
+
+    /// Writes JSON of SQLite if it is an array, and else NULL. A query fails at a text that is not JSON. A BLOB is JSONB, of which
+    /// `json_valid` knows nothing.
+    fn array_of_json(&mut self, list: &Column) {
+        for before in ["CASE WHEN typeof(", ") = 'blob' OR json_valid(", ") THEN CASE json_type("] {
+            self.push(before);
+            self.identifier(list);
+        }
+        self.push(") WHEN 'array' THEN ");
+        self.identifier(list);
+        self.push(" END END");
+    }
+
+    /// Writes the number of items of a list, which `column` is.
+    fn length(&mut self, column: &Column, items: &Items) {
+        let (alias, value) = items.column.parts.split_at(1);
+        match (&items.pairs, self.dialect) {
+            (Some(pairs), _) => {
+                // A pair without a value is not an item.
+                self.push("(SELECT count(");
+                self.names(alias);
+                self.push(".");
+                self.names(value);
+                self.push(") FROM ");
+                self.pairs(column, alias, pairs);
+            }
+            (None, Dialect::Postgres) => {
+                self.push("cardinality(");
+                self.identifier(column);
+            }
+            (None, Dialect::Sqlite) => {
+                self.push("json_array_length(");
+                self.array_of_json(column);
+            }
+        }
+        self.push(")");
     }
 
     fn joined(&mut self, parts: &[Clause<'_>], operator: &str) -> Written {
@@ -178,6 +261,15 @@ impl Writer {
                 self.push(symbol(*order));
                 self.term(right);
             }
+            Clause::NoArray(column) => {
+                self.push("(");
+                self.array_of_json(column);
+                self.push(") IS NULL");
+            }
+            Clause::IsTyped(item) => {
+                self.names(item.parts.split_at(1).0);
+                self.push(type_of_items(item.kind));
+            }
             Clause::In(column, values) => self.one_of(column, values),
             Clause::InIds(column, ids) => self.one_of_ids(column, ids),
             Clause::Has(array, item) => self.has(array, item),
@@ -188,9 +280,10 @@ impl Writer {
             | Clause::All(_)
             | Clause::Any(_)
             | Clause::Not(_)
-            | Clause::Exists(..) => {}
-            // No clause of two values has it.
-            Clause::Unless(..) => {}
+            | Clause::Exists(..)
+            | Clause::HasSuch(..) => {}
+            // No clause of two values has these.
+            Clause::Unless(..) | Clause::Items(..) => {}
         }
     }
 
@@ -405,6 +498,14 @@ impl Writer {
             Dialect::Sqlite => " COLLATE BINARY = ",
         });
         self.term(right);
+    }
+}
+
+/// Returns the test that an item of a JSON array has the type.
+fn type_of_items(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Scalar(ScalarType::Text) => ".type = 'text'",
+        _ => ".type IN ('integer', 'real')",
     }
 }
 

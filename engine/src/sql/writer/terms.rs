@@ -21,6 +21,9 @@ impl Writer {
         if column.is_collated() {
             return self.by_code_point(column);
         }
+        if let Some(items) = &column.length_of {
+            return self.length(column, items);
+        }
         match (self.dialect, column.kind) {
             _ if column.presence.is_some() => self.presence(column),
             (Dialect::Postgres, Kind::List(_)) => self.cast(column),

@@ -6,7 +6,7 @@ use portcullis_engine::operator::{self, ComparedKind, Operator, Takes};
 use serde_json::{Value, json};
 
 use super::condition;
-use super::rows::{ATTRIBUTES, DATES, DOUBLES, INSTANTS, INTEGERS, PRESENCES, TEXTS, UUIDS};
+use super::rows::{ATTRIBUTES, DATES, DOUBLES, INSTANTS, INTEGERS, MIXED, PRESENCES, TEXTS, UUIDS};
 
 const KNOWN: [&str; 15] = [
     "user.dept",
@@ -25,6 +25,9 @@ const KNOWN: [&str; 15] = [
     "request.roles",
     "request.action",
 ];
+
+/// The item of a list, with the type of the items behind it.
+const ITEM: &str = "item of ";
 
 /// Returns the attributes of the user with their possible values.
 pub(crate) fn known_attributes() -> Vec<(&'static str, Vec<Value>)> {
@@ -59,6 +62,7 @@ fn node(rng: &mut Rng, depth: u32) -> Value {
         0..=1 => json!({"type": "AND", "children": children(rng, depth)}),
         2..=3 => json!({"type": "OR", "children": children(rng, depth)}),
         4 => json!({"type": "NOT", "child": node(rng, depth + 1)}),
+        5 => list_test(rng),
         _ => test(rng),
     }
 }
@@ -68,9 +72,91 @@ fn children(rng: &mut Rng, depth: u32) -> Vec<Value> {
 }
 
 fn test(rng: &mut Rng) -> Value {
+    accepted(rng, |rng| {
+        let attribute = path(rng);
+        test_of(rng, &attribute)
+    })
+}
+
+/// Returns a node that the service accepts.
+fn accepted(rng: &mut Rng, draw: impl Fn(&mut Rng) -> Value) -> Value {
     loop {
-        let test = any_test(rng);
-        if condition(&test).is_some() {
+        let node = draw(rng);
+        if condition(&node).is_some() {
+            return node;
+        }
+    }
+}
+
+/// Returns a condition on the items of a list, or on their number.
+fn list_test(rng: &mut Rng) -> Value {
+    accepted(rng, |rng| {
+        let attribute = match rng.u8(..8) {
+            0..=4 => {
+                let lists: Vec<_> = ATTRIBUTES.iter().filter(|one| one.is_list()).collect();
+                format!("resource.{}", lists[rng.usize(..lists.len())].name)
+            }
+            // Sometimes another type, which is undetermined.
+            5 => path(rng),
+            _ => {
+                let lists: Vec<_> = KNOWN.iter().filter(|path| kind(path).1).collect();
+                (*lists[rng.usize(..lists.len())]).to_owned()
+            }
+        };
+        let mut node = match rng.u8(..3) {
+            0 => {
+                let operators = ["eq", "ne", "lt", "lte", "gt", "gte"];
+                let value = match rng.u8(..4) {
+                    0 => json!({"attribute": path(rng)}),
+                    1 => json!(1.5),
+                    _ => json!(rng.u8(..4)),
+                };
+                json!({"type": "LENGTH", "operator": operators[rng.usize(..6)], "value": value})
+            }
+            _ => {
+                let child = item_node(rng, kind(&attribute).0, 0);
+                json!({"type": if rng.bool() { "ANY" } else { "ALL" }, "child": child})
+            }
+        };
+        node["attribute"] = json!(attribute);
+        if rng.u8(..4) == 0 {
+            node["if_missing"] = json!(rng.bool());
+        }
+        node
+    })
+}
+
+/// Returns a condition on an item of this type.
+fn item_node(rng: &mut Rng, item: &str, depth: u32) -> Value {
+    let kind = if depth > 1 { 9 } else { rng.u8(..10) };
+    if kind == 0 {
+        return json!({"type": "NOT", "child": item_node(rng, item, depth + 1)});
+    }
+    if kind <= 4 {
+        let beside = if rng.bool() { item_node(rng, item, depth + 1) } else { test(rng) };
+        let children = [item_node(rng, item, depth + 1), beside];
+        return json!({"type": if kind <= 2 { "AND" } else { "OR" }, "children": children});
+    }
+    test_of_item(rng, item)
+}
+
+/// Returns a test of an item of this type, or of another attribute beside it.
+fn test_of_item(rng: &mut Rng, item: &str) -> Value {
+    if rng.u8(..6) == 0 {
+        let attribute = path(rng);
+        let operator = operator(rng, &attribute);
+        if operator.parse::<Operator>().is_ok() {
+            return json!({"type": "CONDITION", "attribute": attribute, "operator": operator,
+                "value": {"attribute": "item"}});
+        }
+    }
+    loop {
+        let mut test = test_of(rng, &format!("{ITEM}{item}"));
+        let members = test.as_object_mut().expect("an object");
+        // An item is never absent.
+        members.remove("if_missing");
+        members.insert("attribute".to_owned(), json!("item"));
+        if test["operator"] != "exists" {
             return test;
         }
     }
@@ -78,6 +164,10 @@ fn test(rng: &mut Rng) -> Value {
 
 /// Returns the type of an attribute, or of its items, and whether it is a list.
 fn kind(attribute: &str) -> (&'static str, bool) {
+    if let Some(item) = attribute.strip_prefix(ITEM) {
+        let kinds = ["text", "integer", "number", "uuid", "date", "boolean", "timestamptz"];
+        return (kinds.iter().find(|kind| **kind == item).unwrap_or(&"text"), false);
+    }
     let name = attribute.strip_prefix("resource.").unwrap_or(attribute);
     match ATTRIBUTES.iter().find(|attribute| attribute.name == name) {
         Some(attribute) => (attribute.kind.trim_end_matches("[]"), attribute.is_list()),
@@ -120,16 +210,15 @@ fn operator(rng: &mut Rng, attribute: &str) -> &'static str {
     pool[rng.usize(..pool.len())]
 }
 
-fn any_test(rng: &mut Rng) -> Value {
-    let attribute = path(rng);
-    let operator = operator(rng, &attribute);
+fn test_of(rng: &mut Rng, attribute: &str) -> Value {
+    let operator = operator(rng, attribute);
     let mut test = json!({"type": "CONDITION", "attribute": attribute, "operator": operator});
     if operator != "exists" {
         test["value"] = match rng.u8(..5) {
             0 if operator.parse::<Operator>().is_ok() => {
                 json!({"attribute": other(rng, operator)})
             }
-            _ => value(rng, operator, &attribute),
+            _ => value(rng, operator, attribute),
         };
         if rng.u8(..5) == 0 {
             test["if_missing"] = json!(rng.bool());
@@ -150,7 +239,10 @@ fn path(rng: &mut Rng) -> String {
     match rng.u8(..12) {
         0..=2 => KNOWN[rng.usize(..KNOWN.len())].to_owned(),
         3 => format!("resource.{}", PRESENCES[rng.usize(..PRESENCES.len())].0),
-        _ => format!("resource.{}", ATTRIBUTES[rng.usize(..ATTRIBUTES.len())].name),
+        _ => {
+            let name = ATTRIBUTES[rng.usize(..ATTRIBUTES.len())].name;
+            format!("resource.{}", if name == MIXED { "tags" } else { name })
+        }
     }
 }
 

@@ -25,7 +25,8 @@ const SQLITE_TABLES: &str = "CREATE TABLE docs (
     tags TEXT COLLATE NOCASE,
     numbers TEXT,
     scores TEXT,
-    labels TEXT NOT NULL);
+    labels TEXT NOT NULL,
+    mixed TEXT);
     CREATE TABLE pairs (
     doc INTEGER,
     readers TEXT COLLATE NOCASE,
@@ -53,7 +54,8 @@ const POSTGRES_TABLES: &str = "CREATE TABLE docs (
     tags text[] COLLATE ci,
     numbers bigint[],
     scores double precision[],
-    labels varchar(40)[] NOT NULL);
+    labels varchar(40)[] NOT NULL,
+    mixed text[]);
     CREATE TABLE pairs (
     doc bigint,
     readers varchar(40) COLLATE ci,

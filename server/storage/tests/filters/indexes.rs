@@ -78,7 +78,7 @@ async fn explained(database: &Database, condition: &str) -> String {
     let plan = compiled([policy(1, Effect::Allow, 0, tree)], &[]);
     let request = json!({
         "subject": "user-50", "resource": "doc:read", "action": "read",
-        "attributes": {"user": {"id": ID, "codes": ["code-7", "code-8"]}},
+        "attributes": {"user": {"id": ID, "codes": ["code-7", "code-8"], "level": 40}},
     });
     let filter = filter(&plan, &request);
     let columns = columns(&declared(), database.dialect());
@@ -139,7 +139,7 @@ async fn sqlite_uses_the_index_of_a_column() {
 async fn postgres_uses_the_index_of_a_column() {
     let Some((_own, database)) = Database::postgres().await else { return };
     database.run(POSTGRES).await;
-    let indexes: [(&str, &[&str]); 12] = [
+    let indexes: [(&str, &[&str]); 15] = [
         (VIEWER, &["by_owner", "documents_pkey"]),
         (KEY, &["documents_pkey"]),
         (OWNER, &["by_owner"]),
@@ -150,6 +150,9 @@ async fn postgres_uses_the_index_of_a_column() {
         (UNTIL, &["by_until"]),
         (OWNER_OR_CODE, &["by_owner", "by_code"]),
         (TAGS, &["by_tags"]),
+        (r#"any(resource.tags, item == "tag-40")"#, &["by_tags"]),
+        (r#"any(resource.tags, item in ["tag-40", "tag-41"])"#, &["by_tags"]),
+        ("any(resource.levels, user.level == item)", &["by_levels"]),
         ("resource.levels contains 7", &["by_levels"]),
         (READERS, &["by_user", "documents_pkey"]),
     ];

@@ -116,8 +116,13 @@ const fn paired(name: &'static str, kind: &'static str) -> Attribute {
     Attribute { nullable: false, paired: true, ..nullable(name, kind) }
 }
 
+/// The list that some rows of SQLite have another text for. Conditions on items alone read it.
+pub(crate) const MIXED: &str = "mixed";
+/// Texts that are no JSON array.
+const NO_ARRAYS: [&str; 8] = ["", "a", "[", "\"a\"", "5", "null", "{\"a\": [\"a\"]}", "[\"a\"] b"];
+
 /// The attributes of rows. Both databases have the columns in this order, first those of `docs`, then those of `pairs`.
-pub(crate) const ATTRIBUTES: [Attribute; 22] = [
+pub(crate) const ATTRIBUTES: [Attribute; 23] = [
     nullable("name", "text"),
     Attribute { binary: true, ..nullable("code", "text") },
     Attribute { nullable: false, ..nullable("owner", "text") },
@@ -134,6 +139,7 @@ pub(crate) const ATTRIBUTES: [Attribute; 22] = [
     nullable("numbers", "integer[]"),
     nullable("scores", "number[]"),
     Attribute { nullable: false, ..nullable("labels", "text[]") },
+    nullable(MIXED, "text[]"),
     paired("readers", "text"),
     Attribute { binary: true, ..paired("codes", "text") },
     paired("levels", "integer"),
@@ -176,6 +182,10 @@ pub(crate) fn random(rng: &mut Rng, dialect: Dialect) -> Row {
             continue;
         }
         let item = attribute.kind.trim_end_matches("[]");
+        if attribute.name == MIXED && dialect == Dialect::Sqlite && rng.bool() {
+            row.insert(MIXED.to_owned(), json!(one(rng, &NO_ARRAYS)));
+            continue;
+        }
         let value = match attribute.is_list() {
             true => (0..rng.usize(..4)).map(|_| value(rng, dialect, item)).collect(),
             false => value(rng, dialect, item),
