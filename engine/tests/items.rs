@@ -5,8 +5,8 @@
 
 use chrono::DateTime;
 use portcullis_engine::{
-    AttributeAnswers, Check, CheckBody, Condition, Effect, Format, Plan, Policy, ResourcePattern,
-    expression, json,
+    AttributeAnswer, AttributeAnswers, Check, CheckBody, Condition, Effect, Format, Plan, Policy,
+    ResourcePattern, expression, json,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -229,6 +229,31 @@ fn equal_tests_of_two_lists_have_their_own_items() {
     }
 }
 
+/// A list of a resolver is asked as one of the request is; without an answer the condition is undetermined.
+#[test]
+fn a_resolver_answers_a_list() {
+    let list = json::parse(br#"["a", "b"]"#).expect("JSON");
+    let failed = AttributeAnswer::Failed("it did not answer".into());
+    for (answer, condition, effects) in [
+        (AttributeAnswer::Value(list.clone()), r#"any(geo.tags, item == "b")"#, [true, false]),
+        (AttributeAnswer::Value(list.clone()), r#"all(geo.tags, item == "b")"#, [false, true]),
+        (AttributeAnswer::Value(list), "length(geo.tags) == 2", [true, false]),
+        (AttributeAnswer::Absent, r#"(any(geo.tags, item == "b")) ?? true"#, [true, false]),
+        (failed, r#"any(geo.tags, item == "b")"#, [false, false]),
+    ] {
+        let mut answers = AttributeAnswers::default();
+        answers.insert("geo", "tags", answer);
+        let allows = |effect: Effect| {
+            let own = Policy { effect, ..policy(0, condition) };
+            let others = Policy { priority: -1, ..policy(1, "true") };
+            let all = if effect == Effect::Deny { vec![own, others] } else { vec![own] };
+            let plan = Plan::compile("doc:read", 1, &[], all);
+            ask(&json!({}), |check| plan.evaluate_with(check, &answers).effect() == Effect::Allow)
+        };
+        assert_eq!([allows(Effect::Allow), allows(Effect::Deny)], effects, "{condition}");
+    }
+}
+
 /// Fifty thousand items with a thousand tests and patterns are too long, and a deny applies.
 #[test]
 fn many_items_with_many_tests_are_too_long() {
@@ -256,23 +281,30 @@ fn an_index_finds_policies_by_an_item() {
         2 => format!("(any(user.groups, item == {number} || item == \"x{number}\")) ?? true"),
         _ => format!("any(user.groups, item starts_with \"p{number}\")"),
     });
-    let policies: Vec<Policy> = (0..).zip(conditions).map(|(id, text)| policy(id, &text)).collect();
-    let plan = Plan::compile("doc:read", 1, &[], policies.iter().cloned());
-    for user in [
-        json!({"groups": ["g8"]}),
-        json!({"groups": ["g8", "g9", 10, "p11/x"], "not": "g8"}),
-        json!({"groups": []}),
-        json!({"groups": "g8"}),
-        json!({}),
-    ] {
-        for policy in &policies {
-            let alone = Plan::compile("doc:read", 1, &[], [policy.clone()]);
-            let applies = ask(&user, |check| alone.evaluate(check).effect() == Effect::Allow);
-            if applies {
-                let found = ask(&user, |check| plan.evaluate(check).rule_id());
-                assert_eq!(found, Some(policy.id), "{user}: {}", policy.name);
-                break;
-            }
+    let conditions: Vec<String> = conditions.collect();
+    for effect in [Effect::Allow, Effect::Deny] {
+        let all = (0..).zip(&conditions);
+        let policies: Vec<Policy> =
+            all.map(|(id, text)| Policy { effect, ..policy(id, text) }).collect();
+        let plan = Plan::compile("doc:read", 1, &[], policies.iter().cloned());
+        for user in [
+            json!({"groups": ["g8"]}),
+            json!({"groups": ["g8", "g9", 10, "p11/x"], "not": "g8"}),
+            json!({"groups": ["p7", "p11/x"], "not": "g8"}),
+            // What is not compared leaves a deny undetermined.
+            json!({"groups": ["zzz", 7], "not": "g8"}),
+            json!({"groups": ["zzz"], "not": "g8"}),
+            json!({"groups": []}),
+            json!({"groups": "g8"}),
+            json!({}),
+        ] {
+            let alone = |policy: &&Policy| {
+                let alone = Plan::compile("doc:read", 1, &[], [(*policy).clone()]);
+                ask(&user, |check| alone.evaluate(check).rule_id()) == Some(policy.id)
+            };
+            let expected = policies.iter().find(alone).map(|policy| policy.id);
+            let found = ask(&user, |check| plan.evaluate(check).rule_id());
+            assert_eq!(found, expected, "{effect:?} {user}");
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod batch;
 mod during;
+mod items;
 mod matrix;
 mod memory;
 mod ours;
@@ -27,5 +28,6 @@ fn main() -> anyhow::Result<()> {
     report.group("9 matrix", matrix::matrix)?;
     report.group("10 search", search::search)?;
     report.group("11 batch", batch::batch)?;
+    report.group("12 items", items::items)?;
     report.finish()
 }

@@ -215,6 +215,10 @@ fn tests_that_compare_nothing() {
         (r#"request.time before user.a"#, true),
         ("user.a == 5", true),
         ("user.a in []", true),
+        (r#"any(request.roles, item == "a")"#, true),
+        (r#"any(request.subject, item == "a")"#, false),
+        ("length(request.roles) == 1", true),
+        ("length(request.subject) == 1", false),
     ] {
         let Condition::Test(test) = condition(text) else { panic!("{text}") };
         assert_eq!(is_determinable(&test), expected, "{text}");

@@ -5,6 +5,7 @@
 //! that takes more changes than are left is not pursued. Each set that is found was decided by the plan.
 
 mod distance;
+mod lists;
 mod values;
 mod world;
 
@@ -345,12 +346,17 @@ impl<'e> Search<'e> {
         {
             let slot = changeable.iter().position(|number| *number == Some(attribute));
             let Some(slot) = slot.and_then(|slot| slot.try_into().ok()) else { continue };
-            for node in layer.abac.program.nodes() {
+            for (number, node) in (0..).zip(layer.abac.program.nodes()) {
                 distances.steps += 1;
                 if let Operation::Test(test) = node
                     && attributes(test, changeable).any(|number| number == attribute)
                 {
-                    values.add(test, slot, &distances.run);
+                    distances.steps += distances.run.steps(number, test).unwrap_or_default();
+                    if distances.steps > MAX_STEPS {
+                        values.are_exact = false;
+                        return;
+                    }
+                    values.add(number, test, slot, &mut distances.run);
                 }
             }
         }

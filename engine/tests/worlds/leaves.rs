@@ -45,6 +45,10 @@ impl Leaves {
                     let sides = [leaves.add(low), leaves.add(high)];
                     leaves.intervals.push(sides);
                 }
+                4 => {
+                    let node = of_items(choices, values);
+                    leaves.add(node);
+                }
                 _ => {
                     let node = condition(choices, values);
                     leaves.add(node);
@@ -62,6 +66,9 @@ impl Leaves {
 
 /// Generates a leaf that holds for few values of one attribute.
 fn key(choices: &mut impl Choices, values: &Values, path: &str, group: Group) -> Value {
+    if group == Group::List && choices.chance(40) {
+        return of_items(choices, values);
+    }
     let operator = match (group, choices.below(8)) {
         (Group::List, 0..=2) => "contains_any",
         (Group::List, 3) => "contains_all",
@@ -75,6 +82,33 @@ fn key(choices: &mut impl Choices, values: &Values, path: &str, group: Group) ->
     };
     let operand = literal(choices, values, operator, group);
     node(choices, path, operator, operand)
+}
+
+/// Generates a leaf that holds for an item of a list, of those by which an index selects and of others.
+fn of_items(choices: &mut impl Choices, values: &Values) -> Value {
+    let tests = (0..=choices.below(2)).map(|_| {
+        let (operator, group) = match choices.below(8) {
+            0..=2 => ("eq", Group::List),
+            3..=4 => ("starts_with", Group::Text),
+            5 => ("in", Group::List),
+            6 => ("ne", Group::List),
+            _ => ("gt", Group::Number),
+        };
+        let value = literal(choices, values, operator, group);
+        json!({"type": "CONDITION", "attribute": "item", "operator": operator, "value": value})
+    });
+    let tests: Vec<Value> = tests.collect();
+    let child = match &tests[..] {
+        [test] => test.clone(),
+        tests => json!({"type": if choices.chance(50) { "AND" } else { "OR" }, "children": tests}),
+    };
+    let quantifier = if choices.chance(80) { "ANY" } else { "ALL" };
+    let path = choices.pick(Group::List.paths());
+    let mut node = json!({"type": quantifier, "attribute": path, "child": child});
+    if choices.chance(30) {
+        node["if_missing"] = choices.chance(50).into();
+    }
+    node
 }
 
 /// Generates two sides of an interval, which may touch others, contain one value, or be empty.

@@ -38,6 +38,8 @@ pub(super) struct AccessPath {
     pub(super) slot: Slot,
     /// The kinds of which every value is admitted.
     pub(super) unfiltered: ValueKinds,
+    /// The kinds of items that a list is admitted with.
+    pub(super) unfiltered_items: ValueKinds,
     /// The admitted values of the other kinds.
     pub(super) keys: AccessKeys,
 }
@@ -47,7 +49,7 @@ pub(super) struct AccessPath {
 pub(super) enum AccessKeys {
     /// Scalars equal to one of these.
     Values(Box<[KeyId]>),
-    /// Lists that contain one of these scalars.
+    /// Lists that contain one of these scalars, or a text that starts with one of these prefixes.
     Members(Box<[KeyId]>),
     /// Texts that start with this prefix.
     Prefix(KeyId),
@@ -176,7 +178,13 @@ impl<'c> PathFinder<'c> {
             };
             let (both, range) = (known.unfiltered.and(new.unfiltered), known.range.and(new.range));
             let keys = AccessKeys::Range(range);
-            let path = AccessPath { test: known.test, slot: new.slot, unfiltered: both, keys };
+            let path = AccessPath {
+                test: known.test,
+                slot: new.slot,
+                unfiltered: both,
+                unfiltered_items: ValueKinds::NONE,
+                keys,
+            };
             *alternative = smallvec![self.add(path)];
             return true;
         }
@@ -186,7 +194,7 @@ impl<'c> PathFinder<'c> {
     /// Returns the path of an alternative that is one interval.
     fn only_range(&self, alternative: &Alternative) -> Option<RangePath> {
         let [path] = alternative.as_slice() else { return None };
-        let AccessPath { test, slot, unfiltered, keys } = &self.paths[*path as usize];
+        let AccessPath { test, slot, unfiltered, keys, .. } = &self.paths[*path as usize];
         let AccessKeys::Range(range) = keys else { return None };
         Some(RangePath { test: *test, slot: *slot, unfiltered: *unfiltered, range: *range })
     }
@@ -209,11 +217,15 @@ impl<'c> PathFinder<'c> {
             return known.clone();
         }
         let mut alternatives = Alternatives::new();
+        let slot = test.attribute;
         if let Some((unfiltered, keys)) = self.access(test, effect, negated) {
-            let slot = test.attribute;
-            let paths =
-                keys.into_iter().map(|keys| AccessPath { test: node, slot, unfiltered, keys });
-            alternatives.extend(paths.map(|path| -> Alternative { smallvec![self.add(path)] }));
+            let unfiltered_items = ValueKinds::NONE;
+            for keys in keys {
+                let path = AccessPath { test: node, slot, unfiltered, unfiltered_items, keys };
+                alternatives.push(smallvec![self.add(path)]);
+            }
+        } else if let Some(path) = self.access_by_items(node, test, effect, negated) {
+            alternatives.push(smallvec![self.add(path)]);
         }
         self.known.insert((node, effect, negated), alternatives.clone());
         alternatives
@@ -241,18 +253,6 @@ impl<'c> PathFinder<'c> {
         if self.slots.is_resolved(slot) {
             // The index finds policies before any resolver answers.
             return None;
-        }
-        // An item that is not compared leaves a deny undetermined, which no key finds.
-        if let Predicate::Items(items) = &test.predicate
-            && (items.quantifier(), effect, negated) == (Quantifier::Any, Effect::Allow, false)
-        {
-            let unfiltered = match test.if_missing {
-                Some(true) => ValueKinds::NONE.with(ValueKind::Absent),
-                _ => ValueKinds::NONE,
-            };
-            let sought = sought_items(items.child())?.into_iter();
-            let keys = sought.map(|item| self.keys.number(slot, Sought::Member(item))).collect();
-            return Some((unfiltered, smallvec![AccessKeys::Members(keys)]));
         }
         let Predicate::Compare(operator, operand) = &test.predicate else { return None };
         let undetermined_applies = effect == Effect::Deny;
@@ -330,34 +330,111 @@ impl<'c> PathFinder<'c> {
                 return None;
             }
         };
-        let absent_applies = test.if_missing.map_or(undetermined_applies, |truth| truth != negated);
-        let unfiltered =
-            if absent_applies { unfiltered.with(ValueKind::Absent) } else { unfiltered };
+        let unfiltered = with_absent(unfiltered, test, effect, negated);
         Some((unfiltered, keys))
+    }
+
+    /// Derives the access path of a condition on items that holds for one of a list.
+    fn access_by_items(
+        &mut self,
+        node: NodeId,
+        test: &'c Test<Slot>,
+        effect: Effect,
+        negated: bool,
+    ) -> Option<AccessPath> {
+        let slot = test.attribute;
+        let Predicate::Items(items) = &test.predicate else { return None };
+        if self.slots.is_resolved(slot) || negated || items.quantifier() != Quantifier::Any {
+            return None;
+        }
+        let sought = SoughtItems::of(items.child())?;
+        let keys: Box<[KeyId]> =
+            sought.values.into_iter().map(|item| self.keys.number(slot, item)).collect();
+        if keys.is_empty() {
+            return None;
+        }
+        // A value that is not a list, and an item that is not compared, leave a deny undetermined: it applies.
+        let (unfiltered, unfiltered_items) = match effect {
+            Effect::Allow => (ValueKinds::NONE, ValueKinds::NONE),
+            Effect::Deny => (ValueKinds::PRESENT.without(&[ValueKind::List]), sought.not_compared),
+        };
+        let unfiltered = with_absent(unfiltered, test, effect, negated);
+        let keys = AccessKeys::Members(keys);
+        Some(AccessPath { test: node, slot, unfiltered, unfiltered_items, keys })
     }
 }
 
-/// Returns values of which an item has one if the condition on it is true; `None` if others may be.
-fn sought_items(condition: &Condition) -> Option<Vec<Scalar<&str>>> {
-    match condition {
-        Condition::And(children) => children.iter().find_map(sought_items),
-        Condition::Or(children) => {
-            let each = children.iter().map(sought_items).collect::<Option<Vec<_>>>()?;
-            Some(each.into_iter().flatten().collect())
-        }
-        Condition::Not(_) => None,
-        Condition::Test(test) => {
-            let Predicate::Compare(operator, operand) = &test.predicate else { return None };
-            match (operator.row().lookup, operand) {
-                _ if test.attribute != AttributePath::Item || operator.positive().1 => None,
-                (Lookup::EqualItem, Operand::List(list)) => {
-                    let texts = list.texts().map(Scalar::Text);
-                    Some(texts.chain(list.numbers().map(Scalar::Number)).collect())
+/// Adds the absent value, if a policy with the test, or with its negation, can apply to it.
+fn with_absent(
+    unfiltered: ValueKinds,
+    test: &Test<Slot>,
+    effect: Effect,
+    negated: bool,
+) -> ValueKinds {
+    let absent_applies = test.if_missing.map_or(effect == Effect::Deny, |truth| truth != negated);
+    if absent_applies { unfiltered.with(ValueKind::Absent) } else { unfiltered }
+}
+
+/// The items of which a list has one if a condition on its items is not false.
+struct SoughtItems<'c> {
+    /// Those for which it may be true.
+    values: Vec<Sought<'c>>,
+    /// The kinds for which it may be undetermined.
+    not_compared: ValueKinds,
+}
+
+impl<'c> SoughtItems<'c> {
+    /// Returns the items for a condition on one; `None` if no key finds them all.
+    fn of(condition: &'c Condition) -> Option<Self> {
+        match condition {
+            // A conjunction is false where one part is.
+            Condition::And(children) => {
+                let each = children.iter().filter_map(Self::of);
+                each.min_by_key(|sought| sought.values.len())
+            }
+            Condition::Or(children) => {
+                let mut all = Self { values: Vec::new(), not_compared: ValueKinds::NONE };
+                for child in children {
+                    let Self { values, not_compared } = Self::of(child)?;
+                    all.values.extend(values);
+                    all.not_compared = all.not_compared.or(not_compared);
                 }
-                (Lookup::Equal, literal) => Some(vec![Scalar::from_value(literal.literal()?)?]),
-                _ => None,
+                Some(all)
+            }
+            Condition::Not(_) => None,
+            Condition::Test(test) => {
+                let Predicate::Compare(operator, operand) = &test.predicate else { return None };
+                if test.attribute != AttributePath::Item || operator.positive().1 {
+                    return None;
+                }
+                Self::of_comparison(operator.row().lookup, operand)
             }
         }
+    }
+
+    fn of_comparison(lookup: Lookup, operand: &'c Operand) -> Option<Self> {
+        use ValueKind::{Bool, Number, Text};
+        let (values, compared) = match (lookup, operand) {
+            (Lookup::EqualItem, Operand::List(list)) => {
+                let texts = list.texts().map(Scalar::Text);
+                let all = texts.chain(list.numbers().map(Scalar::Number));
+                (all.map(Sought::Member).collect(), &[Text, Number, Bool][..])
+            }
+            (Lookup::Equal, literal) => {
+                let literal = Scalar::from_value(literal.literal()?)?;
+                let kind = match literal.kind() {
+                    Number => &[Number][..],
+                    Bool => &[Bool],
+                    _ => &[Text],
+                };
+                (vec![Sought::Member(literal)], kind)
+            }
+            (Lookup::Prefix, Operand::Text(prefix)) => {
+                (vec![Sought::MemberPrefix(prefix)], &[Text][..])
+            }
+            _ => return None,
+        };
+        Some(Self { values, not_compared: ValueKinds::PRESENT.without(compared) })
     }
 }
 

@@ -6,7 +6,7 @@ use super::access_paths::{AccessKeys, AccessPath, Alternative, Alternatives, Pat
 use super::ages::Ages;
 use super::interval::Interval;
 use super::keys::{KINDS, Key, KeyId, Sought};
-use super::lookup::{ByAttribute, Candidates, Index};
+use super::lookup::{ByAttribute, ByItem, Candidates, Index};
 use super::prefixes::Prefixes;
 use super::ranges::Ranges;
 use super::ranks::{Indexed, Rank};
@@ -169,12 +169,14 @@ impl<'c> Builder<'c> {
     fn attribute(&mut self, group: Group<'_>, used: &mut Vec<Slot>) -> ByAttribute {
         used.push(group.slot);
         let (mut values, mut members, mut prefixes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut member_prefixes = Vec::new();
         for (key, entries) in group.sought {
             let candidates = self.candidates(entries, used);
             match self.keys[key as usize] {
                 Sought::Value(scalar) => values.push((Key::from(scalar), candidates)),
                 Sought::Member(scalar) => members.push((Key::from(scalar), candidates)),
                 Sought::Prefix(prefix) => prefixes.push((prefix.into(), candidates)),
+                Sought::MemberPrefix(prefix) => member_prefixes.push((prefix.into(), candidates)),
             }
         }
         used.pop();
@@ -184,6 +186,7 @@ impl<'c> Builder<'c> {
             symbols,
             values: values.into_iter().collect(),
             members: members.into_iter().collect(),
+            items: ByItem::new(member_prefixes, group.unfiltered_items).map(Box::new),
             members_overlap: group.members_overlap,
             prefixes: Prefixes::new(prefixes),
             ranges: Ranges::new(&group.ranges),
@@ -243,6 +246,7 @@ struct Group<'e> {
     ranges: Vec<(Interval, Rank)>,
     ages: Option<GroupAges>,
     unfiltered: [Vec<Rank>; KINDS],
+    unfiltered_items: [Vec<Rank>; KINDS],
 }
 
 /// The policies that test how far an instant is from the present, while the index is built.
@@ -288,6 +292,9 @@ impl<'e> Group<'e> {
         }
         for kind in path.unfiltered.iter() {
             self.unfiltered[kind].push(entry.rank);
+        }
+        for kind in path.unfiltered_items.iter() {
+            self.unfiltered_items[kind].push(entry.rank);
         }
     }
 }

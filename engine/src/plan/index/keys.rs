@@ -18,6 +18,8 @@ pub(super) enum Sought<'c> {
     Member(Scalar<&'c str>),
     /// A text that starts with the prefix.
     Prefix(&'c str),
+    /// A list that contains a text that starts with the prefix.
+    MemberPrefix(&'c str),
 }
 
 /// Numbers for sought values: a text is hashed once for each test, however many policies share the test.
@@ -84,6 +86,10 @@ impl ValueKinds {
 
     pub(super) fn without(self, kinds: &[ValueKind]) -> Self {
         Self(kinds.iter().fold(self.0, |bits, kind| bits & !(1 << *kind as u8)))
+    }
+
+    pub(super) fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     pub(super) fn and(self, other: Self) -> Self {

@@ -6,7 +6,7 @@ use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
 use super::ages::Ages;
-use super::keys::{KINDS, Key, Scalar, ValueKind};
+use super::keys::{KINDS, Key, Scalar, ValueKind, ValueKinds};
 use super::prefixes::Prefixes;
 use super::ranges::Ranges;
 use super::ranks::{Rank, Search};
@@ -30,6 +30,8 @@ pub(super) struct ByAttribute {
     pub(super) symbols: Box<[Option<Candidates>]>,
     pub(super) values: HashMap<Key, Candidates>,
     pub(super) members: HashMap<Key, Candidates>,
+    /// By the items of a list, in other ways than by equality.
+    pub(super) items: Option<Box<ByItem>>,
     /// Whether a policy is among the candidates of several members.
     pub(super) members_overlap: bool,
     pub(super) prefixes: Prefixes<Candidates>,
@@ -37,6 +39,49 @@ pub(super) struct ByAttribute {
     pub(super) ages: Option<Box<Ages>>,
     /// By value kind: the policies that admit every value of the kind.
     pub(super) unfiltered: [Box<[Rank]>; KINDS],
+}
+
+/// The policies that an item of a list leads to in other ways than by equality.
+#[derive(Debug)]
+pub(super) struct ByItem {
+    prefixes: Prefixes<Candidates>,
+    /// By the kind of the item: the policies that admit every list with such an item.
+    unfiltered: [Box<[Rank]>; KINDS],
+}
+
+impl ByItem {
+    /// Makes the lookup; `None` if it would find nothing.
+    pub(super) fn new(
+        prefixes: Vec<(Box<str>, Candidates)>,
+        unfiltered: [Vec<Rank>; KINDS],
+    ) -> Option<Self> {
+        let is_needed = !prefixes.is_empty() || unfiltered.iter().any(|ranks| !ranks.is_empty());
+        let unfiltered = unfiltered.map(Vec::into_boxed_slice);
+        is_needed.then(|| Self { prefixes: Prefixes::new(prefixes), unfiltered })
+    }
+
+    /// Visits the candidates that the items of a list lead to, each once.
+    fn visit<'v>(&self, list: List<'v>, search: &mut impl Search<'v>) {
+        let (mut visited, mut kinds) = (Distinct::default(), ValueKinds::NONE);
+        list.for_each(|item| {
+            if let AttributeValue::Text(text) = item {
+                self.prefixes.visit(text, |candidates| {
+                    if visited.insert(std::ptr::from_ref(candidates)) {
+                        candidates.visit(search);
+                    }
+                });
+            }
+            kinds = kinds.with(kind_of(Some(item)));
+        });
+        kinds.iter().for_each(|kind| search.evaluate(&self.unfiltered[kind]));
+    }
+
+    fn weight(&self) -> usize {
+        let prefixes = self.prefixes.contents().map(|(_, candidates)| candidates.weight());
+        let unfiltered = self.unfiltered.iter().map(|ranks| size_of_val::<[Rank]>(ranks));
+        let own = size_of::<Self>() + self.prefixes.weight();
+        own + prefixes.chain(unfiltered).sum::<usize>()
+    }
 }
 
 /// The policies to evaluate, by ascending rank.
@@ -112,6 +157,9 @@ impl ByAttribute {
 
     /// Visits the candidates of each item once, however often the item comes.
     fn visit_members<'v>(&self, list: List<'v>, search: &mut impl Search<'v>) {
+        if let Some(items) = &self.items {
+            items.visit(list, search);
+        }
         if self.members.is_empty() {
             return;
         }
@@ -144,6 +192,7 @@ impl ByAttribute {
                 .iter()
                 .map(|unfiltered| size_of_val::<[Rank]>(unfiltered))
                 .sum::<usize>()
+            + self.items.as_ref().map_or(0, |items| items.weight())
             + self.ranges.weight()
             + self.ages.as_ref().map_or(0, |ages| size_of::<Ages>() + ages.weight())
     }

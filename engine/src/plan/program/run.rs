@@ -245,6 +245,13 @@ impl<'r> Run<'r> {
         Some(body.judge(quantifier, list, self))
     }
 
+    /// Returns the truth of the condition on items that the test `node` has, for one item.
+    pub(crate) fn truth_of_item(&mut self, node: NodeId, item: AttributeValue<'_>) -> Option<bool> {
+        let body = self.program.body(node);
+        let values = body.values_of(item, self);
+        body.run(&values, self).truth(body.root)
+    }
+
     /// Returns the results with which the pattern tests of an item start; `None` if it has none.
     pub(super) fn patterns_of_items(&mut self, body: &Body) -> Option<PatternResults> {
         if body.patterns() == 0 {
@@ -280,7 +287,7 @@ impl<'r> Run<'r> {
     }
 
     /// Returns the number of steps of a test that looks at the whole of its attribute.
-    fn steps(&self, node: NodeId, test: &Test<Slot>) -> Option<usize> {
+    pub(crate) fn steps(&self, node: NodeId, test: &Test<Slot>) -> Option<usize> {
         let left = self.value(test.attribute)?;
         match (&test.predicate, left) {
             (Predicate::Compare(operator, operand), _) => {

@@ -5,11 +5,11 @@ use std::cmp::Reverse;
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::world::json;
-use crate::condition::{Items, Operand, Predicate, Test};
+use crate::condition::{Operand, Predicate, Test};
 use crate::json::Json;
 use crate::number::Number;
 use crate::operator::{Form, Part};
-use crate::plan::program::Run;
+use crate::plan::program::{NodeId, Run};
 use crate::plan::slots::Slot;
 use crate::value::{AttributeValue, date_time};
 use crate::witnesses::{Points, addresses};
@@ -41,6 +41,9 @@ pub(super) struct Values<'v> {
     suffixes: Vec<String>,
     /// Whether a test looks for a part of a text.
     has_parts: bool,
+    /// The number of tests of the attribute but for those of its presence, and whether one of them is about the items of a list.
+    tests: usize,
+    has_lists: bool,
     /// Whether the values stand for all others.
     pub(super) are_exact: bool,
 }
@@ -50,22 +53,81 @@ impl<'v> Values<'v> {
         Self { present, now, are_exact: true, ..Self::default() }
     }
 
-    /// Adds the values that a test of the attribute at `slot` tells apart.
-    pub(super) fn add(&mut self, test: &Test<Slot>, slot: Slot, run: &Run<'_>) {
+    /// Returns the present value.
+    pub(super) fn present(&self) -> Option<AttributeValue<'v>> {
+        self.present
+    }
+
+    /// Returns the instant of the check.
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.now
+    }
+
+    /// Adds a list, and another one that is tried after all that tests name.
+    pub(super) fn add_list(
+        &mut self,
+        named: Vec<Json<'static>>,
+        other: Option<Vec<Json<'static>>>,
+    ) {
+        self.named.push(Json::Array(named));
+        self.others.extend(other.map(Json::Array));
+    }
+
+    /// Notes that the lists of a test are added, and whether they stand for all others of the test.
+    pub(super) fn note_list(&mut self, are_exact: bool) {
+        self.has_lists = true;
+        self.are_exact &= are_exact;
+    }
+
+    /// Adds the values that the test `node` of the attribute at `slot` tells apart.
+    pub(super) fn add(&mut self, node: NodeId, test: &Test<Slot>, slot: Slot, run: &mut Run<'_>) {
         // The others would be left out below.
         if self.named.len() + self.others.len() > MAX_NAMED {
             self.are_exact = false;
             return;
         }
+        self.tests += usize::from(test.predicate != Predicate::Exists);
         match &test.predicate {
-            Predicate::Exists => {}
-            Predicate::Items(items) => {
+            Predicate::Items(items) if test.attribute == slot => {
+                self.add_lists_for(node, items, run);
+            }
+            // An attribute that items are compared with.
+            Predicate::Items(_) => {
                 self.are_exact = false;
-                if test.attribute == slot {
-                    self.add_for_items(items);
+                if let Some(list) = run.value(test.attribute) {
+                    self.add_items(list);
                 }
             }
-            Predicate::Length(..) => self.are_exact = false,
+            Predicate::Length(operator, operand) if test.attribute == slot => {
+                self.add_lengths(*operator, operand, run);
+            }
+            Predicate::Length(..) => {
+                if let Some(AttributeValue::List(list)) = run.value(test.attribute) {
+                    let length = Number::from(u64::try_from(list.len()).unwrap_or(u64::MAX));
+                    self.add_scalar(AttributeValue::Number(length), true);
+                }
+            }
+            Predicate::Compare(operator, operand) => {
+                let form = operator.row().form;
+                self.has_parts |= matches!(form, Form::Part(_));
+                if test.attribute == slot
+                    && let Some(right) = operand.value(|other| run.value(*other))
+                {
+                    self.add_left(form, right);
+                }
+                if matches!(operand, Operand::Attribute(other) if *other == slot)
+                    && let Some(left) = run.value(test.attribute)
+                {
+                    self.add_right(form, left);
+                }
+            }
+            alone => self.add_alone(alone),
+        }
+    }
+
+    /// Adds the values that a test without a right side of its own tells apart.
+    pub(super) fn add_alone<A>(&mut self, predicate: &Predicate<A>) {
+        match predicate {
             Predicate::Matches(pattern) => {
                 self.are_exact = false;
                 self.named.push(text(pattern.source()));
@@ -83,36 +145,15 @@ impl<'v> Values<'v> {
                     self.instants.extend(found);
                 }
             }
-            Predicate::Compare(operator, operand) => {
-                let form = operator.row().form;
-                self.has_parts |= matches!(form, Form::Part(_));
-                if test.attribute == slot
-                    && let Some(right) = operand.value(|other| run.value(*other))
-                {
-                    self.add_left(form, right);
-                }
-                if matches!(operand, Operand::Attribute(other) if *other == slot)
-                    && let Some(left) = run.value(test.attribute)
-                {
-                    self.add_right(form, left);
-                }
-            }
-        }
-    }
-
-    /// Adds lists with one item more: a literal that the condition on an item names.
-    fn add_for_items(&mut self, items: &Items<Slot>) {
-        for test in items.child().tests() {
-            if let Predicate::Compare(_, operand) = &test.predicate
-                && let Some(literal) = operand.literal()
-            {
-                self.add_lists(literal);
-            }
+            Predicate::Exists
+            | Predicate::Compare(..)
+            | Predicate::Items(_)
+            | Predicate::Length(..) => {}
         }
     }
 
     /// Adds values of the left side.
-    fn add_left(&mut self, form: Form, right: AttributeValue<'_>) {
+    pub(super) fn add_left(&mut self, form: Form, right: AttributeValue<'_>) {
         match form {
             Form::Order(order) => self.add_scalar(right, !order.is_equality()),
             Form::Instants(_) => self.instants.extend(right.instant()),
@@ -142,7 +183,7 @@ impl<'v> Values<'v> {
     }
 
     /// Adds values of the right side.
-    fn add_right(&mut self, form: Form, left: AttributeValue<'_>) {
+    pub(super) fn add_right(&mut self, form: Form, left: AttributeValue<'_>) {
         match form {
             Form::Order(order) => self.add_scalar(left, !order.is_equality()),
             Form::Instants(_) => self.instants.extend(left.instant()),
@@ -199,6 +240,8 @@ impl<'v> Values<'v> {
 
     /// Returns the values, each once; `None`, which is last, leaves the attribute out.
     pub(super) fn finish(mut self) -> (Vec<Option<Json<'static>>>, bool) {
+        // A list that another test wants may be none of these.
+        self.are_exact &= !self.has_lists || self.tests < 2;
         self.add_between_numbers();
         self.add_between_instants();
         self.add_between_texts();

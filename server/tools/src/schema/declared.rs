@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 
 /// The members of the attributes of a check, in the schema of cases.
 const ATTRIBUTES: &str = "/$defs/Check/properties/attributes/properties";
+/// The name of the schema of a condition on an item.
+const ITEM_CONDITION: &str = "ItemCondition";
 /// The namespace of the attributes of resources.
 const RESOURCE: &str = "resource";
 
@@ -56,7 +58,7 @@ fn described(
     Value::Object(properties.iter().map(property).collect())
 }
 
-/// Adds the paths as examples to each member `attribute` of a condition.
+/// Adds the paths as examples to each member `attribute` of a condition, and `item` to those of one on an item.
 fn add_paths(schema: &mut Value, paths: &Vec<Value>) {
     match schema {
         Value::Object(object) => {
@@ -64,7 +66,15 @@ fn add_paths(schema: &mut Value, paths: &Vec<Value>) {
             if let Some(Value::Object(attribute)) = attribute {
                 attribute.insert("examples".to_owned(), Value::Array(paths.clone()));
             }
-            object.values_mut().for_each(|part| add_paths(part, paths));
+            for (name, part) in object {
+                match &**name {
+                    ITEM_CONDITION => {
+                        let item = std::iter::once(Value::from("item"));
+                        add_paths(part, &item.chain(paths.iter().cloned()).collect());
+                    }
+                    _ => add_paths(part, paths),
+                }
+            }
         }
         Value::Array(items) => items.iter_mut().for_each(|item| add_paths(item, paths)),
         _ => {}
