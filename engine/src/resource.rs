@@ -1,6 +1,6 @@
 //! Resource names, and the patterns by which rules and policies name resources.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -26,6 +26,42 @@ pub fn split_resource(resource: &str) -> Option<(&str, &str)> {
         && (resource.bytes().all(|byte| byte.is_ascii_graphic())
             || !resource.contains(|c: char| c.is_whitespace() || c.is_control()));
     sound.then_some((name, verb))
+}
+
+/// Returns the resource of two texts that may have any characters: white space, control characters and `%` are percent-encoded, and
+/// in the verb also colons, so that two pairs never have one resource (`docs/semantics.md`, section 11.6).
+pub fn encoded_resource(name: &str, verb: &str) -> String {
+    let mut resource = String::with_capacity(name.len() + 1 + verb.len());
+    encode(name, |_| false, &mut resource);
+    resource.push(':');
+    encode(verb, |c| c == ':', &mut resource);
+    resource
+}
+
+/// Returns the name that [`encoded_resource`] makes of a text.
+pub fn encoded_name(name: &str) -> String {
+    let mut encoded = String::with_capacity(name.len());
+    encode(name, |_| false, &mut encoded);
+    encoded
+}
+
+fn encode(text: &str, also: impl Fn(char) -> bool, to: &mut String) {
+    // Most names need no encoding.
+    if text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'%' && !also(byte.into())) {
+        to.push_str(text);
+        return;
+    }
+    for c in text.chars() {
+        if c == '%' || c.is_whitespace() || c.is_control() || also(c) {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                // Writing to a string does not fail.
+                let _ = write!(to, "%{byte:02X}");
+            }
+        } else {
+            to.push(c);
+        }
+    }
 }
 
 /// Returns the resource without its verb.

@@ -1,12 +1,11 @@
 //! The subjects and resources of checks, which are made of parts of AuthZEN requests.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use portcullis_engine::entities::{self, USER};
 use portcullis_engine::fields::within;
 use portcullis_engine::rbac::MAX_SUBJECT;
-use portcullis_engine::resource::{MAX_RESOURCE, split_resource};
+use portcullis_engine::resource::{MAX_RESOURCE, encoded_resource, split_resource};
 
 /// The names that are compared with a new one before it is made. Most questions of a request have few types and actions.
 const RECENT: usize = 8;
@@ -103,35 +102,6 @@ fn name_of_subject<'j>(kind: &str, id: &'j str) -> Option<Cow<'j, str>> {
 /// encoding never shortens.
 fn name_of_resource(kind: &str, action: &str) -> Option<String> {
     let is_short = within(kind, MAX_RESOURCE) && within(action, MAX_RESOURCE);
-    let name = is_short.then(|| resource_name(kind, action))?;
+    let name = is_short.then(|| encoded_resource(kind, action))?;
     split_resource(&name).is_some().then_some(name)
-}
-
-/// Returns the resource of a check: the type, a colon, and the name of the action. White space, control characters and `%`
-/// are percent-encoded, and in the name of the action also colons, so that two requests never have one resource.
-pub(super) fn resource_name(kind: &str, action: &str) -> String {
-    let mut name = String::with_capacity(kind.len() + 1 + action.len());
-    encode(kind, |_| false, &mut name);
-    name.push(':');
-    encode(action, |c| c == ':', &mut name);
-    name
-}
-
-fn encode(text: &str, also: impl Fn(char) -> bool, to: &mut String) {
-    // Most names need no encoding.
-    if text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'%' && !also(byte.into())) {
-        to.push_str(text);
-        return;
-    }
-    for c in text.chars() {
-        if c == '%' || c.is_whitespace() || c.is_control() || also(c) {
-            let mut bytes = [0; 4];
-            for byte in c.encode_utf8(&mut bytes).bytes() {
-                // Writing to a string does not fail.
-                let _ = write!(to, "%{byte:02X}");
-            }
-        } else {
-            to.push(c);
-        }
-    }
 }

@@ -8,14 +8,13 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::json::Member;
 use portcullis_engine::rbac::{MAX_ACTION, MAX_SUBJECT};
 use portcullis_engine::request::{AttributeMap, Attributes};
-use portcullis_engine::resource::split_resource;
+use portcullis_engine::resource::{encoded_resource, split_resource};
 use portcullis_engine::source::{Source, Tree};
 use portcullis_engine::{Json, entities};
 use portcullis_http::error::ApiError;
 use portcullis_model::search::{MAX_LIMIT, SearchPage};
 
 use super::entity::{Context, Entity, Parts, Role};
-use super::names::resource_name;
 use super::properties::Properties;
 
 /// The part of a request that a search leaves open.
@@ -102,7 +101,7 @@ impl<'j> SearchBody<'j> {
             id => entities::principal(subject.kind(), id),
         };
         let name = action.map_or("", |action| action.id());
-        let mut resource_name = resource_name(resource.kind(), name);
+        let mut resource_name = encoded_resource(resource.kind(), name);
         if action.is_none() {
             resource_name.pop();
         }

@@ -38,6 +38,7 @@ pub(super) fn convert(
         output: Output::default(),
         without_effect: 0,
         notes: Vec::new(),
+        is_encoded: false,
     };
     conversion.note_orders(&policies);
     let objects = Objects::new(model, &policies, &roles, &mut faults);
@@ -148,6 +149,8 @@ struct Conversion<'m> {
     without_effect: usize,
     /// Notes about lines.
     notes: Vec<ImportFault>,
+    /// Whether a note says that resources are encoded.
+    is_encoded: bool,
 }
 
 impl Conversion<'_> {
@@ -205,7 +208,21 @@ impl Conversion<'_> {
             ))),
             Outcome::Some => {}
         }
+        self.note_encoded(line);
         Ok(())
+    }
+
+    /// Notes the first line whose resource has another spelling than its object and action.
+    fn note_encoded(&mut self, line: &Line) {
+        if self.is_encoded {
+            return;
+        }
+        let Some(resource) = self.output.encoded() else { return };
+        self.notes.push(line.fault(format!(
+            "note: the resource is `{resource}`: white space, control characters and `%` of objects and actions, and colons of \
+             actions, are percent-encoded in resources; actions stay as they are"
+        )));
+        self.is_encoded = true;
     }
 
     /// Returns the effect of a line.

@@ -9,9 +9,6 @@ use super::known::{Known, Operandum};
 use super::membership::{Domain, RoleScope};
 use super::{functions, parser};
 
-const PART: &str = "the part of a text that `keyGet` or `keyGet2` takes is compared with known texts only; send the part as an \
-                    attribute of the request, and compare that";
-
 type Expanded = Result<Condition, String>;
 
 impl Known<'_> {
@@ -134,11 +131,7 @@ impl Known<'_> {
             (RoleScope::ByDomain, [member, role, domain]) => (member, role, Some(domain)),
             _ => return Err(format!("`{name}(…)` does not fit `[role_definition]`")),
         };
-        let Operandum::Literal(Json::String(role)) = self.value(role)? else {
-            return Err(format!(
-                "the second argument of `{name}` must be a known role; write a policy for a role that the request names"
-            ));
-        };
+        let role = self.value(role)?;
         let domain = domain.map(|domain| self.value(domain)).transpose()?;
         let domain = match &domain {
             None => Domain::None,
@@ -149,11 +142,34 @@ impl Known<'_> {
             },
             Some(_) => return Err(domain_fault(name, arguments)),
         };
-        match self.value(member)? {
-            Operandum::Attribute(Attribute::Field(field)) => {
-                self.roles.condition(name, field, &role, domain)
+        match (self.value(member)?, role) {
+            (
+                Operandum::Attribute(Attribute::Field(field)),
+                Operandum::Literal(Json::String(role)),
+            ) => self.roles.condition(name, field, &role, domain),
+            (
+                Operandum::Literal(Json::String(member)),
+                Operandum::Attribute(Attribute::Field(field)),
+            ) => self.roles.reached(name, &member, field, domain),
+            (Operandum::Literal(Json::String(member)), Operandum::Literal(Json::String(role))) => {
+                let domain = match domain {
+                    Domain::None => None,
+                    Domain::Text(text) => Some(text),
+                    Domain::Field(_) => {
+                        return Err(format!(
+                            "`{name}` asks about two known texts in the domain of the request; name the domain"
+                        ));
+                    }
+                };
+                self.roles.has(name, &member, &role, domain).map(Condition::Constant)
             }
-            _ => Err(format!("the first argument of `{name}` must be a field of the request")),
+            (Operandum::Attribute(_), Operandum::Attribute(_)) => Err(format!(
+                "`{name}` asks about two values of the request, and no list of pairs is known; compare one of them with a column \
+                 of the line, or write a policy"
+            )),
+            _ => Err(format!(
+                "`{name}` needs a field of the request and a known text, such as `{name}(r.sub, p.sub)`"
+            )),
         }
     }
 
@@ -178,7 +194,7 @@ impl Known<'_> {
                 Comparator::Unequal => part.is(&text).map(Condition::not),
                 _ => Err("`keyGet` has no order; compare it with `==`".to_owned()),
             },
-            (Operandum::Part(_), _) | (_, Operandum::Part(_)) => Err(PART.to_owned()),
+            (Operandum::Part(part), _) | (_, Operandum::Part(part)) => Err(part.fault()),
             _ => Err("these values cannot be compared; compare an attribute of the request with a text or a number".to_owned()),
         }
     }
@@ -210,7 +226,7 @@ impl Known<'_> {
                 });
                 Ok(Condition::any(each.collect::<Result<Vec<_>, String>>()?))
             }
-            (Operandum::Part(_), _) | (_, Operandum::Part(_)) => Err(PART.to_owned()),
+            (Operandum::Part(part), _) | (_, Operandum::Part(part)) => Err(part.fault()),
             _ => Err("the right side of `in` must be a list, such as `(\"a\", \"b\")`".to_owned()),
         }
     }

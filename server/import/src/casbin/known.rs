@@ -38,6 +38,15 @@ pub(super) struct Part {
 }
 
 impl Part {
+    /// Returns the fault that the part is compared with something that is not known.
+    pub(super) fn fault(&self) -> String {
+        let name = if self.name.is_some() { "keyGet2" } else { "keyGet" };
+        format!(
+            "the part of a text that `{name}` takes is compared with known texts only; send the part as an attribute of the \
+             request, and compare that"
+        )
+    }
+
     /// Returns the condition that the part is `text`.
     pub(super) fn is(&self, text: &str) -> Result<Condition, String> {
         let attribute = self.attribute.clone();

@@ -82,6 +82,69 @@ impl Roles {
         Ok(Condition::any([Condition::OneOf(texts)].into_iter().chain(others)))
     }
 
+    /// Returns the condition that `field` is `member` or a role of it, under the definition `kind`.
+    ///
+    /// # Errors
+    /// The member has roles through more others than Casbin follows, or in domains that are patterns.
+    pub(super) fn reached(
+        &self,
+        kind: &str,
+        member: &str,
+        field: Field,
+        domain: Domain<'_>,
+    ) -> Result<Condition, String> {
+        let everywhere = self.roles_of(kind, member, None)?;
+        match domain {
+            Domain::None => Ok(Condition::one_of(field, everywhere)),
+            Domain::Text(text) => {
+                let there = self.roles_of(kind, member, Some(text))?;
+                Ok(Condition::one_of(field, everywhere.into_iter().chain(there)))
+            }
+            Domain::Field(_) if self.domain_patterns => Err(format!(
+                "`{kind}` asks for the roles of `{member}` in domains that are patterns; write a line for each domain"
+            )),
+            Domain::Field(own) => {
+                let mut ways = vec![Condition::one_of(field, everywhere)];
+                let members = self.members.get(kind).into_iter();
+                for text in members.flat_map(Members::all_domains) {
+                    let there = Condition::one_of(field, self.roles_of(kind, member, Some(text))?);
+                    ways.push(Condition::all([there, Condition::is(own, text)]));
+                }
+                Ok(Condition::any(ways))
+            }
+        }
+    }
+
+    /// Returns whether `member` is `role` or has it in a known domain, under the definition `kind`.
+    ///
+    /// # Errors
+    /// The member has roles through more others than Casbin follows.
+    pub(super) fn has(
+        &self,
+        kind: &str,
+        member: &str,
+        role: &str,
+        domain: Option<&str>,
+    ) -> Result<bool, String> {
+        Ok(self.roles_of(kind, member, domain)?.contains(role))
+    }
+
+    /// Returns `member`, and every role that it has in `domain`.
+    fn roles_of(
+        &self,
+        kind: &str,
+        member: &str,
+        domain: Option<&str>,
+    ) -> Result<BTreeSet<String>, String> {
+        let roles = match self.members.get(kind) {
+            Some(members) => members
+                .roles_of(member, domain, self.domain_patterns)
+                .ok_or_else(|| format!("`{member}` has roles through more than 9 others"))?,
+            None => BTreeSet::new(),
+        };
+        Ok(roles.into_iter().chain([member]).map(str::to_owned).collect())
+    }
+
     /// Returns the conditions that `field` is a member of `role` in a domain of the lines, which `own` names. Domains with
     /// the same members share a condition.
     fn in_domains(

@@ -18,7 +18,7 @@ const PATTERNS: &str = "keyMatch";
 /// Names of the columns of a request.
 const NAMES: [(Field, &[&str]); 4] = [
     (Field::Subject, &["sub", "subject", "user", "role"]),
-    (Field::Domain, &["dom", "domain", "tenant", "org"]),
+    (Field::Domain, &["dom", "domain", "tenant", "org", "scope"]),
     (Field::Object, &["obj", "object", "path", "resource", "res", "url", "thing"]),
     (Field::Action, &["act", "action", "method", "op", "operation"]),
 ];
@@ -209,13 +209,16 @@ fn columns(entry: &Entry, faults: &mut Vec<ImportFault>) -> Vec<String> {
 }
 
 /// Reads the columns of a request. A column without a known name becomes an attribute of the user, or of the resource
-/// if its name says so.
+/// if its name says so, as each further column of the object.
 fn columns_of_request(entry: &Entry, faults: &mut Vec<ImportFault>) -> Vec<(String, Attribute)> {
     let (mut request, mut seen) = (Vec::new(), Vec::<(Field, String)>::new());
     for name in columns(entry, faults) {
         let field =
             NAMES.iter().find(|(_, names)| names.contains(&&*name)).map(|(field, _)| *field);
         let attribute = match field {
+            Some(Field::Object) if seen.iter().any(|(own, _)| *own == Field::Object) => {
+                Attribute::Path(format!("resource.{name}"))
+            }
             Some(field) => {
                 if let Some((_, earlier)) = seen.iter().find(|(own, _)| *own == field) {
                     faults.push(entry.fault(same_field(field, earlier, &name)));
@@ -236,16 +239,15 @@ fn columns_of_request(entry: &Entry, faults: &mut Vec<ImportFault>) -> Vec<(Stri
 
 /// Returns the fault that two columns of a request are one field of a check.
 fn same_field(field: Field, earlier: &str, name: &str) -> String {
-    let (what, attribute) = match field {
-        Field::Subject => ("subject", "user"),
-        Field::Domain => ("domain", "user"),
-        Field::Object => ("object", "resource"),
-        Field::Action => ("action", "user"),
+    let what = match field {
+        Field::Subject => "subject",
+        Field::Domain => "domain",
+        Field::Object => "object",
+        Field::Action => "action",
     };
-    let prefix = if field == Field::Object { "obj_" } else { "other_" };
     format!(
         "`{name}` means the same as an earlier column, `{earlier}`: both are names of the {what} of a request; rename the one \
-         that is not, for example to `{prefix}{name}`, and it becomes the attribute `{attribute}.{prefix}{name}`"
+         that is not, for example to `other_{name}`, and it becomes the attribute `user.other_{name}`"
     )
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use portcullis_engine::resource::{encoded_name, encoded_resource};
+
 use super::expression::Value;
 use super::lines::Line;
 use super::membership::Roles;
@@ -104,16 +106,25 @@ impl Objects {
         {
             return Err(reason);
         }
-        match named {
-            true if object.contains(':') => Ok(object.to_owned()),
-            true => Err(format!(
-                "`{object}` has no verb, which the objects of the lines have; use an object such as `{object}:{act}`"
-            )),
-            false if act.contains(':') => Err(format!(
-                "`{act}`: the action would become the verb of the resource, which has no `:`"
-            )),
-            false => Ok(format!("{object}:{act}")),
+        if named {
+            return Self::whole(object).ok_or_else(|| {
+                format!(
+                    "`{object}` has no verb, which the objects of the lines have; use an object such as `{object}:{act}`"
+                )
+            });
         }
+        Ok(encoded_resource(object, act))
+    }
+
+    /// Returns an object with a verb as the resource of a check; `None` if it has none.
+    fn whole(object: &str) -> Option<String> {
+        object.rsplit_once(':').map(|(name, verb)| encoded_resource(name, verb))
+    }
+
+    /// Returns an object as the attribute of a check that is Casbin's object has it.
+    pub(super) fn as_attribute(&self, object: &str) -> String {
+        let whole = self.is_resource(object).then(|| Self::whole(object)).flatten();
+        whole.unwrap_or_else(|| encoded_name(object))
     }
 
     /// Returns the path of the attribute that is Casbin's object.

@@ -69,6 +69,8 @@ pub(super) struct Output {
     drafts: Vec<Draft>,
     /// The position of the draft with these other parts, as JSON.
     known: BTreeMap<String, usize>,
+    /// The first resource with percent-encoded characters.
+    encoded: Option<String>,
 }
 
 impl Output {
@@ -95,6 +97,17 @@ impl Output {
         Ok(())
     }
 
+    /// Returns the first resource with percent-encoded characters: `%` itself is one of them.
+    pub(super) fn encoded(&self) -> Option<&str> {
+        self.encoded.as_deref()
+    }
+
+    fn note_encoded(&mut self, resource: &str) {
+        if self.encoded.is_none() && resource.contains('%') {
+            self.encoded = Some(resource.to_owned());
+        }
+    }
+
     /// Adds the rule that allows everything to everybody.
     pub(super) fn allow_everything(&mut self, has_domain: bool) -> Result<(), String> {
         let dom = has_domain.then(|| STAR.to_owned());
@@ -105,6 +118,7 @@ impl Output {
 
     /// Adds a rule. If its tuple already has a rule, a deny wins.
     fn rule(&mut self, rule: Rule) {
+        self.note_encoded(&rule.obj);
         let tuple = (rule.sub.clone(), rule.dom.clone(), rule.obj.clone(), rule.act.clone());
         match self.tuples.get(&tuple).and_then(|index| self.rules.get_mut(*index)) {
             Some(own) => own.effect = own.effect.min(rule.effect),
@@ -122,6 +136,7 @@ impl Output {
         origin: &Origin,
         objects: &Objects,
     ) -> Result<(), String> {
+        self.note_encoded(&resource);
         let named = resource != STAR;
         let (mut subjects, mut others) = (None, Vec::new());
         for part in parts {

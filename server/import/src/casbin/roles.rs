@@ -8,10 +8,36 @@ const MAX_STEPS: usize = 9;
 /// The direct members of each role.
 type Links = BTreeMap<String, BTreeSet<String>>;
 
+/// The `g` lines of one domain.
+#[derive(Debug, Default)]
+struct DomainLinks {
+    members: Links,
+    /// The direct roles of each member.
+    roles: Links,
+}
+
+/// The way along `g` lines.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// From a role to its members.
+    Down,
+    /// From a member to its roles.
+    Up,
+}
+
+impl DomainLinks {
+    fn along(&self, way: Way) -> &Links {
+        match way {
+            Way::Down => &self.members,
+            Way::Up => &self.roles,
+        }
+    }
+}
+
 /// The direct members of each role, by domain. `None` stands for every domain.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    links: BTreeMap<Option<String>, Links>,
+    links: BTreeMap<Option<String>, DomainLinks>,
     /// The domains in which each role has direct members.
     domains: HashMap<String, BTreeSet<String>>,
     /// The domains with a `*`.
@@ -21,8 +47,9 @@ pub(super) struct Members {
 impl Members {
     /// Notes that `member` has `role` in `domain`.
     pub(super) fn add(&mut self, member: &str, role: &str, domain: Option<&str>) {
-        let roles = self.links.entry(domain.map(str::to_owned)).or_default();
-        roles.entry(role.to_owned()).or_default().insert(member.to_owned());
+        let links = self.links.entry(domain.map(str::to_owned)).or_default();
+        links.members.entry(role.to_owned()).or_default().insert(member.to_owned());
+        links.roles.entry(member.to_owned()).or_default().insert(role.to_owned());
         if let Some(domain) = domain {
             self.domains.entry(role.to_owned()).or_default().insert(domain.to_owned());
             if domain.contains('*') {
@@ -41,7 +68,8 @@ impl Members {
                 domains.insert(domain.as_str());
                 if patterns {
                     let links = self.links.get(&Some(domain.clone()));
-                    let direct = links.and_then(|links| links.get(role)).into_iter().flatten();
+                    let direct = links.and_then(|links| links.members.get(role));
+                    let direct = direct.into_iter().flatten();
                     open.extend(direct.map(String::as_str).filter(|member| known.insert(member)));
                 }
             }
@@ -51,13 +79,13 @@ impl Members {
 
     /// Returns the names of roles and of their direct members.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        let roles = self.links.values().flatten();
+        let roles = self.links.values().flat_map(|links| &links.members);
         roles.flat_map(|(role, members)| [role].into_iter().chain(members)).map(String::as_str)
     }
 
     /// Returns the links that hold in `domain`: its own, and with `patterns` the links of every other domain that is a
     /// pattern which matches `domain`.
-    fn links(&self, domain: Option<&str>, patterns: bool) -> Vec<&Links> {
+    fn links(&self, domain: Option<&str>, patterns: bool) -> Vec<&DomainLinks> {
         let patterns = if patterns { Some(&self.patterns) } else { None };
         let matching = patterns.into_iter().flatten().filter(|own| {
             domain.is_some_and(|domain| {
@@ -69,6 +97,11 @@ impl Members {
         own.chain(matching.filter_map(|own| self.links.get(&Some(own.clone())))).collect()
     }
 
+    /// Returns the domains of the lines.
+    pub(super) fn all_domains(&self) -> impl Iterator<Item = &str> {
+        self.links.keys().filter_map(Option::as_deref)
+    }
+
     /// Returns everybody who has `role` in `domain`, directly or through other roles, without the role itself; `None`
     /// if somebody is more steps away than Casbin goes. With `patterns`, domains of links are patterns of `keyMatch`.
     pub(super) fn holders<'m>(
@@ -77,17 +110,38 @@ impl Members {
         domain: Option<&str>,
         patterns: bool,
     ) -> Option<BTreeSet<&'m str>> {
+        self.reached(role, domain, patterns, Way::Down)
+    }
+
+    /// Returns the roles that `member` has in `domain`, as [`Members::holders`] returns the members of a role.
+    pub(super) fn roles_of<'m>(
+        &'m self,
+        member: &'m str,
+        domain: Option<&str>,
+        patterns: bool,
+    ) -> Option<BTreeSet<&'m str>> {
+        self.reached(member, domain, patterns, Way::Up)
+    }
+
+    /// Returns what lines lead to from `start`, without it; `None` if something is more steps away than Casbin goes.
+    fn reached<'m>(
+        &'m self,
+        start: &'m str,
+        domain: Option<&str>,
+        patterns: bool,
+        way: Way,
+    ) -> Option<BTreeSet<&'m str>> {
         let links = self.links(domain, patterns);
-        let (mut all, mut newest) = (BTreeSet::new(), BTreeSet::from([role]));
-        // Breadth first, so that the number of rounds is the longest way to a member.
+        let (mut all, mut newest) = (BTreeSet::new(), BTreeSet::from([start]));
+        // Breadth first, so that the number of rounds is the longest way.
         for _ in 0..=MAX_STEPS {
             let direct = newest
                 .iter()
-                .flat_map(|role| links.iter().filter_map(|links| links.get(*role)))
+                .flat_map(|name| links.iter().filter_map(|links| links.along(way).get(*name)))
                 .flatten();
             newest = direct
                 .map(String::as_str)
-                .filter(|member| *member != role && !all.contains(member))
+                .filter(|name| *name != start && !all.contains(name))
                 .collect();
             if newest.is_empty() {
                 return Some(all);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use portcullis_engine::resource::encoded_name;
 use serde_json::{Value, json};
 
 use super::condition::{Attribute, Condition, Field, OneOf, Operand, Test};
@@ -31,9 +32,12 @@ fn one_of(attribute: &str, values: &BTreeSet<String>) -> Value {
 
 /// Returns the condition that Casbin's object is one of `values`. An object with a verb is the whole resource.
 fn object_is(values: &BTreeSet<String>, objects: &Objects) -> Value {
-    let (named, alone): (BTreeSet<String>, BTreeSet<String>) =
-        values.iter().cloned().partition(|object| objects.is_resource(object));
-    let parts = [("request.resource", named), ("request.object", alone)];
+    let (named, alone): (Vec<&String>, Vec<&String>) =
+        values.iter().partition(|object| objects.is_resource(object));
+    let encoded = |all: Vec<&String>| -> BTreeSet<String> {
+        all.into_iter().map(|object| objects.as_attribute(object)).collect()
+    };
+    let parts = [("request.resource", encoded(named)), ("request.object", encoded(alone))];
     let parts = parts.into_iter().filter(|(_, values)| !values.is_empty());
     let parts = parts.map(|(attribute, values)| one_of(attribute, &values)).collect();
     group("OR", parts).unwrap_or(Value::Null)
@@ -69,8 +73,16 @@ pub(super) fn tree(condition: &Condition, objects: &Objects) -> Result<Value, St
             operand: Operand::Literal(Value::String(prefix)),
         }) if objects.is_resource(prefix) || !prefix.contains(':') => Ok(json!({
             "type": "CONDITION", "attribute": "request.resource", "operator": "starts_with",
-            "value": prefix,
+            "value": encoded_name(prefix),
         })),
+        Condition::Test(Test {
+            attribute: Attribute::Field(Field::Object),
+            operand: Operand::Literal(Value::String(text)),
+            ..
+        }) if encoded_name(text) != *text => Err(format!(
+            "`{text}`: white space, control characters and `%` are percent-encoded in the names of resources, and a pattern has no \
+             form for that; write a line for each object"
+        )),
         Condition::Test(Test { attribute, operator, operand }) => {
             let value = match operand {
                 Operand::Literal(value) => value.clone(),

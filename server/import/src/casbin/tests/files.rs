@@ -27,7 +27,7 @@ fn requests_become_checks_as_the_documents_say() {
         ("data1", "data1", "read", Ok("data1:read")),
         ("data1", "data1:read", "read", Ok("data1:read:read")),
         ("/data/:id", "https://a/b", "GET", Ok("https://a/b:GET")),
-        ("data1", "data1", "a:b", Err("`a:b`: the action would become the verb")),
+        ("data1", "my data", "a:b", Ok("my%20data:a%3Ab")),
         ("chart:read", "chart:read", "read", Ok("chart:read")),
         ("chart:read", "chart", "read", Err("use an object such as `chart:read`")),
         ("data1 chart:read", "data1", "read", Ok("data1:read")),

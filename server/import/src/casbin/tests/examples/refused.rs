@@ -169,7 +169,7 @@ pub(super) const REFUSED: [(Example, &str); 16] = [
             "g(r.sub, r.obj, p.role) && g2(r.obj, p.obj_type) && r.act == p.act",
         ],
         "p, collaborator, doc, read\ng, alice, doc1, collaborator\n",
-        "must be a known role",
+        "`g` asks about two values of the request",
     ),
     refused(
         "rbac_with_resource_scope_tenant_model",
