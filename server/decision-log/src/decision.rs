@@ -153,8 +153,12 @@ impl RecordedDecision<'_> {
     /// Returns where the attributes are that were sent; `None` for a check that came alone, and if not all records of checks that sent them
     /// have the same of them.
     fn sent_places(&self, minimisation: Option<&Minimisation>) -> Option<SentKey> {
-        // Checks with other plans may leave others out.
-        if self.texts.is_none() || minimisation.is_some_and(Minimisation::depends_on_plan) {
+        // Checks with other plans may leave others out, and an action that was not sent is among them.
+        let is_left_out = matches!(self.action, Action::Encoded(_));
+        if self.texts.is_none()
+            || is_left_out
+            || minimisation.is_some_and(Minimisation::depends_on_plan)
+        {
             return None;
         }
         let Attributes { user, resource, action, context } = self.attributes;
@@ -175,7 +179,7 @@ impl RecordedDecision<'_> {
         let sent =
             [("user", user), ("resource", resource), ("action", action), ("context", context)];
         for (namespace, attributes) in sent {
-            let mut all = attributes.iter().peekable();
+            let mut all = attributes.named().peekable();
             if all.peek().is_none() {
                 continue;
             }
@@ -185,7 +189,7 @@ impl RecordedDecision<'_> {
                         terms.only_if_read(namespace, name) && !(self.reads)(namespace, name)
                     };
                     if !minimisation.is_some_and(unread) {
-                        members.attribute(namespace, name, value);
+                        members.sent_attribute(namespace, name, value);
                     }
                 }
             });
