@@ -17,7 +17,7 @@ fn findings_faults_and_arguments_have_exit_codes() {
     let write = |name: &str, text: &str| std::fs::write(directory.path().join(name), text).unwrap();
     write("tenant.yaml", "tenant: acme\nusers: []\n");
     write("resources.yaml", "- {name: doc:read, defaultRoles: []}\n");
-    write("rules.yaml", "- {sub: ann, obj: doc:raed, act: read, effect: allow}\n");
+    write("rules.yaml", "- {sub: ann, obj: doc:raed, act: '*', effect: allow}\n");
     write("policies.yaml", "[]\n");
     write("cases.yaml", "[]\n");
     let lint = |arguments: &[&str]| {
@@ -36,7 +36,7 @@ fn findings_faults_and_arguments_have_exit_codes() {
     assert!(explained.out.starts_with("UNREGISTERED\n\nSeverity: warning.\n"));
     let unknown = lint(&["--explain", "UNREGISTRED"]);
     assert_eq!(unknown.code, Some(2));
-    assert!(unknown.err.contains("expected `ALLOWS_WITHOUT`"), "{}", unknown.err);
+    assert!(unknown.err.contains("expected `ACTION_NOT_VERB`"), "{}", unknown.err);
     write("rules.yaml", "- {sub: ann}\n");
     let refused = lint(&[]);
     assert_eq!((refused.code, &*refused.out), (Some(2), ""));

@@ -63,7 +63,7 @@ fn written(settings: &Settings) -> u64 {
 
 #[test]
 fn what_the_checks_of_a_batch_share_is_written_once_and_read_whole() {
-    const CHECKS: usize = 1_000;
+    const CHECKS: usize = 100;
     const MIB: u64 = 1 << 20;
     let settings = settings();
     let buffer = settings.path("buffer").display().to_string();

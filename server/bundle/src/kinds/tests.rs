@@ -64,7 +64,7 @@ const CONDITIONS: &str = r#"
     type: AND
     children:
     - {type: NAMED, name: on_team}
-    - {type: CONDITION, attribute: user.level, operator: gte, value: 3, if_missing: false}
+    - {type: NOT, child: {type: NAMED, name: on_team}}
 "#;
 const POLICIES: &str = r#"
 - name: tree

@@ -66,7 +66,6 @@ const WALKS: &[(&str, &[&str])] = &[
             "(CAST($2 AS TEXT) IS NULL OR managed_by = $2)",
             "SELECT CAST(COALESCE(SUM(octet_length(",
             "(sub LIKE '%@%' OR sub LIKE '%#%')",
-            "(rule_data, 'condition') > 0)",
             "SUM(ended_at), 0) AS BIGINT) FROM decision_erasures",
         ],
     ),

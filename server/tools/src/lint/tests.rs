@@ -160,7 +160,10 @@ fn codes_are_read_by_their_names() {
         assert_eq!(code.into_str().parse(), Ok(code));
     }
     let unknown = "OUTRANKD".parse::<LintCode>().expect_err("unknown");
-    assert!(unknown.starts_with("expected `ALLOWS_WITHOUT`, `BAD_SILENCER`, "), "{unknown}");
+    assert!(
+        unknown.starts_with("expected `ACTION_NOT_VERB`, `ALLOWS_WITHOUT`, `BAD_SILENCER`, "),
+        "{unknown}"
+    );
 }
 
 #[test]
