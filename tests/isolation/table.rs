@@ -154,7 +154,7 @@ const TRY_OUT: &str =
     r#"{"check": {"subject": "alice", "resource": "doc:read", "action": "read"}}"#;
 
 /// Every route.
-pub(crate) const ROUTES: [Row; 115] = [
+pub(crate) const ROUTES: [Row; 116] = [
     row("GET /healthz/live", Access::Open, Kind::None, "", 200),
     row("GET /healthz/ready", Access::Open, Kind::None, "", 200),
     row("GET /metrics", Access::Open, Kind::None, "", 200),
@@ -315,6 +315,13 @@ pub(crate) const ROUTES: [Row; 115] = [
         Access::Operate,
         Kind::Provider,
         "",
+        200,
+    ),
+    row(
+        "PUT /admin/tenants/{id}/identity-providers/{idpId}",
+        Access::Operate,
+        Kind::Provider,
+        r#"{"audience": "portcullis"}"#,
         200,
     ),
     row(

@@ -88,6 +88,18 @@ pub(crate) async fn write_call(
     insert(tx, Ids::new().next(author.at), &author, entries, number(count)).await
 }
 
+/// Stores that the transaction's author did `count` times what `action` says, last with the record `record`.
+pub(crate) async fn write_counted(
+    tx: &mut Tx,
+    action: AuditAction,
+    record: Uuid,
+    count: i64,
+) -> Result<(), StoreError> {
+    let author = Author::read(tx).await?;
+    let entry = AuditEntry::new(action, record);
+    insert(tx, Ids::new().next(author.at), &author, &[entry], count).await
+}
+
 /// Stores that credentials of this origin were refused `count` times. For a transaction that sees every tenant.
 pub async fn insert_refusal(
     tx: &mut Tx,
@@ -217,8 +229,8 @@ impl<'f> Filter<'f> {
     }
 }
 
-/// Deletes up to `limit` audit records of `tenant` that are older than `before`, or that are not among the `newest` ones.
-/// Among the records of no tenant, `newest` counts and deletes refused credentials alone: a caller can cause many of
+/// Deletes up to `limit` audit records of `tenant` that are older than `before`, or that are too many beside the `newest` ones:
+/// sign-ins first, then the oldest. Among the records of no tenant, `newest` counts and deletes refused credentials alone: a caller can cause many of
 /// them, and must not drive out the records of the operator.
 ///
 /// Returns the number of deleted rows. For a transaction that sees every tenant.
@@ -232,11 +244,33 @@ pub async fn prune(
     const SQL: &str = "DELETE FROM audit_records WHERE (tenant_id, id) IN \
         (SELECT tenant_id, id FROM audit_records WHERE tenant_id = $1 AND (id < $3 OR (id <= $2 \
         AND (tenant_id <> '' OR action = 'credential.refused'))) ORDER BY id LIMIT $4)";
-    let excess = first_too_many(tx, tenant, newest).await?.unwrap_or_default();
+    let excess = first_too_many(tx, tenant, newest).await?;
     allow_deletion(tx, tenant).await?;
-    let deleted = execute!(tx, SQL, tenant, excess, first_id(before), limit)?;
+    let mut deleted = 0;
+    if let Some(last) = excess {
+        let too_many = number_up_to(tx, tenant, last).await?;
+        deleted = delete_sign_ins(tx, tenant, too_many.min(limit)).await?;
+    }
+    if deleted == 0 {
+        let excess = excess.unwrap_or_default();
+        deleted = execute!(tx, SQL, tenant, excess, first_id(before), limit)?;
+    }
     forbid_deletion(tx, tenant).await?;
     Ok(deleted)
+}
+
+/// Returns the number of a tenant's audit records up to the one with the id `last`.
+async fn number_up_to(tx: &mut Tx, tenant: &str, last: Uuid) -> Result<i64, StoreError> {
+    const SQL: &str = "SELECT count(*) FROM audit_records WHERE tenant_id = $1 AND id <= $2";
+    Ok(fetch_optional!(tx, (i64,), SQL, tenant, last)?.map_or(0, |(count,)| count))
+}
+
+/// Deletes the `most` oldest audit records of sign-ins of a tenant. Returns their number.
+async fn delete_sign_ins(tx: &mut Tx, tenant: &str, most: i64) -> Result<u64, StoreError> {
+    const SQL: &str = "DELETE FROM audit_records WHERE (tenant_id, id) IN \
+        (SELECT tenant_id, id FROM audit_records WHERE tenant_id = $1 \
+        AND action IN ('console.signed_in', 'console.signed_out') ORDER BY id LIMIT $2)";
+    Ok(execute!(tx, SQL, tenant, most)?)
 }
 
 /// Returns the tenants of which [`prune`] may delete something, without a look at each tenant. For a transaction that sees

@@ -71,6 +71,8 @@ pub mod rules;
 mod schema;
 pub mod secrets;
 pub mod service_keys;
+pub mod session_links;
+pub mod sessions;
 mod settled_denials;
 pub mod shadows;
 mod sqlite;

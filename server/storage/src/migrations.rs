@@ -46,6 +46,7 @@ macro_rules! sources {
             "0029_roles_format",
             "0030_draft_modes",
             "0031_plan_indexes",
+            "0033_console",
         )
     };
     ($database:literal, $($name:literal,)+) => {
@@ -53,8 +54,8 @@ macro_rules! sources {
     };
 }
 
-const SQLITE: [Source; 31] = sources!("sqlite");
-const POSTGRES: [Source; 31] = sources!("postgres");
+const SQLITE: [Source; 32] = sources!("sqlite");
+const POSTGRES: [Source; 32] = sources!("postgres");
 
 /// Returns the migrations of SQLite.
 pub(crate) fn sqlite() -> Migrator {
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     /// The SHA-384 of each file, as databases in use keep them.
-    const RELEASED: [(&str, &str); 62] = [
+    const RELEASED: [(&str, &str); 64] = [
         (
             "postgres/0001_rules.sql",
             "d0bed76caea829d4825d9c00d729cd98824c4fef457b37094ac4be0da3865ddf2a2b969d4b912b2ba1292046ab2c41d0",
@@ -213,6 +214,10 @@ mod tests {
             "52ec1994c7078ff64100420cba77edafe5814321f4f9950ed72aea2ce6a9f85bf00b8e0ec3af46d3eef7661d9c27f5ea",
         ),
         (
+            "postgres/0033_console.sql",
+            "6f40b7c62d9ad8755a0d84b6f071f3eca4ae26c22f3c5042d359f449b4e865fc978d78ac1971dac76e9d22ad5c5484c1",
+        ),
+        (
             "sqlite/0001_rules.sql",
             "b4a73233a9956d6a07c31e9aa453c3f19c2ffc1fc0854640299a5859ef6938983e5a375a1e4f6b4f7dd113359df133cb",
         ),
@@ -335,6 +340,10 @@ mod tests {
         (
             "sqlite/0031_plan_indexes.sql",
             "875aebda19fa18c3501d1c9190308abeb8bce2f26be3549382983ea3a242cec6943e4fb30c7071ae58f9f1d6e3331da8",
+        ),
+        (
+            "sqlite/0033_console.sql",
+            "b9ff15c0fb895fbc81a75dd168421e0232f41868cc3f1bd65855c8bad67b7ee3d007ec6c8b06695606d6f79dea7b9575",
         ),
     ];
 

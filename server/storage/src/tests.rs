@@ -485,10 +485,10 @@ async fn service_keys_and_providers_come_back_as_they_went_in(database: TestData
     let provider =
         NewProvider::parse(&body, &portcullis_model::egress_rules::EgressRules::default())
             .expect("valid");
-    let provider = provider.into_record(Uuid::from_u128(8), "acme", by().at);
+    let (provider, _) = provider.into_record(Uuid::from_u128(8), "acme", by().at);
     let mut tx = store.write("acme", 0).await.expect("begins");
     service_keys::insert(&mut tx, &key).await.expect("works");
-    assert!(providers::insert(&mut tx, &provider).await.expect("works"));
+    assert!(providers::insert(&mut tx, &provider, None).await.expect("works"));
     assert_eq!(
         tx.commit().await.expect("commits").position.revision,
         0,
@@ -497,7 +497,10 @@ async fn service_keys_and_providers_come_back_as_they_went_in(database: TestData
     let mut tx = store.write("other", 0).await.expect("begins");
     let taken =
         portcullis_model::provider::ProviderRecord { id: Uuid::from_u128(9), ..provider.clone() };
-    assert!(!providers::insert(&mut tx, &taken).await.expect("works"), "an issuer has one tenant");
+    assert!(
+        !providers::insert(&mut tx, &taken, None).await.expect("works"),
+        "an issuer has one tenant"
+    );
     assert!(!service_keys::delete(&mut tx, key.id, &by()).await.expect("works"), "a foreign key");
     tx.commit().await.expect("commits");
     let mut tx = store.begin_read_all().await.expect("begins");

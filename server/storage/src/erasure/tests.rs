@@ -90,6 +90,16 @@ const ROWS: [(&str, &str); 33] = [
         domain_claim, admin_domain_claim, created_at) VALUES ($1, $2, $1, 'k', 'r', 'd', 'a', 0)",
     ),
     (
+        "console_sessions",
+        "INSERT INTO console_sessions (tenant_id, id, hash, subject, tokens, created_at, used_at, ends_at) \
+        VALUES ($1, $2, $3, 'a', $3, 0, 0, 0)",
+    ),
+    (
+        "console_links",
+        "INSERT INTO console_links (tenant_id, id, hash, subject, roles, created_at, expires_at) \
+        VALUES ($1, $2, $3, 'a', '[]', 0, 0)",
+    ),
+    (
         "service_keys",
         "INSERT INTO service_keys (tenant_id, id, name, secret_hash, permissions, created_by, \
         created_at) VALUES ($1, $2, 'n', $3, '[]', 'a', 0)",
