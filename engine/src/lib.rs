@@ -42,6 +42,7 @@ pub mod batch;
 pub mod casbin;
 mod check_buffer;
 pub mod condition;
+mod datetimes;
 mod decision;
 pub mod during;
 pub mod entities;
@@ -89,6 +90,7 @@ pub mod witnesses;
 
 pub use check_buffer::CheckBuffer;
 pub use condition::Condition;
+pub use datetimes::Datetimes;
 pub use decision::{DEFAULT_DENY, Decision, JudgedPolicy, Matched, MatchedRuleId, Undetermined};
 pub use invalid::Invalid;
 pub use json::Json;

@@ -8,7 +8,8 @@ mod written;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::condition::{AttributePath, RequestField, ResolverAttribute};
+use crate::condition::{AttributePath, RequestField, ResolverAttribute, Test};
+use crate::datetimes::Datetimes;
 use crate::excerpt::quoted;
 use crate::nearest::any_of;
 use crate::relation::{RELATION, RelationNames};
@@ -24,6 +25,7 @@ pub struct Namespaces {
     /// The attributes of each resolver.
     resolvers: HashMap<String, BTreeMap<String, AttributeKind>>,
     types: Types,
+    datetimes: Datetimes,
 }
 
 impl Namespaces {
@@ -40,7 +42,8 @@ impl Namespaces {
     /// `relation`.
     #[must_use]
     pub fn with_types(self, types: Types) -> Self {
-        Self { types, ..self }
+        let datetimes = Datetimes::from(&types);
+        Self { types, datetimes, ..self }
     }
 
     /// Returns the attributes that a policy on these resources may read.
@@ -85,6 +88,11 @@ impl ReadableAttributes<'_> {
         let kinds = declared.kinds(name).into_iter().map(|kind| kind.into_str());
         let kinds: BTreeSet<&str> = kinds.collect();
         Some(format!("{} is declared as {}", quoted(path), any_of(kinds)))
+    }
+
+    /// Returns the side of a test that is declared as a date-time and that the test orders as a text.
+    fn ordered_datetime(self, test: &Test) -> Option<&AttributePath> {
+        self.namespaces.datetimes.ordered_by(self.resource, test)
     }
 
     /// Completes "expected …" for an attribute that does not exist.

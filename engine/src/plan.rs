@@ -97,7 +97,8 @@ impl Plan {
     ) -> Self {
         let policies = policies.into_iter().filter(|policy| policy.resource.matches(resource));
         let matching = rules.iter().filter(|rule| rule.tuple.obj.matches(resource));
-        let mut sources: Vec<Source> = policies.map(Source::from).collect();
+        let mut sources: Vec<Source> =
+            policies.map(|policy| Source::from_policy(policy, &facts.datetimes)).collect();
         let rules = match facts.relations {
             None => Rules::new(matching),
             Some(_) => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hashbrown::{DefaultHashBuilder, HashMap};
 use indexmap::IndexSet;
 
+use crate::datetimes::Datetimes;
 use crate::property_sources::PropertySources;
 
 /// The facts about a tenant. All plans of one revision share them.
@@ -17,6 +18,8 @@ pub struct TenantFacts {
     pub inclusions: RoleInclusions,
     /// The properties that are taken from one place alone.
     pub sources: PropertySources,
+    /// The properties that `<`, `<=`, `>` and `>=` do not order. Only the compilation of a plan reads them.
+    pub datetimes: Arc<Datetimes>,
     /// The relations of the types, as text that differs if they do; `None` for a tenant without any. With it, the subjects of
     /// rules can be relations.
     pub relations: Option<Arc<str>>,
@@ -39,7 +42,8 @@ impl TenantFacts {
     pub fn weight(&self) -> usize {
         let texts = [&self.relations, &self.recording].into_iter().flatten();
         let texts: usize = texts.map(|text| text.len()).sum();
-        size_of::<Self>() + self.inclusions.weight() + self.sources.weight() + texts
+        let declared = self.sources.weight() + self.datetimes.weight();
+        size_of::<Self>() + self.inclusions.weight() + declared + texts
     }
 }
 

@@ -3,7 +3,6 @@
 
 mod check;
 mod declared;
-mod orders;
 
 use std::collections::BTreeMap;
 use std::fmt;

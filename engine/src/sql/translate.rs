@@ -118,6 +118,9 @@ impl<'c> Translator<'c> {
         left: Side<'c>,
         predicate: &'c Predicate,
     ) -> Result<Clause<'c>, String> {
+        if let Predicate::Unordered(..) = predicate {
+            return Ok(Clause::Constant(None));
+        }
         let Predicate::Compare(operator, operand) = predicate else {
             // The others compare texts alone.
             if let Side::Column(column) = left {

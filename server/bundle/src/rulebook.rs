@@ -11,8 +11,8 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::relation::RelationTarget;
 use portcullis_engine::types::Types;
 use portcullis_engine::{
-    AttributeAnswers, Check, DEFAULT_DENY, Invalid, Plan, Policy, Precedence, ResolverRef,
-    ResourcePattern, RoleInclusions, Rule, RuleTuple, TenantFacts,
+    AttributeAnswers, Check, DEFAULT_DENY, Datetimes, Invalid, Plan, Policy, Precedence,
+    ResolverRef, ResourcePattern, RoleInclusions, Rule, RuleTuple, TenantFacts,
 };
 use uuid::Uuid;
 
@@ -85,12 +85,14 @@ impl Rulebook {
         Self { facts: Arc::new(facts), ..self }
     }
 
-    /// Returns the rulebook with types. If they have relations, the subjects of rules can be relations.
+    /// Returns the rulebook with types. If they have relations, the subjects of rules can be relations. Orders of date-times
+    /// are undetermined.
     #[must_use]
     pub fn with_types(self, types: &Types) -> Self {
         let names = types.relations();
         let relations = (!names.is_empty()).then(|| format!("{names:?}").into());
-        let facts = TenantFacts { relations, ..(*self.facts).clone() };
+        let datetimes = Arc::new(Datetimes::from(types));
+        let facts = TenantFacts { relations, datetimes, ..(*self.facts).clone() };
         Self { facts: Arc::new(facts), ..self }
     }
 

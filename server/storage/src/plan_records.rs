@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use portcullis_engine::{
-    Effect, Format, Json, Policy, Precedence, PropertySources, ResolverRef, ResourcePattern, Rule,
-    RuleTuple,
+    Datetimes, Effect, Format, Json, Policy, Precedence, PropertySources, ResolverRef,
+    ResourcePattern, Rule, RuleTuple,
 };
 use uuid::Uuid;
 
@@ -16,7 +16,7 @@ use crate::resolvers;
 use crate::row_lists::{LookUp, among};
 use crate::stored_records::{Columns, Records, read, read_between, statements};
 use crate::tx::{Statements, Tx};
-use crate::types::read_sources;
+use crate::types::{read_datetimes, read_sources};
 
 /// Reads the rules of three patterns.
 pub(crate) const RULES: Statements = statements!(
@@ -208,6 +208,8 @@ pub struct StoredFacts {
     pub roles: Vec<(String, Vec<String>)>,
     /// The properties that are taken from one place alone.
     pub sources: PropertySources,
+    /// The properties that are declared as date-times.
+    pub datetimes: Arc<Datetimes>,
     /// The relations of all declared types with their numbers, as JSON; `None` if no type has any.
     pub relations: Option<Arc<str>>,
     /// The tenant's own settings for the records of its decisions, as JSON; `None` if it has none.
@@ -225,6 +227,9 @@ macro_rules! facts {
             (SELECT string_agg(octet_length(name) || ':' || name \
             || octet_length(sources) || ':' || sources, '') FROM types \
             WHERE tenant_id = $1 AND sources <> '{}'), \
+            (SELECT string_agg(octet_length(name) || ':' || name \
+            || octet_length(definition) || ':' || definition, '') FROM types \
+            WHERE tenant_id = $1 AND definition LIKE '%\"datetime\"%'), \
             (SELECT string_agg(octet_length(name) || ':' || name \
             || octet_length(relations) || ':' || relations, '') FROM types WHERE tenant_id = $1), \
             (SELECT string_agg(octet_length(namespace) || ':' || namespace || ",
@@ -251,10 +256,11 @@ pub(crate) const FACTS: Statements = Statements {
 /// Reads the facts about the tenant by one statement: most loads are small, and each statement is a round trip.
 pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     type Text = Option<String>;
-    type Row = (i64, bool, Text, Text, Text, Text, Text);
+    type Row = (i64, bool, Text, Text, Text, Text, Text, Text);
     let sql = tx.statement(&FACTS);
     let row = fetch_optional!(tx, Row, sql, &tx.tenant)?;
-    let Some((entities, wins, roles, types, relations, resolvers, recording)) = row else {
+    let Some((entities, wins, roles, types, datetimes, relations, resolvers, recording)) = row
+    else {
         return Ok(StoredFacts::default());
     };
     let roles = Records::from(roles);
@@ -268,6 +274,11 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     let types = types.read(|columns| Some((columns.next()?, columns.next()?)), "types")?;
     let sources = types.into_iter().map(|(name, sources)| read_sources(name, sources));
     let sources = sources.collect::<Result<PropertySources, _>>()?;
+    let datetimes = Records::from(datetimes);
+    let datetimes = datetimes.read(|columns| Some((columns.next()?, columns.next()?)), "types")?;
+    let datetimes =
+        datetimes.into_iter().map(|(name, definition)| read_datetimes(name, definition));
+    let datetimes = Arc::new(datetimes.collect::<Result<Datetimes, _>>()?);
     let resolvers = Records::from(resolvers);
     let resolvers = resolvers.read(resolver, "resolvers")?;
     let precedence = if wins { Precedence::Directory } else { Precedence::Request };
@@ -275,7 +286,7 @@ pub async fn facts(tx: &mut Tx) -> Result<StoredFacts, StoreError> {
     let resolvers = resolvers.into_iter().collect();
     let relations = relations_of(relations)?;
     let recording = recording.map(Arc::from);
-    Ok(StoredFacts { resolvers, directory, roles, sources, relations, recording })
+    Ok(StoredFacts { resolvers, directory, roles, sources, datetimes, relations, recording })
 }
 
 /// Returns the relations of all types as one text, in the order of the names of types; `None` if no type has any.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use portcullis_engine::ResourcePattern;
-use portcullis_engine::types::PropertySource;
+use portcullis_engine::types::{PropertySource, PropertyType};
 use portcullis_model::Timestamp;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::page::Listed;
@@ -47,9 +47,7 @@ impl TryFrom<Row> for TypeRecord {
     type Error = StoreError;
 
     fn try_from(row: Row) -> Result<Self, StoreError> {
-        let corrupt = |_| StoreError::Corrupt { what: "types.definition" };
-        let Definition { about, properties } =
-            serde_json::from_str(&row.definition).map_err(corrupt)?;
+        let Definition { about, properties } = read_definition(&row.definition)?;
         let relations = NumberedRelations::read(&row.name, &row.relations)?.into_declarations();
         Ok(Self {
             kind: row.name,
@@ -123,6 +121,21 @@ pub(crate) fn read_sources(
 ) -> Result<(String, BTreeMap<String, PropertySource>), StoreError> {
     let corrupt = |_| StoreError::Corrupt { what: "types.sources" };
     Ok((name.to_owned(), serde_json::from_str(sources).map_err(corrupt)?))
+}
+
+/// Returns the properties of a type that its column `definition` declares as date-times.
+pub(crate) fn read_datetimes(
+    name: &str,
+    definition: &str,
+) -> Result<(String, Vec<String>), StoreError> {
+    let Definition { properties, .. } = read_definition(definition)?;
+    let declared = properties.into_iter();
+    let declared = declared.filter(|(_, declared)| declared.kind == PropertyType::Datetime);
+    Ok((name.to_owned(), declared.map(|(name, _)| name).collect()))
+}
+
+fn read_definition(text: &str) -> Result<Definition, StoreError> {
+    serde_json::from_str(text).map_err(|_| StoreError::Corrupt { what: "types.definition" })
 }
 
 /// Inserts `new`, or replaces the one with the same name.

@@ -58,7 +58,7 @@ impl<'v> Values<'v> {
             return;
         }
         match &test.predicate {
-            Predicate::Exists => {}
+            Predicate::Exists | Predicate::Unordered(..) => {}
             Predicate::Items(items) => {
                 self.are_exact = false;
                 if test.attribute == slot {

@@ -2,7 +2,7 @@
 
 use portcullis_auth::Manager;
 use portcullis_engine::invalid::{Place, Problems};
-use portcullis_engine::{Condition, Effect, Policy};
+use portcullis_engine::{Condition, Datetimes, Effect, Policy};
 use portcullis_model::Authorship;
 use portcullis_model::page::{Listed, Page};
 use portcullis_model::policy::{NewPolicy, PolicyRecord, PolicyUpdate};
@@ -148,9 +148,13 @@ async fn check_changed_attributes(
         return check_attributes(app, tx, new, &sent.condition).await;
     }
     // Only the stored condition has not been compiled yet. A fault in it does not prevent that it is enabled: the
-    // decision engine denies by such a policy.
+    // decision engine denies by such a policy. Nor does an order of date-times, which is undetermined.
     match Policy::stored_condition(new.format, new.rule_data.text()) {
-        Ok(condition) => check_attributes(app, tx, new, &condition).await,
+        Ok(condition) => {
+            let datetimes = Datetimes::from(&types::declared(tx).await?);
+            let condition = datetimes.unordered(&new.resource, condition);
+            check_attributes(app, tx, new, &condition).await
+        }
         Err(_) => Ok(()),
     }
 }

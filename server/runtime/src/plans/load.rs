@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use portcullis_engine::{
-    Plan, PlanChanges, Policy, ResolverRef, RoleInclusions, Rule, TenantFacts,
+    Condition, Plan, PlanChanges, Policy, ResolverRef, RoleInclusions, Rule, TenantFacts,
 };
 use portcullis_fairness::{run_apart, run_to_end};
 use portcullis_plan_cache::{CachedPlan, OutdatedPlan, OwnPatterns, WILDCARD};
@@ -136,9 +136,10 @@ async fn read_whole(
 
 /// Returns the facts as plans have them, and the resolvers by namespace.
 pub(super) fn facts_of(stored: StoredFacts) -> (TenantFacts, Resolvers) {
-    let StoredFacts { resolvers, directory, roles, sources, relations, recording } = stored;
+    let StoredFacts { resolvers, directory, roles, sources, datetimes, relations, recording } =
+        stored;
     let inclusions = RoleInclusions::new(roles);
-    (TenantFacts { directory, inclusions, sources, relations, recording }, resolvers)
+    (TenantFacts { directory, inclusions, sources, datetimes, relations, recording }, resolvers)
 }
 
 /// Reads stored rules, on a second thread while the database reads the policies, if they are many.
@@ -211,7 +212,13 @@ async fn read_changes(
     let policies = policies::by_ids(tx, &outdated.changed.policies).await?;
     let resolvers = resolvers::for_plans(tx).await?;
     let resolver = |namespace: &str| resolvers.get(namespace).copied();
-    let changes = PlanChanges { rules, policies };
+    let conditions =
+        policies.iter().filter_map(|(_, policy)| policy.as_ref()?.condition.as_ref().ok());
+    let datetimes = match conditions.into_iter().any(Condition::orders_properties) {
+        true => plan_records::facts(tx).await?.datetimes,
+        false => Arc::default(),
+    };
+    let changes = PlanChanges { rules, policies, datetimes };
     Ok(outdated.plan.plan().with_changes(revision, changes, broader, resolver))
 }
 

@@ -1,4 +1,4 @@
-//! Declared date-times that policies compare as texts.
+//! Date-times without a declared type that policies compare as texts. Of declared ones it is a fault.
 
 use portcullis_bundle::{Bundle, ItemKind};
 use portcullis_engine::excerpt::quoted;
@@ -17,7 +17,7 @@ pub(super) fn doubts(bundle: &Bundle) -> Vec<Doubt> {
             code: LintCode::DatetimesAsTexts,
             subject: LintSubject::Item(ItemKind::Policy, index, "/when"),
             message: format!(
-                "the policy {} compares {}, which is declared as a date-time, by the order of texts",
+                "the policy {} compares {} with a date-time by the order of texts",
                 quoted(&policy.name),
                 quoted(attribute)
             ),

@@ -103,18 +103,19 @@ fn an_attribute_that_its_source_cannot_supply_is_found() {
     }
 }
 
-/// The order of texts is not the order of instants.
+/// The order of texts is not the order of instants. Of declared ones it is a fault.
 #[test]
-fn orders_of_declared_date_times_are_found() {
-    let types = "- type: wiki\n  properties: {frozen_at: {type: datetime}, size: {type: number}}\n";
+fn orders_of_undeclared_date_times_are_found() {
+    let types = "- type: wiki\n  properties: {frozen_at: {type: datetime}, note: {type: text}, size: {type: number}}\n";
     for (resource, when, is_found) in [
-        ("wiki:read", "(resource.frozen_at <= request.time) ?? false", true),
-        ("wiki:*", "(request.time > resource.frozen_at) ?? false", true),
-        ("*", "(resource.frozen_at >= \"2026-01-01T00:00:00Z\") ?? false", true),
+        ("blog:*", "(request.time > resource.frozen_at) ?? false", true),
+        ("blog:read", "(user.until >= \"2026-01-01T00:00:00Z\") ?? false", true),
+        ("blog:read", "(user.until >= \"later\") ?? false", false),
+        ("wiki:read", "(resource.note < request.time) ?? false", false),
         ("wiki:read", "(resource.frozen_at before request.time) ?? false", false),
         ("wiki:read", "(resource.frozen_at == \"2026-01-01T00:00:00Z\") ?? false", false),
         ("wiki:read", "(resource.size <= 5) ?? false", false),
-        ("blog:read", "(resource.frozen_at <= request.time) ?? false", false),
+        ("blog:read", "(resource.frozen_at <= request.time) ?? false", true),
     ] {
         let policy = format!(
             "- {{name: p, resource: '{resource}', effect: deny, priority: 1, when: '{when}'}}\n"
