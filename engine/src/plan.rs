@@ -12,6 +12,7 @@ mod explanation;
 pub mod filter;
 mod index;
 mod layer;
+mod made_texts;
 pub mod matrix;
 mod numbered_texts;
 mod partial_evaluation;
@@ -40,7 +41,7 @@ use crate::relation::relation_of_subject;
 use crate::request::Check;
 use crate::resolution::{AttributeAnswers, AttributeRequest, ResolverRef};
 use crate::supply::DirectoryNeeds;
-use crate::tenant_facts::TenantFacts;
+use crate::tenant_facts::{TenantFacts, UnknownSubjects};
 
 use abac::Abac;
 pub use changes::PlanChanges;
@@ -206,6 +207,8 @@ impl Plan {
             all.resource |= needs.resource;
             all.relations |= needs.relations;
         }
+        let terms = self.facts().map(|facts| facts.terms).unwrap_or_default();
+        all.withholds_roles = all.roles && terms.unknown_subjects == UnknownSubjects::NoRoles;
         all
     }
 
