@@ -30,17 +30,22 @@ fn with_verbs_alone_the_archived_ticket_cannot_be_read() {
     settings(&tenant, &json!({"actions": "verb"})).is(200);
     let fault = |reply: Reply, path: &str| {
         let text = reply.is(400).text;
-        assert!(text.contains(path) && text.contains("`archive`") && text.contains("`read`"), "{text}");
+        assert!(
+            text.contains(path) && text.contains("`archive`") && text.contains("`read`"),
+            "{text}"
+        );
     };
     fault(tenant.check(&sent), "/action");
     fault(tenant.manage("POST /api/v1/check?explain=true", &sent), "/action");
-    let item = json!([{"resource": "ticket:read"}, {"resource": "ticket:archive", "action": "read"}]);
+    let item =
+        json!([{"resource": "ticket:read"}, {"resource": "ticket:archive", "action": "read"}]);
     fault(batch(&tenant, &item), "/checks/1/action");
     let legacy = Request::new("POST /api/v1/resources/access/check");
     let legacy = legacy.token(&tenant.token("ann", &[])).json(&sent);
     fault(tenant.send(&legacy), "/action");
     fault(tenant.manage("POST /api/v1/plan", &sent), "/action");
-    let search = json!({"resource": "ticket:archive", "action": "read", "candidates": [{"id": "ann"}]});
+    let search =
+        json!({"resource": "ticket:archive", "action": "read", "candidates": [{"id": "ann"}]});
     fault(tenant.manage("POST /api/v1/search/subjects", &search), "/action");
     // What names the verb, or nothing, goes on.
     assert_eq!(decision(&left_out), "deny");
@@ -94,10 +99,10 @@ fn an_action_that_is_left_out_is_the_decoded_verb_everywhere() {
 fn with_verbs_alone_neither_rules_nor_cases_name_other_actions() {
     let tenant = Tenant::new();
     settings(&tenant, &json!({"actions": "verb"})).is(200);
-    let rule = |obj: &str, act: &str| json!({"sub": "ann", "obj": obj, "act": act, "effect": "allow"});
-    let write = |obj: &str, act: &str| {
-        tenant.manage("POST /api/v1/resources/policies", &rule(obj, act))
-    };
+    let rule =
+        |obj: &str, act: &str| json!({"sub": "ann", "obj": obj, "act": act, "effect": "allow"});
+    let write =
+        |obj: &str, act: &str| tenant.manage("POST /api/v1/resources/policies", &rule(obj, act));
     let refused = write("doc:read", "write").is(400);
     assert!(refused.text.contains("/act") && refused.text.contains("`read`"), "{}", refused.text);
     for (obj, act) in [("doc:read", "read"), ("doc:write", "*"), ("doc:*", "list"), ("*", "list")] {

@@ -107,7 +107,9 @@ pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};
 pub use resource::ResourcePattern;
-pub use supply::{DirectoryNeeds, KnownEntities, Supply, find_subject, lacks_subject, type_of_subject};
+pub use supply::{
+    DirectoryNeeds, KnownEntities, Supply, find_subject, lacks_subject, type_of_subject,
+};
 pub use syntax::leading_word;
 pub use tenant_facts::{
     ActionTerms, CheckTerms, Precedence, RoleInclusions, TenantFacts, UnknownSubjects,

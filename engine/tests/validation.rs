@@ -487,13 +487,7 @@ fn every_problem_of_a_check_is_reported() {
     verify(
         &[
             ("[]", &[("", "an object, not an array")]),
-            (
-                "{}",
-                &[
-                    ("", "`subject` is missing"),
-                    ("", "`resource` is missing"),
-                ],
-            ),
+            ("{}", &[("", "`subject` is missing"), ("", "`resource` is missing")]),
             (
                 r#"{"subject": "", "resource": "doc", "domain": 1, "efect": "allow",
                     "attributes": {"user": {"a": null}, "resource": {"b": {}}, "env": {}}}"#,

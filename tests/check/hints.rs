@@ -16,7 +16,8 @@ fn helpdesk() -> Tenant<'static> {
     });
     tenant.manage("POST /api/v1/abac/policies", &policy).is(201);
     tenant.resource("ticket:read");
-    let entities = json!({"entities": [{"type": "user", "id": "ann"}, {"type": "ticket", "id": "t1"}]});
+    let entities =
+        json!({"entities": [{"type": "user", "id": "ann"}, {"type": "ticket", "id": "t1"}]});
     tenant.manage("PUT /api/v1/entities", &entities).is(200);
     tenant
 }
@@ -46,7 +47,11 @@ fn each_hint_has_its_place_and_goes_when_the_check_is_mended() {
         ("/action", json!("raed"), ("ACTION_NOT_VERB", "/action")),
         ("/attributes/user/level", json!("3"), ("OTHER_TYPE", "/attributes/user/level")),
         ("/attributes/resource/id", json!("t2"), ("UNKNOWN_OBJECT", "/attributes/resource/id")),
-        ("/attributes/context", json!({"a/b": 1}), ("UNREAD_ATTRIBUTE", "/attributes/context/a~1b")),
+        (
+            "/attributes/context",
+            json!({"a/b": 1}),
+            ("UNREAD_ATTRIBUTE", "/attributes/context/a~1b"),
+        ),
     ] {
         let mut body = sound.clone();
         let (parent, name) = place.rsplit_once('/').unwrap();
@@ -70,16 +75,24 @@ fn hints_name_what_may_be_meant_and_come_in_the_order_of_the_body() {
         "attributes": {"user": {"taem": "blue"}},
     });
     let answer = tenant.manage("POST /api/v1/check?explain=true", &body).is(200).json();
-    let messages: Vec<&str> = answer["explanation"]["hints"].as_array().expect("hints").iter()
-        .map(|hint| hint["message"].as_str().expect("a text")).collect();
-    assert_eq!(messages, [
-        "the directory does not know the subject `anne`",
-        "no rule and no policy names `ticket:raed`; did you mean `ticket:read`?",
-        "the action is `read`, and the verb of `ticket:raed` is `raed`",
-        "no policy, relation or resolver reads `user.taem`",
-    ]);
+    let messages: Vec<&str> = answer["explanation"]["hints"]
+        .as_array()
+        .expect("hints")
+        .iter()
+        .map(|hint| hint["message"].as_str().expect("a text"))
+        .collect();
+    assert_eq!(
+        messages,
+        [
+            "the directory does not know the subject `anne`",
+            "no rule and no policy names `ticket:raed`; did you mean `ticket:read`?",
+            "the action is `read`, and the verb of `ticket:raed` is `raed`",
+            "no policy, relation or resolver reads `user.taem`",
+        ]
+    );
     let many: serde_json::Map<String, Value> =
         (0..50).map(|number| (format!("a{number}"), json!(1))).collect();
-    let body = json!({"subject": "ann", "resource": "ticket:read", "attributes": {"context": many}});
+    let body =
+        json!({"subject": "ann", "resource": "ticket:read", "attributes": {"context": many}});
     assert_eq!(hints(&tenant, &body).len(), 20);
 }

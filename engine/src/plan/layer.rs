@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 
 use super::abac::Abac;
 use super::index::{Indexed, Rank, Search};
-use super::program::Run;
 use super::made_texts::MadeTexts;
+use super::program::Run;
 use super::slots::Values;
 use super::source::Source;
 use crate::decision::{JudgedPolicy, Undetermined};

@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 
 use super::index::Rank;
 use super::layer::Layer;
+use super::made_texts::MadeTexts;
 use super::partial_evaluation::PartialEvaluation;
 use super::program::Run;
-use super::made_texts::MadeTexts;
 use super::slots::Values;
 use super::{Plan, Verdict};
 use crate::decision::{JudgedPolicy, combine};

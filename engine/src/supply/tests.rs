@@ -12,14 +12,13 @@ use crate::{
     matrix::{MatrixCell, Outcome, PlanMatrix},
 };
 
-const ALL: DirectoryNeeds =
-    DirectoryNeeds {
-        roles: true,
-        user: true,
-        resource: true,
-        relations: false,
-        withholds_roles: false,
-    };
+const ALL: DirectoryNeeds = DirectoryNeeds {
+    roles: true,
+    user: true,
+    resource: true,
+    relations: false,
+    withholds_roles: false,
+};
 
 fn table() -> EntityTable {
     let json = |text: &'static str| json::parse(text.as_bytes()).expect("JSON");

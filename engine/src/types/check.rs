@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{PropertyType, Types};
 use super::declared::{DeclaredNames, RESOURCE};
+use super::{PropertyType, Types};
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
 use crate::resource::object_of;

@@ -8,8 +8,8 @@ use portcullis_engine::names::names;
 use portcullis_model::document;
 use portcullis_model::hint::{HintCode, MAX_HINTS};
 use portcullis_model::schema::{
-    self, AnySchema, Input, anything, boolean, choice, effect, id, integer, list, named, one_of, record,
-    string, typed,
+    self, AnySchema, Record, anything, boolean, choice, effect, id, integer, list, named, one_of,
+    record, string, typed,
 };
 
 /// Whether the query asks for an explanation.
@@ -100,7 +100,7 @@ fn explanation_schema() -> AnySchema {
 }
 
 /// A doubt about a check.
-fn hint() -> Input {
+fn hint() -> Record {
     record()
         .field("code", choice(names::<HintCode>()))
         .field("path", string().description(Some("The place in the body, as a JSON pointer")))

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_engine::{CheckTerms, Json};
 use portcullis_engine::invalid::{Place, Problems};
+use portcullis_engine::{CheckTerms, Json};
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;

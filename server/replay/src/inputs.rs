@@ -200,7 +200,8 @@ impl<'r> RecordedInputs<'r> {
 
     /// Returns the action; a record says of an encoded verb that it stands for one that was not sent.
     fn action(&self) -> Action<'_> {
-        let left_out = self.attributes.get("request").is_some_and(|all| all.get("action").is_some());
+        let left_out =
+            self.attributes.get("request").is_some_and(|all| all.get("action").is_some());
         Action::of((!left_out).then_some(&*self.action), &self.resource)
     }
 

@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use portcullis_engine::{CheckTerms, 
-    Effect, Format, Json, Policy, Precedence, PropertySources, ResolverRef, ResourcePattern, Rule,
-    RuleTuple,
+use portcullis_engine::{
+    CheckTerms, Effect, Format, Json, Policy, Precedence, PropertySources, ResolverRef,
+    ResourcePattern, Rule, RuleTuple,
 };
 use uuid::Uuid;
 

@@ -59,7 +59,9 @@ pub async fn run(
     };
     let decision = answer.get("decision").and_then(Value::as_str);
     let code = if decision == Some("allow") { ALLOWED } else { DENIED };
-    if arguments.json && let Some(answer) = answer.as_object_mut() {
+    if arguments.json
+        && let Some(answer) = answer.as_object_mut()
+    {
         // Hints are part of an explanation, and of what people read.
         answer.remove("hints");
     }

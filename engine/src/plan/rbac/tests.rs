@@ -5,9 +5,9 @@ use chrono::DateTime;
 use super::*;
 use crate::decision::Matched;
 use crate::plan::Plan;
-use crate::resolution::AttributeAnswers;
 use crate::rbac::RuleTuple;
 use crate::request::{Attributes, CheckBody};
+use crate::resolution::AttributeAnswers;
 
 /// Returns the subject, domain and action of the rule that decides about `subject`; `None` if no rule does.
 fn decides(plan: &Plan, subject: &str) -> Option<[String; 3]> {

@@ -8,7 +8,10 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use portcullis_auth::CheckCaller;
 use portcullis_engine::batch::BatchSemantic;
-use portcullis_engine::{ActionTerms, AttributeRequest, Check, CheckKind, Decision, Effect, Invalid, Judged, MatchedRuleId, Verdict};
+use portcullis_engine::{
+    ActionTerms, AttributeRequest, Check, CheckKind, Decision, Effect, Invalid, Judged,
+    MatchedRuleId, Verdict,
+};
 use portcullis_limits::{MemoryAccount, MemoryCharge, Spent};
 use portcullis_model::event::Event;
 use portcullis_plan_cache::CachedPlan;

@@ -97,6 +97,11 @@ impl<'e> ExplainedCheck<'e> {
         Self { hints: Some(hints), ..self }
     }
 
+    /// Returns the hints.
+    pub fn hints(&self) -> &[Hint] {
+        self.hints.as_deref().unwrap_or_default()
+    }
+
     /// Returns the explanation with the revision of the rules, and with what resolvers reported.
     pub(crate) fn of_service(self, revision: u64, resolvers: &'e [Report]) -> Self {
         Self { revision: Some(revision), resolvers: Some(resolvers), ..self }

@@ -81,10 +81,8 @@ impl CheckArguments {
 
     /// Returns the body of `POST /api/v1/check`. It may be invalid: [`portcullis_engine::CheckBody`] judges it.
     pub(super) fn body(&self) -> Json<'static> {
-        let mut members = vec![
-            member("subject", text(&self.subject)),
-            member("resource", text(&self.resource)),
-        ];
+        let mut members =
+            vec![member("subject", text(&self.subject)), member("resource", text(&self.resource))];
         members.extend(self.action.as_deref().map(|action| member("action", text(action))));
         members.extend(self.domain.as_deref().map(|domain| member("domain", text(domain))));
         let kinds = KINDS.map(|kind| (kind, self.for_kind(kind)));

@@ -8,8 +8,8 @@ use chrono::{DateTime, Utc};
 use portcullis_bundle::{Bundle, FolderFacts, FolderQuestion, SampleUser, explained, look_up};
 use portcullis_engine::resource::object_of;
 use portcullis_engine::{
-    Check, CheckBody, Decision, Effect, Explanation, Invalid, Json, Judged, Plan,
-    ResourcePattern, TenantFacts,
+    Check, CheckBody, Decision, Effect, Explanation, Invalid, Json, Judged, Plan, ResourcePattern,
+    TenantFacts,
 };
 use portcullis_model::hint::Hint;
 use portcullis_model::resource::doubt_about_resource;
