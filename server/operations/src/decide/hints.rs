@@ -11,6 +11,7 @@ use portcullis_engine::types::Types;
 use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{Check, Explanation, Plan, find_subject, type_of_subject};
 use portcullis_model::hint::{Hint, HintCode, MAX_HINTS};
+use portcullis_model::relation_declaration::RelationDeclarations;
 
 /// The attributes that every check may have, whatever reads them.
 const OF_EVERY_CHECK: [(&str, &str); 3] =
@@ -43,6 +44,15 @@ pub fn hints(
     hints.about_action();
     hints.about_attributes();
     hints.found
+}
+
+/// Returns the attributes of a resource that stand for tuples of these relations of its type.
+pub fn inputs_of_relations<'r>(
+    relations: impl IntoIterator<Item = &'r RelationDeclarations>,
+) -> BTreeSet<String> {
+    let relations = relations.into_iter().flat_map(|declared| declared.values());
+    let names = relations.filter_map(|relation| relation.0.request.as_deref());
+    names.map(|name| format!("resource.{name}")).collect()
 }
 
 /// The hints while they are found.

@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use portcullis_engine::resource::object_of;
 use portcullis_engine::types::Types;
 use portcullis_engine::{AttributeRequest, Check, Plan, ResourcePattern};
-use portcullis_model::types::TypeRecord;
 use portcullis_runtime::app::App;
 use portcullis_runtime::error::OperationError;
 use portcullis_runtime::plans::PlanError;
 use portcullis_storage::{StoreError, Tx, plan_records, resources, types};
 
-use super::hints::HintFacts;
+use super::hints::{HintFacts, inputs_of_relations};
 use crate::content::types::compiled;
 use crate::people::directory::NeededEntities;
 
@@ -54,7 +53,9 @@ impl KnownOfTenant {
         let names = KnownNames::read(&mut tx, sent.resource).await?;
         let records = types::all(&mut tx).await?;
         tx.end().await?;
-        let mut inputs = inputs_of_relations(&records, sent.resource_type());
+        let kind = sent.resource_type();
+        let own = records.iter().filter(|record| record.kind == kind);
+        let mut inputs = inputs_of_relations(own.map(|record| &record.relations));
         for request in requests(plan) {
             inputs.extend(app.resolvers.declared_inputs(tenant, &request).await);
         }
@@ -89,14 +90,6 @@ impl KnownNames {
         let registered = resources::names(tx, compared).await?;
         Ok(Self { is_named, has_pattern, registered })
     }
-}
-
-/// Returns the attributes of an object of the type `kind` that stand for tuples.
-fn inputs_of_relations(types: &[TypeRecord], kind: &str) -> BTreeSet<String> {
-    let own = types.iter().filter(|record| record.kind == kind);
-    let relations = own.flat_map(|record| record.relations.values());
-    let names = relations.filter_map(|relation| relation.0.request.as_deref());
-    names.map(|name| format!("resource.{name}")).collect()
 }
 
 /// Returns a request for an attribute of each resolver that the plan reads.

@@ -16,7 +16,7 @@ use portcullis_model::resource::doubt_about_resource;
 use portcullis_model::types::{NewType, declared_types};
 use portcullis_operations::directory::ExplainedRelation;
 use portcullis_operations::explained_checks::{ExplainedCheck, ExplainedRelations};
-use portcullis_operations::hints::{HintFacts, hints};
+use portcullis_operations::hints::{HintFacts, hints, inputs_of_relations};
 use serde_json::{Value, json};
 
 /// Returns the answer as the service would give it, with the name of what decided in place of its id.
@@ -113,10 +113,9 @@ fn hints_of(
 /// Returns the attributes that resolvers read, and those of an object of the type `kind` that stand for tuples.
 fn inputs(bundle: &Bundle, kind: &str) -> BTreeSet<String> {
     let own = bundle.types.iter().flatten().filter(|one| one.kind == kind);
-    let relations = own.flat_map(|one| one.relations.values());
-    let names = relations.filter_map(|relation| relation.0.request.as_deref());
-    let of_relations = names.map(|name| format!("resource.{name}"));
-    of_relations.chain(bundle.resolvers.iter().flat_map(|one| one.inputs.clone())).collect()
+    let of_relations = inputs_of_relations(own.map(|one| &one.relations));
+    let of_resolvers = bundle.resolvers.iter().flat_map(|one| one.inputs.clone());
+    of_relations.into_iter().chain(of_resolvers).collect()
 }
 
 /// Returns the resources of rules and policies.
