@@ -42,6 +42,7 @@ mod attributes;
 pub mod batch;
 pub mod casbin;
 mod check_buffer;
+mod check_terms;
 pub mod condition;
 mod decision;
 pub mod during;
@@ -89,6 +90,7 @@ pub mod value;
 pub mod witnesses;
 
 pub use check_buffer::CheckBuffer;
+pub use check_terms::{ActionTerms, CheckTerms, UnknownSubjects};
 pub use condition::Condition;
 pub use decision::{DEFAULT_DENY, Decision, JudgedPolicy, Matched, MatchedRuleId, Undetermined};
 pub use invalid::Invalid;
@@ -111,7 +113,5 @@ pub use supply::{
     DirectoryNeeds, KnownEntities, Supply, find_subject, lacks_subject, type_of_subject,
 };
 pub use syntax::leading_word;
-pub use tenant_facts::{
-    ActionTerms, CheckTerms, Precedence, RoleInclusions, TenantFacts, UnknownSubjects,
-};
+pub use tenant_facts::{Precedence, RoleInclusions, TenantFacts};
 pub use touched::Touched;

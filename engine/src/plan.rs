@@ -34,6 +34,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use uuid::Uuid;
 
+use crate::check_terms::UnknownSubjects;
 use crate::decision::{Decision, JudgedPolicy, combine};
 use crate::policy::Policy;
 use crate::rbac::Rule;
@@ -41,7 +42,7 @@ use crate::relation::relation_of_subject;
 use crate::request::Check;
 use crate::resolution::{AttributeAnswers, AttributeRequest, ResolverRef};
 use crate::supply::DirectoryNeeds;
-use crate::tenant_facts::{TenantFacts, UnknownSubjects};
+use crate::tenant_facts::TenantFacts;
 
 use abac::Abac;
 pub use changes::PlanChanges;

@@ -21,5 +21,5 @@ pub(crate) fn must_take_action(plan: &Plan, check: &Check<'_>, at: &str) -> Resu
 
 #[inline]
 fn fault(plan: &Plan, check: &Check<'_>) -> Option<String> {
-    plan.facts()?.terms.actions.fault_of_check(check)
+    plan.facts()?.terms.actions.fault_of_check(check.action, check.resource)
 }

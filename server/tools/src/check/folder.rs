@@ -37,7 +37,7 @@ pub(super) fn decide(
     let facts = TenantFacts { terms, ..(**bundle.rulebook.facts()).clone() };
     let plan = bundle.rulebook.plan(body.resource).with_facts(Arc::new(facts));
     let sent = Check::new(body, domain, caller.map(SampleUser::caller), now);
-    if let Some(expected) = terms.actions.fault_of_check(&sent) {
+    if let Some(expected) = terms.actions.fault_of_check(sent.action, sent.resource) {
         return Err(Invalid::expected("/action", expected).into());
     }
     let facts = FolderFacts { rulebook: &bundle.rulebook, tuples: Some(&[]) };
