@@ -10,6 +10,7 @@
 pub(crate) mod support;
 
 mod access;
+mod actions;
 mod apply;
 mod assumed_tuples;
 pub(crate) mod authentication;

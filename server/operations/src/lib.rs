@@ -23,7 +23,7 @@ pub use content::{
     rules, tenant_content, types, webhooks,
 };
 pub use decide::{
-    assumed, batch_checks, batch_items, checks, explained_checks, probe, recorded_checks,
+    assumed, batch_checks, batch_items, checks, explained_checks, hints, probe, recorded_checks,
 };
 pub use people::{directory, entities, folder_data, tuples};
 pub use record::{decisions, replays};
