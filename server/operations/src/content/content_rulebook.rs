@@ -1,7 +1,6 @@
 //! The part of a tenant's content that decides, in memory.
 
 use portcullis_bundle::Rulebook;
-use portcullis_engine::types::PropertySource;
 use portcullis_engine::{Precedence, PropertySources, RoleInclusions, Rule, TenantFacts};
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::role::RoleRecord;
@@ -61,13 +60,12 @@ pub fn rulebook(content: &TenantContent, has_entities: bool) -> Rulebook {
     rulebook.with_facts(facts).with_resolvers(resolvers.collect())
 }
 
-/// Returns the properties that are taken from one place alone.
+/// Returns the properties that are taken from one place alone, or refer to a type.
 fn sources(types: &[TypeRecord]) -> PropertySources {
     let of_type = |one: &TypeRecord| {
-        let of_one = one.properties.iter();
-        let sources: Vec<(String, PropertySource)> =
-            of_one.filter_map(|(name, one)| Some((name.clone(), one.from?))).collect();
-        (one.kind.clone(), sources)
+        let known =
+            one.properties.iter().filter_map(|(name, one)| Some((name.clone(), one.known()?)));
+        (one.kind.clone(), known.collect::<Vec<_>>())
     };
-    types.iter().map(of_type).filter(|(_, sources)| !sources.is_empty()).collect()
+    types.iter().map(of_type).collect()
 }
