@@ -85,6 +85,12 @@ impl PropertySources {
         TypeSources { own, all: &self.types }
     }
 
+    /// Returns the only place that the attribute `name` of a subject or resource of a type is taken from, also behind references;
+    /// `None` is every place.
+    pub fn of_attribute(&self, of: &str, name: &str) -> Option<PropertySource> {
+        self.for_resource(None, of).get(name)
+    }
+
     /// Returns whether `name` may lead behind a reference of some type.
     pub fn may_follow(&self, name: &str) -> bool {
         self.types.iter().any(|sources| sources.split(name).is_some())

@@ -146,7 +146,7 @@ impl World {
             prefix += part;
             let (_, known, to) =
                 PROPERTIES.iter().find(|(own, name, _)| (*own, *name) == (of, part))?;
-            let source = self.sources.get(&(of, known)).copied();
+            let source = self.sources.get(&(of, *known)).copied();
             let sent = asked.attributes[root].get(&prefix).cloned();
             let stored = entity.and_then(|entity| entity.get(part)).cloned();
             let value = match source {
@@ -397,19 +397,25 @@ fn compare(
     };
     let expected = asked.check(&walked, |check| {
         let decision = plain.evaluate(&check);
-        (decision.effect(), decision.matched_rule_id())
+        (decision.effect(), decision.matched_rule_id().to_string())
     });
     asked.check(&asked.attributes, |sent| {
         let live = Live(&world.table);
         let question = OpenQuestion::combined(plan, &live, sent);
         let decided = question.settle();
-        assert_eq!((decided.effect(), decided.matched_rule_id()), expected, "{}", about());
+        assert_eq!(
+            (decided.effect(), decided.matched_rule_id().to_string()),
+            expected,
+            "{}",
+            about()
+        );
         match expected.0 {
             Effect::Allow => tally.allowed += 1,
             Effect::Deny => tally.denied += 1,
         }
         let completed = question.completed();
-        let explanation = plan.explain(&completed, &AttributeAnswers::default(), None);
+        let answers = AttributeAnswers::default();
+        let explanation = plan.explain(&completed, &answers, None);
         for one in &explanation.attributes {
             let (root, name) = one.attribute.split_once('.').expect("a path");
             let value = one.value.as_ref().map(|value| value.to_string());
@@ -475,7 +481,9 @@ fn search(
     let shared = if random.bool() { tree!({}) } else { asked.attributes["resource"].clone() };
     let is_given = random.u8(0..4) == 0;
     let common = tree!({"user": asked.attributes["user"], "resource": shared});
-    let given = Asked::new(random).attributes["resource"].clone();
+    let given = Asked::new(random).attributes["resource"].as_object().cloned().unwrap_or_default();
+    let given: Value =
+        given.into_iter().filter(|(_, value)| !value.is_null()).collect::<Map<_, _>>().into();
     asked.check(&common, |sent| {
         let live = Live(&world.table);
         let question = OpenQuestion::combined(plan, &live, sent);

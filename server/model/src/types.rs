@@ -7,7 +7,7 @@ use portcullis_engine::fields::within;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::relation::RelationNames;
 use portcullis_engine::types::{ACTION, CONTEXT, Property, PropertySource, Types, USER};
-use portcullis_engine::{Invalid, Json, KnownProperty};
+use portcullis_engine::{Invalid, Json, KnownProperty, PropertySources};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -283,6 +283,15 @@ pub fn declared_types<'t>(types: impl IntoIterator<Item = DeclaredType<'t>>) -> 
     let types =
         types.map(|(kind, properties, _)| ((*kind).to_owned(), properties.iter().map(property)));
     types.collect::<Types>().with_relations(relations)
+}
+
+/// Returns what decisions know of the properties of types.
+pub fn property_sources<'t>(types: impl IntoIterator<Item = DeclaredType<'t>>) -> PropertySources {
+    let of_type = |(kind, properties, _): DeclaredType<'t>| {
+        let known = properties.iter().filter_map(|(name, one)| Some((name.clone(), one.known()?)));
+        (kind.to_owned(), known.collect::<Vec<_>>())
+    };
+    types.into_iter().map(of_type).collect()
 }
 
 /// Returns what is expected of the types of a tenant, if it has too many.
