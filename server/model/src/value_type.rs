@@ -24,12 +24,6 @@ pub struct ValueType {
     pub to: Option<Arc<str>>,
 }
 
-impl From<PropertyType> for ValueType {
-    fn from(kind: PropertyType) -> Self {
-        Self { kind, to: None }
-    }
-}
-
 /// The text is the name of no type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownValueType;

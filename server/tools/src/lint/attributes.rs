@@ -212,7 +212,9 @@ fn overridden(bundle: &Bundle) -> Vec<Doubt> {
                     "the token of the subject, who is not the caller",
                     "let the subject ask by `as`",
                 ),
-                PropertySource::Directory if namespace == RESOURCE && !has_id && !is_behind_sent() => {
+                PropertySource::Directory
+                    if namespace == RESOURCE && !has_id && !is_behind_sent() =>
+                {
                     ("the directory, which finds a resource by its id", "send `resource.id` too")
                 }
                 PropertySource::Request | PropertySource::Token | PropertySource::Directory => {

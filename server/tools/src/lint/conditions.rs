@@ -98,5 +98,8 @@ fn can_be_left_out(bundle: &Bundle, policy: &NewPolicy, path: &AttributePath) ->
         | AttributePath::Item => return false,
     };
     let sources = property_sources(bundle.types.iter().flatten().map(NewType::declared));
-    !matches!(sources.of_attribute(kind, name), Some(PropertySource::Directory | PropertySource::Token))
+    !matches!(
+        sources.of_attribute(kind, name),
+        Some(PropertySource::Directory | PropertySource::Token)
+    )
 }
