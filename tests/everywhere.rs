@@ -34,6 +34,7 @@ mod permissions;
 pub(crate) mod policies;
 mod process;
 mod quotas;
+mod references;
 pub(crate) mod relation_checks;
 mod relation_rows;
 mod relations;

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use crate::condition::AttributePath;
-use crate::entities::EntityProperties;
+use crate::entities::{EntityProperties, EntityTable};
 use crate::flat_attributes::{FlatAttributes, FlatRange};
 use crate::json::{Json, Member};
+use crate::layers::Layers;
 use crate::property_sources::TypeSources;
 use crate::tenant_facts::Precedence;
 use crate::types::PropertySource;
@@ -158,12 +159,7 @@ impl<'r> AttributeMap<'r> {
     /// Returns the place, other than the request, that alone says which value the attribute `name` has, or that it has none.
     pub(crate) fn settled_by(self, name: &str) -> Option<PropertySource> {
         let Form::Layers(layers) = self.0 else { return None };
-        // Which entity a request means is open if it names none.
-        layers.declared(name).filter(|source| match source {
-            PropertySource::Request => false,
-            PropertySource::Token => true,
-            PropertySource::Directory => layers.is_named,
-        })
+        layers.settled_by(name)
     }
 
     /// Returns whether only the directory has the attribute `name`.
@@ -191,7 +187,10 @@ impl<'r> AttributeMap<'r> {
 
     /// Returns the value of the attribute `name`.
     pub fn get(self, name: &str) -> Option<AttributeValue<'r>> {
-        self.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
+        match self.0 {
+            Form::Plain(plain) => plain.get(name),
+            Form::Layers(layers) => layers.value(name),
+        }
     }
 
     /// Returns each name and value.
@@ -221,6 +220,37 @@ impl<'r> AttributeMap<'r> {
         let layers = matches!(self.0, Form::Layers(_));
         let all = layers.then(|| self.iter()).into_iter().flatten();
         all.filter(move |(name, _)| self.place(name) == source)
+    }
+
+    /// Returns the references that lead to the attribute `name` in the directory, the first one first; none if the request
+    /// sent the attribute itself, or if it is not behind a reference.
+    pub(crate) fn way_to(self, name: &str) -> Vec<FollowedReference<'r>> {
+        let Form::Layers(layers) = self.0 else { return Vec::new() };
+        let is_of_request =
+            || layers.place(name) == PropertySource::Request && layers.is_sent(name);
+        if is_of_request() { Vec::new() } else { layers.way_to(name) }
+    }
+
+    /// Returns whether the plan follows the attribute `name` to another entity.
+    pub fn is_followed(self, name: &str) -> bool {
+        let Form::Layers(layers) = self.0 else { return false };
+        layers.related_names().any(|related| {
+            let rest = related.strip_prefix(name);
+            rest.is_some_and(|rest| rest.starts_with('.'))
+                && layers.way_to(related).iter().any(|one| one.reference == name)
+        })
+    }
+
+    /// Returns each reference with its value that the directory supplies and the plan follows. One can occur several times.
+    pub fn followed_in_directory(self) -> impl Iterator<Item = (String, &'r str)> {
+        let layers = match self.0 {
+            Form::Layers(layers) => Some(layers),
+            Form::Plain(_) => None,
+        };
+        let names = layers.into_iter().flat_map(|layers| layers.related_names());
+        let followed = names.flat_map(move |name| self.way_to(name));
+        let of_directory = followed.filter(|one| one.place == PropertySource::Directory);
+        of_directory.map(|one| (one.reference, one.id))
     }
 
     /// Passes each name and value to `visitor`, as fast as possible.
@@ -268,6 +298,10 @@ impl<'r> PlainAttributes<'r> {
         }
     }
 
+    fn get(self, name: &str) -> Option<AttributeValue<'r>> {
+        self.iter().find(|(own, _)| *own == name).map(|(_, value)| value)
+    }
+
     #[inline]
     fn roles(self) -> Option<&'r [Json<'r>]> {
         match self {
@@ -300,6 +334,8 @@ pub(crate) struct LayeredAttributes<'r> {
     pub(crate) sent: PlainAttributes<'r>,
     /// The properties in the directory; `None` if it does not know the entity.
     pub(crate) stored: Option<EntityProperties<'r>>,
+    /// What is behind references to other entities; `None` if no entities are known.
+    pub(crate) related: Option<RelatedEntities<'r>>,
     /// The claims of the caller, if it is the subject.
     pub(crate) claims: Option<&'r Json<'r>>,
     /// The place that goes first where no source is declared.
@@ -312,38 +348,129 @@ pub(crate) struct LayeredAttributes<'r> {
     pub(crate) is_named: bool,
 }
 
-impl<'r> LayeredAttributes<'r> {
-    /// Returns each name and value, of the place that it is taken from: first the directory, then the token.
-    fn iter(&'r self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
-        let of = |source| move |(name, _): &(&str, _)| self.place(name) == source;
-        let stored = self.stored.into_iter().flat_map(EntityProperties::iter);
-        let claims = self.claims.into_iter().flat_map(|all| self.sources.claims(all));
-        stored
-            .filter(of(PropertySource::Directory))
-            .chain(claims.filter(of(PropertySource::Token)))
-            .chain(self.sent.iter().filter(of(PropertySource::Request)))
+/// The entities that references lead to, and the names that may lead there.
+#[derive(Clone, Copy)]
+pub(crate) struct RelatedEntities<'r> {
+    pub(crate) table: &'r EntityTable,
+    /// The names with a dot that each layer of a plan reads.
+    pub(crate) names: [&'r [Box<str>]; 2],
+}
+
+impl<'r> Layers<'r> for LayeredAttributes<'r> {
+    fn sources(&self) -> TypeSources<'r> {
+        self.sources
     }
 
-    /// Returns the only place that the attribute `name` is taken from; `None` is every place.
+    fn precedence(&self) -> Precedence {
+        self.precedence
+    }
+
+    fn directory(&self) -> Option<&'r EntityTable> {
+        self.related.map(|related| related.table)
+    }
+
+    fn own(&self, name: &str) -> Option<AttributeValue<'r>> {
+        self.stored?.get(name)
+    }
+
+    fn claim(&self, name: &str) -> Option<AttributeValue<'r>> {
+        self.claims?.claim(name).map(AttributeValue::from)
+    }
+
+    fn is_sent(&self, name: &str) -> bool {
+        self.sent.has(name)
+    }
+
+    fn sent(&self, name: &str) -> Option<AttributeValue<'r>> {
+        self.sent.get(name)
+    }
+
     fn declared(&self, name: &str) -> Option<PropertySource> {
         match self.only_sent.contains(&name) {
             true => Some(PropertySource::Request),
             false => self.sources.get(name),
         }
     }
+}
 
-    /// Returns the place that the attribute `name` is taken from.
-    fn place(&self, name: &str) -> PropertySource {
-        let wins = || self.precedence == Precedence::Directory || !self.sent.has(name);
-        self.declared(name).unwrap_or_else(|| match self.stored(name).is_some() && wins() {
-            true => PropertySource::Directory,
-            false => PropertySource::Request,
+impl<'r> LayeredAttributes<'r> {
+    /// Returns each name and value, of the place that it is taken from: first the directory, then the token.
+    fn iter(&'r self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+        let of = |source| move |(name, _): &(&str, _)| self.place(name) == source;
+        let stored = self.stored.into_iter().flat_map(EntityProperties::iter);
+        // What is behind a reference is no property of this entity.
+        let own = stored
+            .filter(|(name, _)| self.related.is_none() || self.sources.related(name).is_none());
+        let claims = self.claims.into_iter().flat_map(|all| self.sources.claims(all));
+        own.filter(of(PropertySource::Directory))
+            .chain(self.behind_references())
+            .chain(claims.filter(of(PropertySource::Token)))
+            .chain(self.sent.iter().filter(of(PropertySource::Request)))
+    }
+
+    /// Returns each name that the plan reads behind a reference, with its value, that the directory supplies.
+    fn behind_references(&'r self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+        self.dotted_names().filter_map(|name| {
+            let related = self.sources.related(name)?;
+            match self.settled_behind(&related, name) {
+                (PropertySource::Directory, value) => Some((name, value?)),
+                _ => None,
+            }
         })
     }
 
-    /// Returns the property `name` in the directory.
-    fn stored(&self, name: &str) -> Option<AttributeValue<'r>> {
-        self.stored?.get(name)
+    /// Returns the names that the plan reads behind references.
+    fn related_names(&'r self) -> impl Iterator<Item = &'r str> {
+        self.dotted_names().filter(|name| self.sources.related(name).is_some())
+    }
+
+    /// Returns the names with a dot that the plan reads.
+    fn dotted_names(&self) -> impl Iterator<Item = &'r str> + use<'r> {
+        let names = self.related.into_iter().flat_map(|related| related.names).flatten();
+        names.map(|name| &**name)
+    }
+
+    /// Returns whether the plan reads what is behind a reference.
+    pub(crate) fn follows_references(&self) -> bool {
+        self.related_names().next().is_some()
+    }
+
+    /// Returns the references that lead to the attribute `name`, the first one first, as far as they have values.
+    fn way_to(&self, name: &str) -> Vec<FollowedReference<'r>> {
+        let Some(related) = self.sources.related(name) else { return Vec::new() };
+        let mut way = self.way_to(related.reference);
+        if let (place, Some(AttributeValue::Text(id))) = self.settled(related.reference) {
+            let (reference, to) = (related.reference.to_owned(), related.to);
+            way.push(FollowedReference { reference, id, to, place });
+        }
+        way
+    }
+
+    /// Returns whether the request or a declaration says what the directory has of the attribute `name`, or that it has nothing.
+    fn is_settled(&self, name: &str) -> bool {
+        match self.sources.related(name) {
+            Some(related) => {
+                let is_kept = || match self.settled(related.reference) {
+                    (PropertySource::Request, value) => value.is_some(),
+                    (PropertySource::Directory, value) => {
+                        value.is_some() && self.precedence == Precedence::Directory
+                    }
+                    (PropertySource::Token, _) => false,
+                };
+                self.settled_by(related.reference).is_some() || is_kept()
+            }
+            None => self.is_named,
+        }
+    }
+
+    /// Returns the place, other than the request, that alone says which value the attribute `name` has, or that it has none.
+    fn settled_by(&self, name: &str) -> Option<PropertySource> {
+        self.declared(name).filter(|source| match source {
+            PropertySource::Request => false,
+            PropertySource::Token => true,
+            // Which entity a request means is open if it names none.
+            PropertySource::Directory => self.is_settled(name),
+        })
     }
 
     fn is_overridden(&self, name: &str) -> bool {
@@ -357,6 +484,19 @@ impl<'r> LayeredAttributes<'r> {
         }
         self.sent.iter().filter(|(name, _)| self.is_overridden(name)).count()
     }
+}
+
+/// A reference that was followed.
+#[derive(Clone, Debug)]
+pub(crate) struct FollowedReference<'r> {
+    /// The name of the reference.
+    pub(crate) reference: String,
+    /// Its value.
+    pub(crate) id: &'r str,
+    /// The type that it refers to.
+    pub(crate) to: &'r str,
+    /// The place that the value is taken from.
+    pub(crate) place: PropertySource,
 }
 
 impl fmt::Debug for LayeredAttributes<'_> {

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Decision;
+use crate::entities::EntityTable;
 use crate::plan::{Plan, Verdict};
 use crate::relation::RELATION;
 use crate::request::Check;
@@ -51,6 +52,13 @@ pub trait Facts {
 
     /// Returns what the directory knows of a check as it was sent, as far as that is needed.
     fn known(&self, sent: &Check<'_>, needs: DirectoryNeeds) -> KnownEntities<'_>;
+
+    /// Returns the entities to which references lead; `None` if what is behind references is noted as properties of the
+    /// subject and the resource, or if there are none.
+    #[inline]
+    fn entities(&self) -> Option<&EntityTable> {
+        None
+    }
 
     /// Returns the roles of the subject itself, if somebody noted them when they counted: then nothing else has a say.
     #[inline]
@@ -254,5 +262,6 @@ fn supply<'q>(
         }
         None => return None,
     };
-    Some(Supply::new(tenant, facts.known(sent, needs), sent, needs))
+    let related = facts.entities().map(|table| (table, plan.dotted_names()));
+    Some(Supply::new(tenant, (facts.known(sent, needs), related), sent, needs))
 }

@@ -55,6 +55,7 @@ mod growing;
 pub mod invalid;
 pub mod json;
 mod judge;
+mod layers;
 mod listed_roles;
 pub mod names;
 mod namespaces;
@@ -100,11 +101,11 @@ pub use namespaces::{AttributeKind, Namespaces};
 pub use number::Number;
 pub use plan::{
     AttributeChange, ChangeSet, Counterfactuals, ExplainedAttribute, ExplainedItems, ExplainedNode,
-    ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation, Plan, PlanChanges, TruthValue,
-    Verdict, filter, matrix, search,
+    ExplainedPolicy, ExplainedReference, ExplainedRule, ExplainedTest, Explanation, Plan,
+    PlanChanges, TruthValue, Verdict, filter, matrix, search,
 };
 pub use policy::{Format, PlannedPolicy, Policy};
-pub use property_sources::PropertySources;
+pub use property_sources::{KnownProperty, PropertySources};
 pub use rbac::{Effect, MatchedRule, Rule, RuleTuple};
 pub use request::{Caller, Check, CheckBody};
 pub use resolution::{AttributeAnswer, AttributeAnswers, AttributeRequest, ResolverRef};

@@ -6,7 +6,7 @@ mod check;
 mod kinds;
 mod written;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::condition::{AttributePath, RequestField, ResolverAttribute};
 use crate::excerpt::quoted;
@@ -69,6 +69,7 @@ impl ReadableAttributes<'_> {
             // A check of a condition knows the list, and so the item.
             AttributePath::Item => Some(KindSet::ANY),
             sent_or_token => match self.declared(sent_or_token) {
+                Some((declared, name)) if declared.is_open(name) => Some(KindSet::ANY),
                 Some((declared, name)) => KindSet::for_properties(&declared.kinds(name)),
                 None => Some(KindSet::ANY),
             },
@@ -82,9 +83,9 @@ impl ReadableAttributes<'_> {
             return self.resolver_kind(attribute).map(|kind| format!("{} is {kind}", quoted(path)));
         }
         let (declared, name) = self.declared(path)?;
-        let kinds = declared.kinds(name).into_iter().map(|kind| kind.into_str());
-        let kinds: BTreeSet<&str> = kinds.collect();
-        Some(format!("{} is declared as {}", quoted(path), any_of(kinds)))
+        let types = declared.declared_types(name);
+        let types = any_of(types.iter().map(|one| &**one));
+        Some(format!("{} is declared as {types}", quoted(path)))
     }
 
     /// Completes "expected …" for an attribute that does not exist.

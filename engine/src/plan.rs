@@ -48,7 +48,7 @@ use abac::Abac;
 pub use changes::PlanChanges;
 pub use explanation::{
     AttributeChange, ChangeSet, Counterfactuals, ExplainedAttribute, ExplainedItems, ExplainedNode,
-    ExplainedPolicy, ExplainedRule, ExplainedTest, Explanation, TruthValue,
+    ExplainedPolicy, ExplainedReference, ExplainedRule, ExplainedTest, Explanation, TruthValue,
 };
 use layer::{Layer, Layers, whole};
 use rules::{Rules, Shared};
@@ -211,6 +211,17 @@ impl Plan {
         let terms = self.facts().map(|facts| facts.terms).unwrap_or_default();
         all.withholds_roles = all.roles && terms.unknown_subjects == UnknownSubjects::NoRoles;
         all
+    }
+
+    /// Returns the names with a dot that each layer reads, of users and of resources: they may lead behind references.
+    pub(crate) fn dotted_names(&self) -> [[&[Box<str>]; 2]; 2] {
+        let mut names = [[&[] as &[_]; 2]; 2];
+        // A plan has at most two layers.
+        for (number, layer) in self.layers.iter().take(2).enumerate() {
+            let [of_user, of_resource] = layer.abac.slots.dotted();
+            (names[0][number], names[1][number]) = (of_user, of_resource);
+        }
+        names
     }
 
     /// Returns the policies of all layers compiled together. Searches, filters and cells read every policy, and do not

@@ -1,6 +1,6 @@
 //! The part of a check that the directory supplies (`docs/semantics.md`, section 12.5).
 
-use crate::attributes::{AttributeMap, LayeredAttributes};
+use crate::attributes::{AttributeMap, LayeredAttributes, RelatedEntities};
 use crate::entities::{Entity, EntityTable, USER};
 use crate::property_sources::TypeSources;
 use crate::request::Check;
@@ -128,6 +128,9 @@ enum RoleOrigin {
     Withheld,
 }
 
+/// The entities to which references lead, and the names of users and of resources that may lead there, by layers of a plan.
+pub(crate) type RelatedNames<'s> = (&'s EntityTable, [[&'s [Box<str>]; 2]; 2]);
+
 /// The values that are supplied to one check, in memory that the check borrows.
 #[derive(Debug)]
 pub struct Supply<'s> {
@@ -137,23 +140,29 @@ pub struct Supply<'s> {
 }
 
 impl<'s> Supply<'s> {
-    /// Collects what `known` has for `check`. Expands the roles by those that they include, if that is `needed`.
+    /// Collects what `known` has for `check`, and what the entities have to which references lead. Expands the roles by those that they include, if that is `needed`.
     pub(crate) fn new(
         facts: &'s TenantFacts,
-        known: KnownEntities<'s>,
+        (known, related): (KnownEntities<'s>, Option<RelatedNames<'s>>),
         check: &Check<'s>,
         needs: DirectoryNeeds,
     ) -> Self {
         let subject = known.subject.filter(|_| needs.user);
         let roles = needs.roles.then(|| roles(facts, known, check)).flatten();
-        let user = needs.user.then(|| user(facts, subject, check)).flatten();
-        let resource = needs.resource.then(|| resource(facts, known.resource, check)).flatten();
+        let [of_user, of_resource] = [0, 1].map(|which| {
+            related.map(|(table, names)| RelatedEntities { table, names: names[which] })
+        });
+        let user = needs.user.then(|| user(facts, (subject, of_user), check)).flatten();
+        let resource = (known.resource, of_resource);
+        let resource = needs.resource.then(|| self::resource(facts, resource, check)).flatten();
         Self { roles, user, resource }
     }
 
     /// Returns whether attributes are supplied, or known to be absent.
     pub fn has_attributes(&self) -> bool {
-        let settles = |layers: &LayeredAttributes<'_>| layers.stored.is_some() || layers.is_named;
+        let settles = |layers: &LayeredAttributes<'_>| {
+            layers.stored.is_some() || layers.is_named || layers.follows_references()
+        };
         [&self.user, &self.resource].into_iter().flatten().any(settles)
     }
 
@@ -190,7 +199,7 @@ impl<'s> Supply<'s> {
 /// Returns the attributes of the subject; `None` if they all come from the request.
 fn user<'s>(
     facts: &'s TenantFacts,
-    subject: Option<Entity<'s>>,
+    (subject, related): (Option<Entity<'s>>, Option<RelatedEntities<'s>>),
     check: &Check<'s>,
 ) -> Option<LayeredAttributes<'s>> {
     let (stored, sources) = (subject.map(Entity::properties), facts.sources.for_user());
@@ -201,6 +210,7 @@ fn user<'s>(
     Some(LayeredAttributes {
         sent: check.attributes.user.sent(),
         stored,
+        related,
         claims: check.claims.filter(|_| is_caller),
         precedence: facts.directory.unwrap_or_default(),
         sources,
@@ -213,7 +223,7 @@ fn user<'s>(
 /// Returns the attributes of the resource; `None` if they all come from the request.
 fn resource<'s>(
     facts: &'s TenantFacts,
-    resource: Option<Entity<'s>>,
+    (resource, related): (Option<Entity<'s>>, Option<RelatedEntities<'s>>),
     check: &Check<'s>,
 ) -> Option<LayeredAttributes<'s>> {
     let (stored, sources) = (resource.map(Entity::properties), facts.sources_of(check));
@@ -223,6 +233,7 @@ fn resource<'s>(
     Some(LayeredAttributes {
         sent: check.attributes.resource.sent(),
         stored,
+        related,
         // A token has no property of a resource, even if that is a user.
         claims: None,
         precedence: facts.directory.unwrap_or_default(),

@@ -16,7 +16,7 @@ pub struct TenantFacts {
     pub directory: Option<Precedence>,
     /// The roles that include others.
     pub inclusions: RoleInclusions,
-    /// The properties that are taken from one place alone.
+    /// The properties that are taken from one place alone, or refer to a type.
     pub sources: PropertySources,
     /// The relations of the types, as text that differs if they do; `None` for a tenant without any. With it, the subjects of
     /// rules can be relations.

@@ -4,10 +4,13 @@
 mod check;
 mod declared;
 mod orders;
+mod references;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -18,6 +21,7 @@ use crate::value::parse_instant;
 
 pub use crate::entities::USER;
 pub(crate) use declared::DeclaredNames;
+pub use references::{MAX_REFERENCES, ReferenceFault};
 
 /// The entry whose properties are `context.*`.
 pub const CONTEXT: &str = "context";
@@ -106,18 +110,33 @@ pub enum PropertySource {
 }
 
 /// A declared property.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Property {
     /// The type of its values.
     pub kind: PropertyType,
+    /// The type of the entity whose id the value is, if the property is a reference, which is a text.
+    pub to: Option<Arc<str>>,
     /// The only place that it is taken from; `None` for every place.
     pub from: Option<PropertySource>,
 }
 
+impl Property {
+    /// Returns the type of its values as it is declared, such as `text` or `ref<ticket>`.
+    pub fn declared_type(&self) -> Cow<'static, str> {
+        match &self.to {
+            Some(to) => format!("ref<{to}>").into(),
+            None => self.kind.into_str().into(),
+        }
+    }
+}
+
+/// The properties of a type by name.
+pub type Properties = BTreeMap<String, Property>;
+
 /// The types of a tenant, with the properties and the relations of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Types {
-    properties: BTreeMap<String, BTreeMap<String, Property>>,
+    properties: BTreeMap<String, Properties>,
     relations: RelationNames,
 }
 
@@ -139,17 +158,17 @@ impl Types {
     }
 
     /// Returns the properties of a type; `None` if the type is not declared.
-    pub fn properties(&self, of: &str) -> Option<&BTreeMap<String, Property>> {
+    pub fn properties(&self, of: &str) -> Option<&Properties> {
         self.properties.get(of)
     }
 
     /// Returns a declared property.
-    pub fn property(&self, of: &str, name: &str) -> Option<Property> {
-        self.properties.get(of)?.get(name).copied()
+    pub fn property(&self, of: &str, name: &str) -> Option<&Property> {
+        self.properties.get(of)?.get(name)
     }
 
     /// Returns each type with its properties, in the order of names.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &BTreeMap<String, Property>)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Properties)> {
         self.properties.iter().map(|(name, properties)| (&**name, properties))
     }
 }

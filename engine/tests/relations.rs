@@ -342,7 +342,8 @@ fn sets(plan: &Plan, world: &World, facts: &Facts<'_>, table: &EntityTable, tall
         .collect();
     let open = Facts { owner: "", ..*facts };
     asked(&open, |check| {
-        let input = SearchInput { check, searched: Searched::Resource, is_given: false };
+        let input =
+            SearchInput { check, searched: Searched::Resource, entities: None, is_given: false };
         let search = EntitySearch::new(plan, input);
         let found: Vec<_> = search.entities(table, "doc", None, &[]).collect();
         for owner in OWNERS {

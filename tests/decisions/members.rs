@@ -99,6 +99,56 @@ fn the_roles_of_the_directory_are_left_out_and_the_record_is_not_replayable() {
     }
 }
 
+#[test]
+fn a_record_has_the_way_to_what_is_behind_references() {
+    let server = settings().start();
+    let tenant = tenant_of(&server);
+    let declare = |name: &str, properties: Value| {
+        let path = format!("PUT /api/v1/types/{name}");
+        tenant.manage(path, &json!({"properties": properties})).is(201);
+    };
+    declare("user", json!({"level": {"type": "number"}}));
+    declare("ticket", json!({"owner": {"type": "ref<user>"}}));
+    declare("doc", json!({"ticket": {"type": "ref<ticket>"}}));
+    let entities = json!([
+        {"type": "user", "id": "bob", "properties": {"level": 3}},
+        {"type": "ticket", "id": "t1", "properties": {"owner": "bob"}},
+        {"type": "doc", "id": "d1", "properties": {"ticket": "t1"}},
+    ]);
+    tenant.manage("PUT /api/v1/entities", &json!({"entities": entities})).is(200);
+    let policy = json!({
+        "name": "p", "resource": "doc:read", "effect": "allow", "priority": 0,
+        "when": "resource.ticket.owner.level == 3",
+    });
+    let body = json!({"owner": "test", "bundle": {"policies": [policy]}});
+    tenant.manage("POST /api/v1/apply", &body).is(200);
+    let mut check = read("nina");
+    check["attributes"] = json!({"resource": {"id": "d1"}});
+    let gateway = tenant.token("gateway", &["service"]);
+    let recorded = |attributes: Value| {
+        set(&tenant, &json!({"mode": "durable", "attributes": attributes}));
+        let reply = tenant.check_by(&gateway, &check).is(200);
+        let id = id_of(&reply).expect("recorded");
+        // What is behind the reference now does not matter.
+        let moved = json!([{"type": "user", "id": "bob", "properties": {"level": 1}}]);
+        tenant.manage("PUT /api/v1/entities", &json!({"entities": moved})).is(200);
+        let record = tenant.get(&format!("/api/v1/decisions/{id}?explain=true")).is(200).json();
+        let back = json!([{"type": "user", "id": "bob", "properties": {"level": 3}}]);
+        tenant.manage("PUT /api/v1/entities", &json!({"entities": back})).is(200);
+        record
+    };
+    let record = recorded(json!({}));
+    let way = json!({"ticket": "t1", "ticket.owner": "bob", "ticket.owner.level": 3});
+    assert_eq!((&record["decision"], &record["directory"]["resource"]), (&json!("allow"), &way));
+    assert_eq!(record["reproduced"], true);
+    let explained = &record["explanation"]["attributes"][0];
+    assert_eq!((&explained["value"], &explained["source"]), (&json!(3), &json!("directory")));
+    assert_eq!(explained["via"][1]["entity"], "user:bob", "{explained}");
+    let record = recorded(json!({"resource.ticket.owner.level": "drop"}));
+    assert_eq!(record["not_replayable"], json!(["resource.ticket.owner.level"]), "{record}");
+    assert_eq!(record["directory"]["resource"], json!({"ticket": "t1", "ticket.owner": "bob"}));
+}
+
 /// Returns `folder` and everything in it.
 fn below(folder: &Path) -> Vec<PathBuf> {
     let entries = folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path());

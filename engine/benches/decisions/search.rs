@@ -97,7 +97,8 @@ fn body(level: usize) -> String {
 
 /// Returns the number of results, of at most `most`.
 fn count(plan: &Plan, check: &Check<'_>, table: &EntityTable, most: usize) -> usize {
-    let input = SearchInput { check, searched: Searched::Resource, is_given: false };
+    let input =
+        SearchInput { check, searched: Searched::Resource, entities: None, is_given: false };
     let search = EntitySearch::new(plan, input);
     let found = search.entities(table, TYPE, None, &[]).filter(|entity| {
         let candidate = SearchCandidate::for_resource(entity.id(), entity.properties());
@@ -111,7 +112,12 @@ fn compare(plan: &Plan, level: usize, table: &EntityTable) -> Result<()> {
     let text = body(level);
     let known = json::parse(text.as_bytes())?;
     let check = Check::new(CheckBody::parse(&known)?, DOMAIN, None, DateTime::UNIX_EPOCH);
-    let input = SearchInput { check: &check, searched: Searched::Resource, is_given: false };
+    let input = SearchInput {
+        check: &check,
+        searched: Searched::Resource,
+        entities: None,
+        is_given: false,
+    };
     let search = EntitySearch::new(plan, input);
     for entity in table.for_type(TYPE, None).take(COMPARED) {
         let candidate = SearchCandidate::for_resource(entity.id(), entity.properties());

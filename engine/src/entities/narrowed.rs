@@ -94,6 +94,33 @@ impl EntityTable {
         row_set(lists.concat())
     }
 
+    /// Returns ids that include each entity of the type `of.0` whose property `of.1` has a sought value. `None` if they are more
+    /// than `most`, or if too little work is left.
+    pub(crate) fn ids_with<'t>(
+        &'t self,
+        of: (&str, &str),
+        sought: Sought<'_, '_>,
+        most: usize,
+        work: &NarrowingWork,
+    ) -> Option<Vec<&'t str>> {
+        let (base, (entity_type, name)) = (self.base(), of);
+        // What changed since the base was made may have any value.
+        let mut ids: Vec<&str> = self.changed_ids(entity_type, most)?;
+        if let Some(name) = base.pool.texts.find(name) {
+            let of_type = base.for_type(entity_type);
+            let index = base.index(entity_type, name)?;
+            let index = index.get_or_init(|| PropertyIndex::new(base.values_of(of_type, name)));
+            let lists = lists_of_rows(base, index, sought, work)?;
+            let count: usize = lists.iter().map(|rows| rows.len()).sum();
+            if ids.len() + count > most {
+                return None;
+            }
+            work.take(count)?;
+            ids.extend(lists.into_iter().flatten().map(|row| base.id(*row)));
+        }
+        Some(ids)
+    }
+
     /// Returns the rows of the base with these ids. `None` if they are many, or if too little work is left.
     pub(crate) fn rows_of_ids(
         &self,

@@ -66,6 +66,12 @@ impl EntityTable {
         (!segment.is_removed(row)).then_some(Entity { segment, row })
     }
 
+    /// Returns the ids of the entities of a type that changed since the base was made; `None` if they are more than `most`.
+    pub(super) fn changed_ids(&self, entity_type: &str, most: usize) -> Option<Vec<&str>> {
+        let rows = self.overlay.for_type(entity_type);
+        (rows.len() <= most).then(|| rows.map(|row| self.overlay.id(row)).collect())
+    }
+
     /// Returns the entities of a type in the order of their ids, from the one after `after` on.
     pub fn for_type<'t>(&'t self, entity_type: &str, after: Option<&str>) -> Entities<'t> {
         Entities {

@@ -166,7 +166,7 @@ fn faults_of_text(
 ) -> Vec<String> {
     let properties = declared.iter().filter_map(|(path, kind)| {
         let (of, name) = path.split_once('.')?;
-        Some((of.to_owned(), (name.to_owned(), Property { kind: *kind, from: None })))
+        Some((of.to_owned(), (name.to_owned(), Property { kind: *kind, to: None, from: None })))
     });
     let mut types: BTreeMap<String, Vec<_>> = BTreeMap::new();
     properties.for_each(|(of, property)| types.entry(of).or_default().push(property));

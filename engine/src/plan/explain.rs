@@ -8,8 +8,8 @@ use uuid::Uuid;
 use super::Plan;
 use super::abac::Abac;
 use super::explanation::{
-    ExplainedAttribute, ExplainedItems, ExplainedNode, ExplainedPolicy, ExplainedRule,
-    ExplainedTest, Explanation, TruthValue,
+    ExplainedAttribute, ExplainedItems, ExplainedNode, ExplainedPolicy, ExplainedReference,
+    ExplainedRule, ExplainedTest, Explanation, TruthValue,
 };
 use super::index::Rank;
 use super::program::{Body, Child, NodeId, Operation, Program, Run, as_written};
@@ -95,6 +95,21 @@ fn source_of(path: &AttributePath, check: &Check<'_>) -> Cow<'static, str> {
         AttributePath::Resolver(resolved) if &*resolved.namespace == RELATION => "relations".into(),
         AttributePath::Resolver(resolved) => format!("resolver:{}", resolved.namespace).into(),
     }
+}
+
+/// Returns the references by which the directory has the value of an attribute.
+fn via(path: &AttributePath, check: &Check<'_>) -> Vec<ExplainedReference> {
+    let Some((attributes, name)) = check.attributes.entity_attribute(path) else {
+        return Vec::new();
+    };
+    let namespace = path.sent().map_or("", |(namespace, _)| namespace);
+    let way = attributes.way_to(name).into_iter();
+    way.map(|one| ExplainedReference {
+        attribute: format!("{namespace}.{}", one.reference),
+        value: one.id.to_owned(),
+        entity: format!("{}:{}", one.to, one.id),
+    })
+    .collect()
 }
 
 /// A program with the values that its conditions read: of a layer of the plan, or of the condition on an item.
@@ -463,6 +478,7 @@ where
             source: source_of(path, self.check),
             overridden: is_overridden(),
             value: explained.actual(self.check, slot),
+            via: via(path, self.check),
             because: is_unknown.then(|| self.answers.why_unknown(path)),
         }
     }

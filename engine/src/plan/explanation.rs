@@ -194,9 +194,23 @@ pub struct ExplainedAttribute<'e> {
     /// The value; `None` if it is absent or not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Json<'e>>,
+    /// The references that lead to the value in the directory, the first one first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<ExplainedReference>,
     /// The cause, if a resolver gave no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+}
+
+/// A reference that was followed to another entity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ExplainedReference {
+    /// The attribute's path.
+    pub attribute: String,
+    /// The value: the id of the entity.
+    pub value: String,
+    /// The entity: `<type>:<id>`.
+    pub entity: String,
 }
 
 /// The smallest changes of a denied request by which it is allowed (`docs/semantics.md`, section 2.14).

@@ -28,7 +28,7 @@
 //!
 //! let body = json::parse(br#"{"subject": "ann", "resource": "record:read", "action": "read"}"#)?;
 //! let check = Check::new(CheckBody::parse(&body)?, "acme", None, chrono::DateTime::UNIX_EPOCH);
-//! let input = SearchInput { check: &check, searched: Searched::Resource, is_given: false };
+//! let input = SearchInput { check: &check, searched: Searched::Resource, entities: None, is_given: false };
 //! let search = EntitySearch::new(&plan, input);
 //! let found = search.entities(&table, "record", None, &[]).filter(|entity| {
 //!     let candidate = SearchCandidate::for_resource(entity.id(), entity.properties());

@@ -39,6 +39,8 @@ pub(crate) struct Slots {
     request: Vec<(RequestField, Slot)>,
     /// The item of a list, in the program of a condition on items.
     item: Option<Slot>,
+    /// The names of users and of resources that have a dot: they may lead behind references.
+    dotted: [Vec<Box<str>>; 2],
     resolved: Vec<Namespace>,
     symbols: Symbols,
 }
@@ -83,6 +85,15 @@ impl Slots {
             }
         };
         if slot == next {
+            match &path {
+                AttributePath::User(name) if name.contains('.') => {
+                    self.dotted[0].push((&**name).into());
+                }
+                AttributePath::Resource(name) if name.contains('.') => {
+                    self.dotted[1].push((&**name).into());
+                }
+                _ => {}
+            }
             self.paths.push(path);
         }
         slot
@@ -134,6 +145,11 @@ impl Slots {
             relations,
             withholds_roles: false,
         }
+    }
+
+    /// Returns the names of users with a dot, and those of resources.
+    pub(crate) fn dotted(&self) -> [&[Box<str>]; 2] {
+        self.dotted.each_ref().map(|names| &**names)
     }
 
     /// Returns the attribute of a slot.
@@ -297,6 +313,7 @@ impl Slots {
     /// Gives back the room for further attributes: most plans have few, and are many.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.paths.shrink_to_fit();
+        self.dotted.iter_mut().for_each(Vec::shrink_to_fit);
         let known = [
             &mut self.user,
             &mut self.resource,
@@ -343,6 +360,12 @@ impl Slots {
         self.paths.capacity() * size_of::<AttributePath>()
             + self.paths.iter().map(AttributePath::weight).sum::<usize>()
             + names.map(NumberedTexts::weight).sum::<usize>()
+            + self
+                .dotted
+                .iter()
+                .map(|names| names.capacity() * size_of::<Box<str>>())
+                .sum::<usize>()
+            + self.dotted.iter().flatten().map(|name| name.len()).sum::<usize>()
             + self.request.capacity() * size_of::<(RequestField, Slot)>()
             + self.resolved.capacity() * size_of::<Namespace>()
             + resolved.sum::<usize>()

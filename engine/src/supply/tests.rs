@@ -59,7 +59,7 @@ fn supplied(precedence: Precedence, check: &str, token_roles: Option<&[&str]>) -
     let caller = Caller { subject: body.subject, roles: &roles, claims: &claims };
     let caller = token_roles.map(|_| caller);
     let check = Check::new(body, "ws", caller, chrono::DateTime::UNIX_EPOCH);
-    let supply = Supply::new(&facts, KnownEntities::find(&table, &check, ALL), &check, ALL);
+    let supply = Supply::new(&facts, (KnownEntities::find(&table, &check, ALL), None), &check, ALL);
     let check = supply.complete(check);
     let roles: Vec<&str> = check.roles.iter().collect();
     let (user, resource) = (shown(check.attributes.user), shown(check.attributes.resource));
@@ -156,7 +156,7 @@ fn a_null_is_absent_and_nothing_takes_its_place() {
     let mut body = CheckBody::parse(&body).expect("a check");
     body.attributes.user = AttributeMap::from_members(json.as_object().expect("an object"));
     let check = Check::new(body, "ws", None, chrono::DateTime::UNIX_EPOCH);
-    let supply = Supply::new(&facts, KnownEntities::find(&table, &check, ALL), &check, ALL);
+    let supply = Supply::new(&facts, (KnownEntities::find(&table, &check, ALL), None), &check, ALL);
     let check = supply.complete(check);
     assert!(check.attributes.user.get("ward").is_none());
     assert!(check.attributes.user.get("level").is_some());
@@ -213,7 +213,8 @@ fn a_declared_property_is_taken_from_its_source_alone() {
         let body = CheckBody::parse(&json).expect("a check");
         let caller = caller.map(|subject| Caller { subject, roles: &[], claims: &claims });
         let check = Check::new(body, "ws", caller, chrono::DateTime::UNIX_EPOCH);
-        let supply = Supply::new(&facts, KnownEntities::find(&table, &check, ALL), &check, ALL);
+        let supply =
+            Supply::new(&facts, (KnownEntities::find(&table, &check, ALL), None), &check, ALL);
         let check = supply.complete(check);
         let found =
             format!("{} | {}", shown(check.attributes.user), shown(check.attributes.resource));
@@ -277,7 +278,8 @@ fn a_declared_source_settles_what_sets_of_requests_leave_open() {
         let body = CheckBody { subject, ..CheckBody::parse(&json).expect("a check") };
         let caller = is_caller.then_some(Caller { subject, roles: &[], claims: &claims });
         let sent = Check::new(body, "ws", caller, chrono::DateTime::UNIX_EPOCH);
-        let supply = Supply::new(facts, KnownEntities::find(&table, &sent, ALL), &sent, ALL);
+        let supply =
+            Supply::new(facts, (KnownEntities::find(&table, &sent, ALL), None), &sent, ALL);
         let check = supply.complete(sent);
         let filter = |rows| {
             let filter = plan.filter(&check, AttributeAnswers::none(), &rows);

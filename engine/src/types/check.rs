@@ -27,9 +27,10 @@ impl Types {
             };
             let sent = attributes.get(namespace).and_then(Json::as_object).unwrap_or_default();
             let Some(declared) = declared else { continue };
-            for (name, _) in sent.iter().filter(|(name, _)| declared.kinds(name).is_empty()) {
+            for (name, _) in sent.iter().filter(|(name, _)| !declared.has(name)) {
                 let prefix = format!("{namespace}.");
-                declared.note_unknown(name, &prefix, &at.key(namespace), problems);
+                let expected = || declared.expected(name, &prefix);
+                note_unknown(name, expected, &at.key(namespace), problems);
             }
         }
     }
@@ -54,8 +55,8 @@ impl Types {
     ) {
         let Some(declared) = self.for_type(of, &[]) else { return };
         for (name, value) in properties {
-            let Some(kind) = declared.kinds(name).first().copied() else {
-                declared.note_unknown(name, "", at, problems);
+            let Some(kind) = declared.own_kind(name) else {
+                note_unknown(name, || declared.expected_own(name, ""), at, problems);
                 continue;
             };
             if !kind.admits(value) {
@@ -66,11 +67,14 @@ impl Types {
     }
 }
 
-impl DeclaredNames<'_> {
-    /// Notes the undeclared member `name` of the object at `at`. `prefix` stands before the names that are shown.
-    fn note_unknown(&self, name: &str, prefix: &str, at: &Place<'_>, problems: &mut Problems) {
-        // Only a kept fault pays for the search of the nearest name.
-        let what = if problems.is_full() { String::new() } else { self.expected(name, prefix) };
-        problems.expected(&at.key(name), what);
-    }
+/// Notes the undeclared member `name` of the object at `at`. `expected` completes "expected …".
+fn note_unknown(
+    name: &str,
+    expected: impl FnOnce() -> String,
+    at: &Place<'_>,
+    problems: &mut Problems,
+) {
+    // Only a kept fault pays for the search of the nearest name.
+    let what = if problems.is_full() { String::new() } else { expected() };
+    problems.expected(&at.key(name), what);
 }

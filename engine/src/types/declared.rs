@@ -1,8 +1,10 @@
 //! The declared properties of one namespace of a request.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use super::{ACTION, CONTEXT, Property, PropertyType, Types, USER};
+use super::references::Reached;
+use super::{ACTION, CONTEXT, Properties, PropertyType, Types, USER};
 use crate::nearest::hint;
 use crate::resource::{ResourcePattern, object_of};
 
@@ -19,7 +21,9 @@ const OF_RESOURCES: &[(&str, PropertyType)] =
 pub(crate) struct DeclaredNames<'t> {
     /// The type, if there is only one.
     of: Option<&'t str>,
-    types: Vec<&'t BTreeMap<String, Property>>,
+    types: Vec<&'t Properties>,
+    /// All types, to which references lead.
+    all: &'t Types,
     undeclared: &'static [(&'static str, PropertyType)],
 }
 
@@ -51,7 +55,7 @@ impl Types {
         undeclared: &'static [(&'static str, PropertyType)],
     ) -> Option<DeclaredNames<'t>> {
         let properties = self.properties.get(name).filter(|properties| !properties.is_empty())?;
-        Some(DeclaredNames { of: Some(name), types: vec![properties], undeclared })
+        Some(DeclaredNames { of: Some(name), types: vec![properties], all: self, undeclared })
     }
 
     /// Returns the declared properties of the resources of a type.
@@ -67,15 +71,38 @@ impl Types {
         let resources = resources.filter(|(_, properties)| !properties.is_empty());
         let is_declared = resources.clone().any(|(name, _)| name != USER);
         let types = resources.map(|(_, properties)| properties).collect();
-        is_declared.then_some(DeclaredNames { of: None, types, undeclared: OF_RESOURCES })
+        is_declared.then_some(DeclaredNames {
+            of: None,
+            types,
+            all: self,
+            undeclared: OF_RESOURCES,
+        })
     }
 }
 
-impl DeclaredNames<'_> {
-    /// Returns the types of the values of a property; nothing if no type has it.
+impl<'t> DeclaredNames<'t> {
+    /// Returns where a name leads from each type.
+    fn reached(&self, name: &str) -> impl Iterator<Item = Reached<'t>> {
+        self.types.iter().map(move |properties| self.all.reach(properties, name))
+    }
+
+    /// Returns whether some type has the property, or may have it behind a reference.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.is_open(name) || !self.kinds(name).is_empty()
+    }
+
+    /// Returns whether a name leads to a type that declares no properties, so that it may have any value.
+    pub(crate) fn is_open(&self, name: &str) -> bool {
+        self.reached(name).any(|reached| matches!(reached, Reached::Open))
+    }
+
+    /// Returns the types of the values of a property, which may be behind references; nothing if no type has it.
     pub(crate) fn kinds(&self, name: &str) -> Vec<PropertyType> {
-        let declared: Vec<_> =
-            self.types.iter().filter_map(|type_| type_.get(name)).map(|found| found.kind).collect();
+        let declared = self.reached(name).filter_map(|reached| match reached {
+            Reached::Property(property) => Some(property.kind),
+            _ => None,
+        });
+        let declared: Vec<_> = declared.collect();
         if declared.is_empty() {
             let known = self.undeclared.iter().filter(|(known, _)| *known == name);
             return known.map(|(_, kind)| *kind).collect();
@@ -83,8 +110,35 @@ impl DeclaredNames<'_> {
         declared
     }
 
+    /// Returns the types of the values of a property as they are declared, each once, in the order of names.
+    pub(crate) fn declared_types(&self, name: &str) -> BTreeSet<Cow<'static, str>> {
+        let declared = self.reached(name).filter_map(|reached| match reached {
+            Reached::Property(property) => Some(property.declared_type()),
+            _ => None,
+        });
+        let declared: BTreeSet<_> = declared.collect();
+        if declared.is_empty() {
+            return self.kinds(name).into_iter().map(|kind| kind.into_str().into()).collect();
+        }
+        declared
+    }
+
+    /// Returns the type of the values of a property of an entity of the one type; `None` if the type does not have it.
+    pub(super) fn own_kind(&self, name: &str) -> Option<PropertyType> {
+        self.types.iter().find_map(|properties| properties.get(name)).map(|property| property.kind)
+    }
+
     /// Completes "expected …" where the undeclared `name` is. `prefix` stands before the names that are shown.
     pub(crate) fn expected(&self, name: &str, prefix: &str) -> String {
+        let missing = self.reached(name).find_map(|reached| match reached {
+            Reached::Missing(expected) => Some(expected),
+            _ => None,
+        });
+        missing.unwrap_or_else(|| self.expected_own(name, prefix))
+    }
+
+    /// Completes "expected …" where no type has the property `name` of an entity.
+    pub(super) fn expected_own(&self, name: &str, prefix: &str) -> String {
         let known =
             self.types.iter().flat_map(|properties| properties.keys()).map(|known| &**known);
         let known = known.chain(self.undeclared.iter().map(|(known, _)| *known));

@@ -38,7 +38,7 @@ fn each_name_is_the_same_in_every_form() {
 }
 
 fn types() -> Types {
-    let property = |kind| Property { kind, from: None };
+    let property = |kind| Property { kind, to: None, from: None };
     let of = |name: &str, properties: &[(&str, PropertyType)]| {
         let properties =
             properties.iter().map(|(name, kind)| ((*name).to_owned(), property(*kind)));

@@ -124,7 +124,8 @@ impl Stored {
         let text = body.to_string();
         let json = json::parse(text.as_bytes()).expect("JSON");
         let check = check(&json);
-        let input = SearchInput { check: &check, searched: self.searched, is_given: false };
+        let input =
+            SearchInput { check: &check, searched: self.searched, entities: None, is_given: false };
         let search = EntitySearch::new(&plan, input);
         let entity_type = self.entity_type();
         let mut visited = Vec::new();

@@ -117,7 +117,7 @@ fn relation(one: &RelationDeclaration) -> Json<'static> {
 
 fn property(one: &PropertyDeclaration) -> Json<'static> {
     object(vec![
-        ("type", text(one.kind.into_str())),
+        ("type", text(&one.kind.to_string())),
         ("about", optional(one.about.as_deref())),
         ("from", optional(one.from.map(|from| from.into_str()))),
     ])

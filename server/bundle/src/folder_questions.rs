@@ -1,5 +1,6 @@
 //! Decisions on checks by the files of a tenant: its people, resources and tuples are the facts.
 
+use portcullis_engine::entities::EntityTable;
 use portcullis_engine::{
     AttributeAnswers, AttributeRequest, Check, Decision, DirectoryNeeds, Explanation, Facts,
     Invalid, Judged, KnownEntities, OpenQuestion, Related, TenantFacts,
@@ -25,6 +26,10 @@ pub type FolderQuestion<'q> = OpenQuestion<'q, 'q, FolderFacts<'q>>;
 impl Facts for FolderFacts<'_> {
     type Work = ();
     type Fault = Invalid;
+
+    fn entities(&self) -> Option<&EntityTable> {
+        Some(self.rulebook.entities())
+    }
 
     fn known(&self, sent: &Check<'_>, needs: DirectoryNeeds) -> KnownEntities<'_> {
         KnownEntities::find(self.rulebook.entities(), sent, needs)

@@ -11,8 +11,8 @@ use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::relation::RelationTarget;
 use portcullis_engine::types::Types;
 use portcullis_engine::{
-    AttributeAnswers, Check, DEFAULT_DENY, Invalid, Plan, Policy, Precedence, ResolverRef,
-    ResourcePattern, RoleInclusions, Rule, RuleTuple, TenantFacts,
+    AttributeAnswers, Check, DEFAULT_DENY, Invalid, Plan, Policy, Precedence, PropertySources,
+    ResolverRef, ResourcePattern, RoleInclusions, Rule, RuleTuple, TenantFacts,
 };
 use uuid::Uuid;
 
@@ -28,7 +28,7 @@ use portcullis_model::rule::NewRule;
 pub struct Rulebook {
     policies: Vec<Policy>,
     rules: Vec<Rule>,
-    /// The roles that include others, the relations of types, and the source that goes first.
+    /// The roles that include others, the relations and references of types, and the source that goes first.
     facts: Arc<TenantFacts>,
     /// The relations of the types; `None` without types, or if their lines do not fit together.
     graph: Option<Arc<Graph>>,
@@ -85,12 +85,14 @@ impl Rulebook {
         Self { facts: Arc::new(facts), ..self }
     }
 
-    /// Returns the rulebook with types. If they have relations, the subjects of rules can be relations.
+    /// Returns the rulebook with types. If they have relations, the subjects of rules can be relations. References lead to
+    /// entities, and no other source counts: attributes of cases stand for what each would supply.
     #[must_use]
     pub fn with_types(self, types: &Types) -> Self {
         let names = types.relations();
         let relations = (!names.is_empty()).then(|| format!("{names:?}").into());
-        let facts = TenantFacts { relations, ..(*self.facts).clone() };
+        let sources = PropertySources::of_references(types);
+        let facts = TenantFacts { relations, sources, ..(*self.facts).clone() };
         Self { facts: Arc::new(facts), ..self }
     }
 

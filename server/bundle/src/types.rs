@@ -23,13 +23,14 @@ pub(super) fn read(
     Some(types)
 }
 
-/// Reads every type of a folder. The lines of their relations fit together.
+/// Reads every type of a folder. Their references and the lines of their relations fit together.
 pub(super) fn read_all(
     json: &Json<'_>,
     at: &Place<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<NewType>> {
     let types = read(json, at, problems).filter(|_| problems.is_empty())?;
+    check_references(&types, at, problems);
     let relations = types.iter().map(|one| (&*one.kind, &one.relations));
     let Err(invalid) = schema_of(relations) else { return Some(types) };
     for problem in invalid.problems() {
@@ -40,6 +41,16 @@ pub(super) fn read_all(
         problems.push(&at.key("relations").key(name), problem.fault.clone());
     }
     None
+}
+
+/// Notes each reference of the types at `at` to a type that is not among them.
+fn check_references(types: &[NewType], at: &Place<'_>, problems: &mut Problems) {
+    for fault in compiled(Some(types)).unknown_references() {
+        let index = types.iter().position(|declared| declared.kind == fault.of).unwrap_or_default();
+        let at = at.index(index);
+        let what = format!("a type of this file, or `user`: nothing declares `{}`", fault.to);
+        problems.expected(&at.key("properties").key(fault.name).key("type"), what);
+    }
 }
 
 /// Returns the types of a folder as conditions and cases are checked against them.

@@ -55,6 +55,7 @@ pub mod shadow;
 pub mod tenant;
 mod timestamp;
 pub mod types;
+pub mod value_type;
 pub mod wanted_webhook;
 pub mod warning;
 pub mod webhook;

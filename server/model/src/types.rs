@@ -6,10 +6,8 @@ use std::collections::BTreeMap;
 use portcullis_engine::fields::within;
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::relation::RelationNames;
-use portcullis_engine::types::{
-    ACTION, CONTEXT, Property, PropertySource, PropertyType, Types, USER,
-};
-use portcullis_engine::{Invalid, Json};
+use portcullis_engine::types::{ACTION, CONTEXT, Property, PropertySource, Types, USER};
+use portcullis_engine::{Invalid, Json, KnownProperty, PropertySources};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -21,6 +19,7 @@ use crate::input::{self, DeclaredBody, Field, Members, object};
 use crate::relation_declaration::{
     RelationDeclaration, RelationDeclarations, relations, stored_relations,
 };
+use crate::value_type::{ValueType, value_type};
 use crate::{Authorship, document, schema};
 
 /// Most types of a tenant: each plan of the tenant may need them.
@@ -37,7 +36,7 @@ pub type PropertyDeclarations = BTreeMap<String, PropertyDeclaration>;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PropertyDeclaration {
     #[serde(rename = "type")]
-    pub kind: PropertyType,
+    pub kind: ValueType,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
     /// The only place that the property is taken from; `None` for every place.
@@ -50,11 +49,17 @@ impl PropertyDeclaration {
         let from = variant().about(
             "The only place that the property is taken from; when absent, the request and the directory",
         );
-        let kind = members.required("type", variant().about("The type of the values"));
+        let kind = members.required("type", value_type().about("The type of the values"));
         let about =
             members.optional("about", text(MAX_ABOUT).about("A sentence for people: what it says"));
         let from = members.optional("from", from);
         Some(Self { kind: kind?, about, from })
+    }
+
+    /// Returns what decisions know of the property; `None` if they need to know nothing.
+    pub fn known(&self) -> Option<KnownProperty> {
+        let to = self.kind.to.as_deref().map(Box::from);
+        (self.from.is_some() || to.is_some()).then_some(KnownProperty { from: self.from, to })
     }
 }
 
@@ -112,6 +117,30 @@ impl NewType {
                 _ => continue,
             };
             problems.expected(&at.key("properties").key(name).key("from"), expected);
+        }
+        self.check_references(&at.key("properties"), problems);
+    }
+
+    /// Notes each reference that no object can have, and each property whose name would be behind one.
+    fn check_references(&self, at: &Place<'_>, problems: &mut Problems) {
+        let references = self.properties.iter().filter(|(_, property)| property.kind.to.is_some());
+        for (reference, property) in references {
+            if matches!(&*self.kind, CONTEXT | ACTION) {
+                let what = "another type: neither `context` nor `action` refers to entities";
+                problems.expected(&at.key(reference).key("type"), what);
+            }
+            if matches!(property.kind.to.as_deref(), Some(CONTEXT | ACTION)) {
+                let what =
+                    "a reference to a type of entities, which neither `context` nor `action` is";
+                problems.expected(&at.key(reference).key("type"), what);
+            }
+            let behind = format!("{reference}.");
+            for name in self.properties.keys().filter(|name| name.starts_with(&behind)) {
+                let what = format!(
+                    "a name that does not begin with `{behind}`: `{reference}` is a reference, and what is behind it belongs to its type"
+                );
+                problems.expected(&at.key(name), what);
+            }
         }
     }
 
@@ -242,7 +271,8 @@ pub type DeclaredType<'t> = (&'t str, &'t PropertyDeclarations, &'t RelationDecl
 /// Returns the declarations as conditions, rules and entities are checked against them.
 pub fn declared_types<'t>(types: impl IntoIterator<Item = DeclaredType<'t>>) -> Types {
     let property = |(name, declared): (&String, &PropertyDeclaration)| {
-        (name.clone(), Property { kind: declared.kind, from: declared.from })
+        let ValueType { kind, to } = declared.kind.clone();
+        (name.clone(), Property { kind, to, from: declared.from })
     };
     let types: Vec<_> = types.into_iter().collect();
     let relations = types.iter().map(|(kind, _, relations)| {
@@ -253,6 +283,15 @@ pub fn declared_types<'t>(types: impl IntoIterator<Item = DeclaredType<'t>>) -> 
     let types =
         types.map(|(kind, properties, _)| ((*kind).to_owned(), properties.iter().map(property)));
     types.collect::<Types>().with_relations(relations)
+}
+
+/// Returns what decisions know of the properties of types.
+pub fn property_sources<'t>(types: impl IntoIterator<Item = DeclaredType<'t>>) -> PropertySources {
+    let of_type = |(kind, properties, _): DeclaredType<'t>| {
+        let known = properties.iter().filter_map(|(name, one)| Some((name.clone(), one.known()?)));
+        (kind.to_owned(), known.collect::<Vec<_>>())
+    };
+    types.into_iter().map(of_type).collect()
 }
 
 /// Returns what is expected of the types of a tenant, if it has too many.
@@ -288,6 +327,7 @@ fn property_fault(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use portcullis_engine::json;
+    use portcullis_engine::types::PropertyType;
 
     use super::*;
 
@@ -311,14 +351,20 @@ mod tests {
     fn a_type_has_what_was_sent() {
         let text = r#"{"type": "user", "about": "Staff", "properties": {
             "hired": {"type": "datetime", "from": "directory"},
-            "groups": {"type": "list<text>", "about": "Of the token", "from": "token"}}}"#;
+            "groups": {"type": "list<text>", "about": "Of the token", "from": "token"},
+            "manager": {"type": "ref<user>"}}}"#;
         let read = new_type(text).expect("sound");
         let sent: serde_json::Value = serde_json::from_str(text).expect("JSON");
         assert_eq!(json!(read.properties), sent["properties"]);
         let types = declared_types([read.declared()]);
-        let hired =
-            Property { kind: PropertyType::Datetime, from: Some(PropertySource::Directory) };
-        assert_eq!(types.property("user", "hired"), Some(hired));
+        let hired = Property {
+            kind: PropertyType::Datetime,
+            to: None,
+            from: Some(PropertySource::Directory),
+        };
+        assert_eq!(types.property("user", "hired"), Some(&hired));
+        let manager = Property { kind: PropertyType::Text, to: Some("user".into()), from: None };
+        assert_eq!(types.property("user", "manager"), Some(&manager));
         assert_eq!(types.property("chart", "hired"), None);
     }
 
@@ -346,7 +392,7 @@ mod tests {
             (r#"{"type": "d", "properties": {"a": {}}}"#.to_owned(), "at `/properties/a`: field `type` is missing"),
             (
                 r#"{"type": "d", "properties": {"a": {"type": "string"}}}"#.to_owned(),
-                "at `/properties/a/type`: expected `text`, `number`, `boolean`, `datetime`, `ip`, `list<text>` or `list<number>`",
+                "at `/properties/a/type`: expected `text`, `number`, `boolean`, `datetime`, `ip`, `list<text>`, `list<number>` or `ref<type>`",
             ),
             (
                 r#"{"type": "d", "properties": {"a": {"type": "text", "from": "cookie"}}}"#.to_owned(),
@@ -359,6 +405,22 @@ mod tests {
             (
                 r#"{"type": "context", "properties": {"a": {"type": "text", "from": "directory"}}}"#.to_owned(),
                 "at `/properties/a/from`: expected `request`: the directory has neither `context` nor `action`",
+            ),
+            (
+                r#"{"type": "d", "properties": {"a": {"type": "ref<a:b>"}}}"#.to_owned(),
+                "at `/properties/a/type`: expected `text`, `number`, `boolean`, `datetime`, `ip`, `list<text>`, `list<number>` or `ref<type>`",
+            ),
+            (
+                r#"{"type": "d", "properties": {"a": {"type": "ref<d>"}, "a.b": {"type": "text"}, "ab": {"type": "text"}}}"#.to_owned(),
+                "at `/properties/a.b`: expected a name that does not begin with `a.`: `a` is a reference, and what is behind it belongs to its type",
+            ),
+            (
+                r#"{"type": "context", "properties": {"a": {"type": "ref<d>"}}}"#.to_owned(),
+                "at `/properties/a/type`: expected another type: neither `context` nor `action` refers to entities",
+            ),
+            (
+                r#"{"type": "d", "properties": {"a": {"type": "ref<context>"}}}"#.to_owned(),
+                "at `/properties/a/type`: expected a reference to a type of entities, which neither `context` nor `action` is",
             ),
             (
                 r#"{"type": "d", "properties": {"": {"type": "text"}}}"#.to_owned(),

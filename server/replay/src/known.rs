@@ -67,13 +67,15 @@ impl RecordedInputs<'_> {
 
     /// Returns whether the directory or the token may have said what the record does not have.
     fn lack_of_property(&self, sides: &Sides<'_>, namespace: &str, name: &str) -> Lack {
-        if self.is_supplied(namespace, name) {
+        let is_related = sides.may_follow(name);
+        if self.is_supplied(namespace, name) && !(is_related && sides.has_other_sources()) {
             return Lack::Nothing;
         }
         if self.lacks_sent(sides, namespace, name) {
             return Lack::Absent;
         }
-        let may_be_known = sides.has_directory && (namespace == "user" || self.names_resource());
+        let is_named = namespace == "user" || is_related || self.names_resource();
+        let may_be_known = sides.has_directory && is_named;
         let is_claim = namespace == "user" && self.is_caller && sides.has_other_sources();
         let was_read = sides.recorded.reads(namespace, name);
         if self.is_sent(namespace, name) {
@@ -111,6 +113,11 @@ impl Sides<'_> {
         let precedence = |plan: &Plan| plan.facts().and_then(|facts| facts.directory);
         precedence(self.candidate) == Some(Precedence::Directory)
             && precedence(self.recorded) != Some(Precedence::Directory)
+    }
+
+    /// Returns whether the candidate takes an attribute from behind a reference.
+    fn may_follow(&self, name: &str) -> bool {
+        self.candidate.facts().is_some_and(|facts| facts.sources.may_follow(name))
     }
 
     /// Returns whether the candidate takes properties from other places.

@@ -1,7 +1,7 @@
 //! The question of a search, and its candidates.
 
 use crate::attributes::AttributeMap;
-use crate::entities::EntityProperties;
+use crate::entities::{EntityProperties, EntityTable};
 use crate::json::Json;
 use crate::request::Check;
 use crate::roles::Roles;
@@ -22,6 +22,8 @@ pub struct SearchInput<'c> {
     pub check: &'c Check<'c>,
     /// The searched part.
     pub searched: Searched,
+    /// The entities to which references of candidates lead, if there are some.
+    pub entities: Option<&'c EntityTable>,
     /// Whether the request gives the candidates, with attributes that replace the check's.
     pub is_given: bool,
 }

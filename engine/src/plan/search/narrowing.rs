@@ -6,7 +6,7 @@
 
 use hashbrown::HashMap;
 
-use super::values::{Known, Part, SlotState};
+use super::values::{Known, Part, SlotState, Way};
 use crate::condition::{AttributePath, Operand, Predicate, Test};
 use crate::entities::{EntityTable, NarrowingWork, Property, RowSet, Sought};
 use crate::operator::{Lookup, Quantifier};
@@ -19,6 +19,8 @@ use crate::value::{AttributeValue, List};
 
 /// Parts of a conjunction that leave at most this many entities are good enough: the other parts are not tried.
 const FEW: u64 = 256;
+/// Most entities between a candidate and what is behind its references: looking at each candidate is as fast beyond.
+const MAX_BETWEEN: usize = 10_000;
 
 /// The candidates among which a narrowing looks.
 pub(super) enum Universe<'n> {
@@ -50,6 +52,14 @@ pub(super) struct Narrowing<'n> {
     related: Related<'n>,
     /// The sets of tests, which policies share, by their nodes and whether they are negated.
     of_tests: HashMap<(NodeId, bool), Narrowed>,
+}
+
+/// The place where entities have an attribute of a candidate.
+enum Place<'n> {
+    /// The entity of the candidate itself.
+    Own(Property<'n>),
+    /// Another entity.
+    Behind(Way<'n>),
 }
 
 /// A set of candidates that has all for which a part of a condition can be true. `None` is all candidates.
@@ -149,18 +159,18 @@ impl<'n> Narrowing<'n> {
         if self.holds(node, slot, self.known.without_property(slot), negated) {
             return None;
         }
-        let property = self.property(slot, part)?;
+        let property = self.place(slot, part)?;
         let mut holds = |value: AttributeValue<'_>| self.holds(node, slot, Some(value), negated);
         let sought = match lookup(&test.predicate, negated) {
             Some((Lookup::Equal, operand)) => {
                 let value = self.operand(operand)?;
-                return self.narrowed(property, Sought::Equal(&[value]));
+                return self.narrowed(&property, Sought::Equal(&[value]));
             }
             Some((Lookup::EqualItem, operand)) => {
                 let AttributeValue::List(list) = self.operand(operand)? else {
                     return Some(RowSet::new());
                 };
-                return self.narrowed(property, Sought::Equal(&items(list)));
+                return self.narrowed(&property, Sought::Equal(&items(list)));
             }
             Some((Lookup::WithItem, operand)) => {
                 Sought::Containing(self.operand(operand)?, &mut holds)
@@ -169,12 +179,12 @@ impl<'n> Narrowing<'n> {
                 let AttributeValue::List(list) = self.operand(operand)? else {
                     return Some(RowSet::new());
                 };
-                return self.with_items(property, &items(list), quantifier);
+                return self.with_items(&property, &items(list), quantifier);
             }
             Some((Lookup::Prefix | Lookup::Below { .. } | Lookup::Near(_) | Lookup::Scan, _))
             | None => Sought::Where(&mut holds),
         };
-        self.narrowed(property, sought)
+        self.narrowed(&property, sought)
     }
 
     /// Narrows by a test of a relation.
@@ -195,18 +205,45 @@ impl<'n> Narrowing<'n> {
     }
 
     /// Returns the candidates whose property, which nobody lacks, has a sought value.
-    fn narrowed(&self, property: Property<'_>, sought: Sought<'_, '_>) -> Narrowed {
-        match &self.universe {
-            Universe::Entities(table, work) => table.narrowed(property, sought, work),
+    fn narrowed(&self, place: &Place<'_>, sought: Sought<'_, '_>) -> Narrowed {
+        match (&self.universe, place) {
+            (Universe::Entities(table, work), Place::Own(property)) => {
+                table.narrowed(*property, sought, work)
+            }
+            (Universe::Entities(table, work), Place::Behind(way)) => {
+                self.behind(way, sought, (table, work))
+            }
             // Without an entity there is no property, but an id.
-            Universe::Others(_) => property.name.is_some().then(RowSet::new),
+            (Universe::Others(_), Place::Own(property)) => {
+                property.name.is_some().then(RowSet::new)
+            }
+            (Universe::Others(_), Place::Behind(_)) => Some(RowSet::new()),
         }
+    }
+
+    /// Returns the candidates whose references lead to an entity with a sought value.
+    fn behind(
+        &self,
+        way: &Way<'_>,
+        sought: Sought<'_, '_>,
+        (table, work): (&EntityTable, &NarrowingWork),
+    ) -> Narrowed {
+        let mut names = way.steps.iter();
+        let (to, property) = *names.next()?;
+        let mut ids = table.ids_with((to, property), sought, MAX_BETWEEN, work)?;
+        for (to, property) in names {
+            let texts: Vec<_> = ids.iter().map(|id| AttributeValue::Text(id)).collect();
+            ids = table.ids_with((to, property), Sought::Equal(&texts), MAX_BETWEEN, work)?;
+        }
+        let texts: Vec<_> = ids.iter().map(|id| AttributeValue::Text(id)).collect();
+        let own = Property { entity_type: self.entity_type, name: Some(way.property) };
+        table.narrowed(own, Sought::Equal(&texts), work)
     }
 
     /// Narrows down to lists that have one of these items, or each of them.
     fn with_items(
         &self,
-        property: Property<'_>,
+        property: &Place<'_>,
         items: &[AttributeValue<'_>],
         quantifier: Quantifier,
     ) -> Narrowed {
@@ -238,17 +275,17 @@ impl<'n> Narrowing<'n> {
         if self.holds(node, slot, self.known.without_property(slot), negated) {
             return None;
         }
-        let property = self.property(slot, part)?;
+        let property = self.place(slot, part)?;
         let left = self.values[test.attribute as usize].value?;
         let mut holds = |value: AttributeValue<'_>| self.holds(node, slot, Some(value), negated);
         let sought = match lookup(&test.predicate, negated) {
             Some((Lookup::Equal, _)) => {
-                return self.narrowed(property, Sought::Equal(&[left]));
+                return self.narrowed(&property, Sought::Equal(&[left]));
             }
             Some((Lookup::EqualItem, _)) => Sought::Containing(left, &mut holds),
             Some((Lookup::WithItems(Quantifier::Any), _)) => {
                 let AttributeValue::List(list) = left else { return Some(RowSet::new()) };
-                return self.with_items(property, &items(list), Quantifier::Any);
+                return self.with_items(&property, &items(list), Quantifier::Any);
             }
             Some((
                 Lookup::WithItem
@@ -261,11 +298,14 @@ impl<'n> Narrowing<'n> {
             ))
             | None => Sought::Where(&mut holds),
         };
-        self.narrowed(property, sought)
+        self.narrowed(&property, sought)
     }
 
-    /// Returns the property of a searched slot. The roles of a subject are not a property.
-    fn property(&self, slot: Slot, part: Part) -> Option<Property<'_>> {
+    /// Returns the place where entities have a searched slot. The roles of a subject are not a property.
+    fn place(&self, slot: Slot, part: Part) -> Option<Place<'_>> {
+        if part == Part::Related {
+            return self.known.way_to(slot).map(Place::Behind);
+        }
         let name = match (self.plan.whole().slots.path(slot), part) {
             (_, Part::Roles) => return None,
             (_, Part::Id) if !self.known.names_ids_of(self.entity_type) => return None,
@@ -275,7 +315,7 @@ impl<'n> Narrowing<'n> {
             }
             _ => return None,
         };
-        Some(Property { entity_type: self.entity_type, name })
+        Some(Place::Own(Property { entity_type: self.entity_type, name }))
     }
 
     /// Returns the value of a known operand.

@@ -3,15 +3,18 @@
 use uuid::Uuid;
 
 use super::input::{SearchCandidate, SearchInput, Searched};
+use crate::attributes::AttributeMap;
 use crate::condition::{AttributePath, RequestField};
-use crate::entities::USER;
+use crate::entities::{EntityTable, USER};
+use crate::layers::Layers;
 use crate::plan::Plan;
 use crate::plan::made_texts::{MadeTexts, NO_TEXTS};
 use crate::plan::slots::{Slot, SlotValue, Symbol, Values};
+use crate::property_sources::TypeSources;
 use crate::rbac::Effect;
 use crate::request::Check;
 use crate::resolution::AttributeAnswers;
-use crate::tenant_facts::Precedence;
+use crate::tenant_facts::{Precedence, TenantFacts};
 use crate::types::PropertySource;
 use crate::value::{AttributeValue, List};
 
@@ -30,6 +33,8 @@ pub(super) struct Known<'p, 'c> {
     absent: Vec<Slot>,
     /// The searched attributes that are taken from one place alone.
     declared: Vec<(Slot, PropertySource)>,
+    /// The declared sources of the searched part.
+    sources: TypeSources<'p>,
     precedence: Precedence,
     /// The slots of made texts.
     made: Vec<(RequestField, Slot)>,
@@ -52,6 +57,8 @@ pub(super) enum Part {
     Property,
     /// A property that a candidate may have, and never from the directory.
     Unstored,
+    /// A property of an entity to which a reference of the candidate leads.
+    Related,
 }
 
 /// A part of a search, in its relation to the policies.
@@ -75,7 +82,8 @@ impl<'p, 'c> Known<'p, 'c> {
         };
         let facts = plan.facts();
         let precedence = facts.and_then(|facts| facts.directory).unwrap_or_default();
-        let declared = declared(plan, &input);
+        let sources = facts.map(|facts| sources(facts, &input)).unwrap_or_default();
+        let declared = declared(plan, &input, sources);
         for (slot, source) in &declared {
             if *source != PropertySource::Request {
                 values[*slot as usize] = SlotValue { value: None, symbol: Symbol::NO_TEXT };
@@ -83,7 +91,7 @@ impl<'p, 'c> Known<'p, 'c> {
         }
         let is_replaced = input.is_given || precedence == Precedence::Directory;
         let searched = (0..).zip(slots.paths()).filter_map(|(slot, path)| {
-            let part = part(path, input.searched)?;
+            let part = part(path, (input.searched, sources))?;
             let part = match (part, source_of(&declared, slot)) {
                 (Part::Property, Some(PropertySource::Directory)) => return Some((slot, part)),
                 (Part::Property, Some(PropertySource::Token)) => {
@@ -99,7 +107,7 @@ impl<'p, 'c> Known<'p, 'c> {
         });
         let searched = searched.collect();
         let absent = (0..).zip(slots.paths()).filter_map(|(slot, path)| {
-            let is_property = part(path, input.searched)? == Part::Property;
+            let is_property = part(path, (input.searched, sources))? == Part::Property;
             let is_null = is_sent(path) && values[slot as usize].value.is_none();
             (is_property && is_null).then_some(slot)
         });
@@ -123,6 +131,7 @@ impl<'p, 'c> Known<'p, 'c> {
             slots,
             absent,
             declared,
+            sources,
             precedence,
             made,
             rule,
@@ -203,6 +212,7 @@ impl<'p, 'c> Known<'p, 'c> {
     ) -> bool
     where
         'c: 'v,
+        'p: 'v,
     {
         self.fill(texts, values);
         let slots = &self.plan.whole().slots;
@@ -228,6 +238,11 @@ impl<'p, 'c> Known<'p, 'c> {
             let value = match part {
                 Part::Id => AttributeValue::Text(candidate.id),
                 Part::Roles => AttributeValue::List(List::Roles(&candidate.roles)),
+                Part::Related => {
+                    let value = self.related_value(*slot, candidate);
+                    values[*slot as usize] = SlotValue { value, symbol: Symbol::NO_TEXT };
+                    continue;
+                }
                 Part::Property | Part::Unstored => continue,
             };
             values[*slot as usize] = SlotValue { value: Some(value), symbol: Symbol::NO_TEXT };
@@ -259,6 +274,52 @@ impl<'p, 'c> Known<'p, 'c> {
         }
     }
 
+    /// Returns the value behind a reference of a candidate.
+    fn related_value<'v>(
+        &self,
+        slot: Slot,
+        candidate: &'v SearchCandidate<'v>,
+    ) -> Option<AttributeValue<'v>>
+    where
+        'c: 'v,
+        'p: 'v,
+    {
+        let (_, name) = self.plan.whole().slots.path(slot).sent()?;
+        CandidateLayers { known: self, candidate, shared: self.shared() }.value(name)
+    }
+
+    /// Returns the searched attributes that the request sends for all candidates.
+    fn shared(&self) -> AttributeMap<'c> {
+        let attributes = self.input.check.attributes;
+        match self.input.searched {
+            Searched::Subject => attributes.user,
+            Searched::Resource => attributes.resource,
+        }
+    }
+
+    /// Returns the way to an attribute behind references, where each candidate of the directory has what the directory says;
+    /// `None` if the request sends a part of the way.
+    pub(super) fn way_to(&self, slot: Slot) -> Option<Way<'_>> {
+        let (_, mut name) = self.plan.whole().slots.path(slot).sent()?;
+        let shared = self.shared();
+        let mut steps = Vec::new();
+        let is_open = |name: &str| {
+            let is_stored = |source| source == PropertySource::Directory;
+            !shared.has(name) && self.sources.get(name).is_none_or(is_stored)
+        };
+        while is_open(name) {
+            match self.sources.related(name) {
+                Some(related) if related.is_stored() => {
+                    steps.push((related.to, related.property));
+                    name = related.reference;
+                }
+                Some(_) => return None,
+                None => return Some(Way { property: name, steps }),
+            }
+        }
+        None
+    }
+
     /// Returns whether a run of all policies can afford these values.
     pub(super) fn is_affordable(&self, values: &Values<'_>) -> bool {
         values.iter().all(|value| self.is_short(value.value))
@@ -274,19 +335,82 @@ impl<'p, 'c> Known<'p, 'c> {
     }
 }
 
-/// Returns the searched attributes that are taken from one place alone.
-fn declared(plan: &Plan, input: &SearchInput<'_>) -> Vec<(Slot, PropertySource)> {
-    let Some(facts) = plan.facts().filter(|facts| !facts.sources.is_empty()) else {
-        return Vec::new();
-    };
-    let sources = match input.searched {
+/// The way to an attribute behind references.
+pub(super) struct Way<'w> {
+    /// The reference that is a property of the candidate.
+    pub(super) property: &'w str,
+    /// The types that the references lead to, each with the property there, the last one first.
+    pub(super) steps: Vec<(&'w str, &'w str)>,
+}
+
+/// The attributes of the searched part, as a check of a candidate has them.
+struct CandidateLayers<'l, 'p, 'v, 'c> {
+    known: &'l Known<'p, 'c>,
+    candidate: &'v SearchCandidate<'v>,
+    /// What the request sends for all candidates.
+    shared: AttributeMap<'c>,
+}
+
+impl<'v, 'p: 'v, 'c: 'v> Layers<'v> for CandidateLayers<'_, 'p, 'v, 'c> {
+    fn sources(&self) -> TypeSources<'v> {
+        self.known.sources
+    }
+
+    fn precedence(&self) -> Precedence {
+        self.known.precedence
+    }
+
+    fn directory(&self) -> Option<&'v EntityTable> {
+        self.known.input.entities
+    }
+
+    fn own(&self, name: &str) -> Option<AttributeValue<'v>> {
+        self.candidate.stored.get(name)
+    }
+
+    fn claim(&self, name: &str) -> Option<AttributeValue<'v>> {
+        self.candidate.claims?.claim(name).map(AttributeValue::from)
+    }
+
+    fn is_sent(&self, name: &str) -> bool {
+        self.is_given(name) || self.shared.has(name)
+    }
+
+    fn sent(&self, name: &str) -> Option<AttributeValue<'v>> {
+        match self.is_given(name) {
+            true => self.candidate.given.get(name),
+            false => self.shared.get(name),
+        }
+    }
+}
+
+impl CandidateLayers<'_, '_, '_, '_> {
+    fn is_given(&self, name: &str) -> bool {
+        self.known.input.is_given && self.candidate.given.has(name)
+    }
+}
+
+/// Returns the declared sources of the searched part.
+fn sources<'p>(facts: &'p TenantFacts, input: &SearchInput<'_>) -> TypeSources<'p> {
+    match input.searched {
         Searched::Subject => facts.sources.for_user(),
         Searched::Resource => facts.sources_of(input.check),
-    };
+    }
+}
+
+/// Returns the searched attributes that are taken from one place alone.
+fn declared(
+    plan: &Plan,
+    input: &SearchInput<'_>,
+    sources: TypeSources<'_>,
+) -> Vec<(Slot, PropertySource)> {
+    if sources.is_empty() {
+        return Vec::new();
+    }
     let paths = (0..).zip(plan.whole().slots.paths());
     let declared = paths.filter_map(|(slot, path)| {
         let (AttributePath::User(name) | AttributePath::Resource(name)) = path else { return None };
-        let is_property = part(path, input.searched)? == Part::Property;
+        let is_property = part(path, (input.searched, sources))? == Part::Property;
         Some((slot, sources.get(name).filter(|_| is_property)?))
     });
     declared.collect()
@@ -297,15 +421,17 @@ fn source_of(declared: &[(Slot, PropertySource)], slot: Slot) -> Option<Property
 }
 
 /// Returns the part of a candidate that a path reads.
-fn part(path: &AttributePath, searched: Searched) -> Option<Part> {
+fn part(path: &AttributePath, (searched, sources): (Searched, TypeSources<'_>)) -> Option<Part> {
     match (path, searched) {
         (AttributePath::Resource(name), Searched::Resource) if **name == *"id" => Some(Part::Id),
         // The known part of the request names the type.
         (AttributePath::Resource(name), _) if **name == *"type" => None,
         (AttributePath::Request(RequestField::Subject), Searched::Subject) => Some(Part::Id),
         (AttributePath::Request(RequestField::Roles), Searched::Subject) => Some(Part::Roles),
-        (AttributePath::Resource(_), Searched::Resource)
-        | (AttributePath::User(_), Searched::Subject) => Some(Part::Property),
+        (AttributePath::Resource(name), Searched::Resource)
+        | (AttributePath::User(name), Searched::Subject) => {
+            Some(if sources.related(name).is_some() { Part::Related } else { Part::Property })
+        }
         _ => None,
     }
 }

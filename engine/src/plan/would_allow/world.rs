@@ -60,11 +60,14 @@ impl<'e> World<'e> {
     pub(super) fn can_change(&self, path: &AttributePath, has_directory: bool) -> bool {
         match path {
             AttributePath::User(name) => {
-                *name != ROLES && self.check.attributes.user.is_up_to_request(name)
+                let user = self.check.attributes.user;
+                *name != ROLES && user.is_up_to_request(name) && !user.is_followed(name)
             }
             AttributePath::Resource(name) => {
+                let resource = self.check.attributes.resource;
                 !(has_directory && KEYS.contains(&&**name))
-                    && self.check.attributes.resource.is_up_to_request(name)
+                    && resource.is_up_to_request(name)
+                    && !resource.is_followed(name)
             }
             AttributePath::Action(_) | AttributePath::Context(_) => true,
             AttributePath::Request(_)

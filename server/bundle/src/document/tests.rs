@@ -42,7 +42,7 @@ fn every_kind_is_read() {
     assert!(ObjectKind::owned().all(|kind| bundle.has(kind)));
     assert!(bundle.has_settings_or_cases());
     let types = bundle.types.expect("types");
-    assert_eq!(types[0].properties["locked"].kind, PropertyType::Boolean);
+    assert_eq!(types[0].properties["locked"].kind.kind, PropertyType::Boolean);
     let rules = bundle.rules.expect("rules");
     assert_eq!(rules[0].tuple.to_string(), "ann, acme, wiki:*, read");
     let policies = bundle.policies.expect("policies");

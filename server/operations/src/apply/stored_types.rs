@@ -19,8 +19,8 @@ use super::outdated_tuples::OutdatedTuples;
 use super::plan::ApplyPlan;
 use crate::content::tenant_content::TenantContent;
 use crate::content::types::{
-    broken_namespace, broken_subjects, broken_tuples, check_entities, compiled, must_be_none,
-    schema,
+    broken_namespace, broken_subjects, broken_tuples, check_entities, check_references, compiled,
+    must_be_none, schema,
 };
 
 /// The directory that changed types were compared with.
@@ -52,6 +52,7 @@ pub(super) async fn check_types(
     let position = entities::state(&mut tx).await?.position;
     let mut broken = BrokenObjects::default();
     let shapes = check_relations(&mut tx, (bundle, source), &types, &mut broken).await?;
+    check_references(&after, |kind| place_in(bundle, kind), &mut broken)?;
     check_names(app, state, plan, (&before, &after), &mut broken);
     must_be_none(broken)?;
     check_entities(caller, &mut tx, (&before, &after)).await?;
@@ -68,14 +69,16 @@ async fn check_relations(
     types: &[&TypeRecord],
     broken: &mut BrokenObjects,
 ) -> Result<Vec<TupleShape>, OperationError> {
-    let sent = bundle.types.as_deref().unwrap_or_default();
-    let place = |kind: &str| {
-        let index = sent.iter().position(|declared| declared.kind == kind)?;
-        Some(format!("/bundle/types/{index}"))
-    };
     let stored = types::relations(tx).await?;
-    let schema = schema(types, &stored, place)?;
+    let schema = schema(types, &stored, |kind| place_in(bundle, kind))?;
     Ok(broken_tuples(tx, &stored, &schema, source, broken).await?)
+}
+
+/// Returns the JSON pointer of a type that the bundle has.
+fn place_in(bundle: &BundleDocument, kind: &str) -> Option<String> {
+    let mut sent = bundle.types.as_deref().unwrap_or_default().iter();
+    let index = sent.position(|declared| declared.kind == kind)?;
+    Some(format!("/bundle/types/{index}"))
 }
 
 /// Notes the stored rules that stay and the resolvers whose names no longer fit the relations.

@@ -1,12 +1,11 @@
 //! The part of a tenant's content that decides, in memory.
 
 use portcullis_bundle::Rulebook;
-use portcullis_engine::types::PropertySource;
-use portcullis_engine::{Precedence, PropertySources, RoleInclusions, Rule, TenantFacts};
+use portcullis_engine::{Precedence, RoleInclusions, Rule, TenantFacts};
 use portcullis_model::policy::PolicyRecord;
 use portcullis_model::role::RoleRecord;
 use portcullis_model::rule::RuleRecord;
-use portcullis_model::types::TypeRecord;
+use portcullis_model::types::{TypeRecord, property_sources};
 use portcullis_storage::policies;
 
 use super::tenant_content::TenantContent;
@@ -54,21 +53,10 @@ pub fn rulebook(content: &TenantContent, has_entities: bool) -> Rulebook {
         false => Precedence::Request,
     };
     let directory = has_entities.then_some(first);
-    let sources = sources(&content.types);
+    let sources = property_sources(content.types.iter().map(TypeRecord::declared));
     let terms = content.settings.checks;
     let facts = TenantFacts { directory, sources, terms, ..(**rulebook.facts()).clone() };
     let resolvers = content.resolvers.iter();
     let resolvers = resolvers.map(|one| (one.manifest.namespace.clone(), one.reference()));
     rulebook.with_facts(facts).with_resolvers(resolvers.collect())
-}
-
-/// Returns the properties that are taken from one place alone.
-fn sources(types: &[TypeRecord]) -> PropertySources {
-    let of_type = |one: &TypeRecord| {
-        let of_one = one.properties.iter();
-        let sources: Vec<(String, PropertySource)> =
-            of_one.filter_map(|(name, one)| Some((name.clone(), one.from?))).collect();
-        (one.kind.clone(), sources)
-    };
-    types.iter().map(of_type).filter(|(_, sources)| !sources.is_empty()).collect()
 }

@@ -17,12 +17,14 @@ use crate::changes::written::{Stored, Written};
 mod broken;
 mod broken_objects;
 mod compiled;
+mod references;
 mod relations;
 
 pub(crate) use compiled::compiled;
 
 pub(crate) use broken::{Breaking, broken_cases, broken_policies, check_entities};
 pub(crate) use broken_objects::{must_be_none, note};
+pub(crate) use references::check_references;
 pub(crate) use relations::{
     broken_namespace, broken_subjects, broken_tuples, schema, stored_schema,
 };

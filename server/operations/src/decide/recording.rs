@@ -1,11 +1,14 @@
 //! The records of checks: what a check read becomes its record (`docs/semantics.md`, section 17).
 
+use std::collections::BTreeMap;
+
 use portcullis_auth::CheckCaller;
 use portcullis_decision_log::{
     RecordMembers, Recorded, RecordedCaller, RecordedDecision, RecordedShadow,
 };
 use portcullis_engine::relation::RELATION;
 use portcullis_engine::request::Roles;
+use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{AttributeAnswer, AttributeAnswers, Check, Json, Plan, Supply};
 use portcullis_model::decision::{CallerKind, Via};
 use portcullis_resolvers::AnswerOrigin;
@@ -135,7 +138,7 @@ impl Inputs<'_> {
             resource: sent.resource,
             action: sent.action,
             attributes: sent.attributes,
-            reads: &|namespace, name| self.plan().reads(namespace, name),
+            reads: &|namespace, name| self.reads(namespace, name),
             token: has_claims.then_some(&token),
             directory: is_supplied.then_some(&directory),
             relations: has_relations.then_some(&relations),
@@ -167,6 +170,17 @@ impl Inputs<'_> {
         self.completed.attributes.user.from_token().next().is_some()
     }
 
+    /// Returns whether a policy reads an attribute, or what is behind it.
+    fn reads(&self, namespace: &str, name: &str) -> bool {
+        let attributes = &self.completed.attributes;
+        let is_followed = || match namespace {
+            "user" => attributes.user.is_followed(name),
+            "resource" => attributes.resource.is_followed(name),
+            _ => false,
+        };
+        self.plan().reads(namespace, name) || is_followed()
+    }
+
     /// Returns the roles that the request does not have. Other rules may read those that the plan does not.
     fn roles(&self) -> Option<Roles<'_>> {
         let is_sent = matches!(self.completed.roles, Roles::Supplied(_));
@@ -187,7 +201,7 @@ impl Inputs<'_> {
         }
     }
 
-    /// Writes what the directory supplied and a policy reads.
+    /// Writes what the directory supplied and a policy reads, with the references that lead there.
     fn write_directory(&self, members: &mut RecordMembers<'_>) {
         let attributes = &self.completed.attributes;
         for (namespace, map) in [("user", attributes.user), ("resource", attributes.resource)] {
@@ -199,6 +213,12 @@ impl Inputs<'_> {
                 for (name, value) in supplied.filter(|(name, _)| self.plan().reads(namespace, name))
                 {
                     members.attribute(namespace, name, value);
+                }
+                let followed: BTreeMap<String, &str> = map.followed_in_directory().collect();
+                for (name, id) in followed {
+                    if !self.plan().reads(namespace, &name) {
+                        members.attribute(namespace, &name, AttributeValue::Text(id));
+                    }
                 }
             });
         }

@@ -229,6 +229,11 @@ impl Facts for NeededEntities {
     type Fault = EntitiesError;
 
     #[inline]
+    fn entities(&self) -> Option<&EntityTable> {
+        self.table()
+    }
+
+    #[inline]
     fn known(&self, sent: &Check<'_>, needs: DirectoryNeeds) -> KnownEntities<'_> {
         match self {
             Self::Loaded(loaded) => KnownEntities::find(&loaded.table, sent, needs),

@@ -207,7 +207,7 @@ pub struct StoredFacts {
     pub directory: Option<Precedence>,
     /// Every role that includes others, with the roles that it names, in the order of names.
     pub roles: Vec<(String, Vec<String>)>,
-    /// The properties that are taken from one place alone.
+    /// The properties that are taken from one place alone, or refer to a type.
     pub sources: PropertySources,
     /// The relations of all declared types with their numbers, as JSON; `None` if no type has any.
     pub relations: Option<Arc<str>>,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_engine::ResourcePattern;
 use portcullis_engine::types::PropertySource;
+use portcullis_engine::{KnownProperty, ResourcePattern};
 use portcullis_model::Timestamp;
 use portcullis_model::audit::AuditAction;
 use portcullis_model::page::Listed;
@@ -67,6 +67,37 @@ impl TryFrom<Row> for TypeRecord {
     }
 }
 
+/// What decisions know of a property, in the column `sources`.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum StoredProperty {
+    Source(PropertySource),
+    Reference {
+        to: Box<str>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<PropertySource>,
+    },
+}
+
+impl StoredProperty {
+    /// Returns the property as it is stored; `None` if decisions know nothing of it.
+    fn new(known: KnownProperty) -> Option<Self> {
+        match known {
+            KnownProperty { from, to: Some(to) } => Some(Self::Reference { to, from }),
+            KnownProperty { from, to: None } => from.map(Self::Source),
+        }
+    }
+}
+
+impl From<StoredProperty> for KnownProperty {
+    fn from(stored: StoredProperty) -> Self {
+        match stored {
+            StoredProperty::Source(from) => from.into(),
+            StoredProperty::Reference { to, from } => Self { from, to: Some(to) },
+        }
+    }
+}
+
 /// The texts of a type that its row has.
 struct Texts {
     definition: String,
@@ -78,8 +109,10 @@ struct Texts {
 impl Texts {
     fn new(record: &TypeRecord) -> Self {
         let TypeRecord { about, properties, relations, .. } = record;
-        let sources = properties.iter().filter_map(|(name, property)| Some((name, property.from?)));
-        let sources: BTreeMap<&String, PropertySource> = sources.collect();
+        let sources = properties
+            .iter()
+            .filter_map(|(name, property)| Some((name, StoredProperty::new(property.known()?)?)));
+        let sources: BTreeMap<&String, StoredProperty> = sources.collect();
         let definition = Definition { about: about.clone(), properties: properties.clone() };
         // Texts and maps of them: there is nothing that could not be written.
         Self {
@@ -122,9 +155,12 @@ pub async fn all(tx: &mut Tx) -> Result<Vec<TypeRecord>, StoreError> {
 pub(crate) fn read_sources(
     name: &str,
     sources: &str,
-) -> Result<(String, BTreeMap<String, PropertySource>), StoreError> {
+) -> Result<(String, Vec<(String, KnownProperty)>), StoreError> {
     let corrupt = |_| StoreError::Corrupt { what: "types.sources" };
-    Ok((name.to_owned(), serde_json::from_str(sources).map_err(corrupt)?))
+    let stored: BTreeMap<String, StoredProperty> =
+        serde_json::from_str(sources).map_err(corrupt)?;
+    let known = stored.into_iter().map(|(name, stored)| (name, stored.into()));
+    Ok((name.to_owned(), known.collect()))
 }
 
 /// Inserts `new`, or replaces the one with the same name.

@@ -10,7 +10,7 @@ use portcullis_engine::resource::object_of;
 use portcullis_engine::types::{ACTION, CONTEXT, PropertySource, USER};
 use portcullis_engine::value::AttributeValue;
 use portcullis_engine::{CheckBody, ResourcePattern};
-use portcullis_model::types::{NewType, PropertyDeclarations};
+use portcullis_model::types::{NewType, property_sources};
 
 use super::code::LintCode;
 use super::finding::{Doubt, LintSubject};
@@ -192,25 +192,29 @@ fn resource_type<'c>(check: &CheckBody<'c>) -> &'c str {
 /// Finds attributes of cases that no request of this form could have: the only source of the property does not know the
 /// subject or the resource.
 fn overridden(bundle: &Bundle) -> Vec<Doubt> {
-    let properties = |kind: &str| -> Option<&PropertyDeclarations> {
-        let mut types = bundle.types.iter().flatten();
-        types.find(|declared| declared.kind == kind).map(|declared| &declared.properties)
-    };
+    let types = bundle.types.iter().flatten().map(NewType::declared);
+    let sources = property_sources(types);
     let mut doubts = Vec::new();
     for (index, case) in bundle.cases.iter().enumerate() {
         let Ok(check) = CheckBody::parse(&case.check) else { continue };
         let is_own = case.caller.as_deref() == Some(check.subject);
         let has_id = matches!(check.attributes.resource.get("id"), Some(AttributeValue::Text(_)));
-        for (namespace, name) in sent_attributes(&check) {
+        let sent = sent_attributes(&check);
+        for (namespace, name) in sent.iter().copied() {
             let of = if namespace == RESOURCE { resource_type(&check) } else { namespace };
-            let declared = properties(of).and_then(|properties| properties.get(name));
-            let Some(from) = declared.and_then(|declared| declared.from) else { continue };
+            let Some(from) = sources.of_attribute(of, name) else { continue };
+            let is_behind_sent = || {
+                let behind = |reference: &str| name.strip_prefix(reference)?.strip_prefix('.');
+                sent.iter().any(|(own, reference)| *own == namespace && behind(reference).is_some())
+            };
             let (source, advice) = match from {
                 PropertySource::Token if !is_own => (
                     "the token of the subject, who is not the caller",
                     "let the subject ask by `as`",
                 ),
-                PropertySource::Directory if namespace == RESOURCE && !has_id => {
+                PropertySource::Directory
+                    if namespace == RESOURCE && !has_id && !is_behind_sent() =>
+                {
                     ("the directory, which finds a resource by its id", "send `resource.id` too")
                 }
                 PropertySource::Request | PropertySource::Token | PropertySource::Directory => {

@@ -8,6 +8,7 @@ use portcullis_engine::resource::object_of;
 use portcullis_engine::types::{PropertySource, USER};
 use portcullis_engine::{Effect, ResourcePattern};
 use portcullis_model::policy::NewPolicy;
+use portcullis_model::types::{NewType, property_sources};
 
 use super::code::LintCode;
 use super::finding::{Doubt, LintSubject};
@@ -96,7 +97,9 @@ fn can_be_left_out(bundle: &Bundle, policy: &NewPolicy, path: &AttributePath) ->
         | AttributePath::Resolver(_)
         | AttributePath::Item => return false,
     };
-    let declared = bundle.types.iter().flatten().find(|declared| declared.kind == *kind);
-    let source = declared.and_then(|declared| declared.properties.get(&**name)?.from);
-    !matches!(source, Some(PropertySource::Directory | PropertySource::Token))
+    let sources = property_sources(bundle.types.iter().flatten().map(NewType::declared));
+    !matches!(
+        sources.of_attribute(kind, name),
+        Some(PropertySource::Directory | PropertySource::Token)
+    )
 }

@@ -50,7 +50,7 @@ fn described(
     let any = attributes.get("additionalProperties").cloned().unwrap_or_else(|| json!({}));
     let property = |(name, declared): (&&str, &&PropertyDeclaration)| {
         let about = declared.about.iter().map(|about| format!(": {about}"));
-        let about = format!("{}{}", declared.kind.into_str(), about.collect::<String>());
+        let about = format!("{}{}", declared.kind, about.collect::<String>());
         let mut schema = any.clone();
         schema["description"] = about.into();
         ((*name).to_owned(), schema)

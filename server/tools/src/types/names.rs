@@ -45,7 +45,7 @@ impl<'b> TenantNames<'b> {
         let types = [USER, CONTEXT, ACTION].into_iter().chain(others).map(|name| {
             let properties = declared(name).into_iter().flat_map(|declared| &declared.properties);
             let property = |(name, property): (&'b String, &'b PropertyDeclaration)| {
-                NamedProperty { name, kind: property.kind, about: property.about.as_deref() }
+                NamedProperty { name, kind: property.kind.kind, about: property.about.as_deref() }
             };
             NamedType {
                 identifier: identifiers.make(name, Shape::Pascal),

@@ -189,7 +189,8 @@ struct Searcher<'s> {
 impl Searcher<'_> {
     fn page(&self, position: Option<&Position>, began: Instant, revision: u64) -> SearchedPage {
         let is_given = self.question.candidates.is_some();
-        let input = SearchInput { check: self.check, searched: self.question.searched, is_given };
+        let (searched, entities) = (self.question.searched, Some(self.known.table));
+        let input = SearchInput { check: self.check, searched, entities, is_given };
         let search = EntitySearch::new(self.plan, input);
         let source = match self.question.candidates {
             Some(_) => SearchSource::Request,

@@ -20,6 +20,7 @@ use portcullis_storage::{
 
 use super::broken_objects::{must_be_none, note};
 use super::compiled::compiled;
+use super::references::check_references;
 use super::relations::{broken_namespace, broken_subjects, broken_tuples, schema};
 use crate::changes::gated_writes::{MAX_JUDGEMENTS, must_be_in_time};
 use crate::content::bound::must_fit;
@@ -59,6 +60,7 @@ impl Breaking {
         let mut broken = broken_rules(app, caller, &mut tx, (&stored, &after)).await?;
         broken_tuples(&mut tx, &numbered, &schema, None, &mut broken).await?;
         let types = (&compiled(&stored), &compiled(&after));
+        check_references(types.1, place, &mut broken)?;
         broken_entities(caller, &mut tx, types, &mut broken).await?;
         tx.end().await?;
         Ok(Self { met, broken, judgements: 1 })

@@ -1,4 +1,4 @@
-use portcullis_engine::{PropertySources, json};
+use portcullis_engine::{KnownProperty, PropertySources, json};
 use portcullis_model::Authorship;
 use portcullis_model::input::DeclaredBody;
 use portcullis_model::quota::{Quota, Quotas};
@@ -66,6 +66,18 @@ async fn plans_have_the_sources_of_properties_alone(database: TestDatabase) {
     store(&mut tx, &record("user", USER)).await.expect("works");
     let [level, mfa] = [("level", PropertySource::Directory), ("mfa", PropertySource::Token)];
     let expected = [("user".to_owned(), [level, mfa].map(|(name, from)| (name.to_owned(), from)))];
+    let expected: PropertySources = expected.into_iter().collect();
+    let facts = plan_records::facts(&mut tx).await.expect("works");
+    assert_eq!(facts.sources, expected);
+    let comment = r#"{"properties": {"ticket": {"type": "ref<ticket>"},
+        "author": {"type": "ref<user>", "from": "directory"}, "text": {"type": "text"}}}"#;
+    store(&mut tx, &record("comment", comment)).await.expect("works");
+    let known =
+        |name: &str, to: &str, from| (name.to_owned(), KnownProperty { from, to: Some(to.into()) });
+    let directory = Some(PropertySource::Directory);
+    let comment = vec![known("author", "user", directory), known("ticket", "ticket", None)];
+    let user = [level, mfa].map(|(name, from)| (name.to_owned(), from.into())).to_vec();
+    let expected = [("comment".to_owned(), comment), ("user".to_owned(), user)];
     let expected: PropertySources = expected.into_iter().collect();
     let facts = plan_records::facts(&mut tx).await.expect("works");
     assert_eq!(facts.sources, expected);

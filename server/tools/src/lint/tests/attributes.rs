@@ -79,7 +79,9 @@ fn declared_names_may_resemble_each_other() {
 #[test]
 fn an_attribute_that_its_source_cannot_supply_is_found() {
     let types = "- {type: user, properties: {level: {type: number, from: token}, team: {type: text, from: directory}}}\n\
-        - {type: wiki, properties: {owner: {type: text, from: directory}, size: {type: number, from: request}}}\n";
+        - {type: wiki, properties: {owner: {type: text, from: directory}, size: {type: number, from: request}, \
+        space: {type: ref<space>}}}\n\
+        - {type: space, properties: {team: {type: text, from: directory}}}\n";
     for (caller, attributes, expected) in [
         ("as: ann, ", "{user: {level: 3, team: a}}", None),
         ("", "{user: {team: a}, resource: {size: 1}}", None),
@@ -90,6 +92,12 @@ fn an_attribute_that_its_source_cannot_supply_is_found() {
             Some("`resource.owner`, which comes from the directory"),
         ),
         ("as: ann, ", "{resource: {id: home, owner: ann}}", None),
+        (
+            "",
+            "{resource: {space.team: a}}",
+            Some("`resource.space.team`, which comes from the directory"),
+        ),
+        ("", "{resource: {space: s, space.team: a}}", None),
     ] {
         let cases = format!(
             "- {{name: c, {caller}check: {{subject: ann, resource: wiki:read, action: read, attributes: {attributes}}}, \
