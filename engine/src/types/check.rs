@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::declared::{DeclaredNames, RESOURCE};
+use super::declared::RESOURCE;
 use super::{PropertyType, Types};
 use crate::invalid::{Place, Problems};
 use crate::json::Json;
