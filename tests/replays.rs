@@ -186,6 +186,24 @@ fn a_replay_without_the_recorded_attributes_is_undetermined() {
     assert_eq!(counts(&report), [2, 2, 1, 1, 0, 0, 0, 0], "{report}");
 }
 
+/// The directory may have said of the ward what it says now, unless the request said that there is none.
+#[test]
+fn nothing_replaces_a_recorded_null() {
+    let server = start();
+    let tenant = tenant_of(&server);
+    let known = json!({"entities": [{"type": "user", "id": "ann", "properties": {"ward": "er"}}]});
+    tenant.manage("PUT /api/v1/entities", &known).is(200);
+    let sent = json!({"user": {"ward": null}, "context": {"shift": null}});
+    let id = check(&tenant, "ann", &sent);
+    check(&tenant, "ann", &json!({}));
+    recorded(&tenant, 2);
+    let record = tenant.get(&format!("/api/v1/decisions/{id}?explain=true")).is(200).json();
+    assert_eq!((&record["attributes"], &record["reproduced"]), (&sent, &json!(true)));
+    let of_ward = bundle(&json!([policy("ward", "allow", 0, "user.ward == 'er'")]));
+    let report = replayed(&tenant, &of_ward);
+    assert_eq!(counts(&report), [2, 2, 1, 0, 0, 0, 0, 1], "{report}");
+}
+
 #[test]
 fn a_stream_has_reports_until_the_last_one() {
     let server = start();

@@ -12,7 +12,7 @@ use crate::tenant_facts::Precedence;
 use crate::types::PropertySource;
 use crate::value::AttributeValue;
 
-/// The attributes of a request: strings, numbers, booleans, and lists of strings or numbers.
+/// The attributes of a request: strings, numbers, booleans, lists of strings or numbers, and `null`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attributes<'r> {
     /// `user.*`
@@ -26,6 +26,18 @@ pub struct Attributes<'r> {
 }
 
 impl<'r> Attributes<'r> {
+    /// Returns the map and the name of an attribute that a request can send.
+    pub(crate) fn attribute<'p>(
+        &self,
+        path: &'p AttributePath,
+    ) -> Option<(AttributeMap<'r>, &'p str)> {
+        match path {
+            AttributePath::Action(name) => Some((self.action, name)),
+            AttributePath::Context(name) => Some((self.context, name)),
+            path => self.entity_attribute(path),
+        }
+    }
+
     /// Returns the map and the name of an attribute of a subject or a resource, which the directory may have.
     pub(crate) fn entity_attribute<'p>(
         &self,
@@ -171,7 +183,7 @@ impl<'r> AttributeMap<'r> {
     /// Returns whether the request sent the attribute `name`, which is taken from another place alone.
     pub(crate) fn is_overridden(self, name: &str) -> bool {
         let Form::Layers(layers) = self.0 else { return false };
-        layers.is_overridden(name) && layers.sent.iter().any(|(own, _)| own == name)
+        layers.is_overridden(name) && layers.sent.has(name)
     }
 
     /// Returns whether the map names the attribute `name`, `null` included.
@@ -183,6 +195,17 @@ impl<'r> AttributeMap<'r> {
                 layers.sent.has(name) || is_supplied() && layers.stored(name).is_some()
             }
         }
+    }
+
+    /// Returns whether the request has a say about the attribute `name`, and sent it: without a value it sent `null`.
+    pub(crate) fn is_as_sent(self, name: &str) -> bool {
+        self.place(name) == PropertySource::Request && self.sent().has(name)
+    }
+
+    /// Returns each name that was sent with its value. `None` is `null`: the attribute is absent, and nothing but a
+    /// declared source or the precedence of the directory supplies it.
+    pub fn named(self) -> impl Iterator<Item = (&'r str, Option<AttributeValue<'r>>)> {
+        self.sent().named()
     }
 
     /// Returns the value of the attribute `name`.
@@ -265,7 +288,11 @@ impl<'r> AttributeMap<'r> {
                 }
             }
             Form::Plain(PlainAttributes::Flat(flat, range)) => {
-                flat.iter(range).for_each(|(name, value)| visitor.visit(name, value));
+                for (name, value) in flat.named(range) {
+                    if let Some(value) = value {
+                        visitor.visit(name, value);
+                    }
+                }
             }
             Form::Plain(PlainAttributes::Entity(_)) | Form::Layers(_) => {
                 self.iter().for_each(|(name, value)| visitor.visit(name, value));
@@ -315,15 +342,23 @@ impl<'r> PlainAttributes<'r> {
     }
 
     #[inline]
-    fn iter(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+    fn named(self) -> impl Iterator<Item = (&'r str, Option<AttributeValue<'r>>)> {
         let (tree, flat, entity) = match self {
             Self::Tree(members) => (Some(members), None, None),
-            Self::Flat(flat, range) => (None, Some(flat.iter(range)), None),
+            Self::Flat(flat, range) => (None, Some(flat.named(range)), None),
             Self::Entity(properties) => (None, None, Some(properties.iter())),
         };
-        let tree = tree.into_iter().flatten().filter(|(_, value)| *value != Json::Null);
-        let tree = tree.map(|(name, value)| (&**name, value.into()));
-        tree.chain(flat.into_iter().flatten()).chain(entity.into_iter().flatten())
+        let tree = tree.into_iter().flatten().map(|(name, value)| {
+            let value = (*value != Json::Null).then(|| value.into());
+            (&**name, value)
+        });
+        let entity = entity.into_iter().flatten().map(|(name, value)| (name, Some(value)));
+        tree.chain(flat.into_iter().flatten()).chain(entity)
+    }
+
+    #[inline]
+    fn iter(self) -> impl Iterator<Item = (&'r str, AttributeValue<'r>)> {
+        self.named().filter_map(|(name, value)| Some((name, value?)))
     }
 }
 
@@ -482,7 +517,7 @@ impl<'r> LayeredAttributes<'r> {
         if self.sources.is_empty() {
             return 0;
         }
-        self.sent.iter().filter(|(name, _)| self.is_overridden(name)).count()
+        self.sent.named().filter(|(name, _)| self.is_overridden(name)).count()
     }
 }
 

@@ -55,8 +55,8 @@ impl<'a> FlatAttributes<'a> {
         self.items.clear();
     }
 
-    /// Reads an object of strings, numbers, booleans, and lists of strings and numbers; `None` if it is another one, has a
-    /// name twice, or has many names.
+    /// Reads an object of strings, numbers, booleans, lists of strings and numbers, and `null`; `None` if it is another one,
+    /// has a name twice, or has many names.
     pub fn read(&mut self, text: &mut PlainText<'a>) -> Option<FlatRange> {
         let start = self.attributes.len();
         text.object(|text, name| {
@@ -85,14 +85,13 @@ impl<'a> FlatAttributes<'a> {
         self.range_from(start)
     }
 
-    /// Returns the names and values at `range`.
+    /// Returns the names at `range` with their values; `None` is `null`.
     #[inline]
-    pub(crate) fn iter(
+    pub(crate) fn named(
         &'a self,
         range: FlatRange,
-    ) -> impl Iterator<Item = (&'a str, AttributeValue<'a>)> {
-        let present = self.at(range).iter().filter(|attribute| !attribute.is_null());
-        present.map(|attribute| attribute.read(&self.items))
+    ) -> impl Iterator<Item = (&'a str, Option<AttributeValue<'a>>)> {
+        self.at(range).iter().map(|attribute| (&*attribute.name, attribute.value(&self.items)))
     }
 
     /// Returns the items of the list `name` at `range`; a scalar is a list of one.
@@ -185,35 +184,31 @@ impl<'a> FlatAttributes<'a> {
 
     #[inline]
     fn value(&mut self, text: &mut PlainText<'a>) -> Option<FlatValue<'a>> {
-        if text.next_is(b'[') {
-            let start = place(self.items.len())?;
-            text.array(|text| {
-                self.items.push(text.string_or_number()?);
-                Some(())
-            })?;
-            return Some(FlatValue::List(start..place(self.items.len())?));
-        }
-        if text.is_at_boolean() {
-            return Some(FlatValue::Scalar(Json::Bool(text.boolean()?)));
-        }
-        Some(FlatValue::Scalar(text.string_or_number()?))
+        Some(FlatValue::Scalar(match text.peek()? {
+            b'[' => {
+                let start = place(self.items.len())?;
+                text.array(|text| {
+                    self.items.push(text.string_or_number()?);
+                    Some(())
+                })?;
+                return Some(FlatValue::List(start..place(self.items.len())?));
+            }
+            b't' | b'f' => Json::Bool(text.boolean()?),
+            b'n' => text.null()?,
+            _ => text.string_or_number()?,
+        }))
     }
 }
 
 impl<'a> FlatAttribute<'a> {
+    /// Returns the value; `None` if the attribute is absent, although it is named.
     #[inline]
-    fn read(&'a self, items: &'a [Json<'a>]) -> (&'a str, AttributeValue<'a>) {
-        let value = match &self.value {
-            FlatValue::Scalar(scalar) => AttributeValue::from(scalar),
-            FlatValue::List(range) => AttributeValue::List(List::Json(at(items, range))),
-        };
-        (&self.name, value)
-    }
-
-    /// Returns whether the attribute is absent, although it is named.
-    #[inline]
-    fn is_null(&self) -> bool {
-        matches!(self.value, FlatValue::Scalar(Json::Null))
+    fn value(&'a self, items: &'a [Json<'a>]) -> Option<AttributeValue<'a>> {
+        match &self.value {
+            FlatValue::Scalar(Json::Null) => None,
+            FlatValue::Scalar(scalar) => Some(AttributeValue::from(scalar)),
+            FlatValue::List(range) => Some(AttributeValue::List(List::Json(at(items, range)))),
+        }
     }
 }
 

@@ -100,6 +100,12 @@ impl<'a> PlainText<'a> {
         matches!(self.peek(), Some(b't' | b'f'))
     }
 
+    /// Reads `null`.
+    pub(crate) fn null(&mut self) -> Option<Json<'a>> {
+        self.word("null")?;
+        Some(Json::Null)
+    }
+
     /// Returns the number of bytes that are not read yet.
     pub fn remaining(&self) -> usize {
         self.rest().len()
@@ -139,7 +145,7 @@ impl<'a> PlainText<'a> {
 
     /// Skips white space, and returns the byte behind it.
     #[inline]
-    fn peek(&mut self) -> Option<u8> {
+    pub(crate) fn peek(&mut self) -> Option<u8> {
         loop {
             let byte = *self.text.as_bytes().get(self.at)?;
             if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {

@@ -177,7 +177,7 @@ impl<'r> Attributes<'r> {
     }
 }
 
-/// Reads attributes: an object of strings, numbers, booleans, and lists of strings and numbers.
+/// Reads attributes: an object of strings, numbers, booleans, lists of strings and numbers, and `null`.
 pub fn attribute_map<'r>(
     json: &'r Json<'r>,
     at: &Place<'_>,
@@ -185,21 +185,26 @@ pub fn attribute_map<'r>(
 ) -> Option<AttributeMap<'r>> {
     let members = typed(json.as_object(), "an object", json, at, problems)?;
     for (name, value) in members {
-        let sound = match value {
-            Json::String(_) | Json::Number(_) | Json::Bool(_) => true,
-            Json::Array(items) => {
-                items.iter().all(|item| matches!(item, Json::String(_) | Json::Number(_)))
-            }
-            Json::Null | Json::Object(_) => false,
-        };
-        if !sound {
-            problems.expected(
-                &at.key(name),
-                "a string, a number, a boolean, or a list of strings and numbers",
-            );
+        if !is_attribute_value(value) {
+            problems.expected(&at.key(name), ATTRIBUTE_VALUE);
         }
     }
     Some(AttributeMap::from_members(members))
+}
+
+/// Completes "expected …" for what is not the value of an attribute.
+pub const ATTRIBUTE_VALUE: &str =
+    "a string, a number, a boolean, a list of strings and numbers, or `null`";
+
+/// Returns whether `json` is the value of an attribute, or `null`, which is an absent one.
+pub fn is_attribute_value(json: &Json<'_>) -> bool {
+    match json {
+        Json::String(_) | Json::Number(_) | Json::Bool(_) | Json::Null => true,
+        Json::Array(items) => {
+            items.iter().all(|item| matches!(item, Json::String(_) | Json::Number(_)))
+        }
+        Json::Object(_) => false,
+    }
 }
 
 /// The sender of a request: the part of the verified token that decisions read.

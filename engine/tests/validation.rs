@@ -466,13 +466,13 @@ fn attributes_are_scalars_and_flat_lists() {
             ("[]", &[("/attributes", "an object, not an array")]),
             (r#"{"user": []}"#, &[("/attributes/user", "an object, not an array")]),
             (r#"{"user": "ann"}"#, &[("/attributes/user", "an object, not a string")]),
-            (r#"{"user": {"a": null}}"#, &[("/attributes/user/a", bad)]),
+            (r#"{"user": {"a": null}, "resource": null}"#, &[]),
             (r#"{"user": {"a": {"b": 1}}}"#, &[("/attributes/user/a", bad)]),
             (r#"{"resource": {"a": {}}}"#, &[("/attributes/resource/a", bad)]),
             (r#"{"resource": {"a": [true]}}"#, &[("/attributes/resource/a", bad)]),
             (r#"{"resource": {"a": [null]}}"#, &[("/attributes/resource/a", bad)]),
             (r#"{"resource": {"a": ["b", ["c"]]}}"#, &[("/attributes/resource/a", bad)]),
-            (r#"{"user": {"a/b~c": null}}"#, &[("/attributes/user/a~1b~0c", bad)]),
+            (r#"{"user": {"a/b~c": {}}}"#, &[("/attributes/user/a~1b~0c", bad)]),
             (r#"{"request": {"time": "x"}}"#, &[("/attributes", "`request` is unknown")]),
             (
                 r#"{"token": {}, "geo": {}}"#,
@@ -490,7 +490,7 @@ fn every_problem_of_a_check_is_reported() {
             ("{}", &[("", "`subject` is missing"), ("", "`resource` is missing")]),
             (
                 r#"{"subject": "", "resource": "doc", "domain": 1, "efect": "allow",
-                    "attributes": {"user": {"a": null}, "resource": {"b": {}}, "env": {}}}"#,
+                    "attributes": {"user": {"a": [null]}, "resource": {"b": {}}, "env": {}}}"#,
                 &[
                     ("/subject", "1 to 256 characters"),
                     ("/resource", "`<name>:<verb>`"),

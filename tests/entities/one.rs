@@ -89,6 +89,23 @@ fn patch_changes_what_it_names() {
 }
 
 #[test]
+fn null_is_not_stored_and_removes() {
+    let tenant = Tenant::new();
+    let body = json!({"properties": {"size": 7, "state": "open", "gone": null}});
+    let created = put(&tenant, &body).is(201).json();
+    assert_eq!(created["properties"], json!({"size": 7, "state": "open"}));
+    let changed = content(patch(&tenant, &json!({"set": {"state": null, "none": null, "new": 1}})));
+    assert_eq!(changed["properties"], json!({"size": 7, "new": 1}));
+    let listed =
+        json!({"entities": [{"type": "document", "id": "plan", "properties": {"size": null}}]});
+    tenant.manage("PUT /api/v1/entities", &listed).is(200);
+    assert_eq!(content(tenant.get(PLAN))["properties"], json!({}));
+    // A repeat changes nothing.
+    let again = tenant.manage("PUT /api/v1/entities", &listed).is(200).json();
+    assert_eq!((&again["written"], &again["unchanged"]), (&json!(0), &json!(1)));
+}
+
+#[test]
 fn numbers_of_lists_are_equal_by_value() {
     let tenant = Tenant::new();
     put(&tenant, &json!({"properties": {"codes": [1, "1", 2.5]}})).is(201);
@@ -111,7 +128,7 @@ fn a_faulty_write_of_one_entity_is_a_400_with_its_place() {
         ("PUT /api/v1/entities/user/bob", json!({"id": "ann"}), "/id"),
         ("PUT /api/v1/entities/user/bob", json!({"roles": ["ann"]}), ""),
         ("PUT /api/v1/entities/user/bob", json!({"roles": many}), "/roles"),
-        ("PUT /api/v1/entities/user/bob", json!({"properties": {"a": null}}), "/properties/a"),
+        ("PUT /api/v1/entities/user/bob", json!({"properties": {"a": [null]}}), "/properties/a"),
         ("PUT /api/v1/entities/user/bob", json!({"propertis": {}}), ""),
         ("PATCH", json!({"id": "other"}), "/id"),
         ("PATCH", json!({"add": {"size": ["u1"]}}), "/add/size"),
@@ -123,6 +140,7 @@ fn a_faulty_write_of_one_entity_is_a_400_with_its_place() {
             "/remove/readers/1",
         ),
         ("PATCH", json!({"set": {"a": 1}, "unset": ["b", "a"]}), "/unset/1"),
+        ("PATCH", json!({"set": {"a": null}, "unset": ["b", "a"]}), "/unset/1"),
         ("PATCH", json!({"set": {"a": ["x"]}, "add": {"a": ["y"]}}), "/add/a"),
         ("PATCH", json!({"unset": ["a"], "remove": {"a": ["y"]}}), "/remove/a"),
         ("PATCH", json!({"roles": {"add": ["a"], "remove": ["a"]}}), "/roles/remove/0"),

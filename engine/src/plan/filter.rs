@@ -88,7 +88,8 @@ impl Plan {
             let of_rows = check.attributes.entity_attribute(path).filter(|_| rows.has(path));
             let Some((attributes, name)) = of_rows else { continue };
             let is_sent = attributes.place(name) == PropertySource::Request;
-            let is_replaced = value.value.is_none() || rows.replace(precedence) && !is_sent;
+            let is_left_out = value.value.is_none() && !attributes.is_as_sent(name);
+            let is_replaced = is_left_out || rows.replace(precedence) && !is_sent;
             if is_replaced && attributes.settled_by(name).is_none() {
                 let unknown = Some(AttributeValue::NotRequested);
                 *value = SlotValue { value: unknown, symbol: Symbol::NO_TEXT };

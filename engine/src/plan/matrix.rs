@@ -256,8 +256,9 @@ fn forget_unknown(
 ) {
     // Any caller may ask about the cell, so that its claims are unknown.
     let is_absent = |path| {
-        let attribute = attributes.entity_attribute(path);
-        attribute.is_some_and(|(map, name)| map.settled_by(name) == Some(PropertySource::Directory))
+        attributes.attribute(path).is_some_and(|(map, name)| {
+            map.is_as_sent(name) || map.settled_by(name) == Some(PropertySource::Directory)
+        })
     };
     let resource = &*plan.resource;
     for (value, path) in values.iter_mut().zip(plan.whole().slots.paths()) {

@@ -282,12 +282,12 @@ impl Slots {
         }
     }
 
-    /// Reads the attributes of a subject, or of a resource, into the values of a check. Replaces values only if
-    /// `replaces` is true. The id and the type of a resource are not attributes of its entity.
+    /// Reads the attributes of a subject, or of a resource, into the values of a check; `None` is absent. Replaces values only
+    /// if `replaces` is true. The id and the type of a resource are not attributes of its entity.
     pub(crate) fn read_entity<'v>(
         &self,
         subject: bool,
-        attributes: AttributeMap<'v>,
+        attributes: impl Iterator<Item = (&'v str, Option<AttributeValue<'v>>)>,
         values: &mut [SlotValue<'v>],
         replaces: bool,
     ) {
@@ -295,12 +295,12 @@ impl Slots {
         if names.is_empty() {
             return;
         }
-        attributes.iter().for_each(|(name, value)| {
+        attributes.for_each(|(name, value)| {
             if let Some(slot) = names.find(name)
                 && (replaces || values[slot as usize].value.is_none())
                 && (subject || !matches!(name, "id" | "type"))
             {
-                values[slot as usize] = SlotValue { value: Some(value), symbol: Symbol::NO_TEXT };
+                values[slot as usize] = SlotValue { value, symbol: Symbol::NO_TEXT };
             }
         });
     }

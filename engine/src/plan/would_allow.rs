@@ -395,12 +395,6 @@ fn visit_tests(nodes: &[Operation], root: NodeId, visit: &mut impl FnMut(NodeId)
 
 /// Returns the value of an attribute of a request.
 fn value_of<'c>(attributes: &Attributes<'c>, path: &AttributePath) -> Option<AttributeValue<'c>> {
-    let (kind, name) = path.sent()?;
-    let map = match kind {
-        "user" => attributes.user,
-        "resource" => attributes.resource,
-        "action" => attributes.action,
-        _ => attributes.context,
-    };
+    let (map, name) = attributes.attribute(path)?;
     map.get(name)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use portcullis_engine::entities::{Entity, EntityInput, EntityTable};
-use portcullis_engine::request::{AttributeMap, Attributes, Roles};
+use portcullis_engine::request::Roles;
 use portcullis_engine::search::{
     EntitySearch, SearchCandidate, SearchInput, SearchOutcome, Searched,
 };
@@ -284,29 +284,9 @@ fn body(subject: &str, attributes: &Value, roles: &Value) -> Value {
     tree!({"subject": subject, "resource": RESOURCE, "action": "read", "attributes": attributes})
 }
 
-/// Makes the check of a body, whose attributes may be `null`, as those of AuthZEN may be.
+/// Makes the check of a body.
 fn check<'j>(json: &'j Json<'j>) -> Check<'j> {
-    let member = |json: &'j Json<'j>, name: &str| {
-        let found = json.as_object().expect("an object").iter().find(|(own, _)| own == name);
-        found.map(|(_, value)| value)
-    };
-    let text = |name| member(json, name).and_then(Json::as_str).expect(name);
-    let map = |kind| {
-        let attributes = member(json, "attributes").expect("attributes");
-        let members = member(attributes, kind).and_then(Json::as_object).unwrap_or_default();
-        AttributeMap::from_members(members)
-    };
-    let attributes =
-        Attributes { user: map("user"), resource: map("resource"), ..Attributes::default() };
-    let body = CheckBody {
-        expected: None,
-        subject: text("subject"),
-        subject_type: None,
-        resource: RESOURCE,
-        action: text("action"),
-        domain: None,
-        attributes,
-    };
+    let body = CheckBody::parse(json).expect("a check");
     Check::new(body, "acme", None, chrono::DateTime::UNIX_EPOCH)
 }
 

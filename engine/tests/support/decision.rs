@@ -125,7 +125,7 @@ pub(crate) fn attribute(path: &str, request: &Request) -> Option<Value> {
     let (kind, name) = path.split_once('.').expect("every generated path has a kind");
     match kind {
         "user" | "resource" | "action" | "context" => {
-            request.body["attributes"][kind].get(name).cloned()
+            request.body["attributes"][kind].get(name).filter(|value| !value.is_null()).cloned()
         }
         "token" => claim(request.claims.as_ref()?, name).cloned(),
         _ => Some(match name {

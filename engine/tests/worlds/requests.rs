@@ -51,7 +51,7 @@ pub(crate) fn request(choices: &mut impl Choices, values: &Values, resource: &st
     }
 }
 
-/// Generates a value: mostly of the group; else absent, of another type, or a near miss.
+/// Generates a value: mostly of the group; else absent, `null`, of another type, or a near miss.
 fn value(
     choices: &mut impl Choices,
     values: &Values,
@@ -65,6 +65,7 @@ fn value(
         3..=6 if !complete => None,
         7..=8 if !complete => Some(values.any(choices)),
         9 if !complete && is_claim => Some(choices.pick(&claims_only())),
+        9 if !complete => Some(Value::Null),
         _ => Some(expected),
     }
 }

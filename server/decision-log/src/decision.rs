@@ -175,7 +175,7 @@ impl RecordedDecision<'_> {
         let sent =
             [("user", user), ("resource", resource), ("action", action), ("context", context)];
         for (namespace, attributes) in sent {
-            let mut all = attributes.iter().peekable();
+            let mut all = attributes.named().peekable();
             if all.peek().is_none() {
                 continue;
             }
@@ -185,7 +185,7 @@ impl RecordedDecision<'_> {
                         terms.only_if_read(namespace, name) && !(self.reads)(namespace, name)
                     };
                     if !minimisation.is_some_and(unread) {
-                        members.attribute(namespace, name, value);
+                        members.sent_attribute(namespace, name, value);
                     }
                 }
             });

@@ -79,6 +79,19 @@ impl<'b> RecordMembers<'b> {
         }
     }
 
+    /// As [`RecordMembers::attribute`], for one that was sent; `None` is `null`, which a replay does not complete either.
+    pub(crate) fn sent_attribute(
+        &mut self,
+        namespace: &str,
+        name: &str,
+        value: Option<AttributeValue<'_>>,
+    ) {
+        match value {
+            Some(value) => self.attribute(namespace, name, value),
+            None => self.json_attribute(namespace, name, &Json::Null),
+        }
+    }
+
     /// As [`RecordMembers::attribute`], where the value may be any JSON.
     pub fn json_attribute(&mut self, namespace: &str, name: &str, json: &Json<'_>) {
         self.treated((namespace, name), |out| serialize(out, json));

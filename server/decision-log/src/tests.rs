@@ -40,7 +40,7 @@ pub(crate) const NOON: i64 = 1_779_192_000_000;
 pub(crate) const PAGE: DecisionPage = DecisionPage { before: None, limit: 1_000 };
 
 /// The attributes of a check in JSON.
-pub(crate) const SENT: &str = r#"{"user": {"pin": 1, "department": "er \"3\"", "teams": ["a", 2]}, "resource": {"vip": false}}"#;
+pub(crate) const SENT: &str = r#"{"user": {"pin": 1, "department": "er \"3\"", "teams": ["a", 2], "level": null}, "resource": {"vip": false}}"#;
 
 pub(crate) fn sent<'a>(json: &'a Json<'static>) -> Attributes<'a> {
     let of = |name| {

@@ -199,13 +199,15 @@ pub(crate) fn attributes_schema() -> Input {
         )
 }
 
-/// Strings, numbers, booleans, and lists of strings and numbers, by name.
+/// Strings, numbers, booleans, lists of strings and numbers, and `null`, by name.
 pub(crate) fn attribute_map_schema() -> ObjectBuilder {
     let scalar = schema::any_of_types([Type::String, Type::Number, Type::Boolean]);
     let items = schema::list(schema::any_of_types([Type::String, Type::Number]));
+    let absent = "An absent attribute, which the directory does not supply either";
+    let absent = schema::typed(Type::Null).description(Some(absent));
     schema::typed(Type::Object)
         .property_names(Some(schema::string()))
-        .additional_properties(Some(schema::one_of([scalar.into(), items.into()])))
+        .additional_properties(Some(schema::one_of([scalar.into(), items.into(), absent.into()])))
 }
 
 #[cfg(test)]

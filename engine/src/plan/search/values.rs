@@ -219,16 +219,16 @@ impl<'p, 'c> Known<'p, 'c> {
         let subject = self.input.searched == Searched::Subject;
         let wins = self.precedence == Precedence::Directory;
         if !wins {
-            slots.read_entity(subject, candidate.stored, values, false);
+            slots.read_entity(subject, candidate.stored.named(), values, false);
         }
         for slot in &self.absent {
             values[*slot as usize] = SlotValue { value: None, symbol: Symbol::NO_TEXT };
         }
         if self.input.is_given {
-            slots.read_entity(subject, candidate.given, values, true);
+            slots.read_entity(subject, candidate.given.named(), values, true);
         }
         if wins {
-            slots.read_entity(subject, candidate.stored, values, true);
+            slots.read_entity(subject, candidate.stored.named(), values, true);
         }
         for (slot, source) in &self.declared {
             let value = self.declared_value(*slot, *source, candidate);

@@ -12,7 +12,7 @@ use crate::value::AttributeValue;
 /// A check whose attributes can be changed. What the directory supplies stays as it is.
 pub(super) struct World<'e> {
     check: Check<'e>,
-    /// The attributes as they are sent, by kind: user, resource, action, context.
+    /// The attributes as they are sent, `null` included, by kind: user, resource, action, context.
     sent: [Vec<Member<'e>>; 4],
 }
 
@@ -20,8 +20,10 @@ impl<'e> World<'e> {
     pub(super) fn new(check: &Check<'e>) -> Self {
         let Attributes { user, resource, action, context } = check.attributes;
         let sent = [user, resource, action, context].map(|map| {
-            let owned = |(name, value): (&'e str, _)| Some((name.into(), json(value)?));
-            map.only_sent().iter().filter_map(owned).collect()
+            let owned = |(name, value): (&'e str, Option<_>)| {
+                Some((name.into(), value.map_or(Some(Json::Null), json)?))
+            };
+            map.named().filter_map(owned).collect()
         });
         Self { check: *check, sent }
     }

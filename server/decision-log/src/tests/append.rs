@@ -23,7 +23,8 @@ async fn a_record_is_found_as_it_was_decided() {
             "via": "check", "request_id": "req-1", "caller": {"kind": "key", "sub": "svc"}, "subject": "dana",
             "domain": "acme", "resource": "chart:read", "action": "read",
             "attributes": {
-                "user": {"pin": 1, "department": "er \"3\"", "teams": ["a", 2]}, "resource": {"vip": false}
+                "user": {"pin": 1, "department": "er \"3\"", "teams": ["a", 2], "level": null},
+                "resource": {"vip": false},
             },
             "token": {"ward": "er"}, "relations": {"viewer": true},
             "resolved": {"geo": {"values": {"country": "DE"}, "source": "call"}},
@@ -106,6 +107,7 @@ async fn a_record_has_of_an_attribute_what_the_settings_say() {
     let treatments = [
         ("user.pin", Treatment::Hash),
         ("user.teams", Treatment::Hash),
+        ("user.level", Treatment::Hash),
         ("resource.vip", Treatment::Reads),
         ("user.department", Treatment::Reads),
         ("token.ward", Treatment::Drop),
@@ -118,8 +120,9 @@ async fn a_record_has_of_an_attribute_what_the_settings_say() {
     log.append(&denial(ids.next(), "dana", sent(&json)), Some(&terms)).expect("is kept");
     log.close().await.expect("closes");
     let record = serde_json::to_value(&all(&log).await[0]).expect("JSON");
-    let user =
-        json!({"pin": hash("1"), "department": "er \"3\"", "teams": [hash("\"a\""), hash("2")]});
+    let user = json!({
+        "pin": hash("1"), "department": "er \"3\"", "teams": [hash("\"a\""), hash("2")], "level": null,
+    });
     assert_eq!(record["attributes"], json!({"user": user, "resource": {}}));
     assert_eq!((&record["token"], &record["resolved"]["geo"]["values"]), (&json!({}), &json!({})));
     assert_eq!(record["dropped"], json!(["geo.country", "token.ward"]));

@@ -8,6 +8,7 @@ use portcullis_engine::entities::principal;
 use portcullis_engine::fields::{text as read_text, within};
 use portcullis_engine::invalid::{Place, Problems};
 use portcullis_engine::rbac::{MAX_DOMAIN, MAX_SUBJECT};
+use portcullis_engine::request::{ATTRIBUTE_VALUE, is_attribute_value};
 use serde::Serialize;
 use serde_json::json;
 use utoipa::openapi::schema::Type;
@@ -39,7 +40,8 @@ pub(super) const MAX_BYTES: usize = 16 * 1024;
 /// The roles of an entity by domain.
 pub type DomainRoles = BTreeMap<String, Vec<String>>;
 
-/// The properties of an entity by name. A value has a type that an attribute of a check may have.
+/// The properties of an entity by name. A value has a type that an attribute of a check may have; one that is sent as `null` is
+/// not kept.
 pub type Properties = BTreeMap<String, Json<'static>>;
 
 /// An entity as a client sends it.
@@ -83,7 +85,7 @@ impl NewEntity {
             id: String::new(),
             roles: roles.unwrap_or_default(),
             domain_roles: domain_roles.unwrap_or_default(),
-            properties: properties.unwrap_or_default(),
+            properties: properties.map(present).unwrap_or_default(),
         }
     }
 
@@ -200,6 +202,7 @@ pub(super) fn properties<'j>() -> impl Field<'j, Value = Properties> {
             schema::typed(Type::Number).into(),
             schema::boolean().into(),
             schema::list(item_schema()).into(),
+            schema::typed(Type::Null).description(Some("An absent property")).into(),
         ]);
         schema::typed(Type::Object)
             .additional_properties(Some(value))
@@ -213,27 +216,22 @@ pub(super) fn item_schema() -> AnySchema {
     schema::one_of([schema::string().into(), schema::typed(Type::Number).into()])
 }
 
+/// Returns the properties that are not `null`.
+fn present(mut properties: Properties) -> Properties {
+    properties.retain(|_, value| *value != Json::Null);
+    properties
+}
+
+/// Reads properties, with those that are `null`.
 fn read_properties(json: &Json<'_>, at: &Place<'_>, problems: &mut Problems) -> Option<Properties> {
     let mut properties = Properties::new();
     for (name, value) in members(json, at, problems)? {
-        match is_property(value) {
+        match is_attribute_value(value) {
             true => drop(properties.insert(name.to_string(), value.clone().into_owned())),
             false => {
-                let what = "a string, a number, a boolean, or a list of strings and numbers";
-                problems.expected(&at.key(name), what);
+                problems.expected(&at.key(name), ATTRIBUTE_VALUE);
             }
         }
     }
     Some(properties)
-}
-
-/// Returns whether a property may have this value: one that an attribute of a check may have.
-fn is_property(value: &Json<'_>) -> bool {
-    match value {
-        Json::String(_) | Json::Number(_) | Json::Bool(_) => true,
-        Json::Array(items) => {
-            items.iter().all(|item| matches!(item, Json::String(_) | Json::Number(_)))
-        }
-        Json::Null | Json::Object(_) => false,
-    }
 }

@@ -156,7 +156,7 @@ document!(EntityPatch => {
 impl SentPatch {
     fn declare(members: &mut Members<'_, '_>, path: (&str, &str)) -> Option<Self> {
         declare_names(members, path);
-        let set = properties().about("Properties with their new values");
+        let set = properties().about("Properties with their new values; `null` removes one");
         let unset = list(string()).about("The names of properties that go");
         let set = members.optional("set", set);
         let unset = members.optional("unset", unset);
@@ -192,7 +192,7 @@ impl SentPatch {
                 problems.expected(&at.key("unset").index(index), what);
             }
         }
-        let unset: HashSet<String> = unset.into_iter().collect();
+        let mut unset: HashSet<String> = unset.into_iter().collect();
         for (member, sent) in [("add", &items.add), ("remove", &items.remove)] {
             for name in sent.keys() {
                 if set.contains_key(name) || unset.contains(name) {
@@ -206,6 +206,9 @@ impl SentPatch {
         let roles = ItemChanges::new(roles, &at_roles.key("remove"), problems);
         let at_domains = at.key("domain_roles");
         let domain_roles = by_names(domain_roles, &at_domains.key("remove"), problems);
+        let (gone, set) =
+            set.into_iter().partition::<Properties, _>(|(_, value)| *value == Json::Null);
+        unset.extend(gone.into_keys());
         EntityPatch { set, unset, lists, roles, domain_roles }
     }
 

@@ -12,7 +12,7 @@ fn entities(text: &str) -> Result<Vec<NewEntity>, String> {
 #[test]
 fn an_entity_has_what_was_sent() {
     let sent = r#"[{"type": "user", "id": "a", "roles": ["r", "r", "s"], "domain_roles": {"d": ["o"]},
-        "properties": {"n": 1, "t": "x", "l": ["a", 2], "b": false}}]"#;
+        "properties": {"n": 1, "t": "x", "l": ["a", 2], "b": false, "none": null}}]"#;
     let [entity] = &entities(sent).expect("sound")[..] else { panic!("one entity") };
     assert_eq!(entity.roles, ["r", "s"]);
     assert_eq!(entity.every_role().collect::<Vec<_>>(), ["r", "s", "o"]);
@@ -40,8 +40,8 @@ fn faults_have_their_place() {
             "at `/entities/1/id`: expected each type and id once, but entity 0 has it, too",
         ),
         (
-            r#"[{"type": "u", "id": "a", "properties": {"x": null}}]"#.to_owned(),
-            "at `/entities/0/properties/x`: expected a string, a number, a boolean, or a list of strings and numbers",
+            r#"[{"type": "u", "id": "a", "properties": {"x": [null]}}]"#.to_owned(),
+            "at `/entities/0/properties/x`: expected a string, a number, a boolean, a list of strings and numbers, or `null`",
         ),
         (
             r#"[{"type": "u", "id": "a", "properties": {"roles": ["x"]}}]"#.to_owned(),

@@ -59,7 +59,7 @@ pub struct CheckArguments {
     #[arg(long = "role", value_name = "ROLE,…", value_delimiter = ',')]
     pub(super) roles: Vec<String>,
     /// An attribute of `user`, `resource`, `action` or `context`, such as `user.ward=er` or `context.amount=25`. The value is
-    /// JSON, or else text.
+    /// JSON, or else text; `null` is an absent attribute, which no entity supplies.
     #[arg(long = "attr", value_name = "NAME=VALUE", value_parser = attribute)]
     pub(super) attributes: Vec<(String, String, Json<'static>)>,
     /// Show every rule, policy and attribute that was looked at. A service shows them to managers.
@@ -126,8 +126,8 @@ fn text(text: &str) -> Json<'static> {
     Json::String(Cow::Owned(text.to_owned()))
 }
 
-/// Reads `user.ward=er` or `context.ip=10.0.0.1`: kind, name and value. The value is JSON if it is a number, a boolean, a string in quotes or a
-/// list, and else text.
+/// Reads `user.ward=er` or `context.ip=10.0.0.1`: kind, name and value. The value is JSON if it is a number, a boolean, a string in quotes,
+/// `null` or a list, and else text.
 pub(super) fn attribute(argument: &str) -> Result<(String, String, Json<'static>), String> {
     let expected = |hint: String| {
         format!("expected `user.<name>=<value>`, or `resource.`, `action.` or `context.`{hint}")
@@ -142,7 +142,7 @@ pub(super) fn attribute(argument: &str) -> Result<(String, String, Json<'static>
         return Err(expected(String::new()));
     }
     let value = match json::parse(value.as_bytes()) {
-        Ok(Json::Null | Json::Object(_)) | Err(_) => text(value),
+        Ok(Json::Object(_)) | Err(_) => text(value),
         Ok(json) => json.into_owned(),
     };
     Ok((kind.to_owned(), name.to_owned(), value))

@@ -283,7 +283,8 @@ fn a_value_is_json_or_else_text() {
         ("user.groups=[\"a\",1]", r#"["a",1]"#),
         ("user.note=a=b", r#""a=b""#),
         ("user.note=", r#""""#),
-        ("user.note=null", r#""null""#),
+        ("user.note=null", "null"),
+        ("user.note=\"null\"", r#""null""#),
     ] {
         let (_, _, value) = attribute(argument).expect("sound");
         assert_eq!(value.to_string(), expected, "{argument}");

@@ -20,6 +20,10 @@ fn property() -> impl Strategy<Value = Value> {
     prop_oneof![item(), Just(json!(true)), vec(item(), 0..4).prop_map(Value::Array)]
 }
 
+fn value_to_set() -> impl Strategy<Value = Value> {
+    prop_oneof![4 => property(), 1 => Just(Value::Null)]
+}
+
 fn name() -> impl Strategy<Value = String> {
     select(vec!["k", "l", "m", "n", "o"]).prop_map(str::to_owned)
 }
@@ -42,7 +46,7 @@ fn added_and_removed<S: Strategy<Value = Value>>(
 fn body() -> impl Strategy<Value = Value> {
     let items = || object(vec(item(), 0..3).prop_map(Value::Array));
     let of_domains = added_and_removed(|| object(roles()));
-    let sent = (object(property()), vec(name(), 0..2), items(), items());
+    let sent = (object(value_to_set()), vec(name(), 0..2), items(), items());
     (sent, added_and_removed(roles), of_domains).prop_map(
         |((set, unset, add, remove), roles, domain_roles)| {
             json!({"set": set, "unset": unset, "add": add, "remove": remove, "roles": roles,
@@ -62,7 +66,7 @@ fn model(entity: &Value, body: &Value) -> Option<Value> {
         }
         properties.insert(name, value);
     }
-    properties.retain(|name, _| !unset.contains(&json!(name)));
+    properties.retain(|name, value| !unset.contains(&json!(name)) && !value.is_null());
     for name in names(&body["add"], &body["remove"]) {
         if body["set"].get(&name).is_some() || unset.contains(&json!(name)) {
             return None;

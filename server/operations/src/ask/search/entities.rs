@@ -137,7 +137,8 @@ impl EntityQuestion<'_> {
         }
         let (at, mut problems) = (Place::root(), Problems::default());
         let sent = [("user", self.attributes.user), ("resource", self.attributes.resource)];
-        for (kind, _) in sent.iter().filter(|(_, attributes)| attributes.iter().next().is_some()) {
+        // A `null` is a claim, too: it hides what the directory has.
+        for (kind, _) in sent.iter().filter(|(_, attributes)| attributes.named().next().is_some()) {
             let what = format!(
                 "no `{kind}`: a member's search of the directory takes `{kind}.*` from token and directory alone"
             );
