@@ -153,8 +153,12 @@ impl RecordedDecision<'_> {
     /// Returns where the attributes are that were sent; `None` for a check that came alone, and if not all records of checks that sent them
     /// have the same of them.
     fn sent_places(&self, minimisation: Option<&Minimisation>) -> Option<SentKey> {
-        // Checks with other plans may leave others out.
-        if self.texts.is_none() || minimisation.is_some_and(Minimisation::depends_on_plan) {
+        // Checks with other plans may leave others out, and an action that was not sent is among them.
+        let is_left_out = matches!(self.action, Action::Encoded(_));
+        if self.texts.is_none()
+            || is_left_out
+            || minimisation.is_some_and(Minimisation::depends_on_plan)
+        {
             return None;
         }
         let Attributes { user, resource, action, context } = self.attributes;
