@@ -144,10 +144,11 @@ impl RecordedDecision<'_> {
         out.extend_from_slice(LEFT_OUT);
     }
 
-    /// Returns where the attributes are that were sent; `None` if the record does not have the same of all checks that sent them.
+    /// Returns where the attributes are that were sent; `None` for a check that came alone, and if not all records of checks that sent them
+    /// have the same of them.
     fn sent_places(&self, minimisation: Option<&Minimisation>) -> Option<SentKey> {
         // Checks with other plans may leave others out.
-        if minimisation.is_some_and(Minimisation::depends_on_plan) {
+        if self.texts.is_none() || minimisation.is_some_and(Minimisation::depends_on_plan) {
             return None;
         }
         let Attributes { user, resource, action, context } = self.attributes;
